@@ -1,0 +1,1 @@
+"""Grading of notebook courses by hidden checks, apart from the student's process."""

@@ -1,0 +1,215 @@
+"""The part that runs inside the student's kernel: it calls what the notebook defines and sends back the result.
+
+It holds no check and no answer. Its text is sent into the kernel (see `coursekit.student.session`), so it
+may import only `coursekit.messages` and what a student's environment has.
+"""
+
+import copy
+import linecache
+import traceback
+from typing import Any
+
+from coursekit.messages import MessageError, decode, encode, probe
+
+TARGET = "coursekit"
+_MAX_TEXT = 2000
+
+
+class Agent:
+    """Answers the grader's requests about one namespace, the notebook's.
+
+    A request is a dict with `do`, the name of a method `do_...`, and its arguments. The reply has `ok`, and
+    either what the method gave or `error` (type, message, lines of the notebook's cells).
+    """
+
+    def __init__(self, namespace: dict[str, Any]) -> None:
+        self._namespace = namespace
+        self._objects: dict[int, Any] = {}
+        self._scopes: dict[int, dict[str, Any]] = {}
+
+    def answer(self, buffers: list[Any]) -> list[bytes]:
+        """Carry out one request. Whatever happens in the student's code ends up in the reply."""
+        try:
+            request = decode(buffers, self._restore)
+            method = getattr(self, "do_" + request.pop("do"))
+            reply = {"ok": True, **method(**request)}
+            return encode(reply, self._describe)
+        except BaseException as error:
+            return encode({"ok": False, "error": _describe_error(error)})
+
+    def do_get(self, name: str, scope: int | None = None) -> dict:
+        return {"value": self._lookup(name, scope)}
+
+    def do_define(self, source: str) -> dict:
+        scope: dict[str, Any] = {"__name__": "grader_helper"}
+        exec(compile(source, "<helper of the check>", "exec"), scope)
+        number = len(self._scopes)
+        self._scopes[number] = scope
+        return {"value": number}
+
+    def do_forget(self) -> dict:
+        self._objects.clear()
+        self._scopes.clear()
+        return {}
+
+    def do_call(
+        self,
+        args: list,
+        kwargs: dict,
+        name: str | None = None,
+        scope: int | None = None,
+        target: Any = None,
+        seed: int = 0,
+        gradients: bool = False,
+    ) -> dict:
+        import torch
+
+        function = target if name is None else self._lookup(name, scope)
+        if gradients:
+            args = [_leaf(value) for value in args]
+            kwargs = {key: _leaf(value) for key, value in kwargs.items()}
+            if isinstance(function, torch.nn.Module):
+                function.zero_grad(set_to_none=True)
+        before = copy.deepcopy([_tensors_of(value) for value in [*args, *kwargs.values()]])
+        torch.manual_seed(seed)
+        value = function(*args, **kwargs)
+        names = [*range(len(args)), *kwargs]
+        after = [_tensors_of(value) for value in [*args, *kwargs.values()]]
+        changed = [name for name, old, new in zip(names, before, after, strict=True) if not _same(old, new)]
+        reply = {"value": value, "changed": changed}
+        if gradients:
+            reply |= _gradients_of(value, args, function)
+        return reply
+
+    def do_module(self, target: Any, action: str, value: Any = None) -> dict:
+        """Read or change a module: `state`, `parameters`, `load_state`, `to`, `train`."""
+        import torch
+
+        if not isinstance(target, torch.nn.Module):
+            raise TypeError(f"{type(target).__name__} is not an nn.Module")
+        match action:
+            case "state":
+                return {"value": dict(target.state_dict())}
+            case "parameters":
+                return {"value": dict(target.named_parameters())}
+            case "load_state":
+                unknown = target.load_state_dict(value, strict=False).unexpected_keys
+                if unknown:
+                    raise KeyError(f"the module has no {', '.join(unknown)}")
+            case "to":
+                target.to(getattr(torch, value))
+            case "train":
+                target.train(value)
+            case _:
+                raise ValueError(f"unknown action {action}")
+        return {"value": None}
+
+    def _lookup(self, name: str, scope: int | None) -> Any:
+        names = self._namespace if scope is None else self._scopes[scope]
+        if name not in names:
+            raise UndefinedName(name)
+        return names[name]
+
+    def _describe(self, value: Any) -> dict:
+        import torch
+
+        number = len(self._objects)
+        self._objects[number] = value
+        kind = "module" if isinstance(value, torch.nn.Module) else "object"
+        return {"$": kind, "id": number, "type": type(value).__name__[:100]}
+
+    def _restore(self, item: dict) -> Any:
+        return self._objects[item["id"]]
+
+
+class UndefinedName(Exception):
+    """The notebook defines no such name."""
+
+
+def _leaf(value: Any) -> Any:
+    import torch
+
+    if isinstance(value, torch.Tensor) and value.is_floating_point():
+        return value.detach().clone().requires_grad_(True)
+    return value
+
+
+def _tensors_of(value: Any) -> list:
+    import torch
+
+    if isinstance(value, torch.Tensor):
+        return [value.detach()]
+    if isinstance(value, list | tuple):
+        return [tensor for part in value for tensor in _tensors_of(part)]
+    return []
+
+
+def _same(old: list, new: list) -> bool:
+    def bits(tensor: Any) -> Any:
+        return tensor.nan_to_num(nan=0.5) if tensor.is_floating_point() else tensor
+
+    return all(a.dtype == b.dtype and bits(a).equal(bits(b)) for a, b in zip(old, new, strict=True))
+
+
+def _gradients_of(value: Any, args: list, function: Any) -> dict:
+    import torch
+
+    outputs = [t for t in _outputs_of(value) if t.is_floating_point() and t.requires_grad]
+    parameters = dict(function.named_parameters()) if isinstance(function, torch.nn.Module) else {}
+    leaves = [arg for arg in args if isinstance(arg, torch.Tensor) and arg.requires_grad]
+    wanted = leaves + list(parameters.values())
+    found: list[Any] = [None] * len(wanted)
+    if outputs and wanted:
+        total = sum((output * probe(output)).sum() for output in outputs)
+        found = list(torch.autograd.grad(total, wanted, allow_unused=True))
+    by_leaf = {id(leaf): gradient for leaf, gradient in zip(wanted, found, strict=True)}
+    return {
+        "inputs": [by_leaf.get(id(arg)) for arg in args],
+        "parameters": {name: by_leaf[id(parameter)] for name, parameter in parameters.items()},
+    }
+
+
+def _outputs_of(value: Any) -> list:
+    import torch
+
+    if isinstance(value, torch.Tensor):
+        return [value]
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list | tuple):
+        return [tensor for part in value for tensor in _outputs_of(part)]
+    return []
+
+
+def _describe_error(error: BaseException) -> dict:
+    """Type, message, and the lines of the notebook's own cells, innermost last."""
+    if isinstance(error, UndefinedName):
+        return {"type": "UndefinedName", "message": str(error), "lines": []}
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [
+        [frame.lineno or 0, linecache.getline(frame.filename, frame.lineno or 0).strip()[:_MAX_TEXT]]
+        for frame in frames
+        if "ipykernel_" in frame.filename
+    ]
+    try:
+        message = str(error)
+    except BaseException:
+        message = ""
+    kind = "MessageError" if isinstance(error, MessageError) else type(error).__name__
+    return {"type": kind[:100], "message": message[:_MAX_TEXT], "lines": lines[-5:]}
+
+
+def start() -> None:
+    """Open the channel: a comm target in the running IPython kernel."""
+    import comm
+    from IPython import get_ipython
+
+    agent = Agent(get_ipython().user_ns)
+
+    def opened(channel: Any, message: dict) -> None:
+        def received(message: dict) -> None:
+            channel.send({}, buffers=agent.answer(message.get("buffers", [])))
+
+        channel.on_msg(received)
+
+    comm.get_comm_manager().register_target(TARGET, opened)

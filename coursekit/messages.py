@@ -1,0 +1,119 @@
+"""What crosses between grader and kernel: plain data as JSON, tensors as safetensors, nothing else.
+
+The text of this module is also sent into the student's kernel, so it imports only what a student's
+environment has.
+"""
+
+import json
+import math
+from collections.abc import Callable
+from typing import Any
+
+MAX_BYTES = 64 * 2**20
+MAX_DEPTH = 20
+KIND = "$"
+
+_LEAVES = (type(None), bool, int, float, str)
+
+
+class MessageError(ValueError):
+    """The value can't be sent: too large, too deep, or a reply that doesn't keep to the format."""
+
+
+def encode(value: Any, describe: Callable[[Any], dict | None] | None = None) -> list[bytes]:
+    """Turn `value` into two buffers: a JSON tree, and the tensors in it as one safetensors file.
+
+    Args:
+        value: nested lists, tuples and dicts (string keys) of numbers, strings, booleans, None, tensors and
+            NumPy arrays. Tensors are copied, detached; an array becomes a tensor.
+        describe: called for any other object; gives the JSON dict that stands for it.
+
+    Raises:
+        MessageError: an object is neither plain nor described, or the message exceeds `MAX_BYTES`.
+    """
+    import torch
+    from safetensors.torch import save
+
+    tensors: dict[str, torch.Tensor] = {}
+
+    def tree(item: Any, depth: int) -> Any:
+        if depth > MAX_DEPTH:
+            raise MessageError(f"the value is nested more than {MAX_DEPTH} deep")
+        if type(item) in _LEAVES:
+            return item
+        if type(item).__module__ == "numpy" and hasattr(item, "dtype"):
+            if item.ndim == 0:
+                return tree(item.item(), depth)
+            if item.dtype.kind in "biuf":
+                item = torch.from_numpy(item.copy())
+        if isinstance(item, torch.Tensor) and item.layout is torch.strided and not item.is_quantized:
+            if item.numel() * item.element_size() > MAX_BYTES:
+                raise MessageError(f"a tensor of shape {tuple(item.shape)} is too large to send")
+            key = str(len(tensors))
+            plain = item.detach().to("cpu").resolve_conj().resolve_neg()
+            tensors[key] = torch.empty(item.shape, dtype=item.dtype).copy_(plain)
+            return {KIND: "tensor", "key": key}
+        if type(item) is list:
+            return [tree(part, depth + 1) for part in item]
+        if isinstance(item, tuple):
+            return {KIND: "tuple", "items": [tree(part, depth + 1) for part in item]}
+        if isinstance(item, dict) and all(type(key) is str for key in item):
+            return {KIND: "dict", "items": [[key, tree(part, depth + 1)] for key, part in item.items()]}
+        described = describe(item) if describe else None
+        if described is None:
+            raise MessageError(f"a value of type {type(item).__name__} can't be sent")
+        return described
+
+    buffers = [json.dumps(tree(value, 0)).encode(), save(tensors)]
+    if sum(map(len, buffers)) > MAX_BYTES:
+        raise MessageError(f"the value is larger than {MAX_BYTES // 2**20} MB")
+    return buffers
+
+
+def decode(buffers: list[Any], restore: Callable[[dict], Any] | None = None) -> Any:
+    """The inverse of `encode`. `restore` turns the dict of a described object into what stands for it here.
+
+    Raises:
+        MessageError: the buffers don't keep to the format, whatever is wrong with them.
+    """
+    from safetensors.torch import load
+
+    def value(item: Any, depth: int) -> Any:
+        if depth > 2 * MAX_DEPTH:
+            raise MessageError("nested too deep")
+        if isinstance(item, list):
+            return [value(part, depth + 1) for part in item]
+        if not isinstance(item, dict):
+            return item
+        match item.get(KIND):
+            case "tensor":
+                return tensors[item["key"]]
+            case "tuple":
+                return tuple(value(part, depth + 1) for part in item["items"])
+            case "dict":
+                return {str(key): value(part, depth + 1) for key, part in item["items"]}
+        if restore is None:
+            raise MessageError("an object where only plain data is allowed")
+        return restore(item)
+
+    try:
+        if len(buffers) != 2 or sum(map(len, buffers)) > MAX_BYTES:
+            raise MessageError("wrong number or size of buffers")
+        tensors = load(bytes(buffers[1]))
+        return value(json.loads(bytes(buffers[0])), 0)
+    except MessageError:
+        raise
+    except Exception as error:  # whatever a forged reply provokes in the parsers
+        raise MessageError(f"not a message: {type(error).__name__}") from error
+
+
+def probe(tensor: Any) -> Any:
+    """Fixed weights of the shape of `tensor`, between -1 and 1 and without pattern.
+
+    Gradients are taken of `(output * probe(output)).sum()`: the plain sum would hide mistakes, since rows
+    of a softmax always add up to 1.
+    """
+    import torch
+
+    steps = torch.arange(1, tensor.numel() + 1, dtype=torch.float64)
+    return torch.cos(steps * math.e).reshape(tensor.shape).to(tensor.dtype)
