@@ -1,4 +1,4 @@
-"""The part that runs inside the student's kernel: it calls what the notebook defines and sends back the result.
+"""The part inside the student's kernel: it calls what the notebook defines and sends back the result.
 
 It holds no check and no answer. Its text is sent into the kernel (see `coursekit.student.session`), so it
 may import only `coursekit.messages` and what a student's environment has.
@@ -157,7 +157,7 @@ def _gradients_of(value: Any, args: list, function: Any) -> dict:
     outputs = [t for t in _outputs_of(value) if t.is_floating_point() and t.requires_grad]
     parameters = dict(function.named_parameters()) if isinstance(function, torch.nn.Module) else {}
     leaves = [arg for arg in args if isinstance(arg, torch.Tensor) and arg.requires_grad]
-    wanted = leaves + list(parameters.values())
+    wanted = leaves + [parameter for parameter in parameters.values() if parameter.requires_grad]
     found: list[Any] = [None] * len(wanted)
     if outputs and wanted:
         total = sum((output * probe(output)).sum() for output in outputs)
@@ -165,7 +165,7 @@ def _gradients_of(value: Any, args: list, function: Any) -> dict:
     by_leaf = {id(leaf): gradient for leaf, gradient in zip(wanted, found, strict=True)}
     return {
         "inputs": [by_leaf.get(id(arg)) for arg in args],
-        "parameters": {name: by_leaf[id(parameter)] for name, parameter in parameters.items()},
+        "parameters": {name: by_leaf.get(id(parameter)) for name, parameter in parameters.items()},
     }
 
 

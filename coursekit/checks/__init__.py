@@ -1,0 +1,27 @@
+"""What the author of a check imports."""
+
+from coursekit.checks.asserts import (
+    assert_raises,
+    assert_reaches,
+    assert_shape,
+    assert_unchanged,
+    forbid,
+    points,
+)
+from coursekit.checks.compare import assert_close, fail
+from coursekit.checks.variants import Alternative, Mistake
+from coursekit.messages import probe
+
+__all__ = [
+    "Alternative",
+    "Mistake",
+    "assert_close",
+    "assert_raises",
+    "assert_reaches",
+    "assert_shape",
+    "assert_unchanged",
+    "fail",
+    "forbid",
+    "points",
+    "probe",
+]

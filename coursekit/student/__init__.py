@@ -1,0 +1,1 @@
+"""A submission: reading, repairing and running it, and the proxy that checks talk to."""

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from queue import Empty
-from typing import Any
+from typing import Any, NoReturn
 
 from jupyter_client.manager import AsyncKernelManager
 from jupyter_core.utils import ensure_async, run_sync
@@ -68,6 +68,7 @@ class Session:
         self.runs: dict[int, CellRun] = {}
         self.deaths: list[str] = []
         self.timed_out = False
+        self.crashed = False
         self._kernel_name = kernel_name
         self._left_out: set[int] = set()
         self._runner: CellRunner | None = None
@@ -96,9 +97,8 @@ class Session:
             try:
                 self.runs[index] = self._run_cell(index, cell)
             except KernelDied as died:
-                self.runs[index] = CellRun(
-                    index, "timed out" if self._hung else "kernel died", error=died.reason
-                )
+                state = "kernel died" if self.crashed else "timed out"
+                self.runs[index] = CellRun(index, state, error=died.reason)
                 self._close_kernel()
                 if len(self.deaths) == 1:
                     self._left_out.add(index)
@@ -142,7 +142,6 @@ class Session:
             config=Config(PlainProvisioner={"memory_limit": self.limits.memory}),
         )
         self._runner = CellRunner(self.notebook, manager, self.limits)
-        self._hung = False
         try:
             self._runner.start_new_kernel()
             self._runner.start_new_kernel_client()
@@ -160,8 +159,7 @@ class Session:
             self.timed_out = True
             seconds = f"{self.limits.cell_seconds:g} s"
             if not run_sync(self._interrupt)():
-                self._hung = True
-                self._died(f"the cell ran past {seconds} and ignored the interrupt")
+                self._died(f"the cell ran past {seconds} and ignored the interrupt", hung=True)
             return CellRun(index, "timed out", error=f"the cell ran past {seconds}")
         except DeadKernelError:
             self._died("running the cell ended the Python process")
@@ -171,9 +169,11 @@ class Session:
         text = f"{content.get('ename')}: {content.get('evalue')}"
         return CellRun(index, "error", error=text[:500], line=_line_of(content.get("traceback", [])))
 
-    def _died(self, reason: str) -> None:
+    def _died(self, reason: str, hung: bool = False) -> NoReturn:
         if self._runner.km.provisioner is not None and self._runner.km.provisioner.memory_exceeded:
             reason = f"the code used more than {self.limits.memory} MiB of memory, and its process was ended"
+            hung = False
+        self.crashed = self.crashed or not hung
         self.deaths.append(reason)
         raise KernelDied(reason)
 
@@ -201,7 +201,7 @@ class Session:
         except TimeoutError:
             self.timed_out = True
             if not await self._interrupt(identifier):
-                await self._kill("a call ran past its time and ignored the interrupt")
+                await self._kill("a call ran past its time and ignored the interrupt", hung=True)
             raise CallTimeout from None
         raise messages.MessageError("the kernel gave no reply")
 
@@ -242,9 +242,9 @@ class Session:
             return False
         return True
 
-    async def _kill(self, reason: str) -> None:
+    async def _kill(self, reason: str, hung: bool = False) -> None:
         try:
-            self._died(reason)
+            self._died(reason, hung)
         finally:
             await self._close_kernel_now()
 

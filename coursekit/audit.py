@@ -1,0 +1,161 @@
+"""Proof of the checks: every known mistake, every other right answer, and the blank notebook are graded."""
+
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+
+import nbformat
+
+from coursekit.checks.compare import difference
+from coursekit.checks.reference import Store
+from coursekit.checks.results import SubmissionResult
+from coursekit.checks.run import Graded, grade
+from coursekit.checks.variants import Mistake, Variant, alternatives_of, mistakes_of
+from coursekit.course import Assignment, Course, CourseError, find_cell
+from coursekit.student.blank import blank_copy
+
+BLANK = "blank"
+SOLUTION = "solution"
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass
+class Audit:
+    """What came of grading every variant of one assignment."""
+
+    assignment: Assignment
+    mistakes: list[Mistake]
+    graded: dict[str, Graded]
+    alternatives: list[Variant]
+    problems: list[str] = field(default_factory=list)
+
+    def results(self) -> dict[str, SubmissionResult]:
+        return {name: graded.result for name, graded in self.graded.items()}
+
+
+def run_audit(assignment: Assignment, workers: int | None = None, progress: Progress | None = None) -> Audit:
+    """Grade the solution, the blank notebook and every variant, and list what is wrong with the checks.
+
+    A mistake must lose points in a check that is about it, and must not be taken for another one; an
+    alternative and the solution must earn full marks, the blank notebook nothing; the recorded tensors must
+    be those that the solutions and mistakes give now.
+    """
+    mistakes, alternatives = mistakes_of(assignment), alternatives_of(assignment)
+    graded = dict(grade_variants(assignment, [SOLUTION, BLANK, *mistakes, *alternatives], workers, progress))
+    audit = Audit(assignment, mistakes, graded, alternatives)
+    audit.problems = [*_problems(audit), *_stale_records(audit)]
+    return audit
+
+
+def _problems(audit: Audit) -> Iterator[str]:
+    results = audit.results()
+    for name in [SOLUTION, *(alternative.name for alternative in audit.alternatives)]:
+        for exercise in results[name].exercises:
+            for check in exercise.checks:
+                if check.outcome != "passed":
+                    yield f"false alarm: {name} fails {exercise.grade_id}::{check.name}. {check.message}"
+    if results[BLANK].earned:
+        yield f"the blank notebook earns {results[BLANK].earned:g} points"
+    sentences = {mistake.name: mistake.sentence for mistake in audit.mistakes}
+    for mistake in audit.mistakes:
+        failed = failed_checks(results[mistake.name])
+        known = {f"{e.grade_id}::{c.name}" for e in results[SOLUTION].exercises for c in e.checks}
+        if mistake.checks() - known:
+            yield f"{mistake.name} is said to be about {', '.join(mistake.checks() - known)}: no such check"
+        if not failed:
+            yield f"not caught: {mistake.name} keeps full marks"
+        elif not failed & mistake.checks():
+            yield f"caught only by others: {mistake.name} fails {', '.join(sorted(failed))}"
+        for name in named_mistakes(results[mistake.name]):
+            if sentences[name] != mistake.sentence:
+                yield f"wrong diagnosis: {mistake.name} is taken for {name}"
+    for alternative in audit.alternatives:
+        for name in named_mistakes(results[alternative.name]):
+            yield f"wrong diagnosis: {alternative.name} is taken for {name}"
+
+
+def _stale_records(audit: Audit) -> Iterator[str]:
+    store = Store.load(audit.assignment.checks)
+    now = mistake_records(audit.assignment, audit.graded)
+    then = {key: tensor for key, tensor in store.tensors.items() if "/mistakes/" in key}
+    old = {key for key in now.keys() ^ then.keys()}
+    old |= {key for key in now.keys() & then.keys() if difference(now[key], then[key])}
+    if old:
+        name = audit.assignment.name
+        yield f"records out of date: run `coursekit record {name}` ({len(old)} tensors, first {min(old)})"
+
+
+def failed_checks(result: SubmissionResult) -> set[str]:
+    return {
+        f"{exercise.grade_id}::{check.name}"
+        for exercise in result.exercises
+        for check in exercise.checks
+        if check.outcome != "passed"
+    }
+
+
+def named_mistakes(result: SubmissionResult) -> set[str]:
+    return {check.mistake for exercise in result.exercises for check in exercise.checks if check.mistake}
+
+
+def record(assignment: Assignment, workers: int | None = None, progress: Progress | None = None) -> Store:
+    """Record anew what the solutions and the mistakes give, into `reference.safetensors`."""
+    store = Store.load(assignment.checks)
+    store.tensors, store.recording = {}, True
+    for path in assignment.source_notebooks():
+        grade(assignment, nbformat.read(path, as_version=4), path.stem, store=store)
+    store.recording = False
+    store.save()
+    graded = dict(grade_variants(assignment, mistakes_of(assignment), workers, progress))
+    store.tensors |= mistake_records(assignment, graded)
+    store.save()
+    return store
+
+
+def mistake_records(assignment: Assignment, graded: dict[str, Graded]) -> dict:
+    """What each mistake gave in the comparisons that it failed, in its own exercise."""
+    return {
+        f"{check}/mistakes/{mistake.name}/{seen.key}": seen.value
+        for mistake in mistakes_of(assignment)
+        if mistake.name in graded
+        for check, observations in graded[mistake.name].observations.items()
+        if check.startswith(f"{mistake.exercise}::")
+        for seen in observations
+        if not seen.passed and seen.value is not None
+    }
+
+
+def grade_variants(
+    assignment: Assignment,
+    variants: list[Variant | str],
+    workers: int | None = None,
+    progress: Progress | None = None,
+) -> Iterator[tuple[str, Graded]]:
+    """Grade each variant in a kernel of its own, several at a time."""
+    with ProcessPoolExecutor(workers or os.cpu_count()) as pool:
+        jobs = [
+            pool.submit(_grade_variant, assignment.course, assignment.name, variant) for variant in variants
+        ]
+        for number, (variant, job) in enumerate(zip(variants, jobs, strict=True), 1):
+            name = variant if isinstance(variant, str) else variant.name
+            yield name, job.result()
+            if progress:
+                progress(name, number, len(jobs))
+
+
+def _grade_variant(course: Course, name: str, variant: Variant | str) -> Graded:
+    assignment = course.assignment(name)
+    cell = None if isinstance(variant, str) else variant.cell
+    for path in assignment.source_notebooks():
+        source = nbformat.read(path, as_version=4)
+        if cell is not None and find_cell(source, cell) is None:
+            continue
+        released = blank_copy(source)
+        notebook = source
+        if variant == BLANK:
+            notebook = blank_copy(source)
+        elif isinstance(variant, Variant):
+            notebook = variant.apply(source)
+        return grade(assignment, notebook, path.stem, released)
+    raise CourseError(f"no notebook of {name} has a cell `{cell}`")

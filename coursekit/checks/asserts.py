@@ -1,0 +1,90 @@
+"""What checks say most often, beside comparing values. Each fails with a sentence for the student."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+
+from coursekit.checks.compare import describe, fail
+from coursekit.student.names import mentions, parse
+from coursekit.student.proxy import Call, Gradients, Student, StudentError
+
+
+def points(number: float) -> Any:
+    """Mark a check with what it is worth."""
+    return pytest.mark.points(number)
+
+
+def assert_shape(name: str, value: Any, shape: tuple[int, ...]) -> None:
+    if not isinstance(value, torch.Tensor):
+        fail(f"`{name}` is {describe(value)}, but should be a tensor of shape {shape}.")
+    if tuple(value.shape) != tuple(shape):
+        fail(f"`{name}` has shape {tuple(value.shape)}, but should have {tuple(shape)}.")
+
+
+def assert_raises(kind: type | str, call: Callable[[], Any], mentions: tuple[object, ...] = ()) -> None:
+    """The student's code must raise an exception of this type whose message holds each of `mentions`."""
+    wanted = kind if isinstance(kind, str) else kind.__name__
+    try:
+        value = call()
+    except StudentError as error:
+        if error.kind != "error":
+            raise
+        if error.raised != wanted:
+            fail(f"It should raise {wanted} here. {error}")
+        for word in mentions:
+            if not re.search(rf"(?<!\d){re.escape(str(word))}(?!\d)", error.text):
+                fail(f"The message of the {wanted} should name {word}. It says: {error.text or 'nothing'}")
+        return
+    fail(f"It should raise {wanted} here, but it returned {describe(value)}.")
+
+
+def assert_unchanged(call: Call) -> None:
+    """No tensor argument of the call was changed in place."""
+    if call.changed:
+        which = ", ".join(
+            f"number {place + 1}" if isinstance(place, int) else place for place in call.changed
+        )
+        fail(f"`{call.name}` changed its argument {which} in place. Make a new tensor instead.")
+
+
+def assert_reaches(gradients: Gradients) -> None:
+    """Every float tensor argument and every parameter received a gradient that is not zero everywhere."""
+    entries = [
+        (f"argument number {place + 1}", gradient)
+        for place, (argument, gradient) in enumerate(zip(gradients.arguments, gradients.inputs, strict=True))
+        if isinstance(argument, torch.Tensor) and argument.is_floating_point()
+    ]
+    entries += [(f"parameter `{name}`", gradient) for name, gradient in gradients.parameters.items()]
+    for name, gradient in entries:
+        if gradient is None:
+            fail(f"No gradient reaches {name}: something between it and the output was detached or left out.")
+        if gradient.isnan().any():
+            fail(f"The gradient of {name} holds NaN.")
+        if not gradient.any():
+            fail(f"The gradient of {name} is zero everywhere.")
+
+
+def forbid(*patterns: str) -> Any:
+    """An autouse fixture for `conftest.py`: no exercise counts whose answer names one of these.
+
+    Looked for in the syntax tree of the answer cell and of those cells of the student's that it builds on.
+    Patterns are shell-style, as in `Transformer*`.
+    """
+
+    @pytest.fixture(autouse=True)
+    def only_own_code(request: pytest.FixtureRequest) -> None:
+        if request.node.get_closest_marker("points") is None:
+            return
+        student: Student = request.getfixturevalue("student")
+        for source in student.answer_code(request.path.stem.removeprefix("test_")):
+            tree = parse(source)
+            word = mentions(tree, patterns) if tree else None
+            if word:
+                fail(
+                    f"Your answer uses `{word}`, which does the work for you. Write the computation yourself."
+                )
+
+    return only_own_code

@@ -1,0 +1,84 @@
+"""Comparing what a submission gave with what is right, and saying how the two differ."""
+
+from typing import Any, NoReturn
+
+import torch
+
+ATOL = 1e-5
+RTOL = 1e-4
+
+
+class CheckFailure(AssertionError):
+    """A check did not pass. The message is for the student: no input and no right value appears in it."""
+
+
+def fail(sentence: str) -> NoReturn:
+    """Fail the check with a sentence for the student."""
+    raise CheckFailure(sentence)
+
+
+def difference(
+    actual: Any, expected: Any, atol: float | torch.Tensor = ATOL, rtol: float = RTOL
+) -> str | None:
+    """How `actual` differs from `expected`: type, shape, or the largest gap and where; None if it does not.
+
+    Entries are close if |actual - expected| <= atol + rtol * |expected|; booleans and integers count as
+    numbers. `atol` may be a tensor that broadcasts to the shape.
+    """
+    right = as_tensor(expected)
+    if right is None:
+        return None if actual == expected else f"is {describe(actual)}, which is not right"
+    found = as_tensor(actual)
+    if found is None:
+        return f"is {describe(actual)}, but should be {describe(right)}"
+    if found.shape != right.shape:
+        return f"has shape {tuple(found.shape)}, but should have {tuple(right.shape)}"
+    if found.is_complex() or right.numel() == 0:
+        return None if right.numel() == 0 else "is complex, but should be real"
+    found, right = found.double(), right.double()
+    if found.isnan().any() and not right.isnan().any():
+        count = int(found.isnan().sum())
+        return f"holds NaN: {count} of {found.numel()} entries, first at {_place(found.isnan())}"
+    gap = (found - right).abs()
+    gap = torch.where(found == right, torch.zeros_like(gap), gap).nan_to_num(nan=0.0)
+    off = gap > atol + rtol * right.abs().nan_to_num(posinf=0.0)
+    if not off.any():
+        return None
+    where = f" at {_place(gap == gap.max())}" if gap.dim() else ""
+    text = f"has the right shape {tuple(right.shape)}, but differs by up to {gap.max():.3g}{where}"
+    return text + (f"; {int(off.sum())} of {off.numel()} entries are off" if gap.dim() else "")
+
+
+def assert_close(
+    name: str, actual: Any, expected: Any, atol: float | torch.Tensor = ATOL, rtol: float = RTOL
+) -> None:
+    """Fail unless `actual` equals `expected` within the tolerance; `name` is what the student calls it."""
+    text = difference(actual, expected, atol, rtol)
+    if text:
+        fail(f"`{name}` {text}.")
+
+
+def as_tensor(value: Any) -> torch.Tensor | None:
+    if isinstance(value, torch.Tensor):
+        return value
+    return torch.tensor(value) if isinstance(value, bool | int | float) else None
+
+
+def describe(value: Any) -> str:
+    """A value as a student would name it, without its contents."""
+    match value:
+        case None:
+            return "None"
+        case torch.Tensor():
+            return f"a tensor of shape {tuple(value.shape)}"
+        case tuple() | list():
+            kind = type(value).__name__
+            return f"a {kind} of {len(value)} ({', '.join(describe(part) for part in value[:4])})"
+        case bool() | int() | float():
+            return f"the {type(value).__name__} {value:.6g}"
+    name = getattr(value, "type_name", type(value).__name__)
+    return f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}"
+
+
+def _place(hits: torch.Tensor) -> list[int]:
+    return hits.nonzero()[0].tolist()

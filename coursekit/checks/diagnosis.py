@@ -1,0 +1,54 @@
+"""Naming the mistake: a submission's wrong values are held against what each known mistake gave."""
+
+from collections.abc import Iterable, Mapping
+
+from coursekit.checks.compare import difference
+from coursekit.checks.reference import Reference, Store
+
+
+def diagnose(
+    store: Store, check: str, references: Mapping[str, Reference], sentences: Mapping[str, str]
+) -> str | None:
+    """The id of the one mistake that gives what the submission gave in `check`; None if none or several do.
+
+    Args:
+        store: the recorded tensors of the assignment.
+        check: `<file>::<check>`, which failed.
+        references: the comparisons that the submission went through, by check, for the whole exercise. Where
+            several mistakes fit the failed check, the other checks decide between them.
+        sentences: mistake id -> sentence. Mistakes with the same sentence are one.
+    """
+    if check not in references or all(seen.passed for seen in references[check].observations):
+        return None
+    fitting = [
+        name
+        for name in store.mistakes(check)
+        if name in sentences and _fits(store, name, check, references[check])
+    ]
+    if len(_distinct(fitting, sentences)) > 1:
+        fitting = [
+            name
+            for name in fitting
+            if all(_fits(store, name, other, reference) for other, reference in references.items())
+        ]
+    return fitting[0] if len(_distinct(fitting, sentences)) == 1 else None
+
+
+def _fits(store: Store, mistake: str, check: str, reference: Reference) -> bool:
+    """True if every comparison of the check went as it goes with this mistake."""
+    given = store.mistakes(check).get(mistake, {})
+    for seen in reference.observations:
+        if seen.passed:
+            if seen.key in given:
+                return False
+            continue
+        if seen.value is None or seen.key not in given:
+            return False
+        atol, rtol = reference.tolerances[seen.key]
+        if difference(seen.value, given[seen.key], atol, rtol) is not None:
+            return False
+    return True
+
+
+def _distinct(mistakes: Iterable[str], sentences: Mapping[str, str]) -> set[str]:
+    return {sentences[name] for name in mistakes}

@@ -1,0 +1,92 @@
+"""What grading a submission gives: plain data that is written into the autograded notebook."""
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+GRADED = "graded"
+PARTLY_GRADED = "partly graded"
+TIMED_OUT = "timed out"
+KERNEL_DIED = "kernel died"
+UNREADABLE = "unreadable"
+MISSING = "missing"
+
+STATUSES = {
+    GRADED: "Every check gave a verdict.",
+    PARTLY_GRADED: "A cell of the notebook did not run, so the checks that need it could not run either.",
+    TIMED_OUT: "Some of the code ran out of time and was stopped. The rest was graded.",
+    KERNEL_DIED: "Some of the code ended its Python process. The rest was graded.",
+    UNREADABLE: "The file could not be read as a notebook. Nothing was graded.",
+    MISSING: "The notebook was not handed in. Nothing was graded.",
+}
+
+
+@dataclass
+class CheckResult:
+    """The outcome of one check.
+
+    `outcome` is "passed", "failed", "not answered", "blocked" (a cell that it needs did not run), "timed out"
+    or "kernel died".
+    """
+
+    name: str
+    sentence: str
+    points: float
+    outcome: str
+    message: str = ""
+    diagnosis: str = ""
+    mistake: str = ""
+    seconds: float = 0.0
+
+    @property
+    def earned(self) -> float:
+        return self.points if self.outcome == "passed" else 0.0
+
+
+@dataclass
+class ExerciseResult:
+    """The checks of one test cell, in the order of the file."""
+
+    grade_id: str
+    checks: list[CheckResult] = field(default_factory=list)
+
+    @property
+    def points(self) -> float:
+        return sum(check.points for check in self.checks)
+
+    @property
+    def earned(self) -> float:
+        return sum(check.earned for check in self.checks)
+
+    @property
+    def unanswered(self) -> bool:
+        return bool(self.checks) and all(check.outcome == "not answered" for check in self.checks)
+
+
+@dataclass
+class SubmissionResult:
+    """One notebook of one submission. `seed` replays the checks that draw their inputs."""
+
+    status: str
+    notes: list[str] = field(default_factory=list)
+    cells: list[str] = field(default_factory=list)
+    exercises: list[ExerciseResult] = field(default_factory=list)
+    seed: int = 0
+    seconds: float = 0.0
+
+    def exercise(self, grade_id: str) -> ExerciseResult | None:
+        return next((exercise for exercise in self.exercises if exercise.grade_id == grade_id), None)
+
+    @property
+    def earned(self) -> float:
+        return sum(exercise.earned for exercise in self.exercises)
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> "SubmissionResult":
+        exercises = [
+            ExerciseResult(entry["grade_id"], [CheckResult(**check) for check in entry["checks"]])
+            for entry in values["exercises"]
+        ]
+        return cls(**values | {"exercises": exercises})

@@ -1,0 +1,170 @@
+"""Grading one notebook: run its cells, run the checks of its test cells, give the result."""
+
+import hashlib
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pytest
+from nbformat import NotebookNode
+
+from coursekit.checks.plugin import RUNS, CheckRun
+from coursekit.checks.reference import Observation, Store
+from coursekit.checks.results import SubmissionResult
+from coursekit.checks.verdict import status_of
+from coursekit.course import Assignment, CourseError, grade_id, is_test_cell, nbgrader_metadata
+from coursekit.student.session import CellRun, Limits, Session
+from coursekit.student.submission import Submission
+
+_QUIET = ("terminal", "cacheprovider", "faulthandler", "warnings", "logging", "xdist")
+
+
+@dataclass
+class Graded:
+    """The result, and what the checks observed (`<file>::<check>` -> comparisons)."""
+
+    result: SubmissionResult
+    observations: dict[str, list[Observation]]
+
+
+def grade(
+    assignment: Assignment,
+    notebook: NotebookNode,
+    name: str,
+    released: NotebookNode | None = None,
+    limits: Limits | None = None,
+    store: Store | None = None,
+    kernel_name: str = "coursekit",
+    notes: Sequence[str] = (),
+    seed: int | None = None,
+) -> Graded:
+    """Grade a repaired notebook. Its code cells get the outputs of this run.
+
+    Args:
+        assignment: where the checks are.
+        notebook: the submission, changed in place.
+        name: the notebook's name, without folder and ending.
+        released: what was handed out, to tell what was not answered.
+        seed: for the checks that draw their inputs; by default it follows from the notebook's sources.
+
+    Raises:
+        CourseError: a check or a reference of the instructor's is at fault.
+    """
+    started = time.monotonic()
+    submission = Submission(notebook, released)
+    session = Session(notebook, limits, kernel_name)
+    store = store or Store.load(assignment.checks)
+    run = CheckRun(assignment, submission, session, store, seed_of(notebook) if seed is None else seed)
+    try:
+        session.run_cells()
+        _run_pytest(run, name)
+    finally:
+        session.close()
+    if run.faults:
+        raise CourseError("A check is at fault, not the submission. " + "; ".join(run.faults))
+    if not store.recording:
+        run.diagnose()
+    exercises = list(run.exercises.values())
+    result = SubmissionResult(
+        status=status_of(session, exercises),
+        notes=list(notes),
+        cells=[
+            _cell_line(submission, run) for run in session.runs.values() if _is_worth_telling(submission, run)
+        ],
+        exercises=exercises,
+        seed=run.seed,
+        seconds=round(time.monotonic() - started, 1),
+    )
+    return Graded(result, {name: found.observations for name, found in run.references.items()})
+
+
+def seed_of(notebook: NotebookNode) -> int:
+    """The seed of a submission: the same sources give the same inputs."""
+    digest = hashlib.sha256("\x00".join(cell.source for cell in notebook.cells).encode())
+    return int.from_bytes(digest.digest()[:6], "big")
+
+
+def check_files(assignment: Assignment, notebook: NotebookNode) -> list[str]:
+    """The check files of a notebook's test cells.
+
+    Raises:
+        CourseError: a test cell has no check file.
+    """
+    files = []
+    for cell in notebook.cells:
+        if is_test_cell(cell):
+            path = assignment.checks / f"{grade_id(cell)}.py"
+            if not path.exists():
+                raise CourseError(f"The test cell `{grade_id(cell)}` has no checks: write {path}")
+            files.append(str(path))
+    return files
+
+
+def points_of(notebook: NotebookNode) -> dict[str, float]:
+    """Points of the test cells, by grade_id, as the notebook says."""
+    return {
+        grade_id(cell): float(nbgrader_metadata(cell)["points"])
+        for cell in notebook.cells
+        if is_test_cell(cell)
+    }
+
+
+def collect_points(assignment: Assignment, notebook: NotebookNode) -> dict[str, float]:
+    """Points of the test cells as the marks in their check files add up, without running anything."""
+    totals = dict.fromkeys(points_of(notebook), 0.0)
+
+    class Adder:
+        def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+            for item in items:
+                marker = item.get_closest_marker("points")
+                totals[item.path.stem] += marker.args[0] if marker else 0
+
+    _pytest(assignment, check_files(assignment, notebook), Adder(), "--collect-only")
+    return totals
+
+
+def _run_pytest(run: CheckRun, name: str) -> None:
+    class Prepared:
+        def pytest_configure(self, config: pytest.Config) -> None:
+            config.stash[RUNS] = {(run.assignment.checks, name): run}
+
+    _pytest(run.assignment, check_files(run.assignment, run.submission.notebook), Prepared())
+
+
+def _pytest(assignment: Assignment, files: list[str], plugin: object, *options: str) -> None:
+    """pytest in this process, whatever the course's own pytest settings are."""
+    if not files:
+        return
+    quiet = [part for name in _QUIET for part in ("-p", f"no:{name}")]
+    own = ["-c", "/dev/null", "--rootdir", str(assignment.course.root), "--import-mode=importlib"]
+    problems: list[str] = []
+
+    class Collector:
+        def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+            if report.failed:
+                problems.append(f"{report.nodeid}: {str(report.longrepr).strip().splitlines()[-1]}")
+
+        def pytest_internalerror(self, excrepr: object) -> None:
+            problems.append(str(excrepr).strip().splitlines()[-1])
+
+    code = pytest.main(
+        [*quiet, *own, "--assert=plain", "--capture=no", *options, *files], plugins=[plugin, Collector()]
+    )
+    if problems or code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
+        raise CourseError(f"The checks of {assignment.name} can't run. " + "; ".join(problems or [str(code)]))
+
+
+def _is_worth_telling(submission: Submission, run: CellRun) -> bool:
+    """A cell that did not run; failed visible tests and blank cells are told by the checks anyway."""
+    if run.state == "ok":
+        return False
+    cell = submission.notebook.cells[run.index]
+    name = grade_id(cell)
+    return not (is_test_cell(cell) and run.state == "error") and not (
+        name and run.state == "error" and (submission.is_blank(name) or submission.has_placeholder(name))
+    )
+
+
+def _cell_line(submission: Submission, run: CellRun) -> str:
+    line = f", line {run.line}" if run.line else ""
+    return f"Cell `{submission.label(run.index)}`{line}: {run.state}. {run.error}"

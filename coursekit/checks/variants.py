@@ -1,0 +1,82 @@
+"""Known wrong answers and other right answers: small edits of the instructor's solution cells."""
+
+import runpy
+from collections.abc import Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from nbformat import NotebookNode
+
+from coursekit.course import TEST_PREFIX, Assignment, CourseError, find_cell
+
+
+@dataclass(frozen=True)
+class Variant:
+    """An answer made from the solution cell `cell`: by `edits` (old, new), or by a whole new `source`."""
+
+    name: str
+    cell: str
+    edits: Sequence[tuple[str, str]] = ()
+    source: str = ""
+
+    @property
+    def exercise(self) -> str:
+        return TEST_PREFIX + self.cell
+
+    def apply(self, notebook: NotebookNode) -> NotebookNode:
+        """A copy of the source notebook with this answer in it.
+
+        Raises:
+            CourseError: the cell is not there, or an edit does not fit it exactly once.
+        """
+        copy = deepcopy(notebook)
+        cell = find_cell(copy, self.cell)
+        if cell is None:
+            raise CourseError(f"`{self.name}`: the notebook has no cell `{self.cell}`")
+        if self.source:
+            cell.source = self.source.strip("\n")
+        for old, new in self.edits:
+            if cell.source.count(old) != 1:
+                times = cell.source.count(old)
+                raise CourseError(
+                    f"`{self.name}`: {old!r} must stand once in `{self.cell}`, but stands there {times} times"
+                )
+            cell.source = cell.source.replace(old, new)
+        return copy
+
+
+@dataclass(frozen=True)
+class Mistake(Variant):
+    """A known wrong answer, the checks that are about it, and the sentence that tells a student so."""
+
+    about: Sequence[str] = field(kw_only=True)
+    sentence: str = field(kw_only=True)
+
+    def checks(self) -> set[str]:
+        """The checks that are about it, as `<file>::<check>`."""
+        return {name if "::" in name else f"{self.exercise}::{name}" for name in self.about}
+
+
+@dataclass(frozen=True)
+class Alternative(Variant):
+    """Another right answer, which must earn full marks."""
+
+
+def mistakes_of(assignment: Assignment) -> list[Mistake]:
+    return _load(assignment.checks / "mistakes.py", "MISTAKES")
+
+
+def alternatives_of(assignment: Assignment) -> list[Alternative]:
+    return _load(assignment.checks / "alternatives.py", "ALTERNATIVES")
+
+
+def _load(path: Path, name: str) -> list:
+    if not path.exists():
+        return []
+    found = list(runpy.run_path(str(path)).get(name, []))
+    names = [variant.name for variant in found]
+    doubled = sorted({name for name in names if names.count(name) > 1})
+    if doubled:
+        raise CourseError(f"{path}: more than one is called {', '.join(doubled)}")
+    return found

@@ -1,0 +1,116 @@
+"""Where a course keeps its notebooks and checks, and what their nbgrader metadata says."""
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+
+PLACEHOLDER = re.compile(r"#\s*YOUR CODE HERE\s*\n\s*raise NotImplementedError\(\)")
+TEST_PREFIX = "test_"
+
+
+class CourseError(Exception):
+    """Something in the instructor's files is wrong. The message names the file, the cell and the remedy."""
+
+
+@dataclass(frozen=True)
+class Course:
+    """The folders of one course; the defaults are nbgrader's."""
+
+    root: Path
+    source: str = "source"
+    release: str = "release"
+    tests: str = "tests"
+
+    def assignment(self, name: str) -> "Assignment":
+        return Assignment(self, name)
+
+    def assignments(self) -> list["Assignment"]:
+        folders = sorted(path.parent for path in (self.root / self.source).glob("*/*.ipynb"))
+        return [self.assignment(name) for name in dict.fromkeys(folder.name for folder in folders)]
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """One assignment of a course."""
+
+    course: Course
+    name: str
+
+    @property
+    def checks(self) -> Path:
+        """The folder of the hidden checks."""
+        return self.course.root / self.course.tests / self.name
+
+    def source_notebooks(self) -> list[Path]:
+        return sorted((self.course.root / self.course.source / self.name).glob("*.ipynb"))
+
+    def released(self, notebook: str) -> NotebookNode:
+        """What students got.
+
+        Raises:
+            CourseError: the assignment was not generated yet.
+        """
+        path = self.course.root / self.course.release / self.name / f"{notebook}.ipynb"
+        if not path.exists():
+            raise CourseError(f"{path} does not exist: run `nbgrader generate_assignment {self.name}` first")
+        return nbformat.read(path, as_version=4)
+
+    def released_names(self) -> list[str]:
+        return sorted(
+            path.stem for path in (self.course.root / self.course.release / self.name).glob("*.ipynb")
+        )
+
+    def notebook_of(self, grade_id: str) -> Path:
+        """The source notebook that holds the cell `grade_id`.
+
+        Raises:
+            CourseError: no notebook of the assignment has it.
+        """
+        for path in self.source_notebooks():
+            if grade_id in self._grade_ids[path.stem]:
+                return path
+        raise CourseError(
+            f"{self.checks / grade_id}.py belongs to no cell: "
+            f"no notebook of {self.course.source}/{self.name} has a cell with grade_id `{grade_id}`"
+        )
+
+    @cached_property
+    def _grade_ids(self) -> dict[str, set[str]]:
+        return {
+            path.stem: {grade_id(cell) for cell in nbformat.read(path, as_version=4).cells}
+            for path in self.source_notebooks()
+        }
+
+
+def nbgrader_metadata(cell: NotebookNode) -> dict:
+    found = cell.metadata.get("nbgrader")
+    return found if isinstance(found, dict) else {}
+
+
+def grade_id(cell: NotebookNode) -> str | None:
+    return nbgrader_metadata(cell).get("grade_id")
+
+
+def is_test_cell(cell: NotebookNode) -> bool:
+    """A code cell that is graded by checks."""
+    found = nbgrader_metadata(cell)
+    return cell.cell_type == "code" and bool(found.get("grade")) and not found.get("solution")
+
+
+def is_answer_cell(cell: NotebookNode) -> bool:
+    """A cell that the student fills in, code or text."""
+    return bool(nbgrader_metadata(cell).get("solution"))
+
+
+def is_locked_cell(cell: NotebookNode) -> bool:
+    """A cell whose text is the instructor's: nbgrader puts it back as it was released."""
+    found = nbgrader_metadata(cell)
+    return bool(found) and not found.get("solution") and bool(found.get("grade") or found.get("locked"))
+
+
+def find_cell(notebook: NotebookNode, name: str) -> NotebookNode | None:
+    return next((cell for cell in notebook.cells if grade_id(cell) == name), None)

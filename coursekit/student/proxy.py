@@ -1,0 +1,276 @@
+"""What a check talks to: `student` stands for the submission, whose code runs in the kernel."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from coursekit.messages import MessageError
+from coursekit.student.session import CallTimeout, KernelDied, Session
+from coursekit.student.submission import Submission
+
+_TIMEOUTS_BORNE = 2
+
+
+class StudentError(Exception):
+    """The submission could not do what was asked. The message is a sentence for the student.
+
+    `kind` is "error", "blank", "blocked", "timed out" or "kernel died". `raised` and `text` are the type and
+    message of the exception where the student's code raised one.
+    """
+
+    def __init__(self, sentence: str, kind: str = "error", raised: str = "", text: str = "") -> None:
+        super().__init__(sentence)
+        self.kind = kind
+        self.raised = raised
+        self.text = text
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call: its value, and the arguments (position or keyword) whose tensors were changed in place."""
+
+    value: Any
+    changed: list[int | str]
+    name: str
+
+
+@dataclass(frozen=True)
+class Gradients:
+    """Gradients of the probed sum of the outputs (`coursekit.messages.probe`).
+
+    `inputs` has an entry for each positional argument, None where no gradient arrived or the argument is no
+    float tensor; `parameters` has one for each parameter if a module was called.
+    """
+
+    value: Any
+    inputs: list[torch.Tensor | None]
+    parameters: dict[str, torch.Tensor | None]
+    arguments: tuple[Any, ...] = field(repr=False, default=())
+
+
+@dataclass(frozen=True)
+class Opaque:
+    """An object that stays in the kernel."""
+
+    id: int
+    type_name: str
+
+
+class Student:
+    """Calls by name what the notebook defines: `student.attention(q, k, v)`.
+
+    Values are copied both ways: tensors, numbers, strings, lists, tuples, dicts. A module stays in the
+    kernel and is returned as a `Module`. Before every call the kernel's random seed is set to 0.
+
+    Raises (from every method):
+        StudentError: the student's code raised, hung, died, or gave something that can't be sent.
+    """
+
+    def __init__(self, session: Session, submission: Submission, scope: int | None = None) -> None:
+        self._session = session
+        self._submission = submission
+        self._scope = scope
+        self._timeouts: dict[str, int] = {}
+        #: what was asked last, and what came back, for a message where a check can't use it
+        self.last: tuple[str, Any] | None = None
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return lambda *args, **kwargs: self.call(name, *args, **kwargs).value
+
+    def call(self, name: str, /, *args: Any, seed: int = 0, **kwargs: Any) -> Call:
+        """Call a function or class; gives the value and the arguments changed in place."""
+        return self._call(name, {"name": name, "scope": self._scope}, args, kwargs, seed)
+
+    def gradients(self, name: str, /, *args: Any, seed: int = 0, **kwargs: Any) -> Gradients:
+        """Call a function and differentiate the probed sum of its float outputs."""
+        return self._gradients(name, {"name": name, "scope": self._scope}, args, kwargs, seed)
+
+    def get(self, name: str) -> Any:
+        """The value of a variable of the notebook."""
+        return self._value(self._ask(name, {"do": "get", "name": name, "scope": self._scope}), name)
+
+    def define(self, source: str) -> "Student":
+        """Run helper code of a check in a namespace of its own in the kernel; never an answer."""
+        number = self._ask("helper", {"do": "define", "source": source}).get("value")
+        return Student(self._session, self._submission, scope=number)
+
+    def answer_code(self, grade_id: str) -> list[str]:
+        """Sources of an answer cell and of the student's other cells that it builds on."""
+        return self._submission.answer_code(grade_id)
+
+    def begin_check(self, answer_cell: str) -> None:
+        """Make ready for a check about `answer_cell`: a living kernel, no objects left of earlier checks."""
+        self._answer_cell = answer_cell
+        if not self._session.alive and not self._session.restart_without(self._culprit):
+            raise StudentError(f"Not run: {self._session.deaths[-1]}.", "kernel died")
+        self._ask("start", {"do": "forget"})
+        self.last = None
+
+    _culprit: int | None = None
+    _answer_cell = ""
+
+    def _call(self, label: str, target: dict, args: tuple, kwargs: dict, seed: int) -> Call:
+        reply = self._ask(label, {"do": "call", "args": list(args), "kwargs": kwargs, "seed": seed, **target})
+        return Call(self._value(reply, label), list(reply.get("changed") or []), label)
+
+    def _gradients(self, label: str, target: dict, args: tuple, kwargs: dict, seed: int) -> Gradients:
+        request = {
+            "do": "call",
+            "args": list(args),
+            "kwargs": kwargs,
+            "seed": seed,
+            "gradients": True,
+            **target,
+        }
+        reply = self._ask(label, request)
+        found = (reply.get("inputs"), reply.get("parameters"))
+        if not isinstance(found[0], list) or not isinstance(found[1], dict):
+            raise StudentError(f"`{label}` gave no gradients.")
+        return Gradients(self._value(reply, label), *found, arguments=args)
+
+    def _value(self, reply: dict, label: str) -> Any:
+        self.last = (label, reply.get("value"))
+        return reply.get("value")
+
+    def _ask(self, label: str, request: dict) -> dict:
+        if self._timeouts.get(label, 0) >= _TIMEOUTS_BORNE:
+            raise StudentError(f"Not run: `{label}` ran out of time in earlier checks.", "timed out")
+        seconds = f"{self._session.limits.call_seconds:g} s"
+        try:
+            reply = self._session.exchange(request, self._restore, _describe)
+        except CallTimeout:
+            self._timeouts[label] = self._timeouts.get(label, 0) + 1
+            raise StudentError(f"`{label}` ran longer than {seconds} and was stopped.", "timed out") from None
+        except KernelDied as died:
+            self._culprit = self._submission.defining_cell(label)
+            raise StudentError(f"`{label}` could not finish: {died.reason}.", "kernel died") from None
+        except MessageError as error:
+            raise StudentError(f"What `{label}` gave can't be read: {error}.") from None
+        if reply.get("ok") is not True:
+            raise self._error(label, reply.get("error"))
+        return reply
+
+    def _error(self, label: str, error: Any) -> StudentError:
+        if not isinstance(error, dict) or not isinstance(error.get("lines"), list):
+            return StudentError(f"`{label}` failed in a way that can't be read.")
+        kind, message = str(error.get("type")), str(error.get("message")).strip()
+        if kind == "UndefinedName":
+            return self._undefined(label)
+        if kind == "MessageError":
+            return StudentError(f"What `{label}` gave can't be used: {message}.")
+        where = self._where(error["lines"])
+        if kind == "NotImplementedError" and where:
+            index, line, _ = where
+            name = self._submission.label(index)
+            if self._submission.is_blank(name):
+                return StudentError(f"Not answered: the cell `{name}` is as it was handed out.", "blank")
+            if self._submission.has_placeholder(name):
+                return StudentError(
+                    f"In the cell `{name}`, line {line} still is `raise NotImplementedError()`: delete it.",
+                    "blank",
+                )
+        place = ""
+        if where:
+            index, line, text = where
+            place = f" in line {line} of the cell `{self._submission.label(index)}`: `{text}`"
+        sentence = f"`{label}` raised {kind}{': ' + message if message else ''}{place}"
+        return StudentError(sentence, raised=kind, text=message)
+
+    def _undefined(self, name: str) -> StudentError:
+        index = self._submission.defining_cell(name)
+        if index is None:
+            index = self._submission.place_of(self._answer_cell)
+        if index is None:
+            return StudentError(f"Your notebook defines no `{name}`.")
+        label = self._submission.label(index)
+        run = self._session.runs.get(index)
+        if self._submission.is_blank(label):
+            return StudentError(f"Not answered: the cell `{label}` is as it was handed out.", "blank")
+        if run is None or run.state == "ok":
+            return StudentError(
+                f"The cell `{label}` defines no `{name}` when the notebook runs top to bottom."
+            )
+        state = {"error": "stopped with", "left out": "was left out, because"}.get(run.state, f"{run.state}:")
+        line = f" (line {run.line})" if run.line else ""
+        kind = {"timed out": "timed out", "kernel died": "kernel died", "left out": "kernel died"}
+        return StudentError(
+            f"`{name}` is missing, since the cell `{label}` {state} {run.error}{line}.",
+            kind.get(run.state, "blocked"),
+        )
+
+    def _where(self, lines: list) -> tuple[int, int, str] | None:
+        for entry in reversed(lines):
+            match entry:
+                case [int(line), str(text)]:
+                    index = self._submission.cell_with_line(line, text)
+                    if index is not None:
+                        return index, line, text
+        return None
+
+    def _restore(self, item: dict) -> Any:
+        number, name = item.get("id"), str(item.get("type"))[:100]
+        if not isinstance(number, int):
+            raise MessageError("an object without a number")
+        return Module(self, number, name) if item.get("$") == "module" else Opaque(number, name)
+
+
+class Module:
+    """An `nn.Module` of the student's, which stays in the kernel."""
+
+    def __init__(self, student: Student, number: int, type_name: str) -> None:
+        self.id = number
+        self.type_name = type_name
+        self._student = student
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.call(*args, **kwargs).value
+
+    def call(self, *args: Any, seed: int = 0, **kwargs: Any) -> Call:
+        return self._student._call(self.type_name, {"target": self}, args, kwargs, seed)
+
+    def gradients(self, *args: Any, seed: int = 0, **kwargs: Any) -> Gradients:
+        return self._student._gradients(self.type_name, {"target": self}, args, kwargs, seed)
+
+    def state(self) -> dict[str, torch.Tensor]:
+        """Parameters and persistent buffers by name."""
+        return self._named_tensors("state")
+
+    def parameters(self) -> dict[str, torch.Tensor]:
+        return self._named_tensors("parameters")
+
+    def load_state(self, values: dict[str, torch.Tensor]) -> "Module":
+        """Set the named parameters and buffers, and leave the others as they are."""
+        return self._act("load_state", values)
+
+    def to(self, dtype: torch.dtype) -> "Module":
+        return self._act("to", str(dtype).removeprefix("torch."))
+
+    def eval(self) -> "Module":
+        return self._act("train", False)
+
+    def train(self, mode: bool = True) -> "Module":
+        return self._act("train", mode)
+
+    def _act(self, action: str, value: Any) -> "Module":
+        self._request(action, value)
+        return self
+
+    def _request(self, action: str, value: Any = None) -> Any:
+        request = {"do": "module", "target": self, "action": action, "value": value}
+        return self._student._ask(self.type_name, request).get("value")
+
+    def _named_tensors(self, action: str) -> dict[str, torch.Tensor]:
+        found = self._request(action)
+        if not isinstance(found, dict) or not all(
+            isinstance(value, torch.Tensor) for value in found.values()
+        ):
+            raise StudentError(f"The parameters of `{self.type_name}` can't be read.")
+        return found
+
+
+def _describe(value: Any) -> dict | None:
+    return {"$": "handle", "id": value.id} if isinstance(value, Module | Opaque) else None

@@ -1,0 +1,97 @@
+"""Reading what a student handed in, whatever it is."""
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode, v4
+
+from coursekit.course import grade_id
+
+MAX_FILE_BYTES = 200 * 2**20
+MAX_SOURCE_CHARACTERS = 2_000_000
+
+
+@dataclass
+class Handed:
+    """A notebook as handed in. `problem` says why there is none; `notes` what was noticed about it."""
+
+    notebook: NotebookNode | None
+    problem: str = ""
+    notes: list[str] = field(default_factory=list)
+    missing: bool = False
+
+
+def read(path: Path) -> Handed:
+    """Read a submitted notebook: sources, grade_ids and cell ids, without outputs or any other metadata.
+
+    Nothing is raised for a file that is no notebook: `problem` has the sentence.
+    """
+    if not path.exists():
+        return _read_another_name(path)
+    try:
+        size = path.stat().st_size
+        if size == 0:
+            return Handed(None, f"{path.name} is an empty file. Save the notebook and hand it in again.")
+        if size > MAX_FILE_BYTES:
+            return Handed(
+                None,
+                f"{path.name} is {size // 2**20} MB large. Clear all outputs, save it and hand it in again.",
+            )
+        content = json.loads(path.read_bytes().decode("utf-8-sig"))
+        if not isinstance(content, dict):
+            raise ValueError("it holds no notebook")
+        if content.get("nbformat") != 4:
+            content = nbformat.convert(nbformat.from_dict(content), 4)
+        cells = content["cells"]
+        if not isinstance(cells, list):
+            raise ValueError("its cells are not a list")
+        notebook = v4.new_notebook(cells=[cell for cell in map(_plain_cell, cells) if cell is not None])
+    except (OSError, RecursionError, MemoryError, Exception) as error:
+        reason = str(error).split("\n")[0][:200] or type(error).__name__
+        return Handed(
+            None,
+            f"{path.name} can't be read as a notebook ({type(error).__name__}: {reason}). "
+            "Open it in Jupyter, save it and hand it in again.",
+        )
+    return Handed(notebook, notes=_notes(content))
+
+
+def _read_another_name(path: Path) -> Handed:
+    """The expected file is not there: take the only notebook beside it if it answers this assignment."""
+    beside = sorted(other for other in path.parent.glob("*.ipynb"))
+    if len(beside) == 1:
+        handed = read(beside[0])
+        if handed.notebook is not None and any(grade_id(cell) for cell in handed.notebook.cells):
+            handed.notes.insert(0, f"Handed in as {beside[0].name}; it was graded as {path.name}.")
+            return handed
+    found = ", ".join(other.name for other in beside) or "no notebook"
+    return Handed(None, f"{path.name} was not handed in (found: {found}).", missing=True)
+
+
+def _plain_cell(cell: object) -> NotebookNode | None:
+    if not isinstance(cell, dict):
+        return None
+    source = cell.get("source", "")
+    if isinstance(source, list):
+        source = "".join(str(line) for line in source)
+    source = str(source)[:MAX_SOURCE_CHARACTERS]
+    make = {"code": v4.new_code_cell, "markdown": v4.new_markdown_cell, "raw": v4.new_raw_cell}
+    plain = make.get(cell.get("cell_type"), v4.new_raw_cell)(source)
+    metadata = cell.get("metadata")
+    mark = metadata.get("nbgrader") if isinstance(metadata, dict) else None
+    if isinstance(mark, dict) and isinstance(mark.get("grade_id"), str):
+        plain.metadata["nbgrader"] = {"grade_id": mark["grade_id"]}
+    if isinstance(cell.get("id"), str):
+        plain["id"] = cell["id"][:64]
+    return plain
+
+
+def _notes(content: dict) -> list[str]:
+    metadata = content.get("metadata")
+    spec = metadata.get("kernelspec") if isinstance(metadata, dict) else None
+    language = spec.get("language") or spec.get("name") if isinstance(spec, dict) else None
+    if isinstance(language, str) and "python" not in language.lower():
+        return [f"The notebook was saved with another kernel ({language[:40]}); it was graded with Python."]
+    return []

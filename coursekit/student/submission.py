@@ -1,0 +1,99 @@
+"""A submission as the grader sees it: its cells, which are answered, where a name comes from."""
+
+from functools import cached_property
+
+from nbformat import NotebookNode
+
+from coursekit.course import PLACEHOLDER, find_cell, grade_id, is_locked_cell
+from coursekit.student import names
+
+
+class Submission:
+    """A repaired notebook (see `coursekit.student.repair`) beside the notebook that was released."""
+
+    def __init__(self, notebook: NotebookNode, released: NotebookNode | None = None) -> None:
+        self.notebook = notebook
+        self.released = released
+
+    def source(self, name: str) -> str:
+        """The source of the cell with grade_id `name`; empty if there is none."""
+        cell = find_cell(self.notebook, name)
+        return cell.source if cell is not None else ""
+
+    def is_blank(self, name: str) -> bool:
+        """True if the answer cell `name` is as it was released, missing, or empty."""
+        source = self.source(name).strip()
+        if not source:
+            return True
+        cell = find_cell(self.released, name) if self.released is not None else None
+        return cell is not None and _squeezed(cell.source) == _squeezed(source)
+
+    def has_placeholder(self, name: str) -> bool:
+        return bool(PLACEHOLDER.search(self.source(name)))
+
+    def defining_cell(self, name: str) -> int | None:
+        """Index of the last cell that binds `name` at top level."""
+        return next(
+            (index for index in reversed(self._definitions) if name in self._definitions[index]), None
+        )
+
+    def place_of(self, name: str) -> int | None:
+        """Index of the cell with grade_id `name`."""
+        return next((i for i, cell in enumerate(self.notebook.cells) if grade_id(cell) == name), None)
+
+    def label(self, index: int) -> str:
+        """How to name a cell to the student: by grade_id, or by its place."""
+        return grade_id(self.notebook.cells[index]) or f"number {index + 1}"
+
+    def cell_with_line(self, line: int, text: str) -> int | None:
+        """Index of the cell that has `text` at `line` (counted from 1)."""
+        for index in reversed(self._definitions):
+            lines = self.notebook.cells[index].source.split("\n")
+            if 0 < line <= len(lines) and lines[line - 1].strip() == text:
+                return index
+        return None
+
+    def answer_code(self, name: str) -> list[str]:
+        """Sources of the answer cell `name` and of the student's other cells that it builds on."""
+        own = {
+            index: cell.source
+            for index, cell in enumerate(self.notebook.cells)
+            if cell.cell_type == "code" and not is_locked_cell(cell) and not self._is_given(cell)
+        }
+        cell = find_cell(self.released, name) if self.released is not None else None
+        wanted = names.defined_names(cell.source) if cell is not None else set()
+        todo = [
+            index
+            for index in own
+            if grade_id(self.notebook.cells[index]) == name or wanted & self._definitions[index]
+        ]
+        reached: list[int] = []
+        while todo:
+            index = todo.pop()
+            if index in reached:
+                continue
+            reached.append(index)
+            tree = names.parse(own[index])
+            needed = names.used_names(tree) if tree else set()
+            todo += [other for other in own if self._definitions[other] & needed]
+        return [own[index] for index in reached]
+
+    def _is_given(self, cell: NotebookNode) -> bool:
+        return _squeezed(cell.source) in self._given_sources
+
+    @cached_property
+    def _given_sources(self) -> set[str]:
+        cells = self.released.cells if self.released is not None else []
+        return {_squeezed(cell.source) for cell in cells if cell.cell_type == "code"}
+
+    @cached_property
+    def _definitions(self) -> dict[int, set[str]]:
+        return {
+            index: names.defined_names(cell.source)
+            for index, cell in enumerate(self.notebook.cells)
+            if cell.cell_type == "code"
+        }
+
+
+def _squeezed(source: str) -> str:
+    return "\n".join(line.rstrip() for line in source.strip().splitlines() if line.strip())
