@@ -37,6 +37,11 @@ def _parser() -> argparse.ArgumentParser:
         ("record", _record, "record anew what the solutions and mistakes give (reference.safetensors)"),
     ]:
         command(name, run, text).add_argument("--workers", type=int, help="default: the number of cores")
+    samples = command("samples", _samples, "write a sample class into submitted/")
+    samples.add_argument(
+        "--odd", action="append", default=[], metavar="ASSIGNMENT", help="with all odd cases"
+    )
+    command("table", _table, "show status and points of every student")
     return parser
 
 
@@ -71,6 +76,25 @@ def _record(options: argparse.Namespace) -> int:
         with _Progress(assignment.name) as progress:
             store = record(assignment, options.workers, progress)
         print(f"{store.path}: {len(store.tensors)} tensors")
+    return 0
+
+
+def _samples(options: argparse.Namespace) -> int:
+    from coursekit.samples import ODD_CLASS, ordinary_class, write_class
+
+    for assignment in _assignments(options):
+        odd = ODD_CLASS if assignment.name in options.odd else []
+        samples = [*ordinary_class(assignment), *odd]
+        write_class(assignment, assignment.course.root / "submitted", samples)
+        print(f"{assignment.name}: {len(samples)} sample submissions")
+    return 0
+
+
+def _table(options: argparse.Namespace) -> int:
+    from coursekit.report.table import class_table, table_lines
+
+    for assignment in _assignments(options):
+        print("\n".join(table_lines(class_table(assignment))), end="\n\n")
     return 0
 
 

@@ -71,12 +71,15 @@ class Assignment:
             CourseError: no notebook of the assignment has it.
         """
         for path in self.source_notebooks():
-            if grade_id in self._grade_ids[path.stem]:
+            if grade_id in self.grade_ids_of(path.stem):
                 return path
         raise CourseError(
             f"{self.checks / grade_id}.py belongs to no cell: "
             f"no notebook of {self.course.source}/{self.name} has a cell with grade_id `{grade_id}`"
         )
+
+    def grade_ids_of(self, notebook: str) -> set[str]:
+        return self._grade_ids[notebook]
 
     @cached_property
     def _grade_ids(self) -> dict[str, set[str]]:

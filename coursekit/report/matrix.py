@@ -49,7 +49,8 @@ def figures(audit: Audit) -> str:
     named = [mistake for mistake in audit.mistakes if named_mistakes(results[mistake.name])]
     right = [variant for variant in audit.alternatives if results[variant.name].earned == full]
     return (
-        f"{audit.assignment.name}: {len(caught)} of {len(audit.mistakes)} mistakes caught, {len(named)} named; "
+        f"{audit.assignment.name}: "
+        f"{len(caught)} of {len(audit.mistakes)} mistakes caught, {len(named)} named; "
         f"{len(right)} of {len(audit.alternatives)} alternatives earn full marks; "
         f"blank {results['blank'].earned:g} of {full:g}; {len(audit.problems)} problems"
     )

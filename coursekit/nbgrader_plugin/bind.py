@@ -1,0 +1,54 @@
+"""In generate_assignment: every test cell is bound to its hidden checks."""
+
+from pathlib import Path
+
+from nbconvert.exporters.exporter import ResourcesDict
+from nbformat import NotebookNode
+from nbgrader.preprocessors import NbGraderPreprocessor
+
+from coursekit.checks.run import collect_points, points_of
+from coursekit.course import Assignment, CourseError
+from coursekit.nbgrader_plugin.folders import course_of, stop
+
+
+class BindChecks(NbGraderPreprocessor):
+    """Stops the command if a test cell has no check file, or its points differ from those of its checks."""
+
+    def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
+        course = course_of(self.config)
+        names = resources["nbgrader"]
+        assignment = course.assignment(names["assignment"])
+        path = Path(course.source, assignment.name, f"{names['notebook']}.ipynb")
+        try:
+            problems = binding_problems(assignment, nb, path)
+        except CourseError as error:
+            problems = [str(error)]
+        if problems:
+            stop(self.log, "\n".join(problems))
+        return nb, resources
+
+
+def binding_problems(assignment: Assignment, notebook: NotebookNode, path: Path) -> list[str]:
+    """What is wrong between the test cells of a notebook and the check files, a sentence each."""
+    wanted = points_of(notebook)
+    folder = assignment.checks.relative_to(assignment.course.root)
+    problems = [
+        f"{path}: the test cell `{name}` has no checks. Write {folder / name}.py or remove the cell."
+        for name in wanted
+        if not (assignment.checks / f"{name}.py").exists()
+    ]
+    if problems:
+        return problems
+    for name, total in collect_points(assignment, notebook).items():
+        if total != wanted[name]:
+            problems.append(
+                f"{path}: the test cell `{name}` is worth {wanted[name]:g} points, but the checks in "
+                f"{folder / name}.py add up to {total:g}. Change the points of the cell or of the checks."
+            )
+    known = {name for other in assignment.source_notebooks() for name in assignment.grade_ids_of(other.stem)}
+    problems += [
+        f"{folder / file.name} belongs to no cell: {assignment.name} has no test cell `{file.stem}`."
+        for file in sorted(assignment.checks.glob("test_*.py"))
+        if file.stem not in known
+    ]
+    return problems

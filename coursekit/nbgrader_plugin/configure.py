@@ -1,0 +1,40 @@
+"""The settings that plug coursekit into nbgrader, each at a point that nbgrader offers."""
+
+from pathlib import Path
+
+import nbgrader
+from nbgrader.converters import Autograde, GenerateAssignment
+from nbgrader.preprocessors import CheckCellMetadata, ClearOutput, Execute, SaveAutoGrades
+from traitlets.config import Config
+
+from coursekit.nbgrader_plugin.bind import BindChecks
+from coursekit.nbgrader_plugin.reading import SubmissionExporter
+from coursekit.nbgrader_plugin.repair import RepairCells
+from coursekit.nbgrader_plugin.run import RunChecks
+from coursekit.nbgrader_plugin.save import SaveScores
+
+
+def configure(config: Config) -> None:
+    """Make `nbgrader generate_assignment`, `autograde` and `generate_feedback` use hidden checks."""
+    release = list(GenerateAssignment.preprocessors.default_args[0])
+    release.insert(release.index(CheckCellMetadata) + 1, BindChecks)
+    config.GenerateAssignment.preprocessors = release
+
+    sanitize = list(Autograde.sanitize_preprocessors.default_args[0])
+    sanitize.insert(sanitize.index(ClearOutput), RepairCells)
+    config.Autograde.sanitize_preprocessors = sanitize
+
+    swapped = {Execute: RunChecks, SaveAutoGrades: SaveScores}
+    grade = Autograde.autograde_preprocessors.default_args[0]
+    config.Autograde.autograde_preprocessors = [swapped.get(step, step) for step in grade]
+    config.Autograde.exporter_class = SubmissionExporter
+    config.Autograde.pre_convert_hook = "coursekit.nbgrader_plugin.hooks.before_autograde"
+
+    theirs = Path(nbgrader.__file__).parent / "server_extensions" / "formgrader" / "templates"
+    ours = Path(__file__).parent / "templates"
+    config.HTMLExporter.template_name = "coursekit_feedback"
+    config.HTMLExporter.filters = {
+        name: f"coursekit.nbgrader_plugin.feedback.{name}"
+        for name in ("marked", "status_sentence", "first_thing")
+    }
+    config.HTMLExporter.extra_template_basedirs = [str(ours), str(theirs)]

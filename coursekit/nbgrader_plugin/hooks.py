@@ -1,0 +1,42 @@
+"""Before a submission is autograded: the course is in order, and every expected notebook gets its turn."""
+
+import logging
+from pathlib import Path
+
+from traitlets.config import Application
+
+from coursekit.course import CourseError
+from coursekit.nbgrader_plugin.bind import binding_problems
+from coursekit.nbgrader_plugin.folders import course_of, stop
+
+_checked: set[tuple[Path, str]] = set()
+
+
+def before_autograde(assignment: str, student: str, notebooks: list[str]) -> None:
+    """nbgrader's pre_convert_hook.
+
+    nbgrader skips a submission whose notebook has another name, or none. The expected paths are added to
+    its list here, so that `SubmissionExporter` and `RepairCells` can say what is the matter.
+    """
+    app = Application.instance() if Application.initialized() else None
+    log = app.log if app else logging.getLogger(__name__)
+    course = course_of(app.config) if app else course_of({})
+    folder = Path(notebooks[0]).parent
+    bound = course.assignment(folder.name)
+    try:
+        names = bound.released_names()
+        if (course.root, bound.name) not in _checked:
+            problems = [
+                problem
+                for name in names
+                for problem in binding_problems(
+                    bound, bound.released(name), Path(course.release, bound.name, name)
+                )
+            ]
+            if problems:
+                raise CourseError("\n".join(problems))
+            _checked.add((course.root, bound.name))
+    except CourseError as error:
+        stop(log, str(error))
+    present = {Path(path).stem for path in notebooks}
+    notebooks.extend(str(folder / f"{name}.ipynb") for name in names if name not in present)

@@ -1,0 +1,31 @@
+"""In autograde, third step: the score of a test cell is the sum of its checks, whatever the cell printed."""
+
+from nbconvert.exporters.exporter import ResourcesDict
+from nbformat import NotebookNode
+from nbgrader.preprocessors import SaveAutoGrades
+
+from coursekit.checks.results import MISSING, UNREADABLE
+from coursekit.course import grade_id, is_test_cell
+from coursekit.nbgrader_plugin.repair import RESULT
+
+
+class SaveScores(SaveAutoGrades):
+    """Writes the points of the checks into the gradebook. Manual scores and comments stay as they are.
+
+    A notebook that is missing or unreadable gets no automatic score but is marked for a person to look at:
+    a 0 would say that the answers are wrong.
+    """
+
+    def _add_score(self, cell: NotebookNode, resources: ResourcesDict) -> None:
+        super()._add_score(cell, resources)
+        result = resources[RESULT]
+        nothing_to_grade = result.status in (UNREADABLE, MISSING)
+        if not is_test_cell(cell) and not nothing_to_grade:
+            return
+        grade = self.gradebook.find_grade(
+            grade_id(cell), self.notebook_id, self.assignment_id, self.student_id
+        )
+        exercise = result.exercise(grade_id(cell))
+        grade.auto_score = None if nothing_to_grade else exercise.earned
+        grade.needs_manual_grade = nothing_to_grade or grade.manual_score is not None
+        self.gradebook.db.commit()

@@ -1,0 +1,263 @@
+"""A sample class: submissions of every kind that a grader meets, for `make demo` and the tests."""
+
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from dataclasses import dataclass
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode, v4
+
+from coursekit.checks.results import GRADED, KERNEL_DIED, MISSING, PARTLY_GRADED, TIMED_OUT, UNREADABLE
+from coursekit.checks.run import points_of
+from coursekit.checks.variants import Variant, alternatives_of, mistakes_of
+from coursekit.course import TEST_PREFIX, Assignment, find_cell, grade_id, is_answer_cell, is_test_cell
+from coursekit.student.names import defined_names
+
+_MARKERS = ("### BEGIN SOLUTION", "### END SOLUTION")
+_TEXT_ANSWER = "A short answer of the sample student's, to be graded by hand."
+
+Change = Callable[[NotebookNode, str], None]
+Writer = Callable[[Path, NotebookNode], None]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One student of the sample class, named after what is the matter with the submission.
+
+    `full` says whether the hidden checks give full marks in spite of it.
+    """
+
+    student: str
+    status: str = GRADED
+    full: bool = False
+    change: Change | None = None
+    write: Writer | None = None
+    variant: Variant | None = None
+    answered: bool = True
+
+
+def solved(assignment: Assignment, name: str) -> NotebookNode:
+    """The released notebook `name` as a student hands it in who has everything right."""
+    notebook = deepcopy(assignment.released(name))
+    source = nbformat.read(next(p for p in assignment.source_notebooks() if p.stem == name), as_version=4)
+    _fill(notebook, source)
+    return notebook
+
+
+def write_class(assignment: Assignment, submitted: Path, samples: list[Sample]) -> None:
+    """Write samples of one assignment below `submitted`, in place of what they left there before."""
+    (name,) = assignment.released_names()
+    source = nbformat.read(assignment.source_notebooks()[0], as_version=4)
+    main = _main_cell(source)
+    for sample in samples:
+        folder = submitted / sample.student / assignment.name
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        notebook = deepcopy(assignment.released(name))
+        if sample.answered:
+            _fill(notebook, sample.variant.apply(source) if sample.variant else source)
+        if sample.change:
+            sample.change(notebook, main)
+        write = sample.write or (lambda path, notebook: nbformat.write(notebook, path))
+        write(folder / f"{name}.ipynb", notebook)
+
+
+def ordinary_class(assignment: Assignment, count: int = 3) -> Iterator[Sample]:
+    """All right, all blank, and some known mistakes and other right answers."""
+    yield Sample("right", full=True)
+    yield Sample("blank", answered=False)
+    for variant in _spread(mistakes_of(assignment), count):
+        yield Sample(f"mistake-{variant.name.replace('_', '-')}", variant=variant)
+    for variant in _spread(alternatives_of(assignment), count):
+        yield Sample(f"alternative-{variant.name.replace('_', '-')}", full=True, variant=variant)
+
+
+def _spread(variants: list, count: int) -> list:
+    """Some variants, of different cells where there are several."""
+    first_of_cell = list({variant.cell: variant for variant in reversed(variants)}.values())[::-1]
+    return first_of_cell[:count]
+
+
+def _fill(notebook: NotebookNode, source: NotebookNode) -> None:
+    for cell in notebook.cells:
+        if is_answer_cell(cell):
+            answer = find_cell(source, grade_id(cell)).source
+            lines = [line for line in answer.split("\n") if line.strip() not in _MARKERS]
+            cell.source = "\n".join(lines) if cell.cell_type == "code" else _TEXT_ANSWER
+
+
+def _main_cell(source: NotebookNode) -> str:
+    """The answer cell that is worth most."""
+    points = points_of(source)
+    return max(points, key=points.get).removeprefix(TEST_PREFIX)
+
+
+def _main_name(notebook: NotebookNode, main: str) -> str:
+    source = find_cell(notebook, main).source
+    return next(name for name in sorted(defined_names(source)) if not name.startswith("_"))
+
+
+def _prepend(text: str) -> Change:
+    def change(notebook: NotebookNode, main: str) -> None:
+        cell = find_cell(notebook, main)
+        cell.source = f"{text}\n{cell.source}"
+
+    return change
+
+
+def _append(text: str) -> Change:
+    def change(notebook: NotebookNode, main: str) -> None:
+        cell = find_cell(notebook, main)
+        cell.source = f"{cell.source}\n\n\n{text}"
+
+    return change
+
+
+def _body(*lines: str) -> Change:
+    """The main function or class, replaced by a function with these lines."""
+
+    def change(notebook: NotebookNode, main: str) -> None:
+        name = _main_name(notebook, main)
+        body = "\n".join(f"    {line}" for line in lines)
+        _append(f"right_answer = {name}\n\n\ndef {name}(*args, **kwargs):\n{body}")(notebook, main)
+
+    return change
+
+
+def _of_test_cell(action: Callable[[NotebookNode, int], None]) -> Change:
+    def change(notebook: NotebookNode, main: str) -> None:
+        places = [index for index, cell in enumerate(notebook.cells) if is_test_cell(cell)]
+        action(notebook, places[0])
+
+    return change
+
+
+def _delete(notebook: NotebookNode, index: int) -> None:
+    del notebook.cells[index]
+
+
+def _edit(notebook: NotebookNode, index: int) -> None:
+    notebook.cells[index].source = "print('all tests pass')"
+
+
+def _double(notebook: NotebookNode, index: int) -> None:
+    copy = deepcopy(notebook.cells[index])
+    copy["id"] = "a-copy"
+    notebook.cells.insert(index + 1, copy)
+
+
+def _strip_marks(notebook: NotebookNode, main: str) -> None:
+    for cell in notebook.cells:
+        cell.metadata = v4.new_code_cell().metadata
+        cell.pop("id", None)
+    notebook.nbformat_minor = 4
+
+
+def _double_answer(notebook: NotebookNode, main: str) -> None:
+    index = next(i for i, cell in enumerate(notebook.cells) if grade_id(cell) == main)
+    first = deepcopy(notebook.cells[index])
+    first["id"] = "first-try"
+    first.source = f"def {_main_name(notebook, main)}(*args, **kwargs):\n    return None"
+    notebook.cells.insert(index, first)
+
+
+def _extra_cell(notebook: NotebookNode, main: str) -> None:
+    cell = v4.new_code_cell("print('a cell of my own')")
+    cell.metadata["nbgrader"] = {
+        "grade": True,
+        "grade_id": "my_own_test",
+        "locked": False,
+        "points": 100,
+        "schema_version": 3,
+        "solution": False,
+        "task": False,
+    }
+    notebook.cells.append(cell)
+
+
+def _other_kernel(notebook: NotebookNode, main: str) -> None:
+    notebook.metadata.kernelspec = {"name": "ir", "display_name": "R", "language": "R"}
+
+
+def _write_text(text: str) -> Writer:
+    return lambda path, notebook: path.write_text(text)
+
+
+def _write_truncated(path: Path, notebook: NotebookNode) -> None:
+    text = nbformat.writes(notebook)
+    path.write_text(text[: len(text) // 2])
+
+
+def _write_other_name(path: Path, notebook: NotebookNode) -> None:
+    nbformat.write(notebook, path.with_name(f"{path.stem} (1){path.suffix}"))
+
+
+def _write_huge(path: Path, notebook: NotebookNode) -> None:
+    content = json.loads(nbformat.writes(notebook))
+    code = next(cell for cell in content["cells"] if cell["cell_type"] == "code")
+    code["outputs"] = [{"output_type": "stream", "name": "stdout", "text": "0123456789abcdef" * (50 * 2**16)}]
+    path.write_text(json.dumps(content))
+
+
+def _write_notes_only(path: Path, notebook: NotebookNode) -> None:
+    path.with_name("notes.txt").write_text("I could not finish in time.")
+
+
+#: Students whose submissions are odd in some way, whatever the assignment is.
+ODD_CLASS = [
+    Sample("syntax-error", PARTLY_GRADED, change=_append("def broken(:")),
+    Sample("exception", change=_body("raise ValueError('this does not work yet')")),
+    Sample("wrong-type", change=_body("return 'a string'")),
+    Sample(
+        "wrong-shape",
+        change=_body(
+            "result = right_answer(*args, **kwargs)", "return tuple(part[..., :1] for part in result)"
+        ),
+    ),
+    Sample("endless-loop-in-a-cell", TIMED_OUT, change=_prepend("while True:\n    pass")),
+    Sample("endless-loop-in-a-call", TIMED_OUT, change=_body("while True:", "    pass")),
+    Sample(
+        "endless-loop-that-ignores-interrupts",
+        TIMED_OUT,
+        change=_body(
+            "while True:",
+            "    try:",
+            "        while True:",
+            "            pass",
+            "    except KeyboardInterrupt:",
+            "        pass",
+        ),
+    ),
+    Sample("os-exit-in-a-cell", KERNEL_DIED, change=_prepend("import os\nos._exit(1)")),
+    Sample("os-exit-in-a-call", KERNEL_DIED, change=_body("import os", "os._exit(1)")),
+    Sample(
+        "memory-hog",
+        KERNEL_DIED,
+        change=_body("hoard = []", "while True:", "    hoard.append(bytearray(b'x' * 2**26))"),
+    ),
+    Sample("sys-exit", PARTLY_GRADED, change=_prepend("import sys\nsys.exit('done')")),
+    Sample(
+        "warnings",
+        full=True,
+        change=_prepend(
+            "import os, sys, warnings\nwarnings.warn('careful')\nprint('oh', file=sys.stderr)\nos.write(2, b'!')"
+        ),
+    ),
+    Sample("prints-50-MB", full=True, change=_append("for _ in range(50):\n    print('x' * 2**20)")),
+    Sample("test-cell-deleted", full=True, change=_of_test_cell(_delete)),
+    Sample("test-cell-edited", full=True, change=_of_test_cell(_edit)),
+    Sample("test-cell-doubled", full=True, change=_of_test_cell(_double)),
+    Sample("marks-stripped", full=True, change=_strip_marks),
+    Sample("answer-doubled", full=True, change=_double_answer),
+    Sample("extra-cell", full=True, change=_extra_cell),
+    Sample("other-kernel", full=True, change=_other_kernel),
+    Sample("other-name", full=True, write=_write_other_name),
+    Sample("invalid-json", UNREADABLE, write=_write_truncated),
+    Sample("empty-file", UNREADABLE, write=_write_text("")),
+    Sample("not-a-notebook", UNREADABLE, write=_write_text('{"cells": 3, "nbformat": 4}')),
+    Sample("50-MB-of-output", full=True, write=_write_huge),
+    Sample("no-notebook", MISSING, write=_write_notes_only),
+]

@@ -1,0 +1,10 @@
+from coursekit.nbgrader_plugin import configure
+
+c = get_config()  # noqa: F821  (nbgrader provides it)
+
+c.CourseDirectory.course_id = "transformers"
+c.Execute.timeout = 20  # seconds for one cell of a submission
+c.RunChecks.call_timeout = 5  # seconds for one call of a student's function
+c.RunChecks.memory_limit = 2048  # MiB for one student kernel
+
+configure(c)
