@@ -202,6 +202,7 @@ def _describe_error(error: BaseException) -> dict:
 def start() -> None:
     """Open the channel: a comm target in the running IPython kernel."""
     import comm
+    import safetensors.torch  # noqa: F401  here, so that no call is charged for the import
     from IPython import get_ipython
 
     agent = Agent(get_ipython().user_ns)

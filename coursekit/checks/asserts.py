@@ -42,7 +42,10 @@ def assert_raises(kind: type | str, call: Callable[[], Any], mentions: tuple[obj
 
 
 def assert_unchanged(call: Call) -> None:
-    """No tensor argument of the call was changed in place."""
+    """The call gave something with a tensor in it, and changed no tensor argument in place."""
+    value = call.value
+    if not any(isinstance(part, torch.Tensor) for part in (value if isinstance(value, tuple) else [value])):
+        fail(f"`{call.name}` returned {describe(value)}, but should return a tensor here.")
     if call.changed:
         which = ", ".join(
             f"number {place + 1}" if isinstance(place, int) else place for place in call.changed

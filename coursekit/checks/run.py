@@ -155,14 +155,10 @@ def _pytest(assignment: Assignment, files: list[str], plugin: object, *options: 
 
 
 def _is_worth_telling(submission: Submission, run: CellRun) -> bool:
-    """A cell that did not run; failed visible tests and blank cells are told by the checks anyway."""
-    if run.state == "ok":
-        return False
-    cell = submission.notebook.cells[run.index]
-    name = grade_id(cell)
-    return not (is_test_cell(cell) and run.state == "error") and not (
-        name and run.state == "error" and (submission.is_blank(name) or submission.has_placeholder(name))
-    )
+    """A cell that did not run; that a cell was not answered is told by its checks."""
+    name = submission.label(run.index)
+    blank = submission.is_blank(name) or submission.has_placeholder(name)
+    return run.state != "ok" and not (blank and run.state == "error")
 
 
 def _cell_line(submission: Submission, run: CellRun) -> str:

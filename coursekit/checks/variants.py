@@ -74,7 +74,10 @@ def alternatives_of(assignment: Assignment) -> list[Alternative]:
 def _load(path: Path, name: str) -> list:
     if not path.exists():
         return []
-    found = list(runpy.run_path(str(path)).get(name, []))
+    try:
+        found = list(runpy.run_path(str(path)).get(name, []))
+    except Exception as error:
+        raise CourseError(f"{path} can't be read: {type(error).__name__}: {error}") from error
     names = [variant.name for variant in found]
     doubled = sorted({name for name in names if names.count(name) > 1})
     if doubled:

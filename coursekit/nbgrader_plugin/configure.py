@@ -3,11 +3,12 @@
 from pathlib import Path
 
 import nbgrader
-from nbgrader.converters import Autograde, GenerateAssignment
-from nbgrader.preprocessors import CheckCellMetadata, ClearOutput, Execute, SaveAutoGrades
+from nbgrader.converters import Autograde, GenerateAssignment, GenerateFeedback
+from nbgrader.preprocessors import CheckCellMetadata, ClearOutput, Execute, GetGrades, SaveAutoGrades
 from traitlets.config import Config
 
 from coursekit.nbgrader_plugin.bind import BindChecks
+from coursekit.nbgrader_plugin.feedback import GetGradesAndState
 from coursekit.nbgrader_plugin.reading import SubmissionExporter
 from coursekit.nbgrader_plugin.repair import RepairCells
 from coursekit.nbgrader_plugin.run import RunChecks
@@ -30,9 +31,14 @@ def configure(config: Config) -> None:
     config.Autograde.exporter_class = SubmissionExporter
     config.Autograde.pre_convert_hook = "coursekit.nbgrader_plugin.hooks.before_autograde"
 
+    page = GenerateFeedback.preprocessors.default_args[0]
+    config.GenerateFeedback.preprocessors = [
+        GetGradesAndState if step is GetGrades else step for step in page
+    ]
     theirs = Path(nbgrader.__file__).parent / "server_extensions" / "formgrader" / "templates"
     ours = Path(__file__).parent / "templates"
     config.HTMLExporter.template_name = "coursekit_feedback"
+    config.HTMLExporter.template_file = "feedback_with_summary.html.j2"
     config.HTMLExporter.filters = {
         name: f"coursekit.nbgrader_plugin.feedback.{name}"
         for name in ("marked", "status_sentence", "first_thing")

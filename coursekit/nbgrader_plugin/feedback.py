@@ -1,13 +1,27 @@
-"""Filters of the feedback page's template."""
+"""In generate_feedback: what the page's template asks for."""
 
 from typing import Any
 
+from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import NotebookNode
+from nbgrader.preprocessors import GetGrades
 
 from coursekit.checks.results import STATUSES, SubmissionResult
+from coursekit.course import grade_id
 from coursekit.nbgrader_plugin.verdict import marked
 
-__all__ = ["first_thing", "marked", "status_sentence"]
+__all__ = ["GetGradesAndState", "first_thing", "marked", "status_sentence"]
+
+
+class GetGradesAndState(GetGrades):
+    """Tells the page, beside scores and comments, what still waits for a person."""
+
+    def _get_score(self, cell: NotebookNode, resources: ResourcesDict) -> None:
+        super()._get_score(cell, resources)
+        grade = self.gradebook.find_grade(
+            grade_id(cell), self.notebook_id, self.assignment_id, self.student_id
+        )
+        cell.metadata.nbgrader["needs_manual_grade"] = grade.needs_manual_grade
 
 
 def status_sentence(status: str) -> str:
@@ -18,7 +32,7 @@ def first_thing(values: dict[str, Any], cell: NotebookNode) -> str:
     """What the student should look at first in an exercise: the first check that did not pass."""
     mark = cell.metadata.nbgrader
     if mark.get("solution"):
-        return "Graded by hand." if mark.get("score") is not None else "Waits to be graded by hand."
+        return "Waits to be graded by hand." if mark.get("needs_manual_grade") else "Graded by hand."
     exercise = SubmissionResult.from_dict(values).exercise(mark.grade_id)
     if exercise is None:
         return "Not graded."

@@ -1,5 +1,7 @@
 """In autograde, second step: the notebook runs in a student kernel, and the hidden checks give the verdict."""
 
+import sys
+
 from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import NotebookNode
 from nbgrader.preprocessors import Execute
@@ -44,5 +46,8 @@ class RunChecks(Execute):
                 cell.outputs.insert(0, verdict_output(kept, grade_id(cell)))
         nb.metadata[RESULT] = kept.as_dict()
         resources[RESULT] = kept
-        self.log.info("%s, %s: %s", names["student"], names["assignment"], kept.status)
+        points = f"{kept.earned:g} points in {kept.seconds:g} s" if kept.exercises else "nothing to grade"
+        print(
+            f"{names['assignment']}  {names['student']}: {kept.status}, {points}", file=sys.stderr, flush=True
+        )
         return nb, resources

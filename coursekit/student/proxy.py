@@ -106,7 +106,9 @@ class Student:
         """Make ready for a check about `answer_cell`: a living kernel, no objects left of earlier checks."""
         self._answer_cell = answer_cell
         if not self._session.alive and not self._session.restart_without(self._culprit):
-            raise StudentError(f"Not run: {self._session.deaths[-1]}.", "kernel died")
+            raise StudentError(
+                "Not run: the Python process was ended twice before this check.", "kernel died"
+            )
         self._ask("start", {"do": "forget"})
         self.last = None
 

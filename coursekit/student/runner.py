@@ -1,5 +1,6 @@
 """Executing the cells of a submission: nbclient, with bounds on what a cell may put out."""
 
+import logging
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -7,6 +8,9 @@ from nbclient import NotebookClient
 from nbformat import NotebookNode
 
 SHOWN_TYPES = ("text/plain", "image/png")
+TIMEOUT = "CellTimeoutError"
+#: how long a cell's output may go on arriving after its end, or after an interrupt
+OUTPUT_SECONDS = 10
 
 
 @dataclass(frozen=True)
@@ -35,9 +39,13 @@ class CellRunner(NotebookClient):
             km=km,
             timeout=None,
             allow_errors=True,
-            interrupt_on_timeout=False,
+            interrupt_on_timeout=True,
+            error_on_timeout={"ename": TIMEOUT, "evalue": "", "traceback": []},
+            iopub_timeout=OUTPUT_SECONDS,
+            raise_on_iopub_timeout=True,
             startup_timeout=limits.startup_seconds,
             coalesce_streams=True,
+            log=logging.getLogger(__name__),
         )
         self.timeout_func = lambda cell: limits.cell_seconds
         self._limit = limits.cell_output

@@ -22,7 +22,8 @@ from nbformat import NotebookNode
 from traitlets.config import Config
 
 from coursekit import agent, messages
-from coursekit.student.runner import CellRunner, Limits
+from coursekit.course import is_test_cell
+from coursekit.student.runner import TIMEOUT, CellRunner, Limits
 
 SKIPPED_TAG = "demo"
 _POLL_SECONDS = 0.2
@@ -55,7 +56,8 @@ class Session:
     """Runs `notebook` (in place: outputs and execution counts are filled in) and answers requests about it.
 
     Args:
-        notebook: the cells to run. Cells tagged `demo` are skipped.
+        notebook: the cells to run. Test cells are skipped, since the hidden checks say more, and so are cells
+            tagged `demo`.
         limits: what the submission may use.
         kernel_name: the kernelspec to start; its provisioner decides what surrounds the process.
     """
@@ -87,12 +89,11 @@ class Session:
         return self._runner is not None
 
     def run_cells(self) -> None:
-        """Start a kernel and run every cell. A cell that ends the kernel is left out of a second try."""
+        """Start a kernel and run the cells. A cell that ends the kernel is left out of a second try."""
         self._start()
         for index, cell in enumerate(self.notebook.cells):
-            if cell.cell_type != "code" or SKIPPED_TAG in cell.metadata.get("tags", []):
-                continue
-            if index in self._left_out:
+            skipped = is_test_cell(cell) or SKIPPED_TAG in cell.metadata.get("tags", [])
+            if cell.cell_type != "code" or skipped or index in self._left_out:
                 continue
             try:
                 self.runs[index] = self._run_cell(index, cell)
@@ -124,7 +125,7 @@ class Session:
             messages.MessageError: the reply is not a message.
         """
         if not self.alive:
-            raise KernelDied(self.deaths[-1] if self.deaths else "the kernel is not running")
+            raise KernelDied(self.deaths[-1])
         reply = messages.decode(run_sync(self._exchange)(messages.encode(request, describe)), restore)
         if not isinstance(reply, dict):
             raise messages.MessageError("the reply is not a dict")
@@ -153,25 +154,26 @@ class Session:
     def _run_cell(self, index: int, cell: NotebookNode) -> CellRun:
         replies: list[dict] = []
         self._runner.on_cell_executed = lambda cell, cell_index, execute_reply: replies.append(execute_reply)
+        late = f"it ran past {self.limits.cell_seconds:g} s"
         try:
             self._runner.execute_cell(cell, index)
         except CellTimeoutError:
             self.timed_out = True
-            seconds = f"{self.limits.cell_seconds:g} s"
-            if not run_sync(self._interrupt)():
-                self._died(f"the cell ran past {seconds} and ignored the interrupt", hung=True)
-            return CellRun(index, "timed out", error=f"the cell ran past {seconds}")
+            self._died(f"{late} and ignored the interrupt", hung=True)
         except DeadKernelError:
-            self._died("running the cell ended the Python process")
+            self._died("it ended the Python process")
         content = replies[-1]["content"] if replies and replies[-1] else {"status": "ok"}
         if content["status"] != "error":
             return CellRun(index, "ok")
+        if content.get("ename") == TIMEOUT:
+            self.timed_out = True
+            return CellRun(index, "timed out", error=late)
         text = f"{content.get('ename')}: {content.get('evalue')}"
         return CellRun(index, "error", error=text[:500], line=_line_of(content.get("traceback", [])))
 
     def _died(self, reason: str, hung: bool = False) -> NoReturn:
         if self._runner.km.provisioner is not None and self._runner.km.provisioner.memory_exceeded:
-            reason = f"the code used more than {self.limits.memory} MiB of memory, and its process was ended"
+            reason = f"it used more than {self.limits.memory} MiB of memory, so the process was ended"
             hung = False
         self.crashed = self.crashed or not hung
         self.deaths.append(reason)
@@ -201,7 +203,7 @@ class Session:
         except TimeoutError:
             self.timed_out = True
             if not await self._interrupt(identifier):
-                await self._kill("a call ran past its time and ignored the interrupt", hung=True)
+                await self._kill("it ran past its time and ignored the interrupt", hung=True)
             raise CallTimeout from None
         raise messages.MessageError("the kernel gave no reply")
 
@@ -219,7 +221,7 @@ class Session:
                 reply = await ensure_async(self._runner.kc.iopub_channel.get_msg(timeout=_POLL_SECONDS))
             except Empty:
                 if not await ensure_async(self._runner.km.is_alive()):
-                    await self._kill("a call ended the Python process")
+                    await self._kill("it ended the Python process")
                 continue
             if reply["parent_header"].get("msg_id") != identifier:
                 continue
@@ -231,11 +233,9 @@ class Session:
         async for _ in self._replies(identifier, seconds):
             pass
 
-    async def _interrupt(self, identifier: str | None = None) -> bool:
-        """Interrupt what is running. True if the kernel answers again."""
+    async def _interrupt(self, identifier: str) -> bool:
+        """Interrupt a request. True if the kernel is idle again."""
         await ensure_async(self._runner.km.interrupt_kernel())
-        if identifier is None:
-            identifier = self._runner.kc.kernel_info()
         try:
             await self._wait_for_idle(identifier, _GRACE_SECONDS)
         except TimeoutError:

@@ -1,0 +1,59 @@
+# Each target is a thin line over nbgrader, pytest or coursekit; `make help` lists them.
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV := .venv
+BIN := $(VENV)/bin
+ASSIGNMENTS := $(notdir $(wildcard source/*))
+# The student kernel must not see this folder, so coursekit is installed as a copy and brought up to date here.
+SOURCES := pyproject.toml README.md $(shell find coursekit -type f -not -name '*.pyc')
+
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# SQLAlchemy's remarks about nbgrader's own queries
+export PYTHONWARNINGS := ignore:Object of type
+
+.PHONY: demo test setup release grade feedback audit lint clean help
+
+demo: setup  ## set everything up, hand in a sample class, grade it, write the feedback pages
+	nbgrader db upgrade --log-level=WARN
+	$(MAKE) --no-print-directory release
+	coursekit samples --odd 02_attention
+	$(MAKE) --no-print-directory grade feedback
+	coursekit table
+	@echo "Feedback pages: feedback/<student>/<assignment>/*.html"
+	@echo "For example:    $(CURDIR)/feedback/mistake-no-scale/02_attention/attention.html"
+
+test: setup  ## set everything up and pass all tests
+	pytest --numprocesses=2 --dist=loadgroup $(TESTFLAGS)
+
+setup: $(VENV)/coursekit  ## make the environment in .venv
+
+$(VENV)/packages: requirements.lock
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --requirement requirements.lock
+	@touch $@
+
+$(VENV)/coursekit: $(VENV)/packages $(SOURCES)
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --force-reinstall .
+	@rm -rf build coursekit.egg-info && touch $@
+
+release: setup  ## make the student notebooks
+	for name in $(ASSIGNMENTS); do nbgrader generate_assignment $$name --force --log-level=WARN || exit 1; done
+
+grade: setup  ## autograde what is new in submitted/ (FLAGS=--force: everything)
+	for name in $(ASSIGNMENTS); do nbgrader autograde $$name $(FLAGS) --log-level=CRITICAL || exit 1; done
+
+feedback: setup  ## write the feedback pages that are missing (FLAGS=--force: all)
+	for name in $(ASSIGNMENTS); do nbgrader generate_feedback $$name $(FLAGS) --log-level=WARN || exit 1; done
+
+audit: setup  ## prove the checks against known mistakes and known right answers
+	coursekit audit
+
+lint: setup  ## check format and style
+	ruff format --check . && ruff check .
+
+clean:  ## remove the environment and everything that grading wrote
+	rm -rf $(VENV) gradebook.db* .pytest_cache .ruff_cache build
+	git clean -fdXq submitted autograded feedback reports
+
+help:
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
