@@ -36,11 +36,11 @@ def difference(
     if found.is_complex() or right.numel() == 0:
         return None if right.numel() == 0 else "is complex, but should be real"
     found, right = found.double(), right.double()
-    if found.isnan().any() and not right.isnan().any():
-        count = int(found.isnan().sum())
-        return f"holds NaN: {count} of {found.numel()} entries, first at {_place(found.isnan())}"
-    gap = (found - right).abs()
-    gap = torch.where(found == right, torch.zeros_like(gap), gap).nan_to_num(nan=0.0)
+    astray = found.isnan() & ~right.isnan()
+    if astray.any():
+        return f"holds NaN: {int(astray.sum())} of {found.numel()} entries, first at {_place(astray)}"
+    same = (found == right) | (found.isnan() & right.isnan())
+    gap = torch.where(same, 0.0, (found - right).abs()).nan_to_num(nan=torch.inf, posinf=torch.inf)
     off = gap > atol + rtol * right.abs().nan_to_num(posinf=0.0)
     if not off.any():
         return None

@@ -1,0 +1,85 @@
+"""The part inside the student's kernel, here in this process."""
+
+import pytest
+import torch
+
+from coursekit.agent import Agent
+from coursekit.messages import decode, encode
+
+
+def ask(agent: Agent, **request: object) -> dict:
+    return decode(agent.answer(encode(request)), lambda item: item)
+
+
+def call(agent: Agent, name: str, *args: object, **options: object) -> dict:
+    return ask(agent, do="call", name=name, args=list(args), kwargs={}, **options)
+
+
+def test_a_call_gives_the_value():
+    assert call(Agent({"f": lambda x: x + 1}), "f", 1)["value"] == 2
+
+
+def test_the_seed_is_set_before_every_call():
+    agent = Agent({"f": lambda: torch.rand(3)})
+    assert torch.equal(call(agent, "f")["value"], call(agent, "f")["value"])
+    assert not torch.equal(call(agent, "f")["value"], call(agent, "f", seed=1)["value"])
+
+
+def test_an_argument_changed_in_place_is_reported():
+    agent = Agent({"f": lambda x, y: y.add_(1)})
+    assert call(agent, "f", torch.zeros(2), torch.zeros(2))["changed"] == [1]
+    assert call(Agent({"f": lambda x: x + 1}), "f", torch.tensor([float("nan")]))["changed"] == []
+
+
+def test_gradients_reach_only_what_was_used():
+    agent = Agent({"f": lambda x, y, ids: (2 * x, ids)})
+    reply = call(agent, "f", torch.ones(2), torch.ones(2), torch.tensor([1, 2]), gradients=True)
+    x, y, ids = reply["inputs"]
+    assert x is not None
+    assert y is None
+    assert ids is None
+
+
+def test_a_frozen_parameter_counts_as_without_gradient():
+    module = torch.nn.Linear(2, 2)
+    module.bias.requires_grad_(False)
+    agent = Agent({"make": lambda: module})
+    number = call(agent, "make")["value"]["id"]
+    request = {"do": "call", "args": [torch.ones(2)], "kwargs": {}, "gradients": True, "target": 0}
+    buffers = encode(request | {"target": object()}, lambda _: {"$": "handle", "id": number})
+    reply = decode(agent.answer(buffers))
+    assert reply["parameters"]["bias"] is None
+    assert reply["parameters"]["weight"] is not None
+
+
+@pytest.mark.parametrize("error", [ValueError("no"), SystemExit(1), KeyboardInterrupt(), RecursionError()])
+def test_whatever_the_code_raises_ends_up_in_the_reply(error):
+    def f() -> None:
+        raise error
+
+    reply = call(Agent({"f": f}), "f")
+    assert reply["ok"] is False
+    assert reply["error"]["type"] == type(error).__name__
+
+
+def test_an_exception_that_cannot_be_printed_is_reported_all_the_same():
+    class Odd(Exception):
+        def __str__(self) -> str:
+            raise RuntimeError
+
+    def f() -> None:
+        raise Odd
+
+    assert call(Agent({"f": f}), "f")["error"]["type"] == "Odd"
+
+
+def test_an_unknown_name_is_told_apart_from_a_name_error_inside():
+    assert call(Agent({}), "f")["error"]["type"] == "UndefinedName"
+    assert call(Agent({"f": lambda: nowhere}), "f")["error"]["type"] == "NameError"  # noqa: F821
+
+
+def test_helper_code_has_a_namespace_of_its_own():
+    agent = Agent({"x": 1})
+    scope = ask(agent, do="define", source="x = 2")["value"]
+    assert ask(agent, do="get", name="x", scope=scope)["value"] == 2
+    assert ask(agent, do="get", name="x")["value"] == 1

@@ -1,0 +1,176 @@
+"""One notebook in one kernel, apart from the grader."""
+
+import os
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import psutil
+import pytest
+import torch
+from nbformat import v4
+
+from coursekit.student.proxy import Module, Opaque, Student, StudentError
+from coursekit.student.session import Limits, Session
+from coursekit.student.submission import Submission
+
+ROOT = Path(__file__).parents[2]
+CELLS = {
+    "imports": "import os, sys, time, torch\nfrom torch import nn",
+    "plain": "def double(x):\n    return 2 * x\n\ncount = 3",
+    "module": "class Scale(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+    "        self.factor = nn.Parameter(torch.tensor(2.0))\n"
+    "    def forward(self, x):\n        return self.factor * x",
+    "failing": "def fail(x):\n    wrong = x + 1\n    raise ValueError('no such thing')",
+    "looping": "def loop():\n    while True:\n        pass",
+    "dying": "def die():\n    os._exit(7)",
+    "surroundings": "def surroundings():\n    return {'environment': dict(os.environ), 'path': sys.path, 'folder': os.getcwd(),"
+    " 'arguments': sys.argv, 'pid': os.getpid()}",
+    "noisy": "def noisy():\n    print('x' * 1000)\n    sys.stderr.write('y')\n    return 1",
+    "forging": "def forging():\n    import comm\n    return object()",
+    "seen": "def sees_coursekit_tests():\n    import coursekit\n    return list(coursekit.__path__)",
+}
+
+
+def notebook(cells: dict[str, str]):
+    return v4.new_notebook(
+        cells=[
+            v4.new_code_cell(source, metadata={"nbgrader": {"grade_id": name, "solution": True}})
+            for name, source in cells.items()
+        ]
+    )
+
+
+def open_session(cells: dict[str, str], **limits: float) -> tuple[Session, Student]:
+    book = notebook(cells)
+    session = Session(book, Limits(**{"call_seconds": 3, **limits}))
+    session.run_cells()
+    return session, Student(session, Submission(book))
+
+
+@pytest.fixture(scope="module")
+def student():
+    session, student = open_session(CELLS)
+    with closing(session):
+        yield student
+
+
+def test_functions_variables_and_modules_are_reached_by_name(student):
+    assert torch.equal(student.double(torch.ones(2)), torch.full((2,), 2.0))
+    assert student.get("count") == 3
+    scale = student.Scale()
+    assert isinstance(scale, Module)
+    assert scale(torch.tensor(3.0)) == 6
+    scale.load_state({"factor": torch.tensor(5.0)})
+    assert scale.state()["factor"] == 5
+    assert scale.to(torch.float64)(torch.ones(1, dtype=torch.float64)).dtype == torch.float64
+
+
+def test_a_handle_can_be_an_argument(student):
+    helper = student.define("def apply(module, x):\n    return module(x)")
+    assert helper.apply(student.Scale(), torch.tensor(4.0)) == 8
+
+
+def test_gradients_come_for_inputs_and_parameters(student):
+    found = student.Scale().gradients(torch.ones(3))
+    assert found.inputs[0].shape == (3,)
+    assert found.parameters["factor"] is not None
+
+
+def test_an_exception_is_told_with_cell_and_line(student):
+    with pytest.raises(
+        StudentError, match=r"raised ValueError: no such thing in line 3 of the cell `failing`"
+    ):
+        student.fail(1)
+
+
+def test_what_cannot_be_sent_stays_in_the_kernel(student):
+    assert isinstance(student.forging(), Opaque)
+
+
+def test_printing_and_standard_error_do_no_harm(student):
+    assert student.noisy() == 1
+
+
+def test_the_kernel_gets_no_path_into_the_course_folder(student):
+    environment = Path(sys.prefix)
+    found = student.surroundings()
+    texts = [*found["environment"].values(), *found["path"], found["folder"], *found["arguments"]]
+    parts = [Path(part) for text in texts for part in text.split(os.pathsep) if part]
+    inside = [part for part in parts if part.is_relative_to(ROOT) and not part.is_relative_to(environment)]
+    assert inside == []
+    assert found["pid"] != os.getpid()
+
+
+def test_the_grader_s_environment_does_not_reach_the_kernel(monkeypatch):
+    monkeypatch.setenv("GRADER_SECRET", "canary-5d1f")
+    session, student = open_session({"imports": CELLS["imports"], "it": CELLS["surroundings"]})
+    with closing(session):
+        assert "canary-5d1f" not in str(student.surroundings())
+
+
+def test_a_loop_is_stopped_and_the_kernel_lives_on():
+    session, student = open_session(CELLS, call_seconds=1)
+    with closing(session):
+        for _ in range(2):
+            with pytest.raises(StudentError, match="ran longer than 1 s"):
+                student.loop()
+        with pytest.raises(StudentError, match="Not run"):
+            student.loop()
+        assert student.double(2) == 4
+        assert session.timed_out
+        assert not session.crashed
+
+
+def test_after_a_death_the_rest_is_tried_once_more_without_the_cell():
+    session, student = open_session(CELLS)
+    with closing(session):
+        with pytest.raises(StudentError, match="it ended the Python process"):
+            student.die()
+        student.begin_check("plain")
+        assert student.double(2) == 4
+        with pytest.raises(StudentError, match="`die` is missing, since the cell `dying` was left out"):
+            student.die()
+        assert session.crashed
+
+
+def test_a_second_death_ends_the_tries():
+    cells = {**CELLS, "again": "def die_again():\n    os._exit(8)"}
+    session, student = open_session(cells)
+    with closing(session):
+        for name in ("die", "die_again"):
+            student.begin_check("plain")
+            with pytest.raises(StudentError):
+                student.call(name)
+        with pytest.raises(StudentError, match="ended twice"):
+            student.begin_check("plain")
+
+
+def test_a_cell_that_kills_the_kernel_is_left_out_of_a_second_try():
+    session, student = open_session(
+        {"imports": CELLS["imports"], "die": "os._exit(1)", "plain": CELLS["plain"]}
+    )
+    with closing(session):
+        assert student.double(2) == 4
+        assert session.runs[1].state == "kernel died"
+
+
+def test_memory_past_the_limit_ends_the_kernel():
+    grow = "def grow():\n    hoard = []\n    while True:\n        hoard.append(bytearray(b'x' * 2**24))"
+    session, student = open_session({"imports": CELLS["imports"], "grow": grow}, memory=700, call_seconds=20)
+    with closing(session), pytest.raises(StudentError, match="more than 700 MiB of memory"):
+        student.grow()
+
+
+def test_one_allocation_far_past_the_limit_is_refused_as_an_error():
+    session, student = open_session({"f": "def grow():\n    return len(bytearray(2**40))"})
+    with closing(session), pytest.raises(StudentError, match="raised MemoryError"):
+        student.grow()
+
+
+def test_nothing_is_left_behind():
+    session, student = open_session({"imports": CELLS["imports"], "it": CELLS["surroundings"]})
+    found = student.surroundings()
+    session.close()
+    assert not Path(found["folder"]).exists()
+    assert not psutil.pid_exists(found["pid"])
