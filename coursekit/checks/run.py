@@ -1,9 +1,11 @@
 """Grading one notebook: run its cells, run the checks of its test cells, give the result."""
 
 import hashlib
+import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 from nbformat import NotebookNode
@@ -147,11 +149,21 @@ def _pytest(assignment: Assignment, files: list[str], plugin: object, *options: 
         def pytest_internalerror(self, excrepr: object) -> None:
             problems.append(str(excrepr).strip().splitlines()[-1])
 
-    code = pytest.main(
-        [*quiet, *own, "--assert=plain", "--capture=no", *options, *files], plugins=[plugin, Collector()]
-    )
+    try:
+        code = pytest.main(
+            [*quiet, *own, "--assert=plain", "--capture=no", *options, *files], plugins=[plugin, Collector()]
+        )
+    finally:
+        _forget_modules(assignment.checks)
     if problems or code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
         raise CourseError(f"The checks of {assignment.name} can't run. " + "; ".join(problems or [str(code)]))
+
+
+def _forget_modules(folder: Path) -> None:
+    """Check files are read anew each time: pytest would take them from memory, even those of another course."""
+    for name, module in list(sys.modules.items()):
+        if Path(getattr(module, "__file__", None) or "/").parent == folder:
+            del sys.modules[name]
 
 
 def _is_worth_telling(submission: Submission, run: CellRun) -> bool:

@@ -13,6 +13,10 @@ from coursekit.nbgrader_plugin.verdict import marked
 __all__ = ["GetGradesAndState", "first_thing", "marked", "status_sentence"]
 
 
+#: nbgrader's own comment on an answer cell that is as it was handed out
+NO_RESPONSE = "No response."
+
+
 class GetGradesAndState(GetGrades):
     """Tells the page, beside scores and comments, what still waits for a person."""
 
@@ -32,7 +36,9 @@ def first_thing(values: dict[str, Any], cell: NotebookNode) -> str:
     """What the student should look at first in an exercise: the first check that did not pass."""
     mark = cell.metadata.nbgrader
     if mark.get("solution"):
-        return "Waits to be graded by hand." if mark.get("needs_manual_grade") else "Graded by hand."
+        if mark.get("needs_manual_grade"):
+            return "Waits to be graded by hand."
+        return "Not answered." if mark.get("comment") == NO_RESPONSE else "Graded by hand."
     exercise = SubmissionResult.from_dict(values).exercise(mark.grade_id)
     if exercise is None:
         return "Not graded."

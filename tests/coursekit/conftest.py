@@ -1,5 +1,6 @@
 """A tiny course, so that the machinery is tested on something that a reader sees whole."""
 
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -150,26 +151,32 @@ def tiny_source() -> NotebookNode:
     return tiny_notebook()
 
 
-@pytest.fixture
-def tiny_course(tmp_path: Path) -> TinyCourse:
-    """The course, recorded, and with its notebook in release/ as nbgrader strips it."""
+@pytest.fixture(scope="session")
+def tiny_original(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The course, recorded once, and with its notebook in release/ as nbgrader strips it."""
     from coursekit.audit import record
     from coursekit.student.blank import blank_copy
 
-    course = TinyCourse(tmp_path)
+    course = TinyCourse(tmp_path_factory.mktemp("tiny") / "course")
     course.checks.parent.mkdir(parents=True)
     course.checks.write_text(CHECKS)
     (course.checks.parent / "mistakes.py").write_text(MISTAKES)
     (course.checks.parent / "alternatives.py").write_text(ALTERNATIVES)
-    (tmp_path / "nbgrader_config.py").write_text(
+    (course.root / "nbgrader_config.py").write_text(
         "from coursekit.nbgrader_plugin import configure\nconfigure(get_config())\n"
     )
     for folder in ("source", "release"):
-        (tmp_path / folder / "01_double").mkdir(parents=True)
+        (course.root / folder / "01_double").mkdir(parents=True)
     course.write_source(tiny_notebook())
-    nbformat.write(blank_copy(tiny_notebook()), tmp_path / "release" / "01_double" / "double.ipynb")
+    nbformat.write(blank_copy(tiny_notebook()), course.root / "release" / "01_double" / "double.ipynb")
     record(course.assignment, workers=1)
-    return course
+    return course.root
+
+
+@pytest.fixture
+def tiny_course(tiny_original: Path, tmp_path: Path) -> TinyCourse:
+    """A copy of the course for one test."""
+    return TinyCourse(Path(shutil.copytree(tiny_original, tmp_path / "course")))
 
 
 @pytest.fixture

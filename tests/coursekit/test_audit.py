@@ -1,0 +1,91 @@
+"""The audit finds every way in which checks can be wrong."""
+
+import pytest
+
+from coursekit.audit import record, run_audit
+from coursekit.checks.variants import mistakes_of
+from coursekit.course import CourseError
+from coursekit.report.matrix import audit_lines, figures
+
+
+def test_a_course_in_order_has_no_problems(tiny_course):
+    audit = run_audit(tiny_course.assignment)
+    assert audit.problems == []
+    assert figures(audit) == (
+        "01_double: 3 of 3 mistakes caught, 2 named; 1 of 1 alternatives earn full marks; blank 0 of 10; 0 problems"
+    )
+    text = "\n".join(audit_lines(audit))
+    assert "square" in text
+    assert "#" in text
+
+
+BROKEN = """
+from coursekit.checks import Mistake
+
+MISTAKES = [
+    Mistake("unseen", cell="double", edits=[("2 * x", "2 * x + 1e-9")], about=["test_value"], sentence="A"),
+    Mistake("elsewhere", cell="double", edits=[("2 * x", "3 * x")], about=["test_gradient"], sentence="B"),
+    Mistake("nowhere", cell="double", edits=[("2 * x", "4 * x")], about=["test_missing"], sentence="C"),
+    Mistake("shadowed", cell="double", edits=[("2 * x", "5 * x")], about=["test_value"], sentence="D"),
+]
+"""
+
+
+def test_every_kind_of_problem_is_reported(tiny_course):
+    folder = tiny_course.checks.parent
+    (folder / "mistakes.py").write_text(BROKEN)
+    record(tiny_course.assignment)
+    store_is_of = (folder / "mistakes.py").read_text()
+    # from here on another mistake gives what `shadowed` gave when it was recorded
+    (folder / "mistakes.py").write_text(
+        store_is_of.replace("4 * x", "5 * x").replace(
+            '"5 * x")], about=["test_value"]', '"6 * x")], about=["test_value"]'
+        )
+    )
+    (folder / "alternatives.py").write_text(
+        "from coursekit.checks import Alternative\n"
+        "ALTERNATIVES = [Alternative('loose', cell='double', edits=[('2 * x', '2 * x + 0.1')])]\n"
+    )
+    problems = "\n".join(run_audit(tiny_course.assignment).problems)
+    for words in (
+        "not caught: unseen keeps full marks",
+        "caught only by others: elsewhere fails",
+        "nowhere is said to be about test_double::test_missing: no such check",
+        "wrong diagnosis: nowhere is taken for shadowed",
+        "false alarm: loose fails test_double::test_value",
+        "records out of date",
+    ):
+        assert words in problems
+
+
+def test_a_blank_notebook_that_earns_points_is_a_problem(tiny_course):
+    checks = tiny_course.checks.read_text()
+    given_away = '\n\n@points(1)\ndef test_gift():\n    """Nothing."""\n'
+    tiny_course.checks.write_text(checks + given_away)
+    assert any(
+        "the blank notebook earns 1 points" in problem
+        for problem in run_audit(tiny_course.assignment).problems
+    )
+
+
+def test_an_edit_that_no_longer_fits_is_named(tiny_course):
+    mistake = mistakes_of(tiny_course.assignment)[0]
+    notebook = tiny_course.answer("def double(x):\n    return x + x")
+    with pytest.raises(
+        CourseError, match=r"`square`: '2 \* x' must stand once in `double`, but stands there 0 times"
+    ):
+        mistake.apply(notebook)
+
+
+def test_two_variants_of_one_name_are_refused(tiny_course):
+    path = tiny_course.checks.parent / "mistakes.py"
+    path.write_text(path.read_text().replace('"triple"', '"square"'))
+    with pytest.raises(CourseError, match="more than one is called square"):
+        mistakes_of(tiny_course.assignment)
+
+
+def test_recording_twice_gives_the_same_file(tiny_course):
+    path = tiny_course.checks.parent / "reference.safetensors"
+    before = path.read_bytes()
+    record(tiny_course.assignment)
+    assert path.read_bytes() == before
