@@ -179,6 +179,20 @@ def tiny_course(tiny_original: Path, tmp_path: Path) -> TinyCourse:
     return TinyCourse(Path(shutil.copytree(tiny_original, tmp_path / "course")))
 
 
+@pytest.fixture(scope="session")
+def generated_original(tiny_original: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    course = TinyCourse(Path(shutil.copytree(tiny_original, tmp_path_factory.mktemp("generated") / "course")))
+    done = course.run("nbgrader", "generate_assignment", "01_double", "--force")
+    assert done.returncode == 0, done.stderr
+    return course.root
+
+
+@pytest.fixture
+def generated(generated_original: Path, tmp_path: Path) -> TinyCourse:
+    """The course after `nbgrader generate_assignment`: with its gradebook."""
+    return TinyCourse(Path(shutil.copytree(generated_original, tmp_path / "course")))
+
+
 @pytest.fixture
 def grade_answer(tiny_course: TinyCourse) -> Callable:
     """Grade one answer of the tiny course, as source text of the answer cell; gives the result."""

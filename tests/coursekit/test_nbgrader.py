@@ -2,7 +2,6 @@
 
 import json
 
-import pytest
 from nbformat import v4
 from nbgrader.api import Gradebook
 
@@ -12,13 +11,6 @@ from coursekit.report.table import class_table
 
 RIGHT = "def double(x):\n    return 2 * x"
 TRIPLE = "def double(x):\n    return 3 * x"
-
-
-@pytest.fixture
-def generated(tiny_course):
-    done = tiny_course.run("nbgrader", "generate_assignment", "01_double", "--force")
-    assert done.returncode == 0, done.stderr
-    return tiny_course
 
 
 def autograde(course, *options):

@@ -1,0 +1,61 @@
+"""The notebooks run from top to bottom: as instructor, and as a student who has just opened them."""
+
+import time
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+from coursekit.course import Course
+from coursekit.samples import solved
+
+ROOT = Path(__file__).parents[2]
+ASSIGNMENTS = Course(ROOT).assignments()
+each_assignment = pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda assignment: assignment.name)
+
+
+def run(notebook, folder, allow_errors=False):
+    client = NotebookClient(notebook, timeout=120, kernel_name="python3", allow_errors=allow_errors)
+    client.execute(cwd=str(folder))
+    return notebook
+
+
+@each_assignment
+def test_a_source_notebook_runs_in_time_and_draws_figures(assignment, tmp_path, monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    (path,) = assignment.source_notebooks()
+    started = time.monotonic()
+    notebook = run(nbformat.read(path, as_version=4), tmp_path)
+    assert time.monotonic() - started < 60
+    outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
+    assert sum("image/png" in output.get("data", {}) for output in outputs) >= 5
+    assert [output.text for output in outputs if output.get("name") == "stderr"] == []
+
+
+@each_assignment
+def test_a_blank_notebook_fails_only_where_something_is_to_be_done(assignment, tmp_path):
+    notebook = run(assignment.released(assignment.released_names()[0]), tmp_path, allow_errors=True)
+    errors = {
+        cell.id: output.ename
+        for cell in notebook.cells
+        if cell.cell_type == "code"
+        for output in cell.outputs
+        if output.output_type == "error"
+    }
+    assert errors
+    assert set(errors.values()) <= {"NotImplementedError", "AssertionError", "NameError"}
+    undefined = [name for name, error in errors.items() if error == "NameError"]
+    assert undefined == []
+
+
+@each_assignment
+def test_a_notebook_with_everything_right_passes_nbgrader_validate(assignment, tmp_path):
+    from nbgrader.validator import Validator
+
+    name = assignment.released_names()[0]
+    path = tmp_path / f"{name}.ipynb"
+    nbformat.write(solved(assignment, name), path)
+    results = Validator().validate(str(path))
+    assert "failed" not in results
+    assert "changed" not in results
