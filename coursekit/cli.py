@@ -1,6 +1,7 @@
 """The command `coursekit`; flags are named as nbgrader names them."""
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,6 +18,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except CourseError as error:
         print(f"coursekit: {error}", file=sys.stderr)
         return 2
+    except BrokenPipeError:  # whoever read the output, such as `head`, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -65,7 +69,7 @@ def _audit(options: argparse.Namespace) -> int:
         with _Progress(assignment.name) as progress:
             audits.append(run_audit(assignment, options.workers, progress))
         print("\n".join(audit_lines(audits[-1])), end="\n\n")
-    print("\n".join(figures(audit) for audit in audits))
+    print(figures(audits))
     return int(any(audit.problems for audit in audits))
 
 

@@ -44,7 +44,9 @@ def assert_raises(kind: type | str, call: Callable[[], Any], mentions: tuple[obj
 def assert_unchanged(call: Call) -> None:
     """The call gave something with a tensor in it, and changed no tensor argument in place."""
     value = call.value
-    if not any(isinstance(part, torch.Tensor) for part in (value if isinstance(value, tuple) else [value])):
+    if not any(
+        isinstance(part, torch.Tensor) for part in (value if isinstance(value, tuple | list) else [value])
+    ):
         fail(f"`{call.name}` returned {describe(value)}, but should return a tensor here.")
     if call.changed:
         which = ", ".join(

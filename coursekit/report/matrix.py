@@ -1,6 +1,6 @@
 """The audit as text: mistakes × checks, and one line of figures."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from coursekit.audit import SOLUTION, Audit, failed_checks, named_mistakes
 
@@ -39,18 +39,23 @@ def audit_lines(audit: Audit) -> Iterator[str]:
     )
     yield ""
     yield from (f"  PROBLEM {problem}" for problem in audit.problems)
-    yield "  " + figures(audit)
+    yield "  " + figures([audit])
 
 
-def figures(audit: Audit) -> str:
-    results = audit.results()
-    full = results[SOLUTION].earned
-    caught = [mistake for mistake in audit.mistakes if results[mistake.name].earned < full]
-    named = [mistake for mistake in audit.mistakes if named_mistakes(results[mistake.name])]
-    right = [variant for variant in audit.alternatives if results[variant.name].earned == full]
+def figures(audits: Sequence[Audit]) -> str:
+    """One line about one audit or several."""
+    mistakes = caught = named = alternatives = right = problems = 0
+    for audit in audits:
+        results = audit.results()
+        full = results[SOLUTION].earned
+        mistakes += len(audit.mistakes)
+        caught += sum(results[mistake.name].earned < full for mistake in audit.mistakes)
+        named += sum(bool(named_mistakes(results[mistake.name])) for mistake in audit.mistakes)
+        alternatives += len(audit.alternatives)
+        right += sum(results[variant.name].earned == full for variant in audit.alternatives)
+        problems += len(audit.problems)
     return (
-        f"{audit.assignment.name}: "
-        f"{len(caught)} of {len(audit.mistakes)} mistakes caught, {len(named)} named; "
-        f"{len(right)} of {len(audit.alternatives)} alternatives earn full marks; "
-        f"blank {results['blank'].earned:g} of {full:g}; {len(audit.problems)} problems"
+        f"{', '.join(audit.assignment.name for audit in audits)}: "
+        f"{caught} of {mistakes} mistakes caught, {named} named; "
+        f"{right} of {alternatives} alternatives earn full marks; {problems} problems"
     )

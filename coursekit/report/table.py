@@ -6,9 +6,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.coursedir import CourseDirectory
+from traitlets.config import Config, PyFileConfigLoader
 
 from coursekit.checks.results import MISSING, SubmissionResult
-from coursekit.course import Assignment
+from coursekit.course import Assignment, CourseError
 
 NOT_AUTOGRADED = "not autograded"
 
@@ -30,40 +32,66 @@ class ClassTable:
     rows: list[Row]
 
 
-def class_table(assignment: Assignment, db_url: str | None = None) -> ClassTable:
-    """Everybody who is in the gradebook or has a folder in submitted/, whatever became of the submission."""
-    root = assignment.course.root
-    with Gradebook(db_url or f"sqlite:///{root / 'gradebook.db'}") as gradebook:
+def nbgrader_folders(root: Path) -> CourseDirectory:
+    """Folders and gradebook as `nbgrader_config.py` in `root` has them."""
+    name = "nbgrader_config.py"
+    config = PyFileConfigLoader(name, path=str(root)).load_config() if (root / name).exists() else Config()
+    return CourseDirectory(config=config, root=str(root))
+
+
+def class_table(assignment: Assignment) -> ClassTable:
+    """Everybody who is in the gradebook or has a folder in submitted/, whatever became of the submission.
+
+    Raises:
+        CourseError: there is no gradebook yet.
+    """
+    folders = nbgrader_folders(assignment.course.root)
+    if (
+        folders.db_url == f"sqlite:///{assignment.course.root / 'gradebook.db'}"
+        and not (assignment.course.root / "gradebook.db").exists()
+    ):
+        raise CourseError(
+            f"there is no gradebook yet: run `nbgrader generate_assignment {assignment.name}` first"
+        )
+    with Gradebook(folders.db_url, folders.course_id) as gradebook:
         try:
             notebooks = gradebook.find_assignment(assignment.name).notebooks
         except MissingEntry:
             notebooks = []
         maximum = {cell.name: cell.max_score for notebook in notebooks for cell in notebook.grade_cells}
         known = {student.id for student in gradebook.students}
-        handed_in = {path.name for path in (root / "submitted").glob("*") if path.is_dir()}
+        submitted = Path(folders.root, folders.submitted_directory)
+        handed_in = {path.name for path in submitted.glob("*") if path.is_dir()}
         rows = [
-            _row(gradebook, assignment, student, [notebook.name for notebook in notebooks], list(maximum))
+            _row(
+                gradebook, folders, assignment.name, student, [book.name for book in notebooks], list(maximum)
+            )
             for student in sorted(known | handed_in)
         ]
     return ClassTable(assignment.name, maximum, rows)
 
 
 def _row(
-    gradebook: Gradebook, assignment: Assignment, student: str, notebooks: list[str], exercises: list[str]
+    gradebook: Gradebook,
+    folders: CourseDirectory,
+    assignment: str,
+    student: str,
+    notebooks: list[str],
+    exercises: list[str],
 ) -> Row:
-    root = assignment.course.root
-    results = [
-        _result(root / "autograded" / student / assignment.name / f"{name}.ipynb") for name in notebooks
-    ]
+    graded_in = Path(folders.format_path(folders.autograded_directory, student, assignment))
+    results = [_result(graded_in / f"{name}.ipynb") for name in notebooks]
     found = [result for result in results if result is not None]
     if not found:
-        handed_in = any((root / "submitted" / student / assignment.name).glob("*.ipynb"))
-        return Row(student, NOT_AUTOGRADED if handed_in else MISSING, dict.fromkeys(exercises))
+        handed_in = Path(folders.format_path(folders.submitted_directory, student, assignment)).glob(
+            "*.ipynb"
+        )
+        return Row(student, NOT_AUTOGRADED if any(handed_in) else MISSING, dict.fromkeys(exercises))
     points: dict[str, float | None] = {}
     for notebook in notebooks:
         for name in exercises:
             try:
-                grade = gradebook.find_grade(name, notebook, assignment.name, student)
+                grade = gradebook.find_grade(name, notebook, assignment, student)
             except MissingEntry:
                 continue
             graded = grade.manual_score is not None or grade.auto_score is not None

@@ -11,8 +11,8 @@ from coursekit.report.matrix import audit_lines, figures
 def test_a_course_in_order_has_no_problems(tiny_course):
     audit = run_audit(tiny_course.assignment)
     assert audit.problems == []
-    assert figures(audit) == (
-        "01_double: 3 of 3 mistakes caught, 2 named; 1 of 1 alternatives earn full marks; blank 0 of 10; 0 problems"
+    assert figures([audit]) == (
+        "01_double: 3 of 3 mistakes caught, 2 named; 1 of 1 alternatives earn full marks; 0 problems"
     )
     text = "\n".join(audit_lines(audit))
     assert "square" in text

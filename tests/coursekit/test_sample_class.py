@@ -1,0 +1,203 @@
+"""The whole course with its sample class: every way to grade a submission gives the same points."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from coursekit.checks.plugin import RUNS
+from coursekit.checks.results import SubmissionResult
+from coursekit.course import Course
+from coursekit.report.table import ClassTable, class_table, table_lines
+from coursekit.samples import ODD_CLASS, Sample, ordinary_class, write_class
+
+ROOT = Path(__file__).parents[2]
+ODD = "02_attention"
+ASSIGNMENTS = [assignment.name for assignment in Course(ROOT).assignments()]
+pytestmark = pytest.mark.xdist_group("sample class")
+
+
+class SampleCourse:
+    """A copy of this course in which the sample class was graded by the nbgrader commands."""
+
+    def __init__(self, root: Path) -> None:
+        self.course = Course(root)
+        for folder in ("source", "release", "tests"):
+            for name in ASSIGNMENTS:
+                shutil.copytree(ROOT / folder / name, root / folder / name)
+        shutil.copy(ROOT / "nbgrader_config.py", root)
+        self.samples: dict[str, list[Sample]] = {}
+        self.tables: dict[str, ClassTable] = {}
+        self.log = ""
+        for name in ASSIGNMENTS:
+            assignment = self.course.assignment(name)
+            self._nbgrader("generate_assignment", name, "--force")
+            self.samples[name] = [*ordinary_class(assignment), *(ODD_CLASS if name == ODD else [])]
+            write_class(assignment, root / "submitted", self.samples[name])
+            self._nbgrader("autograde", name)
+            self._nbgrader("generate_feedback", name)
+            self.tables[name] = class_table(assignment)
+
+    def _nbgrader(self, *command: str) -> None:
+        script = Path(sys.executable).with_name("nbgrader")
+        done = subprocess.run(
+            [script, *command], cwd=self.course.root, capture_output=True, text=True, check=False
+        )
+        self.log += done.stdout + done.stderr
+        assert done.returncode == 0, self.log[-5000:]
+
+    def row(self, name: str, student: str):
+        return next(row for row in self.tables[name].rows if row.student == student)
+
+    def result(self, name: str, student: str) -> SubmissionResult:
+        (path,) = (self.course.root / "autograded" / student / name).glob("*.ipynb")
+        return SubmissionResult.from_dict(nbformat.read(path, as_version=4).metadata["coursekit"])
+
+    def page(self, name: str, student: str) -> str:
+        (path,) = (self.course.root / "feedback" / student / name).glob("*.html")
+        return path.read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory) -> SampleCourse:
+    return SampleCourse(tmp_path_factory.mktemp("class"))
+
+
+def every_sample(graded: SampleCourse):
+    return [(name, sample) for name in ASSIGNMENTS for sample in graded.samples[name]]
+
+
+def test_every_submission_has_the_status_that_belongs_to_it(graded):
+    found = {
+        (name, sample.student): graded.row(name, sample.student).status
+        for name, sample in every_sample(graded)
+    }
+    assert found == {(name, sample.student): sample.status for name, sample in every_sample(graded)}
+
+
+def test_everybody_stands_in_the_table_of_every_assignment(graded):
+    for name in ASSIGNMENTS:
+        students = {sample.student for samples in graded.samples.values() for sample in samples}
+        assert {row.student for row in graded.tables[name].rows} == students
+        assert len(list(table_lines(graded.tables[name]))) == len(students) + 3
+
+
+def test_full_marks_go_to_those_who_have_everything_right_and_to_nobody_else(graded):
+    full = {
+        (name, sample.student)
+        for name, sample in every_sample(graded)
+        if sample.status not in ("unreadable", "missing") and graded.result(name, sample.student).earned == 90
+    }
+    assert full == {(name, sample.student) for name, sample in every_sample(graded) if sample.full}
+
+
+def test_a_mistake_in_one_exercise_costs_no_points_in_the_others(graded):
+    for sample in graded.samples[ODD]:
+        if sample.status != "graded" or sample.student == "blank":
+            continue
+        exercises = graded.result(ODD, sample.student).exercises
+        assert sum(exercise.earned < exercise.points for exercise in exercises) <= 1, sample.student
+
+
+@pytest.mark.parametrize(
+    "student", [s.student for s in ODD_CLASS if s.status in ("timed out", "kernel died", "partly graded")]
+)
+def test_what_breaks_one_exercise_leaves_the_points_of_the_others(graded, student):
+    assert graded.result(ODD, student).earned >= 60 - 1e-9
+
+
+def test_unreadable_and_missing_submissions_have_no_points_instead_of_zero(graded):
+    for sample in graded.samples[ODD]:
+        if sample.status in ("unreadable", "missing"):
+            row = graded.row(ODD, sample.student)
+            assert row.total is None
+            assert set(row.points.values()) <= {None}
+
+
+@pytest.mark.parametrize(
+    ("student", "words"),
+    [
+        ("syntax-error", "SyntaxError"),
+        ("exception", "raised ValueError: this does not work yet"),
+        ("wrong-type", "a str"),
+        ("wrong-shape", "has shape"),
+        ("endless-loop-in-a-cell", "it ran past 20 s"),
+        ("endless-loop-in-a-call", "ran longer than 5 s and was stopped"),
+        ("endless-loop-that-ignores-interrupts", "ignored the interrupt"),
+        ("os-exit-in-a-cell", "ended the Python process"),
+        ("os-exit-in-a-call", "ended the Python process"),
+        ("memory-hog", "used more than 2048 MiB of memory"),
+        ("sys-exit", "SystemExit"),
+        ("test-cell-deleted", "Cells that were missing were put back"),
+        ("test-cell-edited", "was edited; it was put back"),
+        ("test-cell-doubled", "more than once: one copy was removed"),
+        ("marks-stripped", "Marks that nbgrader needs were missing"),
+        ("answer-doubled", "more than once: the last one counts"),
+        ("other-kernel", "saved with another kernel (R)"),
+        ("other-name", "it was graded as attention.ipynb"),
+        ("invalid-json", "can't be read as a notebook"),
+        ("empty-file", "is an empty file"),
+        ("not-a-notebook", "can't be read as a notebook"),
+        ("blank", "Not answered"),
+    ],
+)
+def test_the_page_says_what_was_the_matter(graded, student, words):
+    page = graded.page(ODD, student)
+    assert words in page
+    assert f"Status: {graded.row(ODD, student).status}." in page
+
+
+def test_no_command_printed_a_traceback_or_an_error(graded):
+    assert "Traceback" not in graded.log
+    assert "| ERROR" not in graded.log
+    assert "| CRITICAL" not in graded.log
+
+
+def test_a_file_with_50_MB_of_output_leaves_a_small_page(graded):
+    assert len(graded.page(ODD, "50-MB-of-output")) < 2_000_000
+    assert len(graded.page(ODD, "prints-50-MB")) < 2_000_000
+
+
+def test_pytest_on_one_submission_gives_the_same_points_as_nbgrader(graded, monkeypatch):
+    """Every sample that can be read, through `pytest tests/<assignment> --submission PATH`."""
+    differing = {}
+    for name, sample in every_sample(graded):
+        if sample.status in ("unreadable", "missing"):
+            continue
+        (path,) = (graded.course.root / "submitted" / sample.student / name).glob("*.ipynb")
+        points = _points_by_pytest(graded.course.root / "tests" / name, path)
+        if points != {e.grade_id: e.earned for e in graded.result(name, sample.student).exercises}:
+            differing[name, sample.student] = points
+    assert differing == {}
+
+
+def _points_by_pytest(folder: Path, submission: Path) -> dict[str, float]:
+    points: dict[str, float] = {}
+
+    class Collector:
+        def pytest_unconfigure(self, config: pytest.Config) -> None:
+            for run in config.stash[RUNS].values():
+                points.update({name: exercise.earned for name, exercise in run.exercises.items()})
+
+    quiet = [part for name in ("terminal", "cacheprovider", "xdist") for part in ("-p", f"no:{name}")]
+    own = ["-c", "/dev/null", "--rootdir", str(folder.parents[1]), "--import-mode=importlib", "--capture=no"]
+    pytest.main([*quiet, *own, str(folder), "--submission", str(submission)], plugins=[Collector()])
+    return points
+
+
+def test_the_printed_points_of_pytest_are_those_of_nbgrader(graded):
+    """The command as the README has it, in a process of its own, for one submission."""
+    student = next(sample.student for sample in graded.samples[ODD] if sample.student.startswith("mistake"))
+    path = graded.course.root / "submitted" / student / ODD / "attention.ipynb"
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", f"tests/{ODD}", "--submission", path],
+        cwd=graded.course.root,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    for exercise in graded.result(ODD, student).exercises:
+        assert f"{exercise.grade_id}: {exercise.earned:g} of {exercise.points:g} points" in done.stdout
