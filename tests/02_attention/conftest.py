@@ -1,0 +1,49 @@
+"""What the checks share: the ban on ready-made attention, an oracle, and checks that need no formula.
+
+A wrong formula costs the checks that are about the formula. The others hold the student's function against itself,
+on equivalent inputs, so that one mistake is not paid for in every line.
+"""
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from coursekit.checks import assert_reaches, fail, forbid
+
+only_own_code = forbid(
+    "scaled_dot_product_attention", "multi_head_attention_forward", "MultiheadAttention", "Transformer*"
+)
+
+
+@pytest.fixture
+def oracle():
+    """torch's own attention: a function of (q, k, v, mask=None) that returns the output."""
+    return lambda q, k, v, mask=None: F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+
+
+@pytest.fixture
+def assert_queries_matter():
+    """Fails if all queries get the same output, as they would from a function that returns zeros."""
+
+    def check(output):
+        if torch.allclose(output, output[..., :1, :]):
+            fail("Every query gets the same output, so nothing is looked up.")
+
+    return check
+
+
+@pytest.fixture
+def assert_gradients(student):
+    """Fails unless gradients reach q, k and v, and reach q through the output as well as through the weights."""
+
+    def check(name, q, k, v, *mask):
+        gradients = student.gradients(name, q, k, v, *mask)
+        assert_reaches(gradients)
+        with_other_values = student.gradients(name, q, k, 2 * v, *mask)
+        if torch.allclose(gradients.inputs[0], with_other_values.inputs[0]):
+            fail(
+                "Gradients reach q and k through the weights that you return, but not through the output: "
+                "the weights are detached before they are multiplied with v."
+            )
+
+    return check

@@ -1,0 +1,780 @@
+"""Known wrong answers to this assignment, each an edit of the instructor's solution cell."""
+
+from coursekit.checks import Mistake
+
+# --------------------------------------------------------------------------------------------- exercise 1
+BY_HAND = [
+    Mistake(
+        "by_hand_no_scale",
+        cell="by_hand",
+        edits=[(" / math.sqrt(d_k)", "")],
+        about=["test_scores"],
+        sentence="You left out the division by the root of the width.",
+    ),
+    Mistake(
+        "by_hand_divided_by_width",
+        cell="by_hand",
+        edits=[("math.sqrt(d_k)", "d_k")],
+        about=["test_scores"],
+        sentence="You divided by the width itself. Divide by its square root.",
+    ),
+    Mistake(
+        "by_hand_times_root",
+        cell="by_hand",
+        edits=[("/ math.sqrt(d_k)", "* math.sqrt(d_k)")],
+        about=["test_scores"],
+        sentence="You multiplied by the root of the width. Divide by it.",
+    ),
+    Mistake(
+        "by_hand_root_of_length",
+        cell="by_hand",
+        edits=[("q.shape[-1]", "q.shape[-2]")],
+        about=["test_scores"],
+        sentence="You divided by the root of the number of tokens, 4. Take the width of the vectors, 8.",
+    ),
+    Mistake(
+        "by_hand_softmax_over_queries",
+        cell="by_hand",
+        edits=[("dim=-1", "dim=-2")],
+        about=["test_weights_follow_from_scores"],
+        sentence="Your softmax runs over the queries, so that columns sum to 1. "
+        "Let it run over the keys, the last axis.",
+    ),
+    Mistake(
+        "by_hand_softmax_over_heads",
+        cell="by_hand",
+        edits=[("dim=-1", "dim=1")],
+        about=["test_weights_follow_from_scores"],
+        sentence="Your softmax runs over the axis of the heads, so all weights are 1. "
+        "Let it run over the last axis.",
+    ),
+    Mistake(
+        "by_hand_sigmoid",
+        cell="by_hand",
+        edits=[("torch.softmax(scores, dim=-1)", "torch.sigmoid(scores)")],
+        about=["test_weights_follow_from_scores"],
+        sentence="You took the sigmoid of each score. The softmax also divides by the sum of the row.",
+    ),
+    Mistake(
+        "by_hand_log_softmax",
+        cell="by_hand",
+        edits=[("torch.softmax", "torch.log_softmax")],
+        about=["test_weights_follow_from_scores"],
+        sentence="You took the logarithm of the softmax. The weights are the softmax itself.",
+    ),
+    Mistake(
+        "by_hand_not_exponential",
+        cell="by_hand",
+        edits=[("torch.softmax(scores, dim=-1)", "scores / scores.sum(dim=-1, keepdim=True)")],
+        about=["test_weights_follow_from_scores"],
+        sentence="You divided the scores by their sum. The softmax takes e to the power of each score first.",
+    ),
+    Mistake(
+        "by_hand_result_from_scores",
+        cell="by_hand",
+        edits=[("weights @ v", "scores @ v")],
+        about=["test_result_follows_from_weights"],
+        sentence="You multiplied v by the scores. Multiply it by the weights.",
+    ),
+    Mistake(
+        "by_hand_weights_transposed",
+        cell="by_hand",
+        edits=[("weights @ v", "weights.transpose(-2, -1) @ v")],
+        about=["test_result_follows_from_weights"],
+        sentence="You multiplied v by the transposed weights. "
+        "A row of the weights belongs to one query, so leave them as they are.",
+    ),
+    Mistake(
+        "by_hand_plain_average",
+        cell="by_hand",
+        edits=[("weights @ v", "v.mean(dim=-2, keepdim=True).expand_as(v)")],
+        about=["test_result_follows_from_weights"],
+        sentence="Your result is the plain average of v, the same for every token. Weight it with `weights`.",
+    ),
+]
+
+
+# ----------------------------------------------------------------------------- exercises 2 and 4, together
+def of_the_formula(cell, unequal, large, heads, hygiene):
+    """What can go wrong in the formula itself, in `attention` and in `masked_attention` alike."""
+
+    def mistake(name, old, new, about, sentence):
+        prefix = "masked_" if cell == "masked_attention" else ""
+        return Mistake(prefix + name, cell=cell, edits=[(old, new)], about=about, sentence=sentence)
+
+    output, weights = "test_output_equals_the_formula", "test_weights_equal_the_formula"
+    softmax, pair = "torch.softmax(scores, dim=-1)", "return output, weights"
+    return [
+        mistake(
+            "no_scale", " / math.sqrt(d_k)", "", [output], "You left out the division by the root of d_k."
+        ),
+        mistake(
+            "divided_by_d_k",
+            "math.sqrt(d_k)",
+            "d_k",
+            [output],
+            "You divided by d_k itself. Divide by its square root.",
+        ),
+        mistake(
+            "times_root",
+            "/ math.sqrt(d_k)",
+            "* math.sqrt(d_k)",
+            [output],
+            "You multiplied by the root of d_k. Divide by it.",
+        ),
+        mistake(
+            "root_of_d_v",
+            "d_k = q.shape[-1]",
+            "d_k = v.shape[-1]",
+            [unequal],
+            "You divided by the root of the width of v. Take the width of q and k, whose dot product it is.",
+        ),
+        mistake(
+            "root_of_length",
+            "d_k = q.shape[-1]",
+            "d_k = k.shape[-2]",
+            [output],
+            "You divided by the root of the number of keys. Take the width of q and k, their last axis.",
+        ),
+        mistake(
+            "softmax_over_queries",
+            softmax,
+            "torch.softmax(scores, dim=-2)",
+            [output],
+            "Your softmax runs over the queries, so that columns sum to 1. "
+            "Let it run over the keys, the last axis.",
+        ),
+        mistake(
+            "softmax_over_axis_2",
+            softmax,
+            "torch.softmax(scores, dim=2)",
+            [heads],
+            "Your softmax runs over axis 2. With heads that is the axis of the queries: "
+            "count from the end, -1.",
+        ),
+        mistake(
+            "keys_times_queries",
+            "q @ k.transpose(-2, -1)",
+            "k @ q.transpose(-2, -1)",
+            [output, unequal],
+            "You computed k qᵀ, in which rows are keys. Compute q kᵀ.",
+        ),
+        mistake(
+            "sigmoid",
+            softmax,
+            "torch.sigmoid(scores)",
+            [output],
+            "You took the sigmoid of each score. The softmax also divides by the sum of the row.",
+        ),
+        mistake(
+            "log_softmax",
+            softmax,
+            "torch.log_softmax(scores, dim=-1)",
+            [output],
+            "You took the logarithm of the softmax. The weights are the softmax itself.",
+        ),
+        mistake(
+            "no_softmax",
+            softmax,
+            "scores",
+            [output],
+            "You used the scores as weights. They have to pass through a softmax.",
+        ),
+        mistake(
+            "exp_without_the_largest",
+            softmax,
+            "scores.exp() / scores.exp().sum(dim=-1, keepdim=True)",
+            [large],
+            "e to the power of a large score is infinite, and infinite / infinite is NaN. "
+            "Take the largest score of the "
+            "row away from all of its scores first, or use torch.softmax.",
+        ),
+        mistake(
+            "weights_detached",
+            "weights @ v",
+            "weights.detach() @ v",
+            ["test_gradients"],
+            "You detached the weights, so that no gradient reaches q and k through the output.",
+        ),
+        mistake(
+            "computed_without_gradients",
+            softmax,
+            "torch.softmax(scores.detach(), dim=-1)",
+            ["test_gradients"],
+            "You detached the scores, so that no gradient reaches q and k.",
+        ),
+        mistake(
+            "scores_returned",
+            pair,
+            "return output, scores",
+            [weights],
+            "You return the scores as the second value. Return the weights, which come after the softmax.",
+        ),
+        mistake(
+            "pair_swapped",
+            pair,
+            "return weights, output",
+            [output, weights],
+            "You return the weights first. The output comes first, then the weights.",
+        ),
+        mistake(
+            "output_alone",
+            pair,
+            "return output",
+            [output, weights],
+            "You return the output alone. Return the pair (output, weights).",
+        ),
+        mistake(
+            "scaled_in_place",
+            "d_k = q.shape[-1]",
+            "q *= 1.0\n    q += 1e-3\n    d_k = q.shape[-1]",
+            [hygiene["unchanged"]],
+            "You changed q in place.",
+        ),
+        mistake(
+            "float32_inside",
+            "d_k = q.shape[-1]",
+            "q, k, v = q.float(), k.float(), v.float()\n    d_k = q.shape[-1]",
+            [hygiene["dtype"]],
+            "You turned the inputs into float32. Keep the dtype that they have.",
+        ),
+    ]
+
+
+ATTENTION = [
+    *of_the_formula(
+        "attention",
+        unequal="test_unequal_lengths_and_widths",
+        large="test_large_scores",
+        heads="test_leading_axes",
+        hygiene={"unchanged": "test_inputs_unchanged", "dtype": "test_float64"},
+    ),
+    Mistake(
+        "batch_axis_counted_from_the_front",
+        cell="attention",
+        edits=[("k.transpose(-2, -1)", "k.transpose(1, 2)")],
+        about=["test_leading_axes"],
+        sentence="You transposed axes 1 and 2 of k. With heads these are other axes: "
+        "count from the end, -2 and -1.",
+    ),
+    Mistake(
+        "torch_does_it",
+        cell="attention",
+        source="""
+def attention(q, k, v):
+    unit = torch.eye(k.shape[-2], dtype=k.dtype).expand(*k.shape[:-1], k.shape[-2])
+    return F.scaled_dot_product_attention(q, k, v), F.scaled_dot_product_attention(q, k, unit)
+""",
+        about=["test_output_equals_the_formula", "test_weights_equal_the_formula"],
+        sentence="You let torch's own attention do the work. Write the computation yourself.",
+    ),
+]
+
+# ------------------------------------------------------------------------------------- exercises 3a and 3b
+MASKS = [
+    Mistake(
+        "padding_inverted",
+        cell="padding_mask",
+        edits=[("ids != pad_idx", "ids == pad_idx")],
+        about=["test_hides_the_pads"],
+        sentence="Your mask is True at the pads. In this course True means 'may attend', so pads are False.",
+    ),
+    Mistake(
+        "padding_on_the_query_axis",
+        cell="padding_mask",
+        edits=[("unsqueeze(1)", "unsqueeze(2)")],
+        about=["test_shape"],
+        sentence="You put the tokens on the axis of the queries. "
+        "Keys are hidden, and they are the last axis.",
+    ),
+    Mistake(
+        "padding_without_a_query_axis",
+        cell="padding_mask",
+        edits=[(".unsqueeze(1)", "")],
+        about=["test_shape"],
+        sentence="Your mask is (batch, length). It needs an axis of size 1 for the queries in between.",
+    ),
+    Mistake(
+        "padding_with_a_head_axis",
+        cell="padding_mask",
+        edits=[("unsqueeze(1)", "unsqueeze(1).unsqueeze(1)")],
+        about=["test_shape"],
+        sentence="Your mask has an axis too many: (batch, 1, 1, length). "
+        "The exercise asks for (batch, 1, length).",
+    ),
+    Mistake(
+        "pad_id_0_always",
+        cell="padding_mask",
+        edits=[("ids != pad_idx", "ids != 0")],
+        about=["test_other_pad_id"],
+        sentence="You compare with 0 whatever the argument says. Compare with pad_idx.",
+    ),
+    Mistake(
+        "pad_id_is_the_smallest",
+        cell="padding_mask",
+        edits=[("ids != pad_idx", "ids > pad_idx")],
+        about=["test_other_pad_id"],
+        sentence="You also hide ids that are smaller than pad_idx. Hide pad_idx and nothing else.",
+    ),
+    Mistake(
+        "pads_only_at_the_end",
+        cell="padding_mask",
+        edits=[
+            (
+                "is_token = ids != pad_idx",
+                "lengths = (ids != pad_idx).sum(dim=1, keepdim=True)\n"
+                "    is_token = torch.arange(ids.shape[1]) < lengths",
+            )
+        ],
+        about=["test_hides_the_pads"],
+        sentence="You count the tokens and hide what comes after so many places. "
+        "Pads may stand anywhere, also in front.",
+    ),
+    Mistake(
+        "all_after_the_first_pad",
+        cell="padding_mask",
+        edits=[("is_token = ids != pad_idx", "is_token = (ids != pad_idx).int().cumprod(dim=1).bool()")],
+        about=["test_hides_the_pads"],
+        sentence="You hide everything after the first pad. Tokens after a pad stay visible.",
+    ),
+    Mistake(
+        "padding_of_all_sequences_joined",
+        cell="padding_mask",
+        edits=[("is_token = ids != pad_idx", "is_token = (ids != pad_idx).any(dim=0, keepdim=True)")],
+        about=["test_hides_the_pads", "test_shape"],
+        sentence="You made one mask for the whole batch, so that pads of the shorter sequences are visible.",
+    ),
+    Mistake(
+        "padding_hides_rows_too",
+        cell="padding_mask",
+        edits=[("return is_token.unsqueeze(1)", "return is_token.unsqueeze(1) & is_token.unsqueeze(2)")],
+        about=["test_shape"],
+        sentence="You hide the rows of the pads, too, which makes the mask (batch, length, length). "
+        "Hide the keys only.",
+    ),
+    Mistake(
+        "padding_as_floats",
+        cell="padding_mask",
+        edits=[("return is_token.unsqueeze(1)", "return is_token.unsqueeze(1).float()")],
+        about=["test_is_boolean"],
+        sentence="Your mask holds the numbers 0 and 1. Return booleans.",
+    ),
+    Mistake(
+        "padding_to_be_added",
+        cell="padding_mask",
+        edits=[
+            (
+                "return is_token.unsqueeze(1)",
+                "return torch.zeros(ids.shape).masked_fill(~is_token, -torch.inf).unsqueeze(1)",
+            )
+        ],
+        about=["test_hides_the_pads", "test_is_boolean"],
+        sentence="Your mask is one to be added to the scores, with 0 and -inf. Return booleans: "
+        "True = may attend.",
+    ),
+    Mistake(
+        "ids_changed",
+        cell="padding_mask",
+        edits=[("is_token = ids != pad_idx", "ids -= pad_idx\n    is_token = ids != 0")],
+        about=["test_ids_unchanged"],
+        sentence="You changed ids in place.",
+    ),
+    Mistake(
+        "causal_without_the_diagonal",
+        cell="causal_mask",
+        edits=[("torch.tril(everything)", "torch.tril(everything, diagonal=-1)")],
+        about=["test_sees_itself"],
+        sentence="Your triangle leaves out the diagonal, so a token can't see itself, and the first one "
+        "sees nothing.",
+    ),
+    Mistake(
+        "causal_one_too_far",
+        cell="causal_mask",
+        edits=[("torch.tril(everything)", "torch.tril(everything, diagonal=1)")],
+        about=["test_hides_the_future"],
+        sentence="Your triangle reaches one place too far: each token sees the next one, which is the "
+        "answer.",
+    ),
+    Mistake(
+        "causal_inverted",
+        cell="causal_mask",
+        edits=[("torch.tril(everything)", "torch.triu(everything, diagonal=1)")],
+        about=["test_hides_the_future"],
+        sentence="Your mask is True in the future. In this course True means 'may attend'.",
+    ),
+    Mistake(
+        "causal_transposed",
+        cell="causal_mask",
+        edits=[("torch.tril(everything)", "torch.triu(everything)")],
+        about=["test_hides_the_future"],
+        sentence="Your mask is the upper triangle, which hides the past. Rows are queries, columns are keys.",
+    ),
+    Mistake(
+        "causal_hides_nothing",
+        cell="causal_mask",
+        edits=[("torch.tril(everything)", "everything")],
+        about=["test_hides_the_future"],
+        sentence="Your mask is True everywhere, so it hides nothing.",
+    ),
+    Mistake(
+        "causal_sees_itself_only",
+        cell="causal_mask",
+        edits=[("torch.tril(everything)", "torch.eye(length, dtype=torch.bool)")],
+        about=["test_shows_the_past"],
+        sentence="Your mask is the diagonal alone. The past is visible, too.",
+    ),
+    Mistake(
+        "causal_with_a_batch_axis",
+        cell="causal_mask",
+        edits=[("torch.tril(everything)", "torch.tril(everything).unsqueeze(0)")],
+        about=["test_shape"],
+        sentence="Your mask has a batch axis. The exercise asks for (length, length); broadcasting adds "
+        "the rest.",
+    ),
+    Mistake(
+        "causal_of_fixed_size",
+        cell="causal_mask",
+        edits=[("torch.tril(everything)", "torch.tril(everything[:80, :80])")],
+        about=["test_shape"],
+        sentence="Your mask ends at a fixed size. Make it as large as the argument says.",
+    ),
+    Mistake(
+        "causal_as_floats",
+        cell="causal_mask",
+        edits=[("torch.ones(length, length, dtype=torch.bool)", "torch.ones(length, length)")],
+        about=["test_is_boolean"],
+        sentence="Your mask holds the numbers 0 and 1. Return booleans.",
+    ),
+    Mistake(
+        "causal_to_be_added",
+        cell="causal_mask",
+        edits=[
+            (
+                "torch.tril(everything)",
+                "torch.zeros(length, length).masked_fill(~torch.tril(everything), -torch.inf)",
+            )
+        ],
+        about=["test_hides_the_future", "test_is_boolean"],
+        sentence="Your mask is one to be added to the scores, with 0 and -inf. Return booleans: "
+        "True = may attend.",
+    ),
+]
+
+# ---------------------------------------------------------------------------------------------- exercise 4
+FILL = "scores = scores.masked_fill(~mask, lowest)"
+LOWEST = "lowest = torch.finfo(scores.dtype).min"
+ZERO = "weights = weights.masked_fill(~has_a_key, 0.0)"
+SCORE_ZERO = (
+    "Your hidden keys get the score 0 or almost 0, by writing it or by multiplying with the mask. "
+    "As e⁰ = 1, they keep "
+    "a share. Their score has to be minus infinity, or the lowest number of the dtype."
+)
+
+MASKED = [
+    *of_the_formula(
+        "masked_attention",
+        unequal="test_without_a_mask",
+        large="test_scores_of_any_size",
+        heads="test_mask_broadcasts",
+        hygiene={
+            "unchanged": "test_inputs_unchanged_and_dtype_kept",
+            "dtype": "test_inputs_unchanged_and_dtype_kept",
+        },
+    ),
+    Mistake(
+        "mask_ignored",
+        cell="masked_attention",
+        edits=[(FILL, "pass"), (ZERO, "pass")],
+        about=["test_output_equals_the_formula"],
+        sentence="Your output is that of plain attention: the mask has no effect.",
+    ),
+    Mistake(
+        "mask_inverted",
+        cell="masked_attention",
+        edits=[("~mask, lowest", "mask, lowest"), ("mask.any(", "(~mask).any(")],
+        about=["test_output_equals_the_formula"],
+        sentence="You hide the keys where the mask is True. In this course True means 'may attend'.",
+    ),
+    Mistake(
+        "hidden_score_zero",
+        cell="masked_attention",
+        edits=[(LOWEST, "lowest = 0.0")],
+        about=["test_output_equals_the_formula"],
+        sentence=SCORE_ZERO,
+    ),
+    Mistake(
+        "scores_times_mask",
+        cell="masked_attention",
+        edits=[(FILL, "scores = scores * mask")],
+        about=["test_output_equals_the_formula"],
+        sentence=SCORE_ZERO,
+    ),
+    Mistake(
+        "hidden_score_tiny",
+        cell="masked_attention",
+        edits=[("torch.finfo(scores.dtype).min", "torch.finfo(scores.dtype).tiny")],
+        about=["test_output_equals_the_formula"],
+        sentence=SCORE_ZERO,
+    ),
+    Mistake(
+        "hidden_score_minus_20",
+        cell="masked_attention",
+        edits=[(LOWEST, "lowest = -20.0")],
+        about=["test_scores_of_any_size"],
+        sentence="Your hidden keys get a score that is low but not low enough: "
+        "true scores can lie below it. Take minus "
+        "infinity, or the lowest number of the dtype.",
+    ),
+    Mistake(
+        "minus_20_added",
+        cell="masked_attention",
+        edits=[(FILL, "scores = scores - 20.0 * ~mask")],
+        about=["test_scores_of_any_size"],
+        sentence="You take a fixed amount away from the hidden scores. A large score outlives that. "
+        "Take minus infinity, "
+        "or the lowest number of the dtype.",
+    ),
+    Mistake(
+        "masked_after_the_softmax",
+        cell="masked_attention",
+        edits=[(FILL, "pass"), (ZERO, "weights = weights * mask")],
+        about=["test_output_equals_the_formula", "test_weights_equal_the_formula"],
+        sentence="You hide keys after the softmax, so the weights no longer sum to 1. "
+        "Hide them in the scores, before the softmax.",
+    ),
+    Mistake(
+        "masked_after_the_softmax_and_rescaled",
+        cell="masked_attention",
+        edits=[
+            (FILL, "pass"),
+            (
+                ZERO,
+                "weights = weights * mask\n"
+                "        weights = weights / weights.sum(dim=-1, keepdim=True).clamp(min=1e-30)",
+            ),
+        ],
+        about=["test_scores_of_any_size"],
+        sentence="You hide keys after the softmax and rescale the rows. "
+        "Where a hidden score is very large, the visible "
+        "weights are 0 by then, and nothing is left to rescale. Hide the keys before the softmax.",
+    ),
+    Mistake(
+        "mask_transposed",
+        cell="masked_attention",
+        edits=[("~mask, lowest", "~mask.transpose(-2, -1), lowest")],
+        about=["test_output_equals_the_formula", "test_causal_mask"],
+        sentence="You transposed the mask. Its rows are queries and its columns keys, as in the scores.",
+    ),
+    Mistake(
+        "no_key_left_is_nan",
+        cell="masked_attention",
+        edits=[(LOWEST, "lowest = -torch.inf"), (ZERO, "pass")],
+        about=["test_query_with_no_key"],
+        sentence="A query that may attend to nothing has scores of minus infinity only, and its softmax is "
+        "0 / 0 = NaN. "
+        "Give it zeros.",
+    ),
+    Mistake(
+        "no_key_left_is_uniform",
+        cell="masked_attention",
+        edits=[(ZERO, "pass")],
+        about=["test_query_with_no_key"],
+        sentence="A query that may attend to nothing gets equal weights over all the hidden keys. "
+        "Give it zeros.",
+    ),
+    Mistake(
+        "no_key_left_zeroes_the_output_alone",
+        cell="masked_attention",
+        edits=[
+            (ZERO, "pass"),
+            ("output = weights @ v", "output = weights @ v if mask is None else weights @ v * has_a_key"),
+        ],
+        about=["test_query_with_no_key"],
+        sentence="For a query that may attend to nothing your output is zero, but its weights are not.",
+    ),
+    Mistake(
+        "no_key_left_zeroes_the_weights_alone",
+        cell="masked_attention",
+        edits=[
+            (ZERO, "pass"),
+            ("return output, weights", "return output, weights if mask is None else weights * has_a_key"),
+        ],
+        about=["test_query_with_no_key"],
+        sentence="For a query that may attend to nothing your weights are zero, but its output is not.",
+    ),
+    Mistake(
+        "nan_in_the_gradients",
+        cell="masked_attention",
+        edits=[
+            (FILL, "scores = scores + torch.zeros_like(scores).masked_fill(~mask, -torch.inf)"),
+            (ZERO, "weights = weights.nan_to_num()"),
+        ],
+        about=["test_gradients"],
+        sentence="You replace NaN by 0 after the softmax. The output is right, but the gradients are still "
+        "NaN.",
+    ),
+    Mistake(
+        "one_mask_for_the_batch",
+        cell="masked_attention",
+        edits=[(LOWEST, "mask = mask.any(dim=0) if mask.dim() == 3 else mask\n        " + LOWEST)],
+        about=["test_mask_broadcasts", "test_causal_mask"],
+        sentence="You join the masks of all sequences into one, so that the pads of the shorter ones are "
+        "visible.",
+    ),
+    Mistake(
+        "first_mask_for_the_batch",
+        cell="masked_attention",
+        edits=[(LOWEST, "mask = mask[0] if mask.dim() == 3 else mask\n        " + LOWEST)],
+        about=["test_mask_broadcasts", "test_causal_mask"],
+        sentence="You use the mask of the first sequence for all of them.",
+    ),
+    Mistake(
+        "target_padding_visible",
+        cell="masked_attention",
+        edits=[(LOWEST, "mask = torch.ones_like(scores, dtype=torch.bool).tril()\n        " + LOWEST)],
+        about=["test_mask_broadcasts", "test_causal_mask"],
+        sentence="You hide the future whatever the mask says, and the pads stay visible. "
+        "Use the mask that is given.",
+    ),
+    Mistake(
+        "mask_does_not_broadcast",
+        cell="masked_attention",
+        edits=[(FILL, "scores[~mask] = lowest")],
+        about=["test_mask_broadcasts", "test_causal_mask"],
+        sentence="Indexing with a mask needs a mask of the full shape. "
+        "masked_fill and torch.where broadcast.",
+    ),
+    Mistake(
+        "mask_needed",
+        cell="masked_attention",
+        edits=[("d_k = q.shape[-1]", "mask = mask.bool()\n    d_k = q.shape[-1]")],
+        about=["test_without_a_mask"],
+        sentence="Your function needs a mask. Without one (mask=None) it is plain attention.",
+    ),
+    Mistake(
+        "mask_changed_in_place",
+        cell="masked_attention",
+        edits=[("~mask, lowest", "mask.logical_not_(), lowest"), ("mask.any(", "(~mask).any(")],
+        about=["test_inputs_unchanged_and_dtype_kept"],
+        sentence="You changed the mask in place.",
+    ),
+    Mistake(
+        "masked_torch_does_it",
+        cell="masked_attention",
+        source="""
+def masked_attention(q, k, v, mask=None):
+    unit = torch.eye(k.shape[-2], dtype=k.dtype).expand(*k.shape[:-1], k.shape[-2])
+    output = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+    return output, F.scaled_dot_product_attention(q, k, unit, attn_mask=mask)
+""",
+        about=["test_output_equals_the_formula", "test_weights_equal_the_formula"],
+        sentence="You let torch's own attention do the work. Write the computation yourself.",
+    ),
+]
+
+# ---------------------------------------------------------------------------------------------- exercise 5
+SCALE = "        scores = scores / math.sqrt(d_k)"
+
+SCORE_STD = [
+    Mistake(
+        "variance",
+        cell="score_std",
+        edits=[("scores.std()", "scores.var()")],
+        about=["test_without_the_scale"],
+        sentence="You return the variance. The standard deviation is its square root.",
+    ),
+    Mistake(
+        "mean_distance",
+        cell="score_std",
+        edits=[("scores.std()", "scores.abs().mean()")],
+        about=["test_without_the_scale", "test_with_the_scale"],
+        sentence="You return the mean of the absolute scores. Return their standard deviation.",
+    ),
+    Mistake(
+        "never_scaled",
+        cell="score_std",
+        edits=[(SCALE, "        pass")],
+        about=["test_with_the_scale"],
+        sentence="You never divide by the root of d_k, also where `scaled` is true.",
+    ),
+    Mistake(
+        "always_scaled",
+        cell="score_std",
+        edits=[("if scaled:", "if True:")],
+        about=["test_without_the_scale"],
+        sentence="You divide by the root of d_k even where `scaled` is false.",
+    ),
+    Mistake(
+        "scaled_the_wrong_way_round",
+        cell="score_std",
+        edits=[("if scaled:", "if not scaled:")],
+        about=["test_without_the_scale", "test_with_the_scale"],
+        sentence="You divide by the root of d_k where `scaled` is false, and not where it is true.",
+    ),
+    Mistake(
+        "scaled_by_d_k",
+        cell="score_std",
+        edits=[("math.sqrt(d_k)", "d_k")],
+        about=["test_with_the_scale"],
+        sentence="You divide by d_k itself. Divide by its square root.",
+    ),
+    Mistake(
+        "uniform_vectors",
+        cell="score_std",
+        edits=[("q = torch.randn", "q = torch.rand"), ("k = torch.randn", "k = torch.rand")],
+        about=["test_without_the_scale", "test_with_the_scale"],
+        sentence="Your vectors are uniform between 0 and 1 (torch.rand). "
+        "Draw them standard normal (torch.randn).",
+    ),
+    Mistake(
+        "query_with_itself",
+        cell="score_std",
+        edits=[("(q * k)", "(q * q)")],
+        about=["test_without_the_scale", "test_with_the_scale"],
+        sentence="You multiply each vector with itself. Query and key are two independent vectors.",
+    ),
+    Mistake(
+        "products_not_summed",
+        cell="score_std",
+        edits=[(".sum(dim=-1)", "")],
+        about=["test_without_the_scale", "test_with_the_scale"],
+        sentence="You measure the single products. A score is their sum over the width.",
+    ),
+    Mistake(
+        "products_averaged",
+        cell="score_std",
+        edits=[(".sum(dim=-1)", ".mean(dim=-1)")],
+        about=["test_without_the_scale", "test_with_the_scale"],
+        sentence="You average the products over the width. A dot product is their sum.",
+    ),
+    Mistake(
+        "summed_over_the_pairs",
+        cell="score_std",
+        edits=[("(q * k).sum(dim=-1)", "(q * k).sum(dim=0)")],
+        about=["test_without_the_scale", "test_with_the_scale"],
+        sentence="You sum over the pairs. A score is the sum over the width, the last axis.",
+    ),
+    Mistake(
+        "formula_not_measured",
+        cell="score_std",
+        edits=[("return scores.std().item()", "return 1.0 if scaled else math.sqrt(d_k)")],
+        about=["test_is_measured"],
+        sentence="You return what the formula says. Measure it on random vectors.",
+    ),
+    Mistake(
+        "tensor_returned",
+        cell="score_std",
+        edits=[(".item()", "")],
+        about=["test_returns_a_float"],
+        sentence="You return a tensor. `.item()` makes a float of it.",
+    ),
+    Mistake(
+        "too_few_pairs",
+        cell="score_std",
+        edits=[("10_000", "4")],
+        about=["test_without_the_scale", "test_with_the_scale"],
+        sentence="You measure on so few pairs that chance decides. Draw at least 10 000.",
+    ),
+]
+
+MISTAKES = [*BY_HAND, *ATTENTION, *MASKS, *MASKED, *SCORE_STD]

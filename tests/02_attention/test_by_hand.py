@@ -1,0 +1,38 @@
+"""Checks of exercise 1: scores, weights and result, each also judged by the step before it."""
+
+import torch
+
+from coursekit.checks import assert_close, assert_shape, points
+
+
+def given_x():
+    return torch.randn(1, 1, 4, 8, generator=torch.Generator().manual_seed(42)) * 0.5
+
+
+@points(3)
+def test_scores(student, reference):
+    """`scores` is q kᵀ / √d_k: one score per query and key, divided by the root of the width."""
+    scores = student.get("scores")
+    assert_shape("scores", scores, (1, 1, 4, 4))
+    reference.assert_close("scores", scores)
+
+
+@points(2)
+def test_weights_follow_from_scores(student):
+    """`weights` is the softmax of your `scores` along each row, over the keys."""
+    scores, weights = student.get("scores"), student.get("weights")
+    assert_close("weights", weights, torch.softmax(scores, dim=-1))
+
+
+@points(2)
+def test_result_follows_from_weights(student):
+    """`result` is your `weights` times v."""
+    weights, result = student.get("weights"), student.get("result")
+    assert_close("result", result, weights @ given_x())
+
+
+@points(3)
+def test_weights_and_result(student, reference):
+    """All steps together give the right `weights` and the right `result`."""
+    reference.assert_close("weights", student.get("weights"))
+    reference.assert_close("result", student.get("result"))

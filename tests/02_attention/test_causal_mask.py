@@ -1,0 +1,38 @@
+"""Checks of exercise 3b: make_causal_mask. 0 and 1 in place of False and True cost one point."""
+
+import torch
+
+from coursekit.checks import points
+
+
+@points(3)
+def test_hides_the_future(student, reference):
+    """The mask is False where the key stands after the query: above the diagonal."""
+    reference.assert_close("mask above the diagonal", student.make_causal_mask(6).squeeze().triu(1))
+
+
+@points(2)
+def test_shows_the_past(student, reference):
+    """The mask is True where the key stands before the query: below the diagonal."""
+    reference.assert_close("mask below the diagonal", student.make_causal_mask(6).squeeze().tril(-1))
+
+
+@points(2)
+def test_sees_itself(student, reference):
+    """The mask is True on the diagonal: a position may attend to itself."""
+    reference.assert_close("diagonal of the mask", student.make_causal_mask(6).squeeze().diagonal())
+
+
+@points(2)
+def test_shape(student, draw):
+    """The shape is (length, length) for every length, without a batch axis."""
+    for length in [*draw.sizes(1), 1, 300]:
+        shape = tuple(student.make_causal_mask(length).shape)
+        assert shape == (length, length), f"For length {length}, the mask has shape {shape}."
+
+
+@points(1)
+def test_is_boolean(student):
+    """The mask is a boolean tensor."""
+    mask = student.make_causal_mask(4)
+    assert mask.dtype == torch.bool, f"The mask has dtype {mask.dtype}. It has to be torch.bool."

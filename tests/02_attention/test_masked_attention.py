@@ -1,0 +1,156 @@
+"""Checks of exercise 4: attention with a mask. None of them uses the student's other answers."""
+
+import torch
+
+from coursekit.checks import assert_close, assert_shape, assert_unchanged, points
+
+
+@points(5)
+def test_output_equals_the_formula(student, reference, draw, oracle):
+    """With a mask (batch, L_query, L_key), the output is the weighted average over the visible keys only."""
+    q, k, v = reference.inputs("square", q=(3, 4, 6), k=(3, 4, 6), v=(3, 4, 6))
+    mask = reference.integers("mask", 0, 2, (3, 4, 4)).bool() | torch.eye(4, dtype=torch.bool)
+    output, _ = student.masked_attention(q, k, v, mask)
+    reference.assert_close("output", output)
+
+    batch, l_query, l_key, d_k, d_v = draw.sizes(5)
+    q, k, v = draw.normal(batch, l_query, d_k), draw.normal(batch, l_key, d_k), draw.normal(batch, l_key, d_v)
+    mask = with_a_key(draw.bools(batch, l_query, l_key))
+    output, _ = student.masked_attention(q, k, v, mask)
+    assert_close("output with unequal lengths", output, oracle(q, k, v, mask))
+
+
+@points(3)
+def test_weights_equal_the_formula(student, reference):
+    """The weights of hidden keys are 0, and those of the visible keys sum to 1."""
+    q, k, v = reference.inputs("square", q=(3, 4, 6), k=(3, 4, 6), v=(3, 4, 6))
+    mask = reference.integers("mask", 0, 2, (3, 4, 4)).bool() | torch.eye(4, dtype=torch.bool)
+    _, weights = student.masked_attention(q, k, v, mask)
+    reference.assert_close("weights", weights)
+
+
+@points(2)
+def test_without_a_mask(student, reference):
+    """Without a mask, it is plain attention, also at unequal lengths and widths."""
+    q, k, v = reference.inputs("unequal", q=(3, 2, 5), k=(3, 4, 5), v=(3, 4, 7))
+    output, _ = student.masked_attention(q, k, v)
+    reference.assert_close("output", output)
+
+
+@points(4)
+def test_causal_mask(student, reference, assert_queries_matter):
+    """A causal mask (L, L) hides the future, and joined with padding to (batch, L, L) it hides both."""
+    q, k, v = reference.inputs("sentences", q=(3, 5, 6), k=(3, 5, 6), v=(3, 5, 4))
+    causal = torch.ones(5, 5, dtype=torch.bool).tril()
+    both = causal & padding_of_lengths([5, 3, 2])
+    for name, mask in [("a causal mask", causal), ("padding & causal", both)]:
+        output, _ = student.masked_attention(q, k, v, mask)
+        assert_shape("output", output, (3, 5, 4))
+        assert_queries_matter(output)
+        alone = visible_keys_alone(student, q, k, v, mask.expand(3, 5, 5))
+        reference.assert_close(f"output with {name}, less that of the visible keys alone", output - alone)
+
+
+@points(3)
+def test_mask_broadcasts(student, reference, assert_queries_matter):
+    """Axes of size 1 in the mask broadcast: (batch, 1, L_key), and (1, 1, L_query, L_key) with heads."""
+    q, k, v = reference.inputs("padded", q=(3, 5, 6), k=(3, 5, 6), v=(3, 5, 4))
+    mask = padding_of_lengths([5, 3, 2])
+    output, _ = student.masked_attention(q, k, v, mask)
+    assert_shape("output", output, (3, 5, 4))
+    assert_queries_matter(output)
+    alone = visible_keys_alone(student, q, k, v, mask.expand(3, 5, 5))
+    reference.assert_close(
+        "output with (batch, 1, L_key), less that of the visible keys alone", output - alone
+    )
+
+    q, k, v = reference.inputs("heads", q=(3, 2, 4, 6), k=(3, 2, 5, 6), v=(3, 2, 5, 7))
+    for shape in [(1, 1, 4, 5), (4, 5), (3, 1, 1, 5), (3, 2, 4, 5)]:
+        mask = with_a_key(reference.integers(f"mask {shape}", 0, 2, shape).bool())
+        output, _ = student.masked_attention(q, k, v, mask)
+        assert_shape("output", output, (3, 2, 4, 7))
+        parts = [t.flatten(0, 1) for t in (q, k, v, mask.expand(3, 2, 4, 5))]  # (batch · heads, L, d)
+        alone = student.masked_attention(*parts)[0].unflatten(0, (3, 2))
+        reference.assert_close(
+            f"output with heads and a mask {shape}, less that of each head alone", output - alone
+        )
+
+
+@points(3)
+def test_scores_of_any_size(student, reference):
+    """Hidden keys count for nothing, however large their scores, and however low the visible ones."""
+    noise_q, noise_k, v = reference.inputs("extreme", q=(3, 2, 4), k=(3, 6, 4), v=(3, 6, 5))
+    mask = torch.tensor([True, False, True, True, False, True])  # (L_key,)
+    for size in [-800, 800]:  # of the visible scores, about; the hidden ones are thousands
+        q = 20 + 0.1 * noise_q
+        k = 12 * noise_k + torch.where(mask, size / 40, 100.0)[:, None]
+        output, _ = student.masked_attention(q, k, v, mask[None, None])
+        reference.assert_close(f"output with visible scores of about {size}", output, atol=1e-3)
+
+
+@points(3)
+def test_query_with_no_key(student, reference, assert_queries_matter):
+    """A query that may attend to nothing gets zeros, as weights and as output; the others are not touched."""
+    q, k, v = reference.inputs("no key", q=(3, 2, 5), k=(3, 4, 5), v=(3, 4, 7))
+    mask = with_a_key(reference.integers("visible", 0, 2, (3, 2, 4)).bool())
+    before = torch.cat(student.masked_attention(q, k, v, mask), dim=-1)  # output and weights, side by side
+    assert_queries_matter(before)
+    mask[0, 1] = False
+    after = torch.cat(student.masked_attention(q, k, v, mask), dim=-1)
+    reference.assert_close("output and weights of a query with no key", after[0, 1])
+    after[0, 1] = before[0, 1]
+    assert_close("output and weights of the other queries", after, before)
+
+    mask = torch.tensor([True, False, True])[:, None, None].repeat(1, 1, 4)  # (batch, 1, L_key)
+    output, weights = student.masked_attention(q, k, v, mask)
+    reference.assert_close(
+        "output and weights of an empty sequence", torch.cat([output[1], weights[1]], dim=-1)
+    )
+
+
+@points(1)
+def test_gradients(draw, assert_gradients):
+    """Gradients reach q, k and v, and hold no NaN, also where a query may attend to nothing."""
+    mask = with_a_key(draw.bools(3, 2, 4))
+    mask[0] = True
+    mask[1, 1] = False  # this query may attend to nothing
+    assert_gradients(
+        "masked_attention", draw.normal(3, 2, 5), draw.normal(3, 4, 5), draw.normal(3, 4, 7), mask
+    )
+
+
+@points(1)
+def test_inputs_unchanged_and_dtype_kept(student, draw):
+    """The inputs, mask included, keep their values, and float64 in gives float64 out, at full precision."""
+    q, k, v = (draw.normal(3, *shape, dtype=torch.float64) for shape in [(2, 5), (4, 5), (4, 7)])
+    call = student.call("masked_attention", q, k, v, with_a_key(draw.bools(3, 2, 4)))
+    assert_unchanged(call)
+    output, weights = call.value
+    assert output.dtype == weights.dtype == torch.float64, (
+        f"The inputs are float64, but the output is {output.dtype} and the weights are {weights.dtype}."
+    )
+    assert_close("output, against your weights times v,", output, weights @ v, atol=1e-10, rtol=1e-10)
+
+
+def with_a_key(mask):
+    """The mask with the first key visible to everybody, so that no query is left without one."""
+    mask = mask.clone()
+    mask[..., 0] = True
+    return mask
+
+
+def padding_of_lengths(lengths):
+    return (torch.arange(max(lengths)) < torch.tensor(lengths)[:, None]).unsqueeze(1)  # (batch, 1, longest)
+
+
+def visible_keys_alone(student, q, k, v, mask):
+    """The student's own output if the hidden keys are taken away, query by query, and nothing is masked."""
+    output = torch.zeros(*q.shape[:-1], v.shape[-1])
+    for place, visible in enumerate(mask.flatten(0, 1)):
+        b, i = divmod(place, q.shape[1])
+        everything = torch.ones(1, 1, int(visible.sum()), dtype=torch.bool)
+        alone, _ = student.masked_attention(
+            q[b, i][None, None], k[b, visible][None], v[b, visible][None], everything
+        )
+        output[b, i] = alone[0, 0]
+    return output

@@ -1,0 +1,46 @@
+"""Checks of exercise 3a: make_padding_mask. 0 and 1 in place of False and True cost one point."""
+
+import torch
+
+from coursekit.checks import assert_unchanged, points
+
+
+@points(4)
+def test_hides_the_pads(student, reference):
+    """The mask is False at every pad, wherever it stands, and True at every other token."""
+    ids = reference.integers("ids", 0, 3, (3, 7))  # about a third are pads, in all places
+    mask = student.make_padding_mask(ids)
+    reference.assert_close("mask", mask.flatten())
+
+
+@points(2)
+def test_shape(student, reference):
+    """The shape is (batch, 1, length): keys are the last axis, and the 1 is the axis of the queries."""
+    mask = student.make_padding_mask(reference.integers("ids", 0, 3, (3, 7)))
+    reference.assert_close("mask", torch.ones_like(mask, dtype=torch.bool))  # only the shape counts here
+
+
+@points(2)
+def test_other_pad_id(student, reference):
+    """The pad id is the argument pad_idx, and 0 is then a token like any other."""
+    ids = reference.integers("ids of another vocabulary", 0, 5, (3, 7))
+    for pad_idx in [2, 4]:
+        mask = student.make_padding_mask(ids, pad_idx=pad_idx).flatten()
+        swapped = torch.where(ids == pad_idx, 0, torch.where(ids == 0, pad_idx, ids))
+        same = student.make_padding_mask(swapped, 0).flatten()
+        reference.assert_close(
+            f"mask for pad_idx={pad_idx}, less that with 0 and {pad_idx} swapped", mask.ne(same)
+        )
+
+
+@points(1)
+def test_is_boolean(student, draw):
+    """The mask is a boolean tensor."""
+    mask = student.make_padding_mask(draw.integers(0, 3, (3, 7)))
+    assert mask.dtype == torch.bool, f"The mask has dtype {mask.dtype}. It has to be torch.bool."
+
+
+@points(1)
+def test_ids_unchanged(student, draw):
+    """ids keep their values."""
+    assert_unchanged(student.call("make_padding_mask", draw.integers(0, 3, (3, 7)), 1))
