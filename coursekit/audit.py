@@ -1,5 +1,6 @@
 """Proof of the checks: every known mistake, every other right answer, and the blank notebook are graded."""
 
+import multiprocessing
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -133,7 +134,9 @@ def grade_variants(
     progress: Progress | None = None,
 ) -> Iterator[tuple[str, Graded]]:
     """Grade each variant in a kernel of its own, several at a time."""
-    with ProcessPoolExecutor(workers or os.cpu_count()) as pool:
+    # spawned, not forked: torch's threads do not survive a fork
+    workers = workers or os.cpu_count()
+    with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _use_one_thread) as pool:
         jobs = [
             pool.submit(_grade_variant, assignment.course, assignment.name, variant) for variant in variants
         ]
@@ -142,6 +145,12 @@ def grade_variants(
             yield name, job.result()
             if progress:
                 progress(name, number, len(jobs))
+
+
+def _use_one_thread() -> None:
+    import torch
+
+    torch.set_num_threads(1)
 
 
 def _grade_variant(course: Course, name: str, variant: Variant | str) -> Graded:

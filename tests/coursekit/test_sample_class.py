@@ -11,7 +11,7 @@ import pytest
 from coursekit.checks.plugin import RUNS
 from coursekit.checks.results import SubmissionResult
 from coursekit.course import Course
-from coursekit.report.table import ClassTable, class_table, table_lines
+from coursekit.report.table import class_table, table_lines
 from coursekit.samples import ODD_CLASS, Sample, ordinary_class, write_class
 
 ROOT = Path(__file__).parents[2]
@@ -30,7 +30,6 @@ class SampleCourse:
                 shutil.copytree(ROOT / folder / name, root / folder / name)
         shutil.copy(ROOT / "nbgrader_config.py", root)
         self.samples: dict[str, list[Sample]] = {}
-        self.tables: dict[str, ClassTable] = {}
         self.log = ""
         for name in ASSIGNMENTS:
             assignment = self.course.assignment(name)
@@ -39,7 +38,7 @@ class SampleCourse:
             write_class(assignment, root / "submitted", self.samples[name])
             self._nbgrader("autograde", name)
             self._nbgrader("generate_feedback", name)
-            self.tables[name] = class_table(assignment)
+        self.tables = {name: class_table(self.course.assignment(name)) for name in ASSIGNMENTS}
 
     def _nbgrader(self, *command: str) -> None:
         script = Path(sys.executable).with_name("nbgrader")
