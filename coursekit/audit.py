@@ -1,12 +1,15 @@
 """Proof of the checks: every known mistake, every other right answer, and the blank notebook are graded."""
 
+import atexit
 import multiprocessing
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
+from functools import cache
 
 import nbformat
+from nbformat import v4
 
 from coursekit.checks.compare import difference
 from coursekit.checks.reference import Store
@@ -15,6 +18,7 @@ from coursekit.checks.run import Graded, grade
 from coursekit.checks.variants import Mistake, Variant, alternatives_of, mistakes_of
 from coursekit.course import Assignment, Course, CourseError, find_cell
 from coursekit.student.blank import blank_copy
+from coursekit.student.session import Session
 
 BLANK = "blank"
 SOLUTION = "solution"
@@ -133,7 +137,7 @@ def grade_variants(
     workers: int | None = None,
     progress: Progress | None = None,
 ) -> Iterator[tuple[str, Graded]]:
-    """Grade each variant in a kernel of its own, several at a time."""
+    """Grade each variant, several at a time. They are ours, so that a worker keeps its kernel."""
     # spawned, not forked: torch's threads do not survive a fork
     workers = workers or os.cpu_count()
     with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _use_one_thread) as pool:
@@ -153,6 +157,13 @@ def _use_one_thread() -> None:
     torch.set_num_threads(1)
 
 
+@cache
+def _kernel() -> Session:
+    session = Session(v4.new_notebook())
+    atexit.register(session.close)
+    return session
+
+
 def _grade_variant(course: Course, name: str, variant: Variant | str) -> Graded:
     assignment = course.assignment(name)
     cell = None if isinstance(variant, str) else variant.cell
@@ -166,5 +177,5 @@ def _grade_variant(course: Course, name: str, variant: Variant | str) -> Graded:
             notebook = blank_copy(source)
         elif isinstance(variant, Variant):
             notebook = variant.apply(source)
-        return grade(assignment, notebook, path.stem, released)
+        return grade(assignment, notebook, path.stem, released, session=_kernel())
     raise CourseError(f"no notebook of {name} has a cell `{cell}`")

@@ -35,6 +35,7 @@ class CheckRun:
     session: Session
     store: Store
     seed: int
+    started_here: bool = False
     exercises: dict[str, ExerciseResult] = field(default_factory=dict)
     references: dict[str, Reference] = field(default_factory=dict)
     #: what is wrong with a check itself, in one line each
@@ -75,7 +76,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     for run in config.stash[RUNS].values():
-        run.session.close()
+        if run.started_here:
+            run.session.close()
 
 
 @pytest.fixture
@@ -185,4 +187,4 @@ def _start_run(key: tuple[Path, str], config: pytest.Config) -> CheckRun:
     seed = config.getoption("--draw-seed")
     if seed is None:
         seed = number_from(*(cell.source for cell in submission.notebook.cells))
-    return CheckRun(assignment, submission, session, Store.load(folder), seed)
+    return CheckRun(assignment, submission, session, Store.load(folder), seed, started_here=True)

@@ -39,6 +39,7 @@ def grade(
     kernel_name: str = "coursekit",
     notes: Sequence[str] = (),
     seed: int | None = None,
+    session: Session | None = None,
 ) -> Graded:
     """Grade a repaired notebook. Its code cells get the outputs of this run.
 
@@ -48,20 +49,26 @@ def grade(
         name: the notebook's name, without folder and ending.
         released: what was handed out, to tell what was not answered.
         seed: for the checks that draw their inputs; by default it follows from the notebook's sources.
+        session: one to reuse (see `Session.reuse`) and leave open; by default a new one.
 
     Raises:
         CourseError: a check or a reference of the instructor's is at fault.
     """
     started = time.monotonic()
     submission = Submission(notebook, released)
-    session = Session(notebook, limits, kernel_name)
+    kept_open = session
+    if session is None:
+        session = Session(notebook, limits, kernel_name)
+    else:
+        session.reuse(notebook)
     store = store or Store.load(assignment.checks)
     run = CheckRun(assignment, submission, session, store, seed_of(notebook) if seed is None else seed)
     try:
         session.run_cells()
         _run_pytest(run, name)
     finally:
-        session.close()
+        if kept_open is None:
+            session.close()
     if run.faults:
         raise CourseError("A check is at fault, not the submission. " + "; ".join(run.faults))
     if not store.recording:

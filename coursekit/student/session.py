@@ -65,17 +65,20 @@ class Session:
     def __init__(
         self, notebook: NotebookNode, limits: Limits | None = None, kernel_name: str = "coursekit"
     ) -> None:
-        self.notebook = notebook
         self.limits = limits or Limits()
+        self._kernel_name = kernel_name
+        self._runner: CellRunner | None = None
+        self._comm_id = "coursekit-1"
+        self._folder: Path | None = None
+        self._take(notebook)
+
+    def _take(self, notebook: NotebookNode) -> None:
+        self.notebook = notebook
         self.runs: dict[int, CellRun] = {}
         self.deaths: list[str] = []
         self.timed_out = False
         self.crashed = False
-        self._kernel_name = kernel_name
         self._left_out: set[int] = set()
-        self._runner: CellRunner | None = None
-        self._comm_id = "coursekit-1"
-        self._folder: Path | None = None
 
     def __enter__(self) -> "Session":
         self.run_cells()
@@ -89,8 +92,9 @@ class Session:
         return self._runner is not None
 
     def run_cells(self) -> None:
-        """Start a kernel and run the cells. A cell that ends the kernel is left out of a second try."""
-        self._start()
+        """Run the cells, in a new kernel if there is none. One that ends the kernel is left out of a second try."""
+        if not self.alive:
+            self._start()
         for index, cell in enumerate(self.notebook.cells):
             skipped = is_test_cell(cell) or SKIPPED_TAG in cell.metadata.get("tags", [])
             if cell.cell_type != "code" or skipped or index in self._left_out:
@@ -130,6 +134,16 @@ class Session:
         if not isinstance(reply, dict):
             raise messages.MessageError("the reply is not a dict")
         return reply
+
+    def reuse(self, notebook: NotebookNode) -> None:
+        """Take another notebook into the same kernel, where names are forgotten and imported modules are not.
+
+        Only for code that is trusted: whatever the last notebook did to the process stays done.
+        """
+        self._take(notebook)
+        if self.alive:
+            self._runner.nb = notebook
+            run_sync(self._forget_names)()
 
     def close(self) -> None:
         self._close_kernel()
@@ -188,6 +202,10 @@ class Session:
         )
         client.shell_channel.send(message)
         await self._wait_for_idle(message["header"]["msg_id"], self.limits.startup_seconds)
+
+    async def _forget_names(self) -> None:
+        identifier = self._runner.kc.execute("get_ipython().reset()", silent=True, store_history=False)
+        await self._wait_for_idle(identifier, self.limits.startup_seconds)
 
     async def _exchange(self, buffers: list[bytes]) -> list[Any]:
         client = self._runner.kc
