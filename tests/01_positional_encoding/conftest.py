@@ -1,0 +1,11 @@
+"""What holds for all checks of this assignment."""
+
+from coursekit.checks import forbid
+
+only_own_code = forbid(
+    "Transformer",
+    "TransformerEncoder*",
+    "TransformerDecoder*",
+    "MultiheadAttention",
+    "scaled_dot_product_attention",
+)

@@ -1,0 +1,77 @@
+"""Hidden checks of encoding_curves.
+
+They hand over an encoder of their own, with random numbers in its table. So they do not depend on the
+student's PositionalEncoder, and a curve can only come from the encoder that was given.
+"""
+
+import torch
+
+from coursekit.checks import assert_close, assert_shape, points
+
+ENCODER = """
+import math
+from torch import nn
+
+
+class Encoder(nn.Module):
+    def __init__(self, pe):
+        super().__init__()
+        self.max_seq_len, self.d_model = pe.shape[1:]
+        self.register_buffer("pe", pe)
+
+    def forward(self, x):
+        return x * math.sqrt(self.d_model) + self.pe[:, : x.size(1)]
+"""
+
+
+@points(4)
+def test_curves_of_the_dimensions(student, reference):
+    """Each row is the column of the encoder's table that was asked for."""
+    (pe,) = reference.inputs("pe", pe=(1, 20, 20))
+    encoder = student.define(ENCODER).Encoder(pe)
+    reference.assert_close("curves", student.encoding_curves(encoder, [1, 2, 7, 16]))
+
+
+@points(2)
+def test_one_row_per_dimension(student, draw):
+    """The shape is (number of hidden dimensions, max_seq_len), whatever these are."""
+    length, width = draw.sizes(2, low=33, high=60)
+    encoder = student.define(ENCODER).Encoder(draw.normal(1, length, width))
+    for dims in ([3], [5, 2, 9], [1, 2, 3, 4, 5]):
+        assert_shape("the result", student.encoding_curves(encoder, dims), (len(dims), length))
+
+
+@points(2)
+def test_dimensions_count_from_one(student, draw):
+    """Dimension 1 is the first column, dimension d_model the last."""
+    length, width = draw.sizes(2, low=11, high=30)
+    pe = draw.normal(1, length, width)
+    encoder = student.define(ENCODER).Encoder(pe)
+    first = student.encoding_curves(encoder, [1]).flatten()
+    assert_close("the curve of dimension 1", first, pe[0, :, 0])
+    last = student.encoding_curves(encoder, [width]).flatten()
+    assert_close("the curve of dimension d_model", last, pe[0, :, -1])
+
+
+@points(1)
+def test_rows_keep_the_order(student, draw):
+    """The rows come in the order asked for, and a dimension asked for twice comes twice."""
+    length, width = draw.sizes(2, low=11, high=30)
+    encoder = student.define(ENCODER).Encoder(draw.normal(1, length, width))
+    dims = [9, 4, 6, 4]
+    together = student.encoding_curves(encoder, dims)
+    one_by_one = [student.encoding_curves(encoder, [dim])[0] for dim in dims]
+    assert len(together) == len(dims), "There must be as many rows as dimensions were asked for."
+    for number, (row, single) in enumerate(zip(together, one_by_one, strict=True)):
+        assert_close(f"row {number}, held against the curve of this dimension alone", row, single)
+
+
+@points(1)
+def test_encoder_is_not_changed(student, draw):
+    """The encoder's table is the same afterwards."""
+    pe = draw.normal(1, 12, 20)
+    encoder = student.define(ENCODER).Encoder(pe)
+    student.encoding_curves(encoder, [1, 2])
+    after = encoder.state()["pe"]
+    assert after.shape == pe.shape, "The call changed the shape of the encoder's table."
+    assert torch.equal(after, pe), "The call changed the encoder's table."

@@ -1,0 +1,107 @@
+"""Hidden checks of IntegerSequenceEmbedding.
+
+The names inside the module are free. The two tables are found by their shapes, so all sizes differ.
+"""
+
+import torch
+
+from coursekit.checks import assert_close, assert_raises, assert_unchanged, fail, points
+
+
+def find_table(embed, rows: int, width: int) -> str | None:
+    """Name of the parameter that holds `rows` vectors, perhaps transposed or with axes of size 1."""
+    for name, tensor in embed.parameters().items():
+        if [size for size in tensor.shape if size != 1] in ([rows, width], [width, rows]):
+            return name
+    return None
+
+
+def read_table(embed, rows: int, width: int, what: str) -> torch.Tensor:
+    """The (rows, width) table."""
+    name = find_table(embed, rows, width)
+    if name is None:
+        fail(f"The module has no parameter for the {what} of shape ({rows}, {width}).")
+    table = embed.parameters()[name]
+    table = table.reshape([size for size in table.shape if size != 1])
+    return table if table.shape == (rows, width) else table.T
+
+
+def set_table(embed, table: torch.Tensor) -> None:
+    """Put `table` in place of the student's, if there is one of its shape."""
+    name = find_table(embed, *table.shape)
+    if name is not None:
+        own = embed.parameters()[name]
+        transposed = [size for size in own.shape if size != 1] != list(table.shape)
+        embed.load_state({name: (table.T if transposed else table).reshape(own.shape).contiguous()})
+
+
+@points(7)
+def test_sum_of_token_and_position(student, reference, draw):
+    """The output is the row of the token table plus the row of the position table."""
+    embed = student.IntegerSequenceEmbedding(11, 6, 9)
+    for table in reference.inputs("tables", token=(11, 6), position=(9, 6)):
+        set_table(embed, table)
+    reference.assert_close("output", embed(reference.integers("ids", 1, 9, (2, 7))))
+
+    vocab_size, embed_dim, seq_length, batch = draw.sizes(4, low=3, high=12)
+    embed = student.IntegerSequenceEmbedding(vocab_size, embed_dim, seq_length)
+    ids = draw.integers(0, vocab_size, (batch, seq_length - 1))
+    tokens = read_table(embed, vocab_size, embed_dim, "tokens")
+    positions = read_table(embed, seq_length, embed_dim, "positions")
+    assert_close("output", embed(ids), tokens[ids] + positions[: seq_length - 1])
+
+
+@points(4)
+def test_both_tables_are_learned(student, draw):
+    """Both tables are learned: one row per id, one row per position, and gradients reach both."""
+    batch, embed_dim, seq_length, vocab_size = sorted(draw.sizes(4, low=3, high=14))
+    embed = student.IntegerSequenceEmbedding(vocab_size, embed_dim, seq_length)
+    tables = {"tokens": vocab_size, "positions": seq_length}
+    for what, rows in tables.items():
+        read_table(embed, rows, embed_dim, what)
+    ids = draw.integers(1, seq_length, (batch, seq_length - 1))
+    gradients = embed.gradients(ids).parameters
+    for what, rows in tables.items():
+        gradient = gradients[find_table(embed, rows, embed_dim)]
+        assert gradient is not None, f"No gradient reaches the table of the {what}."
+        assert gradient.abs().max() > 0, f"The gradient of the table of the {what} is zero."
+
+
+@points(3)
+def test_a_vector_depends_on_id_and_place_only(student, draw):
+    """A token's vector does not depend on the other sequences of the batch, nor on what follows."""
+    batch, embed_dim, seq_length, vocab_size = sorted(draw.sizes(4, low=3, high=14))
+    embed = student.IntegerSequenceEmbedding(vocab_size, embed_dim, seq_length)
+    length = seq_length - 1
+    ids = draw.integers(1, seq_length, (batch, length))
+    together = embed(ids)
+    short = length // 2 + 1
+    assert_close(f"the output for the first {short} tokens", embed(ids[:, :short]), together[:, :short])
+    assert_close("the output for the last sequence alone", embed(ids[-1:]), together[-1:])
+
+
+@points(3)
+def test_too_long_raises(student, draw):
+    """Longer than seq_length raises a ValueError that names both lengths; exactly as long is fine."""
+    (limit,) = draw.sizes(1, low=20, high=40)
+    embed = student.IntegerSequenceEmbedding(70, 6, limit)
+    output = embed(draw.integers(1, 15, (2, limit)))
+    assert output.shape[1] == limit, "A sequence of exactly seq_length positions must work."
+    for length in (limit + 1, limit + 30):
+        ids = draw.integers(1, 15, (2, length))
+        assert_raises(ValueError, lambda ids=ids: embed(ids), mentions=(str(length), str(limit)))
+
+
+@points(2)
+def test_follows_its_dtype(student, draw):
+    """After `.to(torch.float64)` the output is float64."""
+    embed = student.IntegerSequenceEmbedding(5, 6, 7).to(torch.float64)
+    output = embed(draw.integers(1, 5, (2, 4)))
+    assert output.dtype == torch.float64, f"After `.to(torch.float64)` the output is {output.dtype}."
+
+
+@points(1)
+def test_ids_are_not_changed(student, draw):
+    """The ids are not changed in place."""
+    embed = student.IntegerSequenceEmbedding(11, 6, 9)
+    assert_unchanged(embed.call(draw.integers(1, 9, (2, 7))))

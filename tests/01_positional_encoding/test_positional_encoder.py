@@ -1,0 +1,117 @@
+"""Hidden checks of PositionalEncoder.
+
+How a module keeps its table is its own affair, so nothing here looks at an attribute: the table is what
+comes out when zeros go in.
+"""
+
+import torch
+
+from coursekit.checks import assert_close, assert_raises, assert_reaches, assert_unchanged, points
+
+
+def sinusoids(length: int, d_model: int) -> torch.Tensor:
+    """The table in float64: (length, d_model)."""
+    position = torch.arange(length, dtype=torch.float64).unsqueeze(1)
+    even = torch.arange(0, d_model, 2, dtype=torch.float64)
+    angle = position / 10000.0 ** (even / d_model)
+    return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1)
+
+
+def tolerance(length: int) -> torch.Tensor:
+    """(length, 1): recipes differ in float32 by a share of the angle, which grows with the position."""
+    return 1e-5 + 5e-7 * torch.arange(length).unsqueeze(1)
+
+
+@points(10)
+def test_table_of_sines_and_cosines(student, reference, draw):
+    """For zeros, the output is the table of the formula: sine and cosine of the same angle, alternating."""
+    encoder = student.PositionalEncoder(12, max_seq_len=12)
+    reference.assert_close("table", encoder(torch.zeros(1, 9, 12)))
+
+    half, length = draw.sizes(2, low=4, high=30)
+    encoder = student.PositionalEncoder(2 * half, max_seq_len=length + 1)
+    output = encoder(torch.zeros(1, length, 2 * half))
+    expected = sinusoids(length, 2 * half).float().unsqueeze(0)
+    assert_close("the table", output, expected, atol=tolerance(length))
+
+
+@points(5)
+def test_input_is_scaled(student, reference):
+    """The input is multiplied by √d_model before the table is added."""
+    (x,) = reference.inputs("x", x=(1, 5, 12))
+    encoder = student.PositionalEncoder(12, max_seq_len=10)
+    reference.assert_close("scaled", encoder(x) - encoder(torch.zeros(1, 5, 12)))
+
+
+@points(4)
+def test_table_does_not_depend_on_the_input(student, draw):
+    """A position has the same code in every sequence of the batch, in short and in long tables."""
+    half, batch, length = draw.sizes(3, low=2, high=9)
+    d_model = 2 * half
+    x = draw.normal(batch, length, d_model)
+    encoder = student.PositionalEncoder(d_model, max_seq_len=length + 3)
+    together = encoder(x)
+    alone = torch.cat([encoder(x[i : i + 1]) for i in range(batch)])
+    assert_close("the output for a batch, held against that for its sequences one by one", together, alone)
+
+    short, long = draw.sizes(2, low=85, high=120)
+    short, long = min(short, long), max(short, long)
+    zeros = torch.zeros(1, short - 1, d_model)
+    first = student.PositionalEncoder(d_model, max_seq_len=short)(zeros)
+    second = student.PositionalEncoder(d_model, max_seq_len=long)(zeros)
+    assert_close("the table, held against that of an encoder with a larger max_seq_len", first, second)
+
+
+@points(3)
+def test_follows_its_dtype(student):
+    """The table follows the module: after `.to(dtype)` the output has this dtype. The default is float32."""
+    x = torch.zeros(1, 5, 6)
+    output = student.PositionalEncoder(6, max_seq_len=9)(x)
+    assert output.dtype == torch.float32, f"A float32 input gives {output.dtype}. Is the table float32?"
+    for dtype in (torch.bfloat16, torch.float64):
+        output = student.PositionalEncoder(6, max_seq_len=9).to(dtype)(x.to(dtype))
+        assert output.dtype == dtype, (
+            f"After `.to({dtype})` the output for an input of this dtype is {output.dtype}. "
+            "Does the table stay behind when the module moves?"
+        )
+
+
+@points(3)
+def test_has_no_parameters(student):
+    """The table is not learned: the module has no parameters."""
+    encoder = student.PositionalEncoder(6, max_seq_len=9)
+    assert not encoder.parameters(), "The module has parameters, but nothing in it is meant to be learned."
+
+
+@points(2)
+def test_gradient_reaches_the_input(student, draw):
+    """The gradient flows back to the input, so that the embeddings can learn."""
+    encoder = student.PositionalEncoder(6, max_seq_len=9)
+    assert_reaches(encoder.gradients(draw.normal(1, 5, 6)))
+
+
+@points(2)
+def test_input_is_not_changed(student, draw):
+    """The input is not changed in place."""
+    encoder = student.PositionalEncoder(6, max_seq_len=9)
+    assert_unchanged(encoder.call(draw.normal(1, 5, 6)))
+
+
+@points(3)
+def test_odd_width_raises(student, draw):
+    """An odd d_model raises a ValueError that names the width."""
+    (half,) = draw.sizes(1, low=10, high=40)
+    width = 2 * half + 1
+    assert_raises(ValueError, lambda: student.PositionalEncoder(width), mentions=(str(width),))
+
+
+@points(3)
+def test_too_long_raises(student, draw):
+    """Longer than max_seq_len raises a ValueError that names both lengths; exactly as long is fine."""
+    (limit,) = draw.sizes(1, low=20, high=40)
+    encoder = student.PositionalEncoder(6, max_seq_len=limit)
+    output = encoder(torch.zeros(1, limit, 6))
+    assert output.shape[1] == limit, "A sequence of exactly max_seq_len positions must work."
+    for length in (limit + 1, limit + 30):
+        x = torch.zeros(1, length, 6)
+        assert_raises(ValueError, lambda x=x: encoder(x), mentions=(str(length), str(limit)))
