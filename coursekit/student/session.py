@@ -4,15 +4,12 @@ If a cell or a call ends the kernel, the session goes on once more in a new kern
 """
 
 import contextlib
-import inspect
 import re
 import shutil
 import tempfile
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from queue import Empty
 from typing import Any, NoReturn
 
 from jupyter_client.manager import AsyncKernelManager
@@ -21,13 +18,12 @@ from nbclient.exceptions import CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode
 from traitlets.config import Config
 
-from coursekit import agent, messages
+from coursekit import messages
 from coursekit.course import is_test_cell
+from coursekit.student.channel import Channel, KernelGone, Unresponsive
 from coursekit.student.runner import TIMEOUT, CellRunner, Limits
 
 SKIPPED_TAG = "demo"
-_POLL_SECONDS = 0.2
-_GRACE_SECONDS = 2.0
 
 
 class KernelDied(Exception):
@@ -68,7 +64,6 @@ class Session:
         self.limits = limits or Limits()
         self._kernel_name = kernel_name
         self._runner: CellRunner | None = None
-        self._comm_id = "coursekit-1"
         self._folder: Path | None = None
         self._take(notebook)
 
@@ -79,13 +74,6 @@ class Session:
         self.timed_out = False
         self.crashed = False
         self._left_out: set[int] = set()
-
-    def __enter__(self) -> "Session":
-        self.run_cells()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     @property
     def alive(self) -> bool:
@@ -104,7 +92,6 @@ class Session:
             except KernelDied as died:
                 state = "kernel died" if self.crashed else "timed out"
                 self.runs[index] = CellRun(index, state, error=died.reason)
-                self._close_kernel()
                 if len(self.deaths) == 1:
                     self._left_out.add(index)
                     self.run_cells()
@@ -130,7 +117,19 @@ class Session:
         """
         if not self.alive:
             raise KernelDied(self.deaths[-1])
-        reply = messages.decode(run_sync(self._exchange)(messages.encode(request, describe)), restore)
+        try:
+            buffers = run_sync(self._channel.ask)(
+                messages.encode(request, describe), self.limits.call_seconds
+            )
+        except TimeoutError:
+            self.timed_out = True
+            raise CallTimeout from None
+        except Unresponsive:
+            self.timed_out = True
+            self._died("it ran past its time and ignored the interrupt", hung=True)
+        except KernelGone:
+            self._died("it ended the Python process")
+        reply = messages.decode(buffers, restore)
         if not isinstance(reply, dict):
             raise messages.MessageError("the reply is not a dict")
         return reply
@@ -143,10 +142,11 @@ class Session:
         self._take(notebook)
         if self.alive:
             self._runner.nb = notebook
-            run_sync(self._forget_names)()
+            run_sync(self._channel.execute)("get_ipython().reset()", self.limits.startup_seconds)
 
     def close(self) -> None:
-        self._close_kernel()
+        """End the kernel and remove its folder."""
+        run_sync(self._close)()
 
     def _start(self) -> None:
         self._folder = Path(tempfile.mkdtemp(prefix="coursekit-"))
@@ -160,9 +160,10 @@ class Session:
         try:
             self._runner.start_new_kernel()
             self._runner.start_new_kernel_client()
-            run_sync(self._install_agent)()
+            self._channel = Channel(manager, self._runner.kc)
+            run_sync(self._channel.open)(self.limits.startup_seconds)
         except BaseException:
-            self._close_kernel()
+            self.close()
             raise
 
     def _run_cell(self, index: int, cell: NotebookNode) -> CellRun:
@@ -186,87 +187,15 @@ class Session:
         return CellRun(index, "error", error=text[:500], line=_line_of(content.get("traceback", [])))
 
     def _died(self, reason: str, hung: bool = False) -> NoReturn:
-        if self._runner.km.provisioner is not None and self._runner.km.provisioner.memory_exceeded:
+        if getattr(self._runner.km.provisioner, "memory_exceeded", False):
             reason = f"it used more than {self.limits.memory} MiB of memory, so the process was ended"
             hung = False
         self.crashed = self.crashed or not hung
         self.deaths.append(reason)
+        self.close()
         raise KernelDied(reason)
 
-    async def _install_agent(self) -> None:
-        client = self._runner.kc
-        identifier = client.execute(_BOOTSTRAP, silent=True, store_history=False)
-        await self._wait_for_idle(identifier, self.limits.startup_seconds)
-        message = client.session.msg(
-            "comm_open", {"comm_id": self._comm_id, "target_name": agent.TARGET, "data": {}}
-        )
-        client.shell_channel.send(message)
-        await self._wait_for_idle(message["header"]["msg_id"], self.limits.startup_seconds)
-
-    async def _forget_names(self) -> None:
-        identifier = self._runner.kc.execute("get_ipython().reset()", silent=True, store_history=False)
-        await self._wait_for_idle(identifier, self.limits.startup_seconds)
-
-    async def _exchange(self, buffers: list[bytes]) -> list[Any]:
-        client = self._runner.kc
-        message = client.session.msg("comm_msg", {"comm_id": self._comm_id, "data": {}})
-        message["buffers"] = buffers
-        client.shell_channel.send(message)
-        identifier = message["header"]["msg_id"]
-        try:
-            async for reply in self._replies(identifier, self.limits.call_seconds):
-                if reply["msg_type"] == "comm_msg" and reply["content"].get("comm_id") == self._comm_id:
-                    await self._wait_for_idle(identifier, _GRACE_SECONDS)
-                    return reply["buffers"]
-        except TimeoutError:
-            self.timed_out = True
-            if not await self._interrupt(identifier):
-                await self._kill("it ran past its time and ignored the interrupt", hung=True)
-            raise CallTimeout from None
-        raise messages.MessageError("the kernel gave no reply")
-
-    async def _replies(self, identifier: str, seconds: float) -> Any:
-        """What the kernel publishes about one request, until it is idle again.
-
-        Raises:
-            KernelDied, TimeoutError
-        """
-        deadline = time.monotonic() + seconds
-        while True:
-            if time.monotonic() > deadline:
-                raise TimeoutError
-            try:
-                reply = await ensure_async(self._runner.kc.iopub_channel.get_msg(timeout=_POLL_SECONDS))
-            except Empty:
-                if not await ensure_async(self._runner.km.is_alive()):
-                    await self._kill("it ended the Python process")
-                continue
-            if reply["parent_header"].get("msg_id") != identifier:
-                continue
-            yield reply
-            if reply["msg_type"] == "status" and reply["content"].get("execution_state") == "idle":
-                return
-
-    async def _wait_for_idle(self, identifier: str, seconds: float) -> None:
-        async for _ in self._replies(identifier, seconds):
-            pass
-
-    async def _interrupt(self, identifier: str) -> bool:
-        """Interrupt a request. True if the kernel is idle again."""
-        await ensure_async(self._runner.km.interrupt_kernel())
-        try:
-            await self._wait_for_idle(identifier, _GRACE_SECONDS)
-        except TimeoutError:
-            return False
-        return True
-
-    async def _kill(self, reason: str, hung: bool = False) -> None:
-        try:
-            self._died(reason, hung)
-        finally:
-            await self._close_kernel_now()
-
-    async def _close_kernel_now(self) -> None:
+    async def _close(self) -> None:
         if self._runner is None:
             return
         runner, self._runner = self._runner, None
@@ -276,27 +205,9 @@ class Session:
             runner.kc.stop_channels()
         shutil.rmtree(self._folder, ignore_errors=True)
 
-    _close_kernel = run_sync(_close_kernel_now)
-
 
 def _line_of(traceback: list[str]) -> int:
     """The line of the student's cell in which an error arose, from IPython's traceback; 0 if unknown."""
     text = re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(traceback))
     found = re.findall(r"(?:Cell In\[\d+\], |In\[\d+\]:? )line (\d+)", text)
     return int(found[-1]) if found else 0
-
-
-_BOOTSTRAP = f"""
-def _():
-    import sys, types
-    package = types.ModuleType("coursekit")
-    package.__path__ = []
-    sys.modules["coursekit"] = package
-    for name, text in {[("messages", inspect.getsource(messages)), ("agent", inspect.getsource(agent))]!r}:
-        module = types.ModuleType("coursekit." + name)
-        sys.modules[module.__name__] = module
-        exec(compile(text, f"<coursekit.{{name}}>", "exec"), module.__dict__)
-    module.start()
-_()
-del _
-"""
