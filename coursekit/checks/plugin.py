@@ -13,7 +13,7 @@ import nbformat
 import pytest
 
 from coursekit.checks.diagnosis import diagnose
-from coursekit.checks.draw import Draw, number_from
+from coursekit.checks.draw import Draw
 from coursekit.checks.reference import Reference, Store
 from coursekit.checks.results import CheckResult, ExerciseResult
 from coursekit.checks.variants import mistakes_of
@@ -185,6 +185,7 @@ def _start_run(key: tuple[Path, str], config: pytest.Config) -> CheckRun:
     session = Session(deepcopy(submission.notebook), Limits())
     session.run_cells()
     seed = config.getoption("--draw-seed")
-    if seed is None:
-        seed = number_from(*(cell.source for cell in submission.notebook.cells))
-    return CheckRun(assignment, submission, session, Store.load(folder), seed, started_here=True)
+    store = Store.load(folder)
+    return CheckRun(
+        assignment, submission, session, store, submission.seed if seed is None else seed, started_here=True
+    )

@@ -1,11 +1,16 @@
 """Executing the cells of a submission: nbclient, with bounds on what a cell may put out."""
 
 import logging
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from nbclient import NotebookClient
 from nbformat import NotebookNode
+
+# nbclient reports a timeout as an error of the program's; here the feedback page tells it
+_log = logging.getLogger(__name__)
+_log.addHandler(logging.NullHandler())
+_log.propagate = False
 
 SHOWN_TYPES = ("text/plain", "image/png")
 TIMEOUT = "CellTimeoutError"
@@ -22,9 +27,6 @@ class Limits:
     startup_seconds: float = 60
     memory: int = 2048
     cell_output: int = 100_000
-
-    def with_cell_seconds(self, seconds: float | None) -> "Limits":
-        return self if seconds is None else replace(self, cell_seconds=seconds)
 
 
 class CellRunner(NotebookClient):
@@ -45,7 +47,7 @@ class CellRunner(NotebookClient):
             raise_on_iopub_timeout=True,
             startup_timeout=limits.startup_seconds,
             coalesce_streams=True,
-            log=logging.getLogger(__name__),
+            log=_log,
         )
         self.timeout_func = lambda cell: limits.cell_seconds
         self._limit = limits.cell_output
