@@ -1,14 +1,11 @@
 """The settings that plug coursekit into nbgrader, each at a point that nbgrader offers."""
 
-from pathlib import Path
-
-import nbgrader
 from nbgrader.converters import Autograde, GenerateAssignment, GenerateFeedback
 from nbgrader.preprocessors import CheckCellMetadata, ClearOutput, Execute, GetGrades, SaveAutoGrades
 from traitlets.config import Config
 
+from coursekit.nbgrader_plugin import feedback
 from coursekit.nbgrader_plugin.bind import BindChecks
-from coursekit.nbgrader_plugin.feedback import GetGradesAndState
 from coursekit.nbgrader_plugin.reading import SubmissionExporter
 from coursekit.nbgrader_plugin.repair import RepairCells
 from coursekit.nbgrader_plugin.run import RunChecks
@@ -33,14 +30,9 @@ def configure(config: Config) -> None:
 
     page = GenerateFeedback.preprocessors.default_args[0]
     config.GenerateFeedback.preprocessors = [
-        GetGradesAndState if step is GetGrades else step for step in page
+        feedback.GetGradesAndState if step is GetGrades else step for step in page
     ]
-    theirs = Path(nbgrader.__file__).parent / "server_extensions" / "formgrader" / "templates"
-    ours = Path(__file__).parent / "templates"
-    config.HTMLExporter.template_name = "coursekit_feedback"
-    config.HTMLExporter.template_file = "feedback_with_summary.html.j2"
-    config.HTMLExporter.filters = {
-        name: f"coursekit.nbgrader_plugin.feedback.{name}"
-        for name in ("marked", "status_sentence", "first_thing")
-    }
-    config.HTMLExporter.extra_template_basedirs = [str(ours), str(theirs)]
+    config.GenerateFeedback.exporter_class = feedback.FeedbackExporter
+    config.FeedbackExporter.template_name = feedback.TEMPLATE
+    config.FeedbackExporter.template_file = feedback.TEMPLATE_FILE
+    config.FeedbackExporter.extra_template_basedirs = feedback.TEMPLATE_FOLDERS

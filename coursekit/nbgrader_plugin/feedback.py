@@ -1,7 +1,11 @@
 """In generate_feedback: what the page's template asks for."""
 
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
+import nbgrader
+from nbconvert.exporters import HTMLExporter
 from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import NotebookNode
 from nbgrader.preprocessors import GetGrades
@@ -10,11 +14,23 @@ from coursekit.checks.results import STATUSES, SubmissionResult
 from coursekit.course import grade_id
 from coursekit.nbgrader_plugin.verdict import marked
 
-__all__ = ["GetGradesAndState", "first_thing", "marked", "status_sentence"]
-
-
+TEMPLATE = "coursekit_feedback"
+TEMPLATE_FILE = "feedback_with_summary.html.j2"
+_THEIRS = Path(nbgrader.__file__).parent / "server_extensions" / "formgrader" / "templates"
+TEMPLATE_FOLDERS = [str(Path(__file__).parent / "templates"), str(_THEIRS)]
 #: nbgrader's own comment on an answer cell that is as it was handed out
 NO_RESPONSE = "No response."
+
+
+class FeedbackExporter(HTMLExporter):
+    """nbgrader's feedback page with a summary on top.
+
+    A class of its own, since formgrader makes its pages with HTMLExporter under the same configuration.
+    """
+
+    def default_filters(self) -> Iterator[tuple[str, Any]]:
+        yield from super().default_filters()
+        yield from {"marked": marked, "status_sentence": status_sentence, "first_thing": first_thing}.items()
 
 
 class GetGradesAndState(GetGrades):
