@@ -185,7 +185,7 @@ def of_the_formula(cell, unequal, large, heads, hygiene):
             softmax,
             "scores.exp() / scores.exp().sum(dim=-1, keepdim=True)",
             [large],
-            "e to the power of a large score is infinite, and infinite / infinite is NaN. "
+            "With a large score, e to its power is infinite, and infinite / infinite is NaN. "
             "Take the largest score of the "
             "row away from all of its scores first, or use torch.softmax.",
         ),

@@ -28,5 +28,5 @@ def test_there_are_enough_known_answers(assignment):
 @each_assignment
 def test_each_mistake_has_one_sentence_that_a_student_reads(assignment):
     for mistake in mistakes_of(assignment):
-        assert mistake.sentence[0].isupper(), mistake.name
+        assert mistake.sentence[0].isupper() or mistake.sentence[0] == "`", mistake.name
         assert mistake.sentence.endswith((".", "?")), mistake.name
