@@ -3,7 +3,7 @@
 import logging
 from pathlib import Path
 
-from traitlets.config import Application
+from traitlets.config import Application, Config
 
 from coursekit.course import CourseError
 from coursekit.nbgrader_plugin.bind import binding_problems
@@ -20,7 +20,7 @@ def before_autograde(assignment: str, student: str, notebooks: list[str]) -> Non
     """
     app = Application.instance() if Application.initialized() else None
     log = app.log if app else logging.getLogger(__name__)
-    course = course_of(app.config) if app else course_of({})
+    course = course_of(app.config if app else Config())
     folder = Path(notebooks[0]).parent
     bound = course.assignment(folder.name)
     try:
@@ -30,7 +30,7 @@ def before_autograde(assignment: str, student: str, notebooks: list[str]) -> Non
                 problem
                 for name in names
                 for problem in binding_problems(
-                    bound, bound.released(name), Path(course.release, bound.name, name)
+                    bound, bound.released(name), Path(course.release, bound.name, f"{name}.ipynb")
                 )
             ]
             if problems:
