@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from functools import cache
 
 import nbformat
@@ -14,11 +15,13 @@ from nbformat import v4
 from coursekit.checks.compare import difference
 from coursekit.checks.reference import Store
 from coursekit.checks.results import SubmissionResult
-from coursekit.checks.run import Graded, grade
+from coursekit.checks.run import Graded, check_files, grade
 from coursekit.checks.variants import Mistake, Variant, alternatives_of, mistakes_of
 from coursekit.course import Assignment, Course, CourseError, find_cell
 from coursekit.student.blank import blank_copy
+from coursekit.student.names import words
 from coursekit.student.session import Session
+from coursekit.student.submission import Submission
 
 BLANK = "blank"
 SOLUTION = "solution"
@@ -39,15 +42,25 @@ class Audit:
         return {name: graded.result for name, graded in self.graded.items()}
 
 
-def run_audit(assignment: Assignment, workers: int | None = None, progress: Progress | None = None) -> Audit:
+def run_audit(
+    assignment: Assignment, workers: int | None = None, progress: Progress | None = None, only: str = "*"
+) -> Audit:
     """Grade the solution, the blank notebook and every variant, and list what is wrong with the checks.
 
     A mistake must lose points in a check that is about it, and must not be taken for another one; an
     alternative and the solution must earn full marks, the blank notebook nothing; the recorded tensors must
-    be those that the solutions and mistakes give now.
+    be those that the solutions and mistakes give now. An exercise that a variant can't touch has the points of
+    the solution. `only` is a shell-style pattern of the variants' names.
     """
-    mistakes, alternatives = mistakes_of(assignment), alternatives_of(assignment)
+    mistakes, alternatives = (
+        [variant for variant in found if fnmatchcase(variant.name, only)]
+        for found in (mistakes_of(assignment), alternatives_of(assignment))
+    )
     graded = dict(grade_variants(assignment, [SOLUTION, BLANK, *mistakes, *alternatives], workers, progress))
+    for variant in graded.values():
+        mine = {exercise.grade_id: exercise for exercise in variant.result.exercises}
+        all_of_them = graded[SOLUTION].result.exercises
+        variant.result.exercises = [mine.get(exercise.grade_id, exercise) for exercise in all_of_them]
     audit = Audit(assignment, mistakes, graded, alternatives)
     audit.problems = [*_problems(audit), *_stale_records(audit)]
     return audit
@@ -81,9 +94,12 @@ def _problems(audit: Audit) -> Iterator[str]:
 
 
 def _stale_records(audit: Audit) -> Iterator[str]:
-    store = Store.load(audit.assignment.checks)
     now = mistake_records(audit.assignment, audit.graded)
-    then = {key: tensor for key, tensor in store.tensors.items() if "/mistakes/" in key}
+    then = Store.load(audit.assignment.checks).tensors
+    gone = {mistake.name for mistake in mistakes_of(audit.assignment)} - {m.name for m in audit.mistakes}
+    then = {
+        key: value for key, value in then.items() if "/mistakes/" in key and key.split("/")[2] not in gone
+    }
     old = {key for key in now.keys() ^ then.keys()}
     old |= {key for key in now.keys() & then.keys() if difference(now[key], then[key])}
     if old:
@@ -158,8 +174,8 @@ def _use_one_thread() -> None:
 
 
 @cache
-def _kernel() -> Session:
-    session = Session(v4.new_notebook())
+def _kernel(assignment: Assignment) -> Session:
+    session = Session(v4.new_notebook(), files=assignment.handed_out())
     atexit.register(session.close)
     return session
 
@@ -172,10 +188,24 @@ def _grade_variant(course: Course, name: str, variant: Variant | str) -> Graded:
         if cell is not None and find_cell(source, cell) is None:
             continue
         released = blank_copy(source)
-        notebook = source
+        notebook, exercises = source, None
         if variant == BLANK:
             notebook = blank_copy(source)
         elif isinstance(variant, Variant):
             notebook = variant.apply(source)
-        return grade(assignment, notebook, path.stem, released, session=_kernel())
+            exercises = _touched_by(variant, assignment, Submission(notebook, released))
+        session = _kernel(assignment)
+        return grade(assignment, notebook, path.stem, released, session=session, exercises=exercises)
     raise CourseError(f"no notebook of {name} has a cell `{cell}`")
+
+
+def _touched_by(variant: Variant, assignment: Assignment, submission: Submission) -> set[str]:
+    """The exercises whose checks use the cell of a variant, themselves or through other cells."""
+    conftest = assignment.checks / "conftest.py"
+    shared = words(conftest.read_text(encoding="utf-8")) if conftest.exists() else set()
+    touched = {variant.exercise}
+    for file in check_files(assignment, submission.notebook):
+        used = shared | words(file.read_text(encoding="utf-8"))
+        if variant.cell in submission.cells_behind(used):
+            touched.add(file.stem)
+    return touched | {name.split("::")[0] for name in getattr(variant, "about", ()) if "::" in name}

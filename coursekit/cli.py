@@ -9,6 +9,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from coursekit.course import Assignment, Course, CourseError
+from coursekit.earlier import FILE, write_earlier
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -40,7 +41,11 @@ def _parser() -> argparse.ArgumentParser:
         ("audit", _audit, "grade all known mistakes and right answers, and fail where the checks are wrong"),
         ("record", _record, "record anew what the solutions and mistakes give (reference.safetensors)"),
     ]:
-        command(name, run, text).add_argument("--workers", type=int, help="default: the number of cores")
+        added = command(name, run, text)
+        added.add_argument("--workers", type=int, help="default: the number of cores")
+        if run is _audit:
+            added.add_argument("--only", default="*", metavar="PATTERN", help="of the names of variants")
+    command("earlier", _earlier, f"write {FILE}: what an assignment imports from those before it")
     samples = command("samples", _samples, "write a sample class into submitted/")
     samples.add_argument(
         "--odd", action="append", default=[], metavar="ASSIGNMENT", help="with all odd cases"
@@ -67,7 +72,7 @@ def _audit(options: argparse.Namespace) -> int:
     audits = []
     for assignment in _assignments(options):
         with _Progress(assignment.name) as progress:
-            audits.append(run_audit(assignment, options.workers, progress))
+            audits.append(run_audit(assignment, options.workers, progress, options.only))
         print("\n".join(audit_lines(audits[-1])), end="\n\n")
     print(figures(audits))
     return int(any(audit.problems for audit in audits))
@@ -80,6 +85,14 @@ def _record(options: argparse.Namespace) -> int:
         with _Progress(assignment.name) as progress:
             store = record(assignment, options.workers, progress)
         print(f"{store.path}: {len(store.tensors)} tensors")
+    return 0
+
+
+def _earlier(options: argparse.Namespace) -> int:
+    for assignment in _assignments(options):
+        path = write_earlier(assignment)
+        if path:
+            print(path)
     return 0
 
 

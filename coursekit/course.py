@@ -10,6 +10,7 @@ from nbformat import NotebookNode
 
 PLACEHOLDER = re.compile(r"#\s*YOUR CODE HERE\s*\n\s*raise NotImplementedError\(\)")
 TEST_PREFIX = "test_"
+DEMO_TAG = "demo"
 
 
 class CourseError(Exception):
@@ -47,6 +48,12 @@ class Assignment:
 
     def source_notebooks(self) -> list[Path]:
         return sorted((self.course.root / self.course.source / self.name).glob("*.ipynb"))
+
+    def handed_out(self) -> list[Path]:
+        """Files and folders that students get beside the notebooks, and that a notebook may open or import."""
+        folder = self.course.root / self.course.source / self.name
+        found = folder.iterdir() if folder.exists() else []
+        return sorted(path for path in found if path.suffix != ".ipynb" and path.name[0] not in "._")
 
     def released(self, notebook: str) -> NotebookNode:
         """What students got.
@@ -102,6 +109,11 @@ def is_test_cell(cell: NotebookNode) -> bool:
     """A code cell that is graded by checks."""
     found = nbgrader_metadata(cell)
     return cell.cell_type == "code" and bool(found.get("grade")) and not found.get("solution")
+
+
+def is_demo(cell: NotebookNode) -> bool:
+    """A cell that only demonstrates, and is skipped when grading."""
+    return DEMO_TAG in cell.metadata.get("tags", [])
 
 
 def is_answer_cell(cell: NotebookNode) -> bool:

@@ -22,7 +22,7 @@ from coursekit.course import TEST_PREFIX, Assignment, Course, CourseError
 from coursekit.student.proxy import Student
 from coursekit.student.reading import read
 from coursekit.student.repair import repair
-from coursekit.student.session import Limits, Session
+from coursekit.student.session import Session
 from coursekit.student.submission import Submission
 
 
@@ -61,6 +61,7 @@ class CheckRun:
 
 
 RUNS = pytest.StashKey[dict[tuple[Path, str], CheckRun]]()
+_ASSIGNMENTS = pytest.StashKey[dict[Path, Assignment]]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -72,6 +73,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "points(n): what a hidden check is worth")
     config.stash.setdefault(RUNS, {})
+    config.stash[_ASSIGNMENTS] = {}
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -158,18 +160,19 @@ def _check_name(item: pytest.Item) -> str:
     return f"{item.path.stem}::{item.name}"
 
 
-def _assignment_of(item: pytest.Item) -> Assignment:
-    folder = item.path.parent
-    return Course(folder.parent.parent, tests=folder.parent.name).assignment(folder.name)
+def _assignment_of(folder: Path, config: pytest.Config) -> Assignment:
+    course = Course(folder.parent.parent, tests=folder.parent.name)
+    return config.stash[_ASSIGNMENTS].setdefault(folder, course.assignment(folder.name))
 
 
 def _key(item: pytest.Item) -> tuple[Path, str]:
-    return item.path.parent, _assignment_of(item).notebook_of(item.path.stem).stem
+    folder = item.path.parent
+    return folder, _assignment_of(folder, item.config).notebook_of(item.path.stem).stem
 
 
 def _start_run(key: tuple[Path, str], config: pytest.Config) -> CheckRun:
     folder, name = key
-    assignment = Course(folder.parent.parent, tests=folder.parent.name).assignment(folder.name)
+    assignment = _assignment_of(folder, config)
     path = config.getoption("--submission")
     if path is None:
         source = next(path for path in assignment.source_notebooks() if path.stem == name)
@@ -182,7 +185,7 @@ def _start_run(key: tuple[Path, str], config: pytest.Config) -> CheckRun:
             raise CourseError(handed.problem)
         released = assignment.released(name)
         submission = Submission(repair(handed.notebook, released)[0], released)
-    session = Session(deepcopy(submission.notebook), Limits())
+    session = Session(deepcopy(submission.notebook), files=assignment.handed_out())
     session.run_cells()
     seed = config.getoption("--draw-seed")
     store = Store.load(folder)

@@ -3,6 +3,7 @@
 import os
 import shutil
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 _PASSED_ON = ("LANG", "LC_ALL", "TZ", "NBGRADER_EXECUTION")
@@ -25,10 +26,18 @@ def clean_environment(home: Path) -> dict[str, str]:
     }
 
 
-def make_home(home: Path) -> None:
-    """Create the scratch folder, with a copy of matplotlib's font list, which takes seconds to make anew."""
+def make_home(home: Path, files: Iterable[str] = ()) -> None:
+    """Create the scratch folder, with copies of `files`.
+
+    matplotlib's font list goes with them, because it takes seconds to make anew.
+    """
     import matplotlib
 
     (home / ".matplotlib").mkdir(parents=True)
     for cached in Path(matplotlib.get_cachedir()).glob("fontlist-*.json"):
         shutil.copy(cached, home / ".matplotlib")
+    for file in map(Path, files):
+        if file.is_dir():
+            shutil.copytree(file, home / file.name)
+        else:
+            shutil.copy(file, home)

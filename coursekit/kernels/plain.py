@@ -8,7 +8,7 @@ from typing import Any
 
 import psutil
 from jupyter_client.provisioning import LocalProvisioner
-from traitlets import Float, Integer
+from traitlets import Float, Integer, List, Unicode
 
 from coursekit.kernels.environment import clean_environment, make_home
 
@@ -25,6 +25,7 @@ class PlainProvisioner(LocalProvisioner):
     memory_headroom = Integer(
         4096, help="MiB beyond memory_limit at which the system refuses a single allocation"
     ).tag(config=True)
+    working_files = List(Unicode(), help="files and folders to copy into the working folder").tag(config=True)
     poll_seconds = Float(0.1, help="seconds between two looks at the kernel's memory").tag(config=True)
 
     #: True once the kernel was ended because it went past `memory_limit`.
@@ -35,7 +36,7 @@ class PlainProvisioner(LocalProvisioner):
         kwargs = await super().pre_launch(**kwargs)
         home = Path(self.parent.connection_file).parent / "home"
         if not home.exists():
-            make_home(home)
+            make_home(home, self.working_files)
         return kwargs | {"env": clean_environment(home), "cwd": str(home)}
 
     async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> Any:

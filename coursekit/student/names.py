@@ -43,17 +43,24 @@ def used_names(tree: ast.AST) -> set[str]:
 
 def mentions(tree: ast.AST, patterns: Iterable[str]) -> str | None:
     """The first name, attribute, import or string in the tree that matches a shell-style pattern."""
+    for word in _words(tree):
+        if any(fnmatch.fnmatchcase(word, pattern) for pattern in patterns):
+            return word
+    return None
+
+
+def words(source: str) -> set[str]:
+    """Names, attributes, imports, and strings that could be a name."""
+    tree = parse(source)
+    return set(_words(tree)) if tree else set()
+
+
+def _words(tree: ast.AST) -> Iterable[str]:
     for node in ast.walk(tree):
         match node:
             case ast.Name(id=name) | ast.Attribute(attr=name):
-                words = [name]
+                yield name
             case ast.ImportFrom(names=aliases) | ast.Import(names=aliases):
-                words = [part for alias in aliases for part in alias.name.split(".")]
+                yield from (part for alias in aliases for part in alias.name.split("."))
             case ast.Constant(value=str(text)) if text.isidentifier():
-                words = [text]
-            case _:
-                continue
-        for word in words:
-            if any(fnmatch.fnmatchcase(word, pattern) for pattern in patterns):
-                return word
-    return None
+                yield text

@@ -81,9 +81,14 @@ class Student:
             raise AttributeError(name)
         return lambda *args, **kwargs: self.call(name, *args, **kwargs).value
 
-    def call(self, name: str, /, *args: Any, seed: int = 0, **kwargs: Any) -> Call:
-        """Call a function or class; gives the value and the arguments changed in place."""
-        return self._call(name, {"name": name, "scope": self._scope}, args, kwargs, seed)
+    def call(
+        self, name: str, /, *args: Any, seed: int = 0, seconds: float | None = None, **kwargs: Any
+    ) -> Call:
+        """Call a function or class; gives the value and the arguments changed in place.
+
+        `seconds` is for a call that may take longer than others, such as a training.
+        """
+        return self._call(name, {"name": name, "scope": self._scope}, args, kwargs, seed, seconds)
 
     def gradients(self, name: str, /, *args: Any, seed: int = 0, **kwargs: Any) -> Gradients:
         """Call a function and differentiate the probed sum of its float outputs."""
@@ -115,8 +120,17 @@ class Student:
     _culprit: int | None = None
     _answer_cell = ""
 
-    def _call(self, label: str, target: dict, args: tuple, kwargs: dict, seed: int) -> Call:
-        reply = self._ask(label, {"do": "call", "args": list(args), "kwargs": kwargs, "seed": seed, **target})
+    def _call(
+        self,
+        label: str,
+        target: dict,
+        args: tuple,
+        kwargs: dict,
+        seed: int,
+        seconds: float | None = None,
+    ) -> Call:
+        request = {"do": "call", "args": list(args), "kwargs": kwargs, "seed": seed, **target}
+        reply = self._ask(label, request, seconds)
         return Call(self._value(reply, label), list(reply.get("changed") or []), label)
 
     def _gradients(self, label: str, target: dict, args: tuple, kwargs: dict, seed: int) -> Gradients:
@@ -138,15 +152,17 @@ class Student:
         self.last = (label, reply.get("value"))
         return reply.get("value")
 
-    def _ask(self, label: str, request: dict) -> dict:
+    def _ask(self, label: str, request: dict, seconds: float | None = None) -> dict:
         if self._timeouts.get(label, 0) >= _TIMEOUTS_BORNE:
             raise StudentError(f"Not run: `{label}` ran out of time in earlier checks.", "timed out")
-        seconds = f"{self._session.limits.call_seconds:g} s"
+        seconds = max(seconds or 0, self._session.limits.call_seconds)
         try:
-            reply = self._session.exchange(request, self._restore, _describe)
+            reply = self._session.exchange(request, self._restore, _describe, seconds)
         except CallTimeout:
             self._timeouts[label] = self._timeouts.get(label, 0) + 1
-            raise StudentError(f"`{label}` ran longer than {seconds} and was stopped.", "timed out") from None
+            raise StudentError(
+                f"`{label}` ran longer than {seconds:g} s and was stopped.", "timed out"
+            ) from None
         except KernelDied as died:
             self._culprit = self._submission.defining_cell(label)
             raise StudentError(f"`{label}` could not finish: {died.reason}.", "kernel died") from None

@@ -7,7 +7,7 @@ import contextlib
 import re
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
@@ -19,11 +19,9 @@ from nbformat import NotebookNode
 from traitlets.config import Config
 
 from coursekit import messages
-from coursekit.course import is_test_cell
+from coursekit.course import is_demo, is_test_cell
 from coursekit.student.channel import Channel, KernelGone, Unresponsive
 from coursekit.student.runner import TIMEOUT, CellRunner, Limits
-
-SKIPPED_TAG = "demo"
 
 
 class KernelDied(Exception):
@@ -56,12 +54,18 @@ class Session:
             tagged `demo`.
         limits: what the submission may use.
         kernel_name: the kernelspec to start; its provisioner decides what surrounds the process.
+        files: what the notebook finds in its working folder (copies).
     """
 
     def __init__(
-        self, notebook: NotebookNode, limits: Limits | None = None, kernel_name: str = "coursekit"
+        self,
+        notebook: NotebookNode,
+        limits: Limits | None = None,
+        kernel_name: str = "coursekit",
+        files: Sequence[Path] = (),
     ) -> None:
         self.limits = limits or Limits()
+        self._files = [str(path) for path in files]
         self._kernel_name = kernel_name
         self._runner: CellRunner | None = None
         self._folder: Path | None = None
@@ -84,8 +88,8 @@ class Session:
         if not self.alive:
             self._start()
         for index, cell in enumerate(self.notebook.cells):
-            skipped = is_test_cell(cell) or SKIPPED_TAG in cell.metadata.get("tags", [])
-            if cell.cell_type != "code" or skipped or index in self._left_out:
+            skipped = is_test_cell(cell) or is_demo(cell) or index in self._left_out
+            if cell.cell_type != "code" or skipped:
                 continue
             try:
                 self.runs[index] = self._run_cell(index, cell)
@@ -107,20 +111,20 @@ class Session:
         self.run_cells()
         return self.alive
 
-    def exchange(self, request: dict, restore: Callable[[dict], Any], describe: Callable) -> dict:
+    def exchange(
+        self, request: dict, restore: Callable[[dict], Any], describe: Callable, seconds: float
+    ) -> dict:
         """Put one request to the agent and wait for its reply.
 
         Raises:
             KernelDied: the kernel ended, or had to be ended because it ignored the interrupt.
-            CallTimeout: no reply within `limits.call_seconds`; the kernel was interrupted and lives on.
+            CallTimeout: no reply within `seconds`; the kernel was interrupted and lives on.
             messages.MessageError: the reply is not a message.
         """
         if not self.alive:
             raise KernelDied(self.deaths[-1])
         try:
-            buffers = run_sync(self._channel.ask)(
-                messages.encode(request, describe), self.limits.call_seconds
-            )
+            buffers = run_sync(self._channel.ask)(messages.encode(request, describe), seconds)
         except TimeoutError:
             self.timed_out = True
             raise CallTimeout from None
@@ -154,7 +158,9 @@ class Session:
             kernel_name=self._kernel_name,
             transport="ipc",
             connection_file=str(self._folder / "kernel.json"),
-            config=Config(PlainProvisioner={"memory_limit": self.limits.memory}),
+            config=Config(
+                PlainProvisioner={"memory_limit": self.limits.memory, "working_files": self._files}
+            ),
         )
         self._runner = CellRunner(self.notebook, manager, self.limits)
         try:

@@ -1,6 +1,7 @@
 """A submission as the grader sees it: its cells, which are answered, where a name comes from."""
 
 import hashlib
+from collections.abc import Iterable
 from functools import cached_property
 
 from nbformat import NotebookNode
@@ -62,28 +63,33 @@ class Submission:
 
     def answer_code(self, name: str) -> list[str]:
         """Sources of the answer cell `name` and of the student's other cells that it builds on."""
+        cell = find_cell(self.released, name) if self.released is not None else None
+        wanted = names.defined_names(cell.source) if cell is not None else set()
+        place = self.place_of(name)
+        reached = self._own_cells_behind(wanted, () if place is None else (place,))
+        return [self.notebook.cells[index].source for index in reached]
+
+    def cells_behind(self, wanted: set[str]) -> set[str]:
+        """grade_ids of the student's cells that define the names `wanted`, and of those that these build on."""
+        return {grade_id(self.notebook.cells[index]) for index in self._own_cells_behind(wanted)} - {None}
+
+    def _own_cells_behind(self, wanted: set[str], also: Iterable[int] = ()) -> list[int]:
         own = {
-            index: cell.source
+            index
             for index, cell in enumerate(self.notebook.cells)
             if cell.cell_type == "code" and not is_locked_cell(cell) and not self._is_given(cell)
         }
-        cell = find_cell(self.released, name) if self.released is not None else None
-        wanted = names.defined_names(cell.source) if cell is not None else set()
-        todo = [
-            index
-            for index in own
-            if grade_id(self.notebook.cells[index]) == name or wanted & self._definitions[index]
-        ]
+        todo = [index for index in own if index in also or wanted & self._definitions[index]]
         reached: list[int] = []
         while todo:
             index = todo.pop()
             if index in reached:
                 continue
             reached.append(index)
-            tree = names.parse(own[index])
+            tree = names.parse(self.notebook.cells[index].source)
             needed = names.used_names(tree) if tree else set()
             todo += [other for other in own if self._definitions[other] & needed]
-        return [own[index] for index in reached]
+        return reached
 
     def _is_given(self, cell: NotebookNode) -> bool:
         return _squeezed(cell.source) in self._given_sources

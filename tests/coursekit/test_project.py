@@ -20,6 +20,7 @@ ORDER = [
     "course",
     "kernels",
     "student",
+    "earlier",
     "checks",
     "nbgrader_plugin",
     "audit",
