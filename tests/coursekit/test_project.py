@@ -9,6 +9,7 @@ import nbformat
 import pytest
 
 from coursekit.course import Course, grade_id, is_answer_cell, is_test_cell
+from coursekit.earlier import earlier_source
 from coursekit.student.blank import blank_copy
 
 ROOT = Path(__file__).parents[2]
@@ -38,8 +39,9 @@ def locked_versions() -> dict[str, str]:
 
 
 def test_every_package_of_the_lock_has_one_version():
-    lines = (ROOT / "requirements.lock").read_text().splitlines()[1:]
-    assert [line for line in lines if not re.fullmatch(r"[A-Za-z0-9._-]+==[A-Za-z0-9.]+", line)] == []
+    for name in ("requirements.lock", "requirements-pretrained.lock"):
+        lines = (ROOT / name).read_text().splitlines()[1:]
+        assert [line for line in lines if not re.fullmatch(r"[A-Za-z0-9._-]+==[A-Za-z0-9.]+", line)] == []
     assert locked_versions()["torch"] == "2.13.0"
 
 
@@ -109,6 +111,18 @@ def test_the_release_is_the_source_without_its_solutions(assignment):
         released = assignment.released(path.stem)
         assert [cell.source for cell in released.cells] == [cell.source for cell in blank_copy(source).cells]
         assert [grade_id(cell) for cell in released.cells] == [grade_id(cell) for cell in source.cells]
+
+
+@each_assignment
+def test_what_lies_beside_a_notebook_is_in_the_release_too(assignment):
+    for file in assignment.handed_out():
+        assert (ROOT / "release" / assignment.name / file.name).read_bytes() == file.read_bytes()
+
+
+@each_assignment
+def test_the_parts_of_earlier_assignments_are_those_of_their_solutions(assignment):
+    path = ROOT / "source" / assignment.name / "earlier.py"
+    assert earlier_source(assignment) == (path.read_text(encoding="utf-8") if path.exists() else None)
 
 
 @each_assignment

@@ -34,7 +34,7 @@ class SampleCourse:
         for name in ASSIGNMENTS:
             assignment = self.course.assignment(name)
             self._nbgrader("generate_assignment", name, "--force")
-            self.samples[name] = [*ordinary_class(assignment), *(ODD_CLASS if name == ODD else [])]
+            self.samples[name] = [*ordinary_class(assignment, 1), *(ODD_CLASS if name == ODD else [])]
             write_class(assignment, root / "submitted", self.samples[name])
             self._nbgrader("autograde", name)
             self._nbgrader("generate_feedback", name)
@@ -161,10 +161,10 @@ def test_a_file_with_50_MB_of_output_leaves_a_small_page(graded):
 
 
 def test_pytest_on_one_submission_gives_the_same_points_as_nbgrader(graded, monkeypatch):
-    """Every sample that can be read, through `pytest tests/<assignment> --submission PATH`."""
+    """Through `pytest tests/<assignment> --submission PATH`: all that is odd, and a mistake of each assignment."""
     differing = {}
     for name, sample in every_sample(graded):
-        if sample.status in ("unreadable", "missing"):
+        if sample.status in ("unreadable", "missing") or not (name == ODD or sample.variant):
             continue
         (path,) = (graded.course.root / "submitted" / sample.student / name).glob("*.ipynb")
         points = _points_by_pytest(graded.course.root / "tests" / name, path)
