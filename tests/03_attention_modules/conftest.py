@@ -1,0 +1,201 @@
+"""What the checks share: the ban on ready-made attention, oracles, and access to a student's layers.
+
+The names of the layers are part of the exercise, the order in which they are made is not: known weights are
+written into the student's module, or its own weights go into the oracle. So no check depends on a seed.
+"""
+
+from dataclasses import dataclass, replace
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from coursekit.checks import assert_reaches, fail, forbid
+
+only_own_code = forbid(
+    "scaled_dot_product_attention", "multi_head_attention_forward", "MultiheadAttention", "Transformer*"
+)
+
+
+@dataclass
+class Layers:
+    """Linear layers of a module, by name: where the rows of each stand in its parameters."""
+
+    module: object
+    places: dict
+
+    def read(self):
+        """name -> (weight, bias); a layer without a bias has zeros."""
+        state = self.module.state()
+        found = {}
+        for name, (layer, rows) in self.places.items():
+            weight = state[f"{layer}.weight"][rows]
+            found[name] = weight, state.get(f"{layer}.bias", torch.zeros(len(state[f"{layer}.weight"])))[rows]
+        return found
+
+    def write(self, weights):
+        """Set the weights by name, and all biases to zero."""
+        state = self.module.state()
+        values = {}
+        for name, (layer, rows) in self.places.items():
+            key = f"{layer}.weight"
+            values.setdefault(key, state[key].clone())[rows] = weights[name].to(state[key].dtype)
+            if f"{layer}.bias" in state:
+                values[f"{layer}.bias"] = torch.zeros_like(state[f"{layer}.bias"])
+        self.module.load_state(values)
+
+
+@pytest.fixture
+def layers_of():
+    """Find linear layers by name: layers_of(module, q=(3, 6), ...). One layer may make several in a row."""
+
+    def find(module, **shapes):
+        state = module.state()
+        places = {name: (name, slice(None)) for name in shapes if f"{name}.weight" in state}
+        missing = [name for name in shapes if name not in places]
+        if missing:
+            stacked = (sum(shapes[name][0] for name in missing), shapes[missing[0]][1])
+            one = [key for key in state if key.endswith("weight") and tuple(state[key].shape) == stacked]
+            if len(missing) == 1 or not one:
+                fail(f"Your module has no linear layer `self.{missing[0]}`.")
+            start = 0
+            for name in missing:
+                places[name] = (one[0].removesuffix(".weight"), slice(start, start + shapes[name][0]))
+                start += shapes[name][0]
+        for name, (layer, rows) in places.items():
+            shape = tuple(state[f"{layer}.weight"][rows].shape)
+            if shape != shapes[name]:
+                fail(
+                    f"`{name}.weight` has shape {shape}, but should have {shapes[name]}: (to width, from width)."
+                )
+        return Layers(module, {name: places[name] for name in shapes})
+
+    return find
+
+
+@pytest.fixture
+def oracle():
+    """Attention of given layers, by torch's own function: (layers, query, key, value, mask=None, heads=1).
+
+    The layers are a dict name -> (weight, bias), the first three for queries, keys and values, the fourth, if
+    any, for the output.
+    """
+
+    def attend(layers, query, key, value, mask=None, heads=1):
+        three, last = list(layers.values())[:3], list(layers.values())[3:]
+        parts = [F.linear(x, *layer) for x, layer in zip((query, key, value), three, strict=True)]
+        parts = [
+            part.unflatten(-1, (heads, -1)).transpose(1, 2) for part in parts
+        ]  # (batch, heads, L, d_head)
+        mask = None if mask is None else mask.unsqueeze(-3)
+        output = F.scaled_dot_product_attention(*parts, attn_mask=mask).transpose(1, 2).flatten(2)
+        return F.linear(output, *last[0]) if last else output
+
+    return attend
+
+
+@pytest.fixture
+def assert_queries_matter():
+    """Fails if all tokens get the same output, as they would from a module that returns zeros."""
+
+    def check(output):
+        if torch.allclose(output, output[..., :1, :]):
+            fail("Every token gets the same output, so nothing is looked up.")
+
+    return check
+
+
+@pytest.fixture
+def assert_float64():
+    """Fails unless the output is float64 and has digits that float32 does not hold."""
+
+    def check(output):
+        if output.dtype != torch.float64:
+            fail(f"For float64 inputs, the output is {output.dtype}.")
+        if torch.equal(output, output.float().double()):
+            fail("The output is float64, but it was computed in float32.")
+
+    return check
+
+
+@pytest.fixture
+def assert_learns():
+    """Fails unless gradients reach the inputs and all parameters.
+
+    All but the bias of the keys: it adds the same number to all scores of a query, so that the softmax does
+    not notice it, and its true gradient is zero.
+    """
+
+    def check(gradients):
+        parameters = {
+            name: gradient
+            for name, gradient in gradients.parameters.items()
+            if not name.endswith(("k.bias", "k_bias"))
+        }
+        assert_reaches(replace(gradients, parameters=parameters))
+
+    return check
+
+
+HELPERS = """
+import torch
+from torch import nn
+import torch.nn.functional as F
+
+
+class Head(nn.Module):
+    def __init__(self, input_dim, key_dim, output_dim):
+        super().__init__()
+        self.input_dim, self.key_dim, self.output_dim = input_dim, key_dim, output_dim
+        self.q = nn.Linear(input_dim, key_dim)
+        self.k = nn.Linear(input_dim, key_dim)
+        self.v = nn.Linear(input_dim, output_dim)
+
+    def forward(self, x, mask=None):
+        return F.scaled_dot_product_attention(self.q(x), self.k(x), self.v(x), attn_mask=mask)
+
+
+class Heads(nn.Module):
+    def __init__(self, d_model, num_heads):
+        super().__init__()
+        d_head = d_model // num_heads
+        self.attn_modules = nn.ModuleList([Head(d_model, d_head, d_head) for _ in range(num_heads)])
+        self.linear = nn.Linear(d_model, d_model)
+
+
+class Fused(nn.Module):
+    def __init__(self, d_model, num_heads):
+        super().__init__()
+        self.d_model, self.num_heads, self.d_head = d_model, num_heads, d_model // num_heads
+        self.w_q, self.w_k, self.w_v, self.w_o = (nn.Linear(d_model, d_model) for _ in range(4))
+
+
+class RunningSum(nn.Module):
+    def forward(self, x):
+        return x.cumsum(dim=1)
+
+
+class Squares(nn.Module):
+    def forward(self, x):
+        return x**2 + x
+
+
+class Among(nn.Module):
+    def forward(self, x):
+        return torch.softmax(x @ x.transpose(1, 2), dim=-1) @ x
+
+
+class Places(nn.Module):
+    def __init__(self, table):
+        super().__init__()
+        self.table = table
+
+    def forward(self, x):
+        return x + self.table
+"""
+
+
+@pytest.fixture
+def helper(student):
+    """Modules of ours in the student's kernel, to be handed to the student's functions."""
+    return student.define(HELPERS)

@@ -1,0 +1,977 @@
+"""Known wrong answers to this assignment, each an edit of the instructor's solution cell."""
+
+from coursekit.checks import Mistake
+
+FORMULA = "test_output_equals_the_formula"
+ATTEND = "output, _ = masked_attention(queries, keys, values, mask)"
+ROLES = {
+    "q": "queries = self.q({})  #",
+    "k": "keys = self.k({})  #",
+    "v": "values = self.v({})  #",
+}
+
+
+# ---------------------------------------------------------------------- exercises 1 and 3, together
+def of_one_head(cell, prefix, asks, answers):
+    """What can go wrong in SelfAttention and CrossAttention alike."""
+    queries, values = ROLES["q"].format(asks), ROLES["v"].format(answers)
+    k_layer = "self.k = nn.Linear({}, key_dim)".format(
+        "input_dim" if cell == "self_attention" else "y_input_dim"
+    )
+    alone = "test_float64_and_input_unchanged" if asks == answers else "test_float64_and_inputs_unchanged"
+
+    def mistake(name, edits, about, sentence):
+        return Mistake(prefix + name, cell=cell, edits=edits, about=about, sentence=sentence)
+
+    return [
+        mistake(
+            "keys_are_values",
+            [(values, ROLES["v"].format(answers).replace("self.v", "self.k"))],
+            [FORMULA],
+            "You made the values with the layer k. The layer v is for the values.",
+        ),
+        mistake(
+            "values_without_a_layer",
+            [(values, f"values = {answers}  #")],
+            [FORMULA],
+            f"You took {answers} itself as values. They have to come from the layer v.",
+        ),
+        mistake(
+            "residual_inside",
+            [("return output", f"return output + {asks}")],
+            [FORMULA],
+            f"You added {asks} to the output. The module returns attention alone; "
+            "residual connections come later, around it.",
+        ),
+        mistake(
+            "no_gradients",
+            [(f"        {ATTEND}", f"        with torch.no_grad():\n            {ATTEND}")],
+            ["test_everything_learns"],
+            "You computed under `torch.no_grad()`, so that nothing can be trained.",
+        ),
+        mistake(
+            "queries_detached",
+            [(ATTEND, ATTEND.replace("queries", "queries.detach()"))],
+            ["test_everything_learns"],
+            "You detached the queries, so that their layer can't be trained.",
+        ),
+        mistake(
+            "mask_ignored",
+            [(", mask)", ")")],
+            ["test_mask"],
+            "Your module ignores the mask. Hand it on to masked_attention.",
+        ),
+        mistake(
+            "mask_inverted",
+            [(", mask)", ", None if mask is None else ~mask)")],
+            ["test_mask"],
+            "You turned the mask round. True means that a token may be attended to.",
+        ),
+        mistake(
+            "weights_returned_too",
+            [("return output", "return output, _")],
+            [FORMULA],
+            "You returned the weights as well. This module returns the output alone.",
+        ),
+        mistake(
+            "weights_in_place_of_output",
+            [("return output", "return _")],
+            [FORMULA, "test_unequal_widths"],
+            "You returned the weights in place of the output.",
+        ),
+        mistake(
+            "no_bias",
+            [(k_layer, k_layer.replace("key_dim)", "key_dim, bias=False)"))],
+            ["test_three_layers"],
+            "Your layer k has no bias.",
+        ),
+        mistake(
+            "no_scale",
+            [
+                (
+                    ATTEND,
+                    "output, _ = masked_attention(queries * queries.shape[-1] ** 0.5, keys, values, mask)",
+                ),
+            ],
+            [FORMULA],
+            "The scores are not divided by the root of the width of the queries. "
+            "masked_attention does it for you.",
+        ),
+        mistake(
+            "scaled_twice",
+            [
+                (
+                    ATTEND,
+                    "output, _ = masked_attention(queries / queries.shape[-1] ** 0.5, keys, values, mask)",
+                ),
+            ],
+            [FORMULA],
+            "The scores are divided by the root of the width twice. masked_attention does it already.",
+        ),
+        mistake(
+            "softmax_over_queries",
+            [
+                (
+                    ATTEND,
+                    "scores = queries @ keys.transpose(-2, -1) / queries.shape[-1] ** 0.5\n"
+                    "        scores = scores if mask is None else scores.masked_fill(~mask, -1e9)\n"
+                    "        output = torch.softmax(scores, dim=-2) @ values",
+                )
+            ],
+            [FORMULA],
+            "Your softmax runs over the queries. Let it run over the keys, the last axis.",
+        ),
+        mistake(
+            "float32_inside",
+            [("return output", f"return output.float().to({asks}.dtype)")],
+            [alone],
+            "You computed in float32. The module should compute in the dtype of its input.",
+        ),
+        mistake(
+            "input_changed",
+            [(queries, f"{asks} -= 0.5\n        {queries}")],
+            [alone],
+            f"You changed {asks} in place.",
+        ),
+    ]
+
+
+SELF = [
+    *of_one_head("self_attention", "self_", "x", "x"),
+    Mistake(
+        "self_queries_and_keys_swapped",
+        cell="self_attention",
+        edits=[("masked_attention(queries, keys, values", "masked_attention(keys, queries, values")],
+        about=[FORMULA],
+        sentence="Queries and keys are swapped: layer q has to make the queries, layer k the keys.",
+    ),
+    Mistake(
+        "self_one_layer_for_queries_and_keys",
+        cell="self_attention",
+        edits=[("self.k = nn.Linear(input_dim, key_dim)", "self.k = self.q")],
+        about=["test_three_layers"],
+        sentence="q and k are one and the same layer. Make a layer of its own for each.",
+    ),
+    Mistake(
+        "self_keys_made_by_q",
+        cell="self_attention",
+        edits=[("keys = self.k(x)  #", "keys = self.q(x)  #")],
+        about=[FORMULA],
+        sentence="You made the keys with the layer q. The layer k is for the keys.",
+    ),
+    Mistake(
+        "self_key_width_for_all",
+        cell="self_attention",
+        edits=[("self.v = nn.Linear(input_dim, output_dim)", "self.v = nn.Linear(input_dim, key_dim)")],
+        about=["test_unequal_widths"],
+        sentence="Your values have the width key_dim. Their width is output_dim.",
+    ),
+    Mistake(
+        "self_no_attention",
+        cell="self_attention",
+        edits=[("return output", "return values")],
+        about=[FORMULA],
+        sentence="You returned the values as they are. The output is their weighted average.",
+    ),
+    Mistake(
+        "self_output_for_one_token",
+        cell="self_attention",
+        edits=[("return output", "return output.mean(dim=1, keepdim=True).expand_as(output)")],
+        about=[FORMULA],
+        sentence="You averaged the output over the tokens. Every token keeps its own.",
+    ),
+]
+
+CROSS = [
+    *of_one_head("cross_attention", "cross_", "x", "y"),
+    Mistake(
+        "cross_x_and_y_swapped",
+        cell="cross_attention",
+        edits=[
+            ("self.q = nn.Linear(x_input_dim", "self.q = nn.Linear(y_input_dim"),
+            ("self.k = nn.Linear(y_input_dim", "self.k = nn.Linear(x_input_dim"),
+            ("self.v = nn.Linear(y_input_dim", "self.v = nn.Linear(x_input_dim"),
+            ("self.q(x)", "self.q(y)"),
+            ("self.k(y)", "self.k(x)"),
+            ("self.v(y)", "self.v(x)"),
+        ],
+        about=[FORMULA],
+        sentence="x and y are swapped: queries come from x, keys and values from y.",
+    ),
+    Mistake(
+        "cross_values_from_x",
+        cell="cross_attention",
+        edits=[
+            ("self.v(y)", "self.v(x)"),
+            ("self.v = nn.Linear(y_input_dim", "self.v = nn.Linear(x_input_dim"),
+        ],
+        about=[FORMULA],
+        sentence="Your values come from x. A key and its value describe the same token, so both come from y.",
+    ),
+    Mistake(
+        "cross_keys_from_x",
+        cell="cross_attention",
+        edits=[
+            ("self.k(y)", "self.k(x)"),
+            ("self.k = nn.Linear(y_input_dim", "self.k = nn.Linear(x_input_dim"),
+        ],
+        about=[FORMULA],
+        sentence="Your keys come from x. A key and its value describe the same token, so both come from y.",
+    ),
+    Mistake(
+        "cross_only_y",
+        cell="cross_attention",
+        edits=[
+            ("self.q(x)", "self.q(y)"),
+            ("self.q = nn.Linear(x_input_dim", "self.q = nn.Linear(y_input_dim"),
+        ],
+        about=[FORMULA],
+        sentence="Your queries come from y, so that x plays no part. They come from x, which asks.",
+    ),
+    Mistake(
+        "cross_cut_to_the_shorter",
+        cell="cross_attention",
+        edits=[
+            (
+                "queries = self.q(x)  #",
+                "length = min(x.shape[1], y.shape[1])\n"
+                "        x, y = x[:, :length], y[:, :length]\n"
+                "        queries = self.q(x)  #",
+            )
+        ],
+        about=["test_unequal_lengths"],
+        sentence="You cut x and y to the shorter length. Attention needs no equal lengths: keep all tokens.",
+    ),
+    Mistake(
+        "cross_y_cut_to_the_length_of_x",
+        cell="cross_attention",
+        edits=[("queries = self.q(x)  #", "y = y[:, : x.shape[1]]\n        queries = self.q(x)  #")],
+        about=["test_unequal_lengths"],
+        sentence="You cut y to the length of x. Every token of y counts, however long y is.",
+    ),
+    Mistake(
+        "cross_queries_and_keys_share_a_layer",
+        cell="cross_attention",
+        edits=[("self.k = nn.Linear(y_input_dim, key_dim)", "self.k = self.q")],
+        about=["test_three_layers"],
+        sentence="q and k are one and the same layer. Make a layer of its own for each.",
+    ),
+    Mistake(
+        "cross_mask_transposed",
+        cell="cross_attention",
+        edits=[(", mask)", ", None if mask is None else mask.transpose(-2, -1))")],
+        about=["test_mask"],
+        sentence="You transposed the mask. Its rows are the tokens of x, its columns those of y.",
+    ),
+]
+
+
+# --------------------------------------------------------------------------------------------- exercise 2
+def gap(name, edits, about, sentence):
+    return Mistake("gap_" + name, cell="equivariance_gap", edits=edits, about=about, sentence=sentence)
+
+
+DEPENDS = "test_module_that_depends_on_the_order"
+GAP = [
+    gap(
+        "not_shuffled_after",
+        [("module(x)[:, order]", "module(x)")],
+        [DEPENDS, "test_equivariant_modules"],
+        "You compared with the output in its old order. Shuffle it like the tokens, or it is invariance "
+        "that you measure.",
+    ),
+    gap(
+        "not_shuffled_before",
+        [("module(x[:, order])", "module(x)")],
+        [DEPENDS, "test_equivariant_modules"],
+        "You shuffled the output only. The other way shuffles the tokens before the module sees them.",
+    ),
+    gap(
+        "put_back_the_wrong_way",
+        [("module(x)[:, order]", "module(x)[:, order.argsort()]")],
+        [DEPENDS, "test_equivariant_modules"],
+        "You shuffled the output by the inverse order. "
+        "Both ways use `order` itself, or you undo the first shuffle.",
+    ),
+    gap(
+        "batch_shuffled",
+        [("x[:, order]", "x[order]"), ("module(x)[:, order]", "module(x)[order]")],
+        [DEPENDS],
+        "You shuffled the batch. The tokens are on axis 1: `x[:, order]`.",
+    ),
+    gap(
+        "width_shuffled",
+        [("x[:, order]", "x[..., order]"), ("module(x)[:, order]", "module(x)[..., order]")],
+        [DEPENDS],
+        "You shuffled the entries of the vectors. The tokens are on axis 1: `x[:, order]`.",
+    ),
+    gap(
+        "always_equal",
+        [("module(x)[:, order]", "module(x[:, order])")],
+        [DEPENDS],
+        "You went the same way twice, so the gap is always 0. Shuffle after the module once.",
+    ),
+    gap(
+        "mean_difference",
+        [("difference.max()", "difference.mean()")],
+        [DEPENDS],
+        "You took the mean of the differences. Take the largest.",
+    ),
+    gap(
+        "smallest_difference",
+        [("difference.max()", "difference.min()")],
+        [DEPENDS],
+        "You took the smallest difference. Take the largest.",
+    ),
+    gap(
+        "with_sign",
+        [(").abs()", ")")],
+        ["test_a_float_at_least_0"],
+        "You took the largest difference with its sign, so a large negative one is not seen. Use `.abs()`.",
+    ),
+    gap(
+        "root_of_squares",
+        [("difference.max()", "difference.norm()")],
+        [DEPENDS],
+        "You took the root of the sum of squares. Take the largest difference.",
+    ),
+    gap(
+        "first_sequence_only",
+        [("difference.max()", "difference[0].max()")],
+        ["test_unequal_sizes"],
+        "You looked at the first sequence of the batch only.",
+    ),
+    gap(
+        "tensor_returned",
+        [(".max().item()", ".max()")],
+        ["test_a_float_at_least_0"],
+        "You returned a tensor. `.item()` makes a float of it.",
+    ),
+    gap(
+        "x_changed",
+        [
+            (
+                "shuffled_after = module(x)[:, order]",
+                "shuffled_after = module(x)[:, order]\n    x[:] = x[:, order]",
+            )
+        ],
+        ["test_inputs_unchanged"],
+        "You shuffled x in place.",
+    ),
+]
+
+
+# --------------------------------------------------------------------------------------------- exercise 4
+def heads(name, edits, about, sentence):
+    return Mistake(
+        "heads_" + name, cell="multi_headed_attention", edits=edits, about=about, sentence=sentence
+    )
+
+
+WIDTH = "sum(head.v.out_features for head in attn_modules)"
+SIDE_BY_SIDE = "side_by_side = torch.cat(outputs, dim=-1)"
+HEADS = [
+    heads(
+        "plain_list",
+        [("nn.ModuleList(attn_modules)", "list(attn_modules)")],
+        ["test_heads_belong_to_the_module"],
+        "The heads stand in a plain list, where torch does not find their parameters. Use nn.ModuleList.",
+    ),
+    heads(
+        "width_of_the_first",
+        [(WIDTH, "len(attn_modules) * attn_modules[0].v.out_features")],
+        ["test_heads_of_different_widths"],
+        "You took the width of the first head for all of them. Sum the widths.",
+    ),
+    heads(
+        "no_final_layer",
+        [("return self.linear(side_by_side)", "return side_by_side")],
+        [FORMULA],
+        "You returned the heads' outputs as they stand. `linear` has to mix them.",
+    ),
+    heads(
+        "averaged",
+        [
+            (WIDTH, "attn_modules[0].v.out_features"),
+            (SIDE_BY_SIDE, "side_by_side = torch.stack(outputs).mean(dim=0)"),
+        ],
+        [FORMULA],
+        "You averaged the heads. Put their outputs side by side.",
+    ),
+    heads(
+        "summed",
+        [(WIDTH, "attn_modules[0].v.out_features"), (SIDE_BY_SIDE, "side_by_side = sum(outputs)")],
+        [FORMULA],
+        "You added the heads up. Put their outputs side by side.",
+    ),
+    heads(
+        "backwards",
+        [("torch.cat(outputs, dim=-1)", "torch.cat(outputs[::-1], dim=-1)")],
+        [FORMULA],
+        "The heads stand in the opposite order. Keep the given one.",
+    ),
+    heads(
+        "interleaved",
+        [
+            (
+                SIDE_BY_SIDE,
+                "same = len({output.shape for output in outputs}) == 1\n"
+                "        side_by_side = torch.stack(outputs, dim=-1).flatten(-2) if same else torch.cat(outputs, dim=-1)",
+            )
+        ],
+        [FORMULA],
+        "The columns of the heads are interleaved. All columns of head 0 come first, then those of head 1.",
+    ),
+    heads(
+        "first_head_only",
+        [
+            (
+                "[head(x, mask) for head in self.attn_modules]",
+                "[self.attn_modules[0](x, mask)] * len(self.attn_modules)",
+            )
+        ],
+        [FORMULA],
+        "You called the first head again and again. Call each of them once.",
+    ),
+    heads(
+        "one_after_the_other",
+        [
+            (
+                "outputs = [head(x, mask) for head in self.attn_modules]",
+                "outputs = []\n"
+                "        for head in self.attn_modules:\n"
+                "            outputs.append(head(x if not outputs else x + outputs[-1].mean(), mask))",
+            )
+        ],
+        [FORMULA],
+        "What one head gives goes into the next. All of them look at the same x.",
+    ),
+    heads(
+        "mask_ignored",
+        [("head(x, mask)", "head(x)")],
+        ["test_mask"],
+        "Your heads don't get the mask.",
+    ),
+    heads(
+        "mask_for_the_first_only",
+        [
+            (
+                "[head(x, mask) for head in self.attn_modules]",
+                "[head(x, None if i else mask) for i, head in enumerate(self.attn_modules)]",
+            )
+        ],
+        ["test_mask"],
+        "Only the first head gets the mask. It holds for all of them.",
+    ),
+    heads(
+        "no_gradients",
+        [("outputs = [head(x, mask) for", "outputs = [head(x, mask).detach() for")],
+        ["test_everything_learns"],
+        "You detached the heads' outputs, so that the heads can't be trained.",
+    ),
+    heads(
+        "no_bias",
+        [("nn.Linear(width, final_output_dim)", "nn.Linear(width, final_output_dim, bias=False)")],
+        ["test_heads_belong_to_the_module"],
+        "`linear` has no bias.",
+    ),
+    heads(
+        "residual_inside",
+        [
+            (
+                "return self.linear(side_by_side)",
+                "return self.linear(side_by_side) + x.mean(dim=-1, keepdim=True)",
+            )
+        ],
+        [FORMULA],
+        "You added the input to the output. Residual connections come later, around the module.",
+    ),
+    heads(
+        "nonlinear",
+        [("return self.linear(side_by_side)", "return torch.relu(self.linear(side_by_side))")],
+        [FORMULA],
+        "You put a ReLU after the final layer. There is none here.",
+    ),
+]
+
+
+# --------------------------------------------------------------------------------------------- exercise 5
+def fused(name, edits, about, sentence):
+    return Mistake("fused_" + name, cell="fused_attention", edits=edits, about=about, sentence=sentence)
+
+
+WEIGHTS = "test_weights_equal_the_formula"
+SPLIT = "parts = x.reshape(batch, length, self.num_heads, d_head)\n        return parts.transpose(1, 2)"
+MERGE = "heads.transpose(1, 2).flatten(2)"
+CALL = "_, weights = masked_attention(q, k, v, mask)"
+DROP = "heads = self.dropout(weights) @ v"
+RETURN = "return self.w_o(merged), weights"
+FUSED = [
+    fused(
+        "split_without_swapping",
+        [(SPLIT, "return x.reshape(batch, self.num_heads, length, d_head)")],
+        [FORMULA, WEIGHTS],
+        "You split by `reshape` alone, so head 0 gets whole tokens. "
+        "Split into (batch, length, heads, d_head) first, then swap the axes.",
+    ),
+    fused(
+        "merge_without_swapping",
+        [(MERGE, "heads.reshape(query.shape)")],
+        [FORMULA],
+        "You merged by `reshape` alone, which mixes the tokens up. "
+        "Swap the axes back to (batch, length, heads, d_head) first.",
+    ),
+    fused(
+        "neither_swapped",
+        [
+            (SPLIT, "return x.reshape(batch, self.num_heads, length, d_head)"),
+            (MERGE, "heads.reshape(query.shape)"),
+        ],
+        [FORMULA],
+        "You split and merged by `reshape` alone. The shapes are right, but heads get whole tokens, "
+        "not a part of every token. Swap the axes.",
+    ),
+    fused(
+        "columns_interleaved",
+        [
+            (
+                SPLIT,
+                "return x.reshape(batch, length, d_head, self.num_heads).permute(0, 3, 1, 2)",
+            )
+        ],
+        [FORMULA, WEIGHTS],
+        "Your head 0 takes every num_heads-th column. It takes the first d_head columns.",
+    ),
+    fused(
+        "split_and_merge_interleaved",
+        [
+            (
+                SPLIT,
+                "return x.reshape(batch, length, d_head, self.num_heads).permute(0, 3, 1, 2)",
+            ),
+            (MERGE, "heads.permute(0, 2, 3, 1).flatten(2)"),
+        ],
+        [FORMULA, WEIGHTS],
+        "Your heads share the columns out one by one, in splitting and in merging. "
+        "Head 0 takes the first d_head columns, head 1 the next ones.",
+    ),
+    fused(
+        "merge_interleaved",
+        [(MERGE, "heads.permute(0, 2, 3, 1).flatten(2)")],
+        [FORMULA],
+        "In merging, you interleave the columns of the heads. All columns of head 0 come first.",
+    ),
+    fused(
+        "merge_backwards",
+        [(MERGE, "heads.flip(1).transpose(1, 2).flatten(2)")],
+        [FORMULA],
+        "In merging, the heads stand in the opposite order.",
+    ),
+    fused(
+        "heads_averaged",
+        [(MERGE, "heads.mean(dim=1).repeat(1, 1, self.num_heads)")],
+        [FORMULA],
+        "You averaged the heads. Put their outputs side by side.",
+    ),
+    fused(
+        "scale_of_d_model",
+        [(CALL, CALL.replace("(q,", "(q / self.num_heads**0.5,"))],
+        [FORMULA, WEIGHTS],
+        "You divided by the root of d_model. Divide by the root of d_head, the width of one head.",
+    ),
+    fused(
+        "no_scale",
+        [(CALL, CALL.replace("(q,", "(q * q.shape[-1] ** 0.5,"))],
+        [FORMULA, WEIGHTS],
+        "The scores are not divided by the root of d_head. masked_attention does it for you.",
+    ),
+    fused(
+        "no_output_layer",
+        [(RETURN, "return merged, weights")],
+        [FORMULA],
+        "You returned the merged heads. They have to pass through w_o.",
+    ),
+    fused(
+        "queries_and_keys_swapped",
+        [("self.w_q(query)", "self.w_k(query)"), ("self.w_k(key)", "self.w_q(key)")],
+        [FORMULA, WEIGHTS],
+        "w_q and w_k are swapped: w_q makes the queries, w_k the keys.",
+    ),
+    fused(
+        "keys_from_the_query",
+        [("self.w_k(key)", "self.w_k(query)")],
+        [FORMULA, WEIGHTS],
+        "Your keys come from `query`. They come from `key`.",
+    ),
+    fused(
+        "values_from_the_key",
+        [("self.w_v(value)", "self.w_v(key)")],
+        [FORMULA],
+        "Your values come from `key`. They come from `value`.",
+    ),
+    fused(
+        "values_made_by_w_k",
+        [("self.w_v(value)", "self.w_k(value)")],
+        [FORMULA],
+        "You made the values with w_k. The layer w_v is for the values.",
+    ),
+    fused(
+        "values_without_a_layer",
+        [("self.w_v(value)", "value")],
+        [FORMULA],
+        "You took `value` itself for the values. It has to pass through w_v.",
+    ),
+    fused(
+        "one_layer_for_queries_and_keys",
+        [("self.w_k = nn.Linear(d_model, d_model)", "self.w_k = self.w_q")],
+        ["test_everything_learns"],
+        "w_q and w_k are one and the same layer. Make a layer of its own for each.",
+    ),
+    fused(
+        "no_bias",
+        [("self.w_q = nn.Linear(d_model, d_model)", "self.w_q = nn.Linear(d_model, d_model, bias=False)")],
+        ["test_everything_learns"],
+        "w_q has no bias.",
+    ),
+    fused(
+        "residual_inside",
+        [(RETURN, "return query + self.w_o(merged), weights")],
+        [FORMULA],
+        "You added the query to the output. Residual connections come later, around the module.",
+    ),
+    fused(
+        "mask_ignored",
+        [(", mask)  # (batch, heads", ")  # (batch, heads")],
+        ["test_mask"],
+        "Your module ignores the mask.",
+    ),
+    fused(
+        "mask_inverted",
+        [("mask.unsqueeze(-3)", "~mask.unsqueeze(-3)")],
+        ["test_mask"],
+        "You turned the mask round. True means that a key may be attended to; "
+        "only nn.MultiheadAttention means the opposite.",
+    ),
+    fused(
+        "mask_for_the_first_head_only",
+        [
+            (
+                "mask = mask.unsqueeze(-3)  #",
+                "mask = mask.unsqueeze(-3) | (torch.arange(self.num_heads) > 0)[:, None, None]  #",
+            )
+        ],
+        ["test_mask"],
+        "Only the first head obeys the mask. It holds for all of them.",
+    ),
+    fused(
+        "mask_axis_from_the_front",
+        [("mask.unsqueeze(-3)", "mask.unsqueeze(1)")],
+        ["test_mask"],
+        "You added the axis of the heads at place 1, which is wrong for a mask without a batch axis. "
+        "Count from the end: -3.",
+    ),
+    fused(
+        "mask_without_the_axis",
+        [("mask = mask.unsqueeze(-3)  #", "mask = mask.unsqueeze(0) if mask.dim() == 2 else mask  #")],
+        ["test_mask"],
+        "Your mask has no axis for the heads, so its batch is taken for the heads.",
+    ),
+    fused(
+        "mask_after_the_softmax",
+        [
+            (
+                CALL,
+                "_, weights = masked_attention(q, k, v)\n        weights = weights if mask is None else weights * mask",
+            )
+        ],
+        ["test_mask"],
+        "You masked after the softmax, so the weights of the visible keys don't sum to 1.",
+    ),
+    fused(
+        "no_key_left_is_nan",
+        [
+            (
+                CALL,
+                "scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5\n"
+                "        scores = scores if mask is None else scores.masked_fill(~mask, -torch.inf)\n"
+                "        weights = torch.softmax(scores, dim=-1)",
+            )
+        ],
+        ["test_query_with_no_key"],
+        "A query that may attend to nothing gets NaN. masked_attention gives it zeros.",
+    ),
+    fused(
+        "no_key_left_is_an_average",
+        [
+            (
+                CALL,
+                "scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5\n"
+                "        scores = scores if mask is None else scores.masked_fill(~mask, -1e9)\n"
+                "        weights = torch.softmax(scores, dim=-1)",
+            )
+        ],
+        ["test_query_with_no_key"],
+        "A query that may attend to nothing gets the average of what it must not see. It should get zeros.",
+    ),
+    fused(
+        "softmax_over_heads",
+        [
+            (
+                CALL,
+                "scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5\n"
+                "        scores = scores if mask is None else scores.masked_fill(~mask, -1e9)\n"
+                "        weights = torch.softmax(scores, dim=1)",
+            )
+        ],
+        [WEIGHTS],
+        "Your softmax runs over the axis of the heads. Let it run over the keys, the last axis.",
+    ),
+    fused(
+        "weights_averaged",
+        [(RETURN, "return self.w_o(merged), weights.mean(dim=1)")],
+        [WEIGHTS],
+        "You averaged the weights over the heads. Return a matrix for each head.",
+    ),
+    fused(
+        "weights_not_returned",
+        [(RETURN, "return self.w_o(merged)")],
+        [FORMULA],
+        "You returned the output alone. Return the pair (output, weights).",
+    ),
+    fused(
+        "pair_swapped",
+        [(RETURN, "return weights, self.w_o(merged)")],
+        [FORMULA],
+        "You returned the weights first. The output comes first.",
+    ),
+    fused(
+        "weights_after_dropout",
+        [(DROP, "weights = self.dropout(weights)\n        heads = weights @ v")],
+        ["test_weights_before_dropout"],
+        "You returned the weights after dropout. Return those before it.",
+    ),
+    fused(
+        "no_dropout",
+        [("self.dropout(weights) @ v", "weights @ v")],
+        ["test_dropout_in_training"],
+        "Nothing is dropped in training.",
+    ),
+    fused(
+        "dropout_on_the_output",
+        [
+            ("self.dropout(weights) @ v", "weights @ v"),
+            (RETURN, "return self.dropout(self.w_o(merged)), weights"),
+        ],
+        ["test_dropout_in_training"],
+        "Dropout hits the output. It should hit the weights.",
+    ),
+    fused(
+        "dropout_on_the_heads",
+        [(DROP, "heads = self.dropout(weights @ v)")],
+        ["test_dropout_in_training"],
+        "Dropout hits what the heads give. It should hit the weights, before they are multiplied with v.",
+    ),
+    fused(
+        "dropout_in_evaluation",
+        [("self.dropout(weights)", "nn.functional.dropout(weights, self.dropout.p)")],
+        ["test_no_dropout_otherwise"],
+        "Dropout stays on after `eval()`. Use nn.Dropout, or hand `self.training` on.",
+    ),
+    fused(
+        "dropout_always_half",
+        [("nn.Dropout(dropout)", "nn.Dropout()")],
+        ["test_no_dropout_otherwise", "test_dropout_in_training"],
+        "Your dropout has the probability 0.5, whatever is asked for.",
+    ),
+    fused(
+        "dropout_keeps_what_it_should_drop",
+        [("nn.Dropout(dropout)", "nn.Dropout(1 - dropout if dropout else 0.0)")],
+        ["test_dropout_in_training"],
+        "You took `dropout` for the probability to keep a weight. It is the probability to drop it.",
+    ),
+    fused(
+        "dropout_without_scaling",
+        [
+            (
+                "self.dropout(weights) @ v",
+                "(self.dropout(weights) * ((1 - self.dropout.p) if self.training else 1)) @ v",
+            )
+        ],
+        ["test_dropout_in_training"],
+        "The weights that dropout leaves are not scaled up by 1 / (1 - p).",
+    ),
+    fused(
+        "uneven_heads_let_through",
+        [("if d_model % num_heads != 0:", "if d_model < num_heads:")],
+        ["test_heads_must_share_the_width"],
+        "You let a width through that the heads can't share evenly. `%` gives the remainder.",
+    ),
+    fused(
+        "assertion_instead",
+        [("raise ValueError(", "raise AssertionError(")],
+        ["test_heads_must_share_the_width"],
+        "You raised an AssertionError. It should be a ValueError.",
+    ),
+    fused(
+        "message_without_numbers",
+        [
+            (
+                'f"{num_heads} heads can\'t share a width of {d_model}: it must be a multiple of num_heads"',
+                '"the heads can\'t share this width"',
+            )
+        ],
+        ["test_heads_must_share_the_width"],
+        "The message of your ValueError does not name both numbers.",
+    ),
+    fused(
+        "no_gradients",
+        [(DROP, f"with torch.no_grad():\n            {DROP}")],
+        ["test_everything_learns"],
+        "You computed under `torch.no_grad()`, so that nothing before it can be trained.",
+    ),
+    fused(
+        "weights_detached",
+        [("self.dropout(weights) @ v", "self.dropout(weights.detach()) @ v")],
+        ["test_everything_learns"],
+        "You detached the weights, so that no gradient reaches queries and keys through the output.",
+    ),
+    fused(
+        "float32_inside",
+        [(RETURN, "return self.w_o(merged).float().to(query.dtype), weights")],
+        ["test_float64_and_inputs_unchanged"],
+        "You computed in float32. The module should compute in the dtype of its input.",
+    ),
+    fused(
+        "mask_changed",
+        [("mask = mask.unsqueeze(-3)", "mask.logical_not_()\n            mask = ~mask.unsqueeze(-3)")],
+        ["test_float64_and_inputs_unchanged"],
+        "You changed the mask in place.",
+    ),
+]
+
+
+# --------------------------------------------------------------------------------------------- exercise 6
+def copying(name, edits, about, sentence):
+    return Mistake("copy_" + name, cell="copy_heads", edits=edits, about=about, sentence=sentence)
+
+
+BIAS = "            layer.bias.copy_(torch.cat([part.bias for part in parts]))  # (d_model,)\n"
+PARTS = "[getattr(head, name) for head in heads.attn_modules]"
+OF_HEADS = "test_weights_of_the_heads"
+COPYING = [
+    copying(
+        "biases_forgotten",
+        [(BIAS, "")],
+        ["test_biases_of_the_heads"],
+        "You left the biases of q, k and v out.",
+    ),
+    copying(
+        "final_layer_forgotten",
+        [
+            (
+                "        fused.w_o.weight.copy_(heads.linear.weight)\n"
+                "        fused.w_o.bias.copy_(heads.linear.bias)\n",
+                "",
+            )
+        ],
+        ["test_final_layer"],
+        "You left the final layer out: `linear` belongs in w_o.",
+    ),
+    copying(
+        "final_bias_forgotten",
+        [("        fused.w_o.bias.copy_(heads.linear.bias)\n", "")],
+        ["test_final_layer"],
+        "You left the bias of the final layer out.",
+    ),
+    copying(
+        "final_weight_transposed",
+        [("(heads.linear.weight)", "(heads.linear.weight.T)")],
+        ["test_final_layer"],
+        "You transposed the weight of the final layer. It fits as it is.",
+    ),
+    copying(
+        "heads_backwards",
+        [(PARTS, PARTS.replace("heads.attn_modules", "reversed(heads.attn_modules)"))],
+        [OF_HEADS],
+        "The heads stand in the opposite order. Head 0 belongs in the first rows.",
+    ),
+    copying(
+        "rows_interleaved",
+        [
+            (
+                "torch.cat([part.weight for part in parts])",
+                "torch.stack([part.weight for part in parts], dim=1).flatten(0, 1)",
+            )
+        ],
+        [OF_HEADS],
+        "The rows of the heads are interleaved. All rows of head 0 come first, then those of head 1.",
+    ),
+    copying(
+        "columns_for_rows",
+        [
+            (
+                "torch.cat([part.weight for part in parts])",
+                "torch.cat([part.weight.T for part in parts], dim=1)",
+            )
+        ],
+        [OF_HEADS],
+        "You put the heads' weights side by side, transposed. "
+        "A row of the weight makes a column of the result, so stack the rows.",
+    ),
+    copying(
+        "first_head_for_all",
+        [(PARTS, "[getattr(heads.attn_modules[0], name) for head in heads.attn_modules]")],
+        [OF_HEADS],
+        "All heads got the weights of the first one.",
+    ),
+    copying(
+        "queries_and_keys_swapped",
+        [('"q": fused.w_q, "k": fused.w_k', '"k": fused.w_q, "q": fused.w_k')],
+        [OF_HEADS],
+        "q and k are swapped: the weights of q belong in w_q, those of k in w_k.",
+    ),
+    copying(
+        "values_forgotten",
+        [(', "v": fused.w_v', "")],
+        [OF_HEADS],
+        "You left the values out: v belongs in w_v.",
+    ),
+    copying(
+        "final_layer_shared",
+        [
+            (
+                "        fused.w_o.weight.copy_(heads.linear.weight)\n"
+                "        fused.w_o.bias.copy_(heads.linear.bias)\n",
+                "        fused.w_o = heads.linear\n",
+            )
+        ],
+        ["test_no_shared_memory"],
+        "w_o is now the same layer as `linear`, so training one changes the other. Copy the numbers.",
+    ),
+    copying(
+        "final_data_shared",
+        [("fused.w_o.weight.copy_(heads.linear.weight)", "fused.w_o.weight.data = heads.linear.weight.data")],
+        ["test_no_shared_memory"],
+        "`.data = ...` makes both layers use the same memory, so training one changes the other. "
+        "Copy the numbers.",
+    ),
+    copying(
+        "wrong_direction",
+        [
+            (
+                "fused.w_o.weight.copy_(heads.linear.weight)",
+                "heads.linear.weight.copy_(fused.w_o.weight)",
+            )
+        ],
+        ["test_list_unchanged"],
+        "You copied the weight of the final layer from the fused module to the list, the wrong way round.",
+    ),
+    copying(
+        "with_a_copy_of_the_module",
+        [("layers = {", "import copy\n\n    fused = copy.deepcopy(fused)\n    layers = {")],
+        [OF_HEADS, "test_list_unchanged"],
+        "You wrote into a copy of the fused module. Write into the one that you are given.",
+    ),
+]
+
+MISTAKES = [*SELF, *GAP, *CROSS, *HEADS, *FUSED, *COPYING]

@@ -1,0 +1,72 @@
+"""Checks of exercise 6: copy_heads, between modules of ours, so that no other answer is needed."""
+
+import pytest
+import torch
+
+from coursekit.checks import fail, points
+
+
+@pytest.fixture
+def pair(student, reference, helper):
+    """A list of 3 heads with recorded weights, a fused module, and the latter's state after copying."""
+
+    def make():
+        heads, fused = helper.Heads(12, 3), helper.Fused(12, 3)
+        names = sorted(heads.state())
+        shapes = {name.replace(".", "_"): tuple(heads.state()[name].shape) for name in names}
+        heads.load_state(dict(zip(names, reference.inputs("heads", **shapes), strict=True)))
+        student.copy_heads(heads, fused)
+        return heads, fused
+
+    return make
+
+
+@points(4)
+def test_weights_of_the_heads(reference, pair):
+    """The heads' weights stand one above the other in w_q, w_k and w_v, head 0 at the top."""
+    state = pair()[1].state()
+    for name in ["w_q", "w_k", "w_v"]:
+        reference.assert_close(f"{name}.weight", state[f"{name}.weight"])
+
+
+@points(2)
+def test_biases_of_the_heads(reference, pair):
+    """The heads' biases stand one after the other in those of w_q, w_k and w_v."""
+    state = pair()[1].state()
+    for name in ["w_q", "w_k", "w_v"]:
+        reference.assert_close(f"{name}.bias", state[f"{name}.bias"])
+
+
+@points(2)
+def test_final_layer(reference, pair):
+    """Weight and bias of `linear` are copied to w_o."""
+    state = pair()[1].state()
+    for name in ["w_o.weight", "w_o.bias"]:
+        reference.assert_close(name, state[name])
+
+
+@points(1)
+def test_list_unchanged(student, helper):
+    """The list of heads keeps its values."""
+    heads, fused = helper.Heads(6, 2), helper.call("Fused", 6, 2, seed=1).value
+    before, fresh = heads.state(), fused.state()
+    student.copy_heads(heads, fused)
+    after = heads.state()
+    if any(not torch.equal(before[name], after[name]) for name in before):
+        fail("The list of heads has changed. Copy from it into the fused module, not the other way round.")
+    if all(torch.equal(fresh[name], value) for name, value in fused.state().items()):
+        fail("The fused module has not changed. Write into its parameters in place.")
+
+
+@points(1)
+def test_no_shared_memory(pair):
+    """Copied, not shared: what happens to the list afterwards does not reach the fused module."""
+    heads, fused = pair()
+    before = fused.state()
+    heads.load_state({name: 0 * value for name, value in heads.state().items()})
+    after = fused.state()
+    for name, value in before.items():
+        if not torch.equal(value, after[name]):
+            fail(f"When the list changes, `{name}` of the fused module changes with it. Copy the numbers.")
+    if not any(value.any() for value in after.values()):
+        fail("The fused module holds nothing but zeros.")

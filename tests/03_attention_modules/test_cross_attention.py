@@ -1,0 +1,107 @@
+"""Checks of exercise 3: CrossAttention. The order in which the layers are made costs no points."""
+
+import pytest
+import torch
+
+from coursekit.checks import assert_close, assert_shape, assert_unchanged, points
+
+
+@pytest.fixture
+def with_known_weights(student, reference, layers_of):
+    """A module (6, 6, 6, 6) of the student's, with recorded weights in its layers and no biases."""
+
+    def make():
+        module = student.CrossAttention(6, 6, 6, 6)
+        q, k, v = reference.inputs("weights", q=(6, 6), k=(6, 6), v=(6, 6))
+        layers_of(module, q=(6, 6), k=(6, 6), v=(6, 6)).write({"q": q / 2, "k": k / 2, "v": v})
+        return module
+
+    return make
+
+
+@points(5)
+def test_output_equals_the_formula(reference, with_known_weights):
+    """The output, returned alone, is attention: queries from x by layer q, keys and values from y by k and v."""
+    x, y = reference.inputs("x and y", x=(3, 4, 6), y=(3, 4, 6))
+    reference.assert_close("output", with_known_weights()(x, y))
+
+
+@points(3)
+def test_unequal_lengths(reference, with_known_weights, assert_queries_matter):
+    """x and y may differ in length: every token of x gets its row, and every token of y counts."""
+    module = with_known_weights()
+    for l_x, l_y in [(5, 3), (3, 5)]:
+        x, y = reference.inputs(f"{l_x} and {l_y}", x=(2, l_x, 6), y=(2, l_y, 6))
+        output = module(x, y)
+        assert_shape("output", output, (2, l_x, 6))
+        assert_queries_matter(output)
+        backwards = module(x, y.flip(1))  # y is a bag of answers: its order does not matter
+        reference.assert_close(
+            f"output for {l_x} and {l_y} tokens, less that with y backwards", output - backwards
+        )
+        one_by_one = torch.cat([module(x[:, i : i + 1], y) for i in range(l_x)], dim=1)
+        reference.assert_close(
+            f"output for {l_x} and {l_y} tokens, less that for the tokens of x one by one",
+            output - one_by_one,
+        )
+
+
+@points(2)
+def test_unequal_widths(student, draw, layers_of, oracle):
+    """x, y, keys and output may all have different widths, and the biases count."""
+    x_dim, y_dim, key_dim, output_dim, batch, l_x, l_y = draw.sizes(7)
+    module = student.CrossAttention(x_dim, y_dim, key_dim, output_dim)
+    layers = layers_of(module, q=(key_dim, x_dim), k=(key_dim, y_dim), v=(output_dim, y_dim))
+    x, y = draw.normal(batch, l_x, x_dim), draw.normal(batch, l_y, y_dim)
+    output = module(x, y)
+    assert_shape("output", output, (batch, l_x, output_dim))
+    assert_close("output", output, oracle(layers.read(), x, y, y))
+
+
+@points(2)
+def test_mask(reference, with_known_weights, assert_queries_matter):
+    """What the mask hides does not count: pads of y (batch, 1, L_y), or other tokens for each query."""
+    module = with_known_weights()
+    x, y = reference.inputs("x and y", x=(3, 4, 6), y=(3, 5, 6))
+    assert_queries_matter(module(x, y))
+    padding = (torch.arange(5) < 3).expand(3, 1, 5)
+    reference.assert_close(
+        "output with pads in y, less that without the pads", module(x, y, padding) - module(x, y[:, :3])
+    )
+    mask = torch.ones(4, 5, dtype=torch.bool).tril()
+    output = module(x, y, mask)
+    for i in range(4):
+        alone = module(x[:, i : i + 1], y[:, : i + 1])[:, 0]
+        reference.assert_close(
+            f"output of token {i} with a mask (L_x, L_y), less that of the visible tokens alone",
+            output[:, i] - alone,
+        )
+
+
+@points(1)
+def test_everything_learns(student, draw, assert_learns):
+    """Gradients reach x, y and all parameters, so that the module can be trained."""
+    assert_learns(student.CrossAttention(6, 7, 3, 5).gradients(draw.normal(2, 4, 6), draw.normal(2, 4, 7)))
+
+
+@points(1)
+def test_three_layers(student, layers_of):
+    """q, k and v are three layers, each with weights of its own and a bias."""
+    module = student.CrossAttention(6, 7, 3, 5)
+    layers_of(module, q=(3, 6), k=(3, 7), v=(5, 7))
+    count = sum(parameter.numel() for parameter in module.parameters().values())
+    right = 3 * 6 + 3 + 3 * 7 + 3 + 5 * 7 + 5
+    assert count == right, (
+        f"The module has {count} parameters. Three layers with weights of their own and with biases have {right}."
+    )
+
+
+@points(1)
+def test_float64_and_inputs_unchanged(student, draw, assert_float64):
+    """After .to(torch.float64) it computes in full precision, and x and y keep their values."""
+    module = student.CrossAttention(6, 7, 3, 5).to(torch.float64)
+    x, y = draw.normal(2, 4, 6, dtype=torch.float64), draw.normal(2, 3, 7, dtype=torch.float64)
+    call = module.call(x, y)
+    assert_unchanged(call)
+    assert_float64(call.value)
+    assert_close("output, against that for y twice", call.value, module(x, torch.cat([y, y], 1)), atol=1e-10)

@@ -1,0 +1,59 @@
+"""Checks of exercise 2: equivariance_gap, on modules of ours."""
+
+import torch
+
+from coursekit.checks import assert_close, points
+
+
+@points(4)
+def test_module_that_depends_on_the_order(student, reference, helper):
+    """For a running sum along the sequence, the gap is what going both ways gives."""
+    (x,) = reference.inputs("x", x=(4, 4, 4))
+    order = torch.tensor([2, 0, 3, 1])
+    reference.assert_close("gap", student.equivariance_gap(helper.RunningSum(), x, order))
+
+
+@points(2)
+def test_equivariant_modules(student, draw, helper):
+    """The gap is nearly 0 for modules that can't see the order: token by token, or among all tokens."""
+    batch, length, width = draw.sizes(3, low=3)
+    order = torch.arange(length).roll(1)
+    x = draw.normal(batch, length, width)
+    for module in [helper.Squares(), helper.Among()]:
+        gap = student.equivariance_gap(module, x, order)
+        assert gap < 1e-4, (
+            f"For a module that can't see the order you measure a gap of {gap:.3g}. "
+            "Are both results in the same order when you compare them?"
+        )
+
+
+@points(2)
+def test_unequal_sizes(student, draw, helper):
+    """The whole batch and all widths count, at sizes that all differ."""
+    batch, length, width = draw.sizes(3, low=3)
+    order = torch.arange(length).roll(1)
+    table = torch.zeros(batch, length, width)
+    table[-1, draw.integers(0, length, ()), -1] = 3.0  # only here does the order matter
+    x = draw.normal(batch, length, width)
+    gap = student.equivariance_gap(helper.Places(table), x, order)
+    assert_close("gap", gap, 3.0)
+
+
+@points(1)
+def test_a_float_at_least_0(student, helper):
+    """The gap is a Python float, the largest difference without its sign."""
+    table = torch.tensor([0.0, 1.0, 2.0])[None, :, None]
+    gap = student.equivariance_gap(helper.Places(table), torch.zeros(1, 3, 1), torch.tensor([2, 0, 1]))
+    assert isinstance(gap, float), f"The result is a {type(gap).__name__}. It has to be a float."
+    other = student.equivariance_gap(helper.Places(-table), torch.zeros(1, 3, 1), torch.tensor([2, 0, 1]))
+    assert_close("gap, against that with all signs turned,", gap, other)
+
+
+@points(1)
+def test_inputs_unchanged(student, draw, helper):
+    """x and order keep their values."""
+    call = student.call(
+        "equivariance_gap", helper.RunningSum(), draw.normal(2, 4, 3), torch.tensor([2, 0, 3, 1])
+    )
+    assert not call.changed, "You changed x or order in place. Make new tensors instead."
+    assert isinstance(call.value, float | torch.Tensor), "Nothing came back."

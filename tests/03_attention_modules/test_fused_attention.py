@@ -1,0 +1,179 @@
+"""Checks of exercise 5: FusedMultiHeadAttention, against the formula and against itself."""
+
+import pytest
+import torch
+
+from coursekit.checks import assert_close, assert_raises, assert_shape, assert_unchanged, points
+
+NAMES = ["w_q", "w_k", "w_v", "w_o"]
+
+
+@pytest.fixture
+def fused(student, reference, layers_of):
+    """A module of the student's, with recorded weights, no biases, in eval()."""
+
+    def make(d_model=8, num_heads=2, dropout=0.0, **weights):
+        module = student.FusedMultiHeadAttention(d_model, num_heads, dropout)
+        known = reference.inputs(f"weights {d_model}", **{name: (d_model, d_model) for name in NAMES})
+        values = dict(zip(NAMES, known, strict=True)) | weights
+        layers_of(module, **{name: (d_model, d_model) for name in NAMES}).write(values)
+        return module.eval()
+
+    return make
+
+
+@points(5)
+def test_output_equals_the_formula(reference, fused):
+    """The output is w_o of the heads side by side, each softmax(q kᵀ / √d_head) v of its own columns."""
+    query, key, value = reference.inputs("x", query=(3, 4, 8), key=(3, 4, 8), value=(3, 4, 8))
+    output, _ = fused()(query / 2, key / 2, value)
+    reference.assert_close("output", output)
+
+
+@points(3)
+def test_weights_equal_the_formula(reference, fused):
+    """The weights are returned second, (batch, heads, L_query, L_key): a matrix for each head, whose rows sum to 1."""
+    query, key, value = reference.inputs("x", query=(3, 4, 8), key=(3, 4, 8), value=(3, 4, 8))
+    _, weights = fused()(query / 2, key / 2, value)
+    reference.assert_close("weights", weights)
+
+
+@points(3)
+def test_unequal_sizes(student, draw, layers_of, oracle):
+    """Batch, lengths, heads and widths may all differ, also one head only, and the biases count."""
+    batch, l_query, l_key, heads, d_head = draw.sizes(5)
+    d_model = heads * d_head
+    for number in (heads, 1):
+        module = student.FusedMultiHeadAttention(d_model, number).eval()
+        layers = layers_of(module, **{name: (d_model, d_model) for name in NAMES})
+        query, key, value = (draw.normal(batch, length, d_model) for length in (l_query, l_key, l_key))
+        output, weights = module(query, key, value)
+        assert_shape("output", output, (batch, l_query, d_model))
+        assert_shape("weights", weights, (batch, number, l_query, l_key))
+        assert_close("output", output, oracle(layers.read(), query, key, value, heads=number))
+
+
+@points(4)
+def test_mask(reference, fused, assert_queries_matter):
+    """A mask holds for all heads: (batch, 1, L_key), (L_query, L_key) or (batch, L_query, L_key)."""
+    module = fused()
+    query, key, value = reference.inputs("x", query=(3, 4, 8), key=(3, 5, 8), value=(3, 5, 8))
+    assert_queries_matter(module(query, key, value)[0])
+    padding = (torch.arange(5) < 3).expand(3, 1, 5)
+    output, weights = module(query, key, value, padding)
+    shorter = module(query, key[:, :3], value[:, :3])
+    reference.assert_close("output with pads, less that without the pads", output - shorter[0])
+    reference.assert_close("weights with pads, less those without the pads", weights[..., :3] - shorter[1])
+    triangle = torch.ones(4, 5, dtype=torch.bool).tril()
+    for name, mask in [("(L_query, L_key)", triangle), ("(batch, L_query, L_key)", padding & triangle)]:
+        output, _ = module(query, key, value, mask)
+        assert_shape("output", output, (3, 4, 8))
+        for i in range(3):
+            visible = slice(i + 1)
+            alone, _ = module(query[:, i : i + 1], key[:, visible], value[:, visible])
+            reference.assert_close(
+                f"output of query {i} with a mask {name}, less that of the visible keys alone",
+                output[:, i] - alone[:, 0],
+            )
+
+
+@points(1)
+def test_query_with_no_key(reference, fused):
+    """A query that may attend to nothing gets zeros from every head, and no NaN; the others are not touched."""
+    module = fused()
+    query, key, value = reference.inputs("x", query=(3, 4, 8), key=(3, 5, 8), value=(3, 5, 8))
+    before, _ = module(query, key, value)
+    mask = torch.ones(3, 4, 5, dtype=torch.bool)
+    mask[0, 1] = False
+    output, weights = module(query, key, value, mask)
+    reference.assert_close("weights of a query with no key", weights[0, :, 1])
+    reference.assert_close("output of a query with no key, with all biases at 0", output[0, 1])
+    output[0, 1] = before[0, 1]
+    assert_close("output of the other queries", output, before)
+
+
+@points(2)
+def test_heads_must_share_the_width(student, draw):
+    """A width that the heads can't share evenly raises a ValueError that names both numbers."""
+    d_head, num_heads = draw.sizes(2, low=3, high=9)
+    for d_model in (d_head * num_heads + 1, num_heads - 1):
+        assert_raises(
+            ValueError,
+            lambda d_model=d_model: student.FusedMultiHeadAttention(d_model, num_heads),
+            mentions=(d_model, num_heads),
+        )
+    student.FusedMultiHeadAttention(d_head * num_heads, num_heads)  # and this one is fine
+
+
+@points(2)
+def test_dropout_in_training(reference, fused):
+    """In training, dropout hits the weights before they are multiplied with the values, and nothing else."""
+    module = fused(4, 2, dropout=0.25, w_v=torch.eye(4), w_o=torch.eye(4)).train()
+    query, key = reference.inputs("x", query=(12, 9, 4), key=(12, 7, 4))
+    output, _ = module(
+        query, key, torch.ones(12, 7, 4)
+    )  # each number is the sum of the weights that are left
+    assert (output - 1).abs().max() > 0.01, "In training, with dropout=0.25, no weight is dropped."
+    kept = torch.tensor([0, 1, 1 / 0.75])
+    assert ((output[..., None] - kept).abs().amin(dim=-1) > 0.01).any(), (
+        "Dropout should hit the weights, one by one. Yours hits what comes after them."
+    )
+    assert abs(output.mean() - 1) < 0.1, (
+        "On average the weights that are left should sum to 1: nn.Dropout scales them up by 1 / (1 - p)."
+    )
+    many = fused(4, 2, dropout=0.75, w_v=torch.eye(4), w_o=torch.eye(4)).train()
+    gone, _ = many(query, key, torch.ones(12, 7, 4))
+    assert gone.std() > 1.5 * output.std(), (
+        "With dropout=0.75 the output should scatter more than with 0.25. Which probability do you pass on?"
+    )
+
+
+@points(1)
+def test_weights_before_dropout(reference, fused):
+    """The weights that are returned are those before dropout: the same in training and in evaluation."""
+    query, key, value = reference.inputs("x", query=(3, 4, 8), key=(3, 5, 8), value=(3, 5, 8))
+    _, calm = fused(dropout=0.5)(query, key, value)
+    _, weights = fused(dropout=0.5).train()(query, key, value)
+    reference.assert_close("weights in training, less those in evaluation", weights - calm)
+
+
+@points(1)
+def test_no_dropout_otherwise(reference, fused):
+    """After eval(), and with the default dropout=0.0 in training, nothing is dropped."""
+    query, key, value = reference.inputs("x", query=(3, 4, 8), key=(3, 5, 8), value=(3, 5, 8))
+    calm, _ = fused(dropout=0.5)(query, key, value)
+    again, _ = fused(dropout=0.5).call(query, key, value, seed=1).value
+    assert_close("output after eval(), against that with another seed,", again, calm)
+    without, _ = fused().train()(query, key, value)
+    assert_close("output in training without dropout, against that after eval(),", without, calm)
+
+
+@points(2)
+def test_everything_learns(student, draw, assert_learns):
+    """Gradients reach query, key, value and the parameters of four linear layers with bias."""
+    module = student.FusedMultiHeadAttention(6, 2)
+    count = sum(parameter.numel() for parameter in module.parameters().values())
+    assert count == 4 * (36 + 6), (
+        f"The module has {count} parameters. Four linear layers with weights of their own and biases have 168."
+    )
+    inputs = draw.normal(2, 4, 6), draw.normal(2, 5, 6), draw.normal(2, 5, 6)
+    gradients = module.gradients(*inputs)
+    assert_learns(gradients)
+    with_other_values = module.gradients(*inputs[:2], 2 * inputs[2])
+    assert not torch.allclose(gradients.inputs[0], with_other_values.inputs[0]), (
+        "Gradients reach the query through the weights that you return, but not through the output: "
+        "the weights are detached before they are multiplied with the values."
+    )
+
+
+@points(1)
+def test_float64_and_inputs_unchanged(student, draw, assert_float64):
+    """After .to(torch.float64) it computes in full precision, and the inputs, mask included, keep their values."""
+    module = student.FusedMultiHeadAttention(6, 2).to(torch.float64).eval()
+    query, key, value = (draw.normal(2, length, 6, dtype=torch.float64) for length in (4, 5, 5))
+    assert_unchanged(module.call(query, key, value, torch.ones(4, 5, dtype=torch.bool)))
+    output, weights = module(query, key, value)
+    assert_float64(output)
+    assert_float64(weights)
+    twice, _ = module(query, torch.cat([key, key], 1), torch.cat([value, value], 1))
+    assert_close("output, against that for all keys and values twice", output, twice, atol=1e-10, rtol=1e-10)

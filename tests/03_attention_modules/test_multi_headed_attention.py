@@ -1,0 +1,100 @@
+"""Checks of exercise 4: MultiHeadedAttention, with heads of ours."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from coursekit.checks import assert_close, assert_shape, assert_unchanged, points
+
+
+@pytest.fixture
+def linear_of(layers_of):
+    """(weight, bias) of the student's final layer, whose shape is asserted."""
+    return lambda module, to, width: layers_of(module, linear=(to, width)).read()["linear"]
+
+
+@points(5)
+def test_output_equals_the_formula(student, reference, helper, linear_of):
+    """The heads' outputs stand side by side in the given order, and `linear` mixes them."""
+    heads = [helper.Head(6, 5, 3) for _ in range(3)]
+    for i, head in enumerate(heads):
+        (weight,) = reference.inputs(f"head {i}", v=(3, 6))
+        head.load_state({"v.weight": weight})
+    module = student.MultiHeadedAttention(heads, 9)
+    linear_of(module, 9, 9)
+    (known,) = reference.inputs("linear", weight=(9, 9))
+    module.load_state({"linear.weight": known})
+    if "linear.bias" in module.state():
+        module.load_state({"linear.bias": torch.zeros(9)})
+    (x,) = reference.inputs("x", x=(2, 4, 6))
+    reference.assert_close("output", module(x))
+
+
+@points(3)
+def test_heads_of_different_widths(student, draw, helper, linear_of):
+    """Heads may differ in width: `linear` reads the sum of their widths."""
+    batch, length, input_dim, final, *widths = draw.sizes(7)
+    heads = [helper.Head(input_dim, 4, width) for width in widths]
+    module = student.MultiHeadedAttention(heads, final)
+    x = draw.normal(batch, length, input_dim)
+    output = module(x)
+    assert_shape("output", output, (batch, length, final))
+    weight, bias = linear_of(module, final, sum(widths))
+    assert_close("output", output, F.linear(torch.cat([head(x) for head in heads], dim=-1), weight, bias))
+
+
+@points(2)
+def test_heads_belong_to_the_module(student, draw, helper):
+    """torch finds the parameters of all heads and of `linear`, also if the heads come as a plain list."""
+    input_dim, key_dim, final, *widths = draw.sizes(5)
+    heads = [helper.Head(input_dim, key_dim, width) for width in widths]
+    module = student.MultiHeadedAttention(heads, final)
+    names = module.parameters()
+    for i in range(2):
+        assert f"attn_modules.{i}.v.weight" in names, (
+            f"`parameters()` does not find head {i} in `self.attn_modules`. Keep the heads in an nn.ModuleList."
+        )
+    count = sum(parameter.numel() for parameter in names.values())
+    right = sum(p.numel() for head in heads for p in head.parameters().values()) + (sum(widths) + 1) * final
+    assert count == right, (
+        f"The module has {count} parameters. The heads and a linear layer with bias have {right}."
+    )
+
+
+@points(2)
+def test_mask(student, reference, helper, assert_queries_matter):
+    """The mask reaches every head."""
+    for number in range(2):
+        heads = [helper.Head(6, 5, 3), helper.Head(6, 5, 3)]
+        for i, head in enumerate(heads):
+            q, k, v = reference.inputs(f"head {i}", q=(5, 6), k=(5, 6), v=(3, 6))
+            # one head sees, the other is blind
+            head.load_state({"q.weight": q, "k.weight": k, "v.weight": v if i == number else 0 * v})
+            head.load_state({"v.bias": torch.zeros(3)})
+        module = student.MultiHeadedAttention(heads, 4)
+        (x,) = reference.inputs("x", x=(3, 5, 6))
+        assert_queries_matter(module(x))
+        padding = (torch.arange(5) < 3).expand(3, 1, 5)
+        gap = module(x, padding)[:, :3] - module(x[:, :3])
+        assert_close(
+            f"what head {number} adds to the output with pads, less that without the pads",
+            gap,
+            torch.zeros(3, 3, 4),
+        )
+
+
+@points(2)
+def test_everything_learns(student, draw, helper, assert_learns):
+    """Gradients reach x, all heads and `linear`, so that the module can be trained."""
+    heads = [helper.Head(6, 5, 3), helper.Head(6, 4, 2)]
+    assert_learns(student.MultiHeadedAttention(heads, 7).gradients(draw.normal(2, 4, 6)))
+
+
+@points(1)
+def test_one_head_and_input_unchanged(student, draw, helper):
+    """A single head works as well, in float64 too, and x keeps its values."""
+    module = student.MultiHeadedAttention([helper.Head(6, 5, 3)], 7).to(torch.float64)
+    call = module.call(draw.normal(2, 4, 6, dtype=torch.float64))
+    assert_unchanged(call)
+    assert_shape("output", call.value, (2, 4, 7))
+    assert call.value.dtype == torch.float64, f"For float64, the output is {call.value.dtype}."

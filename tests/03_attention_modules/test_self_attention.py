@@ -1,0 +1,91 @@
+"""Checks of exercise 1: SelfAttention. The order in which the layers are made costs no points."""
+
+import pytest
+import torch
+
+from coursekit.checks import assert_close, assert_shape, assert_unchanged, points
+
+
+@pytest.fixture
+def with_known_weights(student, reference, layers_of):
+    """A module (6, 6, 6) of the student's, with recorded weights in its layers and no biases."""
+
+    def make():
+        module = student.SelfAttention(6, 6, 6)
+        q, k, v = reference.inputs("weights", q=(6, 6), k=(6, 6), v=(6, 6))
+        layers_of(module, q=(6, 6), k=(6, 6), v=(6, 6)).write({"q": q / 2, "k": k / 2, "v": v})
+        return module
+
+    return make
+
+
+@points(5)
+def test_output_equals_the_formula(reference, with_known_weights):
+    """The output, returned alone, is attention: queries from layer q, keys from k, values from v."""
+    (x,) = reference.inputs("x", x=(3, 4, 6))
+    reference.assert_close("output", with_known_weights()(x))
+
+
+@points(3)
+def test_unequal_widths(student, draw, layers_of, oracle):
+    """Input, keys and output may all have different widths, and the biases count."""
+    input_dim, key_dim, output_dim, batch, length = draw.sizes(5)
+    module = student.SelfAttention(input_dim, key_dim, output_dim)
+    layers = layers_of(module, q=(key_dim, input_dim), k=(key_dim, input_dim), v=(output_dim, input_dim))
+    x = draw.normal(batch, length, input_dim)
+    output = module(x)
+    assert_shape("output", output, (batch, length, output_dim))
+    assert_close("output", output, oracle(layers.read(), x, x, x))
+
+
+@points(3)
+def test_mask(reference, with_known_weights, assert_queries_matter):
+    """What the mask hides does not count: pads (batch, 1, L), the future (L, L), or both (batch, L, L)."""
+    module = with_known_weights()
+    (x,) = reference.inputs("x", x=(3, 5, 6))
+    assert_queries_matter(module(x))
+    padding = (torch.arange(5) < 3).expand(3, 1, 5)
+    causal = torch.ones(5, 5, dtype=torch.bool).tril()
+    shorter = module(x[:, :3])
+    reference.assert_close(
+        "output with pads, less that without the pads", module(x, padding)[:, :3] - shorter
+    )
+    for name, mask in [("the future", causal), ("both", padding & causal)]:
+        output = module(x, mask)
+        for i in range(3):
+            alone = module(x[:, : i + 1])[:, i]
+            reference.assert_close(
+                f"output of token {i} with {name} hidden, less that of the tokens up to {i} alone",
+                output[:, i] - alone,
+            )
+
+
+@points(2)
+def test_everything_learns(student, draw, assert_learns):
+    """Gradients reach x and all parameters, so that the module can be trained."""
+    assert_learns(student.SelfAttention(6, 3, 5).gradients(draw.normal(2, 4, 6)))
+
+
+@points(1)
+def test_three_layers(student, layers_of):
+    """q, k and v are three layers, each with weights of its own and a bias."""
+    module = student.SelfAttention(7, 3, 5)
+    layers_of(module, q=(3, 7), k=(3, 7), v=(5, 7))
+    count = sum(parameter.numel() for parameter in module.parameters().values())
+    right = 2 * (3 * 7 + 3) + 5 * 7 + 5
+    assert count == right, (
+        f"The module has {count} parameters. Three layers with weights of their own and with biases have {right}."
+    )
+
+
+@points(1)
+def test_float64_and_input_unchanged(student, draw, assert_float64):
+    """After .to(torch.float64) it computes in full precision, and x keeps its values."""
+    module = student.SelfAttention(6, 3, 5).to(torch.float64)
+    x = draw.normal(2, 4, 6, dtype=torch.float64)
+    call = module.call(x)
+    assert_unchanged(call)
+    assert_float64(call.value)
+    assert_close(
+        "output, against that for x twice", call.value, module(torch.cat([x, x], 1))[:, :4], atol=1e-10
+    )
