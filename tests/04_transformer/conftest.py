@@ -1,0 +1,261 @@
+"""What the checks share: the ban on ready-made parts, weights that tell all parts from each other, and oracles.
+
+Freshly made norms are all alike, so every module gets new weights first, drawn from their names. The oracle of
+a layer is torch's own layer, and that of a whole encoder or decoder is the student's own layers, called one
+after the other. Both use the student's own `FeedForward`, so a mistake in one part is not paid for in the next.
+"""
+
+import ast
+import math
+import zlib
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from coursekit.checks import fail, forbid
+from coursekit.student.names import parse
+
+only_own_code = forbid(
+    "scaled_dot_product_attention",
+    "multi_head_attention_forward",
+    "MultiheadAttention",
+    "TransformerEncoder*",
+    "TransformerDecoder*",
+)
+
+
+@pytest.fixture(autouse=True)
+def not_the_ready_made_model(request):
+    """`nn.Transformer` is not allowed; the student's own class of the same name is."""
+    if request.node.get_closest_marker("points") is None:
+        return
+    exercise = request.path.stem.removeprefix("test_")
+    ready_made = "torch.nn.Transformer".rpartition(".")[2]
+    for source in request.getfixturevalue("student").answer_code(exercise):
+        for node in ast.walk(parse(source) or ast.Module([], [])):
+            imported = isinstance(node, ast.ImportFrom) and ready_made in [a.name for a in node.names]
+            if imported or (isinstance(node, ast.Attribute) and node.attr == ready_made):
+                fail("Your answer uses torch's own `Transformer`. Build the model from your own parts.")
+
+
+def new_value(name, shape, seed):
+    """A value for the parameter `name`: the same for the same seed, and different for every name."""
+    generator = torch.Generator().manual_seed(zlib.crc32(f"{seed}/{name}".encode()))
+    noise = torch.randn(shape, generator=generator)
+    if len(shape) == 1:
+        return 0.3 * noise + (1 if name.endswith("weight") else 0)  # a vector called weight is that of a norm
+    return noise / math.sqrt(shape[1])
+
+
+def linear_shapes(prefix, rows, columns):
+    return {f"{prefix}.weight": (rows, columns), f"{prefix}.bias": (rows,)}
+
+
+def layer_shapes(d_model, d_ff, attentions):
+    """Name -> shape of every parameter of a layer with these attentions."""
+    shapes = {}
+    for attention in attentions:
+        for part in "qkvo":
+            shapes |= linear_shapes(f"{attention}.w_{part}", d_model, d_model)
+    shapes |= linear_shapes("feed_forward.linear1", d_ff, d_model)
+    shapes |= linear_shapes("feed_forward.linear2", d_model, d_ff)
+    for number in range(len(attentions) + 1):
+        shapes |= {f"norm{number + 1}.weight": (d_model,), f"norm{number + 1}.bias": (d_model,)}
+    return shapes
+
+
+def load(module, values):
+    """Set those of the values that the module has a place for. What it lacks shows in its output."""
+    return module.load_state(values, strict=False)
+
+
+def part_of(values, prefix):
+    return {name.removeprefix(prefix): value for name, value in values.items() if name.startswith(prefix)}
+
+
+def attentions_of(kind):
+    """The attention sublayers of an encoder layer or a decoder layer, by its class name."""
+    return ["self_attn", "cross_attn"] if kind.startswith("Dec") else ["self_attn"]
+
+
+@pytest.fixture
+def shapes_of():
+    """Name -> shape of the parameters: `shapes_of("EncoderLayer", d_model, d_ff)`."""
+    return lambda kind, d_model, d_ff: layer_shapes(d_model, d_ff, attentions_of(kind))
+
+
+@pytest.fixture
+def make_layer(student):
+    """The student's layer with new weights, and torch's layer with the same ones and the student's `FeedForward`.
+
+    `make_layer("EncoderLayer", d_model, num_heads, d_ff, seed=0, ...)` gives (layer, twin).
+    """
+
+    def make(kind, d_model, num_heads, d_ff, seed=0, norm_first=False, **options):
+        layer = student.call(kind, d_model, num_heads, d_ff, norm_first=norm_first, **options).value
+        attentions = attentions_of(kind)
+        shapes = layer_shapes(d_model, d_ff, attentions)
+        values = {name: new_value(name, shape, seed) for name, shape in shapes.items()}
+        load(layer, values)
+        twin_class = nn.TransformerDecoderLayer if len(attentions) == 2 else nn.TransformerEncoderLayer
+        twin = twin_class(d_model, num_heads, d_ff, 0.0, batch_first=True, norm_first=norm_first)
+        twin.load_state_dict(torch_names(values, attentions))
+        own = student.FeedForward(d_model, d_ff)
+        load(own, part_of(values, "feed_forward."))
+        twin._ff_block = own
+
+        def run(*inputs):
+            with torch.no_grad():
+                return twin(*inputs)
+
+        return layer, run
+
+    return make
+
+
+def torch_names(values, attentions):
+    """The same weights under the names of torch's layers."""
+    renamed = {}
+    for attention, name in zip(attentions, ["self_attn", "multihead_attn"], strict=False):
+        for part in ("weight", "bias"):
+            renamed[f"{name}.in_proj_{part}"] = torch.cat(
+                [values[f"{attention}.w_{x}.{part}"] for x in "qkv"]
+            )
+            renamed[f"{name}.out_proj.{part}"] = values[f"{attention}.w_o.{part}"]
+    for name, value in values.items():
+        if name.split(".")[0] not in attentions:
+            renamed[name.removeprefix("feed_forward.")] = value
+    return renamed
+
+
+@pytest.fixture
+def make_stack(student):
+    """The student's `Encoder` or `Decoder` with new weights, and the same steps from the student's own layers.
+
+    `make_stack("Encoder", vocab_size, d_model, num_heads, d_ff, num_layers, max_seq_len, seed=0, ...)` gives
+    (module, steps), and `steps(ids, ...)` is called with what each layer gets beside its first input.
+    """
+
+    def make(kind, vocab_size, d_model, num_heads, d_ff, num_layers, max_seq_len, seed=0, **options):
+        sizes = (d_model, num_heads, d_ff)
+        module = student.call(kind, vocab_size, *sizes, num_layers, max_seq_len, **options).value
+        norm_first = options.get("norm_first", False)
+        kind = f"{kind}Layer"
+        shapes = {"embedding.weight": (vocab_size, d_model)}
+        for number in range(num_layers):
+            for name, shape in layer_shapes(d_model, d_ff, attentions_of(kind)).items():
+                shapes[f"layers.{number}.{name}"] = shape
+        state = module.state()
+        if not any(name.startswith("layers.0.") for name in state):
+            fail(
+                "The parameters of the layers are not found: keep the layers in an nn.ModuleList called `layers`."
+            )
+        final = [name for name in state if not name.startswith(("embedding.", "layers.", "positions."))]
+        shapes |= {name: (d_model,) for name in final if tuple(state[name].shape) == (d_model,)}
+        values = {name: new_value(name, shape, seed) for name, shape in shapes.items()}
+        module.load_state({name: value for name, value in values.items() if name in state})
+
+        def steps(ids, *others):
+            x = values["embedding.weight"][ids] * math.sqrt(d_model) + sinusoids(ids.shape[1], d_model)
+            layer = student.call(kind, *sizes, norm_first=norm_first).value
+            for number in range(num_layers):
+                own = part_of(values, f"layers.{number}.")
+                load(layer, own)
+                x = layer(x, *others)
+            if norm_first:
+                gamma = next(
+                    (values[name] for name in final if name.endswith("weight") and name in values), None
+                )
+                beta = next(
+                    (values[name] for name in final if name.endswith("bias") and name in values), None
+                )
+                x = F.layer_norm(x, (d_model,), gamma, beta)
+            return x
+
+        return module, steps
+
+    return make
+
+
+def sinusoids(length, d_model):
+    position = torch.arange(length, dtype=torch.float64).unsqueeze(1)
+    angle = position / 10000 ** (torch.arange(0, d_model, 2) / d_model)
+    return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1).float()
+
+
+@pytest.fixture
+def renew(student):
+    """Gives every parameter of a module a new value, drawn from its name; returns these values by name."""
+
+    def check(module, seed=0):
+        own = module.parameters()
+        values = {name: new_value(name, tuple(value.shape), seed) for name, value in own.items()}
+        module.load_state(values)
+        return values
+
+    return check
+
+
+@pytest.fixture
+def assert_all_learn():
+    """Fails unless a gradient reaches every parameter, and every float argument.
+
+    The bias of the keys adds the same number to all scores of a query, so its gradient is zero, up to rounding.
+    """
+
+    def check(gradients):
+        entries = {f"parameter `{name}`": value for name, value in gradients.parameters.items()}
+        if not entries:
+            fail("The module has no parameters, so that nothing in it can learn.")
+        for place, argument in enumerate(gradients.arguments):
+            if isinstance(argument, torch.Tensor) and argument.is_floating_point():
+                entries[f"argument number {place + 1}"] = gradients.inputs[place]
+        for name, gradient in entries.items():
+            if gradient is None:
+                fail(f"No gradient reaches {name}: it is left out, or something after it was detached.")
+            if gradient.isnan().any():
+                fail(f"The gradient of {name} holds NaN.")
+            if not gradient.any() and not name.endswith("w_k.bias`"):
+                fail(f"The gradient of {name} is zero everywhere.")
+
+    return check
+
+
+@pytest.fixture
+def assert_double():
+    """Fails unless a value is float64, and was computed in float64 from beginning to end."""
+
+    def check(value):
+        if value.dtype != torch.float64:
+            fail(f"After `.to(torch.float64)` the output is {value.dtype}.")
+        if value.equal(value.float().double()):
+            fail("The output is float64, but only as exact as float32: somewhere on the way it was float32.")
+
+    return check
+
+
+@pytest.fixture
+def sublayers_drop(student):
+    """`sublayers_drop(layer, x)`: the names of those sublayers of the module whose own dropout does nothing in training."""
+    helper = student.define(
+        """
+import torch
+
+def without_dropout(module, x):
+    module.train()
+    found = []
+    for name, part in module.named_modules():
+        if name.endswith("_attn"):
+            run = lambda: part(x, x, x)[0]
+        elif name.endswith("feed_forward"):
+            run = lambda: part(x)
+        else:
+            continue
+        if torch.equal(run(), run()):
+            found.append(name)
+    return found
+"""
+    )
+    return helper.without_dropout

@@ -1,0 +1,1068 @@
+"""Known wrong answers to this assignment, each an edit of the instructor's solution cell."""
+
+from coursekit.checks import Mistake
+
+# -------------------------------------------------------------------------------------- exercise 1: FeedForward
+RELU = "torch.relu(self.linear1(x))"
+FORMULA = "test_equals_the_formula"
+
+
+def feed_forward(name, edits, about, sentence):
+    return Mistake(name, cell="feed_forward", edits=edits, about=[about], sentence=sentence)
+
+
+FEED_FORWARD = [
+    feed_forward(
+        "ff_no_relu",
+        [(RELU, "self.linear1(x)")],
+        FORMULA,
+        "There is no ReLU between the two linear layers, so together they are only one linear layer.",
+    ),
+    feed_forward(
+        "ff_relu_twice",
+        [("return self.linear2(hidden)", "return torch.relu(self.linear2(hidden))")],
+        FORMULA,
+        "There is a second ReLU after linear2. The output has to be able to be negative.",
+    ),
+    feed_forward(
+        "ff_relu_only_at_the_end",
+        [
+            (RELU, "self.linear1(x)"),
+            ("return self.linear2(hidden)", "return torch.relu(self.linear2(hidden))"),
+        ],
+        FORMULA,
+        "The ReLU stands after linear2. It belongs between the two linear layers.",
+    ),
+    feed_forward(
+        "ff_relu_before_linear1",
+        [(RELU, "self.linear1(torch.relu(x))")],
+        FORMULA,
+        "The ReLU stands before linear1. It belongs between the two linear layers.",
+    ),
+    feed_forward(
+        "ff_sigmoid",
+        [("torch.relu", "torch.sigmoid")],
+        FORMULA,
+        "You used a sigmoid. Between the two linear layers stands a ReLU.",
+    ),
+    feed_forward(
+        "ff_softmax",
+        [(RELU, "torch.softmax(self.linear1(x), dim=-1)")],
+        FORMULA,
+        "You used a softmax. Between the two linear layers stands a ReLU.",
+    ),
+    feed_forward(
+        "ff_residual_inside",
+        [("return self.linear2(hidden)", "return x + self.linear2(hidden)")],
+        FORMULA,
+        "You added x inside FeedForward. The residual belongs to the layer around it, or it is added twice.",
+    ),
+    feed_forward(
+        "ff_width_hard_coded",
+        [
+            ("nn.Linear(d_model, d_ff)", "nn.Linear(d_model, 4 * d_model)"),
+            ("nn.Linear(d_ff,", "nn.Linear(4 * d_model,"),
+        ],
+        "test_parameters",
+        "The hidden width is 4 · d_model in your module. It has to be d_ff.",
+    ),
+    feed_forward(
+        "ff_no_bias",
+        [
+            ("(d_model, d_ff)", "(d_model, d_ff, bias=False)"),
+            ("(d_ff, d_model)", "(d_ff, d_model, bias=False)"),
+        ],
+        "test_parameters",
+        "Your linear layers have no bias.",
+    ),
+    feed_forward(
+        "ff_no_dropout",
+        [("hidden = self.dropout(hidden)", "pass")],
+        "test_dropout",
+        "There is no dropout on the hidden vector.",
+    ),
+    feed_forward(
+        "ff_dropout_in_eval",
+        [
+            ("self.dropout = nn.Dropout(dropout)", "self.p = dropout"),
+            ("self.dropout(hidden)", "nn.functional.dropout(hidden, self.p)"),
+        ],
+        "test_dropout",
+        "Your dropout stays on after eval(). Use nn.Dropout, or give F.dropout training=self.training.",
+    ),
+    feed_forward(
+        "ff_dropout_on_the_output",
+        [
+            ("hidden = self.dropout(hidden)", "pass"),
+            ("self.linear2(hidden)", "self.dropout(self.linear2(hidden))"),
+        ],
+        "test_dropout",
+        "Your dropout acts on the output. It belongs on the hidden vector, after the ReLU.",
+    ),
+    feed_forward(
+        "ff_hidden_detached",
+        [(RELU, "torch.relu(self.linear1(x)).detach()")],
+        "test_gradients_and_dtype",
+        "No gradient reaches linear1 and x, because the hidden vector is detached.",
+    ),
+]
+
+# ------------------------------------------------------------------------------------- exercise 2: EncoderLayer
+PRE_ATTENTION = "x = x + self.dropout(self.self_attn(normed, normed, normed, mask)[0])"
+POST_ATTENTION = "x = self.norm1(x + self.dropout(attended))"
+POST_END = "return self.norm2(x + self.dropout(changed))"
+POST, PRE = "test_post_norm", "test_pre_norm"
+LAYER_ATTN = "self.self_attn = FusedMultiHeadAttention(d_model, num_heads, dropout)"
+
+
+def encoder_layer(name, edits, about, sentence):
+    about = [about] if isinstance(about, str) else about
+    return Mistake(name, cell="encoder_layer", edits=edits, about=about, sentence=sentence)
+
+
+ENCODER_LAYER = [
+    encoder_layer(
+        "el_no_residual",
+        [
+            (POST_ATTENTION, "x = self.norm1(self.dropout(attended))"),
+            (POST_END, "return self.norm2(self.dropout(changed))"),
+        ],
+        POST,
+        "In post-norm the residuals are missing: add the input of a sublayer to its output, and norm the sum.",
+    ),
+    encoder_layer(
+        "el_no_residual_around_attention",
+        [(POST_ATTENTION, "x = self.norm1(self.dropout(attended))")],
+        POST,
+        "In post-norm the residual around attention is missing.",
+    ),
+    encoder_layer(
+        "el_no_residual_around_feed_forward",
+        [(POST_END, "return self.norm2(self.dropout(changed))")],
+        POST,
+        "In post-norm the residual around the feed-forward network is missing.",
+    ),
+    encoder_layer(
+        "el_pre_no_residual",
+        [
+            (PRE_ATTENTION, PRE_ATTENTION.replace("x = x + ", "x = ")),
+            (
+                "return x + self.dropout(self.feed_forward(normed))",
+                "return self.dropout(self.feed_forward(normed))",
+            ),
+        ],
+        PRE,
+        "In pre-norm the residuals are missing: add what a sublayer gives to x.",
+    ),
+    encoder_layer(
+        "el_norm_of_the_summand",
+        [
+            (POST_ATTENTION, "x = self.norm1(x) + self.dropout(attended)"),
+            (POST_END, "return self.norm2(x) + self.dropout(changed)"),
+        ],
+        POST,
+        "In post-norm you compute norm(x) + f(x). It is norm(x + f(x)): add first, then norm.",
+    ),
+    encoder_layer(
+        "el_norm_of_the_branch",
+        [
+            (POST_ATTENTION, "x = x + self.norm1(self.dropout(attended))"),
+            (POST_END, "return x + self.norm2(self.dropout(changed))"),
+        ],
+        POST,
+        "In post-norm you compute x + norm(f(x)). It is norm(x + f(x)): add first, then norm.",
+    ),
+    encoder_layer(
+        "el_always_pre_norm",
+        [("if self.norm_first:", "if True:")],
+        POST,
+        "Your layer is pre-norm, whatever norm_first says. With norm_first=False the norms follow the sums.",
+    ),
+    encoder_layer(
+        "el_always_post_norm",
+        [("if self.norm_first:", "if False:")],
+        PRE,
+        "Your layer is post-norm, whatever norm_first says. With norm_first=True the norms stand before the sublayers.",
+    ),
+    encoder_layer(
+        "el_orders_swapped",
+        [("if self.norm_first:", "if not self.norm_first:")],
+        [POST, PRE],
+        "You have pre-norm and post-norm the wrong way round: norm_first=True means the norm comes before the sublayer.",
+    ),
+    encoder_layer(
+        "el_norms_shared",
+        [("self.norm2 = nn.LayerNorm(d_model)", "self.norm2 = self.norm1")],
+        "test_parameters",
+        "Both norms are one and the same module. Each place needs a norm of its own, with its own parameters.",
+    ),
+    encoder_layer(
+        "el_norm1_used_twice",
+        [
+            (POST_END, "return self.norm1(x + self.dropout(changed))"),
+            ("normed = self.norm2(x)", "normed = self.norm1(x)"),
+        ],
+        [POST, PRE],
+        "You use norm1 in both places, and norm2 in none.",
+    ),
+    encoder_layer(
+        "el_norms_exchanged",
+        [
+            (POST_ATTENTION, POST_ATTENTION.replace("norm1", "norm2")),
+            (POST_END, POST_END.replace("norm2", "norm1")),
+            ("normed = self.norm1(x)", "normed = self.norm2(x) "),
+            ("normed = self.norm2(x)\n", "normed = self.norm1(x)\n"),
+        ],
+        [POST, PRE],
+        "norm1 and norm2 have changed places. norm1 belongs to attention.",
+    ),
+    encoder_layer(
+        "el_no_norm1",
+        [(POST_ATTENTION, "x = x + self.dropout(attended)"), ("normed = self.norm1(x)", "normed = x")],
+        [POST, PRE],
+        "norm1 is not used: the norm that belongs to attention is missing.",
+    ),
+    encoder_layer(
+        "el_no_norm2",
+        [(POST_END, "return x + self.dropout(changed)"), ("normed = self.norm2(x)", "normed = x")],
+        [POST, PRE],
+        "norm2 is not used: the norm that belongs to the feed-forward network is missing.",
+    ),
+    encoder_layer(
+        "el_residual_from_the_normed",
+        [
+            (PRE_ATTENTION, PRE_ATTENTION.replace("x = x +", "x = normed +")),
+            (
+                "return x + self.dropout(self.feed_forward(normed))",
+                "return normed + self.dropout(self.feed_forward(normed))",
+            ),
+        ],
+        PRE,
+        "In pre-norm you add to the normed vectors. Add to x as it was before the norm.",
+    ),
+    encoder_layer(
+        "el_only_the_query_normed",
+        [("(normed, normed, normed, mask)", "(normed, x, x, mask)")],
+        PRE,
+        "In pre-norm only your queries are normed. Keys and values are, too.",
+    ),
+    encoder_layer(
+        "el_norm_at_the_end_of_pre_norm",
+        [
+            (
+                "return x + self.dropout(self.feed_forward(normed))",
+                "return self.norm2(x + self.dropout(self.feed_forward(normed)))",
+            )
+        ],
+        PRE,
+        "In pre-norm your layer ends in a norm. The final norm belongs to the encoder, once, after all layers.",
+    ),
+    encoder_layer(
+        "el_feed_forward_first",
+        [
+            ("attended = self.self_attn(x, x, x, mask)[0]", "attended = self.feed_forward(x)"),
+            ("changed = self.feed_forward(x)", "changed = self.self_attn(x, x, x, mask)[0]"),
+        ],
+        POST,
+        "In post-norm the feed-forward network comes before attention. Attention comes first.",
+    ),
+    encoder_layer(
+        "el_feed_forward_of_the_input",
+        [
+            (
+                "attended = self.self_attn(x, x, x, mask)[0]",
+                "attended, given = self.self_attn(x, x, x, mask)[0], x",
+            ),
+            ("changed = self.feed_forward(x)", "changed = self.feed_forward(given)"),
+        ],
+        POST,
+        "In post-norm the feed-forward network gets the input of the layer. It gets what comes out of norm1.",
+    ),
+    encoder_layer(
+        "el_no_feed_forward",
+        [(POST_END, "return x"), ("return x + self.dropout(self.feed_forward(normed))", "return x")],
+        [POST, PRE],
+        "The feed-forward network is left out.",
+    ),
+    encoder_layer(
+        "el_one_head",
+        [(LAYER_ATTN, "self.self_attn = FusedMultiHeadAttention(d_model, 1, dropout)")],
+        [POST, PRE],
+        "Your attention has one head. Pass num_heads on.",
+    ),
+    encoder_layer(
+        "el_mask_dropped",
+        [("(x, x, x, mask)", "(x, x, x)"), ("(normed, normed, normed, mask)", "(normed, normed, normed)")],
+        "test_mask",
+        "The mask is not passed on to self-attention, so hidden tokens count.",
+    ),
+    encoder_layer(
+        "el_mask_dropped_in_pre_norm",
+        [("(normed, normed, normed, mask)", "(normed, normed, normed)")],
+        "test_mask",
+        "In pre-norm the mask is not passed on to self-attention.",
+    ),
+    encoder_layer(
+        "el_mask_inverted",
+        [
+            ("(x, x, x, mask)", "(x, x, x, None if mask is None else ~mask)"),
+            ("(normed, normed, normed, mask)", "(normed, normed, normed, None if mask is None else ~mask)"),
+        ],
+        "test_mask",
+        "Your mask is inverted: True has to mean that a query may attend to the key.",
+    ),
+    encoder_layer(
+        "el_width_hard_coded",
+        [("FeedForward(d_model, d_ff, dropout)", "FeedForward(d_model, 4 * d_model, dropout)")],
+        "test_parameters",
+        "The hidden width of your feed-forward network is 4 · d_model. Pass d_ff on.",
+    ),
+    encoder_layer(
+        "el_no_dropout",
+        [
+            (POST_ATTENTION, "x = self.norm1(x + attended)"),
+            (POST_END, "return self.norm2(x + changed)"),
+            (PRE_ATTENTION, "x = x + self.self_attn(normed, normed, normed, mask)[0]"),
+            ("return x + self.dropout(self.feed_forward(normed))", "return x + self.feed_forward(normed)"),
+        ],
+        "test_dropout",
+        "There is no dropout on what the sublayers give before it is added.",
+    ),
+    encoder_layer(
+        "el_dropout_on_the_sum",
+        [
+            (POST_ATTENTION, "x = self.norm1(self.dropout(x + attended))"),
+            (POST_END, "return self.norm2(self.dropout(x + changed))"),
+        ],
+        "test_dropout",
+        "In post-norm your dropout acts on the sum. It acts on what the sublayer gives, before it is added.",
+    ),
+    encoder_layer(
+        "el_dropout_not_passed_on",
+        [
+            (LAYER_ATTN, "self.self_attn = FusedMultiHeadAttention(d_model, num_heads)"),
+            ("FeedForward(d_model, d_ff, dropout)", "FeedForward(d_model, d_ff)"),
+        ],
+        "test_dropout",
+        "The dropout probability does not reach attention and the feed-forward network.",
+    ),
+    encoder_layer(
+        "el_dropout_in_eval",
+        [
+            (
+                "self.dropout = nn.Dropout(dropout)",
+                "self.dropout = lambda t: nn.functional.dropout(t, dropout)",
+            )
+        ],
+        "test_dropout",
+        "Your dropout stays on after eval(). Use nn.Dropout, or give F.dropout training=self.training.",
+    ),
+    encoder_layer(
+        "el_attention_detached",
+        [
+            (
+                "attended = self.self_attn(x, x, x, mask)[0]",
+                "attended = self.self_attn(x, x, x, mask)[0].detach()",
+            )
+        ],
+        "test_gradients",
+        "In post-norm the output of attention is detached, so that attention never learns.",
+    ),
+    encoder_layer(
+        "el_changed_in_place",
+        [(PRE_ATTENTION, PRE_ATTENTION.replace("x = x + ", "x += "))],
+        "test_x_unchanged_and_dtype_kept",
+        "`x += ...` changes the x of whoever called your layer. Write `x = x + ...`.",
+    ),
+]
+
+# ------------------------------------------------------------------------------------- exercise 3: DecoderLayer
+D_PRE_CROSS = "y = y + self.dropout(self.cross_attn(normed, memory, memory, memory_mask)[0])"
+D_PRE_SELF = "y = y + self.dropout(self.self_attn(normed, normed, normed, target_mask)[0])"
+D_PRE_END = "return y + self.dropout(self.feed_forward(normed))"
+D_POST_SELF = "y = self.norm1(y + self.dropout(attended))"
+D_POST_CROSS = "y = self.norm2(y + self.dropout(found))"
+D_POST_END = "return self.norm3(y + self.dropout(changed))"
+CROSS, CROSS_PRE = "(y, memory, memory, memory_mask)", "(normed, memory, memory, memory_mask)"
+
+
+def decoder_layer(name, edits, about, sentence):
+    about = [about] if isinstance(about, str) else about
+    return Mistake(name, cell="decoder_layer", edits=edits, about=about, sentence=sentence)
+
+
+DECODER_LAYER = [
+    decoder_layer(
+        "dl_no_cross_attention",
+        [(D_POST_CROSS, "pass"), (D_PRE_CROSS, "pass")],
+        "test_reads_all_of_the_memory",
+        "Cross-attention is left out, so the decoder never sees the source.",
+    ),
+    decoder_layer(
+        "dl_cross_reads_itself",
+        [(CROSS, "(y, y, y, target_mask)"), (CROSS_PRE, "(normed, normed, normed, target_mask)")],
+        "test_reads_all_of_the_memory",
+        "Your cross-attention reads the target itself. Its keys and values come from the memory.",
+    ),
+    decoder_layer(
+        "dl_query_from_the_memory",
+        [(CROSS, "(memory, y, y, target_mask)"), (CROSS_PRE, "(memory, normed, normed, target_mask)")],
+        [POST, PRE],
+        "In cross-attention the queries come from the memory. Queries come from the target, keys and values from the memory.",
+    ),
+    decoder_layer(
+        "dl_causal_mask_on_cross_attention",
+        [(CROSS, "(y, memory, memory, target_mask)"), (CROSS_PRE, "(normed, memory, memory, target_mask)")],
+        "test_reads_all_of_the_memory",
+        "Cross-attention gets the target mask. Every target position may read all of the memory: pass memory_mask.",
+    ),
+    decoder_layer(
+        "dl_memory_mask_dropped",
+        [(CROSS, "(y, memory, memory)"), (CROSS_PRE, "(normed, memory, memory)")],
+        "test_memory_mask",
+        "memory_mask is not passed on to cross-attention, so pads of the source count.",
+    ),
+    decoder_layer(
+        "dl_memory_mask_dropped_in_pre_norm",
+        [(CROSS_PRE, "(normed, memory, memory)")],
+        "test_memory_mask",
+        "In pre-norm memory_mask is not passed on to cross-attention.",
+    ),
+    decoder_layer(
+        "dl_target_mask_dropped",
+        [
+            ("(y, y, y, target_mask)", "(y, y, y)"),
+            ("(normed, normed, normed, target_mask)", "(normed, normed, normed)"),
+        ],
+        "test_no_leak_of_the_future",
+        "target_mask is not passed on to self-attention, so every position sees the future.",
+    ),
+    decoder_layer(
+        "dl_target_mask_dropped_in_pre_norm",
+        [("(normed, normed, normed, target_mask)", "(normed, normed, normed)")],
+        "test_no_leak_of_the_future",
+        "In pre-norm target_mask is not passed on to self-attention, so every position sees the future.",
+    ),
+    decoder_layer(
+        "dl_masks_exchanged",
+        [
+            ("(y, y, y, target_mask)", "(y, y, y, memory_mask)"),
+            ("(normed, normed, normed, target_mask)", "(normed, normed, normed, memory_mask)"),
+            (CROSS, "(y, memory, memory, target_mask)"),
+            (CROSS_PRE, "(normed, memory, memory, target_mask)"),
+        ],
+        "test_no_leak_of_the_future",
+        "The two masks have changed places: target_mask belongs to self-attention, memory_mask to cross-attention.",
+    ),
+    decoder_layer(
+        "dl_attention_shared",
+        [
+            (
+                "self.cross_attn = FusedMultiHeadAttention(d_model, num_heads, dropout)",
+                "self.cross_attn = self.self_attn",
+            )
+        ],
+        "test_parameters",
+        "Self-attention and cross-attention are one and the same module. Each needs weights of its own.",
+    ),
+    decoder_layer(
+        "dl_self_attention_used_twice",
+        [
+            ("found = self.cross_attn(", "found = self.self_attn("),
+            (D_PRE_CROSS, D_PRE_CROSS.replace("cross_attn", "self_attn")),
+        ],
+        [POST, PRE],
+        "You use self_attn in both places, and cross_attn in none.",
+    ),
+    decoder_layer(
+        "dl_cross_attention_first",
+        [
+            (
+                "attended = self.self_attn(y, y, y, target_mask)[0]",
+                "attended = self.cross_attn(y, memory, memory, memory_mask)[0]",
+            ),
+            (
+                "found = self.cross_attn(y, memory, memory, memory_mask)[0]",
+                "found = self.self_attn(y, y, y, target_mask)[0]",
+            ),
+        ],
+        POST,
+        "In post-norm cross-attention comes before self-attention. Self-attention comes first.",
+    ),
+    decoder_layer(
+        "dl_memory_normed",
+        [(CROSS_PRE, "(normed, self.norm2(memory), self.norm2(memory), memory_mask)")],
+        PRE,
+        "In pre-norm you norm the memory as well. The encoder has done that; here it is used as it is.",
+    ),
+    decoder_layer(
+        "dl_no_residual",
+        [
+            (D_POST_SELF, "y = self.norm1(self.dropout(attended))"),
+            (D_POST_CROSS, "y = self.norm2(self.dropout(found))"),
+            (D_POST_END, "return self.norm3(self.dropout(changed))"),
+        ],
+        POST,
+        "In post-norm the residuals are missing: add the input of a sublayer to its output, and norm the sum.",
+    ),
+    decoder_layer(
+        "dl_no_residual_around_cross_attention",
+        [
+            (D_POST_CROSS, "y = self.norm2(self.dropout(found))"),
+            (D_PRE_CROSS, D_PRE_CROSS.replace("y = y + ", "y = ")),
+        ],
+        [POST, PRE],
+        "The residual around cross-attention is missing.",
+    ),
+    decoder_layer(
+        "dl_norm_of_the_summand",
+        [
+            (D_POST_SELF, "y = self.norm1(y) + self.dropout(attended)"),
+            (D_POST_CROSS, "y = self.norm2(y) + self.dropout(found)"),
+            (D_POST_END, "return self.norm3(y) + self.dropout(changed)"),
+        ],
+        POST,
+        "In post-norm you compute norm(y) + f(y). It is norm(y + f(y)): add first, then norm.",
+    ),
+    decoder_layer(
+        "dl_always_pre_norm",
+        [("if self.norm_first:", "if True:")],
+        POST,
+        "Your layer is pre-norm, whatever norm_first says. With norm_first=False the norms follow the sums.",
+    ),
+    decoder_layer(
+        "dl_always_post_norm",
+        [("if self.norm_first:", "if False:")],
+        PRE,
+        "Your layer is post-norm, whatever norm_first says. With norm_first=True the norms stand before the sublayers.",
+    ),
+    decoder_layer(
+        "dl_norms_shared",
+        [
+            ("self.norm2 = nn.LayerNorm(d_model)", "self.norm2 = self.norm1"),
+            ("self.norm3 = nn.LayerNorm(d_model)", "self.norm3 = self.norm1"),
+        ],
+        "test_parameters",
+        "All norms are one and the same module. Each place needs a norm of its own, with its own parameters.",
+    ),
+    decoder_layer(
+        "dl_norm2_used_twice",
+        [
+            (D_POST_END, D_POST_END.replace("norm3", "norm2")),
+            ("normed = self.norm3(y)", "normed = self.norm2(y)"),
+        ],
+        [POST, PRE],
+        "You use norm2 in two places, and norm3 in none.",
+    ),
+    decoder_layer(
+        "dl_no_norm2",
+        [(D_POST_CROSS, "y = y + self.dropout(found)"), ("normed = self.norm2(y)", "normed = y")],
+        [POST, PRE],
+        "norm2 is not used: the norm that belongs to cross-attention is missing.",
+    ),
+    decoder_layer(
+        "dl_norms_out_of_order",
+        [
+            (D_POST_CROSS, D_POST_CROSS.replace("norm2", "norm3")),
+            (D_POST_END, D_POST_END.replace("norm3", "norm2")),
+            ("normed = self.norm2(y)", "normed = self.norm3(y) "),
+            ("normed = self.norm3(y)\n", "normed = self.norm2(y)\n"),
+        ],
+        [POST, PRE],
+        "norm2 and norm3 have changed places: norm2 belongs to cross-attention, norm3 to the feed-forward network.",
+    ),
+    decoder_layer(
+        "dl_residual_from_the_normed",
+        [
+            (D_PRE_SELF, D_PRE_SELF.replace("y = y +", "y = normed +")),
+            (D_PRE_CROSS, D_PRE_CROSS.replace("y = y +", "y = normed +")),
+            (D_PRE_END, D_PRE_END.replace("return y +", "return normed +")),
+        ],
+        PRE,
+        "In pre-norm you add to the normed vectors. Add to y as it was before the norm.",
+    ),
+    decoder_layer(
+        "dl_no_feed_forward",
+        [(D_POST_END, "return y"), (D_PRE_END, "return y")],
+        [POST, PRE],
+        "The feed-forward network is left out.",
+    ),
+    decoder_layer(
+        "dl_no_dropout",
+        [
+            (D_POST_SELF, "y = self.norm1(y + attended)"),
+            (D_POST_CROSS, "y = self.norm2(y + found)"),
+            (D_POST_END, "return self.norm3(y + changed)"),
+            (D_PRE_SELF, "y = y + self.self_attn(normed, normed, normed, target_mask)[0]"),
+            (D_PRE_CROSS, "y = y + self.cross_attn(normed, memory, memory, memory_mask)[0]"),
+            (D_PRE_END, "return y + self.feed_forward(normed)"),
+        ],
+        "test_dropout",
+        "There is no dropout on what the sublayers give before it is added.",
+    ),
+    decoder_layer(
+        "dl_dropout_not_passed_on",
+        [
+            (
+                "self.cross_attn = FusedMultiHeadAttention(d_model, num_heads, dropout)",
+                "self.cross_attn = FusedMultiHeadAttention(d_model, num_heads)",
+            ),
+            ("FeedForward(d_model, d_ff, dropout)", "FeedForward(d_model, d_ff)"),
+        ],
+        "test_dropout",
+        "The dropout probability does not reach all three sublayers.",
+    ),
+    decoder_layer(
+        "dl_memory_detached",
+        [(CROSS, "(y, memory.detach(), memory.detach(), memory_mask)")],
+        "test_gradients",
+        "In post-norm the memory is detached, so that the encoder never learns.",
+    ),
+    decoder_layer(
+        "dl_changed_in_place",
+        [(D_PRE_SELF, D_PRE_SELF.replace("y = y + ", "y += "))],
+        "test_inputs_unchanged_and_dtype_kept",
+        "`y += ...` changes the y of whoever called your layer. Write `y = y + ...`.",
+    ),
+]
+
+# ------------------------------------------------------------------ exercises 4 and 5: what both halves share
+STD = "nn.init.normal_(self.embedding.weight, std=d_model**-0.5)"
+NORM = "self.norm = nn.LayerNorm(d_model) if norm_first else nn.Identity()"
+STACK = "test_runs_through_all_layers"
+
+
+def of_both(cell, letter, layer, start, pads, dropout):
+    """Mistakes that can be made in `Encoder` and in `Decoder` alike; `start` is the line that embeds."""
+    made = f"{layer}(d_model, num_heads, d_ff, dropout, norm_first)"
+    listed = f"[{made} for _ in range(num_layers)]"
+    v = "x" if cell == "encoder" else "y"
+    ids = "src" if cell == "encoder" else "tgt"
+
+    def mistake(name, edits, about, sentence):
+        about = [about] if isinstance(about, str) else about
+        return Mistake(f"{letter}_{name}", cell=cell, edits=edits, about=about, sentence=sentence)
+
+    return [
+        mistake(
+            "no_positions",
+            [(start, f"{v} = self.embedding({ids}) * self.positions.d_model**0.5")],
+            [STACK, "test_order_matters"],
+            "The positions are missing, so the model can't know the order of the tokens.",
+        ),
+        mistake(
+            "scaled_twice",
+            [(start, f"{v} = self.positions(self.embedding({ids}) * self.positions.d_model**0.5)")],
+            STACK,
+            "You multiply the embeddings by √d yourself, and PositionalEncoder does it once more.",
+        ),
+        mistake(
+            "layers_shared",
+            [(listed, f"[{made}] * num_layers")],
+            ["test_every_layer_learns", STACK],
+            "All your layers are one and the same module. Make a new one for each level.",
+        ),
+        mistake(
+            "plain_list",
+            [(f"nn.ModuleList(\n            {listed}\n        )", listed)],
+            "test_every_layer_learns",
+            "The layers are kept in a plain list, which hides their parameters. Use nn.ModuleList.",
+        ),
+        mistake(
+            "one_layer_only",
+            [("range(num_layers)", "range(1)")],
+            "test_every_layer_learns",
+            "There is only one layer. Make num_layers of them.",
+        ),
+        mistake(
+            "last_layer_left_out",
+            [("for layer in self.layers:", "for layer in self.layers[:-1]:")],
+            STACK,
+            "The last layer is left out.",
+        ),
+        mistake(
+            "layers_in_reverse",
+            [("for layer in self.layers:", "for layer in reversed(self.layers):")],
+            STACK,
+            "The layers run from last to first.",
+        ),
+        mistake(
+            "no_final_norm",
+            [(NORM, "self.norm = nn.Identity()")],
+            "test_final_norm",
+            "With norm_first the final norm is missing.",
+        ),
+        mistake(
+            "always_a_final_norm",
+            [(NORM, "self.norm = nn.LayerNorm(d_model)")],
+            "test_final_norm",
+            "There is a final norm also without norm_first. In post-norm every layer ends in a norm already.",
+        ),
+        mistake(
+            "final_norm_without_parameters",
+            [
+                (
+                    NORM,
+                    "self.norm = nn.LayerNorm(d_model, elementwise_affine=False) if norm_first else nn.Identity()",
+                )
+            ],
+            "test_every_layer_learns",
+            "Your final norm has no parameters of its own.",
+        ),
+        mistake(
+            "norm_first_not_passed_on",
+            [(made, f"{layer}(d_model, num_heads, d_ff, dropout)")],
+            "test_final_norm",
+            "norm_first is not passed on to the layers, so they are post-norm always.",
+        ),
+        mistake(
+            "embeddings_too_large",
+            [(STD, "nn.init.normal_(self.embedding.weight)")],
+            "test_embeddings_start_small" if cell == "encoder" else dropout,
+            "The embeddings start with standard deviation 1, and are multiplied by √d later. Draw them with 1/√d.",
+        ),
+        mistake(
+            "pad_row_drawn",
+            [("self.embedding.weight[pad_idx] = 0", "pass")],
+            "test_embeddings_start_small" if cell == "encoder" else dropout,
+            "The row of the pad is drawn like all others. Set it back to zero after the drawing.",
+        ),
+        mistake(
+            "pad_id_0",
+            [(f"make_padding_mask({ids}, self.pad_idx)", f"make_padding_mask({ids}, 0)")],
+            pads,
+            "Your mask hides the id 0, whatever pad_idx is.",
+        ),
+        mistake(
+            "no_dropout",
+            [(f"{v} = self.dropout({v})", "pass")],
+            dropout,
+            "There is no dropout on the sum of embeddings and positions.",
+        ),
+        mistake(
+            "dropout_before_positions",
+            [
+                (f"{v} = self.dropout({v})", "pass"),
+                (start, f"{v} = self.positions(self.dropout(self.embedding({ids})))"),
+            ],
+            dropout,
+            "Your dropout acts on the embeddings before the positions are added. It acts on the sum.",
+        ),
+        mistake(
+            "dropout_not_passed_on",
+            [(made, f"{layer}(d_model, num_heads, d_ff, norm_first=norm_first)")],
+            dropout,
+            "The dropout probability does not reach the layers.",
+        ),
+        mistake(
+            "embedding_detached",
+            [(start, f"{v} = self.positions(self.embedding({ids}).detach())")],
+            "test_every_layer_learns",
+            "The embeddings are detached, so that they never learn.",
+        ),
+    ]
+
+
+E_CALL = "x = layer(x, mask)"
+ENCODER = [
+    *of_both(
+        "encoder",
+        "e",
+        "EncoderLayer",
+        "x = self.positions(self.embedding(src))",
+        ["test_pads_are_hidden", "test_returns_the_mask"],
+        "test_dropout",
+    ),
+    Mistake(
+        "e_mask_dropped",
+        cell="encoder",
+        edits=[(E_CALL, "x = layer(x)")],
+        about=["test_pads_are_hidden"],
+        sentence="The layers don't get the mask, so pads count.",
+    ),
+    Mistake(
+        "e_mask_for_the_first_layer_only",
+        cell="encoder",
+        edits=[(E_CALL, "x = layer(x, mask if layer is self.layers[0] else None)")],
+        about=["test_pads_are_hidden"],
+        sentence="Only the first layer gets the mask. Every layer needs it.",
+    ),
+    Mistake(
+        "e_mask_on_the_query_axis",
+        cell="encoder",
+        edits=[(E_CALL, "x = layer(x, mask.transpose(1, 2))")],
+        about=["test_pads_are_hidden"],
+        sentence="Your mask hides the pads as queries. They have to be hidden as keys, on the last axis.",
+    ),
+    Mistake(
+        "e_every_layer_gets_the_embeddings",
+        cell="encoder",
+        edits=[
+            (E_CALL, "memory = layer(x, mask)"),
+            ("return self.norm(x), mask", "return self.norm(memory), mask"),
+        ],
+        about=[STACK],
+        sentence="Every layer gets the embeddings, so only the last one counts. "
+        "Each layer has to get what the one before it gave.",
+    ),
+    Mistake(
+        "e_no_padding_idx",
+        cell="encoder",
+        edits=[(", padding_idx=pad_idx", "")],
+        about=["test_embeddings_start_small"],
+        sentence="The embedding has no padding_idx, so that training changes the row of the pad.",
+    ),
+    Mistake(
+        "e_mask_inverted_on_return",
+        cell="encoder",
+        edits=[("return self.norm(x), mask", "return self.norm(x), ~mask")],
+        about=["test_returns_the_mask"],
+        sentence="The mask that you return is True at the pads. True has to mean that a token may be attended to.",
+    ),
+    Mistake(
+        "e_mask_without_its_axis",
+        cell="encoder",
+        edits=[("return self.norm(x), mask", "return self.norm(x), mask[:, 0]")],
+        about=["test_returns_the_mask"],
+        sentence="The mask that you return has lost the axis of the queries. Its shape is (batch, 1, L_src).",
+    ),
+    Mistake(
+        "e_causal_encoder",
+        cell="encoder",
+        edits=[(E_CALL, "x = layer(x, mask & make_causal_mask(src.shape[1]))")],
+        about=[STACK],
+        sentence="Your encoder has a causal mask. It may look in both directions.",
+    ),
+]
+
+D_CALL = "y = layer(y, memory, target_mask, memory_mask)"
+BOTH_MASKS = "target_mask = padding & causal"
+DECODER = [
+    *of_both(
+        "decoder",
+        "d",
+        "DecoderLayer",
+        "y = self.positions(self.embedding(tgt))",
+        ["test_pads_of_the_target_are_hidden"],
+        "test_embeddings_and_dropout",
+    ),
+    Mistake(
+        "d_no_causal_mask",
+        cell="decoder",
+        edits=[(BOTH_MASKS, "target_mask = padding")],
+        about=["test_no_leak_of_the_future"],
+        sentence="The causal mask is missing, so every position sees the token that it has to predict.",
+    ),
+    Mistake(
+        "d_target_padding_visible",
+        cell="decoder",
+        edits=[(BOTH_MASKS, "target_mask = causal")],
+        about=["test_pads_of_the_target_are_hidden"],
+        sentence="The pads of the target are visible: the target mask is causal, but without the padding.",
+    ),
+    Mistake(
+        "d_padding_on_the_query_axis",
+        cell="decoder",
+        edits=[(BOTH_MASKS, "target_mask = padding.transpose(1, 2) & causal")],
+        about=["test_pads_of_the_target_are_hidden"],
+        sentence="Your padding mask hides the pads as queries. They have to be hidden as keys, on the last axis.",
+    ),
+    Mistake(
+        "d_masks_joined_by_or",
+        cell="decoder",
+        edits=[(BOTH_MASKS, "target_mask = padding | causal")],
+        about=["test_no_leak_of_the_future"],
+        sentence="You joined the two masks by `|`. A key must be visible in both, so join them by `&`.",
+    ),
+    Mistake(
+        "d_causal_mask_transposed",
+        cell="decoder",
+        edits=[("causal = make_causal_mask(tgt.shape[1])", "causal = make_causal_mask(tgt.shape[1]).T")],
+        about=["test_no_leak_of_the_future"],
+        sentence="Your causal mask is transposed: it shows the future and hides the past.",
+    ),
+    Mistake(
+        "d_blind_to_itself",
+        cell="decoder",
+        edits=[
+            ("causal = make_causal_mask(tgt.shape[1])", "causal = make_causal_mask(tgt.shape[1]).tril(-1)")
+        ],
+        about=[STACK],
+        sentence="Your causal mask hides each position from itself.",
+    ),
+    Mistake(
+        "d_one_step_into_the_future",
+        cell="decoder",
+        edits=[
+            (
+                "causal = make_causal_mask(tgt.shape[1])",
+                "causal = torch.ones(tgt.shape[1], tgt.shape[1]).tril(1).bool()",
+            )
+        ],
+        about=["test_no_leak_of_the_future"],
+        sentence="Your causal mask is off by one: a position sees the token after it, the one that it has to predict.",
+    ),
+    Mistake(
+        "d_memory_mask_dropped",
+        cell="decoder",
+        edits=[(D_CALL, "y = layer(y, memory, target_mask)")],
+        about=["test_memory_mask"],
+        sentence="The layers don't get memory_mask, so pads of the source count.",
+    ),
+    Mistake(
+        "d_memory_mask_for_the_first_layer_only",
+        cell="decoder",
+        edits=[
+            (D_CALL, "y = layer(y, memory, target_mask, memory_mask if layer is self.layers[0] else None)")
+        ],
+        about=["test_memory_mask"],
+        sentence="Only the first layer gets memory_mask. Every layer needs it.",
+    ),
+    Mistake(
+        "d_masks_exchanged",
+        cell="decoder",
+        edits=[(D_CALL, "y = layer(y, memory, memory_mask, target_mask)")],
+        about=["test_no_leak_of_the_future"],
+        sentence="The two masks have changed places: a layer takes target_mask first, then memory_mask.",
+    ),
+    Mistake(
+        "d_every_layer_gets_the_embeddings",
+        cell="decoder",
+        edits=[
+            (D_CALL, "out = layer(y, memory, target_mask, memory_mask)"),
+            ("return self.norm(y)", "return self.norm(out)"),
+        ],
+        about=[STACK],
+        sentence="Every layer gets the embeddings, so only the last one counts. "
+        "Each layer has to get what the one before it gave.",
+    ),
+    Mistake(
+        "d_later_layers_read_the_target",
+        cell="decoder",
+        edits=[(D_CALL, "y = layer(y, memory if layer is self.layers[0] else y, target_mask, None)")],
+        about=[STACK],
+        sentence="Only the first layer reads the memory. Every layer reads the same memory.",
+    ),
+]
+
+# -------------------------------------------------------------------------------------- exercise 6: Transformer
+SIZES = "sizes = (d_model, num_heads, d_ff, num_layers, max_seq_len, pad_idx, dropout, norm_first)"
+
+
+def transformer(name, edits, about, sentence):
+    about = [about] if isinstance(about, str) else about
+    return Mistake(name, cell="transformer", edits=edits, about=about, sentence=sentence)
+
+
+TRANSFORMER = [
+    transformer(
+        "t_softmax",
+        [("return self.output(y)", "return torch.softmax(self.output(y), dim=-1)")],
+        "test_logits_are_not_probabilities",
+        "Your model ends in a softmax. It returns logits; the loss applies the softmax.",
+    ),
+    transformer(
+        "t_log_softmax",
+        [("return self.output(y)", "return torch.log_softmax(self.output(y), dim=-1)")],
+        "test_logits_are_not_probabilities",
+        "Your model ends in a log-softmax. It returns logits; the loss applies the softmax.",
+    ),
+    transformer(
+        "t_relu_at_the_end",
+        [("return self.output(y)", "return torch.relu(self.output(y))")],
+        "test_forward",
+        "There is a ReLU after the last linear layer. Logits may be negative.",
+    ),
+    transformer(
+        "t_memory_mask_dropped",
+        [("self.decoder(tgt, memory, memory_mask)", "self.decoder(tgt, memory)")],
+        ["test_pads", "test_encode_and_decode"],
+        "The mask of the memory does not reach the decoder, so pads of the source count.",
+    ),
+    transformer(
+        "t_mask_dropped_in_forward",
+        [("return self.decode(tgt, memory, memory_mask)", "return self.decode(tgt, memory, None)")],
+        ["test_pads", "test_encode_and_decode"],
+        "The mask of the memory does not reach the decoder, so pads of the source count.",
+    ),
+    transformer(
+        "t_pad_idx_not_passed_on",
+        [("pad_idx, dropout, norm_first)\n        self", "0, dropout, norm_first)\n        self")],
+        "test_pads",
+        "pad_idx does not reach the two halves: they hide the id 0.",
+    ),
+    transformer(
+        "t_dropout_not_passed_on",
+        [("pad_idx, dropout, norm_first)\n        self", "pad_idx, 0.0, norm_first)\n        self")],
+        "test_sizes_and_defaults",
+        "dropout does not reach the two halves.",
+    ),
+    transformer(
+        "t_norm_first_not_passed_on",
+        [("pad_idx, dropout, norm_first)\n        self", "pad_idx, dropout)\n        self")],
+        ["test_sizes_and_defaults", "test_forward"],
+        "norm_first does not reach the two halves, so they are always post-norm.",
+    ),
+    transformer(
+        "t_one_layer",
+        [
+            (
+                "d_ff, num_layers, max_seq_len, pad_idx, dropout, norm_first)\n        self",
+                "d_ff, 1, max_seq_len, pad_idx, dropout, norm_first)\n        self",
+            )
+        ],
+        "test_sizes_and_defaults",
+        "Your halves have one layer each, whatever num_layers is.",
+    ),
+    transformer(
+        "t_max_seq_len_20",
+        [
+            (
+                "num_layers, max_seq_len, pad_idx, dropout, norm_first)\n        self",
+                "num_layers, 20, pad_idx, dropout, norm_first)\n        self",
+            )
+        ],
+        "test_sizes_and_defaults",
+        "max_seq_len does not reach the two halves.",
+    ),
+    transformer(
+        "t_vocabularies_exchanged",
+        [
+            ("Encoder(src_vocab_size", "Encoder(tgt_vocab_size"),
+            ("Decoder(tgt_vocab_size", "Decoder(src_vocab_size"),
+        ],
+        "test_forward",
+        "The two vocabularies have changed places: the source goes into the encoder, the target into the decoder.",
+    ),
+    transformer(
+        "t_logits_of_the_source_vocabulary",
+        [("nn.Linear(d_model, tgt_vocab_size)", "nn.Linear(d_model, src_vocab_size)")],
+        "test_sizes_and_defaults",
+        "Your logits are over the source vocabulary. The decoder predicts tokens of the target.",
+    ),
+    transformer(
+        "t_no_output_bias",
+        [("nn.Linear(d_model, tgt_vocab_size)", "nn.Linear(d_model, tgt_vocab_size, bias=False)")],
+        "test_sizes_and_defaults",
+        "The last linear layer has no bias.",
+    ),
+    transformer(
+        "t_embedding_as_memory",
+        [("return self.encoder(src)", "return self.encoder.embedding(src), self.encoder(src)[1]")],
+        "test_forward",
+        "The decoder gets the embeddings of the source. It gets the memory, the output of the last encoder layer.",
+    ),
+    transformer(
+        "t_memory_detached",
+        [
+            (
+                "memory, memory_mask = self.encode(src)",
+                "memory, memory_mask = (t.detach() for t in self.encode(src))",
+            )
+        ],
+        "test_gradients_and_dtype",
+        "The memory is detached, so that the encoder never learns.",
+    ),
+]
+
+MISTAKES = [*FEED_FORWARD, *ENCODER_LAYER, *DECODER_LAYER, *ENCODER, *DECODER, *TRANSFORMER]

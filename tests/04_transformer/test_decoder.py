@@ -1,0 +1,142 @@
+"""Checks of exercise 5: Decoder, held against the student's own layers, called one after the other."""
+
+import torch
+
+from coursekit.checks import assert_close, assert_shape, points
+
+ATOL = 1e-4  # leaves room for another epsilon in the final norm
+NAME = "output, less what your own layers give one after the other"
+
+
+def causal(length):
+    return torch.ones(length, length, dtype=torch.bool).tril()
+
+
+@points(4)
+def test_runs_through_all_layers(reference, draw, make_stack):
+    """Embeddings and positions go through all layers in turn, with a causal mask, and each reads the memory."""
+    decoder, steps = make_stack("Decoder", 11, 6, 3, 5, 2, 13)
+    tgt = reference.integers("tgt", 1, 11, (4, 7))
+    (memory,) = reference.inputs("memory", memory=(4, 9, 6))
+    output = decoder(tgt, memory)
+    assert_shape("output", output, (4, 7, 6))
+    mask = causal(7).expand(4, 7, 7)
+    reference.assert_close(f"{NAME},", output - steps(tgt, memory, mask, None))
+
+    vocab_size, width, d_ff, batch, l_tgt, l_src = draw.sizes(6, low=3, high=9)
+    decoder, steps = make_stack("Decoder", vocab_size, 2 * width, 2, d_ff, 3, l_tgt, seed=1)
+    tgt, memory = draw.integers(1, vocab_size, (batch, l_tgt)), draw.normal(batch, l_src, 2 * width)
+    output = decoder(tgt, memory)
+    assert_shape("output", output, (batch, l_tgt, 2 * width))
+    right = steps(tgt, memory, causal(l_tgt).expand(batch, l_tgt, l_tgt), None)
+    assert_close("output, held against your own layers one after the other,", output, right)
+
+
+@points(2)
+def test_no_leak_of_the_future(reference, make_stack):
+    """Changing a later token moves nothing earlier."""
+    (memory,) = reference.inputs("memory", memory=(3, 4, 6))
+    tgt = reference.integers("tgt", 1, 6, (3, 7))
+    for norm_first in (False, True):
+        decoder, _ = make_stack("Decoder", 11, 6, 3, 5, 2, 13, norm_first=norm_first)
+        before = decoder(tgt, memory)
+        for place in (3, 6):
+            later = tgt.clone()
+            later[:, place] = 8
+            moves = decoder(later, memory) - before
+            reference.assert_close(
+                f"move of the earlier positions when token {place} changes (norm_first={norm_first})",
+                moves[:, :place],
+            )
+            assert moves[:, place:].abs().amax(dim=-1).min() > 1e-4, (
+                "A position does not move when its own token, or one before it, is changed."
+            )
+
+
+@points(2)
+def test_pads_of_the_target_are_hidden(reference, make_stack):
+    """Pads in the target are hidden as keys, wherever they stand, also where the pad is not 0."""
+    (memory,) = reference.inputs("memory", memory=(3, 4, 6))
+    for pad_idx in (0, 4):
+        decoder, steps = make_stack("Decoder", 11, 6, 3, 5, 2, 13, pad_idx=pad_idx)
+        tgt = reference.integers(f"tgt {pad_idx}", 5, 11, (3, 7))
+        tgt[0, 2:4], tgt[1, 1], tgt[1, 5:], tgt[2, 3] = pad_idx, pad_idx, pad_idx, 4 - pad_idx
+        real = tgt != pad_idx
+        gap = decoder(tgt, memory) - steps(tgt, memory, real.unsqueeze(1) & causal(7), None)
+        reference.assert_close(f"{NAME} with the target mask (pad {pad_idx}),", gap[real])
+
+
+@points(2)
+def test_memory_mask(reference, make_stack):
+    """Every layer gets the memory mask."""
+    (memory,) = reference.inputs(
+        "memory", memory=(3, 7, 6)
+    )  # as long as the target, so that no mix-up raises
+    tgt = reference.integers("tgt", 1, 11, (3, 7))
+    mask = torch.tensor([[[True] * 7], [[True] * 3 + [False] * 4], [[False] + [True] * 6]])  # (3, 1, 7)
+    decoder, steps = make_stack("Decoder", 11, 6, 3, 5, 2, 13)
+    gap = decoder(tgt, memory, mask) - steps(tgt, memory, causal(7).expand(3, 7, 7), mask)
+    reference.assert_close(f"{NAME} with the memory mask,", gap)
+
+
+@points(2)
+def test_final_norm(reference, make_stack):
+    """With norm_first the layers are pre-norm and a norm of its own ends the decoder; without it there is none."""
+    (memory,) = reference.inputs("memory", memory=(4, 9, 6))
+    tgt = reference.integers("tgt", 1, 11, (4, 7))
+    for norm_first in (True, False):
+        decoder, steps = make_stack("Decoder", 11, 6, 3, 5, 2, 13, norm_first=norm_first)
+        gap = decoder(tgt, memory) - steps(tgt, memory, causal(7).expand(4, 7, 7), None)
+        reference.assert_close(f"{NAME} (norm_first={norm_first}),", gap, atol=ATOL)
+
+
+@points(1)
+def test_order_matters(draw, make_stack):
+    """If two earlier tokens change places, the last position notices."""
+    decoder, _ = make_stack("Decoder", 11, 6, 3, 5, 1, 13)
+    memory = draw.normal(1, 4, 6)
+    before = decoder(torch.tensor([[5, 8, 3, 9, 2]]), memory)[:, -1]
+    swapped = decoder(torch.tensor([[8, 5, 3, 9, 2]]), memory)[:, -1]
+    assert not swapped.allclose(before, atol=1e-4), (
+        "With two earlier tokens swapped, the last position gives the same: the positions are missing."
+    )
+
+
+@points(1)
+def test_embeddings_and_dropout(student, reference):
+    """Embeddings start with standard deviation 1/√d and a pad row of zeros; dropout acts as in the encoder."""
+    table = student.Decoder(500, 64, 2, 5, 1, 13, pad_idx=3).parameters()["embedding.weight"]
+    assert not table[3].any(), "With pad_idx=3, the row of the pad does not start at zero."
+    rows = torch.cat([table[:3], table[4:]])
+    assert_close("spread of the embeddings at width 64", rows.std().item(), 1 / 8, rtol=0.05)
+
+    tgt, (memory,) = reference.integers("tgt", 1, 11, (3, 7)), reference.inputs("memory", memory=(3, 4, 6))
+    decoder = student.Decoder(11, 6, 3, 20, 2, 13, dropout=1.0)
+    reference.assert_close("output in training with dropout=1", decoder.train()(tgt, memory))
+    decoder = student.Decoder(11, 6, 3, 20, 2, 13, dropout=0.5)
+    without = student.Decoder(11, 6, 3, 20, 2, 13).load_state(decoder.parameters())
+    assert_close(
+        "output after eval(), held against that without dropout,",
+        decoder.eval()(tgt, memory),
+        without(tgt, memory),
+    )
+
+
+@points(1)
+def test_every_layer_learns(student, draw, shapes_of, renew, assert_all_learn, assert_double):
+    """Every layer has parameters of its own, gradients reach all and the memory, and float64 stays float64."""
+    vocab_size, width, d_ff, num_layers = draw.sizes(4, low=2, high=9)
+    layer = sum(torch.Size(shape).numel() for shape in shapes_of("DecoderLayer", 2 * width, d_ff).values())
+    for norm_first in (False, True):
+        decoder = student.Decoder(vocab_size, 2 * width, 2, d_ff, num_layers, 9, norm_first=norm_first)
+        count = sum(value.numel() for value in decoder.parameters().values())
+        right = vocab_size * 2 * width + num_layers * layer + (4 * width if norm_first else 0)
+        assert count == right, (
+            f"With {num_layers} layers and norm_first={norm_first}, the decoder should have {right} parameters, "
+            f"but has {count}."
+        )
+    decoder = student.Decoder(11, 6, 3, 20, 3, 9, norm_first=True)
+    renew(decoder)
+    tgt, memory = draw.integers(1, 11, (4, 7)), draw.normal(4, 5, 6)
+    assert_all_learn(decoder.gradients(tgt, memory))
+    assert_double(decoder.to(torch.float64)(tgt, memory.double()))

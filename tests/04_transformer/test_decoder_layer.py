@@ -1,0 +1,152 @@
+"""Checks of exercise 3: DecoderLayer, held against torch's layer with the same weights."""
+
+import torch
+import torch.nn.functional as F
+
+from coursekit.checks import assert_close, assert_shape, assert_unchanged, points
+
+#: leaves room for another epsilon in the norms
+ATOL = 1e-4
+
+
+def equals_torch(reference, draw, make_layer, norm_first):
+    layer, twin = make_layer("DecoderLayer", 6, 3, 5, norm_first=norm_first)
+    y, memory = reference.inputs("inputs", y=(2, 4, 6), memory=(2, 7, 6))
+    output = layer(y, memory)
+    assert_shape("output", output, (2, 4, 6))
+    reference.assert_close(
+        "output, less that of torch's layer with your weights,", output - twin(y, memory), atol=ATOL
+    )
+
+    heads, width, d_ff, batch, l_tgt, l_src = draw.sizes(6)
+    layer, twin = make_layer("DecoderLayer", heads * width, heads, d_ff, seed=1, norm_first=norm_first)
+    y, memory = draw.normal(batch, l_tgt, heads * width), draw.normal(batch, l_src, heads * width)
+    output = layer(y, memory)
+    assert_shape("output", output, (batch, l_tgt, heads * width))
+    assert_close(
+        "output, held against that of torch's layer with your weights,", output, twin(y, memory), atol=ATOL
+    )
+
+
+@points(4)
+def test_post_norm(reference, draw, make_layer):
+    """With norm_first=False, which is the default, the norm follows each of the three sums."""
+    equals_torch(reference, draw, make_layer, norm_first=False)
+
+
+@points(4)
+def test_pre_norm(reference, draw, make_layer):
+    """With norm_first=True, each sublayer gets normed vectors; the memory and the sums are not normed."""
+    equals_torch(reference, draw, make_layer, norm_first=True)
+
+
+@points(3)
+def test_no_leak_of_the_future(reference, make_layer):
+    """Under a causal target mask, changing a later position moves nothing earlier, in both orders."""
+    y, other, memory = reference.inputs("inputs", y=(2, 5, 6), other=(2, 5, 6), memory=(2, 4, 6))
+    causal = torch.ones(5, 5, dtype=torch.bool).tril()
+    later = y.clone()
+    later[:, 3] = other[:, 3]
+    for norm_first in (False, True):
+        layer, _ = make_layer("DecoderLayer", 6, 3, 5, norm_first=norm_first)
+        order = "pre-norm" if norm_first else "post-norm"
+        moves = layer(later, memory, causal) - layer(y, memory, causal)
+        reference.assert_close(f"move of the earlier positions ({order})", moves[:, :3])
+        assert moves[:, 3:].abs().amax(dim=-1).min() > 1e-4, (
+            f"In {order} a position does not move when it, or one before it, is changed."
+        )
+
+
+@points(3)
+def test_memory_mask(reference, make_layer):
+    """What the memory mask hides counts for nothing, in both orders; L_src and L_tgt differ."""
+    y, memory, other = reference.inputs("inputs", y=(2, 5, 6), memory=(2, 4, 6), other=(2, 4, 6))
+    mask = torch.tensor([[[True] * 4], [[True, True, False, False]]])  # (2, 1, 4)
+    changed = memory.clone()
+    changed[1, 2:] = other[1, 2:]
+    for norm_first in (False, True):
+        layer, _ = make_layer("DecoderLayer", 6, 3, 5, norm_first=norm_first)
+        order = "pre-norm" if norm_first else "post-norm"
+        before = layer(y, memory, memory_mask=mask)
+        moves = layer(y, changed, memory_mask=mask) - before
+        reference.assert_close(
+            f"move of the output when a hidden part of the memory changes ({order})", moves
+        )
+        plain = layer(y, memory)
+        assert_close(f"output of a sequence with nothing hidden ({order})", before[0], plain[0])
+        assert not before[1].allclose(plain[1]), f"In {order} memory_mask changes nothing. Is it passed on?"
+
+
+@points(2)
+def test_reads_all_of_the_memory(reference, make_layer):
+    """Every target position reads every vector of the memory, also the last one, and under a causal target mask."""
+    y, memory, other = reference.inputs("inputs", y=(2, 5, 6), memory=(2, 5, 6), other=(2, 5, 6))
+    causal = torch.ones(5, 5, dtype=torch.bool).tril()
+    for norm_first in (False, True):
+        layer, _ = make_layer("DecoderLayer", 6, 3, 5, norm_first=norm_first)
+        order = "pre-norm" if norm_first else "post-norm"
+        before = layer(y, memory, causal)
+        for place in (0, 4):
+            changed = memory.clone()
+            changed[:, place] = other[:, place]
+            moves = (layer(y, changed, causal) - before).abs().amax(dim=-1)  # (2, 5)
+            still = (moves < 1e-5).any(dim=0)
+            reference.assert_close(
+                f"positions that vector {place} of the memory does not reach ({order})", still
+            )
+
+
+@points(1)
+def test_parameters(student, draw, shapes_of):
+    """The three sublayers and the three norms have their names, their sizes, and parameters of their own."""
+    heads, width, d_ff = draw.sizes(3, low=3, high=9)
+    layer = student.DecoderLayer(heads * width, heads, d_ff)
+    found = {name: tuple(value.shape) for name, value in layer.parameters().items()}
+    expected = shapes_of("DecoderLayer", heads * width, d_ff)
+    for name, shape in expected.items():
+        assert name in found, f"There is no parameter `{name}` that is not used elsewhere, too."
+        assert found[name] == shape, f"`{name}` has shape {found[name]}, but should have {shape}."
+    more = ", ".join(sorted(found.keys() - expected.keys()))
+    assert not more, f"There are more parameters than the layer needs: {more}."
+
+
+@points(1)
+def test_dropout(reference, make_layer, sublayers_drop):
+    """Dropout acts in all three sublayers and on what they give before it is added, and is off in eval()."""
+    y, memory = reference.inputs("inputs", y=(2, 4, 6), memory=(2, 5, 6))
+    layer, _ = make_layer("DecoderLayer", 6, 3, 20, norm_first=True, dropout=1.0)
+    reference.assert_close(
+        "pre-norm output in training with dropout=1, less y,", layer.train()(y, memory) - y
+    )
+    layer, _ = make_layer("DecoderLayer", 6, 3, 20, norm_first=False, dropout=1.0)
+    state, normed = layer.state(), y
+    for norm in ("norm1", "norm2", "norm3"):
+        if f"{norm}.weight" in state:
+            normed = F.layer_norm(normed, (6,), state[f"{norm}.weight"], state[f"{norm}.bias"])
+    gap = layer.train()(y, memory) - normed
+    reference.assert_close("post-norm output in training with dropout=1, less the normed y,", gap, atol=ATOL)
+    layer, _ = make_layer("DecoderLayer", 6, 3, 20, dropout=0.5)
+    without, _ = make_layer("DecoderLayer", 6, 3, 20)
+    assert_close(
+        "output after eval(), held against that without dropout,", layer.eval()(y, memory), without(y, memory)
+    )
+    idle = ", ".join(sublayers_drop(layer, y))
+    assert not idle, f"Nothing is dropped inside {idle}. Pass the probability on."
+
+
+@points(1)
+def test_gradients(draw, make_layer, assert_all_learn):
+    """Gradients reach y, the memory and every parameter, in both orders."""
+    for norm_first in (False, True):
+        layer, _ = make_layer("DecoderLayer", 6, 3, 20, norm_first=norm_first)
+        assert_all_learn(layer.gradients(draw.normal(2, 4, 6), draw.normal(2, 5, 6)))
+
+
+@points(1)
+def test_inputs_unchanged_and_dtype_kept(draw, make_layer, assert_double):
+    """y, the memory and the masks keep their values, and float64 stays float64."""
+    y, memory, mask = draw.normal(2, 4, 6), draw.normal(2, 5, 6), torch.ones(4, 4, dtype=torch.bool).tril()
+    for norm_first in (False, True):
+        layer, _ = make_layer("DecoderLayer", 6, 3, 5, norm_first=norm_first)
+        assert_unchanged(layer.call(y, memory, mask))
+        assert_double(layer.to(torch.float64)(y.double(), memory.double(), mask))

@@ -1,0 +1,130 @@
+"""Checks of exercise 4: Encoder, held against the student's own layers, called one after the other."""
+
+import torch
+
+from coursekit.checks import assert_close, assert_shape, points
+
+ATOL = 1e-4  # leaves room for another epsilon in the final norm
+
+
+@points(4)
+def test_runs_through_all_layers(reference, draw, make_stack):
+    """Embeddings times √d plus positions go through all layers in turn, and the last one gives the memory."""
+    encoder, steps = make_stack("Encoder", 11, 6, 3, 5, 2, 13)
+    src = reference.integers("src", 1, 11, (4, 7))
+    memory, _ = encoder(src)
+    assert_shape("memory", memory, (4, 7, 6))
+    mask = torch.ones(4, 1, 7, dtype=torch.bool)
+    reference.assert_close(
+        "memory, less what your own layers give one after the other,", memory - steps(src, mask)
+    )
+
+    vocab_size, width, d_ff, batch, length = draw.sizes(5, low=3, high=9)
+    encoder, steps = make_stack("Encoder", vocab_size, 2 * width, 2, d_ff, 3, length, seed=1)
+    src = draw.integers(1, vocab_size, (batch, length))
+    mask = torch.ones(batch, 1, length, dtype=torch.bool)
+    memory, _ = encoder(src)
+    assert_shape("memory", memory, (batch, length, 2 * width))
+    assert_close("memory, held against your own layers one after the other,", memory, steps(src, mask))
+
+
+@points(3)
+def test_pads_are_hidden(reference, make_stack):
+    """Every layer gets the padding mask, also where the pad is not 0: the memory of real tokens shows it."""
+    for pad_idx in (0, 4):
+        encoder, steps = make_stack("Encoder", 11, 6, 3, 5, 2, 13, pad_idx=pad_idx)
+        src = reference.integers(f"src {pad_idx}", 5, 11, (3, 7))
+        src[0, 4:], src[1, 6:], src[2, 2] = pad_idx, pad_idx, 4 - pad_idx  # the last one is an ordinary token
+        real = src != pad_idx
+        gap = (encoder(src)[0] - steps(src, real.unsqueeze(1)))[real]
+        reference.assert_close(
+            f"memory of real tokens, less that of your own layers with the mask (pad {pad_idx})", gap
+        )
+
+
+@points(2)
+def test_returns_the_mask(student, reference):
+    """The mask comes back beside the memory: boolean, (batch, 1, L_src), False at the pads, whatever their id."""
+    for pad_idx in (0, 4):
+        encoder = student.Encoder(11, 6, 3, 5, 1, 13, pad_idx=pad_idx)
+        src = reference.integers(f"src {pad_idx}", 0, 6, (3, 7))
+        src[:, 0] = 7
+        _, mask = encoder(src)
+        assert_shape("mask", mask, (3, 1, 7))
+        assert mask.dtype == torch.bool, f"The mask has dtype {mask.dtype}. It has to be torch.bool."
+        reference.assert_close(f"mask with pad_idx={pad_idx}", mask)
+
+
+@points(2)
+def test_final_norm(reference, make_stack):
+    """With norm_first the layers are pre-norm and a norm of its own ends the encoder; without it there is none."""
+    for norm_first in (True, False):
+        encoder, steps = make_stack("Encoder", 11, 6, 3, 5, 2, 13, norm_first=norm_first)
+        src = reference.integers("src", 1, 11, (4, 7))
+        gap = encoder(src)[0] - steps(src, torch.ones(4, 1, 7, dtype=torch.bool))
+        reference.assert_close(
+            f"memory, less what your own layers give (norm_first={norm_first}),", gap, atol=ATOL
+        )
+
+
+@points(1)
+def test_order_matters(make_stack):
+    """If two tokens change places, the memory does more than change places."""
+    encoder, _ = make_stack("Encoder", 11, 6, 3, 5, 2, 13)
+    memory, _ = encoder(torch.tensor([[5, 8, 3, 9, 2]]))
+    swapped, _ = encoder(torch.tensor([[8, 5, 3, 9, 2]]))
+    assert not swapped[:, [1, 0, 2, 3, 4]].allclose(memory, atol=1e-3), (
+        "With two tokens swapped, the memory is the same, only swapped: the positions are missing."
+    )
+
+
+@points(1)
+def test_embeddings_start_small(student):
+    """The embeddings start with standard deviation 1/√d; the pad's row starts at zero and gets no gradient."""
+    for d_model, pad_idx in [(16, 0), (64, 3)]:
+        encoder = student.Encoder(500, d_model, 2, 5, 1, 13, pad_idx=pad_idx)
+        table = encoder.parameters()["embedding.weight"]
+        assert not table[pad_idx].any(), f"With pad_idx={pad_idx}, the row of the pad does not start at zero."
+        rows = torch.cat([table[:pad_idx], table[pad_idx + 1 :]])
+        assert_close(
+            f"spread of the embeddings at width {d_model}", rows.std().item(), d_model**-0.5, rtol=0.05
+        )
+        gradients = encoder.gradients(torch.tensor([[5, 8, pad_idx, pad_idx]]))
+        assert not gradients.parameters["embedding.weight"][pad_idx].any(), (
+            "A gradient reaches the row of the pad, so training would change it. Use padding_idx."
+        )
+
+
+@points(1)
+def test_dropout(student, reference):
+    """Dropout acts on the sum of embeddings and positions and in all layers, and is off in eval()."""
+    src = reference.integers("src", 1, 11, (3, 7))
+    for norm_first in (False, True):
+        encoder = student.Encoder(11, 6, 3, 20, 2, 13, dropout=1.0, norm_first=norm_first)
+        memory, _ = encoder.train()(src)
+        reference.assert_close(f"memory in training with dropout=1 (norm_first={norm_first})", memory)
+        encoder = student.Encoder(11, 6, 3, 20, 2, 13, dropout=0.5, norm_first=norm_first)
+        without = student.Encoder(11, 6, 3, 20, 2, 13, norm_first=norm_first).load_state(encoder.parameters())
+        assert_close(
+            "memory after eval(), held against that without dropout,", encoder.eval()(src)[0], without(src)[0]
+        )
+
+
+@points(1)
+def test_every_layer_learns(student, draw, shapes_of, renew, assert_all_learn, assert_double):
+    """Every layer has parameters of its own, gradients reach all of them, and float64 stays float64."""
+    vocab_size, width, d_ff, num_layers = draw.sizes(4, low=2, high=9)
+    layer = sum(torch.Size(shape).numel() for shape in shapes_of("EncoderLayer", 2 * width, d_ff).values())
+    for norm_first in (False, True):
+        encoder = student.Encoder(vocab_size, 2 * width, 2, d_ff, num_layers, 9, norm_first=norm_first)
+        count = sum(value.numel() for value in encoder.parameters().values())
+        right = vocab_size * 2 * width + num_layers * layer + (4 * width if norm_first else 0)
+        assert count == right, (
+            f"With {num_layers} layers and norm_first={norm_first}, the encoder should have {right} parameters, "
+            f"but has {count}."
+        )
+    encoder = student.Encoder(11, 6, 3, 20, 3, 9, norm_first=True)
+    renew(encoder)
+    src = draw.integers(1, 11, (4, 7))
+    assert_all_learn(encoder.gradients(src))
+    assert_double(encoder.to(torch.float64)(src)[0])

@@ -1,0 +1,84 @@
+"""Checks of exercise 1: FeedForward."""
+
+import torch
+import torch.nn.functional as F
+
+from coursekit.checks import assert_close, assert_shape, assert_unchanged, points
+
+
+def formula(x, values):
+    hidden = F.relu(F.linear(x, values["linear1.weight"], values["linear1.bias"]))
+    return F.linear(hidden, values["linear2.weight"], values["linear2.bias"])
+
+
+@points(4)
+def test_equals_the_formula(student, reference, draw, renew):
+    """The output is linear2(ReLU(linear1(x)))."""
+    network = student.FeedForward(4, 7)
+    renew(network)
+    (x,) = reference.inputs("x", x=(2, 5, 4))
+    reference.assert_close("output", network(x))
+
+    d_model, d_ff, batch, length = draw.sizes(4)
+    network = student.FeedForward(d_model, d_ff)
+    values = renew(network, seed=1)
+    x = draw.normal(batch, length, d_model)
+    output = network(x)
+    assert_shape("output", output, (batch, length, d_model))
+    assert_close("output", output, formula(x, values))
+
+
+@points(2)
+def test_parameters(student, draw):
+    """`linear1` leads from d_model to d_ff and `linear2` back, both with a bias; there is nothing else to learn."""
+    d_model, d_ff = draw.sizes(2, low=3, high=12)
+    found = {
+        name: tuple(value.shape) for name, value in student.FeedForward(d_model, d_ff).parameters().items()
+    }
+    expected = {
+        "linear1.weight": (d_ff, d_model),
+        "linear1.bias": (d_ff,),
+        "linear2.weight": (d_model, d_ff),
+        "linear2.bias": (d_model,),
+    }
+    for name, shape in expected.items():
+        assert name in found, f"There is no parameter `{name}`."
+        assert found[name] == shape, f"`{name}` has shape {found[name]}, but should have {shape}."
+    more = ", ".join(found.keys() - expected.keys())
+    assert not more, f"There are more parameters than the two layers need: {more}."
+
+
+@points(2)
+def test_dropout(student, reference, draw, renew):
+    """Dropout acts on the hidden vector in training, is off in eval(), and by default does nothing."""
+    network = student.FeedForward(4, 30, dropout=1.0)
+    bias = renew(network).get("linear2.bias", torch.zeros(4))
+    (x,) = reference.inputs("x", x=(2, 5, 4))
+    reference.assert_close(
+        "output in training with dropout=1, less the last bias,", network.train()(x) - bias
+    )
+    x = draw.normal(2, 5, 4)
+    half = student.FeedForward(4, 30, dropout=0.5)
+    network = student.FeedForward(4, 30).load_state(half.parameters())
+    assert_close("output after eval(), with dropout", half.eval()(x), network(x))
+    assert not half.train()(x).allclose(network(x)), "With dropout=0.5, nothing is dropped in training."
+
+
+@points(1)
+def test_positions_are_apart(student, draw):
+    """No position sees another one: a sequence gives what its parts give alone."""
+    network = student.FeedForward(3, 7)
+    x = draw.normal(2, 5, 3)
+    together = network(x)
+    assert_close("output for the last two positions alone", network(x[:, 3:]), together[:, 3:])
+    assert_close("output for the second sequence alone", network(x[1:]), together[1:])
+
+
+@points(1)
+def test_gradients_and_dtype(student, draw, assert_all_learn, assert_double):
+    """Gradients reach x and all parameters, float64 stays float64, and x keeps its values."""
+    network = student.FeedForward(4, 30)
+    x = draw.normal(2, 5, 4)
+    assert_unchanged(network.call(x))
+    assert_all_learn(network.gradients(x))
+    assert_double(network.to(torch.float64)(x.double()))

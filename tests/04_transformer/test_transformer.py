@@ -1,0 +1,156 @@
+"""Checks of exercise 6: Transformer, held against the student's own Encoder and Decoder."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from coursekit.checks import assert_close, assert_shape, fail, points
+
+SIZES = (6, 3, 5, 2, 13)  # d_model, num_heads, d_ff, num_layers, max_seq_len
+
+
+@pytest.fixture
+def make_model(student, renew):
+    """The student's Transformer with new weights, and the same steps from the student's own Encoder and Decoder."""
+
+    def make(src_vocab_size, tgt_vocab_size, seed=0, **options):
+        model = student.Transformer(src_vocab_size, tgt_vocab_size, *SIZES, **options)
+        values = renew(model, seed)
+        for name in ("encoder.", "decoder.", "output."):
+            if not any(key.startswith(name) for key in values):
+                fail(f"The model has no part with parameters called `{name.removesuffix('.')}`.")
+        options = {"norm_first": True} | options
+
+        def steps(src, tgt):
+            memory, mask = own("Encoder", src_vocab_size)(src)
+            output = own("Decoder", tgt_vocab_size)(tgt, memory, mask)
+            return F.linear(output, values["output.weight"], values.get("output.bias"))
+
+        def own(kind, vocab_size):
+            part = student.call(kind, vocab_size, *SIZES, **options).value
+            prefix, known = f"{kind.lower()}.", part.parameters()
+            mine = {
+                name.removeprefix(prefix): value for name, value in values.items() if name.startswith(prefix)
+            }
+            return part.load_state({name: value for name, value in mine.items() if name in known})
+
+        return model, steps
+
+    return make
+
+
+@points(3)
+def test_forward(reference, draw, make_model):
+    """The logits are those of your encoder, your decoder and the linear layer; the vocabularies differ in size."""
+    model, steps = make_model(11, 8)
+    src, tgt = reference.integers("src", 1, 11, (2, 7)), reference.integers("tgt", 1, 8, (2, 4))
+    logits = model(src, tgt)
+    assert_shape("logits", logits, (2, 4, 8))
+    reference.assert_close("logits, less those of your own parts,", logits - steps(src, tgt))
+
+    src_size, tgt_size, batch, l_src, l_tgt = draw.sizes(5, low=3, high=12)
+    model, steps = make_model(src_size, tgt_size, seed=1, norm_first=False)
+    src, tgt = draw.integers(1, src_size, (batch, l_src)), draw.integers(1, tgt_size, (batch, l_tgt))
+    logits = model(src, tgt)
+    assert_shape("logits", logits, (batch, l_tgt, tgt_size))
+    assert_close(
+        "logits of a post-norm model, held against those of your own parts,", logits, steps(src, tgt)
+    )
+
+
+@points(2)
+def test_pads(reference, make_model):
+    """Pads are hidden in the source and in the target, in the memory too, and also where the pad is not 0."""
+    for pad_idx in (0, 4):
+        model, steps = make_model(11, 8, pad_idx=pad_idx)
+        src, tgt = reference.integers("src", 5, 11, (2, 7)), reference.integers("tgt", 5, 8, (2, 6))
+        src[0, 4:], src[1, 2], tgt[0, 1], tgt[1, 2] = pad_idx, 4 - pad_idx, pad_idx, 4 - pad_idx
+        gap = (model(src, tgt) - steps(src, tgt))[tgt != pad_idx]
+        reference.assert_close(f"logits, less those of your own parts (pad {pad_idx}),", gap)
+
+
+@points(1)
+def test_encode_and_decode(student, draw, make_model):
+    """`encode` gives the memory and its mask, and `decode` makes the logits of `forward` from them."""
+    model, _ = make_model(11, 8)
+    calls = student.define(
+        """
+def encode(model, src):
+    return model.encode(src)
+
+def decode(model, tgt, memory, mask):
+    return model.decode(tgt, memory, mask)
+"""
+    )
+    src, tgt = draw.integers(1, 11, (2, 7)), draw.integers(1, 8, (2, 4))
+    src[0, 5:] = 0
+    memory, mask = calls.encode(model, src)
+    assert_shape("memory", memory, (2, 7, 6))
+    assert_shape("memory_mask", mask, (2, 1, 7))
+    logits = model(src, tgt)
+    assert_close(
+        "logits of decode, held against those of forward,", calls.decode(model, tgt, memory, mask), logits
+    )
+    masked = calls.decode(model, tgt, memory, torch.ones_like(mask))
+    assert not masked[0].allclose(logits[0]), (
+        "decode gives the same with another memory_mask. Is it passed on?"
+    )
+
+
+@points(1)
+def test_logits_are_not_probabilities(student, draw, make_model):
+    """The output is that of the linear layer as it is: adding 1 to all of its biases adds 1 to all logits."""
+    model, _ = make_model(11, 8)
+    src, tgt = draw.integers(1, 11, (2, 7)), draw.integers(1, 8, (2, 4))
+    before = model(src, tgt)
+    bias = model.parameters().get("output.bias")
+    assert bias is not None, "The linear layer has no bias."
+    model.load_state({"output.bias": bias + 1})
+    assert_close(
+        "difference of the logits when all biases grow by 1",
+        model(src, tgt) - before,
+        torch.ones_like(before),
+    )
+
+
+@points(2)
+def test_sizes_and_defaults(student, draw, shapes_of):
+    """All sizes and options reach both halves, and the defaults are those of the signature."""
+
+    def right(src_size, tgt_size, d_model=32, d_ff=64, num_layers=1, norm_first=True):
+        layers = shapes_of("EncoderLayer", d_model, d_ff), shapes_of("DecoderLayer", d_model, d_ff)
+        layer = sum(torch.Size(shape).numel() for shapes in layers for shape in shapes.values())
+        ends = 4 * d_model if norm_first else 0
+        return (src_size + tgt_size) * d_model + num_layers * layer + ends + (d_model + 1) * tgt_size
+
+    def count(*sizes, **options):
+        return sum(value.numel() for value in student.Transformer(*sizes, **options).parameters().values())
+
+    assert count(11, 7) == right(11, 7), (
+        f"Transformer(11, 7) has {count(11, 7)} parameters, not {right(11, 7)}."
+    )
+    src_size, tgt_size, width, d_ff, num_layers = draw.sizes(5, low=2, high=12)
+    found = count(src_size, tgt_size, 2 * width, 2, d_ff, num_layers, norm_first=False)
+    expected = right(src_size, tgt_size, 2 * width, d_ff, num_layers, norm_first=False)
+    assert found == expected, (
+        f"With other sizes and norm_first=False it has {found} parameters, not {expected}."
+    )
+
+    src = draw.integers(1, 7, (2, 64))
+    assert_shape("logits at 64 positions", student.Transformer(9, 7)(src, src), (2, 64, 7))
+    model = student.Transformer(9, 7, dropout=1.0)
+    bias = model.parameters()["output.bias"].expand(2, 64, 7)
+    assert_close(
+        "logits in training with dropout=1, when only the last bias is left,", model.train()(src, src), bias
+    )
+    assert_close("logits by default, once more", model.eval()(src, src), model.eval()(src, src))
+
+
+@points(1)
+def test_gradients_and_dtype(student, draw, renew, assert_all_learn, assert_double):
+    """Gradients reach every parameter of both halves, and float64 stays float64."""
+    model = student.Transformer(11, 8, 6, 3, 20, 2, 13)
+    renew(model)
+    src, tgt = draw.integers(1, 11, (4, 7)), draw.integers(1, 8, (4, 5))
+    assert_all_learn(model.gradients(src, tgt))
+    assert_double(model.to(torch.float64)(src, tgt))
