@@ -1,0 +1,81 @@
+"""The tasks of the course, trained with the solutions of its notebooks and measured on held-out data."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import torch
+
+from coursekit.course import Course
+from coursekit.earlier import load_parts
+
+HELD_OUT = 1000
+BATCH = 64
+SEEDS = (0, 1, 2)
+
+
+@dataclass(frozen=True)
+class Task:
+    """Something to train. `run(seed)` gives the measured value; with a target, the worst seed has to reach it.
+
+    What else `run` finds worth telling it puts into `notes`.
+    """
+
+    name: str
+    steps: int
+    run: Callable[[int], float]
+    target: float | None = None
+    seeds: tuple[int, ...] = SEEDS
+    notes: list[str] = field(default_factory=list)
+
+
+def seq2seq_tasks(course: Course) -> list[Task]:
+    """The three tasks of assignment 05: exact match of greedy decoding on held-out sources."""
+    names = """Transformer SortingTransformer train fresh_batch hold_out shift_right expected_of decoded_match
+        exact_match pad reverse sample_numbers sample_ten random_sentence build_vocabulary to_ids WORDS BOS"""
+    parts = load_parts(course.assignment("05_seq2seq"), names.split())
+    vocabulary = parts.build_vocabulary([" ".join(parts.WORDS)])
+
+    def reversal(seed: int, sample: Callable[[], list[int]], vocab_size: int) -> float:
+        torch.manual_seed(seed)
+        held_out = parts.hold_out(sample, HELD_OUT)
+
+        def make_batch():
+            source, targets = parts.fresh_batch(sample, parts.reverse, BATCH, held_out)
+            return source, parts.shift_right(targets, parts.BOS), targets
+
+        model = parts.Transformer(vocab_size, vocab_size)
+        parts.train(model, make_batch, 500, 5e-3)
+        return parts.decoded_match(model, sorted(held_out), parts.reverse)
+
+    def sorting(seed: int) -> float:
+        torch.manual_seed(seed)
+        held_out = parts.hold_out(parts.sample_ten, HELD_OUT)
+        model = parts.SortingTransformer(vocab_size=23, embed_dim=32, seq_length=10)
+        parts.train(model, lambda: parts.fresh_batch(parts.sample_ten, sorted, BATCH, held_out), 800, 1e-2)
+        with torch.no_grad():
+            predicted = model.eval()(parts.pad(sorted(held_out))).argmax(dim=-1)
+        return parts.exact_match(predicted, parts.expected_of(sorted(held_out), sorted))
+
+    def sample_sentence() -> list[int]:
+        return parts.to_ids(parts.random_sentence(), vocabulary)
+
+    return [
+        Task("integer reversal", 500, lambda seed: reversal(seed, parts.sample_numbers, 31), 0.99),
+        Task("word reversal", 500, lambda seed: reversal(seed, sample_sentence, len(vocabulary)), 0.99),
+        Task("sorting", 800, sorting, 0.98),
+    ]
+
+
+def recovery_task(course: Course) -> Task:
+    """Assignment 06: BLEU-4 of greedy decoding on held-out sentences, minus the computed ceiling."""
+    parts = load_parts(course.assignment("06_text_recovery"), ["run_recovery"])
+    notes: list[str] = []
+
+    def gap(seed: int) -> float:
+        found = parts.run_recovery(seed)
+        notes.append(
+            f"seed {seed}: copy {found['copy']:.1f}, model {found['model']:.1f}, ceiling {found['ceiling']:.1f}"
+        )
+        return found["model"] - found["ceiling"]
+
+    return Task("text recovery, BLEU - ceiling", 400, gap, -1.0, notes=notes)

@@ -1,0 +1,188 @@
+"""What the checks share: the ban on ready-made transformers, and stand-ins for models, made in the kernel.
+
+The stand-ins are not trained. They do what the check tells them, and note what is done with them.
+"""
+
+import pytest
+
+from coursekit.checks import forbid
+
+only_own_code = forbid(
+    "scaled_dot_product_attention", "MultiheadAttention", "TransformerEncoder*", "TransformerDecoder*"
+)
+
+SOURCES = """
+import torch
+
+
+class Stream:
+    '''Gives the listed sources in turn, again from the start at the end.'''
+
+    def __init__(self, sources):
+        self.sources, self.calls = sources, 0
+
+    def __call__(self):
+        self.calls += 1
+        return list(self.sources[(self.calls - 1) % len(self.sources)])
+
+
+def as_set(sources):
+    return {tuple(source) for source in sources}
+
+
+def answer(source):
+    '''An answer that is longer than its source, and tells all of it.'''
+    return [number + 10 for number in source] + list(source[:1]) + [2]
+
+
+def calls(stream):
+    return stream.calls
+
+
+def size(held_out):
+    return len(held_out)
+"""
+
+WATCHED = """
+import torch
+from torch import nn
+
+
+class Watched(nn.Module):
+    '''Logits from a table: a row for the token that is read, and one for the first of the source.'''
+
+    def __init__(self):
+        super().__init__()
+        self.rows = nn.Parameter(torch.sin(torch.arange(81.0)).reshape(9, 9))
+        self.read, self.modes, self.moves, self.cleared, self.logits = [], [], [], [], []
+        self.rows.register_hook(self.remember)
+        self.rows.register_post_accumulate_grad_hook(self.compare)
+        self.before = self.rows.detach().clone()
+        self.start = self.before
+
+    def remember(self, gradient):
+        self.gradient = gradient.detach().clone()
+
+    def compare(self, rows):
+        self.cleared.append(bool(torch.allclose(rows.grad, self.gradient)))
+
+    def forward(self, source, decoder_input):
+        self.modes.append(self.training)
+        self.read.append([source.tolist(), decoder_input.tolist()])
+        self.moves.append(float((self.rows.detach() - self.before).abs().max()))
+        self.before = self.rows.detach().clone()
+        logits = self.rows[decoder_input] + 0.5 * self.rows[source[:, :1]]
+        self.logits.append(logits.detach().clone())
+        return logits
+
+
+class Batches:
+    '''Always other batches, the same ones in every run: (source, decoder input, targets), with pads.'''
+
+    def __init__(self):
+        self.generator = torch.Generator().manual_seed(5)
+        self.given, self.targets = [], []
+
+    def __call__(self):
+        source = torch.randint(3, 9, (4, 5), generator=self.generator)
+        targets = torch.randint(3, 9, (4, 5), generator=self.generator)
+        targets[1, 2:] = 0
+        targets[3, 4:] = 0
+        decoder_input = torch.cat([torch.ones(4, 1, dtype=torch.int64), targets[:, :-1]], dim=1)
+        self.given.append([source.tolist(), decoder_input.tolist()])
+        self.targets.append(targets)
+        return source, decoder_input, targets
+
+
+def notes(model, batches):
+    return {
+        "read": model.read, "given": batches.given, "modes": model.modes, "moves": model.moves,
+        "cleared": model.cleared, "moved": float((model.rows.detach() - model.start).abs().mean()),
+        "logits": model.logits, "targets": batches.targets,
+    }
+
+
+def reversal_batch():
+    '''Reversal of three numbers from 3 to 8.'''
+    source = torch.randint(3, 9, (32, 3))
+    targets = torch.cat([source.flip(1), torch.full((32, 1), 2)], dim=1)
+    return source, torch.cat([torch.ones(32, 1, dtype=torch.int64), targets[:, :-1]], dim=1), targets
+"""
+
+SCRIPTED = """
+import torch
+from torch import nn
+import torch.nn.functional as F
+
+
+class Scripted(nn.Module):
+    '''Writes a script, (batch, steps): the likeliest token after each number of tokens that were read.'''
+
+    def __init__(self, script, vocab):
+        super().__init__()
+        self.script, self.vocab = script, vocab
+        self.read, self.modes, self.grad, self.masks, self.encoded = [], [], [], [], 0
+
+    def encode(self, source):
+        self.encoded += 1
+        self.mask = (source != 0).unsqueeze(1)
+        return source.unsqueeze(-1).float(), self.mask
+
+    def decode(self, tokens, memory, memory_mask):
+        self.read.append(tokens.tolist())
+        self.modes.append(self.training)
+        self.grad.append(torch.is_grad_enabled())
+        self.masks.append(memory_mask is not None and torch.equal(memory_mask, self.mask))
+        return self.logits(tokens, memory_mask)
+
+    def logits(self, tokens, memory_mask):
+        step = min(tokens.shape[1], self.script.shape[1]) - 1
+        others = (self.script[:, step] + 1) % self.vocab
+        logits = 3.0 * F.one_hot(others, self.vocab).unsqueeze(1).repeat(1, tokens.shape[1], 1) - 5.0
+        logits[:, -1] = 3.0 * F.one_hot(self.script[:, step], self.vocab) - 5.0
+        return logits
+
+    def forward(self, source, tokens):
+        return self.decode(tokens, *self.encode(source))
+
+
+class CountsTheVisible(Scripted):
+    '''Writes how many places of the source its decoder may see, plus 3.'''
+
+    def __init__(self):
+        super().__init__(torch.zeros(1, 1, dtype=torch.int64), 12)
+
+    def encode(self, source):
+        self.length = source.shape[1]
+        return super().encode(source)
+
+    def logits(self, tokens, memory_mask):
+        everything = torch.full((len(tokens),), self.length)
+        visible = everything if memory_mask is None else memory_mask.reshape(len(tokens), -1).sum(dim=1)
+        return F.one_hot(visible + 3, 12).float().unsqueeze(1).repeat(1, tokens.shape[1], 1)
+
+
+def notes(model):
+    return {
+        "read": model.read, "modes": model.modes, "grad": model.grad, "masks": model.masks,
+        "encoded": model.encoded,
+    }
+"""
+
+
+@pytest.fixture
+def sources(student):
+    """Samplers, answers and held-out sets to call `fresh_batch` with."""
+    return student.define(SOURCES)
+
+
+@pytest.fixture
+def watched(student):
+    """A model that notes how it is trained, and batches for it."""
+    return student.define(WATCHED)
+
+
+@pytest.fixture
+def scripted(student):
+    """Models that write what the check tells them, and note how they are decoded."""
+    return student.define(SCRIPTED)

@@ -1,0 +1,898 @@
+"""Known wrong answers to this assignment, each a small edit of the solution."""
+
+from coursekit.checks import Mistake
+
+FRESH = [
+    Mistake(
+        "leaks",
+        cell="fresh_batch",
+        edits=[
+            (
+                "        if tuple(drawn) not in held_out:\n            sources.append(drawn)",
+                "        sources.append(drawn)",
+            )
+        ],
+        about=["test_no_held_out_source"],
+        sentence="Held-out sources get into your batch. Look up tuple(source): an answer is not a source, and a list never equals a tuple.",
+    ),
+    Mistake(
+        "replaced_once",
+        cell="fresh_batch",
+        edits=[
+            (
+                "        if tuple(drawn) not in held_out:\n            sources.append(drawn)",
+                "        if tuple(drawn) in held_out:\n            drawn = sample()\n        sources.append(drawn)",
+            )
+        ],
+        about=["test_replaced_as_often_as_necessary"],
+        sentence="You draw once more if a source is held out, but the second draw may be held out, too.",
+    ),
+    Mistake(
+        "filtered_afterwards",
+        cell="fresh_batch",
+        edits=[
+            (
+                "    while len(sources) < batch_size:\n        drawn = sample()",
+                "    for _ in range(batch_size):\n        drawn = sample()",
+            )
+        ],
+        about=["test_no_held_out_source", "test_replaced_as_often_as_necessary"],
+        sentence="You draw batch_size sources and leave the held-out ones out, so that the batch gets too small.",
+    ),
+    Mistake(
+        "answers_looked_up",
+        cell="fresh_batch",
+        edits=[("if tuple(drawn) not in held_out", "if tuple(answer(drawn)) not in held_out")],
+        about=["test_no_held_out_source"],
+        sentence="Held-out sources get into your batch. Look up tuple(source): an answer is not a source, and a list never equals a tuple.",
+    ),
+    Mistake(
+        "looked_up_as_a_list",
+        cell="fresh_batch",
+        edits=[("if tuple(drawn) not in held_out", "if not any(drawn == source for source in held_out)")],
+        about=["test_no_held_out_source"],
+        sentence="Held-out sources get into your batch. Look up tuple(source): an answer is not a source, and a list never equals a tuple.",
+    ),
+    Mistake(
+        "one_source_repeated",
+        cell="fresh_batch",
+        edits=[("sources.append(drawn)", "sources = [drawn] * batch_size")],
+        about=["test_sources_and_their_answers"],
+        sentence="Your batch holds one source many times. Draw every row anew.",
+    ),
+    Mistake(
+        "no_answers",
+        cell="fresh_batch",
+        edits=[("answers = [answer(drawn) for drawn in sources]", "answers = sources")],
+        about=["test_sources_and_their_answers"],
+        sentence="Your targets are the sources. They should be the answers to them.",
+    ),
+    Mistake(
+        "swapped",
+        cell="fresh_batch",
+        edits=[("return pad(sources), pad(answers)", "return pad(answers), pad(sources)")],
+        about=["test_sources_and_their_answers"],
+        sentence="You return the targets first. The order is (source, targets).",
+    ),
+    Mistake(
+        "answers_of_other_rows",
+        cell="fresh_batch",
+        edits=[("for drawn in sources]", "for drawn in sorted(sources)]")],
+        about=["test_sources_and_their_answers"],
+        sentence="Row i of your targets is not the answer to row i of the source. Keep them in the same order.",
+    ),
+    Mistake(
+        "held_out_grows",
+        cell="fresh_batch",
+        edits=[("sources.append(drawn)", "sources.append(drawn)\n            held_out.add(tuple(drawn))")],
+        about=["test_held_out_set_is_left_alone"],
+        sentence="You add what was trained on to the held-out set, so that it does not hold out any more.",
+    ),
+    Mistake(
+        "floats",
+        cell="fresh_batch",
+        edits=[("return pad(sources), pad(answers)", "return pad(sources).float(), pad(answers).float()")],
+        about=["test_padded_int64"],
+        sentence="Your ids are float numbers. An embedding needs whole numbers.",
+    ),
+]
+
+SHIFT = [
+    Mistake(
+        "not_shifted",
+        cell="shift_right",
+        edits=[("return torch.cat([bos, targets[:, :-1]], dim=1)", "return targets.clone()")],
+        about=["test_moved_one_place"],
+        sentence="The targets are not shifted. So the decoder reads the token that it should write, and only copies.",
+    ),
+    Mistake(
+        "first_token_lost",
+        cell="shift_right",
+        edits=[("targets[:, :-1]", "targets[:, 1:]")],
+        about=["test_moved_one_place"],
+        sentence="You replaced the first token by BOS instead of moving the row. The last token has to fall off.",
+    ),
+    Mistake(
+        "shifted_left",
+        cell="shift_right",
+        edits=[("[bos, targets[:, :-1]]", "[targets[:, 1:], bos]")],
+        about=["test_moved_one_place"],
+        sentence="You moved the targets to the left. BOS belongs in front, and the last token falls off.",
+    ),
+    Mistake(
+        "rolled",
+        cell="shift_right",
+        edits=[("return torch.cat([bos, targets[:, :-1]], dim=1)", "return torch.roll(targets, 1, dims=1)")],
+        about=["test_moved_one_place"],
+        sentence="The last token came round to the front. BOS belongs there.",
+    ),
+    Mistake(
+        "one_too_long",
+        cell="shift_right",
+        edits=[("targets[:, :-1]", "targets")],
+        about=["test_moved_one_place", "test_shape_and_dtype"],
+        sentence="The row is one longer than the targets. Let the last token fall off.",
+    ),
+    Mistake(
+        "bos_is_always_1",
+        cell="shift_right",
+        edits=[("targets[:, :1], bos_idx)", "targets[:, :1], 1)")],
+        about=["test_any_bos"],
+        sentence="BOS is always 1 in your answer. Use bos_idx.",
+    ),
+    Mistake(
+        "float_bos",
+        cell="shift_right",
+        edits=[("torch.full_like(targets[:, :1], bos_idx)", "torch.ones(len(targets), 1) * bos_idx")],
+        about=["test_shape_and_dtype"],
+        sentence="Your column of BOS holds float numbers, so that the whole result is float. Ids are whole numbers.",
+    ),
+    Mistake(
+        "targets_changed",
+        cell="shift_right",
+        edits=[
+            (
+                "return torch.cat([bos, targets[:, :-1]], dim=1)",
+                "targets[:, 1:] = targets[:, :-1].clone()\n    targets[:, :1] = bos\n    return targets",
+            )
+        ],
+        about=["test_targets_unchanged"],
+        sentence="You changed the targets in place, and the loss still needs them.",
+    ),
+]
+
+CASES = "F.cross_entropy(cases, classes, ignore_index=pad_idx)"
+LOSS = [
+    Mistake(
+        "pads_count",
+        cell="sequence_loss",
+        edits=[(", ignore_index=pad_idx", "")],
+        about=["test_pads_do_not_count"],
+        sentence="Your loss counts the pads. Leave out the places whose target is a pad.",
+    ),
+    Mistake(
+        "pads_in_the_mean",
+        cell="sequence_loss",
+        edits=[(CASES, 'F.cross_entropy(cases, classes, ignore_index=pad_idx, reduction="none").mean()')],
+        about=["test_pads_do_not_count"],
+        sentence="Pads add nothing to your sum, but you divide by the number of all places, pads included.",
+    ),
+    Mistake(
+        "pad_is_always_0",
+        cell="sequence_loss",
+        edits=[("ignore_index=pad_idx", "ignore_index=0")],
+        about=["test_any_pad"],
+        sentence="The pad is always 0 in your answer. Use pad_idx.",
+    ),
+    Mistake(
+        "summed",
+        cell="sequence_loss",
+        edits=[("ignore_index=pad_idx)", 'ignore_index=pad_idx, reduction="sum")')],
+        about=["test_mean_cross_entropy"],
+        sentence="You summed over the positions. Take the mean, or larger batches get larger losses.",
+    ),
+    Mistake(
+        "sum_over_batch",
+        cell="sequence_loss",
+        edits=[
+            (CASES, 'F.cross_entropy(cases, classes, ignore_index=pad_idx, reduction="sum") / len(targets)')
+        ],
+        about=["test_mean_cross_entropy"],
+        sentence="You divided by the number of sequences. Divide by the number of positions that count.",
+    ),
+    Mistake(
+        "mean_of_rows",
+        cell="sequence_loss",
+        edits=[
+            (
+                f"return {CASES}",
+                "rows = zip(logits, targets)\n"
+                "    return torch.stack([F.cross_entropy(*row, ignore_index=pad_idx) for row in rows]).mean()",
+            )
+        ],
+        about=["test_pads_do_not_count"],
+        sentence="You took the mean of each sequence and then the mean of these. So a position of a short "
+        "sequence counts more. Take one mean over all positions.",
+    ),
+    Mistake(
+        "softmax_before",
+        cell="sequence_loss",
+        edits=[("logits.flatten(0, 1)", "torch.softmax(logits, dim=-1).flatten(0, 1)")],
+        about=["test_mean_cross_entropy"],
+        sentence="You applied a softmax before the loss. cross_entropy does it itself, so that it is applied twice.",
+    ),
+    Mistake(
+        "no_log_softmax",
+        cell="sequence_loss",
+        edits=[(CASES, "F.nll_loss(cases, classes, ignore_index=pad_idx)")],
+        about=["test_mean_cross_entropy"],
+        sentence="nll_loss wants logarithms of probabilities, but you gave it logits.",
+    ),
+    Mistake(
+        "log_of_a_softmax",
+        cell="sequence_loss",
+        edits=[(CASES, "F.nll_loss(torch.softmax(cases, dim=-1).log(), classes, ignore_index=pad_idx)")],
+        about=["test_large_logits"],
+        sentence="You take the logarithm of a softmax. Where a probability is too small for a float it is the "
+        "logarithm of 0. Use log_softmax or cross_entropy.",
+    ),
+    Mistake(
+        "classes_mixed_with_positions",
+        cell="sequence_loss",
+        edits=[("logits.flatten(0, 1)", "logits.transpose(1, 2).reshape(-1, logits.shape[-1])")],
+        about=["test_mean_cross_entropy"],
+        sentence="You mixed the axis of the vocabulary with that of the positions before flattening.",
+    ),
+    Mistake(
+        "flattened_in_another_order",
+        cell="sequence_loss",
+        edits=[("targets.flatten()", "targets.T.flatten()")],
+        about=["test_mean_cross_entropy"],
+        sentence="Logits and targets are flattened in different orders, so cases get the targets of others.",
+    ),
+    Mistake(
+        "last_position_only",
+        cell="sequence_loss",
+        edits=[("logits.flatten(0, 1)", "logits[:, -1]"), ("targets.flatten()", "targets[:, -1]")],
+        about=["test_mean_cross_entropy"],
+        sentence="You took the last position only. In training, every position is a case.",
+    ),
+    Mistake(
+        "first_position_left_out",
+        cell="sequence_loss",
+        edits=[
+            ("logits.flatten(0, 1)", "logits[:, :-1].flatten(0, 1)"),
+            ("targets.flatten()", "targets[:, 1:].flatten()"),
+        ],
+        about=["test_mean_cross_entropy"],
+        sentence="You shifted the targets once more inside the loss. Logits and targets already fit.",
+    ),
+    Mistake(
+        "detached",
+        cell="sequence_loss",
+        edits=[("logits.flatten(0, 1)", "logits.detach().flatten(0, 1)")],
+        about=["test_gradients"],
+        sentence="You detached the logits, so that no gradient reaches the model.",
+    ),
+    Mistake(
+        "loss_as_float",
+        cell="sequence_loss",
+        edits=[(f"return {CASES}", f"return {CASES}.item()")],
+        about=["test_scalar_of_the_same_dtype", "test_gradients"],
+        sentence="You returned a Python float. Return the tensor: it is what backward() starts from.",
+    ),
+    Mistake(
+        "float32_inside",
+        cell="sequence_loss",
+        edits=[("logits.flatten(0, 1)", "logits.float().flatten(0, 1)")],
+        about=["test_scalar_of_the_same_dtype"],
+        sentence="You turned the logits into float32, which loses precision if they are float64.",
+    ),
+]
+
+TRAIN_LOSS = "sequence_loss(logits, targets, PAD)"
+TRAIN = [
+    Mistake(
+        "gradients_not_cleared",
+        cell="train",
+        edits=[("        optimizer.zero_grad()\n", "")],
+        about=["test_gradients_are_cleared"],
+        sentence="You never clear the gradients. backward() adds to them, so call optimizer.zero_grad() in every step.",
+    ),
+    Mistake(
+        "cleared_before_the_step",
+        cell="train",
+        edits=[
+            ("        optimizer.zero_grad()\n", ""),
+            ("        loss.backward()\n", "        loss.backward()\n        optimizer.zero_grad()\n"),
+        ],
+        about=["test_weights_change_in_every_step"],
+        sentence="You clear the gradients between backward() and step(), so that nothing is left to step along.",
+    ),
+    Mistake(
+        "no_backward",
+        cell="train",
+        edits=[("        loss.backward()\n", "")],
+        about=["test_weights_change_in_every_step", "test_gradients_are_cleared"],
+        sentence="backward() is missing, so there are no gradients.",
+    ),
+    Mistake(
+        "no_optimizer_step",
+        cell="train",
+        edits=[("        optimizer.step()\n", "")],
+        about=["test_weights_change_in_every_step"],
+        sentence="optimizer.step() is missing, so the weights never change.",
+    ),
+    Mistake(
+        "step_before_backward",
+        cell="train",
+        edits=[
+            ("        optimizer.step()\n", ""),
+            (
+                "        optimizer.zero_grad()\n",
+                "        optimizer.zero_grad(set_to_none=False)\n        optimizer.step()\n",
+            ),
+        ],
+        about=["test_weights_change_in_every_step"],
+        sentence="The optimizer steps before backward(), with gradients that have just been cleared.",
+    ),
+    Mistake(
+        "one_batch_for_all",
+        cell="train",
+        edits=[
+            ("        *inputs, targets = make_batch()  # a new one in every step\n", ""),
+            ("    losses = []\n", "    losses = []\n    *inputs, targets = make_batch()\n"),
+        ],
+        about=["test_a_new_batch_in_every_step"],
+        sentence="You draw one batch and train on it all the time. The model only learns this batch by heart.",
+    ),
+    Mistake(
+        "inputs_in_another_order",
+        cell="train",
+        edits=[("logits = model(*inputs)", "logits = model(*inputs[::-1])")],
+        about=["test_a_new_batch_in_every_step"],
+        sentence="The inputs go into the model in the wrong order.",
+    ),
+    Mistake(
+        "targets_not_shifted",
+        cell="train",
+        edits=[("logits = model(*inputs)", "logits = model(inputs[0], targets)")],
+        about=["test_a_new_batch_in_every_step"],
+        sentence="The decoder reads the targets themselves, not the shifted ones: it sees what it should write.",
+    ),
+    Mistake(
+        "mode_left_as_it_was",
+        cell="train",
+        edits=[("    model.train()\n", "")],
+        about=["test_training_mode"],
+        sentence="You leave the model in the mode in which it came. It may be evaluation mode: call model.train().",
+    ),
+    Mistake(
+        "train_counts_pads",
+        cell="train",
+        edits=[(TRAIN_LOSS, "F.cross_entropy(logits.flatten(0, 1), targets.flatten())")],
+        about=["test_returned_losses"],
+        sentence="The loss counts the pads. Use your sequence_loss with PAD.",
+    ),
+    Mistake(
+        "train_softmax_before",
+        cell="train",
+        edits=[(TRAIN_LOSS, "sequence_loss(torch.softmax(logits, dim=-1), targets, PAD)")],
+        about=["test_returned_losses"],
+        sentence="There is a softmax before the loss, which applies it itself.",
+    ),
+    Mistake(
+        "train_sums",
+        cell="train",
+        edits=[(TRAIN_LOSS, f"{TRAIN_LOSS} * (targets != PAD).sum()")],
+        about=["test_returned_losses"],
+        sentence="The losses are sums over the positions. They should be means.",
+    ),
+    Mistake(
+        "climbs",
+        cell="train",
+        edits=[("        loss.backward()\n", "        (-loss).backward()\n")],
+        about=["test_learns_a_small_task"],
+        sentence="Your training makes the loss larger. Follow the gradient of the loss itself, not of its negative.",
+    ),
+    Mistake(
+        "rate_ignored",
+        cell="train",
+        edits=[("lr=lr, betas", "lr=1e-3, betas"), ("max_lr=lr", "max_lr=1e-3")],
+        about=["test_learning_rate_is_used"],
+        sentence="Your learning rate is always the same. Use lr.",
+    ),
+    Mistake(
+        "one_step_too_few",
+        cell="train",
+        edits=[("progress(steps)", "progress(steps - 1)")],
+        about=["test_a_new_batch_in_every_step", "test_returned_losses"],
+        sentence="Your training has one step too few.",
+    ),
+    Mistake(
+        "nothing_returned",
+        cell="train",
+        edits=[("    return losses\n", "")],
+        about=["test_returned_losses", "test_losses_are_floats"],
+        sentence="You don't return the losses.",
+    ),
+    Mistake(
+        "losses_as_tensors",
+        cell="train",
+        edits=[("losses.append(loss.item())", "losses.append(loss)")],
+        about=["test_losses_are_floats"],
+        sentence="You keep the losses as tensors, and with them the graph of every step. Use loss.item().",
+    ),
+]
+
+LIKELIEST = "token = logits[:, -1].argmax(dim=-1)"
+DECODE = [
+    Mistake(
+        "logits_of_position_0",
+        cell="greedy_decode",
+        edits=[("logits[:, -1].argmax", "logits[:, 0].argmax")],
+        about=["test_writes_the_likeliest_tokens"],
+        sentence="You took the logits of position 0. Those of the last position are about the next token.",
+    ),
+    Mistake(
+        "no_stop_at_eos",
+        cell="greedy_decode",
+        edits=[("            if ended.all():\n                break\n", "")],
+        about=["test_stops_at_eos"],
+        sentence="You don't stop when all rows have written EOS.",
+    ),
+    Mistake(
+        "stops_at_the_first_eos",
+        cell="greedy_decode",
+        edits=[("if ended.all()", "if ended.any()")],
+        about=["test_stops_at_eos"],
+        sentence="You stop as soon as one row has written EOS. The others are not done yet.",
+    ),
+    Mistake(
+        "writes_on_behind_eos",
+        cell="greedy_decode",
+        edits=[("            token = token.masked_fill(ended, PAD)\n", "")],
+        about=["test_pads_behind_eos"],
+        sentence="A row that has ended goes on writing until the others are done. Put PAD there.",
+    ),
+    Mistake(
+        "ended_is_forgotten",
+        cell="greedy_decode",
+        edits=[("ended = ended | (token == eos_idx)", "ended = token == eos_idx")],
+        about=["test_pads_behind_eos", "test_stops_at_eos"],
+        sentence="You remember only which rows wrote EOS in this very step. A row that has ended stays ended.",
+    ),
+    Mistake(
+        "eos_behind_eos",
+        cell="greedy_decode",
+        edits=[("token.masked_fill(ended, PAD)", "token.masked_fill(ended, eos_idx)")],
+        about=["test_pads_behind_eos"],
+        sentence="You fill ended rows up with EOS. PAD belongs there.",
+    ),
+    Mistake(
+        "eos_left_out",
+        cell="greedy_decode",
+        edits=[("return tokens[:, 1:]", "return tokens[:, 1:].masked_fill(tokens[:, 1:] == eos_idx, PAD)")],
+        about=["test_writes_the_likeliest_tokens"],
+        sentence="EOS is missing in your result. Without it nobody knows where the sequence ends.",
+    ),
+    Mistake(
+        "bos_left_in",
+        cell="greedy_decode",
+        edits=[("return tokens[:, 1:]", "return tokens")],
+        about=["test_writes_the_likeliest_tokens"],
+        sentence="BOS is still in your result. Cut off the first column.",
+    ),
+    Mistake(
+        "one_token_too_few",
+        cell="greedy_decode",
+        edits=[("range(max_len)", "range(max_len - 1)")],
+        about=["test_max_len"],
+        sentence="You write one token less than max_len. BOS does not count.",
+    ),
+    Mistake(
+        "max_len_ignored",
+        cell="greedy_decode",
+        edits=[("range(max_len)", "range(20)")],
+        about=["test_max_len"],
+        sentence="You write more than max_len tokens if EOS does not come.",
+    ),
+    Mistake(
+        "bos_typed_in",
+        cell="greedy_decode",
+        edits=[("(batch, 1), bos_idx)", "(batch, 1), BOS)")],
+        about=["test_reads_what_it_wrote"],
+        sentence="You begin with the id 1. Use bos_idx.",
+    ),
+    Mistake(
+        "eos_typed_in",
+        cell="greedy_decode",
+        edits=[("token == eos_idx", "token == EOS")],
+        about=["test_stops_at_eos"],
+        sentence="You stop at the id 2. Use eos_idx.",
+    ),
+    Mistake(
+        "mask_lost",
+        cell="greedy_decode",
+        edits=[("model.decode(tokens, memory, memory_mask)", "model.decode(tokens, memory, None)")],
+        about=["test_mask_of_the_source"],
+        sentence="The mask of the source got lost, so that the decoder looks at pads. Pass memory_mask on.",
+    ),
+    Mistake(
+        "reads_the_last_token_only",
+        cell="greedy_decode",
+        edits=[("model.decode(tokens, memory", "model.decode(tokens[:, -1:], memory")],
+        about=["test_reads_what_it_wrote"],
+        sentence="The decoder gets the last token only. It needs all tokens so far.",
+    ),
+    Mistake(
+        "dropout_on",
+        cell="greedy_decode",
+        edits=[("    model.eval()\n", "")],
+        about=["test_evaluation_mode"],
+        sentence="Dropout may be on while decoding. Call model.eval() first.",
+    ),
+    Mistake(
+        "gradients_on",
+        cell="greedy_decode",
+        edits=[("with torch.no_grad()", "with torch.enable_grad()")],
+        about=["test_no_gradients"],
+        sentence="You decode with gradients on. Nothing is trained here: use torch.no_grad().",
+    ),
+    Mistake(
+        "encodes_every_time",
+        cell="greedy_decode",
+        edits=[
+            (
+                "            logits = model.decode",
+                "            memory, memory_mask = model.encode(source)\n            logits = model.decode",
+            )
+        ],
+        about=["test_encodes_once"],
+        sentence="You encode the source in every step. It does not change, so once is enough.",
+    ),
+]
+
+RIGHT = "right = (predicted == expected).all(dim=1)"
+EXACT = [
+    Mistake(
+        "share_of_tokens",
+        cell="exact_match",
+        edits=[("(predicted == expected).all(dim=1)", "predicted == expected")],
+        about=["test_share_of_whole_rows"],
+        sentence="You computed the share of right tokens. A sequence is right only if all of its tokens are.",
+    ),
+    Mistake(
+        "any_token",
+        cell="exact_match",
+        edits=[(".all(dim=1)", ".any(dim=1)")],
+        about=["test_share_of_whole_rows"],
+        sentence="A row counts as soon as one token is right. All of them have to be.",
+    ),
+    Mistake(
+        "along_the_batch",
+        cell="exact_match",
+        edits=[(".all(dim=1)", ".all(dim=0)")],
+        about=["test_share_of_whole_rows"],
+        sentence="You took the columns together. A sequence is a row: use dim=1.",
+    ),
+    Mistake(
+        "number_of_rows",
+        cell="exact_match",
+        edits=[("right.float().mean().item()", "float(right.sum())")],
+        about=["test_share_of_whole_rows"],
+        sentence="You count the right rows. Divide by the number of rows.",
+    ),
+    Mistake(
+        "order_ignored",
+        cell="exact_match",
+        edits=[
+            (
+                "(predicted == expected).all",
+                "(predicted.sort(dim=1).values == expected.sort(dim=1).values).all",
+            )
+        ],
+        about=["test_share_of_whole_rows"],
+        sentence="You compare the tokens without their order.",
+    ),
+    Mistake(
+        "pads_not_compared",
+        cell="exact_match",
+        edits=[("(predicted == expected).all", "((predicted == expected) | (expected == PAD)).all")],
+        about=["test_unequal_widths"],
+        sentence="Where a pad is expected, you accept anything. A sequence that goes on behind its end is wrong.",
+    ),
+    Mistake(
+        "cut_to_the_shorter",
+        cell="exact_match",
+        edits=[
+            ("width = max(", "width = min("),
+        ],
+        about=["test_unequal_widths"],
+        sentence="You cut both to the smaller width, so that what is missing or too much at the end does not count.",
+    ),
+    Mistake(
+        "equal_widths_only",
+        cell="exact_match",
+        edits=[
+            (
+                "    width = max",
+                "    if predicted.shape != expected.shape:\n        return 0.0\n    width = max",
+            ),
+        ],
+        about=["test_unequal_widths"],
+        sentence="If the widths differ, nothing is right in your answer. Fill the narrower one up with PAD.",
+    ),
+    Mistake(
+        "a_tensor",
+        cell="exact_match",
+        edits=[(".mean().item()", ".mean()")],
+        about=["test_returns_a_float"],
+        sentence="You return a tensor. Make a float of it with .item().",
+    ),
+]
+
+WORDS = [
+    Mistake(
+        "no_special_symbols",
+        cell="vocabulary",
+        edits=[("{symbol: i for i, symbol in enumerate(SPECIALS)}", "{}")],
+        about=["test_vocabulary"],
+        sentence="The special symbols are missing, so that words take the ids of PAD, BOS, EOS and UNK.",
+    ),
+    Mistake(
+        "sorted_words",
+        cell="vocabulary",
+        edits=[
+            (
+                "for sentence in sentences:",
+                "for sentence in [' '.join(sorted(' '.join(sentences).split()))]:",
+            ),
+        ],
+        about=["test_vocabulary"],
+        sentence="You sorted the words. They should come in order of appearance.",
+    ),
+    Mistake(
+        "repeated_words_counted",
+        cell="vocabulary",
+        edits=[
+            (
+                "            if word not in vocabulary:\n                vocabulary[word] = len(vocabulary)\n",
+                "            number = vocabulary.pop(None, len(SPECIALS))\n"
+                "            vocabulary[word], vocabulary[None] = number, number + 1\n",
+            ),
+            ("    return vocabulary\n", "    vocabulary.pop(None, None)\n    return vocabulary\n"),
+        ],
+        about=["test_every_word_once"],
+        sentence="A word that comes again gets a new id. It should keep the one it has.",
+    ),
+    Mistake(
+        "unknown_not_special",
+        cell="vocabulary",
+        edits=[("enumerate(SPECIALS)}", "enumerate(SPECIALS[:3])}")],
+        about=["test_vocabulary"],
+        sentence="`<unk>` is missing in your vocabulary.",
+    ),
+    Mistake(
+        "small_letters",
+        cell="vocabulary",
+        edits=[("for word in sentence.split():\n", "for word in sentence.lower().split():\n")],
+        about=["test_vocabulary"],
+        sentence="You turned the words into small letters. A capital letter makes another word here.",
+    ),
+    Mistake(
+        "key_error",
+        cell="vocabulary",
+        edits=[("vocabulary.get(word, UNK)", "vocabulary[word]")],
+        about=["test_unknown_words"],
+        sentence="An unknown word stops your program with a KeyError. It should become UNK.",
+    ),
+    Mistake(
+        "unknown_left_out",
+        cell="vocabulary",
+        edits=[
+            (
+                "[vocabulary.get(word, UNK) for word in sentence.split()]",
+                "[vocabulary[word] for word in sentence.split() if word in vocabulary]",
+            )
+        ],
+        about=["test_unknown_words"],
+        sentence="You leave unknown words out. Put UNK in their place.",
+    ),
+    Mistake(
+        "unknown_is_pad",
+        cell="vocabulary",
+        edits=[("vocabulary.get(word, UNK)", "vocabulary.get(word, PAD)")],
+        about=["test_unknown_words"],
+        sentence="An unknown word becomes PAD, which the model does not see. It should become UNK.",
+    ),
+    Mistake(
+        "unknown_added",
+        cell="vocabulary",
+        edits=[("vocabulary.get(word, UNK)", "vocabulary.setdefault(word, len(vocabulary))")],
+        about=["test_unknown_words"],
+        sentence="You add unknown words to the vocabulary, but the model has no row for them. Use UNK.",
+    ),
+    Mistake(
+        "bos_and_eos_added",
+        cell="vocabulary",
+        edits=[
+            (
+                "[vocabulary.get(word, UNK) for word in sentence.split()]",
+                "[BOS, *[vocabulary.get(word, UNK) for word in sentence.split()], EOS]",
+            )
+        ],
+        about=["test_to_ids"],
+        sentence="You add BOS and EOS. to_ids gives the words only.",
+    ),
+    Mistake(
+        "eos_skipped",
+        cell="vocabulary",
+        edits=[
+            (
+                "        if i == EOS:\n            break\n        if i not in (PAD, BOS):",
+                "        if i not in (PAD, BOS, EOS):",
+            ),
+        ],
+        about=["test_to_text"],
+        sentence="You leave EOS out, but go on behind it. The text ends there.",
+    ),
+    Mistake(
+        "eos_written",
+        cell="vocabulary",
+        edits=[("        if i == EOS:\n            break\n", "")],
+        about=["test_to_text"],
+        sentence="Your text goes on behind EOS, and has EOS in it.",
+    ),
+    Mistake(
+        "pads_written",
+        cell="vocabulary",
+        edits=[("if i not in (PAD, BOS):", "if i != BOS:")],
+        about=["test_to_text"],
+        sentence="Your text has pads in it.",
+    ),
+    Mistake(
+        "pad_ends_the_text",
+        cell="vocabulary",
+        edits=[("        if i == EOS:", "        if i in (PAD, EOS):")],
+        about=["test_to_text"],
+        sentence="Your text ends at the first PAD. It ends at EOS; pads are only left out.",
+    ),
+    Mistake(
+        "no_spaces",
+        cell="vocabulary",
+        edits=[('" ".join(kept)', '"".join(kept)')],
+        about=["test_to_text"],
+        sentence="There are no spaces between the words of your text.",
+    ),
+]
+
+SORTING = [
+    Mistake(
+        "no_final_norm",
+        cell="sorting_transformer",
+        edits=[("        x = self.norm(x)\n", "")],
+        about=["test_output"],
+        sentence="The final norm is not used. Pre-norm layers need one norm behind the last of them.",
+    ),
+    Mistake(
+        "post_norm",
+        cell="sorting_transformer",
+        edits=[(", norm_first=True", "")],
+        about=["test_output"],
+        sentence="Your layers are post-norm. Use norm_first=True.",
+    ),
+    Mistake(
+        "normed_first",
+        cell="sorting_transformer",
+        edits=[
+            ("        x = self.norm(x)\n", ""),
+            ("        x = self.embedding(ids)", "        x = self.norm(self.embedding(ids))"),
+        ],
+        about=["test_output"],
+        sentence="Your final norm comes before the layers. It belongs behind the last of them.",
+    ),
+    Mistake(
+        "one_head",
+        cell="sorting_transformer",
+        edits=[("(embed_dim, 4, 2 * embed_dim)", "(embed_dim, 1, 2 * embed_dim)")],
+        about=["test_output"],
+        sentence="Your layers have one head. The table says four.",
+    ),
+    Mistake(
+        "narrow_feed_forward",
+        cell="sorting_transformer",
+        edits=[("(embed_dim, 4, 2 * embed_dim)", "(embed_dim, 4, embed_dim)")],
+        about=["test_parameters"],
+        sentence="The feed-forward part is as wide as the model. It should be twice as wide.",
+    ),
+    Mistake(
+        "plain_list",
+        cell="sorting_transformer",
+        edits=[
+            (
+                "nn.ModuleList([EncoderLayer(*sizes, norm_first=True) for _ in range(num_layers)])",
+                "[EncoderLayer(*sizes, norm_first=True) for _ in range(num_layers)]",
+            )
+        ],
+        about=["test_parameters"],
+        sentence="Your layers are in a plain list, so that torch does not see their parameters. Use nn.ModuleList.",
+    ),
+    Mistake(
+        "one_layer_shared",
+        cell="sorting_transformer",
+        edits=[
+            (
+                "[EncoderLayer(*sizes, norm_first=True) for _ in range(num_layers)]",
+                "[EncoderLayer(*sizes, norm_first=True)] * num_layers",
+            )
+        ],
+        about=["test_parameters"],
+        sentence="You use one layer num_layers times. Every layer needs weights of its own.",
+    ),
+    Mistake(
+        "always_two_layers",
+        cell="sorting_transformer",
+        edits=[("range(num_layers)", "range(2)")],
+        about=["test_parameters"],
+        sentence="Your model always has two layers. Use num_layers.",
+    ),
+    Mistake(
+        "last_layer_unused",
+        cell="sorting_transformer",
+        edits=[("for layer in self.layers:", "for layer in self.layers[:-1]:")],
+        about=["test_every_layer_counts"],
+        sentence="The last layer is not used.",
+    ),
+    Mistake(
+        "layers_get_the_embedding",
+        cell="sorting_transformer",
+        edits=[
+            (
+                "        for layer in self.layers:\n            x = layer(x)\n",
+                "        embedded = x\n        for layer in self.layers:\n            x = layer(embedded)\n",
+            )
+        ],
+        about=["test_every_layer_counts", "test_output"],
+        sentence="Every layer reads the embedding, so that only the last one counts. Let it read the layer before it.",
+    ),
+    Mistake(
+        "no_positions",
+        cell="sorting_transformer",
+        edits=[("x = self.embedding(ids)", "x = self.embedding.token(ids)")],
+        about=["test_positions_matter"],
+        sentence="The positions are missing, so that all places are treated alike.",
+    ),
+    Mistake(
+        "probabilities",
+        cell="sorting_transformer",
+        edits=[("return self.output(x)", "return torch.softmax(self.output(x), dim=-1)")],
+        about=["test_output"],
+        sentence="You return probabilities. Return the logits, without a softmax.",
+    ),
+    Mistake(
+        "causal",
+        cell="sorting_transformer",
+        edits=[
+            ("x = layer(x)", "x = layer(x, torch.ones(ids.shape[1], ids.shape[1], dtype=torch.bool).tril())")
+        ],
+        about=["test_every_place_sees_every_number"],
+        sentence="A causal mask hides the numbers behind a place, but the smallest number may stand last.",
+    ),
+    Mistake(
+        "one_answer_for_all_places",
+        cell="sorting_transformer",
+        edits=[("x = self.norm(x)", "x = self.norm(x).mean(dim=1, keepdim=True)")],
+        about=["test_output"],
+        sentence="You average over the places. Every place needs logits of its own.",
+    ),
+    Mistake(
+        "computed_without_gradients",
+        cell="sorting_transformer",
+        edits=[("x = self.embedding(ids)", "x = self.embedding(ids).detach()")],
+        about=["test_gradients"],
+        sentence="The embedding is detached, so that it learns nothing.",
+    ),
+]
+
+MISTAKES = [*FRESH, *SHIFT, *LOSS, *TRAIN, *DECODE, *EXACT, *WORDS, *SORTING]

@@ -1,0 +1,51 @@
+"""Checks of exercise 6: exact_match."""
+
+import torch
+
+from coursekit.checks import assert_close, points
+
+
+@points(2)
+def test_share_of_whole_rows(student, reference, draw):
+    """It is the share of rows that are right from the first token to the last."""
+    expected = torch.tensor([[9, 4, 7, 2], [5, 6, 2, 0], [3, 2, 0, 0], [8, 8, 8, 2], [4, 9, 2, 0]])
+    predicted = expected.clone()
+    predicted[0, 1] = 7  # a wrong token
+    predicted[3] = torch.tensor([8, 8, 2, 0])  # too short
+    predicted[4] = torch.tensor([9, 4, 2, 0])  # the right tokens in the wrong order
+    reference.assert_close("share with wrong rows", student.exact_match(predicted, expected))
+
+    rows, wrong = sorted(draw.sizes(2, low=3, high=20), reverse=True)
+    expected = draw.integers(3, 9, (rows, 5))
+    predicted = expected.clone()
+    predicted[:wrong, draw.sizes(1, low=0, high=4)[0]] += 1
+    assert_close("share", student.exact_match(predicted, expected), 1 - wrong / rows)
+
+
+@points(1)
+def test_all_and_none(student, draw):
+    """If all rows are right it is 1, if none is right it is 0."""
+    expected = draw.integers(3, 9, (4, 6))
+    assert_close("share of right rows if all are right", student.exact_match(expected, expected), 1.0)
+    predicted = expected.clone()
+    predicted[:, -1] = 2
+    assert_close("share if every last token is wrong", student.exact_match(predicted, expected), 0.0)
+
+
+@points(2)
+def test_unequal_widths(student, reference):
+    """The narrower of the two counts as filled up with PAD, whichever it is."""
+    short = torch.tensor([[9, 4, 2], [5, 2, 0], [7, 8, 9]])
+    wide = torch.tensor([[9, 4, 2, 0, 0], [5, 2, 0, 6, 0], [7, 8, 9, 2, 0]])
+    reference.assert_close("share if the prediction is narrower", student.exact_match(short, wide))
+    wide = torch.tensor([[9, 4, 2, 0, 0], [5, 2, 0, 6, 0], [7, 8, 9, 0, 0]])
+    reference.assert_close("share if the prediction is wider", student.exact_match(wide, short))
+
+
+@points(1)
+def test_returns_a_float(student, draw):
+    """It returns a Python float and leaves its arguments alone."""
+    expected = draw.integers(3, 9, (4, 6))
+    call = student.call("exact_match", expected, expected.clone())
+    assert isinstance(call.value, float), f"It returns a {type(call.value).__name__}. It has to be a float."
+    assert not call.changed, "`exact_match` changed one of its arguments in place."

@@ -1,0 +1,98 @@
+"""Checks of exercise 5: greedy_decode, on models that write a script whatever they read."""
+
+import torch
+
+from coursekit.checks import assert_shape, points
+
+EOS, BOS = 7, 5  # not the usual ones, so that nobody can type them in
+
+
+def decoded(student, scripted, script, max_len, source=None):
+    """The tokens that were written, and what the model noted."""
+    model = scripted.Scripted(script, 12).train()
+    source = torch.full((len(script), 3), 4) if source is None else source
+    tokens = student.greedy_decode(model, source, max_len, BOS, EOS)
+    return tokens, scripted.notes(model)
+
+
+@points(4)
+def test_writes_the_likeliest_tokens(student, reference, scripted):
+    """It writes the likeliest token of the last position at every step, without BOS, with EOS."""
+    script = torch.tensor([[9, 4, 11, EOS], [3, 3, 6, EOS]])
+    tokens, _ = decoded(student, scripted, script, 9)
+    reference.assert_close("tokens", tokens)
+
+
+@points(3)
+def test_stops_at_eos(student, reference, scripted):
+    """When every row has written EOS, it stops, and not before."""
+    script = torch.tensor([[9, EOS, 6, 6, 6, 6, 6], [8, 4, 10, EOS, 6, 6, 6], [3, 4, EOS, 6, 6, 6, 6]])
+    tokens, notes = decoded(student, scripted, script, 7)
+    calls = len(notes["read"])
+    assert calls <= 4, f"After 4 steps all rows have written EOS, but the decoder was called {calls} times."
+    reference.assert_close("number of tokens", tokens.shape[1])
+
+
+@points(2)
+def test_pads_behind_eos(student, reference, scripted):
+    """Behind the EOS of a row stands PAD, until the last row has ended."""
+    script = torch.tensor([[9, EOS, 6, 6, 3, 8], [8, 4, 10, 3, EOS, 6], [3, 4, EOS, 6, EOS, 8]])
+    tokens, _ = decoded(student, scripted, script, 6)
+    reference.assert_close("tokens", tokens[:, :5])
+
+
+@points(2)
+def test_mask_of_the_source(student, reference, scripted):
+    """The mask that `encode` gives goes on to `decode`, in every step."""
+    source = torch.tensor([[4, 6, 8, 9], [5, 6, 0, 0], [3, 0, 0, 0]])
+    model = scripted.CountsTheVisible().train()
+    tokens = student.greedy_decode(model, source, 3, 1, 2)
+    reference.assert_close("last token of a model that counts what it may see", tokens[:, -1])
+    assert all(scripted.notes(model)["masks"]), "`decode` got another mask than the one that `encode` gave."
+
+
+@points(1)
+def test_max_len(student, scripted):
+    """If EOS never comes, it writes max_len tokens."""
+    script = torch.tensor([[9, 4, 11, 8, 6, 3], [3, 4, 6, 9, 8, 8]])
+    for max_len in [1, 4]:
+        tokens, _ = decoded(student, scripted, script, max_len)
+        assert_shape(f"tokens with max_len = {max_len}", tokens, (2, max_len))
+
+
+@points(1)
+def test_reads_what_it_wrote(student, scripted):
+    """At every step the decoder reads bos_idx and all tokens that were written so far."""
+    script = torch.tensor([[9, 4, 11, EOS], [3, 8, 6, EOS]])
+    tokens, notes = decoded(student, scripted, script, 4)
+    assert len(notes["read"]) > 2, "The decoder was not called for every token."
+    written = tokens[:, -len(notes["read"]) :].tolist()
+    for step, read in enumerate(notes["read"]):
+        assert read == [[BOS, *row[:step]] for row in written], (
+            f"At step {step} the decoder did not read bos_idx and the {step} tokens written so far."
+        )
+
+
+@points(1)
+def test_evaluation_mode(student, scripted):
+    """The model is in evaluation mode, even if it came in training mode."""
+    _, notes = decoded(student, scripted, torch.tensor([[9, 4, EOS]]), 5)
+    assert notes["modes"] and not any(notes["modes"]), (
+        "Dropout is on while decoding. Call model.eval() first."
+    )
+
+
+@points(1)
+def test_no_gradients(student, scripted):
+    """No gradients are recorded."""
+    _, notes = decoded(student, scripted, torch.tensor([[9, 4, EOS]]), 5)
+    assert notes["grad"] and not any(notes["grad"]), (
+        "While decoding, torch records everything for gradients that nobody needs. Use torch.no_grad()."
+    )
+
+
+@points(1)
+def test_encodes_once(student, scripted):
+    """The source is encoded once, not in every step."""
+    _, notes = decoded(student, scripted, torch.tensor([[9, 4, 11, EOS]]), 9)
+    assert notes["encoded"] == 1, f"The source was encoded {notes['encoded']} times. Once is enough."

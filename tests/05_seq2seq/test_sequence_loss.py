@@ -1,0 +1,69 @@
+"""Checks of exercise 3: sequence_loss."""
+
+import torch
+import torch.nn.functional as F
+
+from coursekit.checks import assert_close, assert_reaches, assert_shape, points
+
+
+@points(4)
+def test_mean_cross_entropy(student, reference, draw):
+    """Without pads it is the mean of -log softmax(logits) at the right tokens."""
+    (logits,) = reference.inputs("logits", logits=(2, 3, 5))
+    targets = reference.integers("targets", 1, 5, (2, 3))
+    reference.assert_close("loss", student.sequence_loss(logits, targets, 0))
+
+    batch, length, vocab = draw.sizes(3, low=3)
+    logits, targets = draw.normal(batch, length, vocab), draw.integers(1, vocab, (batch, length))
+    cases = F.cross_entropy(logits.movedim(2, 1), targets)
+    assert_close("loss", student.sequence_loss(logits, targets, 0), cases)
+
+
+@points(3)
+def test_pads_do_not_count(student, reference):
+    """Positions whose target is a pad don't count, neither in the sum nor in the number that it is divided by."""
+    (logits,) = reference.inputs("logits", logits=(3, 4, 6))
+    targets = reference.integers("targets", 1, 6, (3, 4))
+    targets[0, 1:] = 0
+    targets[2, 3:] = 0
+    with_pads = student.sequence_loss(logits, targets, 0)
+    places = targets != 0
+    kept = student.sequence_loss(logits[places][None], targets[places][None], 0)  # one row without pads
+    reference.assert_close("loss with pads, less that without these positions", with_pads - kept)
+
+
+@points(1)
+def test_any_pad(student, reference):
+    """The pad is the id that is passed, not always 0."""
+    (logits,) = reference.inputs("logits", logits=(2, 4, 6))
+    targets = torch.tensor([[0, 2, 4, 4], [5, 0, 1, 4]])
+    reference.assert_close("loss with pad_idx = 4", student.sequence_loss(logits, targets, 4))
+
+
+@points(1)
+def test_large_logits(student, reference):
+    """Logits of many hundreds give the right loss, not infinity."""
+    (logits,) = reference.inputs("logits", logits=(2, 3, 5))
+    targets = reference.integers("targets", 1, 5, (2, 3))
+    reference.assert_close("loss", student.sequence_loss(300 * logits, targets, 0), atol=1e-2)
+
+
+@points(2)
+def test_gradients(student, draw):
+    """Gradients reach the logits, except where the target is a pad."""
+    targets = torch.tensor([[2, 3, 0], [4, 0, 0]])
+    gradients = student.gradients("sequence_loss", draw.normal(2, 3, 5), targets, 0)
+    assert_reaches(gradients)
+    gradient = gradients.inputs[0]
+    assert not gradient[targets == 0].any(), "The loss depends on logits at places whose target is a pad."
+    assert gradient[targets != 0].abs().sum(dim=1).all(), (
+        "The loss does not depend on all positions that are not pads."
+    )
+
+
+@points(1)
+def test_scalar_of_the_same_dtype(student, draw):
+    """The loss is a scalar tensor, and float64 logits give a float64 loss."""
+    loss = student.sequence_loss(draw.normal(2, 3, 5, dtype=torch.float64), draw.integers(1, 5, (2, 3)), 0)
+    assert_shape("loss", loss, ())
+    assert loss.dtype == torch.float64, f"The logits are float64, but the loss is {loss.dtype}."

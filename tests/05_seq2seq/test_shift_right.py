@@ -1,0 +1,37 @@
+"""Checks of exercise 2: shift_right."""
+
+import torch
+
+from coursekit.checks import assert_shape, assert_unchanged, points
+
+
+@points(4)
+def test_moved_one_place(student, reference):
+    """BOS stands in front, then come the targets without their last column."""
+    targets = reference.integers("targets", 3, 31, (3, 5))
+    reference.assert_close("result", student.shift_right(targets, 1))
+
+
+@points(2)
+def test_any_bos(student, reference):
+    """BOS is the number that is passed, not always 1."""
+    targets = reference.integers("targets", 3, 31, (2, 4))
+    first = student.shift_right(targets, 1)
+    second = student.shift_right(targets, 17)
+    reference.assert_close("result with bos_idx = 17, less that with 1", second - first)
+
+
+@points(1)
+def test_shape_and_dtype(student, draw):
+    """The shape stays the same, also for a single column, and so does the dtype."""
+    for length in [1, 6]:
+        for dtype in [torch.int64, torch.int32]:
+            shifted = student.shift_right(draw.integers(3, 31, (3, length)).to(dtype), 1)
+            assert_shape("result", shifted, (3, length))
+            assert shifted.dtype == dtype, f"The targets are {dtype}, but the result is {shifted.dtype}."
+
+
+@points(1)
+def test_targets_unchanged(student, draw):
+    """The targets keep their values."""
+    assert_unchanged(student.call("shift_right", draw.integers(3, 31, (3, 5)), 1))

@@ -1,0 +1,119 @@
+"""Checks of exercise 8: SortingTransformer, with weights that the check sets by name."""
+
+import torch
+
+from coursekit.checks import assert_shape, fail, points
+
+VOCAB, WIDTH, LENGTH = 11, 8, 6
+
+
+def shapes(num_layers, vocab=VOCAB, width=WIDTH, length=LENGTH):
+    """Name -> shape of every parameter."""
+    found = {"embedding.token.weight": (vocab, width), "embedding.position.weight": (length, width)}
+    for i in range(num_layers):
+        for name in "qkvo":
+            found[f"layers.{i}.self_attn.w_{name}.weight"] = (width, width)
+            found[f"layers.{i}.self_attn.w_{name}.bias"] = (width,)
+        found[f"layers.{i}.feed_forward.linear1.weight"] = (2 * width, width)
+        found[f"layers.{i}.feed_forward.linear1.bias"] = (2 * width,)
+        found[f"layers.{i}.feed_forward.linear2.weight"] = (width, 2 * width)
+        found[f"layers.{i}.feed_forward.linear2.bias"] = (width,)
+        for name in ("norm1", "norm2"):
+            found[f"layers.{i}.{name}.weight"] = found[f"layers.{i}.{name}.bias"] = (width,)
+    found["norm.weight"] = found["norm.bias"] = (width,)
+    return found | {"output.weight": (vocab, width), "output.bias": (vocab,)}
+
+
+def with_weights(student, reference, num_layers=2):
+    """A model with recorded weights, as far as it has them."""
+    model = student.SortingTransformer(VOCAB, WIDTH, LENGTH, num_layers)
+    wanted = shapes(num_layers)
+    weights = dict(zip(wanted, reference.inputs("weights", **wanted), strict=True))
+    own = model.parameters()
+    model.load_state({name: 0.7 * weights[name] for name in own if own[name].shape == wanted.get(name)})
+    return model.eval()
+
+
+@points(3)
+def test_output(student, reference):
+    """With given weights, the logits are those of the model in the table: pre-norm layers, norm, linear layer."""
+    model = with_weights(student, reference)
+    reference.assert_close("logits", model(reference.integers("ids", 1, VOCAB, (3, 5))), atol=1e-4)
+
+
+@points(2)
+def test_parameters(student):
+    """It has the parameters of the table, under their names, with num_layers layers and d_ff twice the width."""
+    for num_layers in [1, 3]:
+        own = {
+            name: tuple(t.shape)
+            for name, t in student.SortingTransformer(13, 8, 5, num_layers).parameters().items()
+        }
+        wanted = shapes(num_layers, 13, 8, 5)
+        for name, shape in wanted.items():
+            if name not in own:
+                fail(f"With num_layers = {num_layers}, the model has no parameter `{name}`.")
+            if own[name] != shape:
+                fail(
+                    f"The parameter `{name}` has shape {own[name]}. Look at the table of the exercise again."
+                )
+        extra = sorted(set(own) - set(wanted))
+        if extra:
+            fail(f"The model has a parameter too many: `{extra[0]}`, with num_layers = {num_layers}.")
+    own = student.SortingTransformer(13, 8, 5).parameters()
+    assert "layers.1.norm1.weight" in own and "layers.2.norm1.weight" not in own, (
+        "By default there are two layers."
+    )
+
+
+@points(1)
+def test_positions_matter(student, reference):
+    """The same number at another place gets other logits: positions are in."""
+    model = with_weights(student, reference)
+    ids = torch.tensor([[4, 4, 4, 4, 4]])
+    logits = model(ids)
+    assert_shape("logits", logits, (1, 5, VOCAB))
+    assert not torch.allclose(logits[:, 0], logits[:, 3], atol=1e-4), (
+        "Five equal numbers get the same logits at every place. The places have to know who they are."
+    )
+
+
+@points(2)
+def test_every_place_sees_every_number(student, reference):
+    """Every place sees every number, before and behind it, and no other row of the batch."""
+    model = with_weights(student, reference)
+    ids = reference.integers("ids", 1, 10, (3, 5))
+    logits = model(ids)
+    assert_shape("logits", logits, (3, 5, VOCAB))
+    for place in (0, 4):
+        changed = ids.clone()
+        changed[1, place] = 10
+        moved = (model(changed) - logits).abs().amax(dim=-1) > 1e-6  # (3, 5)
+        assert moved[1].all(), (
+            f"Another number at place {place} does not change the logits of all places. Nothing may be hidden here."
+        )
+        assert not moved[0].any() and not moved[2].any(), "A row of the batch depends on another row."
+
+
+@points(1)
+def test_every_layer_counts(student, reference):
+    """Every layer takes part: other weights in it give other logits."""
+    model = with_weights(student, reference, num_layers=3)
+    ids = reference.integers("ids", 1, VOCAB, (2, 5))
+    for i in range(3):
+        before = model(ids)
+        name = f"layers.{i}.feed_forward.linear2.bias"
+        if name not in model.parameters():
+            fail(f"The model has no parameter `{name}`, although num_layers is 3.")
+        model.load_state({name: torch.arange(8.0)})
+        assert not torch.allclose(model(ids), before, atol=1e-4), f"Layer {i} has no influence on the logits."
+
+
+@points(1)
+def test_gradients(student, reference):
+    """Gradients reach every parameter."""
+    model = with_weights(student, reference)
+    assert model.parameters(), "The model has no parameters."
+    gradients = model.gradients(reference.integers("ids", 1, VOCAB, (3, 6))).parameters
+    lost = [name for name, gradient in gradients.items() if gradient is None]
+    assert not lost, f"No gradient reaches the parameter `{lost[0]}`."

@@ -1,0 +1,105 @@
+"""Checks of exercise 4: train. Most use a small table of logits that notes how it is trained."""
+
+import torch
+
+from coursekit.checks import fail, points
+
+
+def trained(student, watched, steps=8, lr=0.01):
+    """What the training returned, and what the table has noted."""
+    model, batches = watched.Watched().eval(), watched.Batches()
+    losses = student.train(model, batches, steps, lr)
+    return losses, watched.notes(model, batches)
+
+
+@points(3)
+def test_learns_a_small_task(student, watched):
+    """A small transformer learns to reverse three numbers, in 80 steps."""
+    model = student.Transformer(9, 9, 16, 2, 32)
+    student.call("train", model, watched.get("reversal_batch"), 80, 0.01, seconds=20)
+    source, decoder_input, targets = watched.reversal_batch()
+    share = (model.eval()(source, decoder_input).argmax(dim=-1) == targets).float().mean().item()
+    if share < 0.8:
+        fail(
+            f"After the training {share:.0%} of its tokens are right, under teacher forcing. Nearly all of them should be."
+        )
+
+
+@points(3)
+def test_returned_losses(student, reference, watched):
+    """It returns the losses: your sequence_loss of each batch, pads left out, before the weights change."""
+    losses, notes = trained(student, watched, steps=5, lr=0.05)
+    assert isinstance(losses, list | tuple) and len(losses) == 5, (
+        "After 5 steps `train` has to return a list of 5 losses."
+    )
+    assert len(notes["logits"]) == 5, f"The model was called {len(notes['logits'])} times in 5 steps."
+    own = [
+        student.sequence_loss(logits, targets, 0)
+        for logits, targets in zip(notes["logits"], notes["targets"], strict=False)
+    ]
+    gaps = torch.tensor([float(loss) for loss in losses]) - torch.tensor([float(loss) for loss in own])
+    reference.assert_close("losses, less your sequence_loss of the same logits and targets", gaps, atol=1e-4)
+
+
+@points(2)
+def test_a_new_batch_in_every_step(student, watched):
+    """Every step calls make_batch once and gives all entries but the last to the model, in their order."""
+    _, notes = trained(student, watched)
+    given, read = notes["given"], notes["read"]
+    assert len(given) == 8, (
+        f"In 8 steps `make_batch` was called {len(given)} times. Every step needs a new batch."
+    )
+    assert read == given, (
+        "The model was not called once with the inputs of each batch, in the order (source, decoder input)."
+    )
+
+
+@points(2)
+def test_gradients_are_cleared(student, watched):
+    """The gradients of a step are those of its own batch: the old ones are cleared before."""
+    _, notes = trained(student, watched)
+    assert len(notes["cleared"]) == len(notes["read"]) > 0, (
+        f"The model was called {len(notes['read'])} times, but gradients were computed {len(notes['cleared'])} times. "
+        "Call backward() once per step."
+    )
+    assert all(notes["cleared"]), (
+        "A step starts with the gradients of the steps before it, and backward() adds to them. Clear them first."
+    )
+
+
+@points(2)
+def test_weights_change_in_every_step(student, watched):
+    """The weights change in every step."""
+    _, notes = trained(student, watched, steps=12)
+    moves = notes["moves"][1:8]  # in the last steps of a schedule the learning rate may be nearly 0
+    assert moves and all(moves), (
+        "There are steps in which no weight changes. Does each step call backward(), and after it optimizer.step()?"
+    )
+
+
+@points(2)
+def test_learning_rate_is_used(student, watched):
+    """The learning rate counts: with a tenth of it, the weights move about a tenth as far."""
+    far, near = (trained(student, watched, lr=lr)[1]["moved"] for lr in (1e-2, 1e-3))
+    assert far > 0, "No weight has moved."
+    assert 5 < far / max(near, 1e-12) < 20, (
+        f"With a tenth of the learning rate the weights move {near / far:.2f} times as far. Is `lr` used?"
+    )
+
+
+@points(1)
+def test_training_mode(student, watched):
+    """The model is in training mode, even if it came in evaluation mode."""
+    _, notes = trained(student, watched)
+    assert notes["modes"] and all(notes["modes"]), (
+        "The model was trained in evaluation mode: dropout is off. Call model.train() first."
+    )
+
+
+@points(1)
+def test_losses_are_floats(student, watched):
+    """The losses are a list of Python floats, not tensors."""
+    losses, _ = trained(student, watched)
+    assert isinstance(losses, list) and all(isinstance(loss, float) for loss in losses), (
+        "The losses have to be a list of Python floats: a tensor keeps the whole graph of its step alive."
+    )

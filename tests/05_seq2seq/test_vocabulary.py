@@ -1,0 +1,96 @@
+"""Checks of exercise 7: build_vocabulary, to_ids, to_text. Texts are compared as the places of their words in WORDS."""
+
+import torch
+
+from coursekit.checks import assert_close, points
+
+WORDS = ["<pad>", "<bos>", "<eos>", "<unk>", "we", "read", "Books", "old", "books", "again", "zebras"]
+VOCABULARY = {
+    "<pad>": 0,
+    "<bos>": 1,
+    "<eos>": 2,
+    "<unk>": 3,
+    "read": 4,
+    "we": 5,
+    "again": 6,
+    "old": 7,
+    "books": 8,
+}
+BIN = """
+def grown(to_ids, sentence, vocabulary):
+    '''How many words the vocabulary has more after a call of to_ids.'''
+    before = len(vocabulary)
+    to_ids(sentence, vocabulary)
+    return len(vocabulary) - before
+"""
+
+
+def places(text):
+    """The words of a text, as numbers."""
+    assert isinstance(text, str), f"It gave a {type(text).__name__}, but should give a string."
+    return torch.tensor([WORDS.index(word) if word in WORDS else -1 for word in text.split(" ")])
+
+
+def ids_of(vocabulary):
+    """The ids of WORDS in the student's vocabulary; -1 for a word that is not there."""
+    assert isinstance(vocabulary, dict), (
+        f"It gave a {type(vocabulary).__name__}, but should give a dictionary."
+    )
+    return torch.tensor([vocabulary.get(word, -1) for word in WORDS])
+
+
+@points(2)
+def test_vocabulary(student, reference):
+    """First come the special symbols, then the words in order of appearance."""
+    vocabulary = student.build_vocabulary(["we read Books", "old books again"])
+    reference.assert_close("ids", ids_of(vocabulary))
+    assert len(vocabulary) == 10, (
+        f"4 special symbols and 6 words are 10 entries, but there are {len(vocabulary)}."
+    )
+
+
+@points(1)
+def test_every_word_once(student, reference):
+    """A word that comes again keeps its id, and no id is left out."""
+    vocabulary = student.build_vocabulary(["we read books", "we read again", "again we read old books"])
+    words = {word: number for word, number in vocabulary.items() if number > 3}
+    reference.assert_close("ids of the words, in order", torch.tensor(sorted(words.values())))
+    assert_close("id of the last new word", vocabulary.get("old"), 8)
+
+
+@points(2)
+def test_to_ids(student, reference):
+    """to_ids gives the ids of the words, in their order, without BOS and EOS."""
+    ids = student.to_ids("books again we old read we", VOCABULARY)
+    reference.assert_close("ids", torch.tensor(ids))
+
+
+@points(2)
+def test_unknown_words(student, reference):
+    """A word that is not in the vocabulary becomes UNK, and the vocabulary does not grow."""
+    ids = student.to_ids("zebras read old Books", VOCABULARY)
+    reference.assert_close("ids with unknown words", torch.tensor(ids))
+    grown = student.define(BIN).grown(student.get("to_ids"), "zebras read again", VOCABULARY)
+    assert grown == 0, "`to_ids` adds to the vocabulary. The model has no weights for new words."
+
+
+@points(2)
+def test_to_text(student, reference):
+    """to_text gives the words up to the first EOS, without BOS and PAD."""
+    for name, ids in {
+        "plain": [8, 5, 4],
+        "with EOS": [5, 4, 2, 8, 2],
+        "with BOS and PAD": [1, 0, 7, 8, 6, 2, 0],
+        "with an unknown word": [5, 4, 3, 2],
+    }.items():
+        reference.assert_close(f"words, {name}", places(student.to_text(ids, VOCABULARY)))
+
+
+@points(1)
+def test_there_and_back(student, draw):
+    """A sentence of known words comes back as it was."""
+    words = [f"w{number}" for number in range(20)]
+    vocabulary = student.build_vocabulary([" ".join(words)])
+    sentence = " ".join(words[number] for number in draw.integers(0, 20, (7,)).tolist())
+    back = student.to_text(student.to_ids(sentence, vocabulary), vocabulary)
+    assert back == sentence, "A sentence turned into ids and back is not the same sentence any more."
