@@ -1,0 +1,64 @@
+"""Checks of exercise 3: collate."""
+
+import torch
+
+from coursekit.checks import assert_close, assert_shape, points
+
+PAIRS = [([5, 6], [7, 8, 9, 4, 5, 6]), ([4, 9, 3, 8], [5]), ([7], [6, 3]), ([8, 8, 8], [4, 4, 4])]
+
+
+def filled(rows, fill):
+    longest = max(map(len, rows))
+    return torch.tensor([row + [fill] * (longest - len(row)) for row in rows])
+
+
+@points(3)
+def test_source(student, reference):
+    """source holds the sources, filled up with PAD on the right to the longest source."""
+    source, _ = student.collate(PAIRS)
+    assert_shape("source", source, (4, 4))
+    reference.assert_close("source", source)
+
+
+@points(3)
+def test_target(student, reference):
+    """target holds the targets, each with EOS behind its last id, then PAD, to the longest target and EOS."""
+    _, target = student.collate(PAIRS)
+    assert_shape("target", target, (4, 7))
+    reference.assert_close("target", target)
+
+
+@points(1)
+def test_other_symbols(student, draw):
+    """The symbols are the arguments pad_idx and eos_idx."""
+    pad, end, *ids = draw.sizes(5, low=10, high=99)
+    source, target = student.collate([(ids, ids[:1]), (ids[:2], ids)], pad_idx=pad, eos_idx=end)
+    assert_close("source", source, filled([ids, ids[:2]], pad))
+    assert_close("target", target, filled([[*ids[:1], end], [*ids, end]], pad))
+
+
+@points(1)
+def test_dtype(student):
+    """Both tensors are torch.long, also where there is a single pair or a source without words."""
+    for pairs in [PAIRS, PAIRS[:1], [([], [4]), ([5], [])], [([], [])]]:
+        for name, tensor in zip(["source", "target"], student.collate(pairs), strict=True):
+            assert isinstance(tensor, torch.Tensor) and tensor.dtype == torch.long, (
+                f"`{name}` should be a tensor of dtype torch.long, but is "
+                f"{getattr(tensor, 'dtype', type(tensor).__name__)}."
+            )
+
+
+@points(2)
+def test_pairs_unchanged(student):
+    """The lists that are handed in keep their values: the same pair will be in many batches."""
+    helper = student.define(
+        "import copy\n"
+        "def lists_after(collate, pairs):\n"
+        "    before = copy.deepcopy(pairs)\n"
+        "    collate(pairs)\n"
+        "    return pairs == before\n"
+    )
+    student.collate(PAIRS)  # an error shows here, with its place in the cell
+    assert helper.lists_after(student.get("collate"), PAIRS), (
+        "After the call, the lists in `pairs` are not what they were. In the next batch they would be longer again."
+    )

@@ -1,0 +1,82 @@
+"""Checks of exercise 6: corpus_bleu, held against sacrebleu."""
+
+from coursekit.checks import assert_close, assert_raises, points
+
+
+@points(6)
+def test_equals_sacrebleu(student, assert_bleu, number_of, recorded_corpus, drawn_corpus, sacrebleu_score):
+    """BLEU is what sacrebleu gives, from 0 to 100."""
+    assert_bleu("BLEU", student.corpus_bleu(*recorded_corpus("corpus")))
+    for _ in range(2):
+        candidates, references = drawn_corpus(sentences=8, kinds=4)
+        found = number_of("corpus_bleu", student.corpus_bleu(candidates, references))
+        assert_close("BLEU, against sacrebleu", found, sacrebleu_score(candidates, references).score)
+
+
+@points(4)
+def test_sums_over_the_corpus(student, assert_bleu):
+    """Counts are added up over all sentences before they are divided: long sentences weigh more than short ones."""
+    long, short = [f"w{i}" for i in range(20)], [f"v{i}" for i in range(5)]
+    wrong_end = [*short[:4], "x"]
+    for what, candidates in {
+        "short one wrong": [long, wrong_end],
+        "long one wrong": [[*long[:9], "y", *long[10:]], short],
+        "one sentence without any match": [long, ["p", "q", "r", "s", "t"]],
+        "one sentence too short for n = 4": [long, short[:2]],
+    }.items():
+        assert_bleu(f"BLEU, {what}", student.corpus_bleu(candidates, [long, short]))
+
+
+@points(3)
+def test_no_match_no_score(student, assert_bleu):
+    """If no n-gram of some length matches, or there is none, BLEU is 0, without an error."""
+    meant = ["a", "b", "c", "d", "e", "f"]
+    for what, candidate in {
+        "no token right": ["u", "v", "w", "x", "y"],
+        "no 4-gram right": ["a", "b", "c", "x", "d", "e", "f"],
+        "no 2-gram right": ["f", "e", "d", "c", "b", "a"],
+        "too short for n = 4": ["a", "b", "c"],
+        "empty": [],
+    }.items():
+        assert_bleu(f"BLEU, {what}", student.corpus_bleu([candidate], [meant]))
+    assert_bleu("BLEU of an empty corpus", student.corpus_bleu([], []))
+
+
+@points(3)
+def test_brevity(student, assert_bleu):
+    """The brevity penalty is taken once, from the lengths of the whole corpus."""
+    full = [[f"w{i}" for i in range(12)], [f"v{i}" for i in range(8)]]
+    for what, candidates in {
+        "all too short": [full[0][:7], full[1][:5]],
+        "a long one makes up for a short one": [[*full[0], "x", "y", "z"], full[1][:5]],
+        "too long": [[*full[0], "x"], [*full[1], "y"]],
+    }.items():
+        assert_bleu(f"BLEU, {what}", student.corpus_bleu(candidates, full))
+
+
+@points(2)
+def test_max_n(student, assert_bleu, recorded_corpus):
+    """With another max_n, the geometric mean runs over n = 1 to max_n."""
+    candidates, references = recorded_corpus("corpus")
+    for max_n in [1, 2, 3, 5]:
+        assert_bleu(f"BLEU for max_n={max_n}", student.corpus_bleu(candidates, references, max_n=max_n))
+
+
+@points(1)
+def test_unequal_numbers(student):
+    """If there are not as many candidates as references, a ValueError names both numbers."""
+    sentence = ["a", "b", "c", "d", "e"]
+    for candidates, references in [(3, 7), (6, 2)]:
+        assert_raises(
+            ValueError,
+            lambda c=candidates, r=references: student.corpus_bleu([sentence] * c, [sentence] * r),
+            mentions=(candidates, references),
+        )
+
+
+@points(1)
+def test_perfect_copy(student, number_of, drawn_corpus):
+    """A corpus held against itself has BLEU 100."""
+    _, references = drawn_corpus()
+    found = number_of("corpus_bleu", student.corpus_bleu(references, references))
+    assert_close("BLEU of a perfect copy", found, 100.0)

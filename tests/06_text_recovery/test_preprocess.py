@@ -1,0 +1,58 @@
+"""Checks of exercise 1: preprocess."""
+
+from coursekit.checks import points
+
+TABLE = {
+    "mice": "mouse",
+    "saw": "see",
+    "sees": "see",
+    "women": "woman",
+    "children": "child",
+    "knives": "knife",
+}
+
+
+@points(4)
+def test_the_whole_pipeline(student, assert_words):
+    """All four steps together give the bare words, in their order, repeated words included."""
+    texts = {
+        "two sentences": "The mice, the women and a child saw the mice. Yesterday they saw knives!",
+        "a question": "Does an owl see the knives, or do the women see an owl?",
+    }
+    for what, text in texts.items():
+        assert_words(what, student.preprocess(text, TABLE), "The words of a text are not the right ones.")
+
+
+@points(3)
+def test_case(student, assert_words):
+    """No capitals are left, and words with capitals are looked up like all others: The, Saw, MICE."""
+    words = student.preprocess("The cat sleeps. THE cat! Saw Anna MICE? An End", TABLE)
+    assert_words(
+        "words", words, "Articles and inflected forms written with capitals are not treated like the others."
+    )
+
+
+@points(2)
+def test_punctuation(student, assert_words):
+    """No token without a letter or a digit is left: . , ? ! ; : ( ) \" ' - … ."""
+    words = student.preprocess('"Well," he said (twice): 3 cats; two-two... no?! \u2026 yes - yes', TABLE)
+    assert_words("words", words, "A text with all sorts of punctuation does not come out right.")
+
+
+@points(3)
+def test_articles(student, assert_words):
+    """The words a, an and the go, and nothing else does: they, Anna, another, theatre and that stay."""
+    words = student.preprocess(
+        "a cat than an ant, the theatre and they that area bathe another banana an a", TABLE
+    )
+    assert_words("words", words, "Articles and words with `a`, `an` or `the` in them are not told apart.")
+
+
+@points(3)
+def test_inflection(student, assert_words):
+    """A word that is a key of the table becomes its value, and every other word stays as it is."""
+    for number, table in enumerate([{"cats": "feline", "bus": "vehicle"}, {"bus": "car"}, {}]):
+        words = student.preprocess(
+            "Cats and dogs is this bus or glass, his boxes went red, missed one bus", table
+        )
+        assert_words(f"words, table {number}", words, "The table handed in as `lemmas` is not followed.")

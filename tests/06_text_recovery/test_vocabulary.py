@@ -1,0 +1,108 @@
+"""Checks of exercise 2: Vocabulary. Its methods are called inside the kernel, by a helper."""
+
+import pytest
+import torch
+
+from coursekit.checks import points
+
+HELPER = """
+def encode(vocabulary, words):
+    return vocabulary.encode(words)
+
+def decode(vocabulary, ids):
+    return vocabulary.decode(ids)
+
+def length(vocabulary):
+    return len(vocabulary)
+"""
+SENTENCES = [
+    ["owl", "see", "mouse"], ["mouse", "sleep"], ["see", "ant", "two", "mouse", "two"], ["zebra", "find", "owl", "mouse"],
+]  # fmt: skip
+WORDS = sorted({word for sentence in SENTENCES for word in sentence})
+
+
+@pytest.fixture
+def helper(student):
+    return student.define(HELPER)
+
+
+@points(5)
+def test_ids_of_words(student, helper, assert_list):
+    """Every word has an id of its own, from 4 on, in alphabetical order."""
+    vocabulary = student.Vocabulary(SENTENCES)
+    assert_list("ids of all words", helper.encode(vocabulary, WORDS))
+    assert_list("ids of a sentence", helper.encode(vocabulary, ["two", "owl", "find", "two", "ant"]))
+
+
+@points(2)
+def test_length(student, helper, reference):
+    """len counts every id once, the four symbols included."""
+    for what, sentences in {"len": SENTENCES, "len of a smaller one": SENTENCES[:2]}.items():
+        reference.assert_close(what, helper.length(student.Vocabulary(sentences)))
+
+
+@points(3)
+def test_unknown_words(student, helper, assert_list):
+    """encode gives 3 for a word that the vocabulary does not hold, in its place, and learns nothing from it."""
+    vocabulary = student.Vocabulary(SENTENCES)
+    unknown = ["owl", "fox", "see", "Owl", "fox", "ow"]
+    assert_list("ids", helper.encode(vocabulary, unknown))
+    assert_list("ids, asked again", helper.encode(vocabulary, unknown))
+    assert helper.length(vocabulary) == helper.length(student.Vocabulary(SENTENCES)), (
+        "After unknown words were encoded, the vocabulary has another length: it must not grow."
+    )
+
+
+@points(3)
+def test_min_count(student, helper, assert_list, reference):
+    """With min_count, only words that occur that often in all sentences together get an id, without gaps."""
+    for least in [2, 3]:
+        vocabulary = student.Vocabulary(SENTENCES, min_count=least)
+        assert_list(f"ids for min_count={least}", helper.encode(vocabulary, WORDS))
+        reference.assert_close(f"len for min_count={least}", helper.length(vocabulary))
+
+
+@points(2)
+def test_decode_undoes_encode(student, helper, assert_words):
+    """decode gives the words back that encode was given."""
+    vocabulary = student.Vocabulary(SENTENCES)
+    words = ["two", "mouse", "see", "two", "owl", "zebra"]
+    ids = helper.encode(vocabulary, words)
+    assert words == helper.decode(vocabulary, ids), "decode(encode(words)) is not the same as words."
+    assert_words(
+        "words", helper.decode(vocabulary, [11, 4, 4, 7]), "The words of four ids are not the right ones."
+    )
+
+
+@points(3)
+def test_decode_and_symbols(student, helper, assert_words):
+    """decode stops before the first EOS, leaves out PAD and BOS wherever they stand, and writes UNK as <unk>."""
+    vocabulary = student.Vocabulary(SENTENCES)
+    cases = {
+        "BOS and PAD": [1, 5, 0, 6, 1, 0, 7, 0],
+        "EOS": [4, 5, 2, 6, 2, 7, 0],
+        "UNK": [3, 5, 3, 3, 2],
+        "nothing": [2, 5, 0],
+    }
+    for what, ids in cases.items():
+        assert_words(
+            what, helper.decode(vocabulary, ids), f"Ids with {what} in them are not decoded rightly."
+        )
+
+
+@points(1)
+def test_decode_takes_a_tensor(student, helper, assert_words):
+    """decode takes a 1-D tensor, too."""
+    words = helper.decode(student.Vocabulary(SENTENCES), torch.tensor([1, 6, 3, 8, 2, 5, 0]))
+    assert_words("words", words, "The words of a tensor of ids are not the right ones.")
+
+
+@points(1)
+def test_two_vocabularies(student, helper, assert_list):
+    """Two vocabularies don't disturb each other."""
+    first = student.Vocabulary(SENTENCES)
+    before = helper.length(first)
+    second = student.Vocabulary([["bee", "zoo"]])
+    assert_list("ids of the first", helper.encode(first, WORDS))
+    assert_list("ids of the second", helper.encode(second, [*WORDS, "zoo"]))
+    assert helper.length(first) == before, "The first vocabulary changed when the second was made."
