@@ -1,0 +1,273 @@
+"""Parts of earlier assignments, made by `coursekit earlier 07_inside_pretrained` from their solutions.
+
+Not to be edited. It must lie beside the notebook.
+"""
+
+import math
+
+import torch
+from torch import nn
+
+
+class PositionalEncoder(nn.Module):
+    """Multiplies the input by sqrt(d_model) and adds the code of each position.
+
+    The table is that of "Attention Is All You Need", section 3.5. It is the buffer `pe` of shape
+    (1, max_seq_len, d_model).
+
+    Args:
+        d_model: width of the vectors, an even number.
+        max_seq_len: number of positions in the table.
+
+    Raises:
+        ValueError: d_model is odd. The message names it.
+    """
+
+    def __init__(self, d_model: int, max_seq_len: int = 80):
+        super().__init__()
+        if d_model % 2 != 0:
+            raise ValueError(f"sines and cosines come in pairs, so d_model must be even, but it is {d_model}")
+        self.d_model = d_model
+        position = torch.arange(max_seq_len).unsqueeze(1)  # (max_seq_len, 1)
+        even = torch.arange(0, d_model, 2)  # (d_model / 2,): the numbers 2i
+        angle = position / 10000 ** (even / d_model)  # (max_seq_len, d_model / 2)
+        pe = torch.zeros(max_seq_len, d_model)
+        pe[:, 0::2] = torch.sin(angle)
+        pe[:, 1::2] = torch.cos(angle)
+        self.register_buffer("pe", pe.unsqueeze(0))  # (1, max_seq_len, d_model)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Encode the positions of a batch.
+
+        Args:
+            x: (batch, length, d_model). Not changed.
+
+        Returns:
+            (batch, length, d_model)
+
+        Raises:
+            ValueError: length is larger than max_seq_len. The message names both.
+        """
+        length, max_seq_len = x.size(1), self.pe.size(1)
+        if length > max_seq_len:
+            raise ValueError(f"the sequence has {length} positions, but max_seq_len is {max_seq_len}")
+        x = x * math.sqrt(self.d_model)  # (batch, length, d_model)
+        return x + self.pe[:, :length]
+
+
+def make_padding_mask(ids, pad_idx=0):
+    """Hides the pads from every query.
+
+    ids:     (batch, length), token ids
+    pad_idx: the id that stands for "no word here"
+
+    Returns a boolean mask (batch, 1, length), True where a key may be attended to: ids is not pad_idx.
+    """
+    is_token = ids != pad_idx  # (batch, length)
+    return is_token.unsqueeze(1)  # (batch, 1, length)
+
+
+def make_causal_mask(length):
+    """Hides the future from every query.
+
+    Returns a boolean mask (length, length), True where a query (row) may attend to a key (column):
+    the key stands at the same place as the query or before it.
+    """
+    everything = torch.ones(length, length, dtype=torch.bool)
+    return torch.tril(everything)
+
+
+def masked_attention(q, k, v, mask=None):
+    """Scaled dot-product attention in which the mask says who may attend to whom.
+
+    q:    (..., L_query, d_k)
+    k:    (..., L_key, d_k)
+    v:    (..., L_key, d_v)
+    mask: boolean, broadcasts to (..., L_query, L_key); True = may attend; None hides nothing
+
+    Returns (output, weights):
+    output:  (..., L_query, d_v)     zeros for a query that may attend to nothing
+    weights: (..., L_query, L_key)   0 at hidden keys; a row sums to 1, or to 0 if nothing may be attended to
+    """
+    d_k = q.shape[-1]
+    scores = q @ k.transpose(-2, -1) / math.sqrt(d_k)  # (..., L_query, L_key)
+    if mask is not None:
+        lowest = torch.finfo(scores.dtype).min
+        scores = scores.masked_fill(~mask, lowest)
+    weights = torch.softmax(scores, dim=-1)  # (..., L_query, L_key)
+    if mask is not None:
+        has_a_key = mask.any(dim=-1, keepdim=True)  # (..., L_query or 1, 1)
+        weights = weights.masked_fill(~has_a_key, 0.0)
+    output = weights @ v  # (..., L_query, d_v)
+    return output, weights
+
+
+class FusedMultiHeadAttention(nn.Module):
+    """Multi-head attention with one layer for all heads ("Attention Is All You Need", section 3.2.2).
+
+    d_model:   width of the tokens, and of the output
+    num_heads: number of heads, each of width d_model / num_heads
+    dropout:   probability that a weight is set to 0 in training
+
+    Layers: w_q, w_k, w_v and w_o, each an nn.Linear from d_model to d_model with bias.
+
+    Raises ValueError if d_model is no multiple of num_heads. The message names both.
+    """
+
+    def __init__(self, d_model, num_heads, dropout=0.0):
+        super().__init__()
+        if d_model % num_heads != 0:
+            raise ValueError(
+                f"{num_heads} heads can't share a width of {d_model}: it must be a multiple of num_heads"
+            )
+        self.num_heads = num_heads
+        self.w_q = nn.Linear(d_model, d_model)
+        self.w_k = nn.Linear(d_model, d_model)
+        self.w_v = nn.Linear(d_model, d_model)
+        self.w_o = nn.Linear(d_model, d_model)
+        self.dropout = nn.Dropout(dropout)
+
+    def split(self, x):
+        """Gives the heads an axis of their own: (batch, length, d_model) -> (batch, heads, length, d_head)."""
+        batch, length, d_model = x.shape
+        d_head = d_model // self.num_heads
+        parts = x.reshape(batch, length, self.num_heads, d_head)
+        return parts.transpose(1, 2)
+
+    def forward(self, query, key, value, mask=None):
+        """query: (batch, L_query, d_model)
+        key:   (batch, L_key, d_model)
+        value: (batch, L_key, d_model)
+        mask:  boolean, broadcasts to (batch, L_query, L_key); True = may attend; the same for all heads
+
+        Returns (output, weights):
+        output:  (batch, L_query, d_model)
+        weights: (batch, heads, L_query, L_key), before dropout
+        """
+        q = self.split(self.w_q(query))  # (batch, heads, L_query, d_head)
+        k = self.split(self.w_k(key))  # (batch, heads, L_key, d_head)
+        v = self.split(self.w_v(value))  # (batch, heads, L_key, d_head)
+        if mask is not None:
+            mask = mask.unsqueeze(-3)  # (..., 1, L_query, L_key): the axis of the heads
+        _, weights = masked_attention(q, k, v, mask)  # (batch, heads, L_query, L_key)
+        heads = self.dropout(weights) @ v  # (batch, heads, L_query, d_head)
+        merged = heads.transpose(1, 2).flatten(2)  # (batch, L_query, d_model)
+        return self.w_o(merged), weights
+
+
+class FeedForward(nn.Module):
+    """Position-wise feed-forward network ("Attention Is All You Need", section 3.3).
+
+    Args:
+        d_model: width of the vectors that come and go.
+        d_ff: width of the hidden vector.
+        dropout: probability with which an entry of the hidden vector is dropped in training.
+    """
+
+    def __init__(self, d_model, d_ff, dropout=0.0):
+        super().__init__()
+        self.linear1 = nn.Linear(d_model, d_ff)
+        self.linear2 = nn.Linear(d_ff, d_model)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x):
+        """x: (batch, length, d_model) -> (batch, length, d_model)"""
+        hidden = torch.relu(self.linear1(x))  # (batch, length, d_ff)
+        hidden = self.dropout(hidden)
+        return self.linear2(hidden)  # (batch, length, d_model)
+
+
+class EncoderLayer(nn.Module):
+    """One layer of the encoder: self-attention, then feed-forward, each with residual and norm.
+
+    Args:
+        d_model: width of the vectors; num_heads must divide it.
+        num_heads: number of attention heads.
+        d_ff: hidden width of the feed-forward network.
+        dropout: probability for attention weights, hidden vectors, and the output of both sublayers.
+        norm_first: True for pre-norm, False for post-norm.
+    """
+
+    def __init__(self, d_model, num_heads, d_ff, dropout=0.0, norm_first=False):
+        super().__init__()
+        self.self_attn = FusedMultiHeadAttention(d_model, num_heads, dropout)
+        self.feed_forward = FeedForward(d_model, d_ff, dropout)
+        self.norm1 = nn.LayerNorm(d_model)
+        self.norm2 = nn.LayerNorm(d_model)
+        self.dropout = nn.Dropout(dropout)
+        self.norm_first = norm_first
+
+    def forward(self, x, mask=None):
+        """Encode a batch one layer further.
+
+        Args:
+            x: (batch, length, d_model). Not changed.
+            mask: boolean, broadcasts to (batch, length, length), True = may attend; None hides nothing.
+
+        Returns:
+            (batch, length, d_model)
+        """
+        if self.norm_first:
+            normed = self.norm1(x)
+            x = x + self.dropout(self.self_attn(normed, normed, normed, mask)[0])
+            normed = self.norm2(x)
+            return x + self.dropout(self.feed_forward(normed))
+        attended = self.self_attn(x, x, x, mask)[0]
+        x = self.norm1(x + self.dropout(attended))
+        changed = self.feed_forward(x)
+        return self.norm2(x + self.dropout(changed))
+
+
+class Encoder(nn.Module):
+    """Reads a batch of source sequences.
+
+    Args:
+        vocab_size: number of ids; d_model: width of the vectors; num_heads, d_ff: see EncoderLayer.
+        num_layers: number of layers; max_seq_len: number of positions in the table of PositionalEncoder.
+        pad_idx: id of the pad, hidden from every token.
+        dropout: probability, in training, for the sum of embeddings and positions, and in every layer.
+        norm_first: True for pre-norm with a final norm, False for post-norm without one.
+    """
+
+    def __init__(
+        self,
+        vocab_size,
+        d_model,
+        num_heads,
+        d_ff,
+        num_layers,
+        max_seq_len,
+        pad_idx=0,
+        dropout=0.0,
+        norm_first=False,
+    ):
+        super().__init__()
+        self.pad_idx = pad_idx
+        self.embedding = nn.Embedding(vocab_size, d_model, padding_idx=pad_idx)
+        nn.init.normal_(self.embedding.weight, std=d_model**-0.5)
+        with torch.no_grad():
+            self.embedding.weight[pad_idx] = 0
+        self.positions = PositionalEncoder(d_model, max_seq_len)
+        self.dropout = nn.Dropout(dropout)
+        self.layers = nn.ModuleList(
+            [EncoderLayer(d_model, num_heads, d_ff, dropout, norm_first) for _ in range(num_layers)]
+        )
+        self.norm = nn.LayerNorm(d_model) if norm_first else nn.Identity()
+
+    def forward(self, src):
+        """Encode a batch.
+
+        Args:
+            src: (batch, L_src) ids, filled up with pad_idx.
+
+        Returns:
+            (memory, mask):
+            memory: (batch, L_src, d_model)
+            mask:   (batch, 1, L_src), boolean, False at the pads
+        """
+        mask = make_padding_mask(src, self.pad_idx)  # (batch, 1, L_src)
+        x = self.positions(self.embedding(src))  # (batch, L_src, d_model)
+        x = self.dropout(x)
+        for layer in self.layers:
+            x = layer(x, mask)
+        return self.norm(x), mask

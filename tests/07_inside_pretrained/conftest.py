@@ -1,0 +1,121 @@
+"""What the checks share: tiny models with given weights, which are built in the student's kernel."""
+
+import ast
+
+import pytest
+import torch
+
+from coursekit.checks import fail
+
+TINY = '''
+from types import SimpleNamespace
+
+import torch
+from torch import nn
+
+
+class TinyModel(nn.Module):
+    """The logits of position i are a row of the table; which one depends on all ids up to i and on their order."""
+
+    def __init__(self, table):
+        super().__init__()
+        self.table = nn.Parameter(table.clone())
+        self.lengths, self.gradients = [], []
+
+    def forward(self, input_ids):
+        self.lengths.append(input_ids.shape[1])
+        self.gradients.append(torch.is_grad_enabled())
+        row = (input_ids * torch.arange(1, input_ids.shape[1] + 1)).cumsum(dim=1) % len(self.table)
+        return SimpleNamespace(logits=self.table[row])
+
+
+class TinyTokenizer:
+    """Tokens that can be glued: decode writes them without spaces, encode takes the longest token that fits."""
+
+    def __init__(self, tokens):
+        self.tokens = tokens
+
+    def encode(self, text):
+        ids = []
+        while text:
+            token = max((token for token in self.tokens if text.startswith(token)), key=len)
+            ids.append(self.tokens.index(token))
+            text = text[len(token) :]
+        return ids
+
+    def decode(self, ids):
+        return "".join(self.convert_ids_to_tokens(torch.as_tensor(ids).flatten().tolist()))
+
+    def convert_ids_to_tokens(self, ids):
+        return self.tokens[ids] if isinstance(ids, int) else [self.tokens[int(number)] for number in ids]
+
+    def __call__(self, text, return_tensors=None):
+        return SimpleNamespace(input_ids=torch.tensor([self.encode(text)]))
+
+
+def lengths(model):
+    """How many tokens the model was given, call by call."""
+    return model.lengths
+
+
+def with_gradients(model):
+    """Whether gradients were switched on, call by call."""
+    return model.gradients
+
+
+def sgd(model, lr):
+    return torch.optim.SGD(model.parameters(), lr=lr)
+'''
+
+
+@pytest.fixture
+def tiny(student):
+    """Models, tokenizers and optimizers in the kernel: tiny.TinyModel(table), tiny.TinyTokenizer(tokens), ..."""
+    return student.define(TINY)
+
+
+@pytest.fixture
+def last_logits():
+    """The logits after the last token, as a TinyModel with this table gives them."""
+
+    def compute(table, ids):
+        row = (ids * torch.arange(1, ids.shape[1] + 1)).sum(dim=1) % len(table)
+        return table[row]
+
+    return compute
+
+
+@pytest.fixture
+def tokens():
+    """23 tokens: a, b, c, …, and pairs of them."""
+    return [*"abcdefghijklm", "ab", "ba", "cd", "de", "ef", "fg", "gh", "hi", "kl", "lm"]
+
+
+@pytest.fixture
+def forbid_in(student):
+    """Fails if functions of an answer, or functions of the student's that they call, use a forbidden name.
+
+    `forbid` looks at whole cells, but other cells may rightly use these names. A name after a dot, as in
+    F.softmax, is forbidden as ".softmax"; so is one that is imported from torch.
+    """
+
+    def check(cell, functions, forbidden):
+        nodes = [node for source in student.answer_code(cell) for node in ast.walk(ast.parse(source))]
+        bodies = {node.name: node for node in nodes if isinstance(node, ast.FunctionDef)}
+        imports = [
+            node for node in nodes if isinstance(node, ast.ImportFrom) and "torch" in (node.module or "")
+        ]
+        used = {f".{alias.name}" for node in imports for alias in node.names}
+        todo = list(functions)
+        while todo:
+            for node in ast.walk(bodies.pop(todo.pop(), ast.Pass())):
+                if isinstance(node, ast.Attribute):
+                    used.add(f".{node.attr}")
+                elif isinstance(node, ast.Name):
+                    used.add(node.id)
+                    todo.append(node.id)
+        for name in sorted(used & set(forbidden)):
+            name = name.removeprefix(".")
+            fail(f"Your answer uses `{name}`, which does the work for you. Write the computation yourself.")
+
+    return check

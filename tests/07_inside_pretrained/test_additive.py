@@ -1,0 +1,85 @@
+"""Checks of exercise 5: additive_mask and attention_with_additive_mask."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from coursekit.checks import assert_close, assert_shape, assert_unchanged, points
+
+
+@pytest.fixture(autouse=True)
+def only_own_code(forbid_in):
+    ready_made = [".scaled_dot_product_attention", ".multi_head_attention_forward", ".MultiheadAttention"]
+    functions = ["additive_mask", "attention_with_additive_mask"]
+    forbid_in("additive", functions, ["masked_attention", *ready_made])
+
+
+def with_a_key(mask):
+    """The mask, and every query may attend to key 0 at least."""
+    mask = mask.clone()
+    mask[..., 0] = True
+    return mask
+
+
+@points(3)
+def test_hides_what_is_false(student, reference):
+    """Scores plus additive_mask(mask) have the softmax that the boolean mask asks for."""
+    (scores,) = reference.inputs("scores", scores=(4, 6))
+    mask = with_a_key(reference.integers("mask", 0, 2, (4, 6)).bool())
+    weights = torch.softmax(scores + student.additive_mask(mask), dim=-1)
+    reference.assert_close("softmax of scores plus your mask", weights)
+
+
+@points(1)
+def test_zero_where_true(student, draw):
+    """Where the boolean mask is True, exactly 0 is added; the result is a float tensor."""
+    mask = with_a_key(draw.bools(5, 7))
+    added = student.additive_mask(mask)
+    assert_shape("mask", added, (5, 7))
+    assert added.is_floating_point(), f"The mask has dtype {added.dtype}, but should be a float tensor."
+    assert (added[mask] == 0).all(), "Something other than 0 stands where the boolean mask is True."
+
+
+@points(2)
+def test_any_shape_and_any_score(student, draw):
+    """A mask of any shape keeps it, and hides keys however large their scores."""
+    batch, heads, l_query, l_key = draw.sizes(4, low=3)
+    for shape in [
+        (l_query, l_key),
+        (batch, 1, l_key),
+        (1, 1, l_query, l_key),
+        (batch, heads, l_query, l_key),
+    ]:
+        mask = with_a_key(draw.bools(*shape))
+        added = student.additive_mask(mask)
+        assert_shape("mask", added, shape)
+        scores = 300 * draw.normal(batch, heads, l_query, l_key)
+        added, mask = (added[:, None], mask[:, None]) if len(shape) == 3 else (added, mask)
+        hidden = torch.softmax(scores + added, dim=-1)[~mask.expand_as(scores)]
+        assert (hidden == 0).all(), "With scores of some hundreds, a hidden key still gets a weight above 0."
+
+
+@points(3)
+def test_attention(student, reference, draw):
+    """attention_with_additive_mask is softmax(q kᵀ / √d_k + M) v, whatever numbers stand in M."""
+    q, k, v, m = reference.inputs("unequal", q=(3, 2, 5), k=(3, 4, 5), v=(3, 4, 7), m=(2, 4))
+    output, weights = student.attention_with_additive_mask(q, k, v, m)
+    reference.assert_close("weights", weights)
+    reference.assert_close("output", output)
+
+    batch, l_query, l_key, d_k, d_v = draw.sizes(5)
+    q, k, v = draw.normal(batch, l_query, d_k), draw.normal(batch, l_key, d_k), draw.normal(batch, l_key, d_v)
+    mask = with_a_key(draw.bools(batch, l_query, l_key))
+    added = torch.zeros(mask.shape).masked_fill(~mask, -torch.inf)
+    output, _ = student.attention_with_additive_mask(q, k, v, added)
+    expected = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+    assert_close("output with a mask of 0 and -inf", output, expected)
+
+
+@points(1)
+def test_inputs_unchanged(student, draw):
+    """The boolean mask, M and q, k, v keep their values."""
+    mask = with_a_key(draw.bools(3, 4))
+    assert_unchanged(student.call("additive_mask", mask))
+    inputs = draw.normal(2, 3, 5), draw.normal(2, 4, 5), draw.normal(2, 4, 7), draw.normal(3, 4)
+    assert_unchanged(student.call("attention_with_additive_mask", *inputs))

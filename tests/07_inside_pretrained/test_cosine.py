@@ -1,0 +1,99 @@
+"""Checks of exercise 3: cosine_similarity and nearest_words."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from coursekit.checks import assert_close, assert_shape, fail, points
+
+WORDS = [f"word{number}" for number in range(12)]
+
+
+@pytest.fixture(autouse=True)
+def only_own_code(forbid_in):
+    forbid_in("cosine", ["cosine_similarity", "nearest_words"], [".cosine_similarity", ".CosineSimilarity"])
+
+
+def read(found):
+    """(rows, similarities) of the answer, or a sentence for the student."""
+    if not isinstance(found, list | tuple):
+        fail("The answer should be a list of pairs (word, similarity).")
+    for pair in found:
+        if not (isinstance(pair, list | tuple) and len(pair) == 2 and pair[0] in WORDS):
+            fail(
+                "Every entry of the answer should be a pair (word, similarity), and the word one of the words."
+            )
+        if not isinstance(pair[1], float):
+            fail("The similarity should be a Python float.")
+    return torch.tensor([WORDS.index(word) for word, _ in found]), torch.tensor([score for _, score in found])
+
+
+@points(4)
+def test_equals_the_formula(student, reference):
+    """cosine_similarity is the dot product, divided by both lengths."""
+    u, v = reference.inputs("vectors", u=(4, 6), v=(4, 6))
+    reference.assert_close("similarity", student.cosine_similarity(u, v))
+
+
+@points(2)
+def test_broadcasts(student, draw):
+    """The vectors broadcast, and the last axis is gone: (width,) against (n, width) gives (n,)."""
+    n, m, width = draw.sizes(3)
+    for a, b in [((width,), (n, width)), ((n, 1, width), (m, width)), ((width,), (width,))]:
+        u, v = draw.normal(*a), draw.normal(*b)
+        found = student.cosine_similarity(u, v)
+        found = torch.as_tensor(found)
+        expected = F.cosine_similarity(u, v, dim=-1)
+        assert_shape(f"similarity of {a} and {b}", found, tuple(expected.shape))
+        assert_close(f"similarity of {a} and {b}", found, expected)
+
+
+@points(1)
+def test_length_does_not_count(student, draw):
+    """Short and long vectors of the same directions have the same similarity."""
+    u, v = draw.normal(5, 7), draw.normal(5, 7)
+    expected = F.cosine_similarity(u, v, dim=-1)
+    assert_close("similarity of long vectors", student.cosine_similarity(1000 * u, 500 * v), expected)
+    assert_close(
+        "similarity of short vectors", student.cosine_similarity(0.02 * u, 0.01 * v), expected, atol=1e-4
+    )
+
+
+@points(1)
+def test_zero_vector(student, draw):
+    """A vector of zeros has similarity 0 to everything, not NaN."""
+    u = draw.normal(3, 5)
+    u[1] = 0
+    found = student.cosine_similarity(u, draw.normal(3, 5))
+    assert_close("similarity of the zero vector", found[1], torch.tensor(0.0))
+
+
+@points(4)
+def test_nearest(student, reference):
+    """nearest_words gives the words of the largest cosine similarity, most similar first, with the numbers."""
+    vectors, lengths = reference.inputs("table", vectors=(12, 5), lengths=(12, 1))
+    rows, scores = read(student.nearest_words("word4", WORDS, vectors * (0.2 + lengths.abs()), 4))
+    reference.assert_close("similarities", scores)
+    reference.assert_close("rows of the words", rows)
+
+
+@points(2)
+def test_leaves_out_the_word_only(student, draw):
+    """The word itself is left out, wherever it stands; another word of the same direction is not."""
+    vectors = draw.normal(12, 5)
+    vectors[2] = 2 * vectors[7]
+    for word, twin in [(7, 2), (2, 7)]:
+        rows, _ = read(student.nearest_words(WORDS[word], WORDS, vectors, 3))
+        assert word not in rows, "The word that was asked for is among the answers."
+        assert rows[0] == twin, "The word with the same direction is missing, or not the first."
+
+
+@points(1)
+def test_number_of_words(student, draw):
+    """There are k words, 5 if it is not given, and all others at most."""
+    vectors = draw.normal(12, 5)
+    for options, count in [({}, 5), ({"k": 1}, 1), ({"k": 11}, 11)]:
+        rows, _ = read(student.nearest_words("word0", WORDS, vectors, **options))
+        assert len(set(rows.tolist())) == len(rows) == count, (
+            f"There should be {count} different words, but there are {len(set(rows.tolist()))}."
+        )

@@ -1,0 +1,95 @@
+"""Checks of exercise 1: next_token_probabilities and generate_step."""
+
+import torch
+
+from coursekit.checks import assert_close, assert_shape, assert_unchanged, fail, points
+
+
+def read(candidates):
+    """(tokens, probabilities) of the candidates, or a sentence for the student."""
+    if not isinstance(candidates, list | tuple):
+        fail("The candidates should be a list of pairs (token, probability).")
+    for pair in candidates:
+        if not (isinstance(pair, list | tuple) and len(pair) == 2 and isinstance(pair[0], str)):
+            fail("Every candidate should be a pair (token, probability), and the token a str.")
+        if not isinstance(pair[1], float):
+            fail("The probability of a candidate should be a Python float.")
+    return [token for token, _ in candidates], torch.tensor([share for _, share in candidates])
+
+
+@points(5)
+def test_after_the_last_token(student, reference, tiny):
+    """next_token_probabilities is the softmax of the logits after the last token, one row per sequence."""
+    (table,) = reference.inputs("model", table=(23, 23))
+    ids = reference.integers("ids", 0, 23, (3, 5))
+    reference.assert_close("probabilities", student.next_token_probabilities(tiny.TinyModel(table), ids))
+
+
+@points(3)
+def test_rows_sum_to_1(student, tiny, draw):
+    """Every row of the probabilities sums to 1 over the vocabulary, and none of them is negative."""
+    batch, length, vocab = draw.sizes(3, low=3)
+    model = tiny.TinyModel(draw.normal(vocab, vocab))
+    p = student.next_token_probabilities(model, draw.integers(0, vocab, (batch, length)))
+    assert_shape("probabilities", p, (batch, vocab))
+    assert (p >= 0).all(), "A probability is negative."
+    assert_close("sums of the rows", p.sum(dim=-1), torch.ones(batch))
+
+
+@points(2)
+def test_any_batch_and_length(student, tiny, draw, last_logits):
+    """Any batch and any length will do, a single token included."""
+    batch, length, vocab = draw.sizes(3, low=3)
+    table = draw.normal(vocab, vocab)
+    for shape in [(batch, length), (1, length), (batch, 1), (1, 1)]:
+        ids = draw.integers(0, vocab, shape)
+        p = student.next_token_probabilities(tiny.TinyModel(table), ids)
+        assert_close(f"probabilities for ids {shape}", p, torch.softmax(last_logits(table, ids), dim=-1))
+
+
+@points(4)
+def test_candidates(student, reference, tiny, tokens, last_logits):
+    """The candidates of generate_step are the likeliest tokens with their probabilities, likeliest first."""
+    (table,) = reference.inputs("model", table=(23, 23))
+    ids = reference.integers("ids", 0, 23, (1, 4))
+    _, candidates = student.generate_step(tiny.TinyModel(table), tiny.TinyTokenizer(tokens), ids)
+    found, shares = read(candidates)
+    reference.assert_close("probabilities of the candidates", shares)
+    order = last_logits(table, ids)[0].argsort(descending=True).tolist()
+    assert found == [tokens[number] for number in order[: len(found)]], (
+        "The tokens of the candidates do not belong to their probabilities."
+    )
+
+
+@points(2)
+def test_number_of_candidates(student, tiny, tokens, draw):
+    """There are ten candidates, or k of them, or as many as the vocabulary has if it is smaller."""
+    model, tokenizer = tiny.TinyModel(draw.normal(23, 23)), tiny.TinyTokenizer(tokens)
+    ids = draw.integers(0, 23, (1, 4))
+    small = tiny.TinyModel(draw.normal(7, 7)), tiny.TinyTokenizer(tokens[:7]), draw.integers(0, 7, (1, 4))
+    for given, wanted, call in [
+        ("no k", 10, lambda: student.generate_step(model, tokenizer, ids)),
+        ("k=3", 3, lambda: student.generate_step(model, tokenizer, ids, k=3)),
+        ("7 tokens in the vocabulary", 7, lambda: student.generate_step(*small)),
+    ]:
+        count = len(read(call()[1])[0])
+        assert count == wanted, f"With {given}, there should be {wanted} candidates, but there are {count}."
+
+
+@points(3)
+def test_appends_the_likeliest(student, reference, tiny, tokens):
+    """The ids come back as they were, with the id of the likeliest token behind them."""
+    (table,) = reference.inputs("model", table=(23, 23))
+    ids = torch.tensor([[0, 1, 2, 3]])  # a b c d: written as text, these would be other tokens, ab cd
+    new_ids, _ = student.generate_step(tiny.TinyModel(table), tiny.TinyTokenizer(tokens), ids)
+    reference.assert_close("new ids", new_ids)
+
+
+@points(1)
+def test_without_gradients(student, tiny, tokens, draw):
+    """The model runs without gradients, and input_ids keeps its values."""
+    model, tokenizer = tiny.TinyModel(draw.normal(23, 23)), tiny.TinyTokenizer(tokens)
+    ids = draw.integers(0, 23, (1, 4))
+    assert_unchanged(student.call("next_token_probabilities", model, ids))
+    assert_unchanged(student.call("generate_step", model, tokenizer, ids))
+    assert not any(tiny.with_gradients(model)), "The model was run with gradients on: use torch.no_grad()."

@@ -1,0 +1,95 @@
+"""Checks of exercise 2: sampling_probabilities and generate_n_tokens."""
+
+import torch
+
+from coursekit.checks import assert_close, assert_shape, assert_unchanged, points
+
+
+@points(5)
+def test_temperature(student, reference):
+    """sampling_probabilities divides the logits by the temperature, then takes the softmax."""
+    (logits,) = reference.inputs("logits", logits=(3, 9))
+    for temperature in [1.0, 0.4, 2.5]:
+        reference.assert_close(
+            f"probabilities at temperature {temperature}",
+            student.sampling_probabilities(2 * logits, temperature),
+        )
+
+
+@points(4)
+def test_top_k(student, reference):
+    """With top_k, the k likeliest tokens share the probability, at any temperature, and the others get 0."""
+    (logits,) = reference.inputs("logits", logits=(3, 9))
+    for k in [4, 1]:
+        p = student.sampling_probabilities(2 * logits, 1.0, k)
+        reference.assert_close(f"probabilities with top_k={k}", p)
+    p = student.sampling_probabilities(2 * logits, temperature=2.5, top_k=3)
+    reference.assert_close("probabilities at temperature 2.5 with top_k=3", p)
+
+
+@points(2)
+def test_all_tokens(student, draw):
+    """No top_k, or one as large as the vocabulary or larger, keeps all tokens."""
+    logits = draw.normal(3, 7)
+    for top_k in [None, 7, 12]:
+        p = student.sampling_probabilities(logits, top_k=top_k)
+        assert_close(f"probabilities with top_k={top_k}", p, torch.softmax(logits, dim=-1))
+
+
+@points(1)
+def test_logits_unchanged(student, draw):
+    """The logits keep their values."""
+    assert_unchanged(student.call("sampling_probabilities", draw.normal(3, 7), 0.7, 4))
+
+
+@points(4)
+def test_greedy(student, reference, tiny):
+    """At temperature 0, which is the default, generate_n_tokens appends the likeliest token again and again."""
+    (table,) = reference.inputs("model", table=(23, 23))
+    ids = reference.integers("ids", 0, 23, (3, 4))
+    reference.assert_close("ids", student.generate_n_tokens(tiny.TinyModel(table), ids, 6))
+
+
+@points(3)
+def test_sees_the_whole_sequence(student, tiny, draw):
+    """At every step, the model is given all ids so far; those of the start stay in front."""
+    length, count, vocab = draw.sizes(3, low=4)
+    model, ids = tiny.TinyModel(draw.normal(vocab, vocab)), draw.integers(0, vocab, (2, length))
+    new_ids = student.generate_n_tokens(model, ids, count, temperature=1.0)
+    assert_shape("ids", new_ids, (2, length + count))
+    assert torch.equal(new_ids[:, :length], ids), (
+        "The ids of the start do not stand in front of the new ones."
+    )
+    lengths = tiny.lengths(model)
+    assert len(lengths) >= count, f"The model ran {len(lengths)} times for {count} tokens."
+    assert lengths[:count] == list(range(length, length + count)), (
+        "The model was not given the whole sequence so far: one token more at every step."
+    )
+
+
+@points(4)
+def test_draws(student, tiny, draw, last_logits):
+    """Above temperature 0, tokens are drawn with the right frequencies, at every temperature and top_k."""
+    table, ids = 1.5 * draw.normal(6, 6), draw.integers(0, 6, (1, 3))
+    model, many, logits = tiny.TinyModel(table), ids.repeat(4000, 1), last_logits(table, ids)[0]
+    for temperature, top_k in [(1.0, None), (2.5, None), (1.5, 3)]:
+        drawn = student.generate_n_tokens(model, many, 1, temperature=temperature, top_k=top_k)
+        assert_shape("ids", drawn, (4000, 4))
+        kept = (
+            logits
+            if top_k is None
+            else logits.masked_fill(logits < logits.topk(top_k).values[-1], -torch.inf)
+        )
+        right = torch.softmax(kept / temperature, dim=-1)
+        found = torch.stack([(drawn[:, -1] == token).float().mean() for token in range(6)])
+        assert not found[right == 0].any(), f"With top_k={top_k}, a token was drawn that is not among these."
+        assert_close(f"frequencies at temperature {temperature} and top_k {top_k}", found, right, atol=0.045)
+
+
+@points(2)
+def test_without_gradients(student, tiny, draw):
+    """The model runs without gradients, input_ids keeps its values, and 0 new tokens give the ids back."""
+    model, ids = tiny.TinyModel(draw.normal(9, 9)), draw.integers(0, 9, (2, 4))
+    assert_unchanged(student.call("generate_n_tokens", model, ids, 3, temperature=0.8, top_k=4))
+    assert not any(tiny.with_gradients(model)), "The model was run with gradients on: use torch.no_grad()."
+    assert_close("ids with n_tokens=0", student.generate_n_tokens(model, ids, 0), ids)
