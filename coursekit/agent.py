@@ -82,7 +82,7 @@ class Agent:
         return reply
 
     def do_module(self, target: Any, action: str, value: Any = None) -> dict:
-        """Read or change a module: `state`, `parameters`, `load_state`, `to`, `train`."""
+        """Read or change a module: `state`, `parameters`, `load_state`, `load_known`, `to`, `train`."""
         import torch
 
         if not isinstance(target, torch.nn.Module):
@@ -92,9 +92,9 @@ class Agent:
                 return {"value": dict(target.state_dict())}
             case "parameters":
                 return {"value": dict(target.named_parameters())}
-            case "load_state":
+            case "load_state" | "load_known":
                 unknown = target.load_state_dict(value, strict=False).unexpected_keys
-                if unknown:
+                if unknown and action == "load_state":
                     raise KeyError(f"the module has no {', '.join(unknown)}")
             case "to":
                 target.to(getattr(torch, value))

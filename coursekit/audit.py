@@ -5,12 +5,14 @@ import multiprocessing
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from copy import deepcopy
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cache
+from pathlib import Path
 
 import nbformat
-from nbformat import v4
+from nbformat import NotebookNode, v4
 
 from coursekit.checks.compare import difference
 from coursekit.checks.reference import Store
@@ -19,7 +21,7 @@ from coursekit.checks.run import Graded, check_files, grade
 from coursekit.checks.variants import Mistake, Variant, alternatives_of, mistakes_of
 from coursekit.course import Assignment, Course, CourseError, find_cell
 from coursekit.student.blank import blank_copy
-from coursekit.student.names import words
+from coursekit.student.names import top_level_words
 from coursekit.student.session import Session
 from coursekit.student.submission import Submission
 
@@ -125,7 +127,8 @@ def record(assignment: Assignment, workers: int | None = None, progress: Progres
     store = Store.load(assignment.checks)
     store.tensors, store.recording = {}, True
     for path in assignment.source_notebooks():
-        grade(assignment, nbformat.read(path, as_version=4), path.stem, store=store)
+        source = nbformat.read(path, as_version=4)
+        grade(assignment, source, path.stem, blank_copy(source), store=store)
     store.recording = False
     store.save()
     graded = dict(grade_variants(assignment, mistakes_of(assignment), workers, progress))
@@ -174,6 +177,12 @@ def _use_one_thread() -> None:
 
 
 @cache
+def _source_and_blank(path: Path) -> tuple[NotebookNode, NotebookNode]:
+    source = nbformat.read(path, as_version=4)
+    return source, blank_copy(source)
+
+
+@cache
 def _kernel(assignment: Assignment) -> Session:
     session = Session(v4.new_notebook(), files=assignment.handed_out())
     atexit.register(session.close)
@@ -184,14 +193,11 @@ def _grade_variant(course: Course, name: str, variant: Variant | str) -> Graded:
     assignment = course.assignment(name)
     cell = None if isinstance(variant, str) else variant.cell
     for path in assignment.source_notebooks():
-        source = nbformat.read(path, as_version=4)
+        source, released = _source_and_blank(path)
         if cell is not None and find_cell(source, cell) is None:
             continue
-        released = blank_copy(source)
-        notebook, exercises = source, None
-        if variant == BLANK:
-            notebook = blank_copy(source)
-        elif isinstance(variant, Variant):
+        notebook, exercises = deepcopy(released if variant == BLANK else source), None
+        if isinstance(variant, Variant):
             notebook = variant.apply(source)
             exercises = _touched_by(variant, assignment, Submission(notebook, released))
         session = _kernel(assignment)
@@ -201,11 +207,20 @@ def _grade_variant(course: Course, name: str, variant: Variant | str) -> Graded:
 
 def _touched_by(variant: Variant, assignment: Assignment, submission: Submission) -> set[str]:
     """The exercises whose checks use the cell of a variant, themselves or through other cells."""
-    conftest = assignment.checks / "conftest.py"
-    shared = words(conftest.read_text(encoding="utf-8")) if conftest.exists() else set()
     touched = {variant.exercise}
     for file in check_files(assignment, submission.notebook):
-        used = shared | words(file.read_text(encoding="utf-8"))
-        if variant.cell in submission.cells_behind(used):
+        if variant.cell in submission.cells_behind(_words_of_checks(file)):
             touched.add(file.stem)
     return touched | {name.split("::")[0] for name in getattr(variant, "about", ()) if "::" in name}
+
+
+@cache
+def _words_of_checks(file: Path) -> set[str]:
+    """The words of a check file and of those parts of its conftest.py that it uses."""
+    conftest = file.with_name("conftest.py")
+    parts = top_level_words(conftest.read_text(encoding="utf-8")) if conftest.exists() else {}
+    used = set().union(*top_level_words(file.read_text(encoding="utf-8")).values())
+    used |= {name for name, found in parts.items() if "autouse" in found}
+    while more := {word for name in used & parts.keys() for word in parts[name]} - used:
+        used |= more
+    return used

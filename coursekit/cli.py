@@ -74,7 +74,8 @@ def _audit(options: argparse.Namespace) -> int:
         with _Progress(assignment.name) as progress:
             audits.append(run_audit(assignment, options.workers, progress, options.only))
         print("\n".join(audit_lines(audits[-1])), end="\n\n")
-    print(figures(audits))
+    if len(audits) > 1:
+        print(figures(audits))
     return int(any(audit.problems for audit in audits))
 
 

@@ -19,6 +19,7 @@ from coursekit.checks.results import CheckResult, ExerciseResult
 from coursekit.checks.variants import mistakes_of
 from coursekit.checks.verdict import explain
 from coursekit.course import TEST_PREFIX, Assignment, Course, CourseError
+from coursekit.student.blank import blank_copy
 from coursekit.student.proxy import Student
 from coursekit.student.reading import read
 from coursekit.student.repair import repair
@@ -176,7 +177,8 @@ def _start_run(key: tuple[Path, str], config: pytest.Config) -> CheckRun:
     path = config.getoption("--submission")
     if path is None:
         source = next(path for path in assignment.source_notebooks() if path.stem == name)
-        submission = Submission(nbformat.read(source, as_version=4))
+        notebook = nbformat.read(source, as_version=4)
+        submission = Submission(notebook, blank_copy(notebook))
     else:
         if len(assignment.source_notebooks()) > 1 and path.stem != name:
             raise CourseError(f"--submission {path}: name one check file of the notebook `{path.stem}`")

@@ -4,13 +4,15 @@ import ast
 import fnmatch
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 _MAGIC = re.compile(r"^\s*[%!?].*$", re.MULTILINE)
 _BINDING = re.compile(r"^(?:async\s+)?(?:def|class)\s+(\w+)|^(\w+)\s*(?::[^=\n]+)?=(?!=)", re.MULTILINE)
 
 
+@lru_cache(1024)
 def parse(source: str) -> ast.Module | None:
-    """The syntax tree of a cell, magics left out; None if it has none."""
+    """The syntax tree of a cell, magics left out; None if it has none. It is kept: do not change it."""
     try:
         return ast.parse(_MAGIC.sub("pass", source))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -37,22 +39,39 @@ def _bound_by(statement: ast.stmt) -> Iterable[str]:
     ]
 
 
-def used_names(tree: ast.AST) -> set[str]:
-    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+@lru_cache(1024)
+def used_names(source: str) -> frozenset[str]:
+    """All names that stand in the cell."""
+    tree = parse(source)
+    return (
+        frozenset(node.id for node in ast.walk(tree) if isinstance(node, ast.Name)) if tree else frozenset()
+    )
 
 
-def mentions(tree: ast.AST, patterns: Iterable[str]) -> str | None:
-    """The first name, attribute, import or string in the tree that matches a shell-style pattern."""
-    for word in _words(tree):
+@lru_cache(1024)
+def words(source: str) -> tuple[str, ...]:
+    """Names, attributes, imports, and strings that could be a name, in order."""
+    tree = parse(source)
+    return tuple(dict.fromkeys(_words(tree))) if tree else ()
+
+
+def top_level_words(source: str) -> dict[str, set[str]]:
+    """The `words` and arguments of the top-level statements, by the name that they bind ("" where there is none)."""
+    found: dict[str, set[str]] = {}
+    tree = parse(source)
+    for statement in tree.body if tree else ():
+        arguments = {node.arg for node in ast.walk(statement) if isinstance(node, ast.arg | ast.keyword)}
+        for name in list(_bound_by(statement)) or [""]:
+            found.setdefault(name, set()).update(arguments, _words(statement))
+    return found
+
+
+def mentions(source: str, patterns: Iterable[str]) -> str | None:
+    """The first of the `words` that matches a shell-style pattern."""
+    for word in words(source):
         if any(fnmatch.fnmatchcase(word, pattern) for pattern in patterns):
             return word
     return None
-
-
-def words(source: str) -> set[str]:
-    """Names, attributes, imports, and strings that could be a name."""
-    tree = parse(source)
-    return set(_words(tree)) if tree else set()
 
 
 def _words(tree: ast.AST) -> Iterable[str]:

@@ -260,9 +260,12 @@ class Module:
     def parameters(self) -> dict[str, torch.Tensor]:
         return self._named_tensors("parameters")
 
-    def load_state(self, values: dict[str, torch.Tensor]) -> "Module":
-        """Set the named parameters and buffers, and leave the others as they are."""
-        return self._act("load_state", values)
+    def load_state(self, values: dict[str, torch.Tensor], strict: bool = True) -> "Module":
+        """Set the named parameters and buffers, and leave the others as they are.
+
+        Names that the module does not have are an error, or with strict=False ignored.
+        """
+        return self._act("load_state" if strict else "load_known", values)
 
     def to(self, dtype: torch.dtype) -> "Module":
         return self._act("to", str(dtype).removeprefix("torch."))

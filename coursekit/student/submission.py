@@ -74,11 +74,7 @@ class Submission:
         return {grade_id(self.notebook.cells[index]) for index in self._own_cells_behind(wanted)} - {None}
 
     def _own_cells_behind(self, wanted: set[str], also: Iterable[int] = ()) -> list[int]:
-        own = {
-            index
-            for index, cell in enumerate(self.notebook.cells)
-            if cell.cell_type == "code" and not is_locked_cell(cell) and not self._is_given(cell)
-        }
+        own = self._own_cells
         todo = [index for index in own if index in also or wanted & self._definitions[index]]
         reached: list[int] = []
         while todo:
@@ -86,10 +82,17 @@ class Submission:
             if index in reached:
                 continue
             reached.append(index)
-            tree = names.parse(self.notebook.cells[index].source)
-            needed = names.used_names(tree) if tree else set()
+            needed = names.used_names(self.notebook.cells[index].source)
             todo += [other for other in own if self._definitions[other] & needed]
         return reached
+
+    @cached_property
+    def _own_cells(self) -> set[int]:
+        return {
+            index
+            for index, cell in enumerate(self.notebook.cells)
+            if cell.cell_type == "code" and not is_locked_cell(cell) and not self._is_given(cell)
+        }
 
     def _is_given(self, cell: NotebookNode) -> bool:
         return _squeezed(cell.source) in self._given_sources

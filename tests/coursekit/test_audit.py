@@ -7,6 +7,8 @@ from coursekit.checks.variants import mistakes_of
 from coursekit.course import CourseError
 from coursekit.report.matrix import audit_lines, figures
 
+from .conftest import code, mark
+
 
 def test_a_course_in_order_has_no_problems(tiny_course):
     audit = run_audit(tiny_course.assignment)
@@ -56,6 +58,37 @@ def test_every_kind_of_problem_is_reported(tiny_course):
         "records out of date",
     ):
         assert words in problems
+
+
+def test_what_a_variant_cannot_touch_has_the_points_of_the_solution(tiny_course, tiny_source):
+    """A second exercise, in whose checks one fixture of two uses the first."""
+    tiny_source.cells += [
+        code(
+            "def triple(x):\n    ### BEGIN SOLUTION\n    return 3 * x\n    ### END SOLUTION",
+            mark("triple", solution=True),
+        ),
+        code("assert triple(1) == 3", mark("test_triple", grade=True, locked=True, points=1)),
+    ]
+    tiny_course.write_source(tiny_source)
+    conftest = tiny_course.checks.with_name("conftest.py")
+    conftest.write_text(
+        "import pytest\n\n"
+        "@pytest.fixture\ndef twice(student):\n    return student.double(1)\n\n"
+        "@pytest.fixture\ndef one():\n    return 1\n"
+    )
+    check = "from coursekit.checks import points\n\n@points(1)\ndef test_it(student, {0}):\n    assert student.triple({0})\n"
+
+    def second_exercise(fixture):
+        """Its result for a mistake in the first exercise, and for the solution."""
+        tiny_course.checks.with_name("test_triple.py").write_text(check.format(fixture))
+        graded = run_audit(tiny_course.assignment, workers=1, only="square").graded
+        assert len(graded["square"].result.exercises) == 2
+        return [graded[name].result.exercises[1] for name in ("square", "solution")]
+
+    touched, solution = second_exercise("twice")
+    assert touched is not solution
+    untouched, solution = second_exercise("one")
+    assert untouched is solution
 
 
 def test_a_blank_notebook_that_earns_points_is_a_problem(tiny_course):

@@ -21,9 +21,13 @@ def folder(assignment, tmp_path, monkeypatch):
     """A folder with what lies beside the notebook. One thread, and no model from the net."""
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    return copy_files(assignment, tmp_path)
+
+
+def copy_files(assignment, folder):
     for file in assignment.handed_out():
-        (shutil.copytree if file.is_dir() else shutil.copy)(file, tmp_path / file.name)
-    return tmp_path
+        (shutil.copytree if file.is_dir() else shutil.copy)(file, folder / file.name)
+    return folder
 
 
 def run(notebook, folder, allow_errors=False):
