@@ -63,6 +63,9 @@ def test_functions_variables_and_modules_are_reached_by_name(student):
     assert scale(torch.tensor(3.0)) == 6
     scale.load_state({"factor": torch.tensor(5.0)})
     assert scale.state()["factor"] == 5
+    with pytest.raises(StudentError, match="the module has no other"):
+        scale.load_state({"other": torch.tensor(1.0)})
+    assert scale.load_state({"other": torch.tensor(1.0)}, strict=False).state()["factor"] == 5
     assert scale.to(torch.float64)(torch.ones(1, dtype=torch.float64)).dtype == torch.float64
 
 
