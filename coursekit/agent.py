@@ -71,7 +71,7 @@ class Agent:
             if isinstance(function, torch.nn.Module):
                 function.zero_grad(set_to_none=True)
         before = copy.deepcopy([_tensors_of(value) for value in [*args, *kwargs.values()]])
-        torch.manual_seed(seed)
+        torch.default_generator.manual_seed(seed)  # torch.manual_seed also formats a stack, for CUDA
         value = function(*args, **kwargs)
         names = [*range(len(args)), *kwargs]
         after = [_tensors_of(value) for value in [*args, *kwargs.values()]]
