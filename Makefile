@@ -23,7 +23,7 @@ demo: setup  ## set everything up, hand in a sample class, grade it, write the f
 	@echo "For example:    $(CURDIR)/feedback/mistake-no-scale/02_attention/attention.html"
 
 test: setup $(VENV)/pretrained  ## set everything up and pass all tests
-	pytest --numprocesses=2 --dist=loadgroup $(TESTFLAGS)
+	pytest --numprocesses=2 --dist=loadfile --no-loadscope-reorder $(TESTFLAGS)
 
 setup: $(VENV)/coursekit  ## make the environment in .venv
 

@@ -28,14 +28,17 @@ class Agent:
         self._scopes: dict[int, dict[str, Any]] = {}
 
     def answer(self, buffers: list[Any]) -> list[bytes]:
-        """Carry out one request. Whatever happens in the student's code ends up in the reply."""
+        """Carry out a list of requests and reply to the last of them, or say which one failed.
+
+        Whatever happens in the student's code ends up in the reply.
+        """
+        results: list[dict] = []
         try:
-            request = decode(buffers, self._restore)
-            method = getattr(self, "do_" + request.pop("do"))
-            reply = {"ok": True, **method(**request)}
-            return encode(reply, self._describe)
+            for request in decode(buffers, self._restore):
+                results.append(getattr(self, "do_" + request.pop("do"))(**request))
+            return encode({"ok": True, **results[-1]}, self._describe)
         except BaseException as error:
-            return encode({"ok": False, "error": _describe_error(error)})
+            return encode({"ok": False, "at": len(results), "error": _describe_error(error)})
 
     def do_get(self, name: str, scope: int | None = None) -> dict:
         return {"value": self._lookup(name, scope)}

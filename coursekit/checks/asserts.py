@@ -9,7 +9,8 @@ import torch
 
 from coursekit.checks.compare import describe, fail
 from coursekit.student.names import mentions
-from coursekit.student.proxy import Call, Gradients, Student, StudentError
+from coursekit.student.proxy import Student
+from coursekit.student.values import Call, Gradients, StudentError
 
 
 def points(number: float) -> Any:

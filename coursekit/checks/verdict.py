@@ -5,8 +5,9 @@ from pathlib import Path
 
 from coursekit.checks.compare import CheckFailure, describe
 from coursekit.checks.results import GRADED, KERNEL_DIED, PARTLY_GRADED, TIMED_OUT, ExerciseResult
-from coursekit.student.proxy import Student, StudentError
+from coursekit.student.proxy import Student
 from coursekit.student.session import Session
+from coursekit.student.values import StudentError
 
 OUTCOMES = {
     "error": "failed",

@@ -1,7 +1,6 @@
 """What a check talks to: `student` stands for the submission, whose code runs in the kernel."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -9,53 +8,9 @@ import torch
 from coursekit.messages import MessageError
 from coursekit.student.session import CallTimeout, KernelDied, Session
 from coursekit.student.submission import Submission
+from coursekit.student.values import Call, Gradients, Opaque, StudentError
 
 _TIMEOUTS_BORNE = 2
-
-
-class StudentError(Exception):
-    """The submission could not do what was asked. The message is a sentence for the student.
-
-    `kind` is "error", "blank", "blocked", "timed out" or "kernel died". `raised` and `text` are the type and
-    message of the exception where the student's code raised one.
-    """
-
-    def __init__(self, sentence: str, kind: str = "error", raised: str = "", text: str = "") -> None:
-        super().__init__(sentence)
-        self.kind = kind
-        self.raised = raised
-        self.text = text
-
-
-@dataclass(frozen=True)
-class Call:
-    """One call: its value, and the arguments (position or keyword) whose tensors were changed in place."""
-
-    value: Any
-    changed: list[int | str]
-    name: str
-
-
-@dataclass(frozen=True)
-class Gradients:
-    """Gradients of the probed sum of the outputs (`coursekit.messages.probe`).
-
-    `inputs` has an entry for each positional argument, None where no gradient arrived or the argument is no
-    float tensor; `parameters` has one for each parameter if a module was called.
-    """
-
-    value: Any
-    inputs: list[torch.Tensor | None]
-    parameters: dict[str, torch.Tensor | None]
-    arguments: tuple[Any, ...] = field(repr=False, default=())
-
-
-@dataclass(frozen=True)
-class Opaque:
-    """An object that stays in the kernel."""
-
-    id: int
-    type_name: str
 
 
 class Student:
@@ -68,10 +23,18 @@ class Student:
         StudentError: the student's code raised, hung, died, or gave something that can't be sent.
     """
 
-    def __init__(self, session: Session, submission: Submission, scope: int | None = None) -> None:
+    def __init__(
+        self,
+        session: Session,
+        submission: Submission,
+        scope: int | None = None,
+        main: "Student | None" = None,
+    ) -> None:
         self._session = session
         self._submission = submission
         self._scope = scope
+        #: what gives no value waits here, with the name it is about, and goes with the next request
+        self._waiting: list[tuple[str, dict]] = main._waiting if main else []
         self._timeouts: dict[str, int] = {}
         #: what was asked last, and what came back, for a message where a check can't use it
         self.last: tuple[str, Any] | None = None
@@ -101,7 +64,7 @@ class Student:
     def define(self, source: str) -> "Student":
         """Run helper code of a check in a namespace of its own in the kernel; never an answer."""
         number = self._ask("helper", {"do": "define", "source": source}).get("value")
-        return Student(self._session, self._submission, scope=number)
+        return Student(self._session, self._submission, scope=number, main=self)
 
     def answer_code(self, grade_id: str) -> list[str]:
         """Sources of an answer cell and of the student's other cells that it builds on."""
@@ -114,7 +77,7 @@ class Student:
             raise StudentError(
                 "Not run: the Python process was ended twice before this check.", "kernel died"
             )
-        self._ask("start", {"do": "forget"})
+        self._waiting[:] = [("start", {"do": "forget"})]
         self.last = None
 
     _culprit: int | None = None
@@ -156,8 +119,10 @@ class Student:
         if self._timeouts.get(label, 0) >= _TIMEOUTS_BORNE:
             raise StudentError(f"Not run: `{label}` ran out of time in earlier checks.", "timed out")
         seconds = max(seconds or 0, self._session.limits.call_seconds)
+        labels, requests = zip(*self._waiting, (label, request), strict=True)
+        self._waiting.clear()
         try:
-            reply = self._session.exchange(request, self._restore, _describe, seconds)
+            reply = self._session.exchange(list(requests), self._restore, _describe, seconds)
         except CallTimeout:
             self._timeouts[label] = self._timeouts.get(label, 0) + 1
             raise StudentError(
@@ -169,7 +134,9 @@ class Student:
         except MessageError as error:
             raise StudentError(f"What `{label}` gave can't be read: {error}.") from None
         if reply.get("ok") is not True:
-            raise self._error(label, reply.get("error"))
+            at = reply.get("at")
+            known = isinstance(at, int) and 0 <= at < len(labels)
+            raise self._error(labels[at] if known else label, reply.get("error"))
         return reply
 
     def _error(self, label: str, error: Any) -> StudentError:
@@ -263,7 +230,7 @@ class Module:
     def load_state(self, values: dict[str, torch.Tensor], strict: bool = True) -> "Module":
         """Set the named parameters and buffers, and leave the others as they are.
 
-        Names that the module does not have are an error, or with strict=False ignored.
+        Names that the module does not have are an error (when it is used next), or with strict=False ignored.
         """
         return self._act("load_state" if strict else "load_known", values)
 
@@ -277,15 +244,13 @@ class Module:
         return self._act("train", mode)
 
     def _act(self, action: str, value: Any) -> "Module":
-        self._request(action, value)
+        request = {"do": "module", "target": self, "action": action, "value": value}
+        self._student._waiting.append((self.type_name, request))
         return self
 
-    def _request(self, action: str, value: Any = None) -> Any:
-        request = {"do": "module", "target": self, "action": action, "value": value}
-        return self._student._ask(self.type_name, request).get("value")
-
     def _named_tensors(self, action: str) -> dict[str, torch.Tensor]:
-        found = self._request(action)
+        request = {"do": "module", "target": self, "action": action}
+        found = self._student._ask(self.type_name, request).get("value")
         if not isinstance(found, dict) or not all(
             isinstance(value, torch.Tensor) for value in found.values()
         ):

@@ -23,7 +23,6 @@ from coursekit.course import is_demo, is_test_cell
 from coursekit.student.channel import Channel, KernelGone, Unresponsive
 from coursekit.student.runner import TIMEOUT, CellRunner, Limits
 
-
 # Flushing IPython's cache of outputs would collect garbage, which takes 0.1 s.
 _FORGET = "get_ipython().displayhook.do_full_cache = False; get_ipython().reset(new_session=False)"
 
@@ -116,9 +115,9 @@ class Session:
         return self.alive
 
     def exchange(
-        self, request: dict, restore: Callable[[dict], Any], describe: Callable, seconds: float
+        self, requests: list[dict], restore: Callable[[dict], Any], describe: Callable, seconds: float
     ) -> dict:
-        """Put one request to the agent and wait for its reply.
+        """Put some requests to the agent, in one message, and wait for the reply to the last.
 
         Raises:
             KernelDied: the kernel ended, or had to be ended because it ignored the interrupt.
@@ -128,7 +127,7 @@ class Session:
         if not self.alive:
             raise KernelDied(self.deaths[-1])
         try:
-            buffers = run_sync(self._channel.ask)(messages.encode(request, describe), seconds)
+            buffers = run_sync(self._channel.ask)(messages.encode(requests, describe), seconds)
         except TimeoutError:
             self.timed_out = True
             raise CallTimeout from None

@@ -7,7 +7,7 @@ import torch
 
 from coursekit.checks import fail, forbid
 from coursekit.checks.compare import CheckFailure
-from coursekit.student.proxy import StudentError
+from coursekit.student.values import StudentError
 
 only_own_code = forbid("sacrebleu", "nltk", "torchmetrics", "torchtext")
 

@@ -8,7 +8,7 @@ from coursekit.messages import decode, encode
 
 
 def ask(agent: Agent, **request: object) -> dict:
-    return decode(agent.answer(encode(request)), lambda item: item)
+    return decode(agent.answer(encode([request])), lambda item: item)
 
 
 def call(agent: Agent, name: str, *args: object, **options: object) -> dict:
@@ -46,10 +46,19 @@ def test_a_frozen_parameter_counts_as_without_gradient():
     agent = Agent({"make": lambda: module})
     number = call(agent, "make")["value"]["id"]
     request = {"do": "call", "args": [torch.ones(2)], "kwargs": {}, "gradients": True, "target": 0}
-    buffers = encode(request | {"target": object()}, lambda _: {"$": "handle", "id": number})
+    buffers = encode([request | {"target": object()}], lambda _: {"$": "handle", "id": number})
     reply = decode(agent.answer(buffers))
     assert reply["parameters"]["bias"] is None
     assert reply["parameters"]["weight"] is not None
+
+
+def test_several_requests_are_carried_out_in_order_and_the_last_is_replied_to():
+    agent = Agent({})
+    requests = [{"do": "define", "source": f"x = {n}"} for n in range(3)]
+    assert decode(agent.answer(encode(requests)))["value"] == 2
+    requests[1] = {"do": "get", "name": "nothing"}
+    reply = decode(agent.answer(encode([*requests])))
+    assert (reply["ok"], reply["at"], reply["error"]["type"]) == (False, 1, "UndefinedName")
 
 
 @pytest.mark.parametrize("error", [ValueError("no"), SystemExit(1), KeyboardInterrupt(), RecursionError()])

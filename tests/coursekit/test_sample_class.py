@@ -17,7 +17,6 @@ from coursekit.samples import ODD_CLASS, Sample, ordinary_class, write_class
 ROOT = Path(__file__).parents[2]
 ODD = "02_attention"
 ASSIGNMENTS = [assignment.name for assignment in Course(ROOT).assignments()]
-pytestmark = pytest.mark.xdist_group("sample class")
 
 
 class SampleCourse:

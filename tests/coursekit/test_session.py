@@ -10,9 +10,10 @@ import pytest
 import torch
 from nbformat import v4
 
-from coursekit.student.proxy import Module, Opaque, Student, StudentError
+from coursekit.student.proxy import Module, Student
 from coursekit.student.session import Limits, Session
 from coursekit.student.submission import Submission
+from coursekit.student.values import Opaque, StudentError
 
 ROOT = Path(__file__).parents[2]
 CELLS = {
@@ -63,8 +64,9 @@ def test_functions_variables_and_modules_are_reached_by_name(student):
     assert scale(torch.tensor(3.0)) == 6
     scale.load_state({"factor": torch.tensor(5.0)})
     assert scale.state()["factor"] == 5
-    with pytest.raises(StudentError, match="the module has no other"):
-        scale.load_state({"other": torch.tensor(1.0)})
+    scale.load_state({"other": torch.tensor(1.0)})
+    with pytest.raises(StudentError, match="`Scale` raised KeyError: 'the module has no other'"):
+        student.double(torch.ones(2))
     assert scale.load_state({"other": torch.tensor(1.0)}, strict=False).state()["factor"] == 5
     assert scale.to(torch.float64)(torch.ones(1, dtype=torch.float64)).dtype == torch.float64
 
