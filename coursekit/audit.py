@@ -18,7 +18,7 @@ from coursekit.checks.compare import difference
 from coursekit.checks.reference import Store
 from coursekit.checks.results import SubmissionResult
 from coursekit.checks.run import Graded, check_files, grade
-from coursekit.checks.variants import Mistake, Variant, alternatives_of, mistakes_of
+from coursekit.checks.variants import Alternative, Mistake, Variant, alternatives_of, mistakes_of
 from coursekit.course import Assignment, Course, CourseError, find_cell
 from coursekit.student.blank import blank_copy
 from coursekit.student.names import top_level_words
@@ -45,20 +45,30 @@ class Audit:
 
 
 def run_audit(
-    assignment: Assignment, workers: int | None = None, progress: Progress | None = None, only: str = "*"
+    assignment: Assignment,
+    workers: int | None = None,
+    progress: Progress | None = None,
+    only: str = "*",
+    thorough: bool = True,
 ) -> Audit:
     """Grade the solution, the blank notebook and every variant, and list what is wrong with the checks.
 
     A mistake must lose points in a check that is about it, and must not be taken for another one; an
     alternative and the solution must earn full marks, the blank notebook nothing; the recorded tensors must
     be those that the solutions and mistakes give now. An exercise that a variant can't touch has the points of
-    the solution. `only` is a shell-style pattern of the variants' names.
+    the solution.
+
+    Args:
+        only: shell-style pattern of the variants' names.
+        thorough: also grade the exercises that build on the one in which a mistake is made. They may lose points
+            for it, but must not be given a wrong diagnosis.
     """
     mistakes, alternatives = (
         [variant for variant in found if fnmatchcase(variant.name, only)]
         for found in (mistakes_of(assignment), alternatives_of(assignment))
     )
-    graded = dict(grade_variants(assignment, [SOLUTION, BLANK, *mistakes, *alternatives], workers, progress))
+    variants = [SOLUTION, BLANK, *mistakes, *alternatives]
+    graded = dict(grade_variants(assignment, variants, workers, progress, thorough))
     for variant in graded.values():
         mine = {exercise.grade_id: exercise for exercise in variant.result.exercises}
         all_of_them = graded[SOLUTION].result.exercises
@@ -131,7 +141,7 @@ def record(assignment: Assignment, workers: int | None = None, progress: Progres
         grade(assignment, source, path.stem, blank_copy(source), store=store)
     store.recording = False
     store.save()
-    graded = dict(grade_variants(assignment, mistakes_of(assignment), workers, progress))
+    graded = dict(grade_variants(assignment, mistakes_of(assignment), workers, progress, thorough=False))
     store.tensors |= mistake_records(assignment, graded)
     store.save()
     return store
@@ -155,13 +165,15 @@ def grade_variants(
     variants: list[Variant | str],
     workers: int | None = None,
     progress: Progress | None = None,
+    thorough: bool = True,
 ) -> Iterator[tuple[str, Graded]]:
     """Grade each variant, several at a time. They are ours, so that a worker keeps its kernel."""
     # spawned, not forked: torch's threads do not survive a fork
     workers = workers or os.cpu_count()
     with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _use_one_thread) as pool:
         jobs = [
-            pool.submit(_grade_variant, assignment.course, assignment.name, variant) for variant in variants
+            pool.submit(_grade_variant, assignment.course, assignment.name, variant, thorough)
+            for variant in variants
         ]
         for number, (variant, job) in enumerate(zip(variants, jobs, strict=True), 1):
             name = variant if isinstance(variant, str) else variant.name
@@ -189,7 +201,7 @@ def _kernel(assignment: Assignment) -> Session:
     return session
 
 
-def _grade_variant(course: Course, name: str, variant: Variant | str) -> Graded:
+def _grade_variant(course: Course, name: str, variant: Variant | str, thorough: bool) -> Graded:
     assignment = course.assignment(name)
     cell = None if isinstance(variant, str) else variant.cell
     for path in assignment.source_notebooks():
@@ -199,16 +211,21 @@ def _grade_variant(course: Course, name: str, variant: Variant | str) -> Graded:
         notebook, exercises = deepcopy(released if variant == BLANK else source), None
         if isinstance(variant, Variant):
             notebook = variant.apply(source)
-            exercises = _touched_by(variant, assignment, Submission(notebook, released))
+            submission = Submission(notebook, released)
+            exercises = _touched_by(
+                variant, assignment, submission, thorough or isinstance(variant, Alternative)
+            )
         session = _kernel(assignment)
         return grade(assignment, notebook, path.stem, released, session=session, exercises=exercises)
     raise CourseError(f"no notebook of {name} has a cell `{cell}`")
 
 
-def _touched_by(variant: Variant, assignment: Assignment, submission: Submission) -> set[str]:
-    """The exercises whose checks use the cell of a variant, themselves or through other cells."""
+def _touched_by(
+    variant: Variant, assignment: Assignment, submission: Submission, dependents: bool
+) -> set[str]:
+    """The variant's exercise, and those whose checks use its cell, themselves or through other cells."""
     touched = {variant.exercise}
-    for file in check_files(assignment, submission.notebook):
+    for file in check_files(assignment, submission.notebook) if dependents else ():
         if variant.cell in submission.cells_behind(_words_of_checks(file)):
             touched.add(file.stem)
     return touched | {name.split("::")[0] for name in getattr(variant, "about", ()) if "::" in name}

@@ -1,4 +1,7 @@
-"""`make audit`: every known mistake is caught and every other right answer accepted."""
+"""Every known mistake is caught and every other right answer accepted.
+
+`make audit` also grades the exercises that build on a mistaken one.
+"""
 
 from pathlib import Path
 
@@ -16,7 +19,7 @@ each_assignment = pytest.mark.parametrize(
 
 @each_assignment
 def test_the_checks_are_right_about_every_known_answer(assignment):
-    assert run_audit(assignment, workers=1).problems == []
+    assert run_audit(assignment, workers=1, thorough=False).problems == []
 
 
 @each_assignment
