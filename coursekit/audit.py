@@ -8,7 +8,7 @@ from concurrent.futures import ProcessPoolExecutor
 from copy import deepcopy
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import nbformat
@@ -19,7 +19,7 @@ from coursekit.checks.reference import Store
 from coursekit.checks.results import SubmissionResult
 from coursekit.checks.run import Graded, check_files, grade
 from coursekit.checks.variants import Alternative, Mistake, Variant, alternatives_of, mistakes_of
-from coursekit.course import Assignment, Course, CourseError, find_cell
+from coursekit.course import Assignment, CourseError, find_cell
 from coursekit.student.blank import blank_copy
 from coursekit.student.names import top_level_words
 from coursekit.student.session import Session
@@ -168,18 +168,30 @@ def grade_variants(
     thorough: bool = True,
 ) -> Iterator[tuple[str, Graded]]:
     """Grade each variant, several at a time. They are ours, so that a worker keeps its kernel."""
-    # spawned, not forked: torch's threads do not survive a fork
     workers = workers or os.cpu_count()
+    grading = _grade_here if workers == 1 else partial(_grade_in_processes, workers)
+    tasks = [(assignment, variant, thorough) for variant in variants]
+    for number, (variant, graded) in enumerate(zip(variants, grading(tasks), strict=True), 1):
+        name = variant if isinstance(variant, str) else variant.name
+        yield name, graded
+        if progress:
+            progress(name, number, len(variants))
+
+
+def _grade_here(tasks: list[tuple]) -> Iterator[Graded]:
+    try:
+        yield from (_grade_variant(*task) for task in tasks)
+    finally:
+        _kernel(tasks[0][0]).close()
+        for cached in (_kernel, _source_and_blank, _words_of_checks):
+            cached.cache_clear()  # the files may change before the next audit
+
+
+def _grade_in_processes(workers: int, tasks: list[tuple]) -> Iterator[Graded]:
+    # spawned, not forked: torch's threads do not survive a fork
     with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _use_one_thread) as pool:
-        jobs = [
-            pool.submit(_grade_variant, assignment.course, assignment.name, variant, thorough)
-            for variant in variants
-        ]
-        for number, (variant, job) in enumerate(zip(variants, jobs, strict=True), 1):
-            name = variant if isinstance(variant, str) else variant.name
-            yield name, job.result()
-            if progress:
-                progress(name, number, len(jobs))
+        jobs = [pool.submit(_grade_variant, *task) for task in tasks]
+        yield from (job.result() for job in jobs)
 
 
 def _use_one_thread() -> None:
@@ -201,8 +213,7 @@ def _kernel(assignment: Assignment) -> Session:
     return session
 
 
-def _grade_variant(course: Course, name: str, variant: Variant | str, thorough: bool) -> Graded:
-    assignment = course.assignment(name)
+def _grade_variant(assignment: Assignment, variant: Variant | str, thorough: bool) -> Graded:
     cell = None if isinstance(variant, str) else variant.cell
     for path in assignment.source_notebooks():
         source, released = _source_and_blank(path)
@@ -217,7 +228,7 @@ def _grade_variant(course: Course, name: str, variant: Variant | str, thorough: 
             )
         session = _kernel(assignment)
         return grade(assignment, notebook, path.stem, released, session=session, exercises=exercises)
-    raise CourseError(f"no notebook of {name} has a cell `{cell}`")
+    raise CourseError(f"no notebook of {assignment.name} has a cell `{cell}`")
 
 
 def _touched_by(

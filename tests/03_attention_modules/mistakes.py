@@ -150,7 +150,7 @@ SELF = [
         cell="self_attention",
         edits=[("self.k = nn.Linear(input_dim, key_dim)", "self.k = self.q")],
         about=["test_three_layers"],
-        sentence="q and k are one and the same layer. Make a layer of its own for each.",
+        sentence="`q` and `k` are one and the same layer. Make a layer of its own for each.",
     ),
     Mistake(
         "self_keys_made_by_q",
@@ -196,7 +196,7 @@ CROSS = [
             ("self.v(y)", "self.v(x)"),
         ],
         about=[FORMULA],
-        sentence="x and y are swapped: queries come from x, keys and values from y.",
+        sentence="`x` and `y` are swapped: queries come from x, keys and values from y.",
     ),
     Mistake(
         "cross_values_from_x",
@@ -254,7 +254,7 @@ CROSS = [
         cell="cross_attention",
         edits=[("self.k = nn.Linear(y_input_dim, key_dim)", "self.k = self.q")],
         about=["test_three_layers"],
-        sentence="q and k are one and the same layer. Make a layer of its own for each.",
+        sentence="`q` and `k` are one and the same layer. Make a layer of its own for each.",
     ),
     Mistake(
         "cross_mask_transposed",
@@ -595,7 +595,7 @@ FUSED = [
         "queries_and_keys_swapped",
         [("self.w_q(query)", "self.w_k(query)"), ("self.w_k(key)", "self.w_q(key)")],
         [FORMULA, WEIGHTS],
-        "w_q and w_k are swapped: w_q makes the queries, w_k the keys.",
+        "`w_q` and `w_k` are swapped: w_q makes the queries, w_k the keys.",
     ),
     fused(
         "keys_from_the_query",
@@ -625,13 +625,13 @@ FUSED = [
         "one_layer_for_queries_and_keys",
         [("self.w_k = nn.Linear(d_model, d_model)", "self.w_k = self.w_q")],
         ["test_everything_learns"],
-        "w_q and w_k are one and the same layer. Make a layer of its own for each.",
+        "`w_q` and `w_k` are one and the same layer. Make a layer of its own for each.",
     ),
     fused(
         "no_bias",
         [("self.w_q = nn.Linear(d_model, d_model)", "self.w_q = nn.Linear(d_model, d_model, bias=False)")],
         ["test_everything_learns"],
-        "w_q has no bias.",
+        "`w_q` has no bias.",
     ),
     fused(
         "residual_inside",
@@ -928,7 +928,7 @@ COPYING = [
         "queries_and_keys_swapped",
         [('"q": fused.w_q, "k": fused.w_k', '"k": fused.w_q, "q": fused.w_k')],
         [OF_HEADS],
-        "q and k are swapped: the weights of q belong in w_q, those of k in w_k.",
+        "`q` and `k` are swapped: the weights of q belong in w_q, those of k in w_k.",
     ),
     copying(
         "values_forgotten",
@@ -946,7 +946,7 @@ COPYING = [
             )
         ],
         ["test_no_shared_memory"],
-        "w_o is now the same layer as `linear`, so training one changes the other. Copy the numbers.",
+        "`w_o` is now the same layer as `linear`, so training one changes the other. Copy the numbers.",
     ),
     copying(
         "final_data_shared",

@@ -214,19 +214,19 @@ ENCODER_LAYER = [
             ("normed = self.norm2(x)\n", "normed = self.norm1(x)\n"),
         ],
         [POST, PRE],
-        "norm1 and norm2 have changed places. norm1 belongs to attention.",
+        "`norm1` and `norm2` have changed places. norm1 belongs to attention.",
     ),
     encoder_layer(
         "el_no_norm1",
         [(POST_ATTENTION, "x = x + self.dropout(attended)"), ("normed = self.norm1(x)", "normed = x")],
         [POST, PRE],
-        "norm1 is not used: the norm that belongs to attention is missing.",
+        "`norm1` is not used: the norm that belongs to attention is missing.",
     ),
     encoder_layer(
         "el_no_norm2",
         [(POST_END, "return x + self.dropout(changed)"), ("normed = self.norm2(x)", "normed = x")],
         [POST, PRE],
-        "norm2 is not used: the norm that belongs to the feed-forward network is missing.",
+        "`norm2` is not used: the norm that belongs to the feed-forward network is missing.",
     ),
     encoder_layer(
         "el_residual_from_the_normed",
@@ -420,7 +420,7 @@ DECODER_LAYER = [
         "dl_memory_mask_dropped",
         [(CROSS, "(y, memory, memory)"), (CROSS_PRE, "(normed, memory, memory)")],
         "test_memory_mask",
-        "memory_mask is not passed on to cross-attention, so pads of the source count.",
+        "`memory_mask` is not passed on to cross-attention, so pads of the source count.",
     ),
     decoder_layer(
         "dl_memory_mask_dropped_in_pre_norm",
@@ -435,7 +435,7 @@ DECODER_LAYER = [
             ("(normed, normed, normed, target_mask)", "(normed, normed, normed)"),
         ],
         "test_no_leak_of_the_future",
-        "target_mask is not passed on to self-attention, so every position sees the future.",
+        "`target_mask` is not passed on to self-attention, so every position sees the future.",
     ),
     decoder_layer(
         "dl_target_mask_dropped_in_pre_norm",
@@ -558,7 +558,7 @@ DECODER_LAYER = [
         "dl_no_norm2",
         [(D_POST_CROSS, "y = y + self.dropout(found)"), ("normed = self.norm2(y)", "normed = y")],
         [POST, PRE],
-        "norm2 is not used: the norm that belongs to cross-attention is missing.",
+        "`norm2` is not used: the norm that belongs to cross-attention is missing.",
     ),
     decoder_layer(
         "dl_norms_out_of_order",
@@ -569,7 +569,7 @@ DECODER_LAYER = [
             ("normed = self.norm3(y)\n", "normed = self.norm2(y)\n"),
         ],
         [POST, PRE],
-        "norm2 and norm3 have changed places: norm2 belongs to cross-attention, norm3 to the feed-forward network.",
+        "`norm2` and `norm3` have changed places: norm2 belongs to cross-attention, norm3 to the feed-forward network.",
     ),
     decoder_layer(
         "dl_residual_from_the_normed",
@@ -713,7 +713,7 @@ def of_both(cell, letter, layer, start, pads, dropout):
             "norm_first_not_passed_on",
             [(made, f"{layer}(d_model, num_heads, d_ff, dropout)")],
             "test_final_norm",
-            "norm_first is not passed on to the layers, so they are post-norm always.",
+            "`norm_first` is not passed on to the layers, so they are post-norm always.",
         ),
         mistake(
             "embeddings_too_large",
@@ -989,19 +989,19 @@ TRANSFORMER = [
         "t_pad_idx_not_passed_on",
         [("pad_idx, dropout, norm_first)\n        self", "0, dropout, norm_first)\n        self")],
         "test_pads",
-        "pad_idx does not reach the two halves: they hide the id 0.",
+        "`pad_idx` does not reach the two halves: they hide the id 0.",
     ),
     transformer(
         "t_dropout_not_passed_on",
         [("pad_idx, dropout, norm_first)\n        self", "pad_idx, 0.0, norm_first)\n        self")],
         "test_sizes_and_defaults",
-        "dropout does not reach the two halves.",
+        "`dropout` does not reach the two halves.",
     ),
     transformer(
         "t_norm_first_not_passed_on",
         [("pad_idx, dropout, norm_first)\n        self", "pad_idx, dropout)\n        self")],
         ["test_sizes_and_defaults", "test_forward"],
-        "norm_first does not reach the two halves, so they are always post-norm.",
+        "`norm_first` does not reach the two halves, so they are always post-norm.",
     ),
     transformer(
         "t_one_layer",
@@ -1023,7 +1023,7 @@ TRANSFORMER = [
             )
         ],
         "test_sizes_and_defaults",
-        "max_seq_len does not reach the two halves.",
+        "`max_seq_len` does not reach the two halves.",
     ),
     transformer(
         "t_vocabularies_exchanged",

@@ -226,7 +226,7 @@ LOSS = [
         cell="sequence_loss",
         edits=[(CASES, "F.nll_loss(cases, classes, ignore_index=pad_idx)")],
         about=["test_mean_cross_entropy"],
-        sentence="nll_loss wants logarithms of probabilities, but you gave it logits.",
+        sentence="`nll_loss` wants logarithms of probabilities, but you gave it logits.",
     ),
     Mistake(
         "log_of_a_softmax",
@@ -314,14 +314,14 @@ TRAIN = [
         cell="train",
         edits=[("        loss.backward()\n", "")],
         about=["test_weights_change_in_every_step", "test_gradients_are_cleared"],
-        sentence="backward() is missing, so there are no gradients.",
+        sentence="`backward()` is missing, so there are no gradients.",
     ),
     Mistake(
         "no_optimizer_step",
         cell="train",
         edits=[("        optimizer.step()\n", "")],
         about=["test_weights_change_in_every_step"],
-        sentence="optimizer.step() is missing, so the weights never change.",
+        sentence="`optimizer.step()` is missing, so the weights never change.",
     ),
     Mistake(
         "step_before_backward",
