@@ -65,7 +65,7 @@ def write_class(assignment: Assignment, submitted: Path, samples: list[Sample]) 
         write(folder / f"{name}.ipynb", notebook)
 
 
-def ordinary_class(assignment: Assignment, count: int = 2) -> Iterator[Sample]:
+def ordinary_class(assignment: Assignment, count: int = 1) -> Iterator[Sample]:
     """All right, all blank, and some known mistakes and other right answers."""
     yield Sample("right", full=True)
     yield Sample("blank", answered=False)

@@ -36,7 +36,7 @@ class SampleCourse:
         for name in ASSIGNMENTS:
             assignment = self.course.assignment(name)
             self._nbgrader("generate_assignment", name, "--force")
-            self.samples[name] = [*ordinary_class(assignment, 1), *(ODD_CLASS if name == ODD else [])]
+            self.samples[name] = [*ordinary_class(assignment), *(ODD_CLASS if name == ODD else [])]
             write_class(assignment, root / "submitted", self.samples[name])
             self._nbgrader("autograde", name)
             self._nbgrader("generate_feedback", name)
