@@ -32,6 +32,7 @@ def not_the_ready_made_model(request):
     if request.node.get_closest_marker("points") is None:
         return
     exercise = request.path.stem.removeprefix("test_")
+    # as a word of its own, the audit would take it for the student's class, and this fixture for a use of it
     ready_made = "torch.nn.Transformer".rpartition(".")[2]
     for source in request.getfixturevalue("student").answer_code(exercise):
         for node in ast.walk(parse(source) or ast.Module([], [])):
