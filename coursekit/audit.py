@@ -107,10 +107,11 @@ def _problems(audit: Audit) -> Iterator[str]:
 
 def _stale_records(audit: Audit) -> Iterator[str]:
     now = mistake_records(audit.assignment, audit.graded)
-    then = Store.load(audit.assignment.checks).tensors
-    gone = {mistake.name for mistake in mistakes_of(audit.assignment)} - {m.name for m in audit.mistakes}
+    left_out = {m.name for m in mistakes_of(audit.assignment)} - {m.name for m in audit.mistakes}
     then = {
-        key: value for key, value in then.items() if "/mistakes/" in key and key.split("/")[2] not in gone
+        key: tensor
+        for key, tensor in Store.load(audit.assignment.checks).tensors.items()
+        if "/mistakes/" in key and key.split("/")[2] not in left_out
     }
     old = {key for key in now.keys() ^ then.keys()}
     old |= {key for key in now.keys() & then.keys() if difference(now[key], then[key])}

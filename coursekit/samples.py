@@ -65,20 +65,18 @@ def write_class(assignment: Assignment, submitted: Path, samples: list[Sample]) 
         write(folder / f"{name}.ipynb", notebook)
 
 
-def ordinary_class(assignment: Assignment, count: int = 1) -> Iterator[Sample]:
-    """All right, all blank, and some known mistakes and other right answers."""
+def ordinary_class(assignment: Assignment) -> Iterator[Sample]:
+    """All right, all blank, and the first known mistake and other right answer in the exercise worth most."""
     yield Sample("right", full=True)
     yield Sample("blank", answered=False)
-    for variant in _spread(mistakes_of(assignment), count):
-        yield Sample(f"mistake-{variant.name.replace('_', '-')}", variant=variant)
-    for variant in _spread(alternatives_of(assignment), count):
-        yield Sample(f"alternative-{variant.name.replace('_', '-')}", full=True, variant=variant)
-
-
-def _spread(variants: list, count: int) -> list:
-    """Some variants, of different cells where there are several."""
-    first_of_cell = list({variant.cell: variant for variant in reversed(variants)}.values())[::-1]
-    return first_of_cell[:count]
+    main = _main_cell(nbformat.read(assignment.source_notebooks()[0], as_version=4))
+    for kind, full, variants in [
+        ("mistake", False, mistakes_of(assignment)),
+        ("alternative", True, alternatives_of(assignment)),
+    ]:
+        variant = next((variant for variant in variants if variant.cell == main), None)
+        if variant:
+            yield Sample(f"{kind}-{variant.name.replace('_', '-')}", full=full, variant=variant)
 
 
 def _fill(notebook: NotebookNode, source: NotebookNode) -> None:

@@ -3,6 +3,7 @@
 One assignment has all odd cases, the other one files beside its notebook.
 """
 
+import re
 import shutil
 import subprocess
 import sys
@@ -108,6 +109,11 @@ def test_a_mistake_in_one_exercise_costs_no_points_in_the_others(graded):
 )
 def test_what_breaks_one_exercise_leaves_the_points_of_the_others(graded, student):
     assert graded.result(ODD, student).earned >= 60 - 1e-9
+
+
+def test_the_page_that_make_demo_points_to_is_written(graded):
+    (page,) = re.findall(r"\$\(CURDIR\)/(feedback/\S+\.html)", (ROOT / "Makefile").read_text())
+    assert (graded.course.root / page).exists()
 
 
 def test_unreadable_and_missing_submissions_have_no_points_instead_of_zero(graded):
