@@ -20,6 +20,7 @@ from coursekit.checks.results import SubmissionResult
 from coursekit.checks.run import Graded, check_files, grade
 from coursekit.checks.variants import Alternative, Mistake, Variant, alternatives_of, mistakes_of
 from coursekit.course import Assignment, CourseError, find_cell
+from coursekit.kernels import PLAIN
 from coursekit.student.blank import blank_copy
 from coursekit.student.names import top_level_words
 from coursekit.student.session import Session
@@ -209,7 +210,7 @@ def _source_and_blank(path: Path) -> tuple[NotebookNode, NotebookNode]:
 
 @cache
 def _kernel(assignment: Assignment) -> Session:
-    session = Session(v4.new_notebook(), files=assignment.handed_out())
+    session = Session(v4.new_notebook(), kernel_name=PLAIN, files=assignment.handed_out())
     atexit.register(session.close)
     return session
 

@@ -14,6 +14,7 @@ from coursekit.checks.reference import Observation, Store
 from coursekit.checks.results import SubmissionResult
 from coursekit.checks.verdict import status_of
 from coursekit.course import Assignment, CourseError, grade_id, is_test_cell, nbgrader_metadata
+from coursekit.kernels import SANDBOXED
 from coursekit.student.session import CellRun, Limits, Session
 from coursekit.student.submission import Submission
 
@@ -38,7 +39,7 @@ def grade(
     released: NotebookNode | None = None,
     limits: Limits | None = None,
     store: Store | None = None,
-    kernel_name: str = "coursekit",
+    kernel_name: str = SANDBOXED,
     notes: Sequence[str] = (),
     seed: int | None = None,
     session: Session | None = None,

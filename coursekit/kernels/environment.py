@@ -1,10 +1,12 @@
-"""The environment variables and the scratch folder that a student kernel starts with."""
+"""The environment variables and the files that a student kernel starts with."""
 
 import os
 import shutil
 import sys
+import tarfile
 from collections.abc import Iterable
 from pathlib import Path
+from typing import IO
 
 _PASSED_ON = ("LANG", "LC_ALL", "TZ", "NBGRADER_EXECUTION")
 
@@ -15,29 +17,49 @@ def clean_environment(home: Path) -> dict[str, str]:
     return environment | {
         "HOME": str(home),
         "TMPDIR": str(home),
+        "USER": "student",
         "PATH": os.pathsep.join([str(Path(sys.executable).parent), "/usr/local/bin", "/usr/bin", "/bin"]),
         "IPYTHONDIR": str(home / ".ipython"),
         "JUPYTER_CONFIG_DIR": str(home / ".jupyter"),
         "MPLCONFIGDIR": str(home / ".matplotlib"),
+        "MPLBACKEND": "module://matplotlib_inline.backend_inline",
         # One thread: results don't depend on the number of cores, and a class is graded in parallel anyway.
         "OMP_NUM_THREADS": "1",
         "MKL_NUM_THREADS": "1",
+        "OPENBLAS_NUM_THREADS": "1",
         "PYDEVD_DISABLE_FILE_VALIDATION": "1",
     }
 
 
-def make_home(home: Path, files: Iterable[str] = ()) -> None:
-    """Create the scratch folder, with copies of `files`.
-
-    matplotlib's font list goes with them, because it takes seconds to make anew.
-    """
+def font_lists() -> list[Path]:
+    """matplotlib's list of the fonts here, which takes seconds to make anew."""
     import matplotlib
 
+    return sorted(Path(matplotlib.get_cachedir()).glob("fontlist-*.json"))
+
+
+def make_home(home: Path, files: Iterable[str] = ()) -> None:
+    """Create the scratch folder, with copies of `files`."""
     (home / ".matplotlib").mkdir(parents=True)
-    for cached in Path(matplotlib.get_cachedir()).glob("fontlist-*.json"):
+    for cached in font_lists():
         shutil.copy(cached, home / ".matplotlib")
     for file in map(Path, files):
         if file.is_dir():
             shutil.copytree(file, home / file.name)
         else:
             shutil.copy(file, home)
+
+
+def pack_home(stream: IO[bytes], files: Iterable[str] = ()) -> None:
+    """Write what `make_home` would create into `stream`, as a tar archive."""
+    with tarfile.open(fileobj=stream, mode="w") as archive:
+        for cached in font_lists():
+            archive.add(cached, f".matplotlib/{cached.name}", filter=_belonging_to_nobody)
+        for file in map(Path, files):
+            archive.add(file, file.name, filter=_belonging_to_nobody)
+
+
+def _belonging_to_nobody(member: tarfile.TarInfo) -> tarfile.TarInfo:
+    member.uid = member.gid = 0
+    member.uname = member.gname = ""
+    return member

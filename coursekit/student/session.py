@@ -20,7 +20,9 @@ from traitlets.config import Config
 
 from coursekit import messages
 from coursekit.course import is_demo, is_test_cell
+from coursekit.kernels import SANDBOXED
 from coursekit.student.channel import Channel, KernelGone, Unresponsive
+from coursekit.student.client import StudentClient, bounded_context
 from coursekit.student.runner import TIMEOUT, CellRunner, Limits
 
 # Flushing IPython's cache of outputs would collect garbage, which takes 0.1 s.
@@ -64,7 +66,7 @@ class Session:
         self,
         notebook: NotebookNode,
         limits: Limits | None = None,
-        kernel_name: str = "coursekit",
+        kernel_name: str = SANDBOXED,
         files: Sequence[Path] = (),
     ) -> None:
         self.limits = limits or Limits()
@@ -159,10 +161,12 @@ class Session:
         self._folder = Path(tempfile.mkdtemp(prefix="coursekit-"))
         manager = AsyncKernelManager(
             kernel_name=self._kernel_name,
+            client_factory=StudentClient,
+            context=bounded_context(),
             transport="ipc",
             connection_file=str(self._folder / "kernel.json"),
             config=Config(
-                PlainProvisioner={"memory_limit": self.limits.memory, "working_files": self._files}
+                StudentProvisioner={"memory_limit": self.limits.memory, "working_files": self._files}
             ),
         )
         self._runner = CellRunner(self.notebook, manager, self.limits)
@@ -196,8 +200,9 @@ class Session:
         return CellRun(index, "error", error=text[:500], line=_line_of(content.get("traceback", [])))
 
     def _died(self, reason: str, hung: bool = False) -> NoReturn:
-        if getattr(self._runner.km.provisioner, "memory_exceeded", False):
-            reason = f"it used more than {self.limits.memory} MiB of memory, so the process was ended"
+        because = getattr(self._runner.km.provisioner, "ended_because", "")
+        if because:
+            reason = f"{because}, so the process was ended"
             hung = False
         self.crashed = self.crashed or not hung
         self.deaths.append(reason)

@@ -5,7 +5,6 @@ import sys
 from contextlib import closing
 from pathlib import Path
 
-import psutil
 import pytest
 import torch
 from nbformat import v4
@@ -171,11 +170,3 @@ def test_one_allocation_far_past_the_limit_is_refused_as_an_error():
     session, student = open_session({"f": "def grow():\n    return len(bytearray(2**40))"})
     with closing(session), pytest.raises(StudentError, match="raised MemoryError"):
         student.grow()
-
-
-def test_nothing_is_left_behind():
-    session, student = open_session({"imports": CELLS["imports"], "it": CELLS["surroundings"]})
-    found = student.surroundings()
-    session.close()
-    assert not Path(found["folder"]).exists()
-    assert not psutil.pid_exists(found["pid"])

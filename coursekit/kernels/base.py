@@ -1,0 +1,54 @@
+"""What every student kernel has, sandboxed or not: limits, files, and a watch on its memory."""
+
+import asyncio
+import contextlib
+from collections.abc import Callable
+
+import psutil
+from jupyter_client.provisioning import KernelProvisionerBase
+from traitlets import Float, Integer, List, Unicode
+
+MEBIBYTE = 2**20
+
+
+class StudentProvisioner(KernelProvisionerBase):
+    """Settings of a student kernel, and the end of one that takes too much memory.
+
+    The grader's own memory is watched too: a kernel can send data faster than they are thrown away.
+    """
+
+    memory_limit = Integer(2048, help="MiB of resident memory at which the kernel is ended").tag(config=True)
+    memory_headroom = Integer(
+        4096, help="MiB beyond memory_limit at which the system refuses a single allocation"
+    ).tag(config=True)
+    flood_limit = Integer(1024, help="MiB that the grader may grow by while it listens to the kernel").tag(
+        config=True
+    )
+    working_files = List(Unicode(), help="files and folders to copy into the working folder").tag(config=True)
+    poll_seconds = Float(0.1, help="seconds between two looks at the memory").tag(config=True)
+
+    #: why the kernel was ended, for the student; empty if it was not
+    ended_because = ""
+    _watcher: asyncio.Task | None = None
+
+    def watch(self, family: Callable[[], int]) -> None:
+        """Look at the kernel's memory from now on; `family` gives that of all its processes, in bytes."""
+        self._watcher = asyncio.ensure_future(self._watch(family))
+
+    def stop_watching(self) -> None:
+        if self._watcher is not None:
+            self._watcher.cancel()
+
+    async def _watch(self, family: Callable[[], int]) -> None:
+        grader = psutil.Process()
+        before = grader.memory_info().rss
+        with contextlib.suppress(psutil.Error, OSError):
+            while True:
+                if family() > self.memory_limit * MEBIBYTE:
+                    self.ended_because = f"it used more than {self.memory_limit} MiB of memory"
+                elif grader.memory_info().rss - before > self.flood_limit * MEBIBYTE:
+                    self.ended_because = "it sent more data than the grader takes"
+                if self.ended_because:
+                    await self.kill()
+                    return
+                await asyncio.sleep(self.poll_seconds)

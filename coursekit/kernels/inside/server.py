@@ -1,0 +1,114 @@
+"""Starts student kernels, inside the sandbox.
+
+    server.py warm MODULE...   import the modules once, then fork a kernel for every request
+    server.py cold             become the kernel of the first request
+
+A request arrives on standard input: one JSON object with three file descriptors: a socket to answer on, an
+archive of files for the working folder, and where standard output and error go. The answer is `{"ok": true}` with
+a pidfd of the kernel, once its sockets are bound, or `{"ok": false, "error": …}`. Nothing else ever goes in or
+out this way: the kernel holds neither of the two sockets.
+"""
+
+import contextlib
+import gc
+import importlib
+import io
+import json
+import os
+import signal
+import socket
+import sys
+import tarfile
+
+sys.path.pop(0)  # this folder is of no interest to a student's code
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import isolate
+
+sys.path.pop(0)
+
+HOME, RUN = "/home/student", "/run/kernel"
+WRITABLE = [HOME, "/tmp", "/dev/shm", RUN]
+CONNECTION = f"{RUN}/connection.json"
+_MAX_REQUEST = 1 << 16
+
+
+def main(mode: str, modules: list[str]) -> None:
+    control = socket.socket(fileno=os.dup(0))
+    null = os.open(os.devnull, os.O_RDWR)
+    os.dup2(null, 0)
+    user = int(os.environ.pop("COURSEKIT_USER", "0"))
+    if mode == "warm" and user:
+        isolate.mount_proc()
+    if user:
+        isolate.become(user)
+    if mode == "warm":
+        for name in modules:
+            with contextlib.suppress(ImportError):
+                importlib.import_module(name)
+        gc.collect()
+        gc.freeze()  # a fork shares what it never writes to
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    while received := _receive(control):
+        request, files = received
+        if mode == "warm" and os.fork() != 0:
+            for descriptor in files:
+                os.close(descriptor)
+            continue
+        control.close()
+        _serve(mode, request, *files)
+
+
+def _receive(control: socket.socket) -> tuple[dict, list[int]] | None:
+    data, files, _, _ = socket.recv_fds(control, _MAX_REQUEST, 3)
+    return (json.loads(data), files) if data else None
+
+
+def _serve(mode: str, request: dict, answer: int, archive: int, output: int) -> None:
+    """Become the kernel; never returns."""
+    reply = socket.socket(fileno=answer)
+    try:
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        os.setsid()
+        if mode == "warm":
+            isolate.enter_namespaces(isolate.EVERYTHING)
+            if os.fork() != 0:
+                os._exit(0)
+            isolate.mount_proc()
+            isolate.private_folders(WRITABLE, request["scratch"])
+            isolate.forbid_user_namespaces()
+            socket.sethostname("sandbox")
+        isolate.drop_privileges()
+        isolate.limit(request["limits"])
+        with os.fdopen(archive, "rb") as stream, tarfile.open(fileobj=io.BytesIO(stream.read())) as files:
+            files.extractall(HOME, filter="data")
+        os.chdir(HOME)
+        os.dup2(output, 1)
+        os.dup2(output, 2)
+        os.close(output)
+        app = _kernel(request["connection"])
+        socket.send_fds(reply, [json.dumps({"ok": True}).encode()], [os.pidfd_open(os.getpid())])
+    except BaseException as error:
+        reply.sendall(json.dumps({"ok": False, "error": f"{type(error).__name__}: {error}"}).encode())
+        os._exit(1)
+    reply.close()
+    try:
+        app.start()
+    finally:
+        os._exit(0)
+
+
+def _kernel(connection: dict) -> "IPKernelApp":  # noqa: F821
+    from ipykernel.kernelapp import IPKernelApp
+
+    with open(CONNECTION, "w") as file:
+        json.dump(connection, file)
+    # whatever was in the way of SIGINT while the server ran
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    sys.argv = ["ipykernel_launcher", "-f", CONNECTION]
+    app = IPKernelApp.instance()
+    app.initialize(sys.argv[1:])
+    return app
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2:])

@@ -1,0 +1,158 @@
+"""A student kernel in the sandbox, for jupyter_client: any program that starts kernels can use it by name."""
+
+import asyncio
+import contextlib
+import logging
+import os
+import select
+import signal
+from pathlib import Path
+from typing import Any
+
+from traitlets import Bool, Integer, List, Unicode
+
+from coursekit.kernels import sandbox
+from coursekit.kernels.base import MEBIBYTE, StudentProvisioner
+from coursekit.kernels.inside.server import RUN
+from coursekit.kernels.start import Started, StartFailed, cold_because, start_cold, start_warm
+
+_log = logging.getLogger(__name__)
+_WAIT_SECONDS = 0.005
+_PORTS = ("shell_port", "iopub_port", "stdin_port", "control_port", "hb_port")
+_PRELOAD = [
+    *("torch", "matplotlib.pyplot", "matplotlib.backends.backend_agg", "seaborn", "safetensors.torch"),
+    *("ipykernel.kernelapp", "ipykernel.ipkernel", "ipykernel.debugger", "tornado.platform.asyncio", "comm"),
+    *("IPython.core.completerlib", "IPython.extensions.storemagic", "pdb", "sqlite3"),
+]
+
+
+class SandboxProvisioner(StudentProvisioner):
+    """Starts the kernel inside bubblewrap, with unix sockets that lie inside as well.
+
+    This side reaches them through /proc/<pid>/root, so the kernel can write into no folder of the host.
+    """
+
+    warm = Bool(True, help="fork kernels from a server that has imported `preload`").tag(config=True)
+    preload = List(
+        Unicode(),
+        _PRELOAD,
+        help="what a warm kernel has imported already; what is not installed is left out",
+    ).tag(config=True)
+    scratch_limit = Integer(512, help="MiB that all files of the kernel may take").tag(config=True)
+    file_limit = Integer(256, help="MiB that one file may take").tag(config=True)
+    process_limit = Integer(128, help="processes and threads at a time").tag(config=True)
+    cpu_limit = Integer(1200, help="seconds of CPU time of one process").tag(config=True)
+    open_file_limit = Integer(1024, help="files that a process may have open at a time").tag(config=True)
+    start_seconds = Integer(60, help="seconds that a start may take").tag(config=True)
+
+    _started: Started | None = None
+    _ended = False
+
+    @property
+    def has_process(self) -> bool:
+        return self._started is not None
+
+    async def pre_launch(self, **kwargs: Any) -> dict[str, Any]:
+        sandbox.require()
+        kwargs.pop("extra_arguments", None)
+        return await super().pre_launch(cmd=[], **kwargs)
+
+    async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> dict[str, Any]:
+        connection = {
+            "transport": "ipc",
+            "ip": f"{RUN}/kernel",
+            **{name: number for number, name in enumerate(_PORTS, 1)},
+            "key": self.parent.session.key.decode(),
+            "signature_scheme": self.parent.session.signature_scheme,
+            "kernel_name": self.parent.kernel_name,
+        }
+        request = {
+            "connection": connection,
+            "limits": self._limits(),
+            "scratch": self.scratch_limit,
+        }
+        self._started = await asyncio.to_thread(self._start, request)
+        self._ended = False
+        tasks = Path(f"/proc/{self._started.pid}")
+        self.watch(lambda: _family_memory(tasks))
+        return connection | {
+            "ip": f"/proc/{self._started.pid}/root{RUN}/kernel",
+            "key": self.parent.session.key,
+        }
+
+    def _start(self, request: dict[str, Any]) -> Started:
+        if self.warm and not cold_because:
+            try:
+                return start_warm(
+                    self.scratch_limit, self.preload, request, self.working_files, self.start_seconds
+                )
+            except StartFailed as failed:
+                cold_because.append(str(failed))
+                _log.warning("Kernels start cold, which is slower: %s.", failed)
+        try:
+            return start_cold(self.scratch_limit, request, self.working_files, self.start_seconds)
+        except StartFailed as failed:
+            raise sandbox.SandboxError(f"no kernel starts in the sandbox: {failed}") from failed
+
+    def _limits(self) -> dict[str, int]:
+        return {
+            "DATA": (self.memory_limit + self.memory_headroom) * MEBIBYTE,
+            "FSIZE": self.file_limit * MEBIBYTE,
+            "NPROC": self.process_limit,
+            "CPU": self.cpu_limit,
+            "NOFILE": self.open_file_limit,
+            "CORE": 0,
+            "MEMLOCK": 0,
+        }
+
+    async def poll(self) -> int | None:
+        if self._started is None or self._ended:
+            return 1
+        if select.select([self._started.pidfd], [], [], 0)[0]:
+            self._ended = True
+            return 1
+        return None
+
+    async def wait(self) -> int | None:
+        while await self.poll() is None:
+            await asyncio.sleep(_WAIT_SECONDS)
+        self._release()
+        return 1
+
+    async def send_signal(self, signum: int) -> None:
+        if self._started is not None:
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self._started.pidfd, signum)
+
+    async def kill(self, restart: bool = False) -> None:
+        await self.send_signal(signal.SIGKILL)
+        while await self.poll() is None:
+            await asyncio.sleep(_WAIT_SECONDS)
+
+    async def terminate(self, restart: bool = False) -> None:
+        await self.send_signal(signal.SIGTERM)
+
+    async def cleanup(self, restart: bool = False) -> None:
+        self.stop_watching()
+        if self._started is not None:
+            await self.kill()
+            await self.wait()
+
+    def _release(self) -> None:
+        self.stop_watching()
+        started, self._started = self._started, None
+        if started is not None:
+            os.close(started.pidfd)
+            if started.wrapper is not None:
+                started.wrapper.wait()
+
+
+def _family_memory(process: Path) -> int:
+    """Resident bytes of a process and its descendants, from /proc."""
+    used = int((process / "statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
+    for task in (process / "task").iterdir():
+        with contextlib.suppress(OSError):
+            used += sum(
+                _family_memory(process.parent / child) for child in (task / "children").read_text().split()
+            )
+    return used

@@ -1,0 +1,149 @@
+"""Starting a kernel in the sandbox, from outside: warm, as a fork of a server, or cold."""
+
+import atexit
+import json
+import os
+import select
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from coursekit.kernels.environment import pack_home
+from coursekit.kernels.sandbox import server_command
+
+_REPLY_BYTES = 4096
+
+
+class StartFailed(Exception):
+    """No kernel came of it; the message says why."""
+
+
+@dataclass
+class Started:
+    """A kernel in the sandbox: a pidfd of it, its number on this side, and bubblewrap if it is its own."""
+
+    pidfd: int
+    pid: int
+    wrapper: subprocess.Popen | None = None
+
+
+class Server:
+    """A Python process inside a sandbox that starts kernels on request."""
+
+    def __init__(self, mode: str, scratch: int, modules: Sequence[str] = ()) -> None:
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._complaints = tempfile.TemporaryFile()  # noqa: SIM115  (closed with the server)
+        self.process = subprocess.Popen(
+            server_command(mode, scratch, list(modules)),
+            stdin=theirs,
+            stdout=subprocess.DEVNULL,
+            stderr=self._complaints,
+        )
+        theirs.close()
+        self._control = ours
+
+    @property
+    def alive(self) -> bool:
+        return self.process.poll() is None
+
+    def start_kernel(self, request: dict[str, Any], files: Sequence[str], seconds: float) -> Started:
+        """Have a kernel started; returns when its sockets are bound.
+
+        Raises:
+            StartFailed: the server is gone, refuses, or takes longer than `seconds`.
+        """
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with ours, theirs, tempfile.TemporaryFile() as archive, open(os.devnull, "wb") as output:
+            pack_home(archive, files)
+            archive.seek(0)
+            descriptors = [theirs.fileno(), archive.fileno(), output.fileno()]
+            try:
+                socket.send_fds(self._control, [json.dumps(request).encode()], descriptors)
+            except OSError as error:
+                raise StartFailed(f"the server in the sandbox is gone{self._last_words()}") from error
+            theirs.close()
+            return self._answer(ours, seconds)
+
+    def _answer(self, answers: socket.socket, seconds: float) -> Started:
+        deadline = time.monotonic() + seconds
+        while not select.select([answers], [], [], 0.1)[0]:
+            if not self.alive:
+                raise StartFailed(f"the sandbox ended{self._last_words()}")
+            if time.monotonic() > deadline:
+                raise StartFailed(f"no kernel within {seconds:g} s")
+        data, files, _, _ = socket.recv_fds(answers, _REPLY_BYTES, 1)
+        answer = json.loads(data) if data else {"error": f"the kernel ended at once{self._last_words()}"}
+        if not answer.get("ok") or not files:
+            raise StartFailed(str(answer.get("error")))
+        return Started(files[0], _pid_of(files[0]))
+
+    def _last_words(self) -> str:
+        self._complaints.seek(0)
+        lines = self._complaints.read().decode(errors="replace").strip().splitlines()
+        return f" ({lines[-1]})" if lines else ""
+
+    def close(self) -> None:
+        """End the server and every kernel that it started."""
+        self._control.close()
+        if self.alive:
+            self.process.kill()
+        self.process.wait()
+        self._complaints.close()
+
+
+_warm: dict[tuple, Server] = {}
+#: why no warm start is possible here, once that is known
+cold_because: list[str] = []
+
+
+def start_warm(
+    scratch: int, modules: Sequence[str], request: dict[str, Any], files: Sequence[str], seconds: float
+) -> Started:
+    """A fork of this process's server, which is started first if there is none or it has died.
+
+    Raises:
+        StartFailed: not even with a new server.
+    """
+    key = (scratch, *modules)
+    for attempt in ("with the server at hand", "with a new one"):
+        server = _warm.get(key)
+        if server is None or not server.alive:
+            server = _warm[key] = Server("warm", scratch, modules)
+        try:
+            return server.start_kernel(request, files, seconds)
+        except StartFailed:
+            _warm.pop(key).close()
+            if attempt == "with a new one":
+                raise
+    raise AssertionError("unreachable")
+
+
+def start_cold(scratch: int, request: dict[str, Any], files: Sequence[str], seconds: float) -> Started:
+    """A sandbox of its own for one kernel."""
+    server = Server("cold", scratch)
+    try:
+        started = server.start_kernel(request, files, seconds)
+    except StartFailed:
+        server.close()
+        raise
+    started.wrapper = server.process
+    return started
+
+
+@atexit.register
+def stop_servers() -> None:
+    """End this process's servers."""
+    while _warm:
+        _warm.popitem()[1].close()
+
+
+def _pid_of(pidfd: int) -> int:
+    for line in Path(f"/proc/self/fdinfo/{pidfd}").read_text().splitlines():
+        if line.startswith("Pid:"):
+            return int(line.split()[1])
+    raise StartFailed("the kernel has no number on this side")
