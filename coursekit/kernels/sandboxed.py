@@ -73,8 +73,8 @@ class SandboxProvisioner(StudentProvisioner):
         }
         self._started = await asyncio.to_thread(self._start, request)
         self._ended = False
-        tasks = Path(f"/proc/{self._started.pid}")
-        self.watch(lambda: _family_memory(tasks))
+        process, pidfd = Path(f"/proc/{self._started.pid}"), self._started.pidfd
+        self.watch(lambda: _family_memory(process), lambda: signal.pidfd_send_signal(pidfd, signal.SIGKILL))
         return connection | {
             "ip": f"/proc/{self._started.pid}/root{RUN}/kernel",
             "key": self.parent.session.key,
