@@ -9,7 +9,7 @@ import json
 import os
 import platform
 import tempfile
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache, lru_cache
 from pathlib import Path
@@ -47,23 +47,22 @@ class Key:
 
 @dataclass
 class Kept:
-    """Results of one notebook: `result`, the keys of its exercises, and what the cells put out, by index."""
+    """Results of one notebook, and what its cells put out, by index."""
 
-    result: SubmissionResult
-    keys: dict[str, str] = field(default_factory=dict)
+    result: SubmissionResult = field(default_factory=lambda: SubmissionResult(""))
     outputs: dict[int, list[dict]] = field(default_factory=dict)
 
     def missing(self, key: Key) -> list[str]:
         """The exercises that must be graded, since their checks are not those of `key`."""
-        return [name for name, digest in key.exercises.items() if self.keys.get(name) != digest]
+        keys = {exercise.grade_id: exercise.key for exercise in self.result.exercises}
+        return [name for name, digest in key.exercises.items() if keys.get(name) != digest]
 
     def with_newer(self, newer: "Kept", key: Key) -> "Kept":
         """These results with those in `newer` in their place, in the order of `key`."""
-        exercises = {exercise.grade_id: exercise for exercise in self.result.exercises}
-        exercises |= {exercise.grade_id: exercise for exercise in newer.result.exercises}
+        exercises = {e.grade_id: e for e in [*self.result.exercises, *newer.result.exercises]}
         found = [exercises[name] for name in key.exercises if name in exercises]
         result = replace(newer.result, exercises=found, status=_status(newer.result.status, found))
-        return Kept(result, self.keys | newer.keys, newer.outputs)
+        return Kept(result, newer.outputs)
 
     def put_into(self, notebook: NotebookNode) -> None:
         """Give the cells of `notebook` the outputs of the run."""
@@ -73,13 +72,13 @@ class Kept:
 
 def kept_of(graded: Graded, notebook: NotebookNode, key: Key) -> Kept:
     """What to keep of a notebook that has just been graded."""
-    names = [exercise.grade_id for exercise in graded.result.exercises]
+    exercises = [replace(e, key=key.exercises[e.grade_id]) for e in graded.result.exercises]
     outputs = {
         index: list(cell.outputs)
         for index, cell in enumerate(notebook.cells)
         if cell.cell_type == "code" and cell.outputs
     }
-    return Kept(graded.result, {name: key.exercises[name] for name in names}, outputs)
+    return Kept(replace(graded.result, exercises=exercises, key=key.submission), outputs)
 
 
 class Results:
@@ -94,17 +93,16 @@ class Results:
             found = json.loads(self._path(assignment, key).read_text(encoding="utf-8"))
             return Kept(
                 SubmissionResult.from_dict(found["result"]),
-                found["keys"],
                 {int(index): outputs for index, outputs in found["outputs"].items()},
             )
         except (OSError, ValueError, KeyError, TypeError):
-            return Kept(SubmissionResult(""))
+            return Kept()
 
     def keep(self, assignment: str, key: Key, kept: Kept) -> None:
         """Write the file at once or not at all, so that an end in mid-writing leaves no half of it."""
         path = self._path(assignment, key)
         path.parent.mkdir(parents=True, exist_ok=True)
-        values = {"result": kept.result.as_dict(), "keys": kept.keys, "outputs": kept.outputs}
+        values = {"result": kept.result.as_dict(), "outputs": kept.outputs}
         with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8") as file:
             json.dump(values, file)
         os.replace(file.name, path)
@@ -125,19 +123,15 @@ def grade_unless_kept(
 ) -> SubmissionResult:
     """Grade what is not kept yet. The code cells of `notebook` get the outputs of the run."""
     key = key_of(assignment, notebook, name, released, limits, kernel_name)
-    kept = Kept(SubmissionResult("")) if fresh else results.find(assignment.name, key)
+    kept = Kept() if fresh else results.find(assignment.name, key)
     missing = kept.missing(key)
     if missing or not kept.result.status:
-        only = _those(missing, key)
-        graded = grade(assignment, notebook, name, released, limits, kernel_name=kernel_name, exercises=only)
+        some = None if len(missing) == len(key.exercises) else missing
+        graded = grade(assignment, notebook, name, released, limits, kernel_name=kernel_name, exercises=some)
         kept = kept.with_newer(kept_of(graded, notebook, key), key)
         results.keep(assignment.name, key, kept)
     kept.put_into(notebook)
     return kept.result
-
-
-def _those(missing: Sequence[str], key: Key) -> Container[str] | None:
-    return None if len(missing) == len(key.exercises) else missing
 
 
 def key_of(

@@ -88,6 +88,7 @@ def grade(
         exercises=results,
         seed=run.seed,
         seconds=round(time.monotonic() - started, 1),
+        kernel=session.kernel_name,
     )
     return Graded(result, {name: found.observations for name, found in run.references.items()})
 

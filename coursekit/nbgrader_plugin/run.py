@@ -13,9 +13,12 @@ from coursekit.course import CourseError, grade_id, is_test_cell
 from coursekit.kept import Results, grade_unless_kept
 from coursekit.kernels import SANDBOXED
 from coursekit.nbgrader_plugin.folders import course_of, stop
-from coursekit.nbgrader_plugin.repair import RESULT
+from coursekit.nbgrader_plugin.repair import FOUND
 from coursekit.nbgrader_plugin.verdict import verdict_output
 from coursekit.student.runner import Limits
+
+#: the result in an autograded notebook; written last, so that one that has it is complete
+RESULT = "coursekit"
 
 
 class RunChecks(Execute):
@@ -36,7 +39,7 @@ class RunChecks(Execute):
         )
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
-        kept = SubmissionResult.from_dict(nb.metadata[RESULT])
+        kept = SubmissionResult.from_dict(nb.metadata.pop(FOUND))
         if not kept.status:
             try:
                 kept = replace(self.result_of(nb, resources), notes=kept.notes)

@@ -6,7 +6,7 @@ from nbgrader.preprocessors import SaveAutoGrades
 
 from coursekit.checks.results import GRADED
 from coursekit.course import grade_id, is_test_cell
-from coursekit.nbgrader_plugin.repair import RESULT
+from coursekit.nbgrader_plugin.run import RESULT
 
 
 class SaveScores(SaveAutoGrades):

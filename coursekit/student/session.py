@@ -72,7 +72,7 @@ class Session:
     ) -> None:
         self.limits = limits or Limits()
         self._files = [str(path) for path in files]
-        self._kernel_name = kernel_name
+        self.kernel_name = kernel_name
         self._runner: CellRunner | None = None
         self._channel: Channel | None = None
         self._folder: Path | None = None
@@ -181,7 +181,7 @@ class Session:
     def _start(self) -> None:
         self._folder = Path(tempfile.mkdtemp(prefix="coursekit-"))
         manager = AsyncKernelManager(
-            kernel_name=self._kernel_name,
+            kernel_name=self.kernel_name,
             client_factory=StudentClient,
             context=bounded_context(),
             transport="ipc",
