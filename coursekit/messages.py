@@ -114,9 +114,7 @@ _HEAD = struct.Struct("!QII")  # number of the request, lengths of the two buffe
 
 def send(connection: socket.socket, number: int, buffers: list[bytes]) -> None:
     """Put one message on a stream: a request, or the reply to request `number`."""
-    connection.sendall(_HEAD.pack(number, len(buffers[0]), len(buffers[1])))
-    for buffer in buffers:
-        connection.sendall(buffer)
+    connection.sendall(b"".join([_HEAD.pack(number, len(buffers[0]), len(buffers[1])), *buffers]))
 
 
 def receive(read: Callable[[int], bytes]) -> tuple[int, list[bytes]]:
@@ -128,7 +126,8 @@ def receive(read: Callable[[int], bytes]) -> tuple[int, list[bytes]]:
     number, first, second = _HEAD.unpack(read(_HEAD.size))
     if first + second > MAX_BYTES:
         raise MessageError(f"it is larger than {MAX_BYTES // 2**20} MB")
-    return number, [read(first), read(second)]
+    body = read(first + second)
+    return number, [body[:first], body[first:]]
 
 
 def probe(tensor: Any) -> Any:

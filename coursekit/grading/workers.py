@@ -3,15 +3,20 @@
 import contextlib
 import multiprocessing
 import os
+import socket
 import time
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from multiprocessing import forkserver
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
+import torch
+
 from coursekit.course import Assignment
 from coursekit.grading.task import Outcome, Task, carry_out
+from coursekit.kernels.sandboxed import launch_server, use_launched_server
 
 _TRIES = 2
 #: what a worker gets on top of the submission's own limit, before it counts as hung
@@ -28,7 +33,7 @@ class _Worker:
 
 @dataclass
 class LocalWorkers:
-    """`count` processes, each with a warm server of its own, that grade one task after another."""
+    """`count` processes that grade one task after another, with kernels of one warm server."""
 
     assignment: Assignment
     count: int
@@ -69,7 +74,7 @@ class LocalWorkers:
 
     def _idle_worker(self) -> _Worker | None:
         idle = next((worker for worker in self._workers if worker.task is None), None)
-        return idle or (_start(self.assignment) if len(self._workers) < self.count else None)
+        return idle or (_start(self.assignment, launch_server()) if len(self._workers) < self.count else None)
 
     def _collect(self, tasks: Iterator[Task]) -> Iterator[tuple[Task, Outcome | None]]:
         busy = [worker for worker in self._workers if worker.task]
@@ -99,22 +104,30 @@ class LocalWorkers:
         self._workers.remove(worker)
 
 
-def _start(assignment: Assignment) -> _Worker:
-    # a server that has imported what all workers need; it has one thread, so that it can be forked
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload([__name__])
-    ours, theirs = context.Pipe()
+def prepare() -> None:
+    """Have what all workers need imported in a process of its own, from which they are forked.
+
+    It has one thread, so it can be forked safely; this process may have more.
+    """
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    process = context.Process(target=_work, args=(assignment, theirs), daemon=False)
+    multiprocessing.set_forkserver_preload([__name__])
+    forkserver.ensure_running()
+
+
+def _start(assignment: Assignment, server: socket.socket | None) -> _Worker:
+    prepare()
+    context = multiprocessing.get_context("forkserver")
+    ours, theirs = context.Pipe()
+    process = context.Process(target=_work, args=(assignment, theirs, server))
     process.start()
     theirs.close()
     return _Worker(process, ours)
 
 
-def _work(assignment: Assignment, pipe: Connection) -> None:
-    import torch
-
+def _work(assignment: Assignment, pipe: Connection, server: socket.socket | None) -> None:
     torch.set_num_threads(1)
+    if server is not None:
+        use_launched_server(server)
     with contextlib.suppress(EOFError, OSError, KeyboardInterrupt):
         while True:
             pipe.send(carry_out(assignment, pipe.recv()))

@@ -47,15 +47,21 @@ def main(mode: str, modules: list[str]) -> None:
                 importlib.import_module(name)
         gc.collect()
         gc.freeze()  # a fork shares what it never writes to
-        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     while received := _receive(control):
         request, files = received
         if mode == "warm" and os.fork() != 0:
             for descriptor in files:
                 os.close(descriptor)
+            _reap()
             continue
         control.close()
         _serve(mode, request, *files)
+
+
+def _reap() -> None:
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
 
 
 def _receive(control: socket.socket) -> tuple[dict, list[int]] | None:
@@ -67,7 +73,6 @@ def _serve(mode: str, request: dict, answer: int, archive: int, output: int) -> 
     """Become the kernel; never returns."""
     reply = socket.socket(fileno=answer)
     try:
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         os.setsid()
         if mode == "warm":
             isolate.enter_namespaces(isolate.EVERYTHING)
