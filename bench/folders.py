@@ -1,0 +1,121 @@
+"""Course folders to measure in, and a class whose submissions all differ."""
+
+import shutil
+import sys
+from dataclasses import dataclass
+from itertools import cycle, islice
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+
+from bench.meter import ROOT, Usage, measure
+from coursekit.checks.variants import alternatives_of, mistakes_of
+from coursekit.course import Assignment, Course, find_cell
+from coursekit.samples import Change, Sample, write_class
+
+ASSIGNMENT = "02_attention"
+NBGRADER = (sys.executable, "-m", "nbgrader")
+COURSEKIT = (sys.executable, "-m", "coursekit")
+_WRITTEN = ("autograded", ".coursekit", "gradebook.db", "gradebook.db-wal", "gradebook.db-shm")
+
+
+def assignment() -> Assignment:
+    return Course(ROOT).assignment(ASSIGNMENT)
+
+
+def class_of(count: int, variety: int = 0) -> list[Sample]:
+    """A third each of right answers, known mistakes and other right answers, in turn.
+
+    The mistakes and alternatives, `variety` of each, are spread over all that are known; by default there are as
+    many as find a place. A comment makes each submission another one, so that none could take the result of another.
+    """
+    variety = variety or count // 3
+    mistakes, alternatives = (_spread(of(assignment()), variety) for of in (mistakes_of, alternatives_of))
+    kinds = cycle(["right", "mistake", "alternative"])
+    samples = []
+    for number, kind in enumerate(islice(kinds, count)):
+        pool = {"mistake": mistakes, "alternative": alternatives}.get(kind)
+        variant = pool[number // 3 % len(pool)] if pool else None
+        name = f"{number:04}-{variant.name.replace('_', '-') if variant else 'right'}"
+        samples.append(Sample(name, full=kind != "mistake", change=_comment(number), variant=variant))
+    return samples
+
+
+def _spread(found: list, count: int) -> list:
+    count = max(1, min(count, len(found)))
+    return [found[index * len(found) // count] for index in range(count)]
+
+
+def _comment(number: int) -> Change:
+    def change(notebook: NotebookNode, main: str) -> None:
+        cell = find_cell(notebook, main)
+        cell.source = f"# by student {number}\n{cell.source}"
+
+    return change
+
+
+@dataclass(frozen=True)
+class CourseFolder:
+    """A course with the one assignment."""
+
+    root: Path
+
+    @property
+    def log(self) -> Path:
+        return self.root / "log.txt"
+
+    @property
+    def assignment(self) -> Assignment:
+        return Course(self.root).assignment(ASSIGNMENT)
+
+    @classmethod
+    def plain(cls, root: Path, settings: str = "") -> "CourseFolder":
+        """Only sources, and nbgrader's own settings but for those given."""
+        _copy("source", root)
+        (root / "nbgrader_config.py").write_text(f"c = get_config()\n{settings}")
+        return cls(root)
+
+    @classmethod
+    def with_checks(cls, root: Path) -> "CourseFolder":
+        """Sources and hidden checks, with the settings of this course."""
+        for folder in ("source", "release", "tests"):
+            _copy(folder, root)
+        shutil.copy(ROOT / "nbgrader_config.py", root)
+        return cls(root)
+
+    def hand_in(self, samples: list[Sample]) -> None:
+        write_class(assignment(), self.root / "submitted", samples)
+
+    def start_over(self) -> None:
+        """Remove whatever was graded, and make the assignment known to an empty gradebook."""
+        for name in _WRITTEN:
+            path = self.root / name
+            if path.is_dir():
+                shutil.rmtree(path)
+            else:
+                path.unlink(missing_ok=True)
+        measure([*NBGRADER, "generate_assignment", ASSIGNMENT, "--force"], self.root, self.log)
+
+    def autograded(self) -> list[NotebookNode]:
+        found = (self.root / "autograded").glob(f"*/{ASSIGNMENT}/*.ipynb")
+        return [nbformat.read(path, as_version=4) for path in sorted(found)]
+
+    def run(self, *command: str) -> Usage:
+        """Grade the class with one command.
+
+        Raises:
+            RuntimeError: not all of it is graded in the end.
+        """
+        self.start_over()
+        # coursekit ends with 1 where somebody has to look at a submission
+        usage = measure([*command, ASSIGNMENT], self.root, self.log, codes=(0, 1))
+        handed_in, graded = len(list((self.root / "submitted").iterdir())), len(self.autograded())
+        if handed_in != graded:
+            raise RuntimeError(f"{graded} of {handed_in} are graded; see {self.log}")
+        return usage
+
+
+def _copy(folder: str, root: Path) -> None:
+    ignored = shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints")
+    shutil.copytree(ROOT / folder / ASSIGNMENT, root / folder / ASSIGNMENT, ignore=ignored)

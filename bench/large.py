@@ -1,0 +1,117 @@
+"""A large class, in the midst of which a worker process is killed."""
+
+import signal
+import time
+from collections import Counter
+from pathlib import Path
+
+import psutil
+from nbgrader.api import SubmittedAssignment
+
+from bench.folders import ASSIGNMENT, COURSEKIT, CourseFolder, class_of
+from bench.meter import Metered
+from bench.table import HEAD, row
+from coursekit.checks.run import grade, points_of
+from coursekit.grading.folders import RunningCourse
+from coursekit.report.table import class_table
+from coursekit.samples import Sample
+from coursekit.student.reading import read
+from coursekit.student.repair import repair
+
+_PERCENT = (10, 50, 90)
+_KILL_AT_PERCENT = 40
+#: how many mistakes and how many other right answers the class is made of
+_VARIETY = 12
+_LOOK_SECONDS = 0.2
+
+
+def large(scratch: Path, count: int) -> None:
+    """Print memory at three points, and whether everybody has the points that are expected.
+
+    Raises:
+        RuntimeError: somebody has none or others, or no worker could be killed.
+    """
+    folder = CourseFolder.with_checks(scratch / "large")
+    samples = class_of(count, _VARIETY)
+    folder.hand_in(samples)
+    folder.start_over()
+    expected = _expected(folder, samples)
+    running = Metered([*COURSEKIT, "autograde", "--fresh", ASSIGNMENT], folder.root, folder.log)
+    killed = _watch(running, folder, count)
+    usage = running.wait(codes=(0, 1))
+    print(f"{HEAD}\n{row(f'coursekit autograde, {count} submissions', usage, count)}")
+    wrong = _wrong(folder, expected)
+    if wrong or not killed:
+        raise RuntimeError("\n".join(wrong) or "no worker was killed")
+    print(f"All {count} students have one row with the points expected.")
+
+
+def _expected(folder: CourseFolder, samples: list[Sample]) -> dict[str, float]:
+    """The points by student: full marks, or what the mistake earns when it is graded on its own."""
+    assignment = folder.assignment
+    (name,) = assignment.released_names()
+    released = assignment.released(name)
+    full = sum(points_of(released).values())
+    of_mistakes: dict[str, float] = {}
+    for sample in samples:
+        if not sample.full and sample.variant.name not in of_mistakes:
+            path = folder.root / "submitted" / sample.student / ASSIGNMENT / f"{name}.ipynb"
+            notebook, _ = repair(read(path).notebook, released)
+            of_mistakes[sample.variant.name] = grade(assignment, notebook, name, released).result.earned
+    if max(of_mistakes.values(), default=0) >= full:
+        raise RuntimeError("a known mistake earns full marks")
+    return {s.student: full if s.full else of_mistakes[s.variant.name] for s in samples}
+
+
+def _watch(running: Metered, folder: CourseFolder, count: int) -> int:
+    """Print the memory as the class goes on, and kill a worker; gives its number."""
+    results, killed, left = folder.root / ".coursekit" / "results" / ASSIGNMENT, 0, list(_PERCENT)
+    while running.running:
+        graded = 100 * len(list(results.glob("*.json"))) / count
+        if left and graded >= left[0]:
+            print(f"{left.pop(0)} % graded: {running.pss():.0f} MiB", flush=True)
+        if not killed and graded >= _KILL_AT_PERCENT and (workers := _workers(running)):
+            killed = workers[0].pid
+            workers[0].send_signal(signal.SIGKILL)
+            print(f"{graded:.0f} % graded: worker {killed}, one of {len(workers)}, is killed", flush=True)
+        time.sleep(_LOOK_SECONDS)
+    return killed
+
+
+def _workers(running: Metered) -> list[psutil.Process]:
+    """The worker processes among the descendants of the command: those that the fork server started."""
+    found = running.descendants()
+    servers = {process.pid for process in found if _is_fork_server(process)}
+    return [process for process in found if _parent(process) in servers]
+
+
+def _is_fork_server(process: psutil.Process) -> bool:
+    """Its forks have its command line, so the parent is to be looked at as well."""
+    try:
+        parent = process.parent()
+        return _serves(process) and not (parent and _serves(parent))
+    except psutil.Error:
+        return False
+
+
+def _serves(process: psutil.Process) -> bool:
+    return "multiprocessing.forkserver" in " ".join(process.cmdline())
+
+
+def _parent(process: psutil.Process) -> int:
+    try:
+        return process.ppid()
+    except psutil.Error:
+        return 0
+
+
+def _wrong(folder: CourseFolder, expected: dict[str, float]) -> list[str]:
+    """What is not as expected in the gradebook and in the table."""
+    table = class_table(folder.assignment)
+    rows = {row.student: row.total for row in table.rows}
+    wrong = [f"{s}: {rows.get(s)} points, not {p}" for s, p in expected.items() if rows.get(s) != p]
+    wrong += [f"{student} is not of the class" for student in rows.keys() - expected.keys()]
+    with RunningCourse.open(folder.root).gradebook() as gradebook:
+        entries = Counter(entry.student_id for entry in gradebook.db.query(SubmittedAssignment))
+    wrong += [f"{s}: {entries[s]} entries in the gradebook" for s in expected if entries[s] != 1]
+    return wrong
