@@ -12,6 +12,7 @@ from tqdm import tqdm
 
 from coursekit.course import Assignment, Course, CourseError
 from coursekit.earlier import FILE, write_earlier
+from coursekit.kernels import KERNELS
 
 if TYPE_CHECKING:
     from coursekit.grading.autograde import ClassRun
@@ -68,7 +69,7 @@ def _parser() -> argparse.ArgumentParser:
         added.add_argument("--scheduler", default="", metavar="ADDRESS", help="of a Dask cluster that grades")
         added.add_argument(
             "--sandbox",
-            choices=["bubblewrap", "none"],
+            choices=KERNELS,
             help="`none` for code one trusts; default: as configured",
         )
         added.add_argument("--fresh", action="store_true", help="take no result from those that were kept")
@@ -179,9 +180,8 @@ def _regrade(options: argparse.Namespace) -> int:
 def _class_runs(options: argparse.Namespace) -> "Iterator[tuple[ClassRun, RunningCourse]]":
     from coursekit.grading.autograde import ClassRun
     from coursekit.grading.folders import RunningCourse
-    from coursekit.kernels import PLAIN, SANDBOXED
 
-    kernel = {"bubblewrap": SANDBOXED, "none": PLAIN}.get(options.sandbox, "")
+    kernel = KERNELS.get(options.sandbox, "")
     workers = options.workers or os.cpu_count() or 1
     for assignment in _assignments(options):
         course = RunningCourse.open(assignment.course.root)

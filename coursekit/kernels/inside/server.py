@@ -20,19 +20,15 @@ import socket
 import sys
 import tarfile
 
-sys.path.pop(0)  # this folder is of no interest to a student's code
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import isolate
+from places import HOME, PROGRAM, RUN, WRITABLE
 
-sys.path.pop(0)
-
-HOME, RUN = "/home/student", "/run/kernel"
-WRITABLE = [HOME, "/tmp", "/dev/shm", RUN]
 CONNECTION = f"{RUN}/connection.json"
 _MAX_REQUEST = 1 << 16
 
 
 def main(mode: str, modules: list[str]) -> None:
+    sys.path.remove(PROGRAM)  # a student's code has no use for these modules
     control = socket.socket(fileno=os.dup(0))
     null = os.open(os.devnull, os.O_RDWR)
     os.dup2(null, 0)
