@@ -62,8 +62,8 @@ def command(mode: str, scratch: int) -> list[str]:
     line += ["--unshare-cgroup-try", "--hostname", "sandbox"] if mode == "cold" else []
     if root:
         # root's server becomes "nobody" by itself, once it has mounted a /proc that forks can mount again
-        line += ["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
-        line += ["--cap-add", "CAP_SYS_ADMIN"] if mode == "warm" else []
+        line += ["--cap-drop", "ALL", "--cap-add", "CAP_SYS_ADMIN"]
+        line += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
     else:
         line += ["--unshare-user"] + (["--disable-userns"] if mode == "cold" else [])
     if mode == "cold":
@@ -78,9 +78,7 @@ def command(mode: str, scratch: int) -> list[str]:
         elif folder.exists():
             line += ["--ro-bind", str(folder), str(folder)]
     shown = [*_CONFIGURATION, *dict.fromkeys([sys.base_prefix, sys.prefix])]
-    above = {
-        parent for place in [*shown, *places.WRITABLE, places.PROGRAM] for parent in Path(place).parents
-    }
+    above = {parent for place in [*shown, *places.WRITABLE, places.PROGRAM] for parent in Path(place).parents}
     for folder in sorted(above):  # or bubblewrap would make them for root alone
         line += ["--dir", str(folder)]
     for place in shown:
