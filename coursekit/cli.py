@@ -27,6 +27,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except CourseError as error:
         print(f"coursekit: {error}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        print(
+            "coursekit: stopped. What is done is kept; the same command goes on from here.", file=sys.stderr
+        )
+        return 130
     except BrokenPipeError:  # whoever read the output, such as `head`, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
