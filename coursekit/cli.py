@@ -12,6 +12,7 @@ from tqdm import tqdm
 
 from coursekit.course import Assignment, Course, CourseError
 from coursekit.earlier import FILE, write_earlier
+from coursekit.kernels import KERNELS
 
 if TYPE_CHECKING:
     from coursekit.grading.autograde import ClassRun
@@ -26,6 +27,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except CourseError as error:
         print(f"coursekit: {error}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        print(
+            "coursekit: stopped. What is done is kept; the same command goes on from here.", file=sys.stderr
+        )
+        return 130
     except BrokenPipeError:  # whoever read the output, such as `head`, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
@@ -68,7 +74,7 @@ def _parser() -> argparse.ArgumentParser:
         added.add_argument("--scheduler", default="", metavar="ADDRESS", help="of a Dask cluster that grades")
         added.add_argument(
             "--sandbox",
-            choices=["bubblewrap", "none"],
+            choices=KERNELS,
             help="`none` for code one trusts; default: as configured",
         )
         added.add_argument("--fresh", action="store_true", help="take no result from those that were kept")
@@ -179,9 +185,8 @@ def _regrade(options: argparse.Namespace) -> int:
 def _class_runs(options: argparse.Namespace) -> "Iterator[tuple[ClassRun, RunningCourse]]":
     from coursekit.grading.autograde import ClassRun
     from coursekit.grading.folders import RunningCourse
-    from coursekit.kernels import PLAIN, SANDBOXED
 
-    kernel = {"bubblewrap": SANDBOXED, "none": PLAIN}.get(options.sandbox, "")
+    kernel = KERNELS.get(options.sandbox, "")
     workers = options.workers or os.cpu_count() or 1
     for assignment in _assignments(options):
         course = RunningCourse.open(assignment.course.root)

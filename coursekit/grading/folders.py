@@ -61,12 +61,12 @@ class RunningCourse:
     def autograded(self, student: str, assignment: str) -> Path:
         return self._place(self.folders.autograded_directory, student, assignment)
 
-    def handed_in(self, assignment: str) -> list[str]:
-        """Everybody with a folder for the assignment among the submissions."""
+    def handed_in(self, assignment: str = "*") -> list[str]:
+        """Everybody with a folder for the assignment among the submissions, or for any."""
         pattern = self._place(self.folders.submitted_directory, "*", assignment)
         depth = pattern.parts.index("*")
-        found = glob.glob(str(pattern), include_hidden=False)
-        return sorted(Path(path).parts[depth] for path in found if Path(path).is_dir())
+        found = {Path(path).parts[depth] for path in glob.glob(str(pattern)) if Path(path).is_dir()}
+        return sorted(found)
 
     def result(self, student: str, assignment: str, notebook: str) -> SubmissionResult | None:
         """What was written into the autograded notebook; None if it is not there, or not complete."""

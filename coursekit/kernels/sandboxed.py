@@ -14,7 +14,7 @@ from traitlets import Bool, Integer, List, Unicode
 
 from coursekit.kernels import sandbox
 from coursekit.kernels.base import MEBIBYTE, StudentProvisioner
-from coursekit.kernels.inside.server import RUN
+from coursekit.kernels.inside.places import RUN
 from coursekit.kernels.start import (
     Started,
     StartFailed,

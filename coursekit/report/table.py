@@ -54,7 +54,7 @@ def class_table(assignment: Assignment) -> ClassTable:
         points = _points(gradebook, assignment.name)
     rows = [
         _row(course, assignment.name, student, names, points.get(student, {}), maximum)
-        for student in sorted(known | set(course.handed_in(assignment.name)))
+        for student in sorted(known | set(course.handed_in()))
     ]
     return ClassTable(assignment.name, maximum, rows)
 

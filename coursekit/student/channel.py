@@ -39,8 +39,13 @@ class Channel:
         self._number = 0
 
     def open(self, seconds: float) -> None:
-        """Bring the agent into the kernel."""
+        """Bring the agent into the kernel and connect to it.
+
+        Later, when the student's code has run, something else could be found at the path of the socket.
+        """
         run_sync(self.execute)(_BOOTSTRAP, seconds)
+        self._connection = socket.socket(socket.AF_UNIX)
+        self._connection.connect(f"{self._manager.ip}-{_SOCKET}")
 
     async def execute(self, source: str, seconds: float) -> None:
         """Run code of the grader's own in the notebook's namespace."""
@@ -48,7 +53,7 @@ class Channel:
         await self._wait_for_idle(identifier, seconds)
 
     def ask(self, buffers: list[bytes], seconds: float) -> list[bytes]:
-        """Put one request and wait for the buffers of the reply. The cells have been run.
+        """Put one request and wait for the buffers of the reply. No cell can be run from then on.
 
         Raises:
             TimeoutError: no reply in time; the request was interrupted and the kernel lives on.
@@ -57,8 +62,8 @@ class Channel:
             messages.MessageError: the reply is too large; the kernel is of no more use.
         """
         try:
-            if self._connection is None:
-                self._connect()
+            if not self._serving:
+                self._serving = self._client.execute(_SERVE, silent=True, store_history=False)
             self._number += 1
             self._connection.settimeout(seconds)
             messages.send(self._connection, self._number, buffers)
@@ -71,19 +76,15 @@ class Channel:
 
     def hang_up(self, seconds: float) -> None:
         """End the agent's work, so that the kernel can run cells again."""
-        if self._connection is not None:
-            self.close()
+        if self._serving:
+            messages.send(self._connection, 0, [b"", b""])
             run_sync(self._wait_for_idle)(self._serving, seconds)
+            self._serving = ""
 
     def close(self) -> None:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
-
-    def _connect(self) -> None:
-        self._serving = self._client.execute(_SERVE, silent=True, store_history=False)
-        self._connection = socket.socket(socket.AF_UNIX)
-        self._connection.connect(f"{self._manager.ip}-{_SOCKET}")
 
     def _reply(self, seconds: float) -> list[bytes]:
         deadline = time.monotonic() + seconds

@@ -25,6 +25,7 @@ def write(path: Path, content: object) -> Path:
         ({"nbformat": 4, "cells": 3}, "not a list"),
         ({"nbformat": "x", "cells": []}, "can't be read"),
         ("[" * 100_000, "can't be read"),
+        ({"nbformat": 4, "cells": [{"cell_type": "code", "source": ""}] * 2001}, "has 2,001 cells"),
     ],
 )
 def test_a_file_that_is_no_notebook_gets_one_sentence(tmp_path, content, words):

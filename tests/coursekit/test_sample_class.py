@@ -24,7 +24,7 @@ ASSIGNMENTS = [ODD, "07_inside_pretrained"]
 
 
 class SampleCourse:
-    """A copy of this course in which the sample class was graded by the nbgrader commands."""
+    """A copy of this course in which the sample class was graded by nbgrader's command, then by coursekit's."""
 
     def __init__(self, root: Path) -> None:
         self.course = Course(root)
@@ -40,16 +40,39 @@ class SampleCourse:
             self.samples[name] = [*ordinary_class(assignment), *(ODD_CLASS if name == ODD else [])]
             write_class(assignment, root / "submitted", self.samples[name])
             self._nbgrader("autograde", name)
+        self.by_nbgrader = {
+            (name, sample.student): self.verdict(name, sample) for name, sample in self.every()
+        }
+        for name in ASSIGNMENTS:
+            options = ("--force", "--fresh", "--workers", "2")
+            self._run("coursekit", "autograde", name, *options, code=1)  # not everybody's work can be graded
             self._nbgrader("generate_feedback", name)
         self.tables = {name: class_table(self.course.assignment(name)) for name in ASSIGNMENTS}
 
     def _nbgrader(self, *command: str) -> None:
-        script = Path(sys.executable).with_name("nbgrader")
+        self._run("nbgrader", *command)
+
+    def _run(self, program: str, *command: str, code: int = 0) -> None:
+        script = Path(sys.executable).with_name(program)
         done = subprocess.run(
             [script, *command], cwd=self.course.root, capture_output=True, text=True, check=False
         )
         self.log += done.stdout + done.stderr
-        assert done.returncode == 0, self.log[-5000:]
+        assert done.returncode == code, self.log[-5000:]
+
+    def every(self) -> list[tuple[str, Sample]]:
+        return [(name, sample) for name in ASSIGNMENTS for sample in self.samples[name]]
+
+    def verdict(self, name: str, sample: Sample) -> dict | None:
+        """What a person sees of a grading, without times."""
+        if sample.student == "no-notebook":
+            return None
+        result = self.result(name, sample.student)
+        return {
+            "status": result.status,
+            "outcomes": {f"{e.grade_id}::{c.name}": c.outcome for e in result.exercises for c in e.checks},
+            "mistakes": {c.mistake for e in result.exercises for c in e.checks},
+        }
 
     def row(self, name: str, student: str):
         return next(row for row in self.tables[name].rows if row.student == student)
@@ -68,16 +91,16 @@ def graded(tmp_path_factory) -> SampleCourse:
     return SampleCourse(tmp_path_factory.mktemp("class"))
 
 
-def every_sample(graded: SampleCourse):
-    return [(name, sample) for name in ASSIGNMENTS for sample in graded.samples[name]]
+def test_a_class_graded_by_several_workers_has_the_grades_that_nbgrader_s_command_gives(graded):
+    verdicts = {(name, sample.student): graded.verdict(name, sample) for name, sample in graded.every()}
+    assert verdicts == graded.by_nbgrader
 
 
 def test_every_submission_has_the_status_that_belongs_to_it(graded):
     found = {
-        (name, sample.student): graded.row(name, sample.student).status
-        for name, sample in every_sample(graded)
+        (name, sample.student): graded.row(name, sample.student).status for name, sample in graded.every()
     }
-    assert found == {(name, sample.student): sample.status for name, sample in every_sample(graded)}
+    assert found == {(name, sample.student): sample.status for name, sample in graded.every()}
 
 
 def test_everybody_stands_in_the_table_of_every_assignment(graded):
@@ -90,10 +113,10 @@ def test_everybody_stands_in_the_table_of_every_assignment(graded):
 def test_full_marks_go_to_those_who_have_everything_right_and_to_nobody_else(graded):
     full = {
         (name, sample.student)
-        for name, sample in every_sample(graded)
+        for name, sample in graded.every()
         if sample.status not in ("unreadable", "missing") and graded.result(name, sample.student).earned == 90
     }
-    assert full == {(name, sample.student) for name, sample in every_sample(graded) if sample.full}
+    assert full == {(name, sample.student) for name, sample in graded.every() if sample.full}
 
 
 def test_a_mistake_in_one_exercise_costs_no_points_in_the_others(graded):
@@ -171,7 +194,7 @@ def test_a_file_with_50_MB_of_output_leaves_a_small_page(graded):
 def test_pytest_on_one_submission_gives_the_same_points_as_nbgrader(graded, monkeypatch):
     """Every sample that could be graded, through `pytest tests/<assignment> --submission PATH`."""
     differing = {}
-    for name, sample in every_sample(graded):
+    for name, sample in graded.every():
         if sample.status != "graded":
             continue
         (path,) = (graded.course.root / "submitted" / sample.student / name).glob("*.ipynb")

@@ -170,3 +170,37 @@ def test_one_allocation_far_past_the_limit_is_refused_as_an_error():
     session, student = open_session({"f": "def grow():\n    return len(bytearray(2**40))"})
     with closing(session), pytest.raises(StudentError, match="raised MemoryError"):
         student.grow()
+
+
+def test_a_submission_that_takes_too_long_in_all_is_stopped():
+    slow = {f"slow_{n}": "time.sleep(0.6)" for n in range(4)}
+    session, student = open_session(
+        {"imports": CELLS["imports"], **slow, "late": "count = 4"}, submission_seconds=1.5
+    )
+    with closing(session):
+        assert session.timed_out
+        states = [session.runs[index].state for index in sorted(session.runs)]
+        assert states[-1] == "timed out" and len(states) < 7
+        with pytest.raises(StudentError, match=r"the whole submission ran past 1\.5 s"):
+            student.get("count")
+        with pytest.raises(StudentError, match=r"Not run: the whole submission ran past 1\.5 s"):
+            student.begin_check("plain")
+
+
+def test_a_forged_reply_ends_the_kernel_and_nothing_else():
+    forge = """\
+def f():
+    import gc, socket
+    for other in gc.get_objects():
+        if isinstance(other, socket.socket) and other.family == socket.AF_UNIX:
+            try:
+                other.sendall(b"\\xff" * 64)
+            except OSError:
+                pass
+    return 1"""
+    session, student = open_session({"f": forge, "plain": CELLS["plain"]})
+    with closing(session):
+        with pytest.raises(StudentError, match="can't be read"):
+            student.f()
+        student.begin_check("plain")
+        assert student.double(2) == 4
