@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import nbformat
+
 SANDBOX, COLD, NONE, NBGRADER = "sandbox", "cold", "none", "nbgrader"
 MODES = (SANDBOX, COLD, NONE, NBGRADER)
 HARMFUL = "would hurt this machine"
@@ -48,6 +50,13 @@ class Case:
     @property
     def text(self) -> str:
         return "\n".join(path.read_text(errors="replace") for path in self.written)
+
+    @property
+    def printed(self) -> str:
+        """What the kernel put out, as the autograded notebook has it."""
+        books = [path for path in self.written if path.suffix == ".ipynb"]
+        cells = [cell for book in books for cell in nbformat.read(book, as_version=4).cells]
+        return "\n".join(output.get("text", "") for cell in cells for output in cell.get("outputs", []))
 
     @property
     def page(self) -> str:
@@ -134,7 +143,7 @@ def regrades(case: Case) -> str:
 
 def prints(words: str) -> Witness:
     """The kernel printed these words; only for what can't be seen from outside."""
-    return lambda case: f"got {words}" if words in case.text else ""
+    return lambda case: f"got {words}" if words in case.printed else ""
 
 
 def connects(case: Case) -> str:

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from attacks import course as courses
-from attacks.attack import NBGRADER, Attack, Case, Turn, goes_ungraded
+from attacks.attack import NBGRADER, NONE, Attack, Case, Turn, goes_ungraded
 
 REPELLED = "repelled"
 
@@ -28,7 +28,8 @@ def play(attacks: Sequence[Attack], mode: str) -> dict[str, str]:
     """What each attack got in this mode, "" for nothing, or why it was not run, with a dash before."""
     found = {attack.name: f"-{reason}" for attack in attacks if (reason := attack.not_run(mode))}
     todo = [attack for attack in attacks if attack.name not in found]
-    together = [attack for attack in todo if not attack.alone and attack.play is None]
+    apart = mode in (NONE, NBGRADER)  # there an attack may get what it wants, and so disturb the others
+    together = [attack for attack in todo if not (apart and attack.alone) and attack.play is None]
     groups = [together] if together else []
     groups += [[attack] for attack in todo if attack not in together]
     for group in groups:
@@ -52,10 +53,18 @@ def _play_class(attacks: list[Attack], mode: str) -> dict[str, str]:
         ended = all(course.points(student) == 10 for student in courses.HONEST)
         if os.environ.get("ATTACKS_SHOW"):
             print(mode, turns)
-        return {attack.name: _judge(Case(attack, mode, course, attack.name, _turn(turns, attack, mode), ended))
-                for attack in attacks}  # fmt: skip
+        # which one stopped the class shows when each that had no turn has a class of its own
+        again = [a for a in attacks if not ended and a.name not in turns and len(attacks) > 1]
+        found = {
+            attack.name: _judge(Case(attack, mode, course, attack.name, _turn(turns, attack, mode), ended or bool(again)))
+            for attack in attacks
+            if attack not in again
+        }
     finally:
         course.close()
+    for attack in again:
+        found |= _play_class([attack], mode)
+    return found
 
 
 def _turn(turns: dict[str, Turn], attack: Attack, mode: str) -> Turn:
