@@ -6,6 +6,8 @@ ASSIGNMENTS := $(notdir $(wildcard source/*))
 # The student kernel must not see this folder, so coursekit is installed as a copy and brought up to date here.
 SOURCES := pyproject.toml README.md $(shell find coursekit -type f -not -name '*.pyc')
 
+AS_ROOT := $(if $(filter 0,$(shell id -u)),,sudo --non-interactive)
+
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # SQLAlchemy's remarks about nbgrader's own queries
@@ -25,11 +27,19 @@ demo: setup  ## set everything up, hand in a sample class, grade it, write the f
 test: setup $(VENV)/pretrained  ## set everything up and pass all tests
 	pytest --numprocesses=2 --dist=loadfile --no-loadscope-reorder $(TESTFLAGS)
 
-setup: $(VENV)/coursekit  ## make the environment in .venv
+setup: $(VENV)/coursekit $(VENV)/sandbox  ## make the environment in .venv, and install bubblewrap if that can be done
 
 $(VENV)/packages: requirements.lock
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --requirement requirements.lock
+	@touch $@
+
+$(VENV)/sandbox: $(VENV)/packages
+	@command -v bwrap > /dev/null || test "$$(uname)" != Linux || ! command -v apt-get > /dev/null \
+		|| { $(AS_ROOT) apt-get install --yes --quiet bubblewrap || { $(AS_ROOT) apt-get update --quiet \
+		&& $(AS_ROOT) apt-get install --yes --quiet bubblewrap; }; } > /dev/null 2>&1 || true
+	@command -v bwrap > /dev/null || echo "Submissions are graded in a sandbox: install bubblewrap (apt-get install bubblewrap," \
+		"dnf install bubblewrap), or choose --sandbox none where all code is to be trusted."
 	@touch $@
 
 $(VENV)/pretrained: requirements-pretrained.lock $(VENV)/packages
@@ -46,7 +56,7 @@ release: setup  ## make the student notebooks
 	for name in $(ASSIGNMENTS); do nbgrader generate_assignment $$name --force --log-level=WARN || exit 1; done
 
 grade: setup  ## autograde what is new in submitted/ (FLAGS=--force: everything)
-	for name in $(ASSIGNMENTS); do nbgrader autograde $$name $(FLAGS) --log-level=CRITICAL || exit 1; done
+	coursekit autograde $(FLAGS) || test $$? -eq 1 # 1: not everybody's work could be graded, as it says
 
 feedback: setup  ## write the feedback pages that are missing (FLAGS=--force: all)
 	for name in $(ASSIGNMENTS); do nbgrader generate_feedback $$name $(FLAGS) --log-level=WARN || exit 1; done
@@ -61,7 +71,7 @@ lint: setup  ## check format and style
 	ruff format --check . && ruff check .
 
 clean:  ## remove the environment and everything that grading wrote
-	rm -rf $(VENV) gradebook.db* .pytest_cache .ruff_cache build
+	rm -rf $(VENV) .coursekit gradebook.db* .pytest_cache .ruff_cache build
 	git clean -fdXq submitted autograded feedback reports
 
 help:

@@ -3,13 +3,21 @@
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tqdm import tqdm
 
 from coursekit.course import Assignment, Course, CourseError
 from coursekit.earlier import FILE, write_earlier
+from coursekit.kernels import KERNELS
+
+if TYPE_CHECKING:
+    from coursekit.grading.autograde import ClassRun
+    from coursekit.grading.folders import RunningCourse
+    from coursekit.report.table import ClassTable
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -50,7 +58,27 @@ def _parser() -> argparse.ArgumentParser:
     samples.add_argument(
         "--odd", action="append", default=[], metavar="ASSIGNMENT", help="with all odd cases"
     )
-    command("table", _table, "show status and points of every student")
+    for name, run, text in [
+        ("autograde", _autograde, "grade what is new in submitted/, several submissions at a time"),
+        ("regrade", _regrade, "grade everybody again where checks have changed, and tell whose points move"),
+    ]:
+        added = command(name, run, text)
+        added.add_argument(
+            "--workers", type=int, help="processes on this machine; default: the number of cores"
+        )
+        added.add_argument("--scheduler", default="", metavar="ADDRESS", help="of a Dask cluster that grades")
+        added.add_argument(
+            "--sandbox",
+            choices=KERNELS,
+            help="`none` for code one trusts; default: as configured",
+        )
+        added.add_argument("--fresh", action="store_true", help="take no result from those that were kept")
+        if run is _autograde:
+            added.add_argument("--force", action="store_true", help="also what was autograded already")
+        else:
+            added.add_argument("--dry-run", action="store_true", help="only tell")
+    table = command("table", _table, "show status and points of every student")
+    table.add_argument("--csv", type=Path, metavar="FILE", help="write it there, for one assignment")
     return parser
 
 
@@ -108,11 +136,83 @@ def _samples(options: argparse.Namespace) -> int:
     return 0
 
 
-def _table(options: argparse.Namespace) -> int:
-    from coursekit.report.table import class_table, table_lines
+def _autograde(options: argparse.Namespace) -> int:
+    from coursekit.grading.write import Writer
+    from coursekit.report.table import class_table
 
+    worst = 0
+    for run, course in _class_runs(options):
+        students = course.handed_in(run.assignment.name) if options.force else run.to_do()
+        writer = Writer(course)
+        problems = []
+        with tqdm(total=len(students), desc=run.assignment.name, unit=" submissions") as bar:
+            for submission in run.grade(students):
+                problems += writer.write(submission, run.assignment.name)
+                bar.update()
+        worst = max(worst, _conclude(class_table(run.assignment), problems))
+    return worst
+
+
+def _regrade(options: argparse.Namespace) -> int:
+    from coursekit.grading.regrade import Move, move_lines, moves
+    from coursekit.grading.write import Writer
+
+    for run, course in _class_runs(options):
+        students = course.handed_in(run.assignment.name)
+        writer = Writer(course)
+        moved: list[Move] = []
+        problems: list[str] = []
+        with tqdm(total=len(students), desc=run.assignment.name, unit=" submissions") as bar:
+            for found in moves(course, run, students):
+                if isinstance(found, Move):
+                    moved.append(found)
+                    continue
+                if not options.dry_run:
+                    problems += writer.write(found, run.assignment.name)
+                bar.update()
+        print("\n".join([*move_lines(moved), *problems]))
+        count = len({move.student for move in moved})
+        verb = "would move" if options.dry_run else "moved"
+        print(f"{run.assignment.name}: the points of {count} of {len(students)} students {verb}.")
+    return 0
+
+
+def _class_runs(options: argparse.Namespace) -> "Iterator[tuple[ClassRun, RunningCourse]]":
+    from coursekit.grading.autograde import ClassRun
+    from coursekit.grading.folders import RunningCourse
+
+    kernel = KERNELS.get(options.sandbox, "")
+    workers = options.workers or os.cpu_count() or 1
     for assignment in _assignments(options):
-        print("\n".join(table_lines(class_table(assignment))), end="\n\n")
+        course = RunningCourse.open(assignment.course.root)
+        own = course.assignment(assignment.name)
+        yield ClassRun(course, own, workers, options.scheduler, kernel, options.fresh), course
+
+
+def _conclude(table: "ClassTable", problems: list[str]) -> int:
+    """Count the statuses, and name those whom a person has to look at; 1 if there are any."""
+    from coursekit.checks.results import GRADED
+
+    counts = Counter(row.status for row in table.rows)
+    print(f"{table.assignment}: " + ", ".join(f"{count} {status}" for status, count in counts.most_common()))
+    others = [f"{row.student}: {row.status}" for row in table.rows if row.status != GRADED]
+    print("\n".join([*others, *problems]), end="\n" if others or problems else "")
+    return int(bool(others or problems))
+
+
+def _table(options: argparse.Namespace) -> int:
+    from coursekit.report.table import class_table, table_lines, write_csv
+
+    assignments = _assignments(options)
+    if options.csv and len(assignments) != 1:
+        raise CourseError("--csv writes the table of one assignment: name it")
+    for assignment in assignments:
+        table = class_table(assignment)
+        if options.csv:
+            write_csv(table, options.csv)
+            print(f"{options.csv}: {len(table.rows)} students")
+        else:
+            print("\n".join(table_lines(table)), end="\n\n")
     return 0
 
 

@@ -77,9 +77,9 @@ class Assignment:
         Raises:
             CourseError: no notebook of the assignment has it.
         """
-        for path in self.source_notebooks():
-            if grade_id in self.grade_ids_of(path.stem):
-                return path
+        for name, grade_ids in self._grade_ids.items():
+            if grade_id in grade_ids:
+                return self.course.root / self.course.source / self.name / f"{name}.ipynb"
         raise CourseError(
             f"{self.checks / grade_id}.py belongs to no cell: "
             f"no notebook of {self.course.source}/{self.name} has a cell with grade_id `{grade_id}`"

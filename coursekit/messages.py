@@ -6,6 +6,8 @@ environment has.
 
 import json
 import math
+import socket
+import struct
 from collections.abc import Callable
 from typing import Any
 
@@ -105,6 +107,27 @@ def decode(buffers: list[Any], restore: Callable[[dict], Any] | None = None) -> 
         raise
     except Exception as error:  # whatever a forged reply provokes in the parsers
         raise MessageError(f"not a message: {type(error).__name__}") from error
+
+
+_HEAD = struct.Struct("!QII")  # number of the request, lengths of the two buffers
+
+
+def send(connection: socket.socket, number: int, buffers: list[bytes]) -> None:
+    """Put one message on a stream: a request, or the reply to request `number`."""
+    connection.sendall(b"".join([_HEAD.pack(number, len(buffers[0]), len(buffers[1])), *buffers]))
+
+
+def receive(read: Callable[[int], bytes]) -> tuple[int, list[bytes]]:
+    """Take one message from a stream; `read` gives exactly as many bytes as it is asked for.
+
+    Raises:
+        MessageError: the head announces more than `MAX_BYTES`; what follows can't be told apart.
+    """
+    number, first, second = _HEAD.unpack(read(_HEAD.size))
+    if first + second > MAX_BYTES:
+        raise MessageError(f"it is larger than {MAX_BYTES // 2**20} MB")
+    body = read(first + second)
+    return number, [body[:first], body[first:]]
 
 
 def probe(tensor: Any) -> Any:

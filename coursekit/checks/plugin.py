@@ -19,6 +19,7 @@ from coursekit.checks.results import CheckResult, ExerciseResult
 from coursekit.checks.variants import mistakes_of
 from coursekit.checks.verdict import explain
 from coursekit.course import TEST_PREFIX, Assignment, Course, CourseError
+from coursekit.kernels import BUBBLEWRAP, KERNELS, PLAIN
 from coursekit.student.blank import blank_copy
 from coursekit.student.proxy import Student
 from coursekit.student.reading import read
@@ -68,6 +69,12 @@ _ASSIGNMENTS = pytest.StashKey[dict[Path, Assignment]]()
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("coursekit")
     group.addoption("--submission", type=Path, help="notebook to check, instead of the instructor's solution")
+    group.addoption(
+        "--sandbox",
+        choices=KERNELS,
+        default=BUBBLEWRAP,
+        help="around the submission; `none` for code one trusts",
+    )
     group.addoption("--draw-seed", type=int, help="replay the checks that draw their inputs with this seed")
 
 
@@ -187,7 +194,9 @@ def _start_run(key: tuple[Path, str], config: pytest.Config) -> CheckRun:
             raise CourseError(handed.problem)
         released = assignment.released(name)
         submission = Submission(repair(handed.notebook, released)[0], released)
-    session = Session(deepcopy(submission.notebook), files=assignment.handed_out())
+    # the instructor's own code needs no sandbox
+    kernel = KERNELS[config.getoption("--sandbox")] if path else PLAIN
+    session = Session(deepcopy(submission.notebook), kernel_name=kernel, files=assignment.handed_out())
     session.run_cells()
     seed = config.getoption("--draw-seed")
     store = Store.load(folder)

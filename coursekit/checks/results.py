@@ -44,10 +44,11 @@ class CheckResult:
 
 @dataclass
 class ExerciseResult:
-    """The checks of one test cell, in the order of the file."""
+    """The checks of one test cell, in the order of the file. `key` is a hash of what they depend on."""
 
     grade_id: str
     checks: list[CheckResult] = field(default_factory=list)
+    key: str = ""
 
     @property
     def points(self) -> float:
@@ -64,7 +65,10 @@ class ExerciseResult:
 
 @dataclass
 class SubmissionResult:
-    """One notebook of one submission. `seed` replays the checks that draw their inputs."""
+    """One notebook of one submission. `seed` replays the checks that draw their inputs.
+
+    `key` is a hash of what all of it depends on, `kernel` the kernelspec in which it ran.
+    """
 
     status: str
     notes: list[str] = field(default_factory=list)
@@ -72,6 +76,8 @@ class SubmissionResult:
     exercises: list[ExerciseResult] = field(default_factory=list)
     seed: int = 0
     seconds: float = 0.0
+    kernel: str = ""
+    key: str = ""
 
     def exercise(self, grade_id: str) -> ExerciseResult | None:
         return next((exercise for exercise in self.exercises if exercise.grade_id == grade_id), None)
@@ -86,7 +92,7 @@ class SubmissionResult:
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> "SubmissionResult":
         exercises = [
-            ExerciseResult(entry["grade_id"], [CheckResult(**check) for check in entry["checks"]])
+            ExerciseResult(**entry | {"checks": [CheckResult(**check) for check in entry["checks"]]})
             for entry in values["exercises"]
         ]
         return cls(**values | {"exercises": exercises})

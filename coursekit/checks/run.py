@@ -1,5 +1,6 @@
 """Grading one notebook: run its cells, run the checks of its test cells, give the result."""
 
+import os
 import sys
 import time
 from collections.abc import Container, Sequence
@@ -88,6 +89,7 @@ def grade(
         exercises=results,
         seed=run.seed,
         seconds=round(time.monotonic() - started, 1),
+        kernel=session.kernel_name,
     )
     return Graded(result, {name: found.observations for name, found in run.references.items()})
 
@@ -170,8 +172,9 @@ def _pytest(assignment: Assignment, files: list[Path], plugin: object, *options:
 
 def _forget_modules(folder: Path) -> None:
     """Check files are read anew each time: pytest would take them from memory, even those of another course."""
+    inside = f"{folder}{os.sep}"
     for name, module in list(sys.modules.items()):
-        if Path(getattr(module, "__file__", None) or "/").parent == folder:
+        if (getattr(module, "__file__", None) or "").startswith(inside):
             del sys.modules[name]
 
 

@@ -8,3 +8,6 @@ A kernel is chosen by the name of its kernelspec; its provisioner decides what s
 """
 
 SANDBOXED, COLD, PLAIN = "coursekit", "coursekit-cold", "coursekit-plain"
+#: values of the option --sandbox
+BUBBLEWRAP, NONE = "bubblewrap", "none"
+KERNELS = {BUBBLEWRAP: SANDBOXED, NONE: PLAIN}

@@ -1,7 +1,7 @@
 """What every student kernel has, sandboxed or not: limits, files, and a watch on its memory."""
 
-import asyncio
 import contextlib
+import threading
 from collections.abc import Callable
 
 import psutil
@@ -29,26 +29,32 @@ class StudentProvisioner(KernelProvisionerBase):
 
     #: why the kernel was ended, for the student; empty if it was not
     ended_because = ""
-    _watcher: asyncio.Task | None = None
+    _watched: threading.Event | None = None
 
-    def watch(self, family: Callable[[], int]) -> None:
-        """Look at the kernel's memory from now on; `family` gives that of all its processes, in bytes."""
-        self._watcher = asyncio.ensure_future(self._watch(family))
+    def watch(self, family: Callable[[], int], end: Callable[[], None]) -> None:
+        """Look at the kernel's memory from now on.
+
+        Args:
+            family: gives the memory of all its processes, in bytes.
+            end: ends the kernel.
+        """
+        self._watched = threading.Event()
+        # a thread, since the grader does nothing else while it waits for a reply
+        threading.Thread(target=self._watch, args=(family, end, self._watched), daemon=True).start()
 
     def stop_watching(self) -> None:
-        if self._watcher is not None:
-            self._watcher.cancel()
+        if self._watched is not None:
+            self._watched.set()
 
-    async def _watch(self, family: Callable[[], int]) -> None:
+    def _watch(self, family: Callable[[], int], end: Callable[[], None], over: threading.Event) -> None:
         grader = psutil.Process()
         before = grader.memory_info().rss
         with contextlib.suppress(psutil.Error, OSError):
-            while True:
+            while not over.wait(self.poll_seconds):
                 if family() > self.memory_limit * MEBIBYTE:
                     self.ended_because = f"it used more than {self.memory_limit} MiB of memory"
                 elif grader.memory_info().rss - before > self.flood_limit * MEBIBYTE:
                     self.ended_because = "it sent more data than the grader takes"
                 if self.ended_because:
-                    await self.kill()
+                    end()
                     return
-                await asyncio.sleep(self.poll_seconds)

@@ -34,7 +34,7 @@ class PlainProvisioner(StudentProvisioner, LocalProvisioner):
             with contextlib.suppress(ProcessLookupError):
                 resource.prlimit(self.process.pid, resource.RLIMIT_DATA, (ceiling, ceiling))
         process = psutil.Process(self.process.pid)
-        self.watch(lambda: _memory(process))
+        self.watch(lambda: _memory(process), process.kill)
         if self.parent.transport == "ipc":
             await self._sockets_bound(info)
         return info

@@ -13,11 +13,9 @@ from pathlib import Path
 
 from coursekit.course import CourseError
 from coursekit.kernels.environment import clean_environment, font_lists
-from coursekit.kernels.inside import server
+from coursekit.kernels.inside import places
 
-HOME = Path(server.HOME)
-INSIDE = Path(server.__file__).parent
-_PROGRAM = Path("/run/coursekit")
+_HOME = Path(places.HOME)
 #: "nobody": what root's kernels run as, since some limits don't hold for root
 UNPRIVILEGED = 65534
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
@@ -64,14 +62,14 @@ def command(mode: str, scratch: int) -> list[str]:
     line += ["--unshare-cgroup-try", "--hostname", "sandbox"] if mode == "cold" else []
     if root:
         # root's server becomes "nobody" by itself, once it has mounted a /proc that forks can mount again
-        line += ["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
-        line += ["--cap-add", "CAP_SYS_ADMIN"] if mode == "warm" else []
+        line += ["--cap-drop", "ALL", "--cap-add", "CAP_SYS_ADMIN"]
+        line += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
     else:
         line += ["--unshare-user"] + (["--disable-userns"] if mode == "cold" else [])
     if mode == "cold":
         line += ["--die-with-parent"]
     line += ["--clearenv"]
-    environment = clean_environment(HOME) | ({"COURSEKIT_USER": str(UNPRIVILEGED)} if root else {})
+    environment = clean_environment(_HOME) | ({"COURSEKIT_USER": str(UNPRIVILEGED)} if root else {})
     for name, value in environment.items():
         line += ["--setenv", name, value]
     for folder in map(Path, _SYSTEM):
@@ -79,21 +77,29 @@ def command(mode: str, scratch: int) -> list[str]:
             line += ["--symlink", os.readlink(folder), str(folder)]
         elif folder.exists():
             line += ["--ro-bind", str(folder), str(folder)]
-    places = [*_CONFIGURATION, *dict.fromkeys([sys.base_prefix, sys.prefix])]
-    above = {parent for place in [*places, *server.WRITABLE, _PROGRAM] for parent in Path(place).parents}
+    shown = [*_CONFIGURATION, *dict.fromkeys([sys.base_prefix, sys.prefix])]
+    above = {parent for place in [*shown, *places.WRITABLE, places.PROGRAM] for parent in Path(place).parents}
     for folder in sorted(above):  # or bubblewrap would make them for root alone
         line += ["--dir", str(folder)]
-    for place in places:
+    for place in shown:
         line += ["--ro-bind-try", place, place]
-    line += ["--ro-bind", str(INSIDE), str(_PROGRAM), "--proc", "/proc", "--dev", "/dev"]
-    for folder in server.WRITABLE:
+    line += [
+        "--ro-bind",
+        str(Path(places.__file__).parent),
+        places.PROGRAM,
+        "--proc",
+        "/proc",
+        "--dev",
+        "/dev",
+    ]
+    for folder in places.WRITABLE:
         line += ["--perms", "0777", "--size", str(scratch << 20), "--tmpfs", folder]
-    line += ["--perms", "0777", "--dir", f"{HOME}/.matplotlib"]
+    line += ["--perms", "0777", "--dir", f"{places.HOME}/.matplotlib"]
     if mode == "warm":
         for cached in font_lists():
-            line += ["--ro-bind", str(cached), f"{HOME}/.matplotlib/{cached.name}"]
-    return [*line, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", str(HOME), "--", sys.executable]
+            line += ["--ro-bind", str(cached), f"{places.HOME}/.matplotlib/{cached.name}"]
+    return [*line, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", places.HOME, "--", sys.executable]
 
 
 def server_command(mode: str, scratch: int, modules: list[str]) -> list[str]:
-    return [*command(mode, scratch), str(_PROGRAM / Path(server.__file__).name), mode, *modules]
+    return [*command(mode, scratch), f"{places.PROGRAM}/{places.SERVER}", mode, *modules]

@@ -6,6 +6,7 @@ import logging
 import os
 import select
 import signal
+import socket
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,16 @@ from traitlets import Bool, Integer, List, Unicode
 
 from coursekit.kernels import sandbox
 from coursekit.kernels.base import MEBIBYTE, StudentProvisioner
-from coursekit.kernels.inside.server import RUN
-from coursekit.kernels.start import Started, StartFailed, cold_because, start_cold, start_warm
+from coursekit.kernels.inside.places import RUN
+from coursekit.kernels.start import (
+    Started,
+    StartFailed,
+    cold_because,
+    start_cold,
+    start_warm,
+    use_server,
+    warm_server,
+)
 
 _log = logging.getLogger(__name__)
 _WAIT_SECONDS = 0.005
@@ -73,8 +82,8 @@ class SandboxProvisioner(StudentProvisioner):
         }
         self._started = await asyncio.to_thread(self._start, request)
         self._ended = False
-        tasks = Path(f"/proc/{self._started.pid}")
-        self.watch(lambda: _family_memory(tasks))
+        process, pidfd = Path(f"/proc/{self._started.pid}"), self._started.pidfd
+        self.watch(lambda: _family_memory(process), lambda: signal.pidfd_send_signal(pidfd, signal.SIGKILL))
         return connection | {
             "ip": f"/proc/{self._started.pid}/root{RUN}/kernel",
             "key": self.parent.session.key,
@@ -145,6 +154,24 @@ class SandboxProvisioner(StudentProvisioner):
             os.close(started.pidfd)
             if started.wrapper is not None:
                 started.wrapper.wait()
+
+
+def launch_server() -> socket.socket | None:
+    """Start the server for kernels with the default settings, and give the way to it; None without a sandbox.
+
+    Its imports take seconds, in which the caller can do something else. Other processes take it by
+    `use_launched_server`.
+    """
+    return None if sandbox.problem() else warm_server(*_defaults()).control
+
+
+def use_launched_server(control: socket.socket) -> None:
+    """Fork kernels from the server of another process."""
+    use_server(*_defaults(), control)
+
+
+def _defaults() -> tuple[int, list[str]]:
+    return SandboxProvisioner.scratch_limit.default_value, _PRELOAD
 
 
 def _family_memory(process: Path) -> int:

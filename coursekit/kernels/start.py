@@ -11,7 +11,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from coursekit.kernels.environment import pack_home
 from coursekit.kernels.sandbox import server_command
@@ -33,23 +33,35 @@ class Started:
 
 
 class Server:
-    """A Python process inside a sandbox that starts kernels on request."""
+    """A Python process inside a sandbox that starts kernels on request.
 
-    def __init__(self, mode: str, scratch: int, modules: Sequence[str] = ()) -> None:
+    Requests go into `control`, a socket that several processes can share: each request is one packet.
+    """
+
+    def __init__(
+        self, control: socket.socket, process: subprocess.Popen | None = None, complaints: IO | None = None
+    ):
+        self.control = control
+        self.process = process
+        self._complaints = complaints
+
+    @classmethod
+    def launch(cls, mode: str, scratch: int, modules: Sequence[str] = ()) -> "Server":
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self._complaints = tempfile.TemporaryFile()  # noqa: SIM115  (closed with the server)
-        self.process = subprocess.Popen(
-            server_command(mode, scratch, list(modules)),
-            stdin=theirs,
-            stdout=subprocess.DEVNULL,
-            stderr=self._complaints,
-        )
-        theirs.close()
-        self._control = ours
+        complaints = tempfile.TemporaryFile()  # noqa: SIM115  (closed with the server)
+        with theirs:
+            process = subprocess.Popen(
+                server_command(mode, scratch, list(modules)),
+                stdin=theirs,
+                stdout=subprocess.DEVNULL,
+                stderr=complaints,
+            )
+        return cls(ours, process, complaints)
 
     @property
     def alive(self) -> bool:
-        return self.process.poll() is None
+        """False if it is known to have ended."""
+        return self.process is None or self.process.poll() is None
 
     def start_kernel(self, request: dict[str, Any], files: Sequence[str], seconds: float) -> Started:
         """Have a kernel started; returns when its sockets are bound.
@@ -63,7 +75,7 @@ class Server:
             archive.seek(0)
             descriptors = [theirs.fileno(), archive.fileno(), output.fileno()]
             try:
-                socket.send_fds(self._control, [json.dumps(request).encode()], descriptors)
+                socket.send_fds(self.control, [json.dumps(request).encode()], descriptors)
             except OSError as error:
                 raise StartFailed(f"the server in the sandbox is gone{self._last_words()}") from error
             theirs.close()
@@ -83,22 +95,37 @@ class Server:
         return Started(files[0], _pid_of(files[0]))
 
     def _last_words(self) -> str:
+        if self._complaints is None:
+            return ""
         self._complaints.seek(0)
         lines = self._complaints.read().decode(errors="replace").strip().splitlines()
         return f" ({lines[-1]})" if lines else ""
 
     def close(self) -> None:
-        """End the server and every kernel that it started."""
-        self._control.close()
-        if self.alive:
+        """Let go of the server; it ends, with every kernel that it started, when nobody holds it."""
+        self.control.close()
+        if self.process is not None:
             self.process.kill()
-        self.process.wait()
-        self._complaints.close()
+            self.process.wait()
+            self._complaints.close()
 
 
 _warm: dict[tuple, Server] = {}
 #: why no warm start is possible here, once that is known
 cold_because: list[str] = []
+
+
+def warm_server(scratch: int, modules: Sequence[str]) -> Server:
+    """This process's server; it is launched if there is none or it has died."""
+    key = (scratch, *modules)
+    if key not in _warm or not _warm[key].alive:
+        _warm[key] = Server.launch("warm", scratch, modules)
+    return _warm[key]
+
+
+def use_server(scratch: int, modules: Sequence[str], control: socket.socket) -> None:
+    """Take another process's server for this one."""
+    _warm[scratch, *modules] = Server(control)
 
 
 def start_warm(
@@ -109,15 +136,12 @@ def start_warm(
     Raises:
         StartFailed: not even with a new server.
     """
-    key = (scratch, *modules)
     for attempt in ("with the server at hand", "with a new one"):
-        server = _warm.get(key)
-        if server is None or not server.alive:
-            server = _warm[key] = Server("warm", scratch, modules)
+        server = warm_server(scratch, modules)
         try:
             return server.start_kernel(request, files, seconds)
         except StartFailed:
-            _warm.pop(key).close()
+            _warm.pop((scratch, *modules)).close()
             if attempt == "with a new one":
                 raise
     raise AssertionError("unreachable")
@@ -125,7 +149,7 @@ def start_warm(
 
 def start_cold(scratch: int, request: dict[str, Any], files: Sequence[str], seconds: float) -> Started:
     """A sandbox of its own for one kernel."""
-    server = Server("cold", scratch)
+    server = Server.launch("cold", scratch)
     try:
         started = server.start_kernel(request, files, seconds)
     except StartFailed:

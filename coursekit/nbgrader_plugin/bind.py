@@ -28,6 +28,20 @@ class BindChecks(NbGraderPreprocessor):
         return nb, resources
 
 
+def require_bound(assignment: Assignment) -> None:
+    """Raise CourseError unless the released test cells and the check files belong together."""
+    course = assignment.course
+    problems = [
+        problem
+        for name in assignment.released_names()
+        for problem in binding_problems(
+            assignment, assignment.released(name), Path(course.release, assignment.name, f"{name}.ipynb")
+        )
+    ]
+    if problems:
+        raise CourseError("\n".join(problems))
+
+
 def binding_problems(assignment: Assignment, notebook: NotebookNode, path: Path) -> list[str]:
     """What is wrong between the test cells of a notebook and the check files, a sentence each."""
     wanted = points_of(notebook)

@@ -6,7 +6,7 @@ from pathlib import Path
 from traitlets.config import Application, Config
 
 from coursekit.course import CourseError
-from coursekit.nbgrader_plugin.bind import binding_problems
+from coursekit.nbgrader_plugin.bind import require_bound
 from coursekit.nbgrader_plugin.folders import course_of, stop
 
 _checked: set[tuple[Path, str]] = set()
@@ -26,15 +26,7 @@ def before_autograde(assignment: str, student: str, notebooks: list[str]) -> Non
     try:
         names = bound.released_names()
         if (course.root, bound.name) not in _checked:
-            problems = [
-                problem
-                for name in names
-                for problem in binding_problems(
-                    bound, bound.released(name), Path(course.release, bound.name, f"{name}.ipynb")
-                )
-            ]
-            if problems:
-                raise CourseError("\n".join(problems))
+            require_bound(bound)
             _checked.add((course.root, bound.name))
     except CourseError as error:
         stop(log, str(error))

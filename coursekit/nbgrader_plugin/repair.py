@@ -13,7 +13,8 @@ from coursekit.nbgrader_plugin.folders import course_of, stop
 from coursekit.student.reading import read
 from coursekit.student.repair import repair
 
-RESULT = "coursekit"
+#: what reading and repairing found, for the next step
+FOUND = "coursekit_found"
 
 
 class RepairCells(NbGraderPreprocessor):
@@ -40,5 +41,5 @@ class RepairCells(NbGraderPreprocessor):
             kept = SubmissionResult("", notes=handed.notes + notes)
             for note in kept.notes:
                 self.log.warning("%s: %s", names["student"], note)
-        notebook.metadata[RESULT] = kept.as_dict()
+        notebook.metadata[FOUND] = kept.as_dict()
         return notebook, resources

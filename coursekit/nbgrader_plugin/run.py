@@ -1,44 +1,48 @@
 """In autograde, second step: the notebook runs in a student kernel, and the hidden checks give the verdict."""
 
 import sys
+from dataclasses import replace
 
 from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import NotebookNode
 from nbgrader.preprocessors import Execute
-from traitlets import Float, Integer, Unicode
+from traitlets import Bool, Float, Integer, Unicode
 
 from coursekit.checks.results import SubmissionResult
-from coursekit.checks.run import grade
 from coursekit.course import CourseError, grade_id, is_test_cell
+from coursekit.kept import Results, grade_unless_kept
+from coursekit.kernels import SANDBOXED
 from coursekit.nbgrader_plugin.folders import course_of, stop
-from coursekit.nbgrader_plugin.repair import RESULT
+from coursekit.nbgrader_plugin.repair import FOUND
 from coursekit.nbgrader_plugin.verdict import verdict_output
-from coursekit.student.session import Limits
+from coursekit.student.runner import Limits
+
+#: the result in an autograded notebook; written last, so that one that has it is complete
+RESULT = "coursekit"
 
 
 class RunChecks(Execute):
     """Takes the place of nbgrader's Execute, whose `timeout` is the limit for one cell."""
 
     call_timeout = Float(5, help="seconds that one call of a student's function may take").tag(config=True)
+    submission_timeout = Float(600, help="seconds that a whole notebook with its checks may take").tag(
+        config=True
+    )
     memory_limit = Integer(2048, help="MiB of memory that a student kernel may use").tag(config=True)
-    student_kernel = Unicode("coursekit", help="kernelspec in which submissions run").tag(config=True)
+    student_kernel = Unicode(SANDBOXED, help="kernelspec in which submissions run").tag(config=True)
+    fresh = Bool(False, help="take no result from those that were kept").tag(config=True)
+
+    @property
+    def limits(self) -> Limits:
+        return Limits(
+            self.timeout or 30, self.call_timeout, self.submission_timeout, memory=self.memory_limit
+        )
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
-        names = resources["nbgrader"]
-        kept = SubmissionResult.from_dict(nb.metadata[RESULT])
+        kept = SubmissionResult.from_dict(nb.metadata.pop(FOUND))
         if not kept.status:
-            assignment = course_of(self.config).assignment(names["assignment"])
-            limits = Limits(self.timeout or 30, self.call_timeout, memory=self.memory_limit)
             try:
-                kept = grade(
-                    assignment,
-                    nb,
-                    names["notebook"],
-                    assignment.released(names["notebook"]),
-                    limits,
-                    kernel_name=self.student_kernel,
-                    notes=kept.notes,
-                ).result
+                kept = replace(self.result_of(nb, resources), notes=kept.notes)
             except CourseError as error:
                 stop(self.log, str(error))
         for cell in nb.cells:
@@ -46,8 +50,29 @@ class RunChecks(Execute):
                 cell.outputs.insert(0, verdict_output(kept, grade_id(cell)))
         nb.metadata[RESULT] = kept.as_dict()
         resources[RESULT] = kept
-        points = f"{kept.earned:g} points in {kept.seconds:g} s" if kept.exercises else "nothing to grade"
-        print(
-            f"{names['assignment']}  {names['student']}: {kept.status}, {points}", file=sys.stderr, flush=True
-        )
+        self.tell(kept, resources)
         return nb, resources
+
+    def result_of(self, nb: NotebookNode, resources: ResourcesDict) -> SubmissionResult:
+        """Grade the notebook, whose code cells get the outputs of the run."""
+        names = resources["nbgrader"]
+        course = course_of(self.config)
+        assignment = course.assignment(names["assignment"])
+        released = assignment.released(names["notebook"])
+        return grade_unless_kept(
+            Results(course.root),
+            assignment,
+            nb,
+            names["notebook"],
+            released,
+            self.limits,
+            self.student_kernel,
+            self.fresh,
+        )
+
+    def tell(self, kept: SubmissionResult, resources: ResourcesDict) -> None:
+        """One line for each notebook."""
+        names = resources["nbgrader"]
+        points = f"{kept.earned:g} points in {kept.seconds:g} s" if kept.exercises else "nothing to grade"
+        line = f"{names['assignment']}  {names['student']}: {kept.status}, {points}"
+        print(line, file=sys.stderr, flush=True)

@@ -4,9 +4,9 @@ from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import NotebookNode
 from nbgrader.preprocessors import SaveAutoGrades
 
-from coursekit.checks.results import MISSING, UNREADABLE
+from coursekit.checks.results import GRADED
 from coursekit.course import grade_id, is_test_cell
-from coursekit.nbgrader_plugin.repair import RESULT
+from coursekit.nbgrader_plugin.run import RESULT
 
 
 class SaveScores(SaveAutoGrades):
@@ -19,7 +19,7 @@ class SaveScores(SaveAutoGrades):
     def _add_score(self, cell: NotebookNode, resources: ResourcesDict) -> None:
         super()._add_score(cell, resources)
         result = resources[RESULT]
-        nothing_to_grade = result.status in (UNREADABLE, MISSING)
+        nothing_to_grade = not result.exercises and result.status != GRADED
         if not is_test_cell(cell) and not nothing_to_grade:
             return
         grade = self.gradebook.find_grade(

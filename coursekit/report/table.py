@@ -1,16 +1,18 @@
 """One row per student: status, points per exercise, total."""
 
-import json
-from collections.abc import Iterator
+import csv
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from nbgrader.api import Gradebook, MissingEntry
-from nbgrader.coursedir import CourseDirectory
-from traitlets.config import Config, PyFileConfigLoader
+from nbgrader.api import Assignment as AssignmentEntry
+from nbgrader.api import Grade, Gradebook, MissingEntry, SubmittedAssignment, SubmittedNotebook
+from sqlalchemy.orm import joinedload
 
-from coursekit.checks.results import MISSING, SubmissionResult
-from coursekit.course import Assignment, CourseError
+from coursekit.checks.results import GRADED, MISSING
+from coursekit.course import Assignment
+from coursekit.grading.folders import RunningCourse
+from coursekit.kernels import PLAIN
 
 NOT_AUTOGRADED = "not autograded"
 
@@ -23,6 +25,8 @@ class Row:
     status: str
     points: dict[str, float | None] = field(default_factory=dict)
     total: float | None = None
+    #: graded without a sandbox
+    unprotected: bool = False
 
 
 @dataclass
@@ -32,80 +36,64 @@ class ClassTable:
     rows: list[Row]
 
 
-def nbgrader_folders(root: Path) -> CourseDirectory:
-    """Folders and gradebook as `nbgrader_config.py` in `root` has them."""
-    name = "nbgrader_config.py"
-    config = PyFileConfigLoader(name, path=str(root)).load_config() if (root / name).exists() else Config()
-    return CourseDirectory(config=config, root=str(root))
-
-
 def class_table(assignment: Assignment) -> ClassTable:
     """Everybody who is in the gradebook or has a folder in submitted/, whatever became of the submission.
 
     Raises:
         CourseError: there is no gradebook yet.
     """
-    folders = nbgrader_folders(assignment.course.root)
-    if (
-        folders.db_url == f"sqlite:///{assignment.course.root / 'gradebook.db'}"
-        and not (assignment.course.root / "gradebook.db").exists()
-    ):
-        raise CourseError(
-            f"there is no gradebook yet: run `nbgrader generate_assignment {assignment.name}` first"
-        )
-    with Gradebook(folders.db_url, folders.course_id) as gradebook:
+    course = RunningCourse.open(assignment.course.root)
+    with course.gradebook() as gradebook:
         try:
             notebooks = gradebook.find_assignment(assignment.name).notebooks
         except MissingEntry:
             notebooks = []
         maximum = {cell.name: cell.max_score for notebook in notebooks for cell in notebook.grade_cells}
+        names = [notebook.name for notebook in notebooks]
         known = {student.id for student in gradebook.students}
-        submitted = Path(folders.root, folders.submitted_directory)
-        handed_in = {path.name for path in submitted.glob("*") if path.is_dir()}
-        rows = [
-            _row(
-                gradebook, folders, assignment.name, student, [book.name for book in notebooks], list(maximum)
-            )
-            for student in sorted(known | handed_in)
-        ]
+        points = _points(gradebook, assignment.name)
+    rows = [
+        _row(course, assignment.name, student, names, points.get(student, {}), maximum)
+        for student in sorted(known | set(course.handed_in(assignment.name)))
+    ]
     return ClassTable(assignment.name, maximum, rows)
 
 
+def _points(gradebook: Gradebook, assignment: str) -> dict[str, dict[str, float | None]]:
+    """Points by student and exercise, in one query; None where nothing was graded yet."""
+    grades = (
+        gradebook.db.query(SubmittedAssignment.student_id, Grade)
+        .select_from(Grade)
+        .options(joinedload(Grade.cell))
+        .join(SubmittedNotebook, SubmittedNotebook.id == Grade.notebook_id)
+        .join(SubmittedAssignment, SubmittedAssignment.id == SubmittedNotebook.assignment_id)
+        .join(AssignmentEntry, AssignmentEntry.id == SubmittedAssignment.assignment_id)
+        .filter(AssignmentEntry.name == assignment)
+    )
+    found: dict[str, dict[str, float | None]] = {}
+    for student, grade in grades:
+        graded = grade.manual_score is not None or grade.auto_score is not None
+        found.setdefault(student, {})[grade.cell.name] = grade.score if graded else None
+    return found
+
+
 def _row(
-    gradebook: Gradebook,
-    folders: CourseDirectory,
+    course: RunningCourse,
     assignment: str,
     student: str,
     notebooks: list[str],
-    exercises: list[str],
+    points: dict[str, float | None],
+    exercises: Iterable[str],
 ) -> Row:
-    graded_in = Path(folders.format_path(folders.autograded_directory, student, assignment))
-    results = [_result(graded_in / f"{name}.ipynb") for name in notebooks]
+    results = [course.result(student, assignment, name) for name in notebooks]
     found = [result for result in results if result is not None]
     if not found:
-        handed_in = Path(folders.format_path(folders.submitted_directory, student, assignment)).glob(
-            "*.ipynb"
-        )
+        handed_in = course.submitted(student, assignment).glob("*.ipynb")
         return Row(student, NOT_AUTOGRADED if any(handed_in) else MISSING, dict.fromkeys(exercises))
-    points: dict[str, float | None] = {}
-    for notebook in notebooks:
-        for name in exercises:
-            try:
-                grade = gradebook.find_grade(name, notebook, assignment, student)
-            except MissingEntry:
-                continue
-            graded = grade.manual_score is not None or grade.auto_score is not None
-            points[name] = grade.score if graded else None
     graded = [value for value in points.values() if value is not None]
-    status = next((result.status for result in found if result.status != "graded"), "graded")
-    return Row(student, status, points, sum(graded) if graded else None)
-
-
-def _result(path: Path) -> SubmissionResult | None:
-    if not path.exists():
-        return None
-    kept = json.loads(path.read_text(encoding="utf-8"))["metadata"].get("coursekit")
-    return SubmissionResult.from_dict(kept) if kept else None
+    status = next((result.status for result in found if result.status != GRADED), GRADED)
+    plain = any(result.kernel == PLAIN for result in found)
+    return Row(student, status, points, sum(graded) if graded else None, plain)
 
 
 def table_lines(table: ClassTable) -> Iterator[str]:
@@ -128,6 +116,20 @@ def table_lines(table: ClassTable) -> Iterator[str]:
         yield line(
             row.student, row.status, [_text(row.points.get(name)) for name in table.maximum], _text(row.total)
         )
+    unprotected = sum(row.unprotected for row in table.rows)
+    if unprotected:
+        yield f"{unprotected} graded without a sandbox: their code could read what the grader can read."
+
+
+def write_csv(table: ClassTable, path: Path) -> None:
+    """One line for each student: status, total, points per exercise; empty where there are no points yet."""
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["assignment", "student", "status", "total", "maximum", *table.maximum])
+        maximum = sum(table.maximum.values())
+        for row in table.rows:
+            points = [row.points.get(name) for name in table.maximum]
+            writer.writerow([table.assignment, row.student, row.status, row.total, maximum, *points])
 
 
 def _text(value: float | None) -> str:

@@ -1,24 +1,27 @@
-"""The way to the agent in one kernel: requests and replies as comm messages of the Jupyter protocol."""
+"""The way to the agent in one kernel: requests and replies on a unix socket beside the kernel's own.
+
+Jupyter's messages would do, but each costs milliseconds on both sides, and a check makes many calls.
+"""
 
 import inspect
+import socket
 import time
 from collections.abc import AsyncIterator
 from queue import Empty
-from typing import Any
 
 from jupyter_client.asynchronous import AsyncKernelClient
 from jupyter_client.manager import AsyncKernelManager
-from jupyter_core.utils import ensure_async
+from jupyter_core.utils import ensure_async, run_sync
 
 from coursekit import agent, messages
 
 GRACE_SECONDS = 2.0
 _POLL_SECONDS = 0.2
-_COMM = "coursekit-1"
+_SOCKET = "agent"
 
 
 class KernelGone(Exception):
-    """The kernel process has ended."""
+    """The kernel process has ended, or has closed the way to it."""
 
 
 class Unresponsive(Exception):
@@ -31,50 +34,86 @@ class Channel:
     def __init__(self, manager: AsyncKernelManager, client: AsyncKernelClient) -> None:
         self._manager = manager
         self._client = client
+        self._connection: socket.socket | None = None
+        self._serving = ""
+        self._number = 0
 
-    async def open(self, seconds: float) -> None:
-        """Bring the agent into the kernel and open its comm."""
-        await self.execute(_BOOTSTRAP, seconds)
-        opening = {"comm_id": _COMM, "target_name": agent.TARGET, "data": {}}
-        await self._wait_for_idle(self._send("comm_open", opening), seconds)
+    def open(self, seconds: float) -> None:
+        """Bring the agent into the kernel."""
+        run_sync(self.execute)(_BOOTSTRAP, seconds)
 
     async def execute(self, source: str, seconds: float) -> None:
         """Run code of the grader's own in the notebook's namespace."""
         identifier = self._client.execute(source, silent=True, store_history=False)
         await self._wait_for_idle(identifier, seconds)
 
-    async def ask(self, buffers: list[bytes], seconds: float) -> list[Any]:
-        """Put one request and wait for the buffers of the reply.
+    def ask(self, buffers: list[bytes], seconds: float) -> list[bytes]:
+        """Put one request and wait for the buffers of the reply. The cells have been run.
 
         Raises:
             TimeoutError: no reply in time; the request was interrupted and the kernel lives on.
             Unresponsive: no reply in time, and the kernel ignored the interrupt.
             KernelGone: the kernel process ended.
-            messages.MessageError: the kernel was done without having replied.
+            messages.MessageError: the reply is too large; the kernel is of no more use.
         """
-        identifier = self._send("comm_msg", {"comm_id": _COMM, "data": {}}, buffers)
         try:
-            async for reply in self._replies(identifier, seconds):
-                if reply["msg_type"] == "comm_msg" and reply["content"].get("comm_id") == _COMM:
-                    await self._wait_for_idle(identifier, GRACE_SECONDS)
-                    return reply["buffers"]
+            if self._connection is None:
+                self._connect()
+            self._number += 1
+            self._connection.settimeout(seconds)
+            messages.send(self._connection, self._number, buffers)
+            return self._reply(seconds)
         except TimeoutError:
-            await self._interrupt(identifier)
+            run_sync(self._interrupt)()
             raise
-        raise messages.MessageError("the kernel gave no reply")
+        except (OSError, EOFError):
+            raise KernelGone from None
 
-    def _send(self, kind: str, content: dict, buffers: list[bytes] | None = None) -> str:
-        message = self._client.session.msg(kind, content)
-        message["buffers"] = buffers or []
-        self._client.shell_channel.send(message)
-        return message["header"]["msg_id"]
+    def hang_up(self, seconds: float) -> None:
+        """End the agent's work, so that the kernel can run cells again."""
+        if self._connection is not None:
+            self.close()
+            run_sync(self._wait_for_idle)(self._serving, seconds)
 
-    async def _interrupt(self, identifier: str) -> None:
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def _connect(self) -> None:
+        self._serving = self._client.execute(_SERVE, silent=True, store_history=False)
+        self._connection = socket.socket(socket.AF_UNIX)
+        self._connection.connect(f"{self._manager.ip}-{_SOCKET}")
+
+    def _reply(self, seconds: float) -> list[bytes]:
+        deadline = time.monotonic() + seconds
+
+        def read(count: int) -> bytes:
+            parts = bytearray()
+            while len(parts) < count:
+                left = deadline - time.monotonic()
+                if left <= 0:
+                    raise TimeoutError
+                self._connection.settimeout(left)
+                part = self._connection.recv(min(count - len(parts), 1 << 20))
+                if not part:
+                    raise EOFError
+                parts += part
+            return bytes(parts)
+
+        while True:  # replies that come too late are passed over
+            number, buffers = messages.receive(read)
+            if number == self._number:
+                return buffers
+
+    async def _interrupt(self) -> None:
         await ensure_async(self._manager.interrupt_kernel())
         try:
-            await self._wait_for_idle(identifier, GRACE_SECONDS)
+            self._reply(GRACE_SECONDS)
         except TimeoutError:
             raise Unresponsive from None
+        except (OSError, EOFError, messages.MessageError):
+            raise KernelGone from None
 
     async def _wait_for_idle(self, identifier: str, seconds: float) -> None:
         async for _ in self._replies(identifier, seconds):
@@ -102,6 +141,7 @@ class Channel:
 _BOOTSTRAP = f"""
 def _():
     import sys, types
+    from ipykernel.kernelapp import IPKernelApp
     package = types.ModuleType("coursekit")
     package.__path__ = []
     sys.modules["coursekit"] = package
@@ -109,7 +149,8 @@ def _():
         module = types.ModuleType("coursekit." + name)
         sys.modules[module.__name__] = module
         exec(compile(text, f"<coursekit.{{name}}>", "exec"), module.__dict__)
-    module.start()
+    module.start(IPKernelApp.instance().ip + "-{_SOCKET}")
 _()
 del _
 """
+_SERVE = "__import__('sys').modules['coursekit.agent'].serve(get_ipython().user_ns)"

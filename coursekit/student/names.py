@@ -19,12 +19,13 @@ def parse(source: str) -> ast.Module | None:
         return None
 
 
-def defined_names(source: str) -> set[str]:
+@lru_cache(1024)
+def defined_names(source: str) -> frozenset[str]:
     """Names that the cell binds at top level, also where its syntax is broken."""
     tree = parse(source)
     if tree is None:
-        return {name for pair in _BINDING.findall(source) for name in pair if name}
-    return {name for statement in tree.body for name in _bound_by(statement)}
+        return frozenset(name for pair in _BINDING.findall(source) for name in pair if name)
+    return frozenset(name for statement in tree.body for name in _bound_by(statement))
 
 
 def _bound_by(statement: ast.stmt) -> Iterable[str]:

@@ -74,9 +74,9 @@ class Student:
         """Make ready for a check about `answer_cell`: a living kernel, no objects left of earlier checks."""
         self._answer_cell = answer_cell
         if not self._session.alive and not self._session.restart_without(self._culprit):
-            raise StudentError(
-                "Not run: the Python process was ended twice before this check.", "kernel died"
-            )
+            twice = len(self._session.deaths) > 1
+            reason = "the Python process was ended twice before this check"
+            raise StudentError(f"Not run: {reason if twice else self._session.deaths[-1]}.", "kernel died")
         self._waiting[:] = [("start", {"do": "forget"})]
         self.last = None
 

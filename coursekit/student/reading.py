@@ -11,6 +11,7 @@ from coursekit.course import grade_id
 
 MAX_FILE_BYTES = 200 * 2**20
 MAX_SOURCE_CHARACTERS = 2_000_000
+MAX_CELLS = 2_000
 
 
 @dataclass
@@ -47,6 +48,12 @@ def read(path: Path) -> Handed:
         cells = content["cells"]
         if not isinstance(cells, list):
             raise ValueError("its cells are not a list")
+        if len(cells) > MAX_CELLS:
+            return Handed(
+                None,
+                f"{path.name} has {len(cells):,} cells, more than {MAX_CELLS:,}. Delete those that are not "
+                "needed, save it and hand it in again.",
+            )
         notebook = v4.new_notebook(cells=[cell for cell in map(_plain_cell, cells) if cell is not None])
     except (OSError, RecursionError, MemoryError, Exception) as error:
         reason = str(error).split("\n")[0][:200] or type(error).__name__

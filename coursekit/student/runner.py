@@ -24,6 +24,7 @@ class Limits:
 
     cell_seconds: float = 30
     call_seconds: float = 5
+    submission_seconds: float = 600
     startup_seconds: float = 60
     memory: int = 2048
     cell_output: int = 100_000

@@ -7,6 +7,7 @@ import contextlib
 import re
 import shutil
 import tempfile
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -71,8 +72,9 @@ class Session:
     ) -> None:
         self.limits = limits or Limits()
         self._files = [str(path) for path in files]
-        self._kernel_name = kernel_name
+        self.kernel_name = kernel_name
         self._runner: CellRunner | None = None
+        self._channel: Channel | None = None
         self._folder: Path | None = None
         self._take(notebook)
 
@@ -83,10 +85,19 @@ class Session:
         self.timed_out = False
         self.crashed = False
         self._left_out: set[int] = set()
+        self._deadline = time.monotonic() + self.limits.submission_seconds
 
     @property
     def alive(self) -> bool:
         return self._runner is not None
+
+    @property
+    def _late(self) -> bool:
+        return time.monotonic() > self._deadline
+
+    @property
+    def _too_long(self) -> str:
+        return f"the whole submission ran past {self.limits.submission_seconds:g} s"
 
     def run_cells(self) -> None:
         """Run the cells, in a new kernel if there is none. One that ends the kernel is left out of a second try."""
@@ -96,6 +107,10 @@ class Session:
             skipped = is_test_cell(cell) or is_demo(cell) or index in self._left_out
             if cell.cell_type != "code" or skipped:
                 continue
+            if self._late:
+                self.timed_out = True
+                self.runs[index] = CellRun(index, "timed out", error=self._too_long)
+                return
             try:
                 self.runs[index] = self._run_cell(index, cell)
             except KernelDied as died:
@@ -107,8 +122,8 @@ class Session:
                 return
 
     def restart_without(self, index: int | None) -> bool:
-        """After a death in a call: run the other cells in a new kernel. False if that was done before."""
-        if len(self.deaths) > 1:
+        """After a death in a call: run the other cells in a new kernel. False if no more is tried."""
+        if len(self.deaths) > 1 or self._late:
             return False
         if index is not None:
             self._left_out.add(index)
@@ -128,8 +143,11 @@ class Session:
         """
         if not self.alive:
             raise KernelDied(self.deaths[-1])
+        if self._late:
+            self.timed_out = True
+            self._died(self._too_long, hung=True)
         try:
-            buffers = run_sync(self._channel.ask)(messages.encode(requests, describe), seconds)
+            buffers = self._channel.ask(messages.encode(requests, describe), seconds)
         except TimeoutError:
             self.timed_out = True
             raise CallTimeout from None
@@ -138,6 +156,8 @@ class Session:
             self._died("it ran past its time and ignored the interrupt", hung=True)
         except KernelGone:
             self._died("it ended the Python process")
+        except messages.MessageError as error:
+            self._died(f"what it sent can't be read: {error}")
         reply = messages.decode(buffers, restore)
         if not isinstance(reply, dict):
             raise messages.MessageError("the reply is not a dict")
@@ -151,6 +171,7 @@ class Session:
         self._take(notebook)
         if self.alive:
             self._runner.nb = notebook
+            self._channel.hang_up(self.limits.startup_seconds)
             run_sync(self._channel.execute)(_FORGET, self.limits.startup_seconds)
 
     def close(self) -> None:
@@ -160,7 +181,7 @@ class Session:
     def _start(self) -> None:
         self._folder = Path(tempfile.mkdtemp(prefix="coursekit-"))
         manager = AsyncKernelManager(
-            kernel_name=self._kernel_name,
+            kernel_name=self.kernel_name,
             client_factory=StudentClient,
             context=bounded_context(),
             transport="ipc",
@@ -174,7 +195,7 @@ class Session:
             self._runner.start_new_kernel()
             self._runner.start_new_kernel_client()
             self._channel = Channel(manager, self._runner.kc)
-            run_sync(self._channel.open)(self.limits.startup_seconds)
+            self._channel.open(self.limits.startup_seconds)
         except BaseException:
             self.close()
             raise
@@ -213,6 +234,8 @@ class Session:
         if self._runner is None:
             return
         runner, self._runner = self._runner, None
+        if self._channel is not None:
+            self._channel.close()
         with contextlib.suppress(RuntimeError):
             await ensure_async(runner.km.shutdown_kernel(now=True))
         if runner.kc is not None:

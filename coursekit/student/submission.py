@@ -1,7 +1,7 @@
 """A submission as the grader sees it: its cells, which are answered, where a name comes from."""
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from functools import cached_property
 
 from nbformat import NotebookNode
@@ -16,6 +16,7 @@ class Submission:
     def __init__(self, notebook: NotebookNode, released: NotebookNode | None = None) -> None:
         self.notebook = notebook
         self.released = released
+        self._answer_code: dict[str, list[str]] = {}
 
     @property
     def seed(self) -> int:
@@ -63,17 +64,19 @@ class Submission:
 
     def answer_code(self, name: str) -> list[str]:
         """Sources of the answer cell `name` and of the student's other cells that it builds on."""
-        cell = find_cell(self.released, name) if self.released is not None else None
-        wanted = names.defined_names(cell.source) if cell is not None else set()
-        place = self.place_of(name)
-        reached = self._own_cells_behind(wanted, () if place is None else (place,))
-        return [self.notebook.cells[index].source for index in reached]
+        if name not in self._answer_code:
+            cell = find_cell(self.released, name) if self.released is not None else None
+            wanted = names.defined_names(cell.source) if cell is not None else frozenset()
+            place = self.place_of(name)
+            reached = self._own_cells_behind(wanted, () if place is None else (place,))
+            self._answer_code[name] = [self.notebook.cells[index].source for index in reached]
+        return self._answer_code[name]
 
     def cells_behind(self, wanted: set[str]) -> set[str]:
         """grade_ids of the student's cells that define the names `wanted`, and of those that these build on."""
         return {grade_id(self.notebook.cells[index]) for index in self._own_cells_behind(wanted)} - {None}
 
-    def _own_cells_behind(self, wanted: set[str], also: Iterable[int] = ()) -> list[int]:
+    def _own_cells_behind(self, wanted: Set[str], also: Iterable[int] = ()) -> list[int]:
         own = self._own_cells
         todo = [index for index in own if index in also or wanted & self._definitions[index]]
         reached: list[int] = []
@@ -103,7 +106,7 @@ class Submission:
         return {_squeezed(cell.source) for cell in cells if cell.cell_type == "code"}
 
     @cached_property
-    def _definitions(self) -> dict[int, set[str]]:
+    def _definitions(self) -> dict[int, frozenset[str]]:
         return {
             index: names.defined_names(cell.source)
             for index, cell in enumerate(self.notebook.cells)

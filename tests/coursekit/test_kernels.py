@@ -79,6 +79,12 @@ def test_the_kernel_has_no_privileges_and_sees_no_other_process(kernel):
 
 
 @IN_SANDBOX
+def test_no_user_namespace_can_be_made_inside(kernel):
+    (printed,) = run(kernel, "!unshare --user true; echo ended with $?")
+    assert "ended with 1" in printed
+
+
+@IN_SANDBOX
 def test_only_the_scratch_folders_can_be_written(kernel):
     source = """\
     import os

@@ -7,6 +7,7 @@ user_namespaces(7) and capabilities(7).
 import ctypes
 import os
 import resource
+from collections.abc import Sequence
 from pathlib import Path
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -61,7 +62,7 @@ def mount_proc() -> None:
     mount("proc", "/proc", _MS_NOSUID | _MS_NODEV | _MS_NOEXEC)
 
 
-def private_folders(targets: list[str], mebibytes: int) -> None:
+def private_folders(targets: Sequence[str], mebibytes: int) -> None:
     """Empty writable folders at `targets`, with one size limit for all of them together."""
     scratch = targets[0]
     mount("none", "/", _MS_REC | _MS_PRIVATE)

@@ -20,26 +20,21 @@ import socket
 import sys
 import tarfile
 
-sys.path.pop(0)  # this folder is of no interest to a student's code
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import isolate
+from places import HOME, PROGRAM, RUN, WRITABLE
 
-sys.path.pop(0)
-
-HOME, RUN = "/home/student", "/run/kernel"
-WRITABLE = [HOME, "/tmp", "/dev/shm", RUN]
 CONNECTION = f"{RUN}/connection.json"
 _MAX_REQUEST = 1 << 16
 
 
 def main(mode: str, modules: list[str]) -> None:
+    sys.path.remove(PROGRAM)  # a student's code has no use for these modules
     control = socket.socket(fileno=os.dup(0))
     null = os.open(os.devnull, os.O_RDWR)
     os.dup2(null, 0)
     user = int(os.environ.pop("COURSEKIT_USER", "0"))
-    if mode == "warm" and user:
-        isolate.mount_proc()
     if user:
+        isolate.mount_proc()  # bubblewrap's own can't be mounted again by an ordinary user
         isolate.become(user)
     if mode == "warm":
         for name in modules:
@@ -47,15 +42,21 @@ def main(mode: str, modules: list[str]) -> None:
                 importlib.import_module(name)
         gc.collect()
         gc.freeze()  # a fork shares what it never writes to
-        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     while received := _receive(control):
         request, files = received
         if mode == "warm" and os.fork() != 0:
             for descriptor in files:
                 os.close(descriptor)
+            _reap()
             continue
         control.close()
-        _serve(mode, request, *files)
+        _serve(mode, bool(user), request, *files)
+
+
+def _reap() -> None:
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
 
 
 def _receive(control: socket.socket) -> tuple[dict, list[int]] | None:
@@ -63,11 +64,10 @@ def _receive(control: socket.socket) -> tuple[dict, list[int]] | None:
     return (json.loads(data), files) if data else None
 
 
-def _serve(mode: str, request: dict, answer: int, archive: int, output: int) -> None:
+def _serve(mode: str, was_root: bool, request: dict, answer: int, archive: int, output: int) -> None:
     """Become the kernel; never returns."""
     reply = socket.socket(fileno=answer)
     try:
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         os.setsid()
         if mode == "warm":
             isolate.enter_namespaces(isolate.EVERYTHING)
@@ -77,6 +77,10 @@ def _serve(mode: str, request: dict, answer: int, archive: int, output: int) -> 
             isolate.private_folders(WRITABLE, request["scratch"])
             isolate.forbid_user_namespaces()
             socket.sethostname("sandbox")
+        elif was_root:
+            with contextlib.suppress(OSError):  # where the system allows none, there is nothing to forbid
+                isolate.enter_namespaces(isolate.CLONE_NEWUSER)
+                isolate.forbid_user_namespaces()
         isolate.drop_privileges()
         isolate.limit(request["limits"])
         with os.fdopen(archive, "rb") as stream, tarfile.open(fileobj=io.BytesIO(stream.read())) as files:

@@ -1,0 +1,142 @@
+"""Grading a class: what is to be graded goes to the workers, what comes back is kept and written."""
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import nbformat
+
+from coursekit.course import Assignment, CourseError
+from coursekit.grading.cluster import DaskWorkers
+from coursekit.grading.folders import RunningCourse
+from coursekit.grading.task import Outcome, Task
+from coursekit.grading.workers import LocalWorkers
+from coursekit.kept import Kept, Key, Results, key_of
+from coursekit.nbgrader_plugin.bind import require_bound
+from coursekit.nbgrader_plugin.run import RunChecks
+from coursekit.student.reading import read
+from coursekit.student.repair import repair
+
+
+@dataclass
+class Notebook:
+    """A readable notebook: what is kept of it, and whether grading it failed each time."""
+
+    name: str
+    content: nbformat.NotebookNode
+    key: Key
+    kept: Kept
+    lost: bool = False
+
+
+@dataclass
+class Submission:
+    """One student's notebooks for the assignment; `waiting` are with the workers."""
+
+    student: str
+    notebooks: list[Notebook] = field(default_factory=list)
+    waiting: int = 0
+
+
+class ClassRun:
+    """Grades submissions of an assignment, with the settings of the course.
+
+    Args:
+        workers: number of processes on this machine.
+        scheduler: address of a Dask scheduler whose workers grade instead.
+        kernel_name: kernelspec in place of the configured one.
+        fresh: take no result from those that were kept.
+    """
+
+    def __init__(
+        self,
+        course: RunningCourse,
+        assignment: Assignment,
+        workers: int,
+        scheduler: str = "",
+        kernel_name: str = "",
+        fresh: bool = False,
+    ) -> None:
+        if kernel_name:
+            course.config.RunChecks.student_kernel = kernel_name
+        settings = RunChecks(config=course.config)
+        self._course, self.assignment = course, assignment
+        self._limits, self._kernel_name = settings.limits, settings.student_kernel
+        self._fresh = fresh or settings.fresh
+        self._results = Results(course.root)
+        self._workers = DaskWorkers(assignment, scheduler) if scheduler else LocalWorkers(assignment, workers)
+        course.require(assignment)
+        require_bound(assignment)
+        self._released = {name: assignment.released(name) for name in assignment.released_names()}
+
+    def to_do(self) -> list[str]:
+        """Students whose submission is not autograded yet, not completely, or was handed in anew."""
+        name = self.assignment.name
+        return [
+            student
+            for student in self._course.handed_in(name)
+            if self._course.is_newer(student, name)
+            or not all(self._course.result(student, name, notebook) for notebook in self._released)
+        ]
+
+    def grade(self, students: Sequence[str]) -> Iterator[Submission]:
+        """Grade what is not kept, and keep it; gives each submission once it has all its results.
+
+        Raises:
+            CourseError: a check is at fault.
+        """
+        under_way: dict[str, Submission] = {}
+        ready: deque[Submission] = deque()
+
+        def tasks() -> Iterator[Task]:
+            for student in students:
+                submission = Submission(student, list(self._read(student)))
+                needed = [n for n in submission.notebooks if n.kept.missing(n.key)]
+                submission.waiting = len(needed)
+                if needed:
+                    under_way[student] = submission
+                else:
+                    ready.append(submission)
+                for notebook in needed:
+                    yield self._task(student, notebook)
+
+        for task, outcome in self._workers.run(tasks()):
+            submission = under_way[task.student]
+            self._take(next(n for n in submission.notebooks if n.name == task.notebook_name), outcome)
+            submission.waiting -= 1
+            if not submission.waiting:
+                ready.append(under_way.pop(task.student))
+            while ready:
+                yield ready.popleft()
+        yield from ready
+
+    def _read(self, student: str) -> Iterator[Notebook]:
+        folder = self._course.submitted(student, self.assignment.name)
+        for name, released in self._released.items():
+            handed = read(folder / f"{name}.ipynb")
+            if handed.notebook is not None:
+                content, _ = repair(handed.notebook, released)
+                key = key_of(self.assignment, content, name, released, self._limits, self._kernel_name)
+                kept = Kept() if self._fresh else self._results.find(self.assignment.name, key)
+                yield Notebook(name, content, key, kept)
+
+    def _task(self, student: str, notebook: Notebook) -> Task:
+        missing = tuple(notebook.kept.missing(notebook.key))
+        return Task(
+            student,
+            notebook.name,
+            nbformat.writes(notebook.content),
+            notebook.key,
+            None if len(missing) == len(notebook.key.exercises) else missing,
+            self._limits,
+            self._kernel_name,
+        )
+
+    def _take(self, notebook: Notebook, outcome: Outcome | None) -> None:
+        if outcome is None:
+            notebook.lost = True
+        elif outcome.kept is None:
+            raise CourseError(outcome.fault)
+        else:
+            notebook.kept = notebook.kept.with_newer(outcome.kept, notebook.key)
+            self._results.keep(self.assignment.name, notebook.key, notebook.kept)

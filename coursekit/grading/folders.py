@@ -1,0 +1,89 @@
+"""A running course as nbgrader has it: folders, settings, gradebook."""
+
+import glob
+import json
+import logging
+from dataclasses import dataclass
+from pathlib import Path
+
+from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.coursedir import CourseDirectory
+from traitlets.config import Config, PyFileConfigLoader
+
+from coursekit.checks.results import SubmissionResult
+from coursekit.course import Assignment, Course, CourseError
+from coursekit.nbgrader_plugin.run import RESULT
+
+
+@dataclass
+class RunningCourse:
+    """The course folder `root`, with what `nbgrader_config.py` says there."""
+
+    root: Path
+    folders: CourseDirectory
+    config: Config
+    log: logging.Logger
+
+    @classmethod
+    def open(cls, root: Path) -> "RunningCourse":
+        name = "nbgrader_config.py"
+        exists = (root / name).exists()
+        config = PyFileConfigLoader(name, path=str(root)).load_config() if exists else Config()
+        log = logging.getLogger(__name__)
+        log.setLevel(logging.CRITICAL)  # what nbgrader has to tell stands in its results
+        return cls(root, CourseDirectory(config=config, root=str(root)), config, log)
+
+    def assignment(self, name: str) -> Assignment:
+        names = self.folders.source_directory, self.folders.release_directory
+        return Course(self.root, *names).assignment(name)
+
+    def gradebook(self) -> Gradebook:
+        """nbgrader's database, to be used in a `with` statement."""
+        path = self.root / "gradebook.db"
+        if self.folders.db_url == f"sqlite:///{path}" and not path.exists():
+            raise CourseError(f"{path} does not exist: run `nbgrader generate_assignment` first")
+        return Gradebook(self.folders.db_url, self.folders.course_id)
+
+    def require(self, assignment: Assignment) -> None:
+        """Raise CourseError unless the gradebook knows the assignment."""
+        with self.gradebook() as gradebook:
+            try:
+                gradebook.find_assignment(assignment.name)
+            except MissingEntry:
+                raise CourseError(
+                    f"the gradebook has no {assignment.name}: run `nbgrader generate_assignment {assignment.name}` first"
+                ) from None
+
+    def submitted(self, student: str, assignment: str) -> Path:
+        """The folder in which a student's submission lies, whether it is there or not."""
+        return self._place(self.folders.submitted_directory, student, assignment)
+
+    def autograded(self, student: str, assignment: str) -> Path:
+        return self._place(self.folders.autograded_directory, student, assignment)
+
+    def handed_in(self, assignment: str) -> list[str]:
+        """Everybody with a folder for the assignment among the submissions."""
+        pattern = self._place(self.folders.submitted_directory, "*", assignment)
+        depth = pattern.parts.index("*")
+        found = glob.glob(str(pattern), include_hidden=False)
+        return sorted(Path(path).parts[depth] for path in found if Path(path).is_dir())
+
+    def result(self, student: str, assignment: str, notebook: str) -> SubmissionResult | None:
+        """What was written into the autograded notebook; None if it is not there, or not complete."""
+        path = self.autograded(student, assignment) / f"{notebook}.ipynb"
+        try:
+            kept = json.loads(path.read_text(encoding="utf-8"))["metadata"][RESULT]
+        except (OSError, ValueError, KeyError):
+            return None
+        return SubmissionResult.from_dict(kept)
+
+    def is_newer(self, student: str, assignment: str) -> bool:
+        """True if the submission was handed in anew since it was autograded, as nbgrader's time stamps say."""
+        new, old = (
+            self.folders.get_existing_timestamp(str(folder))
+            for folder in (self.submitted(student, assignment), self.autograded(student, assignment))
+        )
+        return new is not None and old is not None and new > old
+
+    def _place(self, step: str, student: str, assignment: str) -> Path:
+        return Path(self.folders.format_path(step, student, assignment))

@@ -1,0 +1,71 @@
+"""What grading again would change, and why, before anything is written."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from coursekit.checks.results import ExerciseResult, SubmissionResult
+from coursekit.grading.autograde import ClassRun, Submission
+from coursekit.grading.folders import RunningCourse
+
+
+@dataclass(frozen=True)
+class Move:
+    """An exercise of one student whose points would be others; None where there were none."""
+
+    student: str
+    exercise: str
+    before: float | None
+    after: float
+    reasons: list[str]
+
+
+def moves(course: RunningCourse, run: ClassRun, students: list[str]) -> Iterator[Submission | Move]:
+    """Grade what is not kept, and give the moves of each submission, then the submission."""
+    for submission in run.grade(students):
+        for notebook in submission.notebooks:
+            old = course.result(submission.student, run.assignment.name, notebook.name)
+            if not notebook.lost:
+                yield from _moves(submission.student, old or SubmissionResult(""), notebook.kept.result)
+        yield submission
+
+
+def _moves(student: str, old: SubmissionResult, new: SubmissionResult) -> Iterator[Move]:
+    for exercise in new.exercises:
+        before = old.exercise(exercise.grade_id)
+        if before is None:
+            yield Move(student, exercise.grade_id, None, exercise.earned, ["it was not graded yet"])
+        elif before.earned != exercise.earned:
+            reasons = [_cause(old, new, before, exercise), *_changes(before, exercise)]
+            yield Move(student, exercise.grade_id, before.earned, exercise.earned, reasons)
+
+
+def _cause(
+    old: SubmissionResult, new: SubmissionResult, before: ExerciseResult, after: ExerciseResult
+) -> str:
+    if before.key != after.key:
+        return "its checks were changed"
+    if old.key != new.key:
+        return "the submission, the limits, or the versions of Python, torch or coursekit are others"
+    return "it went another way this time"
+
+
+def _changes(before: ExerciseResult, after: ExerciseResult) -> Iterator[str]:
+    then = {check.name: check for check in before.checks}
+    for check in after.checks:
+        old = then.pop(check.name, None)
+        worth = f"{check.points:g} points"
+        if old is None:
+            yield f"{check.name} is new ({worth}): {check.outcome}. {check.message}".rstrip()
+        elif old.outcome != check.outcome:
+            yield f"{check.name} ({worth}): {old.outcome} before, {check.outcome} now. {check.message}".rstrip()
+        elif old.points != check.points:
+            yield f"{check.name} was worth {old.points:g} points, now {check.points:g}"
+    yield from (f"{name} is gone ({check.points:g} points)" for name, check in then.items())
+
+
+def move_lines(found: list[Move]) -> Iterator[str]:
+    """The moves as text."""
+    for move in found:
+        before = "-" if move.before is None else f"{move.before:g}"
+        yield f"{move.student}  {move.exercise}: {before} -> {move.after:g} points"
+        yield from (f"    {reason}" for reason in move.reasons)

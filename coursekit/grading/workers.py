@@ -1,0 +1,133 @@
+"""Worker processes on this machine. One that dies or hangs is replaced, and costs the class nothing."""
+
+import contextlib
+import multiprocessing
+import os
+import socket
+import time
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from multiprocessing import forkserver
+from multiprocessing.connection import Connection, wait
+from typing import Any
+
+import torch
+
+from coursekit.course import Assignment
+from coursekit.grading.task import Outcome, Task, carry_out
+from coursekit.kernels.sandboxed import launch_server, use_launched_server
+
+_TRIES = 2
+#: what a worker gets on top of the submission's own limit, before it counts as hung
+_SPARE_SECONDS = 120
+
+
+@dataclass
+class _Worker:
+    process: Any
+    pipe: Connection
+    task: Task | None = None
+    deadline: float = 0
+
+
+@dataclass
+class LocalWorkers:
+    """`count` processes that grade one task after another, with kernels of one warm server."""
+
+    assignment: Assignment
+    count: int
+    _workers: list[_Worker] = field(default_factory=list)
+    _tries: dict[Task, int] = field(default_factory=dict)
+    _again: deque[Task] = field(default_factory=deque)
+
+    def run(self, tasks: Iterator[Task]) -> Iterator[tuple[Task, Outcome | None]]:
+        """Give every task with its outcome, as they come; None where the worker was lost each time."""
+        try:
+            while self._hand_out(tasks):
+                yield from self._collect(tasks)
+        finally:
+            self.close()
+
+    def close(self) -> None:
+        for worker in self._workers:
+            worker.pipe.close()
+        for worker in self._workers:
+            worker.process.join(5)
+            if worker.process.is_alive():
+                worker.process.kill()
+        self._workers.clear()
+
+    def _hand_out(self, tasks: Iterator[Task]) -> bool:
+        """Give every idle worker a task; False if nothing is under way and nothing left."""
+        while (worker := self._idle_worker()) and (task := self._next(tasks)):
+            worker.task = task
+            worker.deadline = time.monotonic() + task.limits.submission_seconds + _SPARE_SECONDS
+            if worker not in self._workers:
+                self._workers.append(worker)
+            with contextlib.suppress(OSError):  # it has died: `_collect` notices
+                worker.pipe.send(task)
+        return any(worker.task for worker in self._workers)
+
+    def _next(self, tasks: Iterator[Task]) -> Task | None:
+        return self._again.popleft() if self._again else next(tasks, None)
+
+    def _idle_worker(self) -> _Worker | None:
+        idle = next((worker for worker in self._workers if worker.task is None), None)
+        return idle or (_start(self.assignment, launch_server()) if len(self._workers) < self.count else None)
+
+    def _collect(self, tasks: Iterator[Task]) -> Iterator[tuple[Task, Outcome | None]]:
+        busy = [worker for worker in self._workers if worker.task]
+        first = min(worker.deadline for worker in busy)
+        ready = wait([worker.pipe for worker in busy], max(0, first - time.monotonic()))
+        done = []
+        for worker in busy:
+            if worker.pipe not in ready and time.monotonic() < worker.deadline:
+                continue
+            task, worker.task = worker.task, None
+            try:
+                done.append((task, worker.pipe.recv() if worker.pipe in ready else self._replace(worker)))
+            except (EOFError, OSError):
+                self._replace(worker)
+                self._tries[task] = self._tries.get(task, 0) + 1
+                if self._tries[task] < _TRIES:
+                    self._again.append(task)
+                else:
+                    done.append((task, None))
+        self._hand_out(tasks)  # before the outcomes are dealt with, which takes time
+        yield from done
+
+    def _replace(self, worker: _Worker) -> None:
+        worker.process.kill()
+        worker.process.join()
+        worker.pipe.close()
+        self._workers.remove(worker)
+
+
+def prepare() -> None:
+    """Have what all workers need imported in a process of its own, from which they are forked.
+
+    It has one thread, so it can be forked safely; this process may have more.
+    """
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    multiprocessing.set_forkserver_preload([__name__])
+    forkserver.ensure_running()
+
+
+def _start(assignment: Assignment, server: socket.socket | None) -> _Worker:
+    prepare()
+    context = multiprocessing.get_context("forkserver")
+    ours, theirs = context.Pipe()
+    process = context.Process(target=_work, args=(assignment, theirs, server))
+    process.start()
+    theirs.close()
+    return _Worker(process, ours)
+
+
+def _work(assignment: Assignment, pipe: Connection, server: socket.socket | None) -> None:
+    torch.set_num_threads(1)
+    if server is not None:
+        use_launched_server(server)
+    with contextlib.suppress(EOFError, OSError, KeyboardInterrupt):
+        while True:
+            pipe.send(carry_out(assignment, pipe.recv()))

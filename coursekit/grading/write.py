@@ -1,0 +1,59 @@
+"""Writing results into the gradebook and autograded/, by nbgrader's own converter."""
+
+import glob
+
+from nbconvert.exporters.exporter import ResourcesDict
+from nbformat import NotebookNode
+from nbgrader.apps.baseapp import NbGrader
+from nbgrader.converters import Autograde
+from nbgrader.converters.base import NbGraderException
+from traitlets.config import Config
+
+from coursekit.checks.results import KERNEL_DIED, SubmissionResult
+from coursekit.grading.autograde import Submission
+from coursekit.grading.folders import RunningCourse
+from coursekit.nbgrader_plugin.run import RunChecks
+
+LOST = "The process that graded this notebook ended twice. Nothing was graded; a person has to look at it."
+
+
+class Writer:
+    """Runs `nbgrader autograde` for one student at a time, with results that are there already.
+
+    It is the only one that writes, so a gradebook in SQLite is never locked.
+    """
+
+    def __init__(self, course: RunningCourse) -> None:
+        lost = self._lost = set()
+
+        class TakeResult(RunChecks):
+            """Takes results from those that are kept; what is not there is graded here and now."""
+
+            def result_of(self, nb: NotebookNode, resources: ResourcesDict) -> SubmissionResult:
+                names = resources["nbgrader"]
+                if (names["student"], names["notebook"]) in lost:
+                    return SubmissionResult(KERNEL_DIED, notes=[LOST])
+                return super().result_of(nb, resources)
+
+            def tell(self, kept: SubmissionResult, resources: ResourcesDict) -> None:
+                """Say nothing: the progress bar does."""
+
+        self._course = course
+        config = self._config = Config(course.config)
+        config.RunChecks.fresh = False
+        config.Autograde.force = True
+        steps = config.Autograde.autograde_preprocessors
+        config.Autograde.autograde_preprocessors = [TakeResult if s is RunChecks else s for s in steps]
+        NbGrader.clear_instance()
+        NbGrader.instance(config=config)  # from which the hook before autograding knows the folders
+
+    def write(self, submission: Submission, assignment: str) -> list[str]:
+        """Write one student's results; gives what went wrong, in one line, or nothing."""
+        student, folders = submission.student, self._course.folders
+        self._lost.update((student, notebook.name) for notebook in submission.notebooks if notebook.lost)
+        folders.student_id, folders.assignment_id = glob.escape(student), assignment
+        try:
+            Autograde(coursedir=folders, config=self._config, log=self._course.log).start()
+        except NbGraderException as error:
+            return [f"{student}: not written. {str(error).splitlines()[0]}"]
+        return []
