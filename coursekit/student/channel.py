@@ -39,8 +39,12 @@ class Channel:
         self._number = 0
 
     def open(self, seconds: float) -> None:
-        """Bring the agent into the kernel."""
+        """Bring the agent into the kernel, and connect before any code of the student's runs there.
+
+        Later on a link to a socket of the host may lie in the place of the agent's.
+        """
         run_sync(self.execute)(_BOOTSTRAP, seconds)
+        self._connect()
 
     async def execute(self, source: str, seconds: float) -> None:
         """Run code of the grader's own in the notebook's namespace."""
@@ -57,8 +61,8 @@ class Channel:
             messages.MessageError: the reply is too large; the kernel is of no more use.
         """
         try:
-            if self._connection is None:
-                self._connect()
+            if not self._serving:
+                self._serving = self._client.execute(_SERVE, silent=True, store_history=False)
             self._number += 1
             self._connection.settimeout(seconds)
             messages.send(self._connection, self._number, buffers)
@@ -71,9 +75,11 @@ class Channel:
 
     def hang_up(self, seconds: float) -> None:
         """End the agent's work, so that the kernel can run cells again."""
-        if self._connection is not None:
+        if self._serving:
             self.close()
             run_sync(self._wait_for_idle)(self._serving, seconds)
+            self._serving = ""
+            self._connect()
 
     def close(self) -> None:
         if self._connection is not None:
@@ -81,7 +87,6 @@ class Channel:
             self._connection = None
 
     def _connect(self) -> None:
-        self._serving = self._client.execute(_SERVE, silent=True, store_history=False)
         self._connection = socket.socket(socket.AF_UNIX)
         self._connection.connect(f"{self._manager.ip}-{_SOCKET}")
 
