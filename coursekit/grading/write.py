@@ -17,7 +17,7 @@ from coursekit.grading.autograde import Submission
 from coursekit.grading.folders import RunningCourse
 from coursekit.nbgrader_plugin.run import RunChecks
 
-LOST = "The process that graded this notebook ended twice. Nothing was graded; a person has to look at it."
+FAILED = "The grader failed on this notebook ({}). Nothing was graded; a person has to look at it."
 
 
 class _OneSubmission(Autograde):
@@ -39,15 +39,17 @@ class Writer:
     """
 
     def __init__(self, course: RunningCourse) -> None:
-        lost = self._lost = set()
+        failures: dict[tuple[str, str], str] = {}
+        self._failures = failures
 
         class TakeResult(RunChecks):
             """Takes results from those that are kept; what is not there is graded here and now."""
 
             def result_of(self, nb: NotebookNode, resources: ResourcesDict) -> SubmissionResult:
                 names = resources["nbgrader"]
-                if (names["student"], names["notebook"]) in lost:
-                    return SubmissionResult(KERNEL_DIED, notes=[LOST])
+                failure = failures.get((names["student"], names["notebook"]))
+                if failure:
+                    return SubmissionResult(KERNEL_DIED, notes=[FAILED.format(failure)])
                 return super().result_of(nb, resources)
 
             def tell(self, kept: SubmissionResult, resources: ResourcesDict) -> None:
@@ -68,7 +70,7 @@ class Writer:
         folder = self._course.submitted(student, assignment)
         if not any(folder.glob("*.ipynb")):
             return []  # nbgrader passes over such a folder, and the table calls it missing
-        self._lost.update((student, notebook.name) for notebook in submission.notebooks if notebook.lost)
+        self._failures |= {(student, n.name): n.failure for n in submission.notebooks if n.failure}
         folders.student_id, folders.assignment_id = student, assignment
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SAWarning)  # SQLAlchemy's remarks about nbgrader's own queries
