@@ -39,7 +39,9 @@ def _allowed(tag: str, name: str, value: str) -> bool:
         case "href":
             return tag == "a" and not value.lower().startswith("data:")
         case "src":
-            return tag == "img" and value.startswith(("data:image/png;", "data:image/jpeg;", "data:image/gif;"))
+            return tag == "img" and value.startswith(
+                ("data:image/png;", "data:image/jpeg;", "data:image/gif;")
+            )
         case "open":
             return tag == "details"
     return name in _PLAIN

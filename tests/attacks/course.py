@@ -132,10 +132,10 @@ class CanaryCourse:
         self.hand_in("bob", self.answer(f"# {self.canaries['submission']}\n{RIGHT}"))
         self._before = self._digests()
 
-    def grade(self, seconds: float = 900) -> dict:
+    def grade(self, seconds: float = 60) -> dict:
         """Autograde the class and write its feedback; gives each student's turn."""
         turns = graded_class(self.command("autograde"), self.root, self.environment(), seconds)
-        self.run("generate_feedback", seconds=seconds)
+        self.run("generate_feedback")
         return turns
 
     def command(self, name: str) -> list[str]:
@@ -146,6 +146,17 @@ class CanaryCourse:
             self.command(name), cwd=self.root, env=self.environment(), capture_output=True, text=True,
             timeout=seconds, check=False, start_new_session=True,
         )  # fmt: skip
+
+    def run_coursekit(self) -> subprocess.CompletedProcess:
+        """The same class by coursekit's own command, with its workers."""
+        command = [sys.executable, "-m", "coursekit", "autograde", ASSIGNMENT, "--workers", "1"]
+        return subprocess.run(
+            command, cwd=self.root, env=self.environment(), capture_output=True, text=True,
+            timeout=300, check=False, start_new_session=True,
+        )  # fmt: skip
+
+    def all_honest(self) -> bool:
+        return all(self.points(student) == 10 for student in HONEST)
 
     def environment(self) -> dict[str, str]:
         path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])

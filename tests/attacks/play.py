@@ -50,7 +50,7 @@ def _play_class(attacks: list[Attack], mode: str) -> dict[str, str]:
             else:
                 course.hand_in(attack.name, course.answer(attack.source, attack.name))
         turns = course.grade()
-        ended = all(course.points(student) == 10 for student in courses.HONEST)
+        ended = course.all_honest()
         if os.environ.get("ATTACKS_SHOW"):
             print(mode, turns)
         # which one stopped the class shows when each that had no turn has a class of its own
