@@ -181,7 +181,9 @@ class CanaryCourse:
         return sorted(name for name in mine if now.get(name) != self._before.get(name))
 
     def _digests(self) -> dict[str, str]:
-        folders = [self.root / name for name in ("tests", "source", "release", "submitted/bob", "submitted/zz-last")]
+        folders = [
+            self.root / name for name in ("tests", "source", "release", "submitted/bob", "submitted/zz-last")
+        ]
         files = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
         kept = [path for path in files if "__pycache__" not in path.parts]
         return {str(p.relative_to(self.root)): hashlib.sha256(p.read_bytes()).hexdigest() for p in kept}
@@ -258,7 +260,9 @@ class Listeners:
                     said = connection.recv(64)
                 except OSError:
                     said = b""
-                word = said.decode(errors="replace").split("\n")[0] if said.startswith(b"mark") else "unmarked"
+                word = (
+                    said.decode(errors="replace").split("\n")[0] if said.startswith(b"mark") else "unmarked"
+                )
                 self.heard[word] = name
 
     def close(self) -> None:

@@ -25,8 +25,6 @@ libc = ctypes.CDLL(None, use_errno=True)
 """
 
 
-
-
 def tries(source: str) -> str:
     return _TRY + source + "\n" + WRONG
 
@@ -60,7 +58,7 @@ attempt(lambda: print("a process of the host" if open("/proc/@VICTIM@/cmdline").
 attempt(lambda: print(os.listdir("/proc/@VICTIM@/cwd"), "a process of the host"))
 """
 
-_PROCESS = f"""
+_PROCESS = """
 command = [__import__("sys").executable, "-c", "import time; time.sleep(600)", "@MARK@"]
 attempt(lambda: subprocess.Popen(command, start_new_session=True))
 def double_fork():
@@ -237,21 +235,102 @@ def escape(name: str, aim: str, witness: object, source: str, **more: object) ->
 
 ATTACKS = [
     escape("calls-a-port-of-the-host", "Reach a server on 127.0.0.1.", connects, _TCP, proofs=BOTH),
-    escape("calls-a-socket-of-the-host", "Reach a server on a unix socket of the host.", connects, _UNIX, proofs=BOTH),
-    escape("looks-at-the-hosts-processes", "See a process of the host and its folder.", prints("a process of the host"), _LOOKS, proofs=BOTH),
-    escape("ends-a-process-of-the-host", "Kill a process that it has the number of.", ends_victim, _SIGNALS, proofs=BOTH, alone=True),
-    escape("leaves-a-process", "Leave a process that outlives the kernel.", leaves_process, _PROCESS, proofs=BOTH),
+    escape(
+        "calls-a-socket-of-the-host",
+        "Reach a server on a unix socket of the host.",
+        connects,
+        _UNIX,
+        proofs=BOTH,
+    ),
+    escape(
+        "looks-at-the-hosts-processes",
+        "See a process of the host and its folder.",
+        prints("a process of the host"),
+        _LOOKS,
+        proofs=BOTH,
+    ),
+    escape(
+        "ends-a-process-of-the-host",
+        "Kill a process that it has the number of.",
+        ends_victim,
+        _SIGNALS,
+        proofs=BOTH,
+        alone=True,
+    ),
+    escape(
+        "leaves-a-process", "Leave a process that outlives the kernel.", leaves_process, _PROCESS, proofs=BOTH
+    ),
     escape("leaves-a-file", "Leave a file for the next student.", leaves_file, _FILES, proofs=BOTH),
     escape("signals-everything", "Kill every process that it may signal.", ends_victim, _ALL, harmful=True),
-    escape("raises-its-limits", "Raise the limits that were set for it.", prints("more than the limits"), _LIMITS, proofs=(NONE,), unfit=(NBGRADER,)),
-    escape("makes-namespaces", "Become root in a user namespace of its own.", prints("a namespace of its own"), _NAMESPACES, proofs=BOTH),
-    escape("mounts", "Mount something, or make a read-only folder writable.", prints("a mount"), _MOUNTS, harmful=True),
-    escape("runs-setuid-programs", "Get root's powers by su, mount and others.", prints("root's powers"), _SETUID, harmful=True),
-    escape("writes-to-proc-and-sys", "Change settings of the machine.", prints("a setting of the machine"), _KERNEL_FILES, harmful=True),
-    escape("opens-devices", "Open disks and memory, or type into a terminal.", prints("a device"), _DEVICES, harmful=True),
-    escape("takes-hold-of-the-server", "Trace or end the server that forks the kernels.", prints("hold of a process"), _SERVER, unfit=(NONE, NBGRADER)),
-    escape("uses-inherited-descriptors", "Find an open file or the server's control socket.", prints("an open "), _DESCRIPTORS, unfit=(NONE, NBGRADER)),
-    escape("changes-a-module-for-the-next", "Change a module on disk for the next student.", prints("a changed module"), _PERSISTS, harmful=True),
-    escape("replaces-its-sockets-by-links", "Have the grader connect to a socket of the host in place of the kernel's.", lambda case: "made the grader connect" if case.course.listeners.heard.get("unmarked") else "", _LINKS, unfit=(NONE, NBGRADER)),
+    escape(
+        "raises-its-limits",
+        "Raise the limits that were set for it.",
+        prints("more than the limits"),
+        _LIMITS,
+        proofs=(NONE,),
+        unfit=(NBGRADER,),
+    ),
+    escape(
+        "makes-namespaces",
+        "Become root in a user namespace of its own.",
+        prints("a namespace of its own"),
+        _NAMESPACES,
+        proofs=BOTH,
+    ),
+    escape(
+        "mounts",
+        "Mount something, or make a read-only folder writable.",
+        prints("a mount"),
+        _MOUNTS,
+        harmful=True,
+    ),
+    escape(
+        "runs-setuid-programs",
+        "Get root's powers by su, mount and others.",
+        prints("root's powers"),
+        _SETUID,
+        harmful=True,
+    ),
+    escape(
+        "writes-to-proc-and-sys",
+        "Change settings of the machine.",
+        prints("a setting of the machine"),
+        _KERNEL_FILES,
+        harmful=True,
+    ),
+    escape(
+        "opens-devices",
+        "Open disks and memory, or type into a terminal.",
+        prints("a device"),
+        _DEVICES,
+        harmful=True,
+    ),
+    escape(
+        "takes-hold-of-the-server",
+        "Trace or end the server that forks the kernels.",
+        prints("hold of a process"),
+        _SERVER,
+        unfit=(NONE, NBGRADER),
+    ),
+    escape(
+        "uses-inherited-descriptors",
+        "Find an open file or the server's control socket.",
+        prints("an open "),
+        _DESCRIPTORS,
+        unfit=(NONE, NBGRADER),
+    ),
+    escape(
+        "changes-a-module-for-the-next",
+        "Change a module on disk for the next student.",
+        prints("a changed module"),
+        _PERSISTS,
+        harmful=True,
+    ),
+    escape(
+        "replaces-its-sockets-by-links",
+        "Have the grader connect to a socket of the host in place of the kernel's.",
+        lambda case: "made the grader connect" if case.course.listeners.heard.get("unmarked") else "",
+        _LINKS,
+        unfit=(NONE, NBGRADER),
+    ),
 ]
-

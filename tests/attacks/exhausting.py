@@ -5,7 +5,6 @@ Each has a bound of its own, so that it does no harm even where nothing stops it
 
 from attacks.attack import (
     NBGRADER,
-
     WRONG,
     Attack,
     Witness,
@@ -254,9 +253,8 @@ def double(x):
 """
 
 
-
 def exhaust(name: str, aim: str, source: str, witness: Witness, **more: object) -> Attack:
-    more.setdefault("harmful", True)
+    more = {"harmful": True, "slow": True} | more
     return Attack(name, aim, any_of(witness, goes_ungraded), _START + WRONG + source, **more)
 
 
@@ -272,28 +270,120 @@ ATTACKS = [
     exhaust("fills-memory-with-maps", "4 GB in shared mappings.", _MMAP, _MEMORY),
     exhaust("asks-for-much-at-once", "16 GB in one allocation, then 4 times 1 GB.", _ONE_BIG, _MEMORY),
     exhaust("fills-memory-in-many-processes", "4 GB in 40 processes.", _MANY_PROCESSES, _MEMORY, kernel=True),
-    exhaust("fills-memory-in-orphans", "4 GB in 40 processes that left the kernel's family.", _ORPHANS, _MEMORY, kernel=True),
-    exhaust("fills-memory-with-files-of-no-folder", "4 GB in memfd files, which belong to no process.", _MEMFD, _MEMORY, kernel=True),
-    exhaust("fills-memory-with-system-v-segments", "4 GB in shared segments that nobody has attached.", _SYSTEM_V, _MEMORY, kernel=True),
-    exhaust("fills-memory-with-socket-buffers", "Gigabytes in the buffers of socket pairs.", _PIPES, _MEMORY, kernel=True),
+    exhaust(
+        "fills-memory-in-orphans",
+        "4 GB in 40 processes that left the kernel's family.",
+        _ORPHANS,
+        _MEMORY,
+        kernel=True,
+        slow=False,
+    ),
+    exhaust(
+        "fills-memory-with-files-of-no-folder",
+        "4 GB in memfd files, which belong to no process.",
+        _MEMFD,
+        _MEMORY,
+        kernel=True,
+    ),
+    exhaust(
+        "fills-memory-with-system-v-segments",
+        "4 GB in shared segments that nobody has attached.",
+        _SYSTEM_V,
+        _MEMORY,
+        kernel=True,
+    ),
+    exhaust(
+        "fills-memory-with-socket-buffers",
+        "Gigabytes in the buffers of socket pairs.",
+        _PIPES,
+        _MEMORY,
+        kernel=True,
+    ),
     *(
         exhaust(f"fills-{name}", f"2 GB of files in {folder}.", _DISK.replace("FOLDER", folder), _MEMORY)
-        for name, folder in (("its-home", "~"), ("tmp", "/tmp"), ("shared-memory", "/dev/shm"), ("the-folder-of-its-sockets", "/run/kernel"))
+        for name, folder in (
+            ("its-home", "~"),
+            ("tmp", "/tmp"),
+            ("shared-memory", "/dev/shm"),
+            ("the-folder-of-its-sockets", "/run/kernel"),
+        )
     ),
     exhaust("makes-400000-folders", "Use up the inodes.", _INODES, _MEMORY),
     exhaust("prints-300-MB", "A flood of output in few calls.", _STREAM, any_of(writes(5), _SECONDS)),
-    exhaust("prints-300000-lines", "A flood of output in many calls, and on standard error.", _LINES, any_of(writes(5), _SECONDS)),
-    exhaust("displays-20000-times", "A flood of displays.", _DISPLAYS, any_of(writes(5), _SECONDS), harmful=False),
-    exhaust("displays-a-picture-of-150-MB", "Pictures that make the page too large to open.", _PICTURE, any_of(writes(40), _SECONDS), harmful=False, proofs=(NBGRADER,)),
-    exhaust("raises-an-error-of-50-MB", "An error text that makes the page too large to open.", _ERROR_TEXT, writes(5), harmful=False, proofs=(NBGRADER,)),
-    exhaust("opens-100000-widgets", "Have the grader keep the state of widgets.", _COUNTS, any_of(takes(grader=3000), _SECONDS)),
-    exhaust("loops-and-ignores-every-signal", "An endless loop that can't be interrupted.", _IGNORING, _SECONDS, harmful=False, kernel=True),
+    exhaust(
+        "prints-300000-lines",
+        "A flood of output in many calls, and on standard error.",
+        _LINES,
+        any_of(writes(5), _SECONDS),
+    ),
+    exhaust(
+        "displays-20000-times", "A flood of displays.", _DISPLAYS, any_of(writes(5), _SECONDS), harmful=False
+    ),
+    exhaust(
+        "displays-a-picture-of-150-MB",
+        "Pictures that make the page too large to open.",
+        _PICTURE,
+        any_of(writes(40), _SECONDS),
+        harmful=False,
+        proofs=(NBGRADER,),
+    ),
+    exhaust(
+        "raises-an-error-of-50-MB",
+        "An error text that makes the page too large to open.",
+        _ERROR_TEXT,
+        writes(5),
+        harmful=False,
+        proofs=(NBGRADER,),
+    ),
+    exhaust(
+        "opens-100000-widgets",
+        "Have the grader keep the state of widgets.",
+        _COUNTS,
+        any_of(takes(grader=3000), _SECONDS),
+    ),
+    exhaust(
+        "loops-and-ignores-every-signal",
+        "An endless loop that can't be interrupted.",
+        _IGNORING,
+        _SECONDS,
+        harmful=False,
+        kernel=True,
+    ),
     exhaust("computes-a-huge-power", "A step in C that looks at no signal.", _IN_C, _SECONDS, harmful=False),
-    exhaust("matches-a-slow-pattern", "A regular expression of exponential time.", _REGEX, _SECONDS, harmful=False),
-    exhaust("loops-in-a-call", "An endless loop in the function that the checks call.", _IN_CALL, _SECONDS, harmful=False, unfit=(NBGRADER,)),
-    exhaust("leaves-threads-running", "Threads that go on after the cell.", _THREAD_RUNS_ON, any_of(_SECONDS, leaves_process), harmful=False),
-    exhaust("stops-itself", "A kernel that is stopped by a signal and never answers.", _STOPPED, _SECONDS, harmful=False, unfit=(NBGRADER,)),
-    exhaust("deletes-its-folders", "Delete the working folder and that of the sockets.", _NO_FOLDER, _SECONDS),
-    exhaust("closes-every-descriptor", "Close all file descriptors, those of the sockets too.", _CLOSED, _SECONDS, harmful=False),
+    exhaust(
+        "matches-a-slow-pattern", "A regular expression of exponential time.", _REGEX, _SECONDS, harmful=False
+    ),
+    exhaust(
+        "loops-in-a-call",
+        "An endless loop in the function that the checks call.",
+        _IN_CALL,
+        _SECONDS,
+        harmful=False,
+        unfit=(NBGRADER,),
+    ),
+    exhaust(
+        "leaves-threads-running",
+        "Threads that go on after the cell.",
+        _THREAD_RUNS_ON,
+        any_of(_SECONDS, leaves_process),
+        harmful=False,
+    ),
+    exhaust(
+        "stops-itself",
+        "A kernel that is stopped by a signal and never answers.",
+        _STOPPED,
+        _SECONDS,
+        harmful=False,
+        unfit=(NBGRADER,),
+    ),
+    exhaust(
+        "deletes-its-folders", "Delete the working folder and that of the sockets.", _NO_FOLDER, _SECONDS
+    ),
+    exhaust(
+        "closes-every-descriptor",
+        "Close all file descriptors, those of the sockets too.",
+        _CLOSED,
+        _SECONDS,
+        harmful=False,
+    ),
 ]
-

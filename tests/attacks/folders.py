@@ -2,12 +2,10 @@
 
 import json
 import os
-
 from collections.abc import Callable
 from typing import Any
 
 import nbformat
-
 
 from attacks.attack import (
     NBGRADER,
@@ -229,4 +227,3 @@ ATTACKS = [
     handed("slows-the-search-for-placeholders", "The beginning of a placeholder and a million lines.", _UNHURT, _sourced(WRONG + "# YOUR CODE HERE" + "\n" * 1_000_000 + "x"), unfit=BOTH),
     handed("nests-its-source-deeply", "A source that the grader's own parser can't hold.", _UNHURT, _sourced("x = " + "(" * 5000 + "1" + ")" * 5000 + "\ny = " + "-" * 90_000 + "1\nz = 1" + ".a" * 90_000 + "\n" + WRONG), unfit=BOTH),
 ]  # fmt: skip
-

@@ -56,7 +56,9 @@ def _play_class(attacks: list[Attack], mode: str) -> dict[str, str]:
         # which one stopped the class shows when each that had no turn has a class of its own
         again = [a for a in attacks if not ended and a.name not in turns and len(attacks) > 1]
         found = {
-            attack.name: _judge(Case(attack, mode, course, attack.name, _turn(turns, attack, mode), ended or bool(again)))
+            attack.name: _judge(
+                Case(attack, mode, course, attack.name, _turn(turns, attack, mode), ended or bool(again))
+            )
             for attack in attacks
             if attack not in again
         }

@@ -15,7 +15,9 @@ from attacks.attack import Turn
 _EVERY = 0.05
 
 
-def graded_class(command: list[str], folder: Path, environment: dict[str, str], seconds: float) -> dict[str, Turn]:
+def graded_class(
+    command: list[str], folder: Path, environment: dict[str, str], seconds: float
+) -> dict[str, Turn]:
     """Run `autograde`, and give each student's turn: what was reported, how long it took, what it used."""
     process = subprocess.Popen(
         command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
