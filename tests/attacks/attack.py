@@ -88,6 +88,7 @@ class Attack:
         harmful: it is not run where nothing stops it.
         kernel: it is about the kernel, so pytest runs it cold as well.
         alone: it may disturb others where nothing stops it, or is expected to stop a class.
+        slow: it takes seconds in any mode.
     """
 
     name: str
@@ -101,6 +102,7 @@ class Attack:
     harmful: bool = False
     kernel: bool = False
     alone: bool = False
+    slow: bool = False
 
     def not_run(self, mode: str) -> str:
         """Why there is nothing to run in this mode."""

@@ -118,14 +118,26 @@ def cheat(name: str, aim: str, source: str, proofs: tuple[str, ...] = _WEAK) -> 
 
 ATTACKS = [
     cheat("strips-asserts-from-the-syntax-tree", "Drop every assert by an AST transformer.", _AST + WRONG),
-    cheat("strips-test-cells-by-an-input-transformer", "Replace the text of test cells by `pass`.", _LINES + WRONG),
-    cheat("returns-an-object-that-equals-everything", "Pass every comparison by an object's own methods.", _EQUAL),
+    cheat(
+        "strips-test-cells-by-an-input-transformer",
+        "Replace the text of test cells by `pass`.",
+        _LINES + WRONG,
+    ),
+    cheat(
+        "returns-an-object-that-equals-everything",
+        "Pass every comparison by an object's own methods.",
+        _EQUAL,
+    ),
     cheat("patches-torch-allclose", "Make torch's comparisons say yes.", _TORCH),
     cheat("patches-torch-testing", "Make torch.testing say nothing.", _TESTING),
     cheat("patches-builtins", "Make all, abs and AssertionError useless.", _BUILTINS),
     cheat("swallows-exceptions", "Have IPython drop every exception of a test cell.", _HOOKED + WRONG),
     cheat("returns-a-tensor-that-lies", "A subclass of Tensor that answers comparisons itself.", _SUBCLASS),
-    cheat("puts-a-number-for-partial-credit", "Turn the test cell into a float, which is partial credit.", _FLOAT + WRONG),
+    cheat(
+        "puts-a-number-for-partial-credit",
+        "Turn the test cell into a float, which is partial credit.",
+        _FLOAT + WRONG,
+    ),
     cheat(
         "hard-codes-the-visible-test",
         "Answer the tests that it knows of, and no other input.",

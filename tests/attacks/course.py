@@ -5,12 +5,9 @@ import os
 import secrets
 import shutil
 import signal
-import socket
 import sqlite3
 import subprocess
 import sys
-import tempfile
-import threading
 from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -20,6 +17,7 @@ import nbformat
 from nbformat import NotebookNode, v4
 
 from attacks.attack import NBGRADER
+from attacks.listeners import Listeners
 from attacks.watch import graded_class
 
 ROOT = Path(__file__).parents[2]
@@ -132,10 +130,10 @@ class CanaryCourse:
         self.hand_in("bob", self.answer(f"# {self.canaries['submission']}\n{RIGHT}"))
         self._before = self._digests()
 
-    def grade(self, seconds: float = 900) -> dict:
+    def grade(self, seconds: float = 60) -> dict:
         """Autograde the class and write its feedback; gives each student's turn."""
         turns = graded_class(self.command("autograde"), self.root, self.environment(), seconds)
-        self.run("generate_feedback", seconds=seconds)
+        self.run("generate_feedback")
         return turns
 
     def command(self, name: str) -> list[str]:
@@ -146,6 +144,17 @@ class CanaryCourse:
             self.command(name), cwd=self.root, env=self.environment(), capture_output=True, text=True,
             timeout=seconds, check=False, start_new_session=True,
         )  # fmt: skip
+
+    def run_coursekit(self) -> subprocess.CompletedProcess:
+        """The same class by coursekit's own command, with its workers."""
+        command = [sys.executable, "-m", "coursekit", "autograde", ASSIGNMENT, "--workers", "1"]
+        return subprocess.run(
+            command, cwd=self.root, env=self.environment(), capture_output=True, text=True,
+            timeout=300, check=False, start_new_session=True,
+        )  # fmt: skip
+
+    def all_honest(self) -> bool:
+        return all(self.points(student) == 10 for student in HONEST)
 
     def environment(self) -> dict[str, str]:
         path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
@@ -170,13 +179,15 @@ class CanaryCourse:
         return sorted(name for name in mine if now.get(name) != self._before.get(name))
 
     def _digests(self) -> dict[str, str]:
-        folders = [self.root / name for name in ("tests", "source", "release", "submitted/bob", "submitted/zz-last")]
+        folders = [
+            self.root / name for name in ("tests", "source", "release", "submitted/bob", "submitted/zz-last")
+        ]
         files = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
         kept = [path for path in files if "__pycache__" not in path.parts]
         return {str(p.relative_to(self.root)): hashlib.sha256(p.read_bytes()).hexdigest() for p in kept}
 
     @cached_property
-    def listeners(self) -> "Listeners":
+    def listeners(self) -> Listeners:
         return Listeners()
 
     @cached_property
@@ -216,44 +227,6 @@ class CanaryCourse:
             self.victim.wait()
         if "listeners" in self.__dict__:
             self.listeners.close()
-
-
-class Listeners:
-    """A TCP port of 127.0.0.1 and a unix socket that note the first word of whoever connects."""
-
-    def __init__(self) -> None:
-        self.heard: dict[str, str] = {}
-        self._folder = tempfile.TemporaryDirectory(prefix="listener-")
-        self.path = str(Path(self._folder.name) / "socket")
-        self._sockets = [socket.socket(), socket.socket(socket.AF_UNIX)]
-        self._sockets[0].bind(("127.0.0.1", 0))
-        self._sockets[1].bind(self.path)
-        os.chmod(self._folder.name, 0o755)
-        os.chmod(self.path, 0o777)
-        self.port = self._sockets[0].getsockname()[1]
-        for listener, name in zip(self._sockets, ("127.0.0.1", "a socket of the host"), strict=True):
-            listener.listen(50)
-            threading.Thread(target=self._listen, args=(listener, name), daemon=True).start()
-
-    def _listen(self, listener: socket.socket, name: str) -> None:
-        while True:
-            try:
-                connection, _ = listener.accept()
-            except OSError:
-                return
-            with connection:
-                connection.settimeout(2)
-                try:
-                    said = connection.recv(64)
-                except OSError:
-                    said = b""
-                word = said.decode(errors="replace").split("\n")[0] if said.startswith(b"mark") else "unmarked"
-                self.heard[word] = name
-
-    def close(self) -> None:
-        for listener in self._sockets:
-            listener.close()
-        self._folder.cleanup()
 
 
 def build(folder: Path, mode: str) -> Path:

@@ -4,15 +4,12 @@ Each has a bound of its own, so that it does no harm even where nothing stops it
 """
 
 from attacks.attack import (
-    NBGRADER,
     WRONG,
     Attack,
     Witness,
     any_of,
     goes_ungraded,
-    leaves_process,
     takes,
-    writes,
 )
 
 _START = """
@@ -169,130 +166,61 @@ def fill():
 attempt(fill)
 """
 
-_STREAM = """
-for _ in range(3000):
-    print("x" * 100_000)  # 300 MB
-"""
-
-_LINES = """
-for number in range(300_000):
-    print(number)
-sys.stderr.write("y" * 50_000_000)
-"""
-
-_DISPLAYS = """
-for number in range(20_000):
-    display({"text/plain": str(number)}, raw=True)
-"""
-
-_PICTURE = """
-display({"image/png": "A" * (50 << 20)}, raw=True)
-for _ in range(20):
-    display({"image/png": "A" * (5 << 20)}, raw=True)
-"""
-
-_ERROR_TEXT = """
-raise Exception("x" * (50 << 20))
-"""
-
-_COUNTS = """
-kernel = get_ipython().kernel
-for number in range(100_000):
-    kernel.session.send(kernel.iopub_socket, "comm_open", {"comm_id": str(number), "target_name": "jupyter.widget",
-                        "data": {"state": {"x": "y" * 10_000}}}, parent=kernel.get_parent())
-"""
-
-_IGNORING = """
-for number in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM):
-    signal.signal(number, signal.SIG_IGN)
-while True:
-    try:
-        while True: pass
-    except BaseException:
-        pass
-"""
-
-_IN_C = """
-x = 7 ** (10 ** 8)
-"""
-
-_REGEX = """
-import re
-re.match(r"(a+)+$", "a" * 60 + "b")
-"""
-
-_IN_CALL = """
-def double(x):
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    while True: pass
-"""
-
-_THREAD_RUNS_ON = """
-def spin():
-    while True: pass
-for _ in range(4):
-    threading.Thread(target=spin, daemon=False).start()
-"""
-
-_NO_FOLDER = """
-import shutil
-folder = os.getcwd()
-shutil.rmtree(folder, ignore_errors=True)
-attempt(lambda: os.rmdir(folder))
-attempt(lambda: shutil.rmtree("/run/kernel"))
-attempt(lambda: shutil.rmtree("/tmp"))
-"""
-
-_CLOSED = """
-os.closerange(0, 4096)
-"""
-
-_STOPPED = """
-def double(x):
-    os.kill(os.getpid(), signal.SIGSTOP)
-"""
-
-
 
 def exhaust(name: str, aim: str, source: str, witness: Witness, **more: object) -> Attack:
-    more.setdefault("harmful", True)
+    more = {"harmful": True, "slow": True} | more
     return Attack(name, aim, any_of(witness, goes_ungraded), _START + WRONG + source, **more)
 
 
-_SECONDS = takes(seconds=25)
+SECONDS = takes(seconds=25)
 #: the limits of the kernel's memory and files together, the server's and the grader's own growth, and some room
 _MEMORY = takes(memory=2300)
 
 
 ATTACKS = [
     exhaust("forks-2000-times", "A fork bomb.", _FORKS, takes(processes=150), kernel=True),
-    exhaust("starts-2000-threads", "As many threads.", _THREADS, _SECONDS),
+    exhaust("starts-2000-threads", "As many threads.", _THREADS, SECONDS),
     exhaust("fills-memory-with-bytes", "4 GB in the kernel's process.", _BYTES, _MEMORY, kernel=True),
     exhaust("fills-memory-with-maps", "4 GB in shared mappings.", _MMAP, _MEMORY),
     exhaust("asks-for-much-at-once", "16 GB in one allocation, then 4 times 1 GB.", _ONE_BIG, _MEMORY),
     exhaust("fills-memory-in-many-processes", "4 GB in 40 processes.", _MANY_PROCESSES, _MEMORY, kernel=True),
-    exhaust("fills-memory-in-orphans", "4 GB in 40 processes that left the kernel's family.", _ORPHANS, _MEMORY, kernel=True),
-    exhaust("fills-memory-with-files-of-no-folder", "4 GB in memfd files, which belong to no process.", _MEMFD, _MEMORY, kernel=True),
-    exhaust("fills-memory-with-system-v-segments", "4 GB in shared segments that nobody has attached.", _SYSTEM_V, _MEMORY, kernel=True),
-    exhaust("fills-memory-with-socket-buffers", "Gigabytes in the buffers of socket pairs.", _PIPES, _MEMORY, kernel=True),
+    exhaust(
+        "fills-memory-in-orphans",
+        "4 GB in 40 processes that left the kernel's family.",
+        _ORPHANS,
+        _MEMORY,
+        kernel=True,
+        slow=False,
+    ),
+    exhaust(
+        "fills-memory-with-files-of-no-folder",
+        "4 GB in memfd files, which belong to no process.",
+        _MEMFD,
+        _MEMORY,
+        kernel=True,
+    ),
+    exhaust(
+        "fills-memory-with-system-v-segments",
+        "4 GB in shared segments that nobody has attached.",
+        _SYSTEM_V,
+        _MEMORY,
+        kernel=True,
+    ),
+    exhaust(
+        "fills-memory-with-socket-buffers",
+        "Gigabytes in the buffers of socket pairs.",
+        _PIPES,
+        _MEMORY,
+        kernel=True,
+    ),
     *(
         exhaust(f"fills-{name}", f"2 GB of files in {folder}.", _DISK.replace("FOLDER", folder), _MEMORY)
-        for name, folder in (("its-home", "~"), ("tmp", "/tmp"), ("shared-memory", "/dev/shm"), ("the-folder-of-its-sockets", "/run/kernel"))
+        for name, folder in (
+            ("its-home", "~"),
+            ("tmp", "/tmp"),
+            ("shared-memory", "/dev/shm"),
+            ("the-folder-of-its-sockets", "/run/kernel"),
+        )
     ),
     exhaust("makes-400000-folders", "Use up the inodes.", _INODES, _MEMORY),
-    exhaust("prints-300-MB", "A flood of output in few calls.", _STREAM, any_of(writes(5), _SECONDS)),
-    exhaust("prints-300000-lines", "A flood of output in many calls, and on standard error.", _LINES, any_of(writes(5), _SECONDS)),
-    exhaust("displays-20000-times", "A flood of displays.", _DISPLAYS, any_of(writes(5), _SECONDS), harmful=False),
-    exhaust("displays-a-picture-of-150-MB", "Pictures that make the page too large to open.", _PICTURE, any_of(writes(40), _SECONDS), harmful=False, proofs=(NBGRADER,)),
-    exhaust("raises-an-error-of-50-MB", "An error text that makes the page too large to open.", _ERROR_TEXT, writes(5), harmful=False, proofs=(NBGRADER,)),
-    exhaust("opens-100000-widgets", "Have the grader keep the state of widgets.", _COUNTS, any_of(takes(grader=3000), _SECONDS)),
-    exhaust("loops-and-ignores-every-signal", "An endless loop that can't be interrupted.", _IGNORING, _SECONDS, harmful=False, kernel=True),
-    exhaust("computes-a-huge-power", "A step in C that looks at no signal.", _IN_C, _SECONDS, harmful=False),
-    exhaust("matches-a-slow-pattern", "A regular expression of exponential time.", _REGEX, _SECONDS, harmful=False),
-    exhaust("loops-in-a-call", "An endless loop in the function that the checks call.", _IN_CALL, _SECONDS, harmful=False, unfit=(NBGRADER,)),
-    exhaust("leaves-threads-running", "Threads that go on after the cell.", _THREAD_RUNS_ON, any_of(_SECONDS, leaves_process), harmful=False),
-    exhaust("stops-itself", "A kernel that is stopped by a signal and never answers.", _STOPPED, _SECONDS, harmful=False, unfit=(NBGRADER,)),
-    exhaust("deletes-its-folders", "Delete the working folder and that of the sockets.", _NO_FOLDER, _SECONDS),
-    exhaust("closes-every-descriptor", "Close all file descriptors, those of the sockets too.", _CLOSED, _SECONDS, harmful=False),
 ]
-

@@ -166,6 +166,14 @@ def _escapes_class(case: Case) -> str:
     return f"wrote {beyond[0]}" if beyond else ""
 
 
+def _newline(course: Any, mode: str) -> str:
+    """By `coursekit autograde`: nbgrader's own command can't read such a name, and ends."""
+    course.fill()
+    course.hand_in("new\nline", course.answer(WRONG))
+    course.run_coursekit()
+    return "" if course.all_honest() else "stopped the class"
+
+
 _PASSWD = "/etc/passwd"
 _SECRET: Witness = any_of(earns, sees("solution", "submission", "checks"), goes_ungraded)
 
@@ -190,11 +198,12 @@ ATTACKS = [
     handed("adds-a-link-to-the-solution", "A link beside the notebook to the solution.", _SECRET, _beside("{course}/source/01_double/double.ipynb"), proofs=(NBGRADER,)),
     handed("adds-a-pipe", "A named pipe beside the notebook, at which copying waits for ever.", any_of(goes_ungraded, _SLOW), _fifo_beside, harmful=True),
     handed("hands-in-a-pipe", "A named pipe as the notebook, at which reading waits for ever.", any_of(goes_ungraded, _SLOW), _fifo, harmful=True),
+    Attack("has-a-name-with-a-newline", "A student's name with a newline.", play=_newline, unfit=(NBGRADER,)),
     handed("hands-in-a-folder-named-as-a-notebook", "A folder where a file is expected.", goes_ungraded, _a_folder, unfit=(NBGRADER,)),
     *(
         handed(f"has-a-name-with-{what}", f"A student's name with {what}.", any_of(_escapes_class, runs_script, goes_ungraded), _named(name), unfit=(NBGRADER,))
         for what, name in (
-            ("a-newline", "new\nline"), ("quotes", "it's \"quoted\""), ("markup", "<script>stolen<"), ("dots", "..."),
+            ("quotes", "it's \"quoted\""), ("markup", "<script>stolen<"), ("dots", "..."),
             ("250-letters", "a" * 250), ("a-glob", "[a-z]*"), ("a-template", "{{ 7*7 }}{student_id}"), ("a-semicolon", "$(touch pwned);x"),
         )
     ),
@@ -218,4 +227,3 @@ ATTACKS = [
     handed("slows-the-search-for-placeholders", "The beginning of a placeholder and a million lines.", _UNHURT, _sourced(WRONG + "# YOUR CODE HERE" + "\n" * 1_000_000 + "x"), unfit=BOTH),
     handed("nests-its-source-deeply", "A source that the grader's own parser can't hold.", _UNHURT, _sourced("x = " + "(" * 5000 + "1" + ")" * 5000 + "\ny = " + "-" * 90_000 + "1\nz = 1" + ".a" * 90_000 + "\n" + WRONG), unfit=BOTH),
 ]  # fmt: skip
-

@@ -29,7 +29,9 @@ def runs_script(case: Case) -> str:
             if WORD in value and re.match(r"(javascript|vbscript|data:text/html|data:image/svg)", plain):
                 return f"put a link to {plain[:11]} into the page"
     # nbconvert loads MathJax with the extension that refuses such links
-    formula = not SAFE.search(case.page) and re.search(r"\\(href|style|class|cssId|unicode)\s*\{[^}]*" + WORD, _typeset(case.page))
+    formula = not SAFE.search(case.page) and re.search(
+        r"\\(href|style|class|cssId|unicode)\s*\{[^}]*" + WORD, _typeset(case.page)
+    )
     return f"put \\{formula[1]} into a formula" if formula else ""
 
 

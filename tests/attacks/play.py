@@ -50,13 +50,15 @@ def _play_class(attacks: list[Attack], mode: str) -> dict[str, str]:
             else:
                 course.hand_in(attack.name, course.answer(attack.source, attack.name))
         turns = course.grade()
-        ended = all(course.points(student) == 10 for student in courses.HONEST)
+        ended = course.all_honest()
         if os.environ.get("ATTACKS_SHOW"):
             print(mode, turns)
         # which one stopped the class shows when each that had no turn has a class of its own
         again = [a for a in attacks if not ended and a.name not in turns and len(attacks) > 1]
         found = {
-            attack.name: _judge(Case(attack, mode, course, attack.name, _turn(turns, attack, mode), ended or bool(again)))
+            attack.name: _judge(
+                Case(attack, mode, course, attack.name, _turn(turns, attack, mode), ended or bool(again))
+            )
             for attack in attacks
             if attack not in again
         }

@@ -19,7 +19,7 @@ def read_files(pattern: str) -> str:
 
 
 # Every process that can be seen; what looks like a canary in its memory is printed.
-_MEMORY = '''
+_MEMORY = """
 import os, re
 def search(pid):
     with open(f"/proc/{pid}/maps") as maps, open(f"/proc/{pid}/mem", "rb", 0) as memory:
@@ -39,7 +39,7 @@ for pid in [os.getppid(), *(int(name) for name in os.listdir("/proc") if name.is
             search(pid)
     except OSError as error:
         print(error)
-'''
+"""
 
 _ENVIRONMENTS = """
 import os

@@ -15,7 +15,9 @@ from attacks.attack import Turn
 _EVERY = 0.05
 
 
-def graded_class(command: list[str], folder: Path, environment: dict[str, str], seconds: float) -> dict[str, Turn]:
+def graded_class(
+    command: list[str], folder: Path, environment: dict[str, str], seconds: float
+) -> dict[str, Turn]:
     """Run `autograde`, and give each student's turn: what was reported, how long it took, what it used."""
     process = subprocess.Popen(
         command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
@@ -23,8 +25,7 @@ def graded_class(command: list[str], folder: Path, environment: dict[str, str], 
     )  # fmt: skip
     watch = _Watch(process.pid)
     threading.Thread(target=watch.look, daemon=True).start()
-    timer = threading.Timer(seconds, lambda: os.killpg(process.pid, signal.SIGKILL))
-    timer.start()
+    threading.Thread(target=watch.end_if_stuck, args=(process, seconds), daemon=True).start()
     turns: dict[str, Turn] = {}
     try:
         for line in process.stderr:
@@ -33,7 +34,6 @@ def graded_class(command: list[str], folder: Path, environment: dict[str, str], 
                 turns[found[1]] = watch.turn(found[2])
         process.wait()
     finally:
-        timer.cancel()
         watch.done = True
     turns[""] = watch.turn(f"{process.returncode} " + "\n".join(watch.said[-20:]))
     return turns
@@ -56,6 +56,13 @@ class _Watch:
         ended.line, ended.seconds = line, time.monotonic() - self._started
         self._begin()
         return ended
+
+    def end_if_stuck(self, process: subprocess.Popen, seconds: float) -> None:
+        """End a class of which nothing was heard for so long."""
+        while process.poll() is None:
+            time.sleep(0.5)
+            if time.monotonic() - self._started > seconds:
+                os.killpg(process.pid, signal.SIGKILL)
 
     def look(self) -> None:
         while not self.done:

@@ -16,13 +16,13 @@ for path in pathlib.Path("@COURSE@").glob({pattern!r}):
 {WRONG}"""
 
 
-_EASY = '''
+_EASY = """
 from coursekit.checks import points
 @points(5)
 def test_value(student): "It is."
 @points(5)
 def test_any_size(student): "It is."
-'''
+"""
 
 _GRADEBOOK = """
 import sqlite3
