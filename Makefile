@@ -13,7 +13,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # SQLAlchemy's remarks about nbgrader's own queries
 export PYTHONWARNINGS := ignore:Object of type
 
-.PHONY: demo demos test setup release grade feedback audit lint clean help
+.PHONY: demo demos test setup release grade feedback audit attacks lint clean help
 
 demo: setup  ## set everything up, hand in a sample class, grade it, write the feedback pages
 	nbgrader db upgrade --log-level=WARN
@@ -66,6 +66,9 @@ demos: setup  ## train the models of the course with 3 seeds each, and fail unde
 
 audit: setup  ## prove the checks against known mistakes and known right answers
 	coursekit audit
+
+attacks: setup  ## try to get around the sandbox and the checks, in four modes, and print a table
+	PYTHONPATH=tests python -m attacks
 
 lint: setup  ## check format and style
 	ruff format --check . && ruff check .

@@ -1,5 +1,6 @@
 """Comparing what a submission gave with what is right, and saying how the two differ."""
 
+import sys
 from typing import Any, NoReturn
 
 import torch
@@ -74,6 +75,8 @@ def describe(value: Any) -> str:
         case tuple() | list():
             kind = type(value).__name__
             return f"a {kind} of {len(value)} ({', '.join(describe(part) for part in value[:4])})"
+        case int() if abs(value) > sys.float_info.max:
+            return "an int beyond all floats"
         case bool() | int() | float():
             return f"the {type(value).__name__} {value:.6g}"
     name = getattr(value, "type_name", type(value).__name__)

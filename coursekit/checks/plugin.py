@@ -63,6 +63,7 @@ class CheckRun:
 
 
 RUNS = pytest.StashKey[dict[tuple[Path, str], CheckRun]]()
+_MAX_MESSAGE = 3_000
 _ASSIGNMENTS = pytest.StashKey[dict[Path, Assignment]]()
 
 
@@ -141,7 +142,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo) -> Itera
             sentence=_sentence(item),
             points=marker.args[0],
             outcome=outcome,
-            message=message,
+            message=message if len(message) <= _MAX_MESSAGE else message[:_MAX_MESSAGE] + "…",
             seconds=round(call.duration, 3),
         )
     )

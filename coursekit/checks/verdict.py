@@ -16,7 +16,7 @@ OUTCOMES = {
     "timed out": "timed out",
     "kernel died": "kernel died",
 }
-_UNUSABLE = (TypeError, ValueError, AttributeError, IndexError, KeyError, RuntimeError)
+_UNUSABLE = (TypeError, ValueError, AttributeError, LookupError, ArithmeticError, RuntimeError)
 
 
 def explain(error: BaseException, student: Student | None, check_file: Path) -> tuple[str, str] | None:

@@ -20,13 +20,13 @@ from coursekit.student.repair import repair
 
 @dataclass
 class Notebook:
-    """A readable notebook: what is kept of it, and whether grading it failed each time."""
+    """A readable notebook: what is kept of it, and why it could not be graded, if so."""
 
     name: str
     content: nbformat.NotebookNode
     key: Key
     kept: Kept
-    lost: bool = False
+    failure: str = ""
 
 
 @dataclass
@@ -134,9 +134,11 @@ class ClassRun:
 
     def _take(self, notebook: Notebook, outcome: Outcome | None) -> None:
         if outcome is None:
-            notebook.lost = True
-        elif outcome.kept is None:
+            notebook.failure = "its process ended each time"
+        elif outcome.fault:
             raise CourseError(outcome.fault)
+        elif outcome.kept is None:
+            notebook.failure = outcome.failure
         else:
             notebook.kept = notebook.kept.with_newer(outcome.kept, notebook.key)
             self._results.keep(self.assignment.name, notebook.key, notebook.kept)

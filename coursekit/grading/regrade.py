@@ -24,7 +24,7 @@ def moves(course: RunningCourse, run: ClassRun, students: list[str]) -> Iterator
     for submission in run.grade(students):
         for notebook in submission.notebooks:
             old = course.result(submission.student, run.assignment.name, notebook.name)
-            if not notebook.lost:
+            if not notebook.failure:
                 yield from _moves(submission.student, old or SubmissionResult(""), notebook.kept.result)
         yield submission
 

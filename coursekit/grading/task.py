@@ -63,10 +63,15 @@ class Task:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a task. `fault` says what is wrong with a check; then the class can't be graded."""
+    """What came of a task.
+
+    `fault` says what is wrong with a check; then the class can't be graded. `failure` says why the grader
+    failed on this one notebook.
+    """
 
     kept: Kept | None
     fault: str = ""
+    failure: str = ""
 
 
 _one_at_a_time = threading.Lock()
@@ -81,8 +86,8 @@ def carry_out(assignment: Assignment | Files, task: Task) -> Outcome:
 def _carry_out(assignment: Assignment | Files, task: Task) -> Outcome:
     if isinstance(assignment, Files):
         assignment = assignment.unpack()
-    notebook = nbformat.reads(task.notebook, as_version=4)
     try:
+        notebook = nbformat.reads(task.notebook, as_version=4)
         graded = grade(
             assignment,
             notebook,
@@ -93,7 +98,9 @@ def _carry_out(assignment: Assignment | Files, task: Task) -> Outcome:
             exercises=task.exercises,
         )
     except CourseError as error:
-        return Outcome(None, str(error))
+        return Outcome(None, fault=str(error))
+    except Exception as error:  # a mistake in the grader itself must not cost the others their grades
+        return Outcome(None, failure=f"{type(error).__name__}: {error}"[:500])
     return Outcome(kept_of(graded, notebook, task.key))
 
 

@@ -1,12 +1,15 @@
 """Writing results into the gradebook and autograded/, by nbgrader's own converter."""
 
-import glob
+import warnings
+from pathlib import Path
+from typing import Any
 
 from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import NotebookNode
 from nbgrader.apps.baseapp import NbGrader
 from nbgrader.converters import Autograde
 from nbgrader.converters.base import NbGraderException
+from sqlalchemy.exc import SAWarning
 from traitlets.config import Config
 
 from coursekit.checks.results import KERNEL_DIED, SubmissionResult
@@ -14,7 +17,19 @@ from coursekit.grading.autograde import Submission
 from coursekit.grading.folders import RunningCourse
 from coursekit.nbgrader_plugin.run import RunChecks
 
-LOST = "The process that graded this notebook ended twice. Nothing was graded; a person has to look at it."
+FAILED = "The grader failed on this notebook ({}). Nothing was graded; a person has to look at it."
+
+
+class _OneSubmission(Autograde):
+    """`nbgrader autograde` for one folder. nbgrader takes its name for a pattern, and so misses `[ab]`."""
+
+    def __init__(self, folder: Path, **options: Any) -> None:
+        super().__init__(**options)
+        self._folder = folder
+
+    def init_notebooks(self) -> None:
+        self.notebooks = []
+        self.assignments = {str(self._folder): sorted(map(str, self._folder.glob("*.ipynb")))}
 
 
 class Writer:
@@ -24,15 +39,17 @@ class Writer:
     """
 
     def __init__(self, course: RunningCourse) -> None:
-        lost = self._lost = set()
+        failures: dict[tuple[str, str], str] = {}
+        self._failures = failures
 
         class TakeResult(RunChecks):
             """Takes results from those that are kept; what is not there is graded here and now."""
 
             def result_of(self, nb: NotebookNode, resources: ResourcesDict) -> SubmissionResult:
                 names = resources["nbgrader"]
-                if (names["student"], names["notebook"]) in lost:
-                    return SubmissionResult(KERNEL_DIED, notes=[LOST])
+                failure = failures.get((names["student"], names["notebook"]))
+                if failure:
+                    return SubmissionResult(KERNEL_DIED, notes=[FAILED.format(failure)])
                 return super().result_of(nb, resources)
 
             def tell(self, kept: SubmissionResult, resources: ResourcesDict) -> None:
@@ -50,10 +67,15 @@ class Writer:
     def write(self, submission: Submission, assignment: str) -> list[str]:
         """Write one student's results; gives what went wrong, in one line, or nothing."""
         student, folders = submission.student, self._course.folders
-        self._lost.update((student, notebook.name) for notebook in submission.notebooks if notebook.lost)
-        folders.student_id, folders.assignment_id = glob.escape(student), assignment
-        try:
-            Autograde(coursedir=folders, config=self._config, log=self._course.log).start()
-        except NbGraderException as error:
-            return [f"{student}: not written. {str(error).splitlines()[0]}"]
+        folder = self._course.submitted(student, assignment)
+        if not any(folder.glob("*.ipynb")):
+            return []  # nbgrader passes over such a folder, and the table calls it missing
+        self._failures |= {(student, n.name): n.failure for n in submission.notebooks if n.failure}
+        folders.student_id, folders.assignment_id = student, assignment
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SAWarning)  # SQLAlchemy's remarks about nbgrader's own queries
+            try:
+                _OneSubmission(folder, coursedir=folders, config=self._config, log=self._course.log).start()
+            except NbGraderException as error:
+                return [f"{student}: not written. {str(error).splitlines()[0]}"]
         return []

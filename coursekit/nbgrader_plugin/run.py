@@ -42,7 +42,8 @@ class RunChecks(Execute):
         kept = SubmissionResult.from_dict(nb.metadata.pop(FOUND))
         if not kept.status:
             try:
-                kept = replace(self.result_of(nb, resources), notes=kept.notes)
+                result = self.result_of(nb, resources)
+                kept = replace(result, notes=kept.notes + result.notes)
             except CourseError as error:
                 stop(self.log, str(error))
         for cell in nb.cells:

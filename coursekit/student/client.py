@@ -2,10 +2,13 @@
 
 import time
 from queue import Empty
+from typing import Any
 
 import zmq
 import zmq.asyncio
 from jupyter_client.asynchronous import AsyncKernelClient
+from jupyter_client.channels import AsyncZMQSocketChannel
+from traitlets import Type
 
 from coursekit.messages import MAX_BYTES
 
@@ -20,8 +23,40 @@ def bounded_context() -> zmq.asyncio.Context:
     return context
 
 
+class StudentChannel(AsyncZMQSocketChannel):
+    """Whoever runs in the kernel can sign messages: what is none, or has parts of the wrong type, counts as noise."""
+
+    async def _recv(self, **kwargs: Any) -> dict[str, Any]:
+        try:
+            message = await super()._recv(**kwargs)
+        except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
+            return dict(_NOISE)
+        parts = (message.get(name) for name in ("header", "parent_header", "metadata", "content"))
+        sound = all(isinstance(part, dict) for part in parts) and isinstance(message.get("msg_type"), str)
+        return message if sound else dict(_NOISE)
+
+
+_NOISE = {
+    "msg_type": "noise",
+    "header": {},
+    "parent_header": {},
+    "metadata": {},
+    "content": {},
+    "buffers": [],
+}
+
+
 class StudentClient(AsyncKernelClient):
     """jupyter_client's own client waits for 0.2 s of silence before it calls a kernel ready."""
+
+    shell_channel_class = Type(StudentChannel)
+    iopub_channel_class = Type(StudentChannel)
+    stdin_channel_class = Type(StudentChannel)
+    control_channel_class = Type(StudentChannel)
+
+    def start_channels(self, *args: Any, **kwargs: Any) -> None:
+        # The heartbeat would connect anew later on, when a link to a socket of the host may lie in its place.
+        super().start_channels(*args, **kwargs | {"hb": False})
 
     async def wait_for_ready(self, timeout: float | None = None) -> None:
         """Return once the kernel has answered on the shell channel and its output arrives.

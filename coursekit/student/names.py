@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
-_MAGIC = re.compile(r"^\s*[%!?].*$", re.MULTILINE)
+_MAGIC = re.compile(r"^[^\S\n]*[%!?].*$", re.MULTILINE)
 _BINDING = re.compile(r"^(?:async\s+)?(?:def|class)\s+(\w+)|^(\w+)\s*(?::[^=\n]+)?=(?!=)", re.MULTILINE)
 
 

@@ -29,8 +29,12 @@ def read(path: Path) -> Handed:
 
     Nothing is raised for a file that is no notebook: `problem` has the sentence.
     """
+    if path.is_symlink() or path.parent.is_symlink():
+        return Handed(None, f"{path.name} is a link to something else. Hand in the notebook itself.")
     if not path.exists():
         return _read_another_name(path)
+    if not path.is_file():
+        return Handed(None, f"{path.name} is no file. Hand in the notebook itself.")
     try:
         size = path.stat().st_size
         if size == 0:

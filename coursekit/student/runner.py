@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionComplete
 from nbformat import NotebookNode
 
 # nbclient reports a timeout as an error of the program's; here the feedback page tells it
@@ -12,7 +13,13 @@ _log = logging.getLogger(__name__)
 _log.addHandler(logging.NullHandler())
 _log.propagate = False
 
-SHOWN_TYPES = ("text/plain", "image/png")
+#: characters of all pictures of a notebook
+MAX_PICTURES = 20_000_000
+#: characters of a line of an error, lines of its traceback, errors of a cell
+MAX_ERROR, MAX_TRACEBACK, MAX_ERRORS = 2_000, 100, 10
+#: what a message counts beside its text, since it takes room as well
+_COST = 20
+_OUTPUTS = ("stream", "display_data", "execute_result", "update_display_data")
 TIMEOUT = "CellTimeoutError"
 #: how long a cell's output may go on arriving after its end, or after an interrupt
 OUTPUT_SECONDS = 10
@@ -53,27 +60,67 @@ class CellRunner(NotebookClient):
         self.timeout_func = lambda cell: limits.cell_seconds
         self._limit = limits.cell_output
         self._written = 0
+        self._pictures = 0
+        self._errors = 0
         self._cell_index = -1
 
-    def output(
-        self, outs: list[NotebookNode], msg: dict, display_id: str | None, cell_index: int
-    ) -> NotebookNode | None:
+    def process_message(self, msg: dict, cell: NotebookNode, cell_index: int) -> NotebookNode | None:
         if cell_index != self._cell_index:
-            self._cell_index, self._written = cell_index, 0
-        content = msg["content"]
-        data = content.get("data")
-        if isinstance(data, dict):
-            content["data"] = {kind: data[kind] for kind in SHOWN_TYPES if isinstance(data.get(kind), str)}
-            if "image/png" not in content["data"]:
-                content["data"] = {kind: self._cut(text) for kind, text in content["data"].items()}
-            content["metadata"] = {}
-        elif isinstance(content.get("text"), str):
-            if self._written > self._limit:
-                return None
-            content["text"] = self._cut(content["text"])
-        return super().output(outs, msg, display_id, cell_index)
+            self._cell_index, self._written, self._errors = cell_index, 0, 0
+        if msg["msg_type"].startswith("comm"):
+            return None  # widgets have no place on a feedback page
+        kind = msg["msg_type"]
+        if (self._written > self._limit and kind in _OUTPUTS) or (
+            self._errors >= MAX_ERRORS and kind == "error"
+        ):
+            return None
+        msg["content"] = self._plain(kind, msg["content"])
+        try:
+            return super().process_message(msg, cell, cell_index)
+        except CellExecutionComplete:
+            raise
+        except Exception:  # whatever else a forged message provokes
+            return None
+
+    def _plain(self, kind: str, content: dict) -> dict:
+        """The content of a message without what a page must not show, and no more of it than is allowed."""
+        kept = {name: content[name] for name in ("execution_state", "wait") if name in content}
+        if isinstance(content.get("execution_count"), int):
+            kept["execution_count"] = content["execution_count"]
+        transient = content.get("transient")
+        if isinstance(transient, dict) and isinstance(transient.get("display_id"), str):
+            kept["transient"] = {"display_id": transient["display_id"]}
+        match kind:
+            case "stream":
+                self._written += _COST
+                name = "stderr" if content.get("name") == "stderr" else "stdout"
+                kept |= {"name": name, "text": self._cut(_text(content.get("text")))}
+            case "error":
+                traceback = content.get("traceback")
+                lines = traceback[-MAX_TRACEBACK:] if isinstance(traceback, list) else []
+                kept |= {name: _text(content.get(name))[:MAX_ERROR] for name in ("ename", "evalue")}
+                kept["traceback"] = [_text(line)[:MAX_ERROR] for line in lines]
+                self._errors += 1
+            case "display_data" | "update_display_data" | "execute_result":
+                kept |= {"data": self._data(content.get("data")), "metadata": {}}
+        return kept
+
+    def _data(self, data: object) -> dict[str, str]:
+        found = data if isinstance(data, dict) else {}
+        picture, text = found.get("image/png"), _text(found.get("text/plain"))
+        self._written += _COST
+        if not isinstance(picture, str):
+            return {"text/plain": self._cut(text)}
+        if len(picture) + self._pictures > MAX_PICTURES:
+            return {"text/plain": self._cut(f"{text[:MAX_ERROR]} (a picture too large to be shown)")}
+        self._pictures += len(picture)
+        return {"image/png": picture, "text/plain": self._cut(text)}
 
     def _cut(self, text: str) -> str:
         room = max(self._limit - self._written, 0)
         self._written += len(text)
         return text if len(text) <= room else text[:room] + "\n… further output was cut off\n"
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""

@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,9 @@ from pathlib import Path
 import nbformat
 import pytest
 from nbformat import NotebookNode, v4
+from nbgrader.api import Grade, Gradebook, SubmittedAssignment, SubmittedNotebook
 
+from coursekit.cli import main
 from coursekit.course import Assignment, Course
 
 ROOT = Path(__file__).parents[2]
@@ -81,6 +84,54 @@ from coursekit.checks import Alternative
 ALTERNATIVES = [Alternative("sum", cell="double", edits=[("2 * x", "x + x")])]
 """
 
+HALF = """\
+def half(x):
+    ### BEGIN SOLUTION
+    return x / 2
+    ### END SOLUTION"""
+
+HALF_CHECKS = '''
+import torch
+from coursekit.checks import assert_close, points
+
+
+@points(3)
+def test_half_of_even(student):
+    """Half of an even number."""
+    assert_close("output", student.half(torch.tensor([2.0, 8.0])), torch.tensor([1.0, 4.0]))
+
+
+@points(2)
+def test_half_of_zero(student):
+    """Half of nothing."""
+    assert_close("output", student.half(torch.zeros(3)), torch.zeros(3))
+'''
+
+#: beside the checks: notes which exercises were graded, each time
+COUNTING = """
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(autouse=True, scope="module")
+def counted(request):
+    with (Path(__file__).parents[2] / "graded.txt").open("a") as file:
+        file.write(request.path.stem + " ")
+"""
+
+#: a class in which everything happens: answers of `double` and of `half`
+RIGHT = "def double(x):\n    return 2 * x"
+RIGHT_HALF = "def half(x):\n    return x / 2"
+CLASS = {
+    "exception": ("raise ValueError('not yet')", RIGHT_HALF),
+    "exits": ("def double(x):\n    import os\n    os._exit(1)", RIGHT_HALF),
+    "floor": (RIGHT, "def half(x):\n    return x // 2"),
+    "loop": ("while True: pass", RIGHT_HALF),
+    "mistake": ("def double(x):\n    return 3 * x", RIGHT_HALF),
+    "right": (RIGHT, RIGHT_HALF),
+}
+
 
 def mark(name: str, **values: object) -> dict:
     base = {"grade": False, "locked": False, "schema_version": 3, "solution": False, "task": False}
@@ -147,11 +198,52 @@ class TinyCourse:
     def autograded(self, student: str) -> NotebookNode:
         return nbformat.read(self.root / "autograded" / student / "01_double" / "double.ipynb", as_version=4)
 
-    def answer(self, source: str) -> NotebookNode:
-        """The released notebook with this source in the answer cell."""
+    def answer(self, source: str, half: str = "") -> NotebookNode:
+        """The released notebook with this source in the answer cell, and in that of the second exercise."""
         notebook = self.assignment.released("double")
-        next(cell for cell in notebook.cells if cell["id"] == "answer").source = source
+        sources = {"answer": source} | ({"half": half} if half else {})
+        for cell in notebook.cells:
+            cell.source = sources.get(cell["id"], cell.source)
         return notebook
+
+    def coursekit(self, *command: str) -> int:
+        """Run the command `coursekit` in this process, which has imported everything already."""
+        return main(["--course-dir", str(self.root), *command])
+
+    def gradebook(self) -> Gradebook:
+        return Gradebook(f"sqlite:///{self.root / 'gradebook.db'}")
+
+    def grades(self, gradebook: Gradebook | None = None) -> dict[str, dict[str, tuple]]:
+        """Every grade in the gradebook, by student and cell; fails if one is there twice or not at all."""
+        found: dict[str, dict[str, tuple]] = {}
+        with gradebook or self.gradebook() as book:
+            cells = {cell.name for cell in book.find_assignment("01_double").notebooks[0].grade_cells}
+            students = [submission.student_id for submission in book.db.query(SubmittedAssignment)]
+            rows = (
+                book.db.query(SubmittedAssignment.student_id, Grade)
+                .select_from(Grade)
+                .join(SubmittedNotebook, SubmittedNotebook.id == Grade.notebook_id)
+                .join(SubmittedAssignment, SubmittedAssignment.id == SubmittedNotebook.assignment_id)
+            )
+            for student, grade in rows:
+                values = found.setdefault(student, {})
+                assert grade.cell.name not in values
+                values[grade.cell.name] = (grade.auto_score, grade.manual_score, grade.needs_manual_grade)
+        assert sorted(students) == sorted(found)
+        assert all(set(values) == cells for values in found.values())
+        return found
+
+    def kept(self) -> dict[str, int]:
+        """The files of kept results, and when each was written."""
+        folder = self.root / ".coursekit" / "results" / "01_double"
+        return {path.name: path.stat().st_mtime_ns for path in folder.glob("*.json")}
+
+    def gradings(self) -> Counter[str]:
+        """How often each exercise was graded since this was last asked."""
+        path = self.root / "graded.txt"
+        found = Counter(path.read_text().split()) if path.exists() else Counter()
+        path.unlink(missing_ok=True)
+        return found
 
 
 @pytest.fixture
@@ -199,6 +291,56 @@ def generated_original(tiny_original: Path, tmp_path_factory: pytest.TempPathFac
 def generated(generated_original: Path, tmp_path: Path) -> TinyCourse:
     """The course after `nbgrader generate_assignment`: with its gradebook."""
     return TinyCourse(Path(shutil.copytree(generated_original, tmp_path / "course")))
+
+
+@pytest.fixture(scope="session")
+def class_original(tiny_original: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The course with a second exercise and short limits, after `nbgrader generate_assignment`."""
+    course = TinyCourse(Path(shutil.copytree(tiny_original, tmp_path_factory.mktemp("class") / "course")))
+    notebook = tiny_notebook()
+    notebook.cells[3:3] = [
+        code(HALF, mark("half", solution=True), "half"),
+        code("assert half(2) == 1", mark("test_half", grade=True, locked=True, points=5), "test-half"),
+    ]
+    course.write_source(notebook)
+    course.checks.with_name("test_half.py").write_text(HALF_CHECKS)
+    course.checks.with_name("conftest.py").write_text(COUNTING)
+    (course.root / "nbgrader_config.py").write_text(
+        "from coursekit.nbgrader_plugin import configure\n"
+        "c = get_config()\nc.Execute.timeout = 2\nc.RunChecks.call_timeout = 2\nconfigure(c)\n"
+    )
+    done = course.run("nbgrader", "generate_assignment", "01_double", "--force")
+    assert done.returncode == 0, done.stderr
+    return course.root
+
+
+@pytest.fixture
+def empty_class(class_original: Path, tmp_path: Path) -> TinyCourse:
+    """The course with two exercises; nobody has handed in."""
+    return TinyCourse(Path(shutil.copytree(class_original, tmp_path / "empty" / "course")))
+
+
+@pytest.fixture(scope="session")
+def graded_original(class_original: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """`CLASS`, graded by `coursekit autograde`; what it printed is in autograde.txt."""
+    course = TinyCourse(Path(shutil.copytree(class_original, tmp_path_factory.mktemp("graded") / "course")))
+    for student, answers in CLASS.items():
+        path = course.hand_in(student, course.answer(*answers))
+        path.with_name("timestamp.txt").write_text("2026-01-01 12:00:00 UTC")
+    course.hand_in("blank", course.assignment.released("double"))
+    course.hand_in("broken", "{")
+    course.hand_in("missing", "my notes", "notes.txt")
+    done = course.run("coursekit", "autograde", "01_double", "--workers", "2")
+    (course.root / "autograde.txt").write_text(f"{done.returncode}\n{done.stdout}\n{done.stderr}")
+    return course.root
+
+
+@pytest.fixture
+def graded_class(graded_original: Path, tmp_path: Path) -> TinyCourse:
+    """A copy of the graded class for one test."""
+    course = TinyCourse(Path(shutil.copytree(graded_original, tmp_path / "course")))
+    course.gradings()
+    return course
 
 
 @pytest.fixture

@@ -1,0 +1,56 @@
+"""Plays every attack in every mode, and prints one table: `make attacks`.
+
+python -m attacks [MODE...] [--only WORD]
+"""
+
+import argparse
+import sys
+import time
+
+from attacks.attack import COLD, MODES, SANDBOX
+from attacks.catalogue import ATTACKS, THEMES
+from attacks.play import REPELLED, play
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("modes", nargs="*", metavar="MODE", help=", ".join(MODES))
+    parser.add_argument("--only", default="", help="attacks whose name or theme holds this word")
+    options = parser.parse_args()
+    modes = options.modes or list(MODES)
+    chosen = [a for theme, attacks in THEMES.items() for a in attacks if options.only in f"{theme} {a.name}"]
+    found = {}
+    for mode in modes:
+        started = time.monotonic()
+        found[mode] = {name: _words(got) for name, got in play(chosen, mode).items()}
+        print(f"{mode}: {time.monotonic() - started:.0f} s", file=sys.stderr, flush=True)
+    _print_table(found, modes, {attack.name for attack in chosen})
+    unproven = [
+        (a.name, m) for a in chosen for m in modes if m in a.proofs and not found[m][a.name].startswith("got")
+    ]
+    for name, mode in unproven:
+        print(f"not proven: {name} should get what it wants in mode {mode}")
+    guarded = [mode for mode in modes if mode in (SANDBOX, COLD)]
+    got = [name for mode in guarded for name, words in found[mode].items() if words.startswith("got")]
+    return 1 if got or unproven else 0
+
+
+def _words(got: str) -> str:
+    return got[1:] if got.startswith("-") else f"got it: {got}" if got else REPELLED
+
+
+def _print_table(found: dict, modes: list[str], names: set[str]) -> None:
+    print("| attack | what it tries | " + " | ".join(modes) + " |\n|" + "---|" * (2 + len(modes)))
+    for attack in ATTACKS:
+        if attack.name in names:
+            row = " | ".join(found[mode][attack.name] for mode in modes)
+            print(f"| {attack.name} | {attack.aim} | {row} |")
+    print()
+    for mode in modes:
+        words = [text.split(":")[0] for text in found[mode].values()]
+        counts = ", ".join(f"{words.count(kind)} {kind}" for kind in dict.fromkeys(sorted(words)))
+        print(f"{mode}: {counts}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

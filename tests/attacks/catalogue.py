@@ -1,0 +1,30 @@
+"""All attacks, by what they are about."""
+
+from attacks import (
+    cheating,
+    climbing,
+    escaping,
+    exhausting,
+    flooding,
+    folders,
+    forging,
+    pages,
+    reading,
+    replies,
+    siblings,
+    writing,
+)
+from attacks.attack import Attack
+
+THEMES = {
+    "reading what is hidden": reading.ATTACKS,
+    "changing what is not theirs": writing.ATTACKS,
+    "cheating the comparison": cheating.ATTACKS,
+    "forging messages": forging.ATTACKS + replies.ATTACKS,
+    "running on the page": pages.ATTACKS,
+    "getting out": escaping.ATTACKS + climbing.ATTACKS,
+    "another student's kernel": siblings.ATTACKS,
+    "taking too much": exhausting.ATTACKS + flooding.ATTACKS,
+    "odd things handed in": folders.ATTACKS,
+}
+ATTACKS: list[Attack] = [attack for attacks in THEMES.values() for attack in attacks]

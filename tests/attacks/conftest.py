@@ -1,0 +1,6 @@
+"""The attacks are a package, so that they run as a script as well: `make attacks`."""
+
+import sys
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).parents[1]))

@@ -1,0 +1,140 @@
+"""Attacks by what the agent in the kernel replies."""
+
+from attacks.attack import NBGRADER, WRONG, Attack, any_of, connects, takes, writes
+from attacks.forging import AGENT, GRADED, forge
+
+_ECHO = """
+def echo(self, buffers):
+    values = [v for request in messages.decode(buffers, lambda item: None) for v in request.get("args", [])]
+    return messages.encode({"ok": True, "value": values[-1] if values else None, "changed": []})
+agent.Agent.answer = echo
+"""
+
+_OK = """
+agent.Agent.answer = lambda self, buffers: messages.encode(
+    {"ok": True, "passed": True, "points": 10, "earned": 10, "outcome": "passed", "value": True, "changed": []})
+"""
+
+_DOUBLED = """
+def answer(self, buffers):
+    return [b'{"$": "dict", "items": [["ok", true], ["value", VALUE], ["changed", []]]}', TENSORS]
+agent.Agent.answer = answer
+"""
+
+
+def replying(value: str, tensors: str = "__import__('safetensors.torch').torch.save({})") -> str:
+    return AGENT + _DOUBLED.replace("VALUE", value).replace("TENSORS", tensors) + WRONG
+
+
+_PICKLE = """
+class Trap:
+    def __reduce__(self):
+        import socket
+        return (exec, ("import socket; s = socket.create_connection(('127.0.0.1', @PORT@)); s.sendall(b'@MARK@\\\\n')",))
+import io, pickle
+stream = io.BytesIO()
+torch.save(Trap(), stream)
+TRAPS = [pickle.dumps(Trap()), stream.getvalue()]
+"""
+
+_LONG = """
+text = "x" * (50 << 20)
+agent.Agent.answer = lambda self, buffers: messages.encode(
+    {"ok": False, "at": 0, "error": {"type": text[:1 << 20], "message": text, "lines": [[2, "    return 3 * x"]]}})
+"""
+
+_WIDE = """
+def nest(depth):
+    return [nest(depth - 1) for _ in range(4)] if depth else 0
+def double(x): return nest(11)
+"""
+
+_LYING = '(9).to_bytes(8, "little") + b\'{"0":{}}\''
+
+_LIES = """(lambda head: len(head).to_bytes(8, "little") + head + bytes(8))(
+        b'{"0":{"dtype":"F32","shape":[1000000,1000000],"data_offsets":[0,8]}}')"""
+
+_HEADER = '(2**62).to_bytes(8, "little") + b"{}"'
+
+_TENSOR = '{"$": "tensor", "key": "0"}'
+
+
+def _pickles() -> list[Attack]:
+    return [
+        Attack(
+            f"sends-a-pickle-{number}",
+            aim,
+            any_of(connects, GRADED),
+            AGENT
+            + _PICKLE
+            + f"agent.Agent.answer = lambda self, buffers: [{first}, {second}]\n"
+            + WRONG,
+            unfit=(NBGRADER,),
+        )
+        for number, (aim, first, second) in enumerate(
+            [
+                ("A pickle in place of the reply's tree runs code in the grader.", "TRAPS[0]", "b''"),
+                ("Bytes of torch.save in place of the tensors run code in the grader.",
+                 "b'" + '{"$": "tensor", "key": "0"}' + "'", "TRAPS[1]"),
+            ],
+            1,
+        )
+    ]  # fmt: skip
+
+
+ATTACKS = [
+    forge(
+        "has-the-agent-echo-its-inputs",
+        "Make the agent answer with what it was asked about.",
+        AGENT + _ECHO + WRONG,
+    ),
+    forge(
+        "has-the-agent-say-ok-to-everything", "Make the agent claim that all is passed.", AGENT + _OK + WRONG
+    ),
+    forge("replies-with-another-type", "Reply a string where a tensor is asked for.", replying('"2 * x"')),
+    forge(
+        "replies-with-a-number-beyond-float",
+        "Break the comparison by an integer of 400 digits.",
+        "def double(x): return 10 ** 400",
+    ),
+    forge(
+        "replies-with-a-forged-handle",
+        "Reply a handle for an object that there is not.",
+        replying('{"$": "module", "id": 99, "type": "<b>"}'),
+    ),
+    forge(
+        "replies-with-a-lying-tensor-header",
+        "A safetensors header that claims 4 TB.",
+        replying(_TENSOR, _LIES),
+        any_of(GRADED, takes(grader=1500)),
+    ),
+    forge(
+        "replies-with-a-header-of-an-impossible-length",
+        "A safetensors header of 2^62 bytes.",
+        replying(_TENSOR, _HEADER),
+    ),
+    forge(
+        "replies-with-an-empty-tensor-entry",
+        "A safetensors entry without type and place.",
+        replying(_TENSOR, _LYING),
+    ),
+    forge(
+        "replies-with-a-deep-tree",
+        "A JSON tree so deep that the grader's parser gives up.",
+        replying("0").replace("[b'{", "[b'[' * 200000 + b'{"),
+    ),
+    forge(
+        "replies-with-an-error-of-50-MB",
+        "Fill the feedback with the text of an error.",
+        AGENT + _LONG + WRONG,
+        writes(5),
+    ),
+    forge(
+        "replies-with-a-wide-tree",
+        "Fill the feedback with the description of a nested list.",
+        _WIDE,
+        any_of(GRADED, writes(5)),
+    ),
+]
+
+ATTACKS += _pickles()

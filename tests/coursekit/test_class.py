@@ -1,0 +1,212 @@
+"""`coursekit autograde` on a tiny class in which everything happens."""
+
+import csv
+import shutil
+from datetime import datetime
+
+import pytest
+
+from coursekit.checks.results import SubmissionResult
+from coursekit.report.table import class_table
+
+RIGHT = "def double(x):\n    return 2 * x"
+TRIPLE = "def double(x):\n    return 3 * x"
+HALF = "def half(x):\n    return x / 2"
+STATUSES = {
+    "blank": "graded",
+    "broken": "unreadable",
+    "exception": "partly graded",
+    "exits": "kernel died",
+    "floor": "graded",
+    "loop": "timed out",
+    "missing": "missing",
+    "mistake": "graded",
+    "right": "graded",
+}
+
+
+def result_of(course, student):
+    return SubmissionResult.from_dict(course.autograded(student).metadata["coursekit"])
+
+
+def when_autograded(course):
+    return {path.parts[-3]: path.stat().st_mtime_ns for path in course.root.glob("autograded/*/*/*.ipynb")}
+
+
+def statuses(course):
+    return {row.student: row.status for row in class_table(course.assignment).rows}
+
+
+def autograde(course, *options):
+    return course.coursekit("autograde", "01_double", "--workers", "2", *options)
+
+
+def hand_in_again(course, student, source, time):
+    path = course.hand_in(student, course.answer(source, HALF))
+    path.with_name("timestamp.txt").write_text(time)
+
+
+def test_the_grades_are_those_that_nbgrader_gives(graded_class, empty_class):
+    shutil.copytree(graded_class.root / "submitted", empty_class.root / "submitted")
+    done = empty_class.run("nbgrader", "autograde", "01_double")
+    assert done.returncode == 0, done.stderr
+    assert empty_class.grades() == graded_class.grades()
+    for student in graded_class.grades():
+        results = [result_of(course, student) for course in (graded_class, empty_class)]
+        for timed in [check for result in results for e in result.exercises for check in e.checks] + results:
+            timed.seconds = 0
+        assert results[0] == results[1]
+
+
+def test_every_student_has_one_row_with_a_status_and_points(graded_class):
+    rows = class_table(graded_class.assignment).rows
+    assert [row.student for row in rows] == sorted(STATUSES)
+    assert {row.student: row.status for row in rows} == STATUSES
+    points = {row.student: (row.points["test_double"], row.points["test_half"]) for row in rows}
+    assert points == {
+        "blank": (0, 0),
+        "broken": (None, None),
+        "exception": (0, 5),
+        "exits": (0, 5),
+        "floor": (10, 5),
+        "loop": (0, 5),
+        "missing": (None, None),
+        "mistake": (3, 5),
+        "right": (10, 5),
+    }
+
+
+def test_the_command_names_those_whom_a_person_has_to_look_at_and_exits_with_1(graded_class):
+    code, counts, *lines = (graded_class.root / "autograde.txt").read_text().splitlines()
+    assert code == "1"
+    assert counts.startswith("01_double: 4 graded, ")
+    end = lines.index("")
+    assert lines[:end] == [f"{name}: {state}" for name, state in STATUSES.items() if state != "graded"]
+    assert "Traceback" not in "".join(lines)
+
+
+def test_table_and_csv_have_the_same_rows(graded_class, tmp_path, capsys):
+    assert graded_class.coursekit("table", "01_double") == 0
+    printed = capsys.readouterr().out
+    assert graded_class.coursekit("table", "01_double", "--csv", str(tmp_path / "class.csv")) == 0
+    with (tmp_path / "class.csv").open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert {row["student"]: row["status"] for row in rows} == STATUSES
+    assert len(rows) == len(STATUSES)
+    for row in rows:
+        (line,) = [line for line in printed.splitlines() if line.startswith(f"{row['student']:11}")]
+        assert row["status"] in line
+        assert line.split()[-1] == (f"{float(row['total']):g}" if row["total"] else "-")
+
+
+def test_a_second_run_grades_nothing(graded_class):
+    kept, written = graded_class.kept(), when_autograded(graded_class)
+    assert autograde(graded_class) == 1
+    assert (graded_class.kept(), when_autograded(graded_class)) == (kept, written)
+    assert not graded_class.gradings()
+
+
+def test_force_writes_everybody_anew_and_grades_nobody(graded_class):
+    grades, kept, written = graded_class.grades(), graded_class.kept(), when_autograded(graded_class)
+    autograde(graded_class, "--force")
+    assert (graded_class.grades(), graded_class.kept()) == (grades, kept)
+    assert all(time > written[student] for student, time in when_autograded(graded_class).items())
+    assert not graded_class.gradings()
+
+
+def test_fresh_takes_nothing_from_what_is_kept(graded_class):
+    for student in STATUSES:
+        if student not in ("right", "mistake"):
+            shutil.rmtree(graded_class.root / "submitted" / student)
+    grades, kept = graded_class.grades(), graded_class.kept()
+    autograde(graded_class, "--force", "--fresh")
+    assert graded_class.gradings() == {"test_double": 2, "test_half": 2}
+    assert graded_class.grades() == grades
+    assert sum(time > kept[name] for name, time in graded_class.kept().items()) == 2
+
+
+def test_a_newer_submission_is_graded_and_no_other(graded_class):
+    written = when_autograded(graded_class)
+    hand_in_again(graded_class, "mistake", RIGHT.replace("2 * x", "x + x"), "2026-01-02 12:00:00 UTC")
+    hand_in_again(graded_class, "right", TRIPLE, "2025-12-31 12:00:00 UTC")
+    autograde(graded_class)
+    assert graded_class.gradings() == {"test_double": 1, "test_half": 1}
+    assert {s for s, time in when_autograded(graded_class).items() if time != written[s]} == {"mistake"}
+    assert graded_class.grades()["mistake"]["test_double"][0] == 10
+    with graded_class.gradebook() as book:
+        assert book.find_submission("01_double", "mistake").timestamp == datetime(2026, 1, 2, 12)
+
+
+def test_all_graded_exits_with_0(empty_class, capsys):
+    empty_class.hand_in("ada", empty_class.answer(RIGHT, HALF))
+    assert autograde(empty_class) == 0
+    assert capsys.readouterr().out == "01_double: 1 graded\n"
+
+
+def test_without_a_sandbox_the_table_says_so(empty_class, capsys):
+    empty_class.hand_in("ada", empty_class.answer(RIGHT, HALF))
+    assert autograde(empty_class, "--sandbox", "none") == 0
+    empty_class.coursekit("table", "01_double")
+    assert "1 graded without a sandbox" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("answer", ["", "import os\nos._exit(1)"])
+def test_equal_submissions_each_have_their_row(empty_class, answer):
+    for student in ("ada", "bob", "eve"):
+        empty_class.hand_in(student, empty_class.answer(answer or RIGHT, HALF))
+    autograde(empty_class)
+    grades = empty_class.grades()
+    assert set(grades) == {"ada", "bob", "eve"}
+    assert grades["ada"] == grades["bob"] == grades["eve"]
+
+
+def test_students_with_odd_names_have_their_row(empty_class):
+    names = [
+        *(
+            "ada lovelace",
+            "Zoë Ünal",
+            "Łukasz",
+            "李雷",
+            "o'neill",
+            'the "one"',
+            "a*b?",
+            "[ab]",
+            "{student_id}",
+        ),
+        *("$HOME", "-rf", "a;b", "%s", "a\\b", "+", "(.*)", " eve "),
+    ]
+    for name in names:
+        empty_class.hand_in(name, empty_class.answer(RIGHT, HALF))
+    assert autograde(empty_class) == 0
+    assert statuses(empty_class) == dict.fromkeys(sorted(names), "graded")
+    assert set(empty_class.grades()) == set(names)
+    assert {result_of(empty_class, name).earned for name in names} == {15}
+
+
+def test_a_check_at_fault_ends_the_command_with_one_sentence(empty_class):
+    checks = empty_class.checks.with_name("test_half.py")
+    checks.write_text(checks.read_text().replace("student.half(torch.zeros(3))", "no_such_name"))
+    empty_class.hand_in("ada", empty_class.answer(RIGHT, HALF))
+    done = empty_class.run("coursekit", "autograde", "01_double", "--workers", "2")
+    assert done.returncode == 2
+    assert "coursekit: A check is at fault, not the submission. " in done.stderr
+    assert "test_half.py::test_half_of_zero: NameError: name 'no_such_name' is not defined" in done.stderr
+    assert "Traceback" not in done.stdout + done.stderr
+    assert statuses(empty_class) == {"ada": "not autograded"}
+
+
+def test_points_that_do_not_add_up_end_the_command_before_anything_is_graded(empty_class, capsys):
+    checks = empty_class.checks.with_name("test_half.py")
+    checks.write_text(checks.read_text().replace("@points(2)", "@points(4)"))
+    empty_class.hand_in("ada", empty_class.answer(RIGHT, HALF))
+    assert autograde(empty_class) == 2
+    assert "add up to 7" in capsys.readouterr().err
+
+
+def test_without_generate_assignment_one_sentence_says_what_to_do(tiny_course, empty_class, capsys):
+    tiny_course.hand_in("ada", tiny_course.answer(RIGHT))
+    assert autograde(tiny_course) == 2
+    assert "gradebook.db does not exist: run `nbgrader generate_assignment` first" in capsys.readouterr().err
+    shutil.copytree(empty_class.root / "source" / "01_double", empty_class.root / "source" / "02_other")
+    assert empty_class.coursekit("autograde", "02_other") == 2
+    assert "run `nbgrader generate_assignment 02_other` first" in capsys.readouterr().err
