@@ -5,7 +5,7 @@ import multiprocessing
 import os
 import socket
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from multiprocessing import forkserver
@@ -38,7 +38,7 @@ class LocalWorkers:
     assignment: Assignment
     count: int
     _workers: list[_Worker] = field(default_factory=list)
-    _tries: dict[Task, int] = field(default_factory=dict)
+    _tries: Counter[tuple[str, str]] = field(default_factory=Counter)
     _again: deque[Task] = field(default_factory=deque)
 
     def run(self, tasks: Iterator[Task]) -> Iterator[tuple[Task, Outcome | None]]:
@@ -89,8 +89,9 @@ class LocalWorkers:
                 done.append((task, worker.pipe.recv() if worker.pipe in ready else self._replace(worker)))
             except (EOFError, OSError):
                 self._replace(worker)
-                self._tries[task] = self._tries.get(task, 0) + 1
-                if self._tries[task] < _TRIES:
+                name = task.student, task.notebook_name
+                self._tries[name] += 1
+                if self._tries[name] < _TRIES:
                     self._again.append(task)
                 else:
                     done.append((task, None))
