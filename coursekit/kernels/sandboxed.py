@@ -152,6 +152,7 @@ class SandboxProvisioner(StudentProvisioner):
         started, self._started = self._started, None
         if started is not None:
             os.close(started.pidfd)
+            started.lifeline.close()
             if started.wrapper is not None:
                 started.wrapper.wait()
 

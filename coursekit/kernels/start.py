@@ -1,6 +1,7 @@
 """Starting a kernel in the sandbox, from outside: warm, as a fork of a server, or cold."""
 
 import atexit
+import contextlib
 import json
 import os
 import select
@@ -25,10 +26,14 @@ class StartFailed(Exception):
 
 @dataclass
 class Started:
-    """A kernel in the sandbox: a pidfd of it, its number on this side, and bubblewrap if it is its own."""
+    """A kernel in the sandbox: a pidfd of it, its number on this side, and bubblewrap if it is its own.
+
+    A warm kernel ends when nobody holds `lifeline`, so it does not outlive this process.
+    """
 
     pidfd: int
     pid: int
+    lifeline: socket.socket
     wrapper: subprocess.Popen | None = None
 
 
@@ -70,7 +75,13 @@ class Server:
             StartFailed: the server is gone, refuses, or takes longer than `seconds`.
         """
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with ours, theirs, tempfile.TemporaryFile() as archive, open(os.devnull, "wb") as output:
+        with (
+            contextlib.ExitStack() as unless_started,
+            theirs,
+            tempfile.TemporaryFile() as archive,
+            open(os.devnull, "wb") as output,
+        ):
+            unless_started.enter_context(ours)
             pack_home(archive, files)
             archive.seek(0)
             descriptors = [theirs.fileno(), archive.fileno(), output.fileno()]
@@ -79,7 +90,9 @@ class Server:
             except OSError as error:
                 raise StartFailed(f"the server in the sandbox is gone{self._last_words()}") from error
             theirs.close()
-            return self._answer(ours, seconds)
+            started = self._answer(ours, seconds)
+            unless_started.pop_all()
+            return started
 
     def _answer(self, answers: socket.socket, seconds: float) -> Started:
         deadline = time.monotonic() + seconds
@@ -92,7 +105,7 @@ class Server:
         answer = json.loads(data) if data else {"error": f"the kernel ended at once{self._last_words()}"}
         if not answer.get("ok") or not files:
             raise StartFailed(str(answer.get("error")))
-        return Started(files[0], _pid_of(files[0]))
+        return Started(files[0], _pid_of(files[0]), answers)
 
     def _last_words(self) -> str:
         if self._complaints is None:

@@ -3,6 +3,8 @@
 import asyncio
 import shutil
 import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -176,3 +178,28 @@ def test_the_event_loop_goes_on_while_a_kernel_starts():
         return count
 
     assert asyncio.run(ticks()) > 5
+
+
+_STARTS_A_KERNEL = """
+import time
+from jupyter_client.manager import KernelManager
+manager = KernelManager(kernel_name={name!r}, transport="ipc")
+manager.start_kernel()
+print(manager.ip, flush=True)
+time.sleep(600)
+"""
+
+
+@pytest.mark.parametrize("name", [SANDBOXED, COLD])
+def test_a_kernel_does_not_outlive_a_process_that_is_killed(name):
+    starter = subprocess.Popen(
+        [sys.executable, "-c", _STARTS_A_KERNEL.format(name=name)], stdout=subprocess.PIPE, text=True
+    )
+    kernel = Path("/proc", Path(starter.stdout.readline()).parts[2])
+    assert kernel.exists()
+    starter.kill()
+    starter.communicate()
+    deadline = time.monotonic() + 10
+    while kernel.exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not kernel.exists()

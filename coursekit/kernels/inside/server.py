@@ -6,7 +6,8 @@
 A request arrives on standard input: one JSON object with three file descriptors: a socket to answer on, an
 archive of files for the working folder, and where standard output and error go. The answer is `{"ok": true}` with
 a pidfd of the kernel, once its sockets are bound, or `{"ok": false, "error": …}`. Nothing else ever goes in or
-out this way: the kernel holds neither of the two sockets.
+out this way: the kernel holds neither of the two sockets. When the other end of the answering socket is closed, a
+warm kernel is ended.
 """
 
 import contextlib
@@ -15,6 +16,7 @@ import importlib
 import io
 import json
 import os
+import select
 import signal
 import socket
 import sys
@@ -75,8 +77,9 @@ def _serve(mode: str, was_root: bool, request: dict, answer: int, archive: int, 
         os.setsid()
         if mode == "warm":
             isolate.enter_namespaces(isolate.EVERYTHING)
-            if os.fork() != 0:
-                os._exit(0)
+            kernel = os.fork()
+            if kernel != 0:
+                _watch(kernel, reply, archive, output)
             isolate.mount_proc()
             isolate.private_folders(WRITABLE, request["scratch"])
             isolate.forbid_user_namespaces()
@@ -103,6 +106,26 @@ def _serve(mode: str, was_root: bool, request: dict, answer: int, archive: int, 
     try:
         app.start()
     finally:
+        os._exit(0)
+
+
+def _watch(kernel: int, reply: socket.socket, *unused: int) -> None:
+    """End the kernel as soon as nobody holds the other end of `reply`; never returns.
+
+    Whoever had it started may be killed, and could not end it then.
+    """
+    try:
+        isolate.drop_privileges()
+        for descriptor in unused:
+            os.close(descriptor)
+        ended = os.pidfd_open(kernel)
+        events = select.poll()
+        events.register(ended, select.POLLIN)
+        events.register(reply, 0)  # only the end of it
+        events.poll()
+    finally:
+        os.kill(kernel, signal.SIGKILL)
+        os.waitpid(kernel, 0)
         os._exit(0)
 
 
