@@ -5,7 +5,7 @@ import multiprocessing
 import os
 import socket
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from multiprocessing import forkserver
@@ -38,7 +38,7 @@ class LocalWorkers:
     assignment: Assignment
     count: int
     _workers: list[_Worker] = field(default_factory=list)
-    _tries: dict[Task, int] = field(default_factory=dict)
+    _tries: Counter[tuple[str, str]] = field(default_factory=Counter)
     _again: deque[Task] = field(default_factory=deque)
 
     def run(self, tasks: Iterator[Task]) -> Iterator[tuple[Task, Outcome | None]]:
@@ -60,21 +60,23 @@ class LocalWorkers:
 
     def _hand_out(self, tasks: Iterator[Task]) -> bool:
         """Give every idle worker a task; False if nothing is under way and nothing left."""
-        while (worker := self._idle_worker()) and (task := self._next(tasks)):
+        while sum(worker.task is not None for worker in self._workers) < self.count:
+            task = self._again.popleft() if self._again else next(tasks, None)
+            if task is None:
+                break
+            worker = self._idle_worker()
             worker.task = task
             worker.deadline = time.monotonic() + task.limits.submission_seconds + _SPARE_SECONDS
-            if worker not in self._workers:
-                self._workers.append(worker)
             with contextlib.suppress(OSError):  # it has died: `_collect` notices
                 worker.pipe.send(task)
         return any(worker.task for worker in self._workers)
 
-    def _next(self, tasks: Iterator[Task]) -> Task | None:
-        return self._again.popleft() if self._again else next(tasks, None)
-
-    def _idle_worker(self) -> _Worker | None:
+    def _idle_worker(self) -> _Worker:
         idle = next((worker for worker in self._workers if worker.task is None), None)
-        return idle or (_start(self.assignment, launch_server()) if len(self._workers) < self.count else None)
+        if idle is None:
+            idle = _start(self.assignment, launch_server())
+            self._workers.append(idle)
+        return idle
 
     def _collect(self, tasks: Iterator[Task]) -> Iterator[tuple[Task, Outcome | None]]:
         busy = [worker for worker in self._workers if worker.task]
@@ -89,8 +91,9 @@ class LocalWorkers:
                 done.append((task, worker.pipe.recv() if worker.pipe in ready else self._replace(worker)))
             except (EOFError, OSError):
                 self._replace(worker)
-                self._tries[task] = self._tries.get(task, 0) + 1
-                if self._tries[task] < _TRIES:
+                name = task.student, task.notebook_name
+                self._tries[name] += 1
+                if self._tries[name] < _TRIES:
                     self._again.append(task)
                 else:
                     done.append((task, None))

@@ -17,7 +17,9 @@ from coursekit.grading.autograde import Submission
 from coursekit.grading.folders import RunningCourse
 from coursekit.nbgrader_plugin.run import RunChecks
 
-LOST = "The process that graded this notebook ended twice. Nothing was graded; a person has to look at it."
+LOST = (
+    "The process that graded this notebook ended each time. Nothing was graded; a person has to look at it."
+)
 
 
 class _OneSubmission(Autograde):
