@@ -135,7 +135,7 @@ class CanaryCourse:
         """Autograde the class and write its feedback; gives each student's turn."""
         turns = graded_class(self.command("autograde"), self.root, self.environment(), seconds)
         with contextlib.suppress(subprocess.TimeoutExpired):  # then pages are missing, as witnesses see
-            self.run("generate_feedback")
+            self.run("generate_feedback", seconds=150)
         return turns
 
     def command(self, name: str) -> list[str]:
