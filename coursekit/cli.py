@@ -154,7 +154,9 @@ def _autograde(options: argparse.Namespace) -> int:
             for submission in run.grade(students):
                 problems += writer.write(submission, run.assignment.name)
                 bar.update()
-        worst = max(worst, _conclude(class_table(run.assignment), problems))
+        with course.alone():  # or a folder might be missing that another command is writing anew
+            table = class_table(run.assignment)
+        worst = max(worst, _conclude(table, problems))
     return worst
 
 

@@ -1,8 +1,11 @@
 """A running course as nbgrader has it: folders, settings, gradebook."""
 
+import contextlib
+import fcntl
 import glob
 import json
 import logging
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +15,7 @@ from traitlets.config import Config, PyFileConfigLoader
 
 from coursekit.checks.results import SubmissionResult
 from coursekit.course import Assignment, Course, CourseError
+from coursekit.kept import FOLDER
 from coursekit.nbgrader_plugin.run import RESULT
 
 
@@ -53,6 +57,15 @@ class RunningCourse:
                 raise CourseError(
                     f"the gradebook has no {assignment.name}: run `nbgrader generate_assignment {assignment.name}` first"
                 ) from None
+
+    @contextlib.contextmanager
+    def alone(self) -> Iterator[None]:
+        """Wait until no other command of coursekit writes here. The lock goes with the process that holds it."""
+        path = self.root / FOLDER / "writing"
+        path.parent.mkdir(exist_ok=True)
+        with path.open("a") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            yield
 
     def submitted(self, student: str, assignment: str) -> Path:
         """The folder in which a student's submission lies, whether it is there or not."""

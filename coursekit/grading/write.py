@@ -35,7 +35,8 @@ class _OneSubmission(Autograde):
 class Writer:
     """Runs `nbgrader autograde` for one student at a time, with results that are there already.
 
-    It is the only one that writes, so a gradebook in SQLite is never locked.
+    Of all commands that grade in this folder, one writes at a time: nbgrader looks whether a student is in the
+    gradebook and then adds them, and it removes a folder before it writes it anew.
     """
 
     def __init__(self, course: RunningCourse) -> None:
@@ -72,7 +73,7 @@ class Writer:
             return []  # nbgrader passes over such a folder, and the table calls it missing
         self._failures |= {(student, n.name): n.failure for n in submission.notebooks if n.failure}
         folders.student_id, folders.assignment_id = student, assignment
-        with warnings.catch_warnings():
+        with self._course.alone(), warnings.catch_warnings():
             warnings.simplefilter("ignore", SAWarning)  # SQLAlchemy's remarks about nbgrader's own queries
             try:
                 _OneSubmission(folder, coursedir=folders, config=self._config, log=self._course.log).start()

@@ -1,0 +1,67 @@
+"""After a check has changed: what moves, why, and what stays."""
+
+import pytest
+
+from coursekit.report.table import class_table
+
+STUDENTS = ("exception", "floor", "right")
+OLD, NEW = "torch.tensor([2.0, 8.0])), torch.tensor([1.0, 4.0])", "torch.tensor([3.0])), torch.tensor([1.5])"
+
+
+@pytest.fixture
+def changed(graded_class):
+    """A graded class, and a check that now also tries an odd number, which `floor` gets wrong."""
+    with graded_class.gradebook() as book:
+        book.find_grade("test_half", "double", "01_double", "right").manual_score = 4
+        book.find_grade("why", "double", "01_double", "floor").manual_score = 3
+        book.db.commit()
+    checks = graded_class.checks.with_name("test_half.py")
+    assert OLD in checks.read_text()
+    checks.write_text(checks.read_text().replace(OLD, NEW))
+    (graded_class.root / "submitted" / "exits").rename(graded_class.root / "gone")
+    (graded_class.root / "submitted" / "loop").rename(graded_class.root / "gone-too")
+    return graded_class
+
+
+def state(course):
+    files = {path: path.stat().st_mtime_ns for path in course.root.glob("autograded/*/*/*.ipynb")}
+    return course.grades(), files
+
+
+def regrade(course, *options):
+    return course.coursekit("regrade", "01_double", "--workers", "2", *options)
+
+
+def test_only_the_exercise_of_the_changed_check_is_graded_again(changed):
+    assert regrade(changed) == 0
+    graded = changed.gradings()
+    assert set(graded) == {"test_half"}
+    assert graded["test_half"] <= len(changed.kept())
+
+
+def test_a_dry_run_tells_whose_points_would_move_and_why_and_writes_nothing(changed, capsys):
+    before = state(changed)
+    assert regrade(changed, "--dry-run") == 0
+    out = capsys.readouterr().out
+    assert "floor  test_half: 5 -> 2 points\n    its checks were changed\n" in out
+    assert "    test_half_of_even (3 points): passed before, failed now. " in out
+    assert "the points of 1 of 7 students would move." in out
+    assert "right  " not in out
+    assert state(changed) == before
+
+
+def test_regrade_writes_what_the_dry_run_told_and_grades_nothing_anew(changed, capsys):
+    regrade(changed, "--dry-run")
+    changed.gradings()
+    told = capsys.readouterr().out.replace("would move", "moved")
+    assert regrade(changed) == 0
+    assert capsys.readouterr().out == told
+    assert not changed.gradings()
+    points = {row.student: row.points for row in class_table(changed.assignment).rows}
+    assert points["floor"] == {"test_double": 10, "test_half": 2, "why": 3}
+    assert points["exception"]["test_half"] == 5
+    grades = changed.grades()
+    assert grades["floor"]["test_half"] == (2, None, False)
+    assert grades["right"]["test_half"] == (5, 4, True)
+    assert regrade(changed, "--dry-run") == 0
+    assert "the points of 0 of 7 students would move." in capsys.readouterr().out
