@@ -148,7 +148,7 @@ def key_of(
         CourseError: a test cell has no check file, or mistakes.py can't be read.
     """
     beside = [(path.name, _digest_of_files(path)) for path in assignment.handed_out()]
-    parts = [name, _cells(notebook), _cells(released), beside, asdict(limits), kernel_name, _versions()]
+    parts = [name, _cells(notebook), _cells(released), beside, asdict(limits), kernel_name, versions()]
     folder = assignment.checks
     shared = [path for path in folder.glob("*.py") if not path.name.startswith("test_")]
     common = [(path.name, _digest_of_files(path)) for path in sorted(shared) if path.stem not in _VARIANTS]
@@ -208,12 +208,14 @@ def _stamp(path: Path) -> tuple:
 
 
 @cache
-def _versions() -> list[str]:
+def versions() -> list[str]:
+    """What grades here: Python, packages, and coursekit itself by the hash of its sources."""
     own = Path(__file__).parent
     return [
-        platform.python_version(),
+        f"Python {platform.python_version()}",
         *(f"{name} {importlib.metadata.version(name)}" for name in _VERSIONS_OF),
-        _digest(sorted([str(path.relative_to(own)), _digest_of_files(path)] for path in own.rglob("*.py"))),
+        "coursekit "
+        + _digest(sorted([str(path.relative_to(own)), _digest_of_files(path)] for path in own.rglob("*.py"))),
     ]
 
 

@@ -73,21 +73,23 @@ class LocalWorkers:
 
     def _hand_out(self, tasks: Iterator[Task]) -> bool:
         """Give every idle worker a task; False if nothing is under way and nothing left."""
-        while (worker := self._idle_worker()) and (task := self._next(tasks)):
+        while sum(worker.task is not None for worker in self._workers) < self.count:
+            task = self._again.popleft() if self._again else next(tasks, None)
+            if task is None:
+                break
+            worker = self._idle_worker()
             worker.task = task
             worker.deadline = time.monotonic() + task.limits.submission_seconds + _SPARE_SECONDS
-            if worker not in self._workers:
-                self._workers.append(worker)
             with contextlib.suppress(OSError):  # it has died: `_collect` notices
                 worker.pipe.send(task)
         return any(worker.task for worker in self._workers)
 
-    def _next(self, tasks: Iterator[Task]) -> Task | None:
-        return self._again.popleft() if self._again else next(tasks, None)
-
-    def _idle_worker(self) -> _Worker | None:
+    def _idle_worker(self) -> _Worker:
         idle = next((worker for worker in self._workers if worker.task is None), None)
-        return idle or (_start(self.assignment, launch_server()) if len(self._workers) < self.count else None)
+        if idle is None:
+            idle = _start(self.assignment, launch_server())
+            self._workers.append(idle)
+        return idle
 
     def _collect(self, tasks: Iterator[Task]) -> Iterator[tuple[Task, Outcome | None]]:
         busy = [worker for worker in self._workers if worker.task]

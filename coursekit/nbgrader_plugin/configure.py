@@ -6,7 +6,7 @@ from traitlets.config import Config
 
 from coursekit.nbgrader_plugin import feedback
 from coursekit.nbgrader_plugin.bind import BindChecks
-from coursekit.nbgrader_plugin.markdown import harmless_markdown
+from coursekit.nbgrader_plugin.markdown import HighlightedCode, harmless_markdown
 from coursekit.nbgrader_plugin.reading import SubmissionExporter
 from coursekit.nbgrader_plugin.repair import RepairCells
 from coursekit.nbgrader_plugin.run import RunChecks
@@ -34,7 +34,7 @@ def configure(config: Config) -> None:
         feedback.GetGradesAndState if step is GetGrades else step for step in page
     ]
     # formgrader's pages, too
-    config.HTMLExporter.filters = {"markdown2html": harmless_markdown}
+    config.HTMLExporter.filters = {"markdown2html": harmless_markdown, "highlight_code": HighlightedCode()}
     config.GenerateFeedback.exporter_class = feedback.FeedbackExporter
     config.FeedbackExporter.template_name = feedback.TEMPLATE
     config.FeedbackExporter.template_file = feedback.TEMPLATE_FILE

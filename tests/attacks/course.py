@@ -1,5 +1,6 @@
 """A tiny course with a canary in everything that is secret, and what grading it in one mode shows."""
 
+import contextlib
 import hashlib
 import os
 import secrets
@@ -133,7 +134,8 @@ class CanaryCourse:
     def grade(self, seconds: float = 60) -> dict:
         """Autograde the class and write its feedback; gives each student's turn."""
         turns = graded_class(self.command("autograde"), self.root, self.environment(), seconds)
-        self.run("generate_feedback")
+        with contextlib.suppress(subprocess.TimeoutExpired):  # then pages are missing, as witnesses see
+            self.run("generate_feedback", seconds=150)
         return turns
 
     def command(self, name: str) -> list[str]:

@@ -142,14 +142,17 @@ _WRITTEN = {
     "![x](data:image/svg+xml,WORD) <object data='javascript:WORD'></object>",
 }
 
+#: what nbgrader's own page repels as well
+_HARMLESS = ("displays-an-svg-with-a-script", "writes-markup-into-a-formula", "writes-a-formula-with-a-link")
+
 ATTACKS = [
-    *(Attack(name, aim, runs_script, source, proofs=(NBGRADER,)) for name, (aim, source) in _AIMS.items()),
+    *(Attack(name, aim, runs_script, source, proofs=() if name in _HARMLESS else (NBGRADER,)) for name, (aim, source) in _AIMS.items()),
     *(
         Attack(name, aim, any_of(runs_script, goes_ungraded), source)
         for name, (aim, source) in _PLAIN.items()
     ),
     *(
-        Attack(name, f"A written answer: {text.split('WORD')[0][:30].strip()}…", runs_script, hand_in=_answers(text), proofs=(NBGRADER,))
+        Attack(name, f"A written answer: {text.split('WORD')[0][:30].strip()}…", runs_script, hand_in=_answers(text), proofs=() if name in _HARMLESS else (NBGRADER,))
         for name, text in _WRITTEN.items()
     ),
     Attack("hides-markup-in-cell-ids", "Markup in the id of a cell.", any_of(runs_script, goes_ungraded), hand_in=_cell_ids, unfit=(NBGRADER,)),

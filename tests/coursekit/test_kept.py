@@ -111,7 +111,7 @@ def test_limits_and_kernel_belong_to_the_key(empty_class):
 
 def test_versions_belong_to_the_key(empty_class, monkeypatch):
     before = key(empty_class)
-    monkeypatch.setattr(kept, "_versions", lambda: ["3.99"])
+    monkeypatch.setattr(kept, "versions", lambda: ["3.99"])
     assert changed(before, key(empty_class)) == (True, set())
 
 
