@@ -13,7 +13,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # SQLAlchemy's remarks about nbgrader's own queries
 export PYTHONWARNINGS := ignore:Object of type
 
-.PHONY: demo demos test setup release grade feedback audit attacks lint clean help
+.PHONY: bench bench-large demo demos test setup release grade feedback audit attacks lint clean help
 
 demo: setup  ## set everything up, hand in a sample class, grade it, write the feedback pages
 	nbgrader db upgrade --log-level=WARN
@@ -68,6 +68,13 @@ feedback: setup  ## write the feedback pages that are missing (FLAGS=--force: al
 demos: setup  ## train the models of the course with 3 seeds each, and fail under the targets
 	python -m demos
 
+bench: setup  ## measure what grading a class costs, beside plain nbgrader and Otter (FLAGS="--plain 12": faster)
+	python -m bench class $(FLAGS)
+	python -m bench parts
+
+bench-large: setup  ## grade 2,000 submissions, and kill a worker in the midst of them (FLAGS="--count 100": fewer)
+	python -m bench large $(FLAGS)
+
 audit: setup  ## prove the checks against known mistakes and known right answers
 	coursekit audit
 
@@ -82,4 +89,4 @@ clean:  ## remove the environment and everything that grading wrote
 	git clean -fdXq submitted autograded feedback reports
 
 help:
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12

@@ -79,30 +79,16 @@ def _watch(running: Metered, folder: CourseFolder, count: int) -> int:
 
 
 def _workers(running: Metered) -> list[psutil.Process]:
-    """The worker processes among the descendants of the command: those that the fork server started."""
+    """The worker processes among the descendants: forks of the command, which have its command line."""
     found = running.descendants()
-    servers = {process.pid for process in found if _is_fork_server(process)}
-    return [process for process in found if _parent(process) in servers]
+    return [process for process in found[1:] if _line(process) and _line(process) == _line(found[0])]
 
 
-def _is_fork_server(process: psutil.Process) -> bool:
-    """Its forks have its command line, so the parent is to be looked at as well."""
+def _line(process: psutil.Process) -> list[str]:
     try:
-        parent = process.parent()
-        return _serves(process) and not (parent and _serves(parent))
+        return process.cmdline()
     except psutil.Error:
-        return False
-
-
-def _serves(process: psutil.Process) -> bool:
-    return "multiprocessing.forkserver" in " ".join(process.cmdline())
-
-
-def _parent(process: psutil.Process) -> int:
-    try:
-        return process.ppid()
-    except psutil.Error:
-        return 0
+        return []
 
 
 def _wrong(folder: CourseFolder, expected: dict[str, float]) -> list[str]:

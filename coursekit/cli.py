@@ -12,7 +12,7 @@ from tqdm import tqdm
 
 from coursekit.course import Assignment, Course, CourseError
 from coursekit.earlier import FILE, write_earlier
-from coursekit.kernels import KERNELS
+from coursekit.kernels import KERNELS, NONE
 
 if TYPE_CHECKING:
     from coursekit.grading.autograde import ClassRun
@@ -142,6 +142,7 @@ def _samples(options: argparse.Namespace) -> int:
 
 
 def _autograde(options: argparse.Namespace) -> int:
+    _get_ready(options)
     from coursekit.grading.write import Writer
     from coursekit.report.table import class_table
 
@@ -161,6 +162,7 @@ def _autograde(options: argparse.Namespace) -> int:
 
 
 def _regrade(options: argparse.Namespace) -> int:
+    _get_ready(options)
     from coursekit.grading.regrade import Move, move_lines, moves
     from coursekit.grading.write import Writer
 
@@ -182,6 +184,16 @@ def _regrade(options: argparse.Namespace) -> int:
         verb = "would move" if options.dry_run else "moved"
         print(f"{run.assignment.name}: the points of {count} of {len(students)} students {verb}.")
     return 0
+
+
+def _get_ready(options: argparse.Namespace) -> None:
+    """Before anything large is imported: let the server in the sandbox import what it needs at the same time."""
+    _assignments(options)
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # grading is parallel anyway, and one thread can be forked
+    if not options.scheduler and options.sandbox != NONE:
+        from coursekit.kernels.sandboxed import launch_server
+
+        launch_server()
 
 
 def _class_runs(options: argparse.Namespace) -> "Iterator[tuple[ClassRun, RunningCourse]]":
@@ -213,7 +225,7 @@ def _table(options: argparse.Namespace) -> int:
     assignments = _assignments(options)
     if options.csv and len(assignments) != 1:
         raise CourseError("--csv writes the table of one assignment: name it")
-    for assignment in assignments:
+    for assignment in _assignments(options):
         table = class_table(assignment)
         if options.csv:
             write_csv(table, options.csv)

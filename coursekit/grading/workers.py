@@ -1,12 +1,14 @@
 """Worker processes on this machine. One that dies or hangs is replaced, and costs the class nothing."""
 
 import contextlib
+import gc
 import multiprocessing
 import os
 import socket
+import sys
 import time
 from collections import Counter, deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from multiprocessing import forkserver
 from multiprocessing.connection import Connection, wait
@@ -40,6 +42,17 @@ class LocalWorkers:
     _workers: list[_Worker] = field(default_factory=list)
     _tries: Counter[tuple[str, str]] = field(default_factory=Counter)
     _again: deque[Task] = field(default_factory=deque)
+
+    def start(self) -> None:
+        """Fork the workers from this process, where everything is imported already, if that is safe here.
+
+        Otherwise, and in place of one that dies, they come from a process of its own, which imports it all again.
+        """
+        server = launch_server()
+        if _has_one_thread():
+            gc.freeze()  # a fork shares what it never writes to
+            while len(self._workers) < self.count:
+                self._workers.append(_start(self.assignment, server, [w.pipe for w in self._workers], "fork"))
 
     def run(self, tasks: Iterator[Task]) -> Iterator[tuple[Task, Outcome | None]]:
         """Give every task with its outcome, as they come; None where the worker was lost each time."""
@@ -117,17 +130,33 @@ def prepare() -> None:
     forkserver.ensure_running()
 
 
-def _start(assignment: Assignment, server: socket.socket | None) -> _Worker:
-    prepare()
-    context = multiprocessing.get_context("forkserver")
+def _has_one_thread() -> bool:
+    return sys.platform == "linux" and len(os.listdir("/proc/self/task")) == 1
+
+
+def _start(
+    assignment: Assignment,
+    server: socket.socket | None,
+    pipes: Sequence[Connection] = (),
+    method: str = "forkserver",
+) -> _Worker:
+    if method == "forkserver":
+        prepare()
+    context = multiprocessing.get_context(method)
     ours, theirs = context.Pipe()
-    process = context.Process(target=_work, args=(assignment, theirs, server))
+    inherited = [*pipes, ours] if method == "fork" else []
+    # a daemon, since this process would wait at its end for one that it has never closed
+    process = context.Process(target=_work, args=(assignment, theirs, server, inherited), daemon=True)
     process.start()
     theirs.close()
     return _Worker(process, ours)
 
 
-def _work(assignment: Assignment, pipe: Connection, server: socket.socket | None) -> None:
+def _work(
+    assignment: Assignment, pipe: Connection, server: socket.socket | None, inherited: Sequence[Connection]
+) -> None:
+    for other in inherited:  # or nobody would notice the end of the process at that other end
+        other.close()
     torch.set_num_threads(1)
     if server is not None:
         use_launched_server(server)

@@ -32,6 +32,7 @@ _PRELOAD = [
     *("torch", "matplotlib.pyplot", "matplotlib.backends.backend_agg", "seaborn", "safetensors.torch"),
     *("ipykernel.kernelapp", "ipykernel.ipkernel", "ipykernel.debugger", "tornado.platform.asyncio", "comm"),
     *("IPython.core.completerlib", "IPython.extensions.storemagic", "pdb", "sqlite3"),
+    *("IPython.core.debugger", "IPython.core.oinspect", "IPython.core.logger", "numpy.ctypeslib"),
 ]
 
 
