@@ -83,7 +83,9 @@ class SandboxProvisioner(StudentProvisioner):
         }
         self._started = await asyncio.to_thread(self._start, request)
         self._ended = False
-        process, pidfd = Path(f"/proc/{self._started.pid}"), self._started.pidfd
+        # what leaves its parent is adopted by the first process of the sandbox: the kernel, or bubblewrap
+        wrapper, pidfd = self._started.wrapper, self._started.pidfd
+        process = Path(f"/proc/{wrapper.pid if wrapper else self._started.pid}")
         self.watch(lambda: _family_memory(process), lambda: signal.pidfd_send_signal(pidfd, signal.SIGKILL))
         return connection | {
             "ip": f"/proc/{self._started.pid}/root{RUN}/kernel",

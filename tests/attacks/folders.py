@@ -162,7 +162,12 @@ def _odd_types(content: dict) -> None:
 
 def _escapes_class(case: Case) -> str:
     """A file outside the folders that are the student's."""
-    beyond = [path for path in case.course.root.rglob("*pwned*") if "submitted" not in path.parts]
+    theirs = {"submitted", "autograded", "feedback"}  # their own folders may be called what they like
+    beyond = [
+        path
+        for path in case.course.root.rglob("*pwned*")
+        if path.name == "pwned" or not theirs & set(path.relative_to(case.course.root).parts[:1])
+    ]
     return f"wrote {beyond[0]}" if beyond else ""
 
 
