@@ -1,16 +1,14 @@
-"""Every attack in the sandbox; those about the kernel in a cold one as well; and that attacks are real."""
+"""Every attack in the sandbox; and that attacks are real."""
 
 import pytest
 
-from attacks.attack import COLD, NBGRADER, NONE, SANDBOX, Attack
+from attacks.attack import NBGRADER, NONE, SANDBOX, Attack
 from attacks.catalogue import ATTACKS
 from attacks.play import play
 
 #: quick ones, each by another witness; `make attacks` asserts the proofs of all
 PROVEN_WITHOUT = ["reads-the-hidden-checks", "calls-a-port-of-the-host", "leaves-a-process", "leaves-a-file"]
 PROVEN_IN_NBGRADER = ["strips-asserts-from-the-syntax-tree", "displays-html-with-a-script"]
-#: what takes its time is played cold by `make attacks`
-COLD_ONES = [attack for attack in ATTACKS if attack.kernel and not attack.slow]
 
 
 @pytest.fixture(scope="module")
@@ -19,20 +17,10 @@ def in_sandbox() -> dict[str, str]:
     return play(ATTACKS, SANDBOX)
 
 
-@pytest.fixture(scope="module")
-def in_cold_sandbox() -> dict[str, str]:
-    return play(COLD_ONES, COLD)
-
-
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
 def test_the_sandbox_repels(attack: Attack, in_sandbox: dict[str, str]):
     assert not in_sandbox[attack.name].lstrip("-").startswith("not run")
     assert in_sandbox[attack.name] == ""
-
-
-@pytest.mark.parametrize("attack", COLD_ONES, ids=lambda attack: attack.name)
-def test_a_cold_sandbox_repels(attack: Attack, in_cold_sandbox: dict[str, str]):
-    assert in_cold_sandbox[attack.name] == ""
 
 
 def test_without_a_sandbox_attacks_get_what_they_want():
