@@ -170,6 +170,8 @@ def grade_variants(
     thorough: bool = True,
 ) -> Iterator[tuple[str, Graded]]:
     """Grade each variant, several at a time. They are ours, so that a worker keeps its kernel."""
+    if not variants:
+        return
     workers = workers or os.cpu_count()
     grading = _grade_here if workers == 1 else partial(_grade_in_processes, workers)
     tasks = [(assignment, variant, thorough) for variant in variants]

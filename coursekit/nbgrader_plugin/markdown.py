@@ -19,7 +19,7 @@ _TAGS = {
     *("img", "details", "summary"),
 }
 #: classes of highlighted code and of nbconvert's anchors; others could lay a text over the page
-_CLASSES = re.compile(r"(?:\s*(?:highlight|hl-\w+|language-[\w+-]+|anchor-link|[a-z]{1,2}\d?))*\s*")
+_CLASS = re.compile(r"highlight|hl-\w+|language-[\w+-]+|anchor-link|[a-z]{1,2}\d?")
 _PLAIN = ("title", "alt", "width", "height", "align", "colspan", "rowspan", "start", "style")
 _STYLES = CSSSanitizer(allowed_css_properties=["text-align", "width", "height", "color", "background-color"])
 
@@ -48,7 +48,7 @@ class HighlightedCode:
 def _allowed(tag: str, name: str, value: str) -> bool:
     match name:
         case "class":
-            return bool(_CLASSES.fullmatch(value))
+            return all(_CLASS.fullmatch(name) for name in value.split())
         case "id":
             return tag in ("h1", "h2", "h3", "h4", "h5", "h6")
         case "href":

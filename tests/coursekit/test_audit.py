@@ -122,3 +122,8 @@ def test_recording_twice_gives_the_same_file(tiny_course):
     before = path.read_bytes()
     record(tiny_course.assignment)
     assert path.read_bytes() == before
+
+
+def test_an_assignment_without_known_mistakes_can_be_recorded(tiny_course):
+    (tiny_course.checks.parent / "mistakes.py").unlink()
+    assert record(tiny_course.assignment, workers=1).tensors

@@ -1,0 +1,47 @@
+"""What a written answer may put on a page."""
+
+import time
+
+import pytest
+
+from coursekit.nbgrader_plugin.markdown import harmless_markdown
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<script>alert(1)</script>",
+        "<img src=x onerror=alert(1)>",
+        "[a](javascript:alert(1))",
+        '<iframe src="https://example.org"></iframe>',
+        '<div class="modal" style="position:fixed">',
+        '<svg onload="alert(1)">',
+    ],
+)
+def test_nothing_is_left_that_a_browser_would_run_or_lay_over_the_page(text):
+    shown = harmless_markdown(text)
+    for word in ("<script", "<iframe", "<svg", "onerror", "onload", "javascript:", "modal", "fixed"):
+        assert word not in shown.replace("alert(1)", "")
+
+
+def test_ordinary_text_formulas_and_code_stay():
+    shown = harmless_markdown(
+        "# A\n\n**b** $x_1$ [c](https://example.org)\n\n```python\nx = 1\n```\n\n| d |\n|---|\n| e |"
+    )
+    for part in (
+        "<h1",
+        "<strong>b</strong>",
+        "x_1",
+        'href="https://example.org"',
+        "highlight",
+        "<table",
+        "<td>e</td>",
+    ):
+        assert part in shown
+
+
+@pytest.mark.parametrize("text", [f'<div class="{"a" * 5000}!">', "<b>" * 16_000, "`" * 20_000, "[" * 20_000])
+def test_odd_text_takes_no_long_time(text):
+    began = time.monotonic()
+    harmless_markdown(text)
+    assert time.monotonic() - began < 20
