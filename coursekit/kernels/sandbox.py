@@ -50,6 +50,16 @@ def require() -> None:
         )
 
 
+def writable() -> list[str]:
+    """The folders inside that can be written. /tmp is none if Python itself lies there."""
+    own = "/tmp" if not any(Path(folder).is_relative_to("/tmp") for folder in _python()) else None
+    return [folder for folder in (places.HOME, own, "/dev/shm", places.RUN) if folder]
+
+
+def _python() -> list[str]:
+    return list(dict.fromkeys([sys.base_prefix, sys.prefix]))
+
+
 def command(mode: str, scratch: int) -> list[str]:
     """bubblewrap around Python; what follows is for Python.
 
@@ -77,8 +87,8 @@ def command(mode: str, scratch: int) -> list[str]:
             line += ["--symlink", os.readlink(folder), str(folder)]
         elif folder.exists():
             line += ["--ro-bind", str(folder), str(folder)]
-    shown = [*_CONFIGURATION, *dict.fromkeys([sys.base_prefix, sys.prefix])]
-    above = {parent for place in [*shown, *places.WRITABLE, places.PROGRAM] for parent in Path(place).parents}
+    shown = [*_CONFIGURATION, *_python()]
+    above = {parent for place in [*shown, *writable(), places.PROGRAM] for parent in Path(place).parents}
     for folder in sorted(above):  # or bubblewrap would make them for root alone
         line += ["--dir", str(folder)]
     for place in shown:
@@ -92,7 +102,7 @@ def command(mode: str, scratch: int) -> list[str]:
         "--dev",
         "/dev",
     ]
-    for folder in places.WRITABLE:
+    for folder in writable():
         line += ["--perms", "0777", "--size", str(scratch << 20), "--tmpfs", folder]
     line += ["--perms", "0777", "--dir", f"{places.HOME}/.matplotlib"]
     if mode == "warm":

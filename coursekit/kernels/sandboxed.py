@@ -80,6 +80,7 @@ class SandboxProvisioner(StudentProvisioner):
             "connection": connection,
             "limits": self._limits(),
             "scratch": self.scratch_limit,
+            "writable": sandbox.writable(),
         }
         self._started = await asyncio.to_thread(self._start, request)
         self._ended = False

@@ -99,8 +99,13 @@ def test_only_the_scratch_folders_can_be_written(kernel):
     print(sorted(folder for folder, _, _ in os.walk("/") if not folder.startswith("/proc") and writable(folder)))
     """
     (found,) = run(kernel, "\n".join(line[4:] for line in source.splitlines()))
-    tops = {"/home/student", "/tmp", "/dev/shm", "/run/kernel"}
-    assert {folder for folder in eval(found) if not folder.startswith("/home/student/")} == tops
+    assert {folder for folder in eval(found) if not folder.startswith("/student/")} == set(sandbox.writable())
+
+
+def test_python_is_found_inside_even_if_it_lies_in_the_folder_for_temporary_files(monkeypatch):
+    monkeypatch.setattr(sys, "prefix", "/tmp/course/.venv")
+    assert sandbox.writable() == ["/student", "/dev/shm", "/run/kernel"]
+    assert "--tmpfs /tmp" not in " ".join(sandbox.command("warm", 1))
 
 
 @pytest.mark.parametrize("manager", [SANDBOXED, COLD, PLAIN], indirect=True)

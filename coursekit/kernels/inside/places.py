@@ -1,6 +1,5 @@
 """Paths inside the sandbox, known on both sides."""
 
-HOME, RUN, PROGRAM = "/home/student", "/run/kernel", "/run/coursekit"
-WRITABLE = (HOME, "/tmp", "/dev/shm", RUN)
+HOME, RUN, PROGRAM = "/student", "/run/kernel", "/run/coursekit"
 #: the program that starts kernels
 SERVER = "server.py"

@@ -24,7 +24,7 @@ import tarfile
 
 import calls
 import isolate
-from places import HOME, PROGRAM, RUN, WRITABLE
+from places import HOME, PROGRAM, RUN
 
 CONNECTION = f"{RUN}/connection.json"
 _MAX_REQUEST = 1 << 16
@@ -78,7 +78,7 @@ def _serve(mode: str, was_root: bool, request: dict, answer: int, archive: int, 
             if kernel != 0:
                 _watch(kernel, reply, archive, output)
             isolate.mount_proc()
-            isolate.private_folders(WRITABLE, request["scratch"])
+            isolate.private_folders(request["writable"], request["scratch"])
             isolate.forbid_user_namespaces()
             socket.sethostname("sandbox")
         elif was_root:
