@@ -59,9 +59,12 @@ class Kept:
 
     def with_newer(self, newer: "Kept", key: Key) -> "Kept":
         """These results with those in `newer` in their place, in the order of `key`."""
-        exercises = {e.grade_id: e for e in [*self.result.exercises, *newer.result.exercises]}
+        mine = {exercise.grade_id: exercise for exercise in newer.result.exercises}
+        carried = [exercise for exercise in self.result.exercises if exercise.grade_id not in mine]
+        exercises = mine | {exercise.grade_id: exercise for exercise in carried}
         found = [exercises[name] for name in key.exercises if name in exercises]
-        result = replace(newer.result, exercises=found, status=_status(newer.result.status, found))
+        status = _status(newer.result.status, self.result.status, carried)
+        result = replace(newer.result, exercises=found, status=status)
         return Kept(result, newer.outputs)
 
     def put_into(self, notebook: NotebookNode) -> None:
@@ -223,11 +226,11 @@ def _digest(parts: Iterable[Any]) -> str:
     return hashlib.sha256(json.dumps(list(parts)).encode()).hexdigest()
 
 
-def _status(of_newest_run: str, exercises: list[ExerciseResult]) -> str:
-    """The status of all exercises together: the newest run knows its cells, the outcomes know the calls."""
-    outcomes = {check.outcome for exercise in exercises for check in exercise.checks}
-    if of_newest_run == KERNEL_DIED or "kernel died" in outcomes:
-        return KERNEL_DIED
-    if of_newest_run == TIMED_OUT or "timed out" in outcomes:
-        return TIMED_OUT
-    return PARTLY_GRADED if of_newest_run == PARTLY_GRADED or "blocked" in outcomes else GRADED
+def _status(newest: str, older: str, carried: list[ExerciseResult]) -> str:
+    """The status of all exercises together. That of the older run counts if it shows in a result carried over."""
+    outcomes = {check.outcome for exercise in carried for check in exercise.checks}
+    concerned = older in _SEVERITY and outcomes & {"blocked", "timed out", "kernel died"}
+    return max(newest, older if concerned else newest, key=_SEVERITY.index)
+
+
+_SEVERITY = (GRADED, PARTLY_GRADED, TIMED_OUT, KERNEL_DIED)

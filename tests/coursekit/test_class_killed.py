@@ -38,12 +38,15 @@ def until(condition, command):
 
 
 def workers_of(command):
-    """Processes that were forked from the command's own server of workers."""
-    found = []
-    for child in command.children():
-        if any("forkserver" in part for part in child.cmdline()):
-            found += child.children()
-    return found
+    """The command's forks, which have its command line."""
+    return [child for child in command.children() if line(child) and line(child) == line(command)]
+
+
+def line(process):
+    try:
+        return process.cmdline()
+    except psutil.Error:
+        return []
 
 
 def written(course):
