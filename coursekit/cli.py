@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from tqdm import tqdm
 
 from coursekit.course import Assignment, Course, CourseError
-from coursekit.earlier import FILE, write_earlier
 from coursekit.kernels import KERNELS, NONE
 
 if TYPE_CHECKING:
@@ -58,7 +57,7 @@ def _parser() -> argparse.ArgumentParser:
         added.add_argument("--workers", type=int, help="default: the number of cores")
         if run is _audit:
             added.add_argument("--only", default="*", metavar="PATTERN", help="of the names of variants")
-    command("earlier", _earlier, f"write {FILE}: what an assignment imports from those before it")
+    command("earlier", _earlier, "write earlier.py: what an assignment imports from those before it")
     samples = command("samples", _samples, "write a sample class into submitted/")
     samples.add_argument(
         "--odd", action="append", default=[], metavar="ASSIGNMENT", help="with all odd cases"
@@ -123,6 +122,8 @@ def _record(options: argparse.Namespace) -> int:
 
 
 def _earlier(options: argparse.Namespace) -> int:
+    from coursekit.earlier import write_earlier
+
     for assignment in _assignments(options):
         path = write_earlier(assignment)
         if path:
@@ -191,7 +192,7 @@ def _get_ready(options: argparse.Namespace) -> None:
     _assignments(options)
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # grading is parallel anyway, and one thread can be forked
     if not options.scheduler and options.sandbox != NONE:
-        from coursekit.kernels.sandboxed import launch_server
+        from coursekit.kernels.start import launch_server
 
         launch_server()
 

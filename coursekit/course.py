@@ -4,9 +4,10 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import nbformat
-from nbformat import NotebookNode
+if TYPE_CHECKING:  # importing nbformat takes most of a second, and not all need it
+    from nbformat import NotebookNode
 
 PLACEHOLDER = re.compile(r"#[^\S\n]*YOUR CODE HERE[^\S\n]*\n\s*raise NotImplementedError\(\)")
 TEST_PREFIX = "test_"
@@ -55,7 +56,7 @@ class Assignment:
         found = folder.iterdir() if folder.exists() else []
         return sorted(path for path in found if path.suffix != ".ipynb" and path.name[0] not in "._")
 
-    def released(self, notebook: str) -> NotebookNode:
+    def released(self, notebook: str) -> "NotebookNode":
         """What students got.
 
         Raises:
@@ -64,7 +65,7 @@ class Assignment:
         path = self.course.root / self.course.release / self.name / f"{notebook}.ipynb"
         if not path.exists():
             raise CourseError(f"{path} does not exist: run `nbgrader generate_assignment {self.name}` first")
-        return nbformat.read(path, as_version=4)
+        return _read(path)
 
     def released_names(self) -> list[str]:
         return sorted(
@@ -90,42 +91,45 @@ class Assignment:
 
     @cached_property
     def _grade_ids(self) -> dict[str, set[str]]:
-        return {
-            path.stem: {grade_id(cell) for cell in nbformat.read(path, as_version=4).cells}
-            for path in self.source_notebooks()
-        }
+        return {path.stem: {grade_id(cell) for cell in _read(path).cells} for path in self.source_notebooks()}
 
 
-def nbgrader_metadata(cell: NotebookNode) -> dict:
+def _read(path: Path) -> "NotebookNode":
+    import nbformat
+
+    return nbformat.read(path, as_version=4)
+
+
+def nbgrader_metadata(cell: "NotebookNode") -> dict:
     found = cell.metadata.get("nbgrader")
     return found if isinstance(found, dict) else {}
 
 
-def grade_id(cell: NotebookNode) -> str | None:
+def grade_id(cell: "NotebookNode") -> str | None:
     return nbgrader_metadata(cell).get("grade_id")
 
 
-def is_test_cell(cell: NotebookNode) -> bool:
+def is_test_cell(cell: "NotebookNode") -> bool:
     """A code cell that is graded by checks."""
     found = nbgrader_metadata(cell)
     return cell.cell_type == "code" and bool(found.get("grade")) and not found.get("solution")
 
 
-def is_demo(cell: NotebookNode) -> bool:
+def is_demo(cell: "NotebookNode") -> bool:
     """A cell that only demonstrates, and is skipped when grading."""
     return DEMO_TAG in cell.metadata.get("tags", [])
 
 
-def is_answer_cell(cell: NotebookNode) -> bool:
+def is_answer_cell(cell: "NotebookNode") -> bool:
     """A cell that the student fills in, code or text."""
     return bool(nbgrader_metadata(cell).get("solution"))
 
 
-def is_locked_cell(cell: NotebookNode) -> bool:
+def is_locked_cell(cell: "NotebookNode") -> bool:
     """A cell whose text is the instructor's: nbgrader puts it back as it was released."""
     found = nbgrader_metadata(cell)
     return bool(found) and not found.get("solution") and bool(found.get("grade") or found.get("locked"))
 
 
-def find_cell(notebook: NotebookNode, name: str) -> NotebookNode | None:
+def find_cell(notebook: "NotebookNode", name: str) -> "NotebookNode | None":
     return next((cell for cell in notebook.cells if grade_id(cell) == name), None)

@@ -18,7 +18,7 @@ import torch
 
 from coursekit.course import Assignment
 from coursekit.grading.task import Outcome, Task, carry_out
-from coursekit.kernels.sandboxed import launch_server, use_launched_server
+from coursekit.kernels.start import launch_server, use_launched_server
 
 _TRIES = 2
 #: what a worker gets on top of the submission's own limit, before it counts as hung

@@ -9,6 +9,7 @@ from nbformat import NotebookNode
 from nbgrader.apps.baseapp import NbGrader
 from nbgrader.converters import Autograde
 from nbgrader.converters.base import NbGraderException
+from nbgrader.preprocessors import CheckCellMetadata
 from sqlalchemy.exc import SAWarning
 from traitlets.config import Config
 
@@ -61,7 +62,11 @@ class Writer:
         config.RunChecks.fresh = False
         config.Autograde.force = True
         steps = config.Autograde.autograde_preprocessors
-        config.Autograde.autograde_preprocessors = [TakeResult if s is RunChecks else s for s in steps]
+        config.Autograde.autograde_preprocessors = [
+            TakeResult if step is RunChecks else step
+            for step in steps
+            if step is not CheckCellMetadata  # it has just been checked, in the steps before
+        ]
         NbGrader.clear_instance()
         NbGrader.instance(config=config)  # from which the hook before autograding knows the folders
 

@@ -6,7 +6,6 @@ import logging
 import os
 import select
 import signal
-import socket
 from pathlib import Path
 from typing import Any
 
@@ -16,24 +15,18 @@ from coursekit.kernels import sandbox
 from coursekit.kernels.base import MEBIBYTE, StudentProvisioner
 from coursekit.kernels.inside.places import RUN
 from coursekit.kernels.start import (
+    PRELOAD,
+    SCRATCH,
     Started,
     StartFailed,
     cold_because,
     start_cold,
     start_warm,
-    use_server,
-    warm_server,
 )
 
 _log = logging.getLogger(__name__)
 _WAIT_SECONDS = 0.005
 _PORTS = ("shell_port", "iopub_port", "stdin_port", "control_port", "hb_port")
-_PRELOAD = [
-    *("torch", "matplotlib.pyplot", "matplotlib.backends.backend_agg", "seaborn", "safetensors.torch"),
-    *("ipykernel.kernelapp", "ipykernel.ipkernel", "ipykernel.debugger", "tornado.platform.asyncio", "comm"),
-    *("IPython.core.completerlib", "IPython.extensions.storemagic", "pdb", "sqlite3"),
-    *("IPython.core.debugger", "IPython.core.oinspect", "IPython.core.logger", "numpy.ctypeslib"),
-]
 
 
 class SandboxProvisioner(StudentProvisioner):
@@ -45,10 +38,10 @@ class SandboxProvisioner(StudentProvisioner):
     warm = Bool(True, help="fork kernels from a server that has imported `preload`").tag(config=True)
     preload = List(
         Unicode(),
-        _PRELOAD,
+        PRELOAD,
         help="what a warm kernel has imported already; what is not installed is left out",
     ).tag(config=True)
-    scratch_limit = Integer(512, help="MiB that all files of the kernel may take").tag(config=True)
+    scratch_limit = Integer(SCRATCH, help="MiB that all files of the kernel may take").tag(config=True)
     file_limit = Integer(256, help="MiB that one file may take").tag(config=True)
     process_limit = Integer(128, help="processes and threads at a time").tag(config=True)
     cpu_limit = Integer(1200, help="seconds of CPU time of one process").tag(config=True)
@@ -159,24 +152,6 @@ class SandboxProvisioner(StudentProvisioner):
             started.lifeline.close()
             if started.wrapper is not None:
                 started.wrapper.wait()
-
-
-def launch_server() -> socket.socket | None:
-    """Start the server for kernels with the default settings, and give the way to it; None without a sandbox.
-
-    Its imports take seconds, in which the caller can do something else. Other processes take it by
-    `use_launched_server`.
-    """
-    return None if sandbox.problem() else warm_server(*_defaults()).control
-
-
-def use_launched_server(control: socket.socket) -> None:
-    """Fork kernels from the server of another process."""
-    use_server(*_defaults(), control)
-
-
-def _defaults() -> tuple[int, list[str]]:
-    return SandboxProvisioner.scratch_limit.default_value, _PRELOAD
 
 
 def _family_memory(process: Path) -> int:

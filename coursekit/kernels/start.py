@@ -15,9 +15,18 @@ from pathlib import Path
 from typing import IO, Any
 
 from coursekit.kernels.environment import pack_home
-from coursekit.kernels.sandbox import server_command
+from coursekit.kernels.sandbox import problem, server_command
 
 _REPLY_BYTES = 4096
+
+#: the defaults of a kernel in the sandbox: MiB of files, and what a warm one has imported already
+SCRATCH = 512
+PRELOAD = [
+    *("torch", "matplotlib.pyplot", "matplotlib.backends.backend_agg", "seaborn", "safetensors.torch"),
+    *("ipykernel.kernelapp", "ipykernel.ipkernel", "ipykernel.debugger", "tornado.platform.asyncio", "comm"),
+    *("IPython.core.completerlib", "IPython.extensions.storemagic", "pdb", "sqlite3"),
+    *("IPython.core.debugger", "IPython.core.oinspect", "IPython.core.logger", "numpy.ctypeslib"),
+]
 
 
 class StartFailed(Exception):
@@ -136,9 +145,18 @@ def warm_server(scratch: int, modules: Sequence[str]) -> Server:
     return _warm[key]
 
 
-def use_server(scratch: int, modules: Sequence[str], control: socket.socket) -> None:
-    """Take another process's server for this one."""
-    _warm[scratch, *modules] = Server(control)
+def launch_server() -> socket.socket | None:
+    """Start the server for kernels with the default settings, and give the way to it; None without a sandbox.
+
+    Its imports take seconds, in which the caller can do something else. Other processes take it by
+    `use_launched_server`.
+    """
+    return None if problem() else warm_server(SCRATCH, PRELOAD).control
+
+
+def use_launched_server(control: socket.socket) -> None:
+    """Fork kernels from the server of another process."""
+    _warm[SCRATCH, *PRELOAD] = Server(control)
 
 
 def start_warm(
