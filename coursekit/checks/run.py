@@ -19,10 +19,12 @@ from coursekit.kernels import SANDBOXED
 from coursekit.student.session import CellRun, Limits, Session
 from coursekit.student.submission import Submission
 
-_QUIET = (
-    *("terminal", "cacheprovider", "faulthandler", "warnings", "logging", "xdist"),
+_UNUSED = (
+    *("terminal", "cacheprovider", "faulthandler", "warnings", "logging", "junitxml", "pastebin", "doctest"),
+    *("debugging", "setuponly", "setupplan", "stepwise", "legacypath", "unittest"),
     *("unraisableexception", "threadexception"),  # they collect garbage five times a run, which takes 0.4 s
 )
+_PLUGIN = "coursekit.checks.plugin"
 
 
 @dataclass
@@ -147,7 +149,9 @@ def _pytest(assignment: Assignment, files: list[Path], plugin: object, *options:
     """pytest in this process, whatever the course's own pytest settings are."""
     if not files:
         return
-    quiet = [part for name in _QUIET for part in ("-p", f"no:{name}")]
+    # no other plugin that is installed has a say in a grade
+    plugins = ["--disable-plugin-autoload", "-p", _PLUGIN]
+    plugins += [part for name in _UNUSED for part in ("-p", f"no:{name}")]
     own = ["-c", "/dev/null", "--rootdir", str(assignment.course.root), "--import-mode=importlib"]
     problems: list[str] = []
 
@@ -161,7 +165,7 @@ def _pytest(assignment: Assignment, files: list[Path], plugin: object, *options:
 
     try:
         code = pytest.main(
-            [*quiet, *own, "--assert=plain", "--capture=no", *options, *map(str, files)],
+            [*plugins, *own, "--assert=plain", "--capture=no", *options, *map(str, files)],
             plugins=[plugin, Collector()],
         )
     finally:

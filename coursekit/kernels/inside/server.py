@@ -133,7 +133,7 @@ def _kernel(connection: dict) -> "IPKernelApp":  # noqa: F821
         json.dump(connection, file)
     # whatever was in the way of SIGINT while the server ran
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    sys.argv = ["ipykernel_launcher", "-f", CONNECTION]
+    sys.argv = ["ipykernel_launcher", "-f", CONNECTION, "--HistoryManager.enabled=False"]
     app = IPKernelApp.instance()
     app.initialize(sys.argv[1:])
     return app
