@@ -230,19 +230,9 @@ def serve(namespace: dict[str, Any]) -> None:
         _connection, _ = _listener.accept()
     connection = _connection
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-    def read(count: int) -> bytes:
-        parts = bytearray()
-        while len(parts) < count:
-            part = connection.recv(min(count - len(parts), 1 << 20))
-            if not part:
-                raise EOFError
-            parts += part
-        return bytes(parts)
-
     try:
         while True:
-            number, request = receive(read)
+            number, request = receive(connection.recv)
             if number == 0:
                 return
             try:

@@ -226,7 +226,7 @@ def _table(options: argparse.Namespace) -> int:
     assignments = _assignments(options)
     if options.csv and len(assignments) != 1:
         raise CourseError("--csv writes the table of one assignment: name it")
-    for assignment in _assignments(options):
+    for assignment in assignments:
         table = class_table(assignment)
         if options.csv:
             write_csv(table, options.csv)

@@ -129,8 +129,9 @@ def grade_unless_kept(
     kept = Kept() if fresh else results.find(assignment.name, key)
     missing = kept.missing(key)
     if missing or not kept.result.status:
-        some = None if len(missing) == len(key.exercises) else missing
-        graded = grade(assignment, notebook, name, released, limits, kernel_name=kernel_name, exercises=some)
+        graded = grade(
+            assignment, notebook, name, released, limits, kernel_name=kernel_name, exercises=missing
+        )
         kept = kept.with_newer(kept_of(graded, notebook, key), key)
         results.keep(assignment.name, key, kept)
     kept.put_into(notebook)

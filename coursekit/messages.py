@@ -117,12 +117,23 @@ def send(connection: socket.socket, number: int, buffers: list[bytes]) -> None:
     connection.sendall(b"".join([_HEAD.pack(number, len(buffers[0]), len(buffers[1])), *buffers]))
 
 
-def receive(read: Callable[[int], bytes]) -> tuple[int, list[bytes]]:
-    """Take one message from a stream; `read` gives exactly as many bytes as it is asked for.
+def receive(recv: Callable[[int], bytes]) -> tuple[int, list[bytes]]:
+    """Take one message from a stream; `recv` gives at most as many bytes as it is asked for.
 
     Raises:
+        EOFError: the stream has ended.
         MessageError: the head announces more than `MAX_BYTES`; what follows can't be told apart.
     """
+
+    def read(count: int) -> bytes:
+        parts = bytearray()
+        while len(parts) < count:
+            part = recv(min(count - len(parts), 1 << 20))
+            if not part:
+                raise EOFError
+            parts += part
+        return bytes(parts)
+
     number, first, second = _HEAD.unpack(read(_HEAD.size))
     if first + second > MAX_BYTES:
         raise MessageError(f"it is larger than {MAX_BYTES // 2**20} MB")

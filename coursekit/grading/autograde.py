@@ -123,13 +123,12 @@ class ClassRun:
                 yield Notebook(name, content, key, kept)
 
     def _task(self, student: str, notebook: Notebook) -> Task:
-        missing = tuple(notebook.kept.missing(notebook.key))
         return Task(
             student,
             notebook.name,
             nbformat.writes(notebook.content),
             notebook.key,
-            None if len(missing) == len(notebook.key.exercises) else missing,
+            tuple(notebook.kept.missing(notebook.key)),
             self._limits,
             self._kernel_name,
         )

@@ -56,7 +56,7 @@ class Task:
     notebook_name: str
     notebook: str
     key: Key
-    exercises: tuple[str, ...] | None
+    exercises: tuple[str, ...]
     limits: Limits
     kernel_name: str
 

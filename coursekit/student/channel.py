@@ -89,21 +89,15 @@ class Channel:
     def _reply(self, seconds: float) -> list[bytes]:
         deadline = time.monotonic() + seconds
 
-        def read(count: int) -> bytes:
-            parts = bytearray()
-            while len(parts) < count:
-                left = deadline - time.monotonic()
-                if left <= 0:
-                    raise TimeoutError
-                self._connection.settimeout(left)
-                part = self._connection.recv(min(count - len(parts), 1 << 20))
-                if not part:
-                    raise EOFError
-                parts += part
-            return bytes(parts)
+        def recv(count: int) -> bytes:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise TimeoutError
+            self._connection.settimeout(left)
+            return self._connection.recv(count)
 
         while True:  # replies that come too late are passed over
-            number, buffers = messages.receive(read)
+            number, buffers = messages.receive(recv)
             if number == self._number:
                 return buffers
 
