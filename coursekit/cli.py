@@ -210,14 +210,15 @@ def _class_runs(options: argparse.Namespace) -> "Iterator[tuple[ClassRun, Runnin
 
 
 def _conclude(table: "ClassTable", problems: list[str]) -> int:
-    """Count the statuses, and name those whom a person has to look at; 1 if there are any."""
-    from coursekit.checks.results import GRADED
+    """Count the statuses, and name those whose work a person has to look at; 1 if not all are graded."""
+    from coursekit.checks.results import GRADED, MISSING
 
     counts = Counter(row.status for row in table.rows)
     print(f"{table.assignment}: " + ", ".join(f"{count} {status}" for status, count in counts.most_common()))
-    others = [f"{row.student}: {row.status}" for row in table.rows if row.status != GRADED]
-    print("\n".join([*others, *problems]), end="\n" if others or problems else "")
-    return int(bool(others or problems))
+    lines = [f"  {row.student}: {row.status}" for row in table.rows if row.status not in (GRADED, MISSING)]
+    lines += [f"  {problem}" for problem in problems]
+    print("".join(f"{line}\n" for line in lines), end="")
+    return int(counts[GRADED] < len(table.rows) or bool(problems))
 
 
 def _table(options: argparse.Namespace) -> int:
