@@ -7,13 +7,16 @@ ASSIGNMENTS := $(notdir $(wildcard source/*))
 SOURCES := pyproject.toml README.md $(shell find coursekit -type f -not -name '*.pyc')
 
 AS_ROOT := $(if $(filter 0,$(shell id -u)),,sudo --non-interactive)
+# without a question, and without an answer where it can't be had
+apt = { $(AS_ROOT) apt-get install --yes --quiet $(1) || { $(AS_ROOT) apt-get update --quiet \
+	&& $(AS_ROOT) apt-get install --yes --quiet $(1); }; } > /dev/null 2>&1
 
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # SQLAlchemy's remarks about nbgrader's own queries
 export PYTHONWARNINGS := ignore:Object of type
 
-.PHONY: bench bench-large demo demos test setup release grade feedback audit attacks lint clean help
+.PHONY: bench bench-large demo demos test setup release grade feedback audit attacks pictures lint clean help
 
 demo: setup  ## set everything up, hand in a sample class, grade it, write the feedback pages
 	nbgrader db upgrade --log-level=WARN
@@ -24,7 +27,7 @@ demo: setup  ## set everything up, hand in a sample class, grade it, write the f
 	@echo "Feedback pages: feedback/<student>/<assignment>/*.html"
 	@echo "For example:    $(CURDIR)/feedback/mistake-no-scale/02_attention/attention.html"
 
-test: setup $(VENV)/pretrained $(VENV)/extras  ## set everything up and pass all tests
+test: setup $(VENV)/pretrained $(VENV)/extras $(VENV)/browser  ## set everything up and pass all tests
 	pytest --numprocesses=2 --dist=loadfile --no-loadscope-reorder $(TESTFLAGS)
 
 setup: $(VENV)/coursekit $(VENV)/sandbox  ## make the environment in .venv, and install bubblewrap if that can be done
@@ -35,11 +38,13 @@ $(VENV)/packages: requirements.lock
 	@touch $@
 
 $(VENV)/sandbox: $(VENV)/packages
-	@command -v bwrap > /dev/null || test "$$(uname)" != Linux || ! command -v apt-get > /dev/null \
-		|| { $(AS_ROOT) apt-get install --yes --quiet bubblewrap || { $(AS_ROOT) apt-get update --quiet \
-		&& $(AS_ROOT) apt-get install --yes --quiet bubblewrap; }; } > /dev/null 2>&1 || true
+	@command -v bwrap > /dev/null || ! command -v apt-get > /dev/null || $(call apt,bubblewrap) || true
 	@command -v bwrap > /dev/null || echo "Submissions are graded in a sandbox: install bubblewrap (apt-get install bubblewrap," \
 		"dnf install bubblewrap), or choose --sandbox none where all code is to be trusted."
+	@touch $@
+
+$(VENV)/browser: $(VENV)/packages
+	@command -v chromium chromium-browser google-chrome > /dev/null || ! command -v apt-get > /dev/null || $(call apt,chromium) || true
 	@touch $@
 
 $(VENV)/pretrained: requirements-pretrained.lock $(VENV)/packages
@@ -80,6 +85,9 @@ audit: setup  ## prove the checks against known mistakes and known right answers
 
 attacks: setup  ## try to get around the sandbox and the checks, in four modes, and print a table
 	PYTHONPATH=tests python -m attacks
+
+pictures: setup $(VENV)/extras $(VENV)/browser  ## take the pictures in docs/pictures anew
+	pytest tests/coursekit/browser --pictures
 
 lint: setup  ## check format and style
 	ruff format --check . && ruff check .

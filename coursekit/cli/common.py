@@ -1,0 +1,46 @@
+"""What the commands share."""
+
+import argparse
+from typing import Protocol
+
+from coursekit.course import Assignment, Course, CourseError
+
+
+class Run(Protocol):
+    """A command: its exit code, or None for 0."""
+
+    def __call__(self, options: argparse.Namespace) -> int | None: ...
+
+
+class Commands:
+    """The commands of a parser, to which each module adds its own."""
+
+    def __init__(self, parser: argparse.ArgumentParser) -> None:
+        self._parsers = parser.add_subparsers(required=True, metavar="command")
+
+    def add(self, name: str, run: Run, text: str) -> argparse.ArgumentParser:
+        added = self._parsers.add_parser(name, help=text, description=text)
+        added.set_defaults(run=run)
+        return added
+
+    def add_for_assignments(self, name: str, run: Run, text: str) -> argparse.ArgumentParser:
+        """A command that takes the names of assignments; see `assignments_of`."""
+        added = self.add(name, run, text)
+        added.add_argument("assignments", nargs="*", metavar="ASSIGNMENT", help="default: all")
+        return added
+
+
+def assignments_of(options: argparse.Namespace) -> list[Assignment]:
+    """The assignments that were named, or all.
+
+    Raises:
+        CourseError: there is none of that name.
+    """
+    course = Course(options.course_dir.resolve())
+    known = {assignment.name: assignment for assignment in course.assignments()}
+    unknown = [name for name in options.assignments if name not in known]
+    if unknown:
+        raise CourseError(
+            f"{course.root / course.source} has no {', '.join(unknown)}; it has {', '.join(known)}"
+        )
+    return [known[name] for name in options.assignments or known]
