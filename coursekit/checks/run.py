@@ -152,10 +152,23 @@ def _pytest(assignment: Assignment, files: list[Path], plugin: object, *options:
     # no other plugin that is installed has a say in a grade
     plugins = ["--disable-plugin-autoload", "-p", _PLUGIN]
     plugins += [part for name in _UNUSED for part in ("-p", f"no:{name}")]
-    own = ["-c", "/dev/null", "--rootdir", str(assignment.course.root), "--import-mode=importlib"]
+    root = str(assignment.course.root)
+    own = ["-c", "/dev/null", "--rootdir", root, "--confcutdir", root, "--import-mode=importlib"]
     problems: list[str] = []
 
     class Collector:
+        def pytest_configure(self, config: pytest.Config) -> None:
+            config.option.tbstyle = "line"  # nobody sees the traceback, and a long one takes long to format
+
+        def pytest_ignore_collect(self, collection_path: Path) -> bool | None:
+            return (
+                True if collection_path.parent == assignment.checks and collection_path not in files else None
+            )
+
+        @pytest.hookimpl(tryfirst=True)
+        def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+            items.sort(key=lambda item: files.index(item.path))
+
         def pytest_collectreport(self, report: pytest.CollectReport) -> None:
             if report.failed:
                 problems.append(f"{report.nodeid}: {str(report.longrepr).strip().splitlines()[-1]}")
@@ -165,7 +178,8 @@ def _pytest(assignment: Assignment, files: list[Path], plugin: object, *options:
 
     try:
         code = pytest.main(
-            [*plugins, *own, "--assert=plain", "--capture=no", *options, *map(str, files)],
+            # given the files one by one, it would look through the folder for each of them
+            [*plugins, *own, "--assert=plain", "--capture=no", *options, str(assignment.checks)],
             plugins=[plugin, Collector()],
         )
     finally:

@@ -28,6 +28,8 @@ def clean_environment(home: Path) -> dict[str, str]:
         "MKL_NUM_THREADS": "1",
         "OPENBLAS_NUM_THREADS": "1",
         "PYDEVD_DISABLE_FILE_VALIDATION": "1",
+        # glibc would give the memory of each large tensor back, and have the system clear it anew for the next one
+        "GLIBC_TUNABLES": "glibc.malloc.mmap_threshold=33554432:glibc.malloc.trim_threshold=134217728",
     }
 
 

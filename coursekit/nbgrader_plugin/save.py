@@ -17,15 +17,14 @@ class SaveScores(SaveAutoGrades):
     """
 
     def _add_score(self, cell: NotebookNode, resources: ResourcesDict) -> None:
-        super()._add_score(cell, resources)
         result = resources[RESULT]
         nothing_to_grade = not result.exercises and result.status != GRADED
         if not is_test_cell(cell) and not nothing_to_grade:
+            super()._add_score(cell, resources)
             return
         grade = self.gradebook.find_grade(
             grade_id(cell), self.notebook_id, self.assignment_id, self.student_id
         )
-        exercise = result.exercise(grade_id(cell))
-        grade.auto_score = None if nothing_to_grade else exercise.earned
+        grade.auto_score = None if nothing_to_grade else result.exercise(grade_id(cell)).earned
         grade.needs_manual_grade = nothing_to_grade or grade.manual_score is not None
         self.gradebook.db.commit()

@@ -67,7 +67,8 @@ def top_level_words(source: str) -> dict[str, set[str]]:
     return found
 
 
-def mentions(source: str, patterns: Iterable[str]) -> str | None:
+@lru_cache(1024)
+def mentions(source: str, patterns: tuple[str, ...]) -> str | None:
     """The first of the `words` that matches a shell-style pattern."""
     for word in words(source):
         if any(fnmatch.fnmatchcase(word, pattern) for pattern in patterns):

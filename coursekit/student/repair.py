@@ -33,7 +33,9 @@ def repair(submitted: NotebookNode, released: NotebookNode) -> tuple[NotebookNod
     _restore_ordinary(cells, released)
     _insert_missing(cells, known, present, notes)
     _make_ids_unique(cells)
-    return v4.new_notebook(cells=cells, metadata=deepcopy(released.metadata)), notes
+    notebook = v4.new_notebook(metadata=deepcopy(released.metadata))
+    notebook.cells = cells
+    return notebook, notes
 
 
 def _find_marked(
