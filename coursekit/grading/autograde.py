@@ -67,8 +67,7 @@ class ClassRun:
         self._workers = DaskWorkers(assignment, scheduler) if scheduler else LocalWorkers(assignment, workers)
         course.require(assignment)
         require_bound(assignment)
-        if isinstance(self._workers, LocalWorkers):
-            self._workers.start()
+        self._workers.start()
         self._released = {name: assignment.released(name) for name in assignment.released_names()}
 
     def to_do(self) -> list[str]:

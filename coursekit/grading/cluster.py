@@ -27,6 +27,9 @@ class DaskWorkers:
     assignment: Assignment
     address: str
 
+    def start(self) -> None:
+        """They run already."""
+
     def run(self, tasks: Iterator[Task]) -> Iterator[tuple[Task, Outcome | None]]:
         """Give every task with its outcome, as they come; None where each worker that had it was lost.
 
