@@ -40,7 +40,7 @@ def wrong_answer(
 
 def same_numbers(one: list[float], other: list[float]) -> bool:
     """True if two outputs are equal within the tolerance of the check."""
-    return len(one) == len(other) and all(abs(a - b) <= 2 for a, b in zip(one, other, strict=True))
+    return len(one) == len(other) and all(abs(a - b) <= 1 for a, b in zip(one, other, strict=True))
 
 
 def _of_value(seen: Observation, reference: Reference) -> tuple[str, list[float]]:

@@ -37,8 +37,10 @@ def write_data(folder: Path, report: Report) -> None:
         folder / "checks.csv",
         ["exercise", "check", "points", "students", "passed", "difficulty", "discrimination", "warning"],
         (
-            [found.check.exercise, found.check.name, found.check.points, found.students, found.passed]
-            + [_rounded(found.difficulty), _rounded(found.discrimination), found.warning]
+            [
+                *(found.check.exercise, found.check.name, found.check.points, found.students, found.passed),
+                *(_rounded(found.difficulty), _rounded(found.discrimination), found.warning),
+            ]
             for found in report.checks
         ),
     )

@@ -37,7 +37,7 @@ def score_distribution(results: ClassResults) -> Picture:
     """How many students have which score, in steps of ten percent."""
     scores = np.asarray(results.scores)
     low, middle, high = np.percentile(scores, (25, 50, 75))
-    figure, axes = plt.subplots(figsize=(7, 2.8), layout="constrained")
+    figure, axes = plt.subplots(figsize=(6, 2.5), layout="constrained")
     axes.hist(scores, bins=np.arange(0, 101, 10), color=BLUE, edgecolor="white")
     axes.axvline(middle, color=ORANGE, linewidth=2.5)
     axes.set_title(f"median {middle:.0f}", loc="left", fontsize=10, color="#333333")
@@ -58,8 +58,8 @@ def outcome_map(results: ClassResults) -> Picture:
     named = len(members) <= _MAX_NAMES
     labels = [results.checks[index].label for index in columns]
     names = [members[index].student for index in rows]
-    height = min(3 + 0.17 * len(members), 11)
-    figure, axes = plt.subplots(figsize=(max(6, 3 + 0.24 * len(labels)), height + 1.8), layout="constrained")
+    height = min(3 + 0.19 * len(members), 11)
+    figure, axes = plt.subplots(figsize=(max(6, 3 + 0.25 * len(labels)), height + 1.8), layout="constrained")
     colours = {"passed": PASSED, "failed": FAILED, "no answer, or no verdict": NO_VERDICT}
     sns.heatmap(
         values[np.ix_(rows, columns)],
@@ -67,10 +67,10 @@ def outcome_map(results: ClassResults) -> Picture:
         linewidths=0.5 if named else 0, rasterized=True,
         xticklabels=[_short(label) for label in labels], yticklabels=names if named else False,
     )  # fmt: skip
-    axes.tick_params(length=0, labelsize=8)
+    axes.tick_params(length=0, labelsize=9)
     axes.set(ylabel="" if named else f"{len(members)} students, those with alike results beside each other")
     handles = [Patch(facecolor=colour, edgecolor="#888888", label=name) for name, colour in colours.items()]
-    figure.legend(handles=handles, loc="outside upper left", ncols=3, frameon=False, fontsize=9)
+    figure.legend(handles=handles, loc="outside upper left", ncols=3, frameon=False, fontsize=11)
     share = missed.mean(axis=0)
     worst = sorted(range(len(share)), key=lambda index: -share[index])[:3]
     most = "; ".join(f"{results.checks[index].label} ({share[index]:.0%})" for index in worst)
@@ -83,7 +83,7 @@ def outcome_map(results: ClassResults) -> Picture:
 
 def progress_chart(stages: Sequence[Stage]) -> Picture:
     """The scores of each assignment as a box, in the order of the course."""
-    figure, axes = plt.subplots(figsize=(7, 1.2 + 0.45 * len(stages)), layout="constrained")
+    figure, axes = plt.subplots(figsize=(6, 1.1 + 0.4 * len(stages)), layout="constrained")
     sns.boxplot(
         [list(stage.scores) for stage in stages], orient="h", ax=axes, color=PASSED, width=0.6, fliersize=3,
         medianprops={"color": ORANGE, "linewidth": 2.5},
@@ -97,7 +97,7 @@ def progress_chart(stages: Sequence[Stage]) -> Picture:
 def time_distribution(seconds: Sequence[float]) -> Picture:
     """How long grading took for each submission."""
     middle, longest = float(np.median(seconds)), max(seconds)
-    figure, axes = plt.subplots(figsize=(7, 2.2), layout="constrained")
+    figure, axes = plt.subplots(figsize=(6, 2.1), layout="constrained")
     axes.hist(seconds, bins=20, range=(0, max(longest, 1.0)), color=BLUE, edgecolor="white")
     axes.set(xlabel="seconds to run and check a submission", ylabel="students")
     text = f"Histogram of the time that grading took: median {middle:.1f} seconds, longest {longest:.1f} seconds."

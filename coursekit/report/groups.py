@@ -72,20 +72,20 @@ class _Alike:
 
 
 def _alike(check: str, results: ClassResults) -> Iterable[_Alike]:
-    """Everybody with a wrong answer to the check, by answer."""
-    by_text: dict[str, list[_Alike]] = {}
+    """Everybody with a wrong answer to the check, by answer. What has two names is no one answer."""
+    by_kind: dict[tuple[str, str], list[_Alike]] = {}
     for member in results.members:
         result = member.outcomes.get(check)
         if result is None or not result.wrong:
             continue
-        candidates = by_text.setdefault(result.wrong, [])
+        candidates = by_kind.setdefault((result.wrong, result.mistake), [])
         numbers = result.wrong_numbers
         same = next((c for c in candidates if same_numbers(c.result.wrong_numbers, numbers)), None)
         if same:
             same.students.append(member.student)
         else:
             candidates.append(_Alike(check, result, [member.student]))
-    return [alike for candidates in by_text.values() for alike in candidates]
+    return [alike for candidates in by_kind.values() for alike in candidates]
 
 
 def _unused(id: str, used: set[str]) -> str:

@@ -12,7 +12,7 @@ from coursekit.report.collect import Check, ClassResults
 #: with fewer students, nothing is said about how well a check tells them apart
 ENOUGH_STUDENTS = 20
 WEAK = 0.1
-#: points in percent by which a score lies below the student's own median before: fell behind
+#: percent by which a score stands worse against the class than the student's scores before: fell behind
 DROP = 25
 
 
@@ -57,7 +57,7 @@ class Stage:
 
 @dataclass(frozen=True)
 class FellBehind:
-    """A student who handed in before, and now did much worse, or nothing (`score` is None)."""
+    """A student who handed in before (`before` is the median score), and now did much worse, or nothing: None."""
 
     student: str
     before: float
@@ -144,15 +144,22 @@ def progress(so_far: Sequence[ClassResults]) -> list[Stage]:
 
 
 def fell_behind(so_far: Sequence[ClassResults]) -> list[FellBehind]:
-    """Students whose score in the last of these assignments is far below their own median in those before."""
-    *earlier, last = so_far
+    """Who stands far worse against the median of the class in the last of these assignments than before.
+
+    That the class as a whole has lower scores, since the assignment is harder, makes nobody fall behind.
+    """
+    *earlier, last = [results for results in so_far if results.scores]
+    before: dict[str, list[tuple[float, float]]] = {}
+    for results in earlier:
+        middle = float(np.median(results.scores))
+        for member in results.members:
+            if member.score is not None:
+                before.setdefault(member.student, []).append((member.score, member.score - middle))
     found = []
     for member in last.members:
-        scores = [m.score for r in earlier for m in r.members if m.student == member.student]
-        scores = [score for score in scores if score is not None]
-        if not scores or (member.score is None and member.status != MISSING):
-            continue
-        before = float(np.median(scores))
-        if member.score is None or member.score < before - DROP:
-            found.append(FellBehind(member.student, before, member.score))
-    return sorted(found, key=lambda one: (one.score or 0) - one.before)
+        if member.student in before and (member.score is not None or member.status == MISSING):
+            score, standing = np.median(before[member.student], axis=0).tolist()
+            now = -np.inf if member.score is None else member.score - float(np.median(last.scores))
+            if now < standing - DROP:
+                found.append((now - standing, FellBehind(member.student, score, member.score)))
+    return [one for _, one in sorted(found, key=lambda pair: pair[0])]

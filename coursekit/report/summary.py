@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from coursekit.course import Assignment, CourseError
+from coursekit.course import TEST_PREFIX, Assignment, CourseError
 from coursekit.grading.folders import RunningCourse
 from coursekit.report.code import answer_code, excerpt
 from coursekit.report.collect import ClassResults, class_results
@@ -124,7 +124,7 @@ def summary_lines(report: Report) -> Iterator[str]:
     if results.waiting:
         yield f"  {results.waiting} answers wait to be graded by hand"
     for mistake in report.re_teach[:_MOST_LINES]:
-        yield f"  re-teach, {len(mistake.students)} students: {mistake.sentence}"
+        yield f"  re-teach, {len(mistake.students)} students, {mistake.exercise.removeprefix(TEST_PREFIX)}: {mistake.sentence}"
     warned = sum(bool(found.warning) for found in report.checks)
     yield f"  {warned} of {len(report.checks)} checks tell students apart badly or not at all"
     unnamed = [entry for entry in report.groups if entry.stub]
