@@ -1,5 +1,6 @@
 """Answer groups: students whose output on a check is the same wrong one, whether or not the mistake has a name."""
 
+import ast
 import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -116,6 +117,9 @@ def _stub_lines(group: AnswerGroup, source: str) -> Iterator[str]:
 
 
 def _literal(source: str) -> str:
-    if "'''" in source or "\\" in source or (not source.isprintable() and "\r" in source):
+    """The source as Python writes it: over several lines, where that reads back as it was."""
+    readable = f"'''\n{source}\n'''"
+    try:
+        return readable if ast.literal_eval(readable) == f"\n{source}\n" else repr(source)
+    except SyntaxError:
         return repr(source)
-    return f"'''\n{source}\n'''"

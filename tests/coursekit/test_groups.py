@@ -1,7 +1,5 @@
 """Answer groups: who has the same wrong answer, what the report says of them, and one comment for all."""
 
-import json
-
 import pytest
 import torch
 
@@ -154,25 +152,8 @@ def test_every_group_has_an_id_of_its_own():
 
 # ------------------------------------------------------------------------------------- in a class that was graded
 
+RIGHT_DOUBLE, RIGHT_HALF = "def double(x):\n    return 2 * x", "def half(x):\n    return x / 2"
 FOUR_TIMES = "def double(x):\n    # by {}\n    return 4 * x"
-
-
-@pytest.fixture
-def four_times(empty_class, capsys):
-    """A class in which three share a mistake that has no name, and one has all right."""
-    for student in ("ada", "ben", "cleo"):
-        empty_class.hand_in(
-            student, empty_class.answer(FOUR_TIMES.format(student), "def half(x):\n    return x / 2")
-        )
-    right = empty_class.answer("def double(x):\n    return 2 * x", "def half(x):\n    return x / 2")
-    empty_class.hand_in("dan", right)
-    assert empty_class.coursekit("autograde", "01_double", "--workers", "1") == 0
-    assert empty_class.coursekit("report", "01_double") == 0
-    empty_class.printed = capsys.readouterr().out
-    empty_class.groups = json.loads((empty_class.root / "reports/01_double/report.json").read_text())[
-        "groups"
-    ]
-    return empty_class
 
 
 def comments(course, cell: str = "double") -> dict[str, str | None]:
@@ -202,7 +183,7 @@ def test_a_new_mistake_is_a_group_whose_stub_makes_it_a_known_one(four_times):
     assert result["mistake"] == group["id"].replace("-", "_")
 
 
-def test_a_stub_holds_any_source(four_times):
+def test_a_stub_holds_any_source():
     results = class_of({name: {"test_a": wrong("a", 1)} for name in ("ada", "ben")})
     source = "def x():\n    '''One.'''\n    return \"\\n\" + '''\"\"\"'''"
     entry = stub(answer_groups(results)[0], source)
@@ -232,7 +213,7 @@ def test_one_comment_reaches_everybody_in_the_group_and_their_pages(four_times):
 
 
 def test_who_has_corrected_the_answer_since_gets_no_comment(four_times, capsys):
-    right = four_times.answer("def double(x):\n    return 2 * x", "def half(x):\n    return x / 2")
+    right = four_times.answer(RIGHT_DOUBLE, RIGHT_HALF)
     four_times.hand_in("ben", right)
     assert four_times.coursekit("autograde", "01_double", "--force", "--workers", "1") == 0
     assert four_times.coursekit("comment", four_times.groups[0]["id"], "Twice, please.") == 0
@@ -246,7 +227,7 @@ def test_who_has_corrected_the_answer_since_gets_no_comment(four_times, capsys):
 
 
 def test_a_group_that_grew_says_so(four_times, capsys):
-    four_times.hand_in("eve", four_times.answer(FOUR_TIMES.format("eve"), "def half(x):\n    return x / 2"))
+    four_times.hand_in("eve", four_times.answer(FOUR_TIMES.format("eve"), RIGHT_HALF))
     assert four_times.coursekit("autograde", "01_double", "--workers", "1") == 0
     assert four_times.coursekit("report", "01_double") == 0
     id = four_times.groups[0]["id"]
