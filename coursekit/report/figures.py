@@ -68,7 +68,7 @@ def outcome_map(results: ClassResults) -> Picture:
         xticklabels=[_short(label) for label in labels], yticklabels=names if named else False,
     )  # fmt: skip
     axes.tick_params(length=0, labelsize=9)
-    axes.set(ylabel="" if named else f"{len(members)} students, those with alike results beside each other")
+    axes.set_ylabel("" if named else f"{len(members)} students", fontsize=11)
     handles = [Patch(facecolor=colour, edgecolor="#888888", label=name) for name, colour in colours.items()]
     figure.legend(handles=handles, loc="outside upper left", ncols=3, frameon=False, fontsize=11)
     share = missed.mean(axis=0)

@@ -117,8 +117,10 @@ def _stub_lines(group: AnswerGroup, source: str) -> Iterator[str]:
 
 
 def _literal(source: str) -> str:
-    """The source as Python writes it: over several lines, where that reads back as it was."""
+    """The source as Python writes it: over several lines, where that can be read and reads back as it was."""
     readable = f"'''\n{source}\n'''"
+    if not all(line.isprintable() for line in source.split("\n")):
+        return repr(source)  # control characters would reach a terminal
     try:
         return readable if ast.literal_eval(readable) == f"\n{source}\n" else repr(source)
     except SyntaxError:

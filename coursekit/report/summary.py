@@ -24,7 +24,8 @@ from coursekit.report.statistics import (
 
 #: a mistake of at least this share of the class is worth teaching again
 RE_TEACH = 0.1
-_MOST_LINES = 5
+_MOST_MISTAKES, _MOST_STUBS = 5, 2
+_LONGEST_STUB = 10_000
 
 
 @dataclass(frozen=True)
@@ -110,7 +111,7 @@ def _entry(
     return GroupEntry(
         group,
         excerpt(assignment, group.cell, source),
-        stub(group, source) if source and not group.mistake else "",
+        stub(group, source) if source and not group.mistake and len(source) <= _LONGEST_STUB else "",
         before.get(group.id),
     )
 
@@ -123,13 +124,13 @@ def summary_lines(report: Report) -> Iterator[str]:
     yield f"  scores: median {middle:.0f} %, the middle half from {low:.0f} to {high:.0f} %"
     if results.waiting:
         yield f"  {results.waiting} answers wait to be graded by hand"
-    for mistake in report.re_teach[:_MOST_LINES]:
+    for mistake in report.re_teach[:_MOST_MISTAKES]:
         yield f"  re-teach, {len(mistake.students)} students, {mistake.exercise.removeprefix(TEST_PREFIX)}: {mistake.sentence}"
     warned = sum(bool(found.warning) for found in report.checks)
     yield f"  {warned} of {len(report.checks)} checks tell students apart badly or not at all"
-    unnamed = [entry for entry in report.groups if entry.stub]
+    unnamed = [entry for entry in report.groups if not entry.group.mistake]
     yield f"  {len(report.groups)} groups of equal wrong answers, {len(unnamed)} of them without a name"
-    for entry in unnamed[:_MOST_LINES]:
+    for entry in unnamed[:_MOST_STUBS]:
         growth = f", {entry.growth}" if entry.growth else ""
-        yield f"  {entry.group.id}, {len(entry.group.students)} students{growth}. For mistakes.py:"
+        yield f"  {entry.group.id}, {len(entry.group.students)} students{growth}{'. For mistakes.py:' if entry.stub else ''}"
         yield from (f"      {line}" for line in entry.stub.splitlines())

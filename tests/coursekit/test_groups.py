@@ -190,6 +190,12 @@ def test_a_stub_holds_any_source():
     assert eval(entry, {"Mistake": lambda name, **values: values})[0]["source"].strip("\n") == source
 
 
+def test_a_stub_shows_no_control_characters():
+    results = class_of({name: {"test_a": wrong("a", 1)} for name in ("ada", "ben")})
+    entry = stub(answer_groups(results)[0], "x = 1  # \x1b[2J\n\u202ey = 2")
+    assert all(line.isprintable() for line in entry.split("\n"))
+
+
 def test_one_comment_reaches_everybody_in_the_group_and_their_pages(four_times):
     id = four_times.groups[0]["id"]
     with four_times.gradebook() as gradebook:
