@@ -7,6 +7,8 @@ import torch
 
 ATOL = 1e-5
 RTOL = 1e-4
+#: stands in the message where only the values are wrong
+DIFFERS = "differs by up to"
 
 
 class CheckFailure(AssertionError):
@@ -46,7 +48,7 @@ def difference(
     if not off.any():
         return None
     where = f" at {_place(gap == gap.max())}" if gap.dim() else ""
-    text = f"has the right shape {tuple(right.shape)}, but differs by up to {gap.max():.3g}{where}"
+    text = f"has the right shape {tuple(right.shape)}, but {DIFFERS} {gap.max():.3g}{where}"
     return text + (f"; {int(off.sum())} of {off.numel()} entries are off" if gap.dim() else "")
 
 

@@ -18,6 +18,7 @@ from coursekit.checks.reference import Reference, Store
 from coursekit.checks.results import CheckResult, ExerciseResult
 from coursekit.checks.variants import mistakes_of
 from coursekit.checks.verdict import explain
+from coursekit.checks.wrong import wrong_answer
 from coursekit.course import TEST_PREFIX, Assignment, Course, CourseError
 from coursekit.kernels import BUBBLEWRAP, KERNELS, PLAIN
 from coursekit.student.blank import blank_copy
@@ -136,6 +137,8 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo) -> Itera
             run.faults.append(f"{item.nodeid}: {call.excinfo.exconly().splitlines()[0]}")
             found = ("failed", "")
         outcome, message = found
+    seen = run.references.get(_check_name(item))
+    wrong, numbers = wrong_answer(outcome, message, seen, drawn="draw" in item.fixturenames)
     exercise.checks.append(
         CheckResult(
             name=item.name,
@@ -144,6 +147,8 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo) -> Itera
             outcome=outcome,
             message=message if len(message) <= _MAX_MESSAGE else message[:_MAX_MESSAGE] + "…",
             seconds=round(call.duration, 3),
+            wrong=wrong,
+            wrong_numbers=numbers,
         )
     )
     return report

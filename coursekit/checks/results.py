@@ -25,7 +25,8 @@ class CheckResult:
     """The outcome of one check.
 
     `outcome` is "passed", "failed", "not answered", "blocked" (a cell that it needs did not run), "timed out"
-    or "kernel died".
+    or "kernel died". `wrong` and `wrong_numbers` tell one wrong answer from another (`wrong.py`); they are not for
+    students.
     """
 
     name: str
@@ -36,6 +37,8 @@ class CheckResult:
     diagnosis: str = ""
     mistake: str = ""
     seconds: float = 0.0
+    wrong: str = ""
+    wrong_numbers: list[float] = field(default_factory=list)
 
     @property
     def earned(self) -> float:

@@ -1,4 +1,4 @@
-"""Commands that show what became of a class: table."""
+"""Commands that show what became of a class, or tell it: table, report, comment."""
 
 import argparse
 from pathlib import Path
@@ -10,6 +10,13 @@ from coursekit.course import CourseError
 def add(commands: Commands) -> None:
     table = commands.add_for_assignments("table", _table, "show status and points of every student")
     table.add_argument("--csv", type=Path, metavar="FILE", help="write it there, for one assignment")
+    commands.add_for_assignments("report", _report, "write the class report into reports/")
+    comment = commands.add("comment", _comment, "write one comment to all students of an answer group")
+    comment.add_argument("group", metavar="GROUP", help="its id, as the class report names it")
+    comment.add_argument("text", metavar="COMMENT")
+    comment.add_argument(
+        "--assignment", dest="assignments", action="append", default=[], help="if several have the group"
+    )
 
 
 def _table(options: argparse.Namespace) -> int:
@@ -25,4 +32,40 @@ def _table(options: argparse.Namespace) -> int:
             print(f"{options.csv}: {len(table.rows)} students")
         else:
             print("\n".join(table_lines(table)), end="\n\n")
+    return 0
+
+
+def _report(options: argparse.Namespace) -> int:
+    from coursekit.report.collect import was_graded
+    from coursekit.report.data import folder_of, groups_in, write_data
+    from coursekit.report.page import write_page
+    from coursekit.report.summary import make_report, summary_lines
+
+    chosen = assignments_of(options)
+    every = chosen[0].course.assignments() if chosen else []
+    for assignment in chosen if options.assignments else filter(was_graded, chosen):
+        sizes = {group.id: len(group.students) for group in groups_in(assignment)}
+        report = make_report(assignment, every[: every.index(assignment)], sizes)
+        folder = folder_of(assignment)
+        page = write_page(folder, report)
+        write_data(folder, report)
+        print("\n".join(summary_lines(report)))
+        print(f"  {page}", end="\n\n")
+    return 0
+
+
+def _comment(options: argparse.Namespace) -> int:
+    from coursekit.report.comments import comment_on, find_group
+
+    assignment, group = find_group(assignments_of(options), options.group)
+    done = comment_on(assignment, group, options.text)
+    print(
+        f"{assignment.name}, {group.cell}: {len(done.written)} of {len(group.students)} students got the comment."
+    )
+    if done.there_before:
+        print(f"  had it already: {', '.join(done.there_before)}")
+    if done.left_out:
+        print(f"  left out, since their answer is another by now: {', '.join(done.left_out)}")
+    if done.written:
+        print(f"  To bring their pages up to date: nbgrader generate_feedback {assignment.name} --force")
     return 0

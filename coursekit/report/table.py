@@ -9,7 +9,7 @@ from nbgrader.api import Assignment as AssignmentEntry
 from nbgrader.api import Grade, Gradebook, MissingEntry, SubmittedAssignment, SubmittedNotebook
 from sqlalchemy.orm import joinedload
 
-from coursekit.checks.results import GRADED, MISSING
+from coursekit.checks.results import GRADED, MISSING, SubmissionResult
 from coursekit.course import Assignment
 from coursekit.grading.folders import RunningCourse
 from coursekit.kernels import PLAIN
@@ -27,6 +27,8 @@ class Row:
     total: float | None = None
     #: graded without a sandbox
     unprotected: bool = False
+    #: of each notebook that was graded
+    results: list[SubmissionResult] = field(default_factory=list, repr=False)
 
 
 @dataclass
@@ -93,7 +95,7 @@ def _row(
     graded = [value for value in points.values() if value is not None]
     status = next((result.status for result in found if result.status != GRADED), GRADED)
     plain = any(result.kernel == PLAIN for result in found)
-    return Row(student, status, points, sum(graded) if graded else None, plain)
+    return Row(student, status, points, sum(graded) if graded else None, plain, found)
 
 
 def table_lines(table: ClassTable) -> Iterator[str]:

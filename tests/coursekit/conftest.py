@@ -1,5 +1,6 @@
 """A tiny course, so that the machinery is tested on something that a reader sees whole."""
 
+import json
 import shutil
 import subprocess
 import sys
@@ -123,6 +124,7 @@ def counted(request):
 #: a class in which everything happens: answers of `double` and of `half`
 RIGHT = "def double(x):\n    return 2 * x"
 RIGHT_HALF = "def half(x):\n    return x / 2"
+FOUR_TIMES = "def double(x):\n    # by {}\n    return 4 * x"
 CLASS = {
     "exception": ("raise ValueError('not yet')", RIGHT_HALF),
     "exits": ("def double(x):\n    import os\n    os._exit(1)", RIGHT_HALF),
@@ -340,6 +342,30 @@ def graded_class(graded_original: Path, tmp_path: Path) -> TinyCourse:
     """A copy of the graded class for one test."""
     course = TinyCourse(Path(shutil.copytree(graded_original, tmp_path / "course")))
     course.gradings()
+    return course
+
+
+@pytest.fixture(scope="session")
+def four_times_original(class_original: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A class in which three share a mistake that has no name, and one has all right, after `coursekit report`."""
+    root = tmp_path_factory.mktemp("groups") / "course"
+    course = TinyCourse(Path(shutil.copytree(class_original, root)))
+    for student in ("ada", "ben", "cleo"):
+        course.hand_in(student, course.answer(FOUR_TIMES.format(student), RIGHT_HALF))
+    course.hand_in("dan", course.answer(RIGHT, RIGHT_HALF))
+    assert course.coursekit("autograde", "01_double", "--workers", "1") == 0
+    done = course.run("coursekit", "report", "01_double")
+    assert done.returncode == 0, done.stderr
+    (course.root / "printed.txt").write_text(done.stdout)
+    return course.root
+
+
+@pytest.fixture
+def four_times(four_times_original: Path, tmp_path: Path) -> TinyCourse:
+    """A copy of that class for one test."""
+    course = TinyCourse(Path(shutil.copytree(four_times_original, tmp_path / "course")))
+    course.printed = (course.root / "printed.txt").read_text()
+    course.groups = json.loads((course.root / "reports/01_double/report.json").read_text())["groups"]
     return course
 
 

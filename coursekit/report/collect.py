@@ -1,0 +1,127 @@
+"""What grading found out about a class in one assignment, student by student and check by check."""
+
+import glob
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from coursekit.checks.results import MISSING, CheckResult
+from coursekit.course import Assignment
+from coursekit.grading.folders import RunningCourse
+from coursekit.report.table import NOT_AUTOGRADED, ClassTable, Row, class_table
+
+
+@dataclass(frozen=True)
+class Check:
+    """A check of the assignment, with what the student reads about it."""
+
+    exercise: str
+    name: str
+    sentence: str
+    points: float
+
+    @property
+    def key(self) -> str:
+        return f"{self.exercise}::{self.name}"
+
+    @property
+    def label(self) -> str:
+        """The check without the `test_` that all names begin with."""
+        return f"{self.exercise.removeprefix('test_')}: {_words(self.name)}"
+
+
+@dataclass
+class Member:
+    """One student of the class. `score` is in percent of what has been graded so far; None if nothing has."""
+
+    student: str
+    status: str
+    total: float | None = None
+    score: float | None = None
+    seconds: float = 0.0
+    handed_in: datetime | None = None
+    #: by the key of the check
+    outcomes: dict[str, CheckResult] = field(default_factory=dict)
+
+    @property
+    def missed(self) -> int:
+        """How many checks were not passed."""
+        return sum(outcome.outcome != "passed" for outcome in self.outcomes.values())
+
+
+@dataclass
+class ClassResults:
+    """A class in one assignment. `waiting` counts the answers that a person has to grade still."""
+
+    assignment: str
+    maximum: float
+    members: list[Member]
+    checks: list[Check]
+    waiting: int = 0
+
+    @property
+    def graded(self) -> list[Member]:
+        """Those with a verdict on at least one check."""
+        return [member for member in self.members if member.outcomes]
+
+    @property
+    def scores(self) -> list[float]:
+        return [member.score for member in self.members if member.score is not None]
+
+
+def class_results(assignment: Assignment) -> ClassResults:
+    """Everybody in the gradebook or in submitted/, with all results.
+
+    Raises:
+        CourseError: there is no gradebook yet.
+    """
+    course = RunningCourse.open(assignment.course.root)
+    with course.alone():  # or a folder might be missing that another command is writing anew
+        table = class_table(assignment)
+        members = [_member(course, table, row) for row in table.rows]
+    handed_in = [row for row in table.rows if row.status not in (MISSING, NOT_AUTOGRADED)]
+    waiting = sum(row.points.get(name) is None for row in handed_in for name in table.maximum)
+    return ClassResults(
+        assignment.name, sum(table.maximum.values()), members, list(_checks(table.rows)), waiting
+    )
+
+
+def was_graded(assignment: Assignment) -> bool:
+    """True if any student's work in the assignment was autograded."""
+    course = RunningCourse.open(assignment.course.root)
+    return bool(glob.glob(str(course.autograded("*", assignment.name) / "*.ipynb")))
+
+
+def _member(course: RunningCourse, table: ClassTable, row: Row) -> Member:
+    out_of = sum(table.maximum.get(name, 0) for name, points in row.points.items() if points is not None)
+    return Member(
+        row.student,
+        row.status,
+        row.total,
+        100 * row.total / out_of if row.total is not None and out_of else None,
+        sum(result.seconds for result in row.results),
+        course.folders.get_existing_timestamp(str(course.autograded(row.student, table.assignment))),
+        {f"{exercise.grade_id}::{check.name}": check for exercise, check in _found(row)},
+    )
+
+
+def _checks(rows: list[Row]) -> Iterator[Check]:
+    """All checks that anybody was graded by, in the order of the notebook and of the check files."""
+    seen = set()
+    for row in sorted(rows, key=lambda row: -sum(1 for _ in _found(row))):
+        for exercise, check in _found(row):
+            found = Check(exercise.grade_id, check.name, check.sentence, check.points)
+            if found.key not in seen:
+                seen.add(found.key)
+                yield found
+
+
+def _found(row: Row) -> Iterator[tuple]:
+    for result in row.results:
+        for exercise in result.exercises:
+            for check in exercise.checks:
+                yield exercise, check
+
+
+def _words(name: str) -> str:
+    return name.removeprefix("test_").replace("_", " ")

@@ -1,0 +1,135 @@
+"""The figures of the class report. Each is a picture and a sentence that says what it shows."""
+
+import base64
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import matplotlib
+
+matplotlib.use("Agg")  # a grader's machine may have no display
+import matplotlib.pyplot as plt
+import numpy as np
+import seaborn as sns
+from matplotlib.colors import ListedColormap
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+from scipy.cluster import hierarchy
+
+from coursekit.report.collect import ClassResults, Member
+from coursekit.report.statistics import Stage
+
+#: of seaborn's palette for the colour-blind
+BLUE, ORANGE = (sns.color_palette("colorblind")[index] for index in (0, 1))
+PASSED, FAILED, NO_VERDICT = "#cfe3f3", "#c44e00", "#4d4d4d"
+_MAX_NAMES = 60
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A PNG as a data address, and its text for those who don't see it."""
+
+    address: str
+    text: str
+
+
+def score_distribution(results: ClassResults) -> Picture:
+    """How many students have which score, in steps of ten percent."""
+    scores = np.asarray(results.scores)
+    low, middle, high = np.percentile(scores, (25, 50, 75))
+    figure, axes = plt.subplots(figsize=(6, 2.5), layout="constrained")
+    axes.hist(scores, bins=np.arange(0, 101, 10), color=BLUE, edgecolor="white")
+    axes.axvline(middle, color=ORANGE, linewidth=2.5)
+    axes.set_title(f"median {middle:.0f}", loc="left", fontsize=10, color="#333333")
+    axes.set(xlabel="score (% of the points graded so far)", ylabel="students", xlim=(0, 100))
+    text = (
+        f"Histogram of the scores of {len(scores)} students: median {middle:.0f} %, "
+        f"the middle half from {low:.0f} to {high:.0f} %, lowest {scores.min():.0f}, highest {scores.max():.0f}."
+    )
+    return _picture(figure, text)
+
+
+def outcome_map(results: ClassResults) -> Picture:
+    """Students × checks, passed or not, with those beside each other that are alike."""
+    members = results.graded
+    values = np.array([[_code(member, check.key) for check in results.checks] for member in members])
+    missed = (values != 1).astype(float)
+    rows, columns = _order(missed), _order(missed.T)
+    named = len(members) <= _MAX_NAMES
+    labels = [results.checks[index].label for index in columns]
+    names = [members[index].student for index in rows]
+    height = min(3 + 0.19 * len(members), 11)
+    figure, axes = plt.subplots(figsize=(max(6, 3 + 0.25 * len(labels)), height + 1.8), layout="constrained")
+    colours = {"passed": PASSED, "failed": FAILED, "no answer, or no verdict": NO_VERDICT}
+    sns.heatmap(
+        values[np.ix_(rows, columns)],
+        ax=axes, cmap=ListedColormap([NO_VERDICT, FAILED, PASSED]), vmin=-1, vmax=1, cbar=False,
+        linewidths=0.5 if named else 0, rasterized=True,
+        xticklabels=[_short(label) for label in labels], yticklabels=names if named else False,
+    )  # fmt: skip
+    axes.tick_params(length=0, labelsize=9)
+    axes.set_ylabel("" if named else f"{len(members)} students", fontsize=11)
+    handles = [Patch(facecolor=colour, edgecolor="#888888", label=name) for name, colour in colours.items()]
+    figure.legend(handles=handles, loc="outside upper left", ncols=3, frameon=False, fontsize=11)
+    share = missed.mean(axis=0)
+    worst = sorted(range(len(share)), key=lambda index: -share[index])[:3]
+    most = "; ".join(f"{results.checks[index].label} ({share[index]:.0%})" for index in worst)
+    text = (
+        f"Heatmap of {len(members)} students and {len(labels)} checks, clustered by which checks are missed. "
+        f"Missed by most: {most}. The same is in students.csv and in the table of checks."
+    )
+    return _picture(figure, text)
+
+
+def progress_chart(stages: Sequence[Stage]) -> Picture:
+    """The scores of each assignment as a box, in the order of the course."""
+    figure, axes = plt.subplots(figsize=(6, 1.1 + 0.4 * len(stages)), layout="constrained")
+    sns.boxplot(
+        [list(stage.scores) for stage in stages], orient="h", ax=axes, color=PASSED, width=0.6, fliersize=3,
+        medianprops={"color": ORANGE, "linewidth": 2.5},
+    )  # fmt: skip
+    axes.set_yticks(range(len(stages)), [stage.assignment for stage in stages])
+    axes.set(xlabel="score (% of the points graded so far)", xlim=(-2, 102))
+    medians = ", ".join(f"{stage.assignment} {stage.quartiles[1]:.0f} %" for stage in stages)
+    return _picture(figure, f"Box plots of the scores of each assignment. Medians: {medians}.")
+
+
+def time_distribution(seconds: Sequence[float]) -> Picture:
+    """How long grading took for each submission."""
+    middle, longest = float(np.median(seconds)), max(seconds)
+    figure, axes = plt.subplots(figsize=(6, 2.1), layout="constrained")
+    axes.hist(seconds, bins=20, range=(0, max(longest, 1.0)), color=BLUE, edgecolor="white")
+    axes.set(xlabel="seconds to run and check a submission", ylabel="students")
+    text = f"Histogram of the time that grading took: median {middle:.1f} seconds, longest {longest:.1f} seconds."
+    return _picture(figure, text)
+
+
+def _code(member: Member, key: str) -> int:
+    """1 passed, 0 failed, -1 no verdict."""
+    result = member.outcomes.get(key)
+    if result is None:
+        return -1
+    return {"passed": 1, "failed": 0}.get(result.outcome, -1)
+
+
+def _order(missed: np.ndarray) -> list[int]:
+    """The rows, alike ones beside each other (average linkage), those with most missed first."""
+    if len(missed) < 3:
+        return list(range(len(missed)))
+    tree = hierarchy.linkage(missed, method="average", metric="cityblock")
+    order = [int(index) for index in hierarchy.leaves_list(tree)]
+    half = len(order) // 2
+    return order if missed[order[:half]].sum() >= missed[order[half:]].sum() else order[::-1]
+
+
+def _short(label: str) -> str:
+    return label if len(label) <= 44 else label[:43] + "…"
+
+
+def _picture(figure: Figure, text: str) -> Picture:
+    for axes in figure.axes:
+        sns.despine(ax=axes)
+    file = io.BytesIO()
+    figure.savefig(file, format="png", dpi=130, metadata={"Software": None})
+    plt.close(figure)
+    return Picture("data:image/png;base64," + base64.b64encode(file.getvalue()).decode(), text)

@@ -1,0 +1,165 @@
+"""What the results of a class say: about each check, about mistakes, and from one assignment to the next."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from coursekit.checks.results import MISSING
+from coursekit.report.collect import Check, ClassResults
+
+#: with fewer students, nothing is said about how well a check tells them apart
+ENOUGH_STUDENTS = 20
+WEAK = 0.1
+#: percent by which a score stands worse against the class than the student's scores before: fell behind
+DROP = 25
+
+
+@dataclass(frozen=True)
+class CheckStatistics:
+    """How a class did in one check. `warning` is empty where the check tells students apart as it should."""
+
+    check: Check
+    students: int
+    passed: int
+    discrimination: float | None
+    warning: str
+
+    @property
+    def difficulty(self) -> float:
+        """The share of the students who passed: the lower, the harder is the check."""
+        return self.passed / self.students if self.students else 0.0
+
+
+@dataclass(frozen=True)
+class NamedMistake:
+    """A known mistake and who made it."""
+
+    sentence: str
+    exercise: str
+    names: tuple[str, ...]
+    students: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One assignment in the progress of a class: quartiles of the scores, in percent."""
+
+    assignment: str
+    scores: tuple[float, ...]
+    missing: int
+
+    @property
+    def quartiles(self) -> tuple[float, float, float]:
+        return tuple(float(value) for value in np.percentile(self.scores, (25, 50, 75)))
+
+
+@dataclass(frozen=True)
+class FellBehind:
+    """A student who handed in before (`before` is the median score), and now did much worse, or nothing: None."""
+
+    student: str
+    before: float
+    score: float | None
+
+
+def point_biserial(passed: Sequence[bool], scores: Sequence[float]) -> float | None:
+    """The point-biserial correlation of a check with a score; None if either is the same for everybody.
+
+    r = (M₁ - M₀) / s · √(p·q), with the mean score of those who passed and of those who did not, the standard
+    deviation of all scores, and the shares of both (Lord and Novick, Statistical Theories of Mental Test
+    Scores, 1968, ch. 15). It is Pearson's correlation with 0 and 1.
+    """
+    hits, values = np.asarray(passed, dtype=bool), np.asarray(scores, dtype=float)
+    spread = values.std() if values.size else 0.0
+    if not hits.any() or hits.all() or spread < 1e-12:
+        return None
+    share = hits.mean()
+    gap = values[hits].mean() - values[~hits].mean()
+    return float(gap / spread * np.sqrt(share * (1 - share)))
+
+
+def check_statistics(results: ClassResults) -> list[CheckStatistics]:
+    """Difficulty and discrimination of each check.
+
+    The score that a check is held against is that of all other checks: with its own points in it, a check
+    would correlate with itself (Henrysson, Psychometrika 28, 1963).
+    """
+    found = []
+    for check in results.checks:
+        outcomes = [(m.outcomes[check.key], m.outcomes) for m in results.graded if check.key in m.outcomes]
+        passed = [own.outcome == "passed" for own, _ in outcomes]
+        rest = [sum(other.earned for other in every.values()) - own.earned for own, every in outcomes]
+        discrimination = point_biserial(passed, rest)
+        warning = _warning(len(passed), sum(passed), discrimination)
+        found.append(CheckStatistics(check, len(passed), sum(passed), discrimination, warning))
+    return found
+
+
+def _warning(students: int, passed: int, discrimination: float | None) -> str:
+    if students < ENOUGH_STUDENTS:
+        return "Too few students to tell."
+    if passed == students:
+        return "Everybody passes: it tells nothing about these students."
+    if passed == 0:
+        return "Nobody passes: look at the check, or teach this again."
+    if discrimination is None or abs(discrimination) < WEAK:
+        return "Tells nothing: those who pass do no better elsewhere."
+    if discrimination < 0:
+        return "Students who do better elsewhere miss it: look at the check."
+    return ""
+
+
+def named_mistakes(results: ClassResults) -> list[NamedMistake]:
+    """The mistakes that were made, the most frequent first. Mistakes with the same sentence are one."""
+    made: dict[tuple[str, str], dict[str, set[str]]] = {}
+    for member in results.members:
+        for key, outcome in member.outcomes.items():
+            if outcome.diagnosis:
+                who = made.setdefault((key.split("::")[0], outcome.diagnosis), {})
+                who.setdefault(outcome.mistake, set()).add(member.student)
+    found = [
+        NamedMistake(sentence, exercise, tuple(sorted(who)), tuple(sorted(set().union(*who.values()))))
+        for (exercise, sentence), who in made.items()
+    ]
+    return sorted(found, key=lambda mistake: -len(mistake.students))
+
+
+def statuses(results: ClassResults) -> list[tuple[str, int]]:
+    return Counter(member.status for member in results.members).most_common()
+
+
+def progress(so_far: Sequence[ClassResults]) -> list[Stage]:
+    """Scores of each assignment that was graded, in the order of the course. Who is missing has no score."""
+    return [
+        Stage(
+            results.assignment,
+            tuple(results.scores),
+            sum(member.status == MISSING for member in results.members),
+        )
+        for results in so_far
+        if results.scores
+    ]
+
+
+def fell_behind(so_far: Sequence[ClassResults]) -> list[FellBehind]:
+    """Who stands far worse against the median of the class in the last of these assignments than before.
+
+    That the class as a whole has lower scores, since the assignment is harder, makes nobody fall behind.
+    """
+    *earlier, last = [results for results in so_far if results.scores]
+    before: dict[str, list[tuple[float, float]]] = {}
+    for results in earlier:
+        middle = float(np.median(results.scores))
+        for member in results.members:
+            if member.score is not None:
+                before.setdefault(member.student, []).append((member.score, member.score - middle))
+    found = []
+    for member in last.members:
+        if member.student in before and (member.score is not None or member.status == MISSING):
+            score, standing = np.median(before[member.student], axis=0).tolist()
+            now = -np.inf if member.score is None else member.score - float(np.median(last.scores))
+            if now < standing - DROP:
+                found.append((now - standing, FellBehind(member.student, score, member.score)))
+    return [one for _, one in sorted(found, key=lambda pair: pair[0])]

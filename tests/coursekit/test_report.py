@@ -1,0 +1,285 @@
+"""The class report: its figures against those found by hand, and its page and data for classes of any size."""
+
+import csv
+import json
+import re
+
+import numpy as np
+import pytest
+from nbgrader.api import Grade, Student, SubmittedAssignment, SubmittedNotebook
+
+from coursekit.checks.results import CheckResult, ExerciseResult, SubmissionResult
+from coursekit.course import CourseError
+from coursekit.report.collect import Check, ClassResults, Member, class_results
+from coursekit.report.figures import outcome_map, score_distribution
+from coursekit.report.page import as_html
+from coursekit.report.statistics import (
+    check_statistics,
+    fell_behind,
+    named_mistakes,
+    point_biserial,
+    progress,
+)
+from coursekit.report.summary import make_report
+
+
+def class_with(rows: dict[str, str], points: tuple[float, ...] = ()) -> ClassResults:
+    """A class by student: `x` a check that failed, `.` one that passed, `-` one without a verdict."""
+    count = len(next(iter(rows.values())))
+    points = points or (1.0,) * count
+    checks = [
+        Check("test_x", f"test_{number}", f"Check {number}.", points[number]) for number in range(count)
+    ]
+    outcomes = {"x": "failed", ".": "passed", "-": "not answered"}
+    members = []
+    for student, marks in rows.items():
+        found = {
+            check.key: CheckResult(check.name, check.sentence, check.points, outcomes[mark])
+            for check, mark in zip(checks, marks, strict=True)
+        }
+        score = 100 * sum(result.earned for result in found.values()) / sum(points)
+        members.append(Member(student, "graded", score, score, outcomes=found))
+    return ClassResults("01_x", sum(points), members, checks)
+
+
+def scored(assignment: str, scores: dict[str, float | None]) -> ClassResults:
+    members = [
+        Member(student, "missing" if score is None else "graded", score, score)
+        for student, score in scores.items()
+    ]
+    return ClassResults(assignment, 100, members, [])
+
+
+# --------------------------------------------------------------------------------------------------- statistics
+
+
+def test_the_point_biserial_correlation_is_pearsons_with_zero_and_one():
+    random = np.random.default_rng(3)
+    passed, scores = random.random(40) < 0.6, random.normal(size=40)
+    assert point_biserial(passed, scores) == pytest.approx(np.corrcoef(passed, scores)[0, 1])
+    # by hand: means 4 and 1, deviation of 1, 1, 3, 5 is √2.75, half passed
+    assert point_biserial([False, False, True, True], [1, 1, 3, 5]) == pytest.approx(3 / 2.75**0.5 / 2)
+
+
+def test_a_correlation_that_does_not_exist_is_none():
+    assert point_biserial([True, True], [1, 2]) is None
+    assert point_biserial([False, True], [2, 2]) is None
+    assert point_biserial([], []) is None
+
+
+def test_a_check_is_held_against_the_points_of_all_other_checks():
+    results = class_with({"a": "...", "b": "..x", "c": "x.x", "d": ".xx"}, points=(1, 2, 4))
+    (first, _, third) = check_statistics(results)
+    assert first.difficulty == 0.75
+    assert first.discrimination == pytest.approx(np.corrcoef([1, 1, 0, 1], [6, 2, 2, 0])[0, 1])
+    assert third.discrimination == pytest.approx(np.corrcoef([1, 0, 0, 0], [3, 3, 2, 1])[0, 1])
+
+
+def repeated(*marks: str, times: int = 6) -> dict[str, str]:
+    return {f"{number}-{copy}": row for number, row in enumerate(marks) for copy in range(times)}
+
+
+def test_checks_that_tell_nothing_are_warned_of():
+    found = check_statistics(class_with(repeated("..x.", "..x.", ".xxx", ".xxx")))
+    assert [statistics.warning.split(":")[0] for statistics in found] == [
+        "Everybody passes",
+        "",
+        "Nobody passes",
+        "",
+    ]
+    same_everywhere = check_statistics(class_with(repeated(".xx", "xxx", "..x", "x.x")))
+    assert same_everywhere[0].warning == "Tells nothing: those who pass do no better elsewhere."
+
+
+def test_a_check_that_better_students_miss_is_warned_of():
+    found = check_statistics(class_with(repeated("x...", "x...", ".xxx", ".xx.")))
+    assert found[0].warning == "Students who do better elsewhere miss it: look at the check."
+
+
+def test_of_a_few_students_nothing_is_said():
+    found = check_statistics(class_with(repeated("..", ".x", "xx", times=2)))
+    assert {statistics.warning for statistics in found} == {"Too few students to tell."}
+
+
+def test_mistakes_are_counted_once_for_each_student_and_by_their_sentence():
+    results = class_with({"a": "xx", "b": "x.", "c": ".."})
+    for member, check, name in [("a", 0, "swap"), ("a", 1, "swap"), ("b", 0, "swapped")]:
+        found = next(m for m in results.members if m.student == member)
+        found.outcomes[f"test_x::test_{check}"].mistake = name
+        found.outcomes[f"test_x::test_{check}"].diagnosis = "You swapped them."
+    (mistake,) = named_mistakes(results)
+    assert mistake.students == ("a", "b")
+    assert mistake.names == ("swap", "swapped")
+
+
+def test_who_is_missing_has_no_score():
+    stages = progress([scored("01", {"a": 50, "b": 100, "c": None}), scored("02", {"a": None})])
+    assert [(stage.assignment, stage.scores, stage.missing) for stage in stages] == [("01", (50, 100), 1)]
+    assert stages[0].quartiles == (62.5, 75, 87.5)
+
+
+def test_a_student_falls_behind_who_does_worse_while_the_class_does_not():
+    before = scored("01", {"a": 90, "b": 80, "c": 95, "d": 85, "e": 90})
+    harder = scored("02", {"a": 50, "b": 45, "c": 55, "d": 50, "e": 10})
+    assert [one.student for one in fell_behind([before, harder])] == ["e"]
+    gone = scored("02", {"a": 90, "b": 80, "c": None, "d": 85, "new": None})
+    assert [(one.student, one.before, one.score) for one in fell_behind([before, gone])] == [("c", 95, None)]
+
+
+# ------------------------------------------------------------------------------------------------------ figures
+
+
+def test_a_figure_says_in_words_what_it_shows():
+    results = class_with({"a": "....", "b": "...x", "c": "..xx", "d": "--xx"})
+    text = score_distribution(results).text
+    assert text.startswith("Histogram of the scores of 4 students: median 62 %")
+    assert "lowest 0, highest 100" in text
+    assert "Missed by most: x: 3 (75%)" in outcome_map(results).text
+
+
+@pytest.mark.parametrize("rows", [{"a": "."}, {"a": "xx", "b": ".."}, repeated("...", "...", times=5)])
+def test_a_class_may_be_small_or_all_alike(rows):
+    results = class_with(rows)
+    assert outcome_map(results).address.startswith("data:image/png;base64,")
+    assert score_distribution(results).address.startswith("data:image/png;base64,")
+
+
+# -------------------------------------------------------------------------------------- a class that was graded
+
+
+def test_the_report_of_a_class_in_which_everything_happens(graded_class, capsys):
+    assert graded_class.coursekit("report", "01_double") == 0
+    printed = capsys.readouterr().out
+    assert "01_double: 4 graded, 1 unreadable" in printed
+    assert "answers wait to be graded by hand" in printed
+
+    folder = graded_class.root / "reports" / "01_double"
+    assert printed.split()[-1] == str(folder / "report.html")
+    data = json.loads((folder / "report.json").read_text())
+    assert sum(data["statuses"].values()) == 9
+    with (folder / "students.csv").open(newline="") as file:
+        rows = {row["student"]: row for row in csv.DictReader(file)}
+    assert rows["right"]["test_double::test_value"] == "passed"
+    assert rows["mistake"]["test_double::test_value"] == "failed"
+    assert rows["missing"]["score"] == rows["broken"]["score"] == ""
+    with (folder / "checks.csv").open(newline="") as file:
+        checks = {row["check"]: row for row in csv.DictReader(file)}
+    # 7 have results: right and floor pass; mistake, blank, exception, loop, and who exits do not
+    assert (checks["test_value"]["students"], checks["test_value"]["passed"]) == ("7", "2")
+
+    page = (folder / "report.html").read_text()
+    assert "You took three times the input." in page
+    for student in ("missing", "broken", "loop", "exits"):
+        assert student in page
+
+
+def test_the_page_needs_nothing_from_elsewhere_and_runs_nothing(graded_class):
+    graded_class.coursekit("report", "01_double")
+    page = (graded_class.root / "reports/01_double/report.html").read_text()
+    assert "default-src 'none'; img-src data:; style-src 'unsafe-inline'" in page
+    assert "<script" not in page and "javascript:" not in page
+    assert re.findall(r'(?:src|href)="(?!data:image/png;|#)', page) == []
+    assert page.count("<img") == page.count(' alt="') > 0
+
+
+def test_what_students_write_stands_on_the_page_as_text(four_times):
+    evil = "def double(x):\n    '</pre><script>alert(1)</script>'\n    return 5 * x"
+    for student in ("<b>yan", "<b>zoe"):
+        four_times.hand_in(student, four_times.answer(evil, "def half(x):\n    return x / 2"))
+    assert four_times.coursekit("autograde", "01_double", "--workers", "1") == 0
+    assert four_times.coursekit("report", "01_double") == 0
+    page = (four_times.root / "reports/01_double/report.html").read_text()
+    assert "&lt;script&gt;alert(1)" in page and "<script" not in page
+    assert "&lt;b&gt;zoe" in page and "<b>zoe" not in page
+
+
+def test_without_grades_the_report_says_what_to_do(empty_class, capsys):
+    assert empty_class.coursekit("report", "01_double") == 2
+    assert "nothing of 01_double was graded: run `coursekit autograde 01_double` first" in (
+        capsys.readouterr().err
+    )
+    with pytest.raises(CourseError, match="nothing of 01_double was graded"):
+        make_report(empty_class.assignment)
+
+
+def test_the_score_is_in_percent_of_what_has_been_graded(graded_class):
+    def score(automatic: float | None, manual: float | None) -> float:
+        with graded_class.gradebook() as gradebook:
+            grade = gradebook.find_grade("why", "double", "01_double", "right")
+            grade.auto_score, grade.manual_score = automatic, manual
+            gradebook.db.commit()
+        members = class_results(graded_class.assignment).members
+        return next(member.score for member in members if member.student == "right")
+
+    assert score(None, None) == 100  # 15 of 15; `why`, 5 points, waits for a person
+    assert score(None, 1) == 80
+
+
+# ---------------------------------------------------------------------------------------------- a thousand students
+
+CHECKS = 35
+
+
+def write_thousand(course, count: int = 1000) -> None:
+    """A class of a thousand, with results as grading writes them; nothing is run."""
+    random = np.random.default_rng(7)
+    hard = random.normal(size=CHECKS)
+    released = course.assignment.released("double")
+    with course.gradebook() as gradebook, gradebook.db.no_autoflush:
+        assignment = gradebook.find_assignment("01_double")
+        (notebook,) = assignment.notebooks
+        cells = list(notebook.grade_cells)
+        for number in range(count):
+            student = Student(id=f"student{number:04}")
+            result = synthetic(random, hard, random.normal())
+            released.metadata.coursekit = result.as_dict()
+            folder = course.root / "autograded" / student.id / "01_double"
+            folder.mkdir(parents=True)
+            (folder / "double.ipynb").write_text(json.dumps(released))
+            submission = SubmittedAssignment(assignment=assignment, student=student)
+            handed_in = SubmittedNotebook(notebook=notebook, assignment=submission)
+            points = {"test_double": round(10 * result.earned / CHECKS)}
+            gradebook.db.add_all(
+                Grade(cell_id=cell.id, notebook=handed_in, auto_score=points.get(cell.name)) for cell in cells
+            )
+        gradebook.db.commit()
+
+
+def synthetic(random: np.random.Generator, hard: np.ndarray, ability: float) -> SubmissionResult:
+    """A student who passes what is easy enough, and makes one of three mistakes in the rest."""
+    passed = ability + random.logistic(scale=0.4, size=CHECKS) > hard
+    checks = []
+    for number in range(CHECKS):
+        check = CheckResult(f"test_{number}", f"Check {number}.", 1, "passed" if passed[number] else "failed")
+        if not passed[number]:
+            kind = int(random.integers(3))
+            check.message = "`output` differs."
+            check.wrong, check.wrong_numbers = (
+                "`output` of shape (2, 3)",
+                [1000.0 * kind + random.normal() / 50],
+            )
+            if kind == 0:
+                check.mistake, check.diagnosis = f"mistake_{number}", f"You made mistake {number}."
+        checks.append(check)
+    exercise = ExerciseResult("test_double", checks)
+    return SubmissionResult("graded", exercises=[exercise], seconds=float(random.gamma(4)))
+
+
+def test_a_report_of_a_thousand_students_is_of_a_size_that_one_can_read(empty_class, capsys):
+    write_thousand(empty_class)
+    assert empty_class.coursekit("report", "01_double") == 0
+    assert "01_double: 1000 graded" in capsys.readouterr().out
+    folder = empty_class.root / "reports" / "01_double"
+    page = (folder / "report.html").read_text()
+    assert len(page) < 3_000_000
+    assert page.count("<article") == 30
+    data = json.loads((folder / "report.json").read_text())
+    assert len(data["students"]) == 1000
+    assert {s["warning"] for s in data["checks"]} == {""}
+    # three answers for each check, and who gives which is drawn
+    assert len(data["groups"]) >= 2 * CHECKS
+
+
+def test_the_same_class_gives_the_same_page(four_times):
+    report = make_report(four_times.assignment)
+    assert as_html(report) == as_html(make_report(four_times.assignment))
