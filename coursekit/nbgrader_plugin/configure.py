@@ -9,6 +9,7 @@ from coursekit.nbgrader_plugin.bind import BindChecks
 from coursekit.nbgrader_plugin.markdown import HighlightedCode, harmless_markdown
 from coursekit.nbgrader_plugin.reading import SubmissionExporter
 from coursekit.nbgrader_plugin.repair import RepairCells
+from coursekit.nbgrader_plugin.rubric import ShowRubric
 from coursekit.nbgrader_plugin.run import RunChecks
 from coursekit.nbgrader_plugin.save import SaveScores
 
@@ -33,6 +34,9 @@ def configure(config: Config) -> None:
     config.GenerateFeedback.preprocessors = [
         feedback.GetGradesAndState if step is GetGrades else step for step in page
     ]
+    config.HTMLExporter.preprocessors = [
+        ShowRubric
+    ]  # formgrader's; the converters of commands name their own
     # formgrader's pages, too
     config.HTMLExporter.filters = {"markdown2html": harmless_markdown, "highlight_code": HighlightedCode()}
     config.GenerateFeedback.exporter_class = feedback.FeedbackExporter

@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 from dataclasses import dataclass
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 
 import nbformat
@@ -74,7 +74,7 @@ def exchange(generated, tmp_path):
 
 
 def set_deadline_to_now(instructor: Person) -> None:
-    now = f"{datetime.now(timezone.utc):%Y-%m-%d %H:%M:%S.%f} UTC"
+    now = f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S.%f} UTC"
     instructor.run("nbgrader", "db", "assignment", "add", "01_double", f"--duedate={now}")
 
 
