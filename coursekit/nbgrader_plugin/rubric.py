@@ -10,8 +10,12 @@ from nbgrader.coursedir import CourseDirectory
 
 from coursekit.course import grade_id, is_answer_cell, nbgrader_metadata
 
+TEMPLATE = "coursekit_formgrade"
+TEMPLATE_FILE = "formgrade_with_rubric.html.j2"
+#: begins the second part of a model answer
 RUBRIC = "**Rubric"
-_FRAME = '<div style="background-color:#fff8e5">\n\n{}\n\n</div>'
+#: in a cell's metadata, for the template
+MARK = "coursekit_rubric"
 _MODEL = "<details><summary>Model answer</summary>\n\n{}\n\n</details>"
 
 
@@ -55,4 +59,4 @@ def _for_the_grader(model: NotebookNode) -> NotebookNode:
         answer, mark, rest = f"```python\n{model.source}\n```", "", ""
     parts = [mark + rest] if mark else []
     parts.append(_MODEL.format(answer.strip()))
-    return v4.new_markdown_cell(_FRAME.format("\n\n".join(parts)))
+    return v4.new_markdown_cell("\n\n".join(parts), metadata={MARK: True})
