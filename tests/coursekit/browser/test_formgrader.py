@@ -18,15 +18,19 @@ from coursekit.samples import Sample, write_class
 
 ROOT = Path(__file__).parents[3]
 NAME, NOTEBOOK, WRITTEN = "02_attention", "attention", "written_attention"
-NAMES = {"ada": ("Ada", "Lovelace"), "emmy": ("Emmy", "Noether"), "alan": ("Alan", "Turing")}
+NAMES = {
+    "ada": ("Ada", "Lovelace"),
+    "emmy": ("Emmy", "Noether"),
+    "alan": ("Alan", "Turing"),
+    "eve": ("Eve", "Mallory"),
+}
 ANSWER = """\
 The scores have a variance of $d_k$, because each is a sum of $d_k$ terms. So the softmax is nearly one-hot
 when the width is large, and hardly any gradient comes through.
 
 Without the causal mask the model copies the next token, so the training loss is close to 0. When it writes,
-there is no next token to copy.
-
-<script>window.evil = 1</script><img src="x" onerror="window.evil = 2">"""
+there is no next token to copy."""
+ATTACK = "To be graded by hand. <script>window.evil = 1</script><img src='x' onerror='window.evil = 2'>"
 SHOWN = """\
 from IPython.display import HTML, Javascript, display
 
@@ -41,6 +45,14 @@ def run(root: Path, *command: str) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def write_answers(root: Path, student: str, answers: dict[str, str]) -> None:
+    path = root / "submitted" / student / NAME / f"{NOTEBOOK}.ipynb"
+    notebook = nbformat.read(path, as_version=4)
+    for cell, source in answers.items():
+        find_cell(notebook, cell).source = source
+    nbformat.write(notebook, path)
+
+
 @pytest.fixture(scope="module")
 def course_folder(tmp_path_factory):
     """This course with three students in its gradebook, graded automatically."""
@@ -51,13 +63,10 @@ def course_folder(tmp_path_factory):
     assignment = Course(root).assignment(NAME)
     run(root, "nbgrader", "generate_assignment", NAME, "--force")
     mistake = next(mistake for mistake in mistakes_of(assignment) if mistake.name == "no_scale")
-    samples = [Sample("ada", variant=mistake), Sample("emmy"), Sample("alan", answered=False)]
+    samples = [Sample("ada", variant=mistake), Sample("emmy"), Sample("alan", answered=False), Sample("eve")]
     write_class(assignment, root / "submitted", samples)
-    path = root / "submitted" / "ada" / NAME / f"{NOTEBOOK}.ipynb"
-    notebook = nbformat.read(path, as_version=4)
-    find_cell(notebook, WRITTEN).source = ANSWER
-    find_cell(notebook, "attention").source = SHOWN + find_cell(notebook, "attention").source
-    nbformat.write(notebook, path)
+    write_answers(root, "ada", {WRITTEN: ANSWER})
+    write_answers(root, "eve", {WRITTEN: ATTACK, "by_hand": SHOWN})
     for number, student in enumerate(NAMES):
         (root / "submitted" / student / NAME / "timestamp.txt").write_text(
             f"2026-03-0{number + 2} 14:05:00 UTC"
@@ -93,6 +102,11 @@ def type_and_leave(page, field, text: str, kind: str) -> None:
     assert saved.value.ok
 
 
+def scroll_to(element) -> None:
+    """Scroll until it is the first thing below formgrader's bar."""
+    element.evaluate("it => window.scrollBy(0, it.getBoundingClientRect().top - 70)")
+
+
 def feedback_page(root: Path, student: str) -> str:
     return (root / "feedback" / student / NAME / f"{NOTEBOOK}.html").read_text()
 
@@ -111,11 +125,13 @@ def test_a_ta_sees_the_class_grades_a_written_answer_and_generates_feedback(
     checks = page.locator("table.coursekit-checks", has_text="You left out the division by the root")
     expect(checks).to_contain_text("✗ failed")
     expect(checks).to_contain_text("17 of 30 points")
+    scroll_to(checks)
+    picture(page, "formgrader-checks")
     answer = page.locator(".nbgrader_cell", has=page.locator(f"#{WRITTEN}"))
     type_and_leave(page, answer.locator(".score"), "7.5", "grade")
     type_and_leave(page, answer.locator(".comment"), "Say why the gradient is small.", "comment")
     page.wait_for_function("$(':animated').length == 0")  # it scrolls by itself
-    page.get_by_role("heading", name="6 In your own words").scroll_into_view_if_needed()
+    scroll_to(page.get_by_role("heading", name="6 In your own words"))
     picture(page, "formgrader-submission")
 
     with Gradebook(f"sqlite:///{course_folder / 'gradebook.db'}") as book:
@@ -151,8 +167,8 @@ def test_the_rubric_stands_beside_the_answer_for_the_grader_and_for_nobody_else(
 
 
 def test_nothing_that_a_student_handed_in_runs_in_the_browser_of_a_grader(page, formgrader):
-    open_submission(page, formgrader, "ada")
-    expect(page.get_by_text("the training loss is close to 0")).to_be_visible()
+    open_submission(page, formgrader, "eve")
+    expect(page.get_by_text("To be graded by hand.")).to_be_visible()
     page.wait_for_timeout(500)
     assert page.evaluate("typeof window.evil") == "undefined"
 
