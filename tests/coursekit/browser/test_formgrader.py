@@ -31,6 +31,11 @@ when the width is large, and hardly any gradient comes through.
 Without the causal mask the model copies the next token, so the training loss is close to 0. When it writes,
 there is no next token to copy."""
 ATTACK = "To be graded by hand. <script>window.evil = 1</script><img src='x' onerror='window.evil = 2'>"
+BY_HAND = """\
+q = k = v = x = torch.randn(1, 1, 4, 8, generator=torch.Generator().manual_seed(42)) * 0.5
+scores = q @ k.transpose(-2, -1) / math.sqrt(8)
+weights = torch.softmax(scores, dim=-1)
+result = weights @ v"""
 SHOWN = """\
 from IPython.display import HTML, Javascript, display
 
@@ -91,7 +96,13 @@ def open_submission(page, formgrader, student: str) -> None:
     page.get_by_role("link", name=NAME).click()
     page.get_by_role("link", name=NOTEBOOK).click()
     page.locator("tr", has_text=NAMES[student][1]).locator("a:visible").first.click()
-    page.wait_for_function("window.formgrader && formgrader.loaded && formgrader.comments.loaded")
+    page.wait_for_function("window.formgrader && formgrader.grades?.loaded && formgrader.comments?.loaded")
+    wait_until_it_stands_still(page)
+
+
+def wait_until_it_stands_still(page) -> None:
+    """formgrader scrolls to a field by itself."""
+    page.wait_for_function("formgrader.loaded && $(':animated').length == 0")
 
 
 def type_and_leave(page, field, text: str, kind: str) -> None:
@@ -119,18 +130,18 @@ def test_a_ta_sees_the_class_grades_a_written_answer_and_generates_feedback(
     expect(page.locator("tr", has_text="Lovelace, Ada")).to_contain_text("needs manual grading")
     expect(page.locator("tr", has_text="Noether, Emmy")).to_contain_text("needs manual grading")
     expect(page.locator("tr", has_text="Turing, Alan")).to_contain_text("graded0 / 100")  # not answered
-    picture(page, "formgrader-class", clip={"x": 0, "y": 0, "width": 1280, "height": 450})
+    picture(page, "formgrader-class", clip={"x": 0, "y": 0, "width": 1280, "height": 480})
 
     open_submission(page, formgrader, "ada")
     checks = page.locator("table.coursekit-checks", has_text="You left out the division by the root")
     expect(checks).to_contain_text("✗ failed")
     expect(checks).to_contain_text("17 of 30 points")
     scroll_to(checks)
-    picture(page, "formgrader-checks")
+    picture(page, "formgrader-checks", clip={"x": 0, "y": 0, "width": 1280, "height": 480})
     answer = page.locator(".nbgrader_cell", has=page.locator(f"#{WRITTEN}"))
     type_and_leave(page, answer.locator(".score"), "7.5", "grade")
     type_and_leave(page, answer.locator(".comment"), "Say why the gradient is small.", "comment")
-    page.wait_for_function("$(':animated').length == 0")  # it scrolls by itself
+    wait_until_it_stands_still(page)
     scroll_to(page.get_by_role("heading", name="6 In your own words"))
     picture(page, "formgrader-submission")
 
@@ -164,6 +175,16 @@ def test_the_rubric_stands_beside_the_answer_for_the_grader_and_for_nobody_else(
     for text in (feedback_page(course_folder, "emmy"), notebook.read_text()):
         assert "Rubric" not in text
         assert "A dot product of two vectors" not in text
+
+
+def test_a_submission_that_was_handed_in_anew_is_autograded_from_formgrader(page, formgrader, course_folder):
+    write_answers(course_folder, "alan", {"by_hand": BY_HAND})
+    page.goto(formgrader(f"manage_submissions/{NAME}"))
+    row = page.locator("tr", has_text="Turing, Alan")
+    expect(row).to_contain_text("0 / 100")
+    row.locator(".autograde a").click()
+    expect(page.locator("#success-modal")).to_contain_text("Successfully autograded", timeout=60_000)
+    expect(row).to_contain_text("10 / 100")
 
 
 def test_nothing_that_a_student_handed_in_runs_in_the_browser_of_a_grader(page, formgrader):

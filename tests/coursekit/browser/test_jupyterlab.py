@@ -14,8 +14,7 @@ ROOT = Path(__file__).parents[3]
 WRONG = """\
 scores = q @ k.transpose(-2, -1) / math.sqrt(8)
 weights = torch.softmax(scores, dim=-2)
-result = weights @ v
-"""
+result = weights @ v"""
 SETUP = "torch.manual_seed(42)\nx = torch.randn(1, 1, 4, 8) * 0.5\nq, k, v = x, x, x\n\n"
 
 
@@ -51,6 +50,7 @@ def test_a_student_fills_in_an_answer_sees_a_test_fail_then_pass_and_validates(
         page.keyboard.insert_text(source)
         run_cell(page, cell("by_hand"))
 
+    page.set_viewport_size({"width": 1280, "height": 1000})
     with jupyter_lab(notebook.parent) as address:
         page.goto(address("lab/tree/attention.ipynb"))
         expect(page.get_by_text("Python 3 (ipykernel) | Idle")).to_be_visible(timeout=60_000)
@@ -62,14 +62,15 @@ def test_a_student_fills_in_an_answer_sees_a_test_fail_then_pass_and_validates(
         test = cell("test-by-hand").locator(".jp-OutputArea")
         expect(test).to_contain_text("AssertionError: The rows of `weights` sum to", timeout=60_000)
         expect(test).to_contain_text("Along which axis does your softmax run?")
+        cell("by_hand").evaluate("it => it.scrollIntoView()")
         picture(page, "jupyterlab-fails")
 
         answer(SETUP + WRONG.replace("dim=-2", "dim=-1"))
         run_cell(page, cell("test-by-hand"))
         expect(test).to_contain_text("The visible tests of exercise 1 pass", timeout=30_000)
+        cell("by_hand").evaluate("it => it.scrollIntoView()")
         picture(page, "jupyterlab-passes")
 
         page.get_by_role("button", name="Validate").click()
-        dialog = page.get_by_role("dialog")
-        expect(dialog).to_contain_text("Success! Your notebook passes all the tests.", timeout=120_000)
-        picture(page, "jupyterlab-validates")
+        success = "Success! Your notebook passes all the tests."
+        expect(page.get_by_role("dialog")).to_contain_text(success, timeout=120_000)
