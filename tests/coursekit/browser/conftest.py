@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 PICTURES = Path(__file__).parents[3] / "docs" / "pictures"
 _PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
@@ -31,6 +31,7 @@ def browser() -> Iterator[Browser]:
     """Chromium. A machine without it fails these tests: `make test` installs it where it may."""
     program = next(filter(None, map(shutil.which, _PROGRAMS)), None)
     assert program, "these tests need Chromium: apt-get install chromium"
+    expect.set_options(timeout=30_000)  # the machine may be busy with other tests
     with sync_playwright() as playwright:
         # --no-sandbox: as root, Chromium starts in no other way; it opens no page from elsewhere
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-quic"])

@@ -90,6 +90,11 @@ def formgrader(course_folder, jupyter_lab):
         yield lambda place: address(f"formgrader/{place}")
 
 
+def open_class(page, formgrader) -> None:
+    page.goto(formgrader("manage_assignments"))
+    page.locator("tr", has_text=NAME).locator(".num-submissions a").click()
+
+
 def open_submission(page, formgrader, student: str) -> None:
     """From the list of assignments to one submission, by its links."""
     page.goto(formgrader("gradebook"))
@@ -125,8 +130,7 @@ def feedback_page(root: Path, student: str) -> str:
 def test_a_ta_sees_the_class_grades_a_written_answer_and_generates_feedback(
     page, formgrader, course_folder, picture
 ):
-    page.goto(formgrader("manage_assignments"))
-    page.locator("tr", has_text=NAME).locator(".num-submissions a").click()
+    open_class(page, formgrader)
     expect(page.locator("tr", has_text="Lovelace, Ada")).to_contain_text("needs manual grading")
     expect(page.locator("tr", has_text="Noether, Emmy")).to_contain_text("needs manual grading")
     expect(page.locator("tr", has_text="Turing, Alan")).to_contain_text("graded0 / 100")  # not answered
@@ -151,7 +155,7 @@ def test_a_ta_sees_the_class_grades_a_written_answer_and_generates_feedback(
         comment = book.find_comment(WRITTEN, NOTEBOOK, NAME, "ada")
         assert comment.comment == "Say why the gradient is small."
 
-    page.goto(formgrader(f"manage_submissions/{NAME}"))
+    open_class(page, formgrader)
     row = page.locator("tr", has_text="Lovelace, Ada")
     expect(row).to_contain_text("graded84.5 / 100")
     row.locator(".generate-feedback a").click()
@@ -179,9 +183,9 @@ def test_the_rubric_stands_beside_the_answer_for_the_grader_and_for_nobody_else(
 
 def test_a_submission_that_was_handed_in_anew_is_autograded_from_formgrader(page, formgrader, course_folder):
     write_answers(course_folder, "alan", {"by_hand": BY_HAND})
-    page.goto(formgrader(f"manage_submissions/{NAME}"))
+    open_class(page, formgrader)
     row = page.locator("tr", has_text="Turing, Alan")
-    expect(row).to_contain_text("0 / 100")
+    expect(row).to_contain_text("graded0 / 100")
     row.locator(".autograde a").click()
     expect(page.locator("#success-modal")).to_contain_text("Successfully autograded", timeout=60_000)
     expect(row).to_contain_text("10 / 100")
