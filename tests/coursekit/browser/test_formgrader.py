@@ -203,6 +203,9 @@ def test_formgrader_works_without_network(page, formgrader):
     assert {re.sub(r"//([^/]+)/.*", r"//\1", url) for url in page.refused} <= {"https://cdnjs.cloudflare.com"}
     answer = page.locator(".nbgrader_cell", has=page.locator(f"#{WRITTEN}"))
     type_and_leave(page, answer.locator(".score"), "0", "grade")
+    with page.expect_navigation():
+        page.keyboard.press("Control+.")  # the next submission, or back to the list after the last
+    assert "index=" in page.url or page.url.endswith(f"{NAME}/{NOTEBOOK}")
 
 
 @pytest.mark.parametrize("assignment", Course(ROOT).assignments(), ids=lambda assignment: assignment.name)
