@@ -29,13 +29,12 @@ class ShowRubric(Preprocessor):
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
         model = self._model_answers(resources)
-        nb.cells = [
-            shown
-            for cell in nb.cells
-            for shown in (
-                [_for_the_grader(model[grade_id(cell)]), cell] if grade_id(cell) in model else [cell]
-            )
-        ]
+        cells = []
+        for cell in nb.cells:
+            if grade_id(cell) in model:
+                cells.append(_for_the_grader(model[grade_id(cell)]))
+            cells.append(cell)
+        nb.cells = cells
         return nb, resources
 
     def _model_answers(self, resources: ResourcesDict) -> dict[str, NotebookNode]:
