@@ -6,5 +6,7 @@ c.CourseDirectory.course_id = "transformers"
 c.Execute.timeout = 20  # seconds for one cell of a submission
 c.RunChecks.call_timeout = 5  # seconds for one call of a student's function
 c.RunChecks.memory_limit = 2048  # MiB for one student kernel
+# 10 % of the points for each day late; c.LatePenalty has per_day, at_most and grace_minutes
+# c.AssignLatePenalties.plugin_class = "coursekit.nbgrader_plugin.late.LatePenalty"
 
 configure(c)

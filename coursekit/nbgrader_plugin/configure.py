@@ -4,7 +4,7 @@ from nbgrader.converters import Autograde, GenerateAssignment, GenerateFeedback
 from nbgrader.preprocessors import CheckCellMetadata, ClearOutput, Execute, GetGrades, SaveAutoGrades
 from traitlets.config import Config
 
-from coursekit.nbgrader_plugin import feedback
+from coursekit.nbgrader_plugin import feedback, rubric
 from coursekit.nbgrader_plugin.bind import BindChecks
 from coursekit.nbgrader_plugin.markdown import HighlightedCode, harmless_markdown
 from coursekit.nbgrader_plugin.reading import SubmissionExporter
@@ -33,7 +33,11 @@ def configure(config: Config) -> None:
     config.GenerateFeedback.preprocessors = [
         feedback.GetGradesAndState if step is GetGrades else step for step in page
     ]
-    # formgrader's pages, too
+    # formgrader's pages: the exporter's own template and steps, and what it shares with the feedback
+    config.HTMLExporter.template_name = rubric.TEMPLATE
+    config.HTMLExporter.template_file = rubric.TEMPLATE_FILE
+    config.HTMLExporter.extra_template_basedirs = feedback.TEMPLATE_FOLDERS
+    config.HTMLExporter.preprocessors = [rubric.ShowRubric]
     config.HTMLExporter.filters = {"markdown2html": harmless_markdown, "highlight_code": HighlightedCode()}
     config.GenerateFeedback.exporter_class = feedback.FeedbackExporter
     config.FeedbackExporter.template_name = feedback.TEMPLATE

@@ -1,0 +1,49 @@
+"""What a grader sees above an answer that a person grades."""
+
+from itertools import pairwise
+
+from nbconvert.exporters.exporter import ResourcesDict
+
+from coursekit.course import find_cell
+from coursekit.nbgrader_plugin.rubric import MARK, ShowRubric
+
+
+def shown_to_the_grader(course, notebook):
+    """The cells that formgrader adds to ada's notebook, by the answer that each stands above."""
+    folder = course.root / "autograded" / "ada" / "01_double"
+    place = ResourcesDict(name="double", path=str(folder))
+    resources = ResourcesDict(metadata=place, assignment_id="01_double")
+    cells = ShowRubric().preprocess(notebook, resources)[0].cells
+    return {
+        below.metadata.nbgrader.grade_id: cell.source
+        for cell, below in pairwise(cells)
+        if MARK in cell.metadata
+    }
+
+
+def test_the_rubric_comes_first_and_the_model_answer_is_folded(tiny_course, tiny_source):
+    find_cell(tiny_source, "why").source = "It is linear.\n\n**Rubric (5 points)**\n\n- 5: linear"
+    tiny_course.write_source(tiny_source)
+    assert shown_to_the_grader(tiny_course, tiny_course.assignment.released("double")) == {
+        "why": "**Rubric (5 points)**\n\n- 5: linear\n\n"
+        "<details><summary>Model answer</summary>\n\nIt is linear.\n\n</details>"
+    }
+
+
+def test_an_answer_without_a_rubric_has_its_model_answer(tiny_course):
+    assert shown_to_the_grader(tiny_course, tiny_course.assignment.released("double")) == {
+        "why": "<details><summary>Model answer</summary>\n\nBecause.\n\n</details>"
+    }
+
+
+def test_code_that_a_person_grades_is_shown_as_code(tiny_course, tiny_source):
+    find_cell(tiny_source, "double").metadata.nbgrader.update(grade=True, points=2)
+    tiny_course.write_source(tiny_source)
+    shown = shown_to_the_grader(tiny_course, tiny_course.assignment.released("double"))
+    assert "```python\ndef double(x):" in shown["double"]
+
+
+def test_without_the_source_notebook_nothing_is_added(tiny_course):
+    notebook = tiny_course.assignment.released("double")
+    (tiny_course.root / "source" / "01_double" / "double.ipynb").unlink()
+    assert shown_to_the_grader(tiny_course, notebook) == {}
