@@ -91,12 +91,18 @@ class RunningCourse:
         return SubmissionResult.from_dict(kept)
 
     def is_newer(self, student: str, assignment: str) -> bool:
-        """True if the submission was handed in anew since it was autograded, as nbgrader's time stamps say."""
-        new, old = (
-            self.folders.get_existing_timestamp(str(folder))
-            for folder in (self.submitted(student, assignment), self.autograded(student, assignment))
+        """True if the submission was handed in anew since it was autograded.
+
+        nbgrader's time stamps say so or, where these are the same, the files': somebody put one there by hand.
+        """
+        folders = self.submitted(student, assignment), self.autograded(student, assignment)
+        new, old = (self.folders.get_existing_timestamp(str(folder)) for folder in folders)
+        if new is not None and old is not None and new != old:
+            return new > old
+        handed_in, graded = (
+            [path.stat().st_mtime for path in folder.glob("*.ipynb") if path.is_file()] for folder in folders
         )
-        return new is not None and old is not None and new > old
+        return max(handed_in, default=0) > max(graded, default=0)
 
     def _place(self, step: str, student: str, assignment: str) -> Path:
         return Path(self.folders.format_path(step, student, assignment))

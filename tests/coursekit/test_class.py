@@ -127,6 +127,15 @@ def test_fresh_takes_nothing_from_what_is_kept(graded_class):
     assert sum(time > kept[name] for name, time in graded_class.kept().items()) == 2
 
 
+def test_a_file_that_was_replaced_by_hand_is_graded_again(graded_class):
+    before = when_autograded(graded_class)
+    graded_class.hand_in("mistake", graded_class.answer(RIGHT, HALF))
+    autograde(graded_class)
+    after = when_autograded(graded_class)
+    assert {student for student in before if before[student] != after[student]} == {"mistake"}
+    assert result_of(graded_class, "mistake").earned == result_of(graded_class, "right").earned
+
+
 def test_a_newer_submission_is_graded_and_no_other(graded_class):
     written = when_autograded(graded_class)
     hand_in_again(graded_class, "mistake", RIGHT.replace("2 * x", "x + x"), "2026-01-02 12:00:00 UTC")
