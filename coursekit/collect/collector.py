@@ -61,8 +61,7 @@ class Collector(FileNameCollectorPlugin):
 
     @cached_property
     def course(self) -> RunningCourse:
-        folders = self.parent.coursedir
-        return RunningCourse(Path(folders.root), folders, self.parent.config, self.log)
+        return RunningCourse.of(self.parent)
 
     @cached_property
     def folder(self) -> Path:

@@ -102,6 +102,9 @@ def _write(stream: IO[bytes], path: Path, left: int) -> int:
         while block := stream.read(1 << 20):
             left -= len(block)
             if left < 0:
-                raise _TooLarge
+                break
             file.write(block)
+    if left < 0:
+        path.unlink()
+        raise _TooLarge
     return left
