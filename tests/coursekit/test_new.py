@@ -1,0 +1,87 @@
+"""`coursekit new` writes an assignment that works as it stands."""
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+from coursekit.course import Course, is_answer_cell
+from coursekit.student.blank import blank_copy
+
+NAME = "08_my_topic"
+
+
+@pytest.fixture
+def course(tiny_course, capsys):
+    """A course in which `coursekit new` has run."""
+    assert tiny_course.coursekit("new", NAME) == 0
+    return tiny_course
+
+
+def test_the_new_assignment_passes_the_audit_and_every_mistake_of_value_is_named(course, capsys):
+    said = capsys.readouterr().out
+    assert f"source/{NAME}/my_topic.ipynb" in said
+    assert f"tests/{NAME}/reference.safetensors" in said
+    assert f"coursekit audit {NAME}" in said
+    assert course.coursekit("audit", NAME, "--workers", "1") == 0
+    assert (
+        "7 of 7 mistakes caught, 6 named; 3 of 3 alternatives earn full marks; 0 problems"
+        in capsys.readouterr().out
+    )
+
+
+def test_the_new_assignment_can_be_released_and_its_notebook_runs(course):
+    done = course.run("nbgrader", "generate_assignment", NAME)
+    assert done.returncode == 0, done.stderr
+    assignment = Course(course.root).assignment(NAME)
+    (path,) = assignment.source_notebooks()
+    notebook = nbformat.read(path, as_version=4)
+    nbformat.validate(notebook)
+    assert notebook.cells[0].source.startswith("# 8 · My topic\n")
+    assert sum(cell.metadata.get("nbgrader", {}).get("points", 0) for cell in notebook.cells) == 100
+    assert [cell.source for cell in assignment.released("my_topic").cells] == [
+        cell.source for cell in blank_copy(notebook).cells
+    ]
+    NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+    assert any("image/png" in output.get("data", {}) for output in outputs)
+    assert [output for output in outputs if output.get("name") == "stderr"] == []
+
+
+def test_a_blank_answer_fails_the_visible_tests_with_a_sentence(course):
+    (path,) = Course(course.root).assignment(NAME).source_notebooks()
+    notebook = nbformat.read(path, as_version=4)
+    answer = next(cell for cell in notebook.cells if is_answer_cell(cell))
+    answer.source = answer.source.replace("torch.sqrt(variance + eps)", "(variance + eps)")
+    NotebookClient(notebook, timeout=120, kernel_name="python3", allow_errors=True).execute()
+    errors = [
+        output
+        for cell in notebook.cells
+        for output in cell.get("outputs", [])
+        if output.output_type == "error"
+    ]
+    assert [error.ename for error in errors] == ["AssertionError"]
+    assert "Do you divide by the root" in errors[0].evalue
+
+
+@pytest.mark.parametrize("name", ["08 my topic", "../elsewhere", "a+b", "", "08", "08_", "schön"])
+def test_a_name_that_nbgrader_can_t_take_is_refused_with_one_sentence(tiny_course, capsys, name):
+    assert tiny_course.coursekit("new", name) == 2
+    said = capsys.readouterr().err
+    assert "can't be the name of an assignment" in said
+    assert len(said.splitlines()) == 1
+    assert not (tiny_course.root / "tests" / "08").exists()
+
+
+def test_an_assignment_that_exists_is_not_overwritten(tiny_course, capsys):
+    before = tiny_course.checks.read_text()
+    assert tiny_course.coursekit("new", "01_double") == 2
+    assert "source/01_double exists: choose another name" in capsys.readouterr().err
+    assert tiny_course.checks.read_text() == before
+
+
+def test_outside_of_a_course_nothing_is_written(tmp_path, capsys):
+    from coursekit.cli import main
+
+    assert main(["--course-dir", str(tmp_path), "new", NAME]) == 2
+    assert "has no nbgrader_config.py" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
