@@ -100,7 +100,7 @@ def _kernel(name: str) -> Finding:
     except Exception as error:  # whatever keeps a kernel from starting is the finding
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         return Finding(name, MISSING, f"does not start: {reason}", "see docs/grading.md and docs/security.md")
-    found = f"ran a cell after {seconds[0]:.1f} s" + "".join(
+    found = f"kernel, ran a cell after {seconds[0]:.1f} s" + "".join(
         f", the next after {s:.2f} s" for s in seconds[1:]
     )
     if name == SANDBOXED and cold_because:

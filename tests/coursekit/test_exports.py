@@ -2,13 +2,17 @@
 
 import csv
 import json
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from traitlets import import_item
 
 from coursekit.checks.results import STATUSES
+from coursekit.collect.collector import Collector
+from coursekit.report.exports import Export
 
 SAMPLES = Path(__file__).parent / "samples"
 CANVAS_COLUMNS = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
@@ -180,3 +184,20 @@ def test_only_the_students_and_assignments_that_were_named_are_written(course, e
     done = export("Table", "--assignment", "09_nothing")
     assert done.returncode == 1
     assert "the gradebook has no 09_nothing; it has 01_double" in done.stderr
+
+
+def test_the_page_about_other_products_names_plugins_that_there_are():
+    page = (SAMPLES.parents[2] / "docs" / "exchange-with-lms.md").read_text(encoding="utf-8")
+    names = set(re.findall(r"coursekit\.[\w.]+", page))
+    plugins = {each: import_item(each) for each in names}
+    assert {each.__name__ for each in plugins.values() if issubclass(each, Collector)} == {
+        "CanvasCollector",
+        "MoodleCollector",
+        "GradescopeCollector",
+    }
+    assert {each.__name__ for each in plugins.values() if issubclass(each, Export)} == {
+        "CanvasExport",
+        "MoodleExport",
+        "GradescopeExport",
+        "TableExport",
+    }

@@ -1,5 +1,8 @@
 """`coursekit new` writes an assignment that works as it stands."""
 
+import re
+from pathlib import Path
+
 import nbformat
 import pytest
 from nbclient import NotebookClient
@@ -8,6 +11,14 @@ from coursekit.course import Course, is_answer_cell
 from coursekit.student.blank import blank_copy
 
 NAME = "08_my_topic"
+PAGE = (Path(__file__).parents[2] / "docs" / "writing-checks.md").read_text(encoding="utf-8")
+
+
+def block(start: str) -> str:
+    """The block of code on the page that begins with these words."""
+    return next(
+        found for found in re.findall(r"```\w*\n(.*?)```", PAGE, re.DOTALL) if found.startswith(start)
+    )
 
 
 @pytest.fixture
@@ -27,6 +38,28 @@ def test_the_new_assignment_passes_the_audit_and_every_mistake_of_value_is_named
         "7 of 7 mistakes caught, 6 named; 3 of 3 alternatives earn full marks; 0 problems"
         in capsys.readouterr().out
     )
+
+
+def test_the_page_about_writing_checks_shows_what_the_audit_prints_and_its_example_works(course, capsys):
+    checks = Course(course.root).assignment(NAME).checks
+    for shown, file in [("@points(40)\n", "test_normalized.py"), ("Mistake(\n", "mistakes.py")]:
+        lines = [line.strip() for line in block(shown).splitlines() if line.strip()]
+        text = (checks / file).read_text()
+        assert [line for line in lines if line.rstrip(",") not in text] == []
+    capsys.readouterr()
+    course.coursekit("audit", NAME, "--workers", "1")
+    assert block("  test_normalized").rstrip() in capsys.readouterr().out
+
+    path = checks / "test_normalized.py"
+    path.write_text(path.read_text().replace("@points(40)", "@points(35)") + "\n\n" + block("@points(5)"))
+    path = checks / "mistakes.py"
+    path.write_text(path.read_text().replace("MISTAKES = [\n", "MISTAKES = [\n" + block("    Mistake(")))
+    commands = block(f"coursekit record {NAME}\ncoursekit").splitlines()
+    for command in commands[:2]:
+        assert course.coursekit(*command.split()[1:], "--workers", "1") == 0
+    assert "8 of 8 mistakes caught" in capsys.readouterr().out
+    done = course.run(*commands[2].split())
+    assert done.returncode == 0, done.stderr
 
 
 def test_the_new_assignment_can_be_released_and_its_notebook_runs(course):
