@@ -9,9 +9,9 @@ import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from nbgrader.api import Gradebook, MissingEntry
-from nbgrader.apps import NbGrader
 from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Config, PyFileConfigLoader
 
@@ -19,6 +19,9 @@ from coursekit.checks.results import SubmissionResult
 from coursekit.course import Assignment, Course, CourseError
 from coursekit.kept import FOLDER
 from coursekit.nbgrader_plugin.run import RESULT
+
+if TYPE_CHECKING:  # it imports all of nbgrader's commands
+    from nbgrader.apps import NbGrader
 
 
 @dataclass
@@ -43,7 +46,7 @@ class RunningCourse:
         return cls(root, CourseDirectory(config=config, root=str(root)), config, log)
 
     @classmethod
-    def of(cls, app: NbGrader) -> "RunningCourse":
+    def of(cls, app: "NbGrader") -> "RunningCourse":
         """The course in which a command of nbgrader's runs."""
         return cls(Path(app.coursedir.root), app.coursedir, app.config, app.log)
 

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 import subprocess
 import tarfile
 import zipfile
@@ -72,8 +73,10 @@ def enrol(generated) -> Callable[..., None]:
 @pytest.mark.parametrize("product", ["Canvas", "Moodle"])
 def test_file_names_of_a_product_tell_the_student_and_the_notebook(product, collect, handed_in):
     sample = rows(f"{product.lower()}_downloads.csv")
-    collect(product, {name: NOTEBOOK for name, _, _ in sample})
+    done = collect(product, {name: NOTEBOOK for name, _, _ in sample})
     assert handed_in().keys() == {(student, notebook) for _, student, notebook in sample}
+    late = re.findall(r"(\S+) is late, says Canvas", done.stderr)
+    assert late == (["leehan"] if product == "Canvas" else [])
 
 
 def test_gradescope_s_metadata_tell_the_students_and_the_times(collect, handed_in, generated):

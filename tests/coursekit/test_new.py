@@ -1,12 +1,16 @@
 """`coursekit new` writes an assignment that works as it stands."""
 
+import contextlib
+import io
 import re
+import shutil
 from pathlib import Path
 
 import nbformat
 import pytest
 from nbclient import NotebookClient
 
+from coursekit.cli import main
 from coursekit.course import Course, is_answer_cell
 from coursekit.student.blank import blank_copy
 
@@ -21,15 +25,25 @@ def block(start: str) -> str:
     )
 
 
+@pytest.fixture(scope="session")
+def new_original(tiny_original, tmp_path_factory):
+    """A course in which `coursekit new` has run, and what it printed."""
+    root = Path(shutil.copytree(tiny_original, tmp_path_factory.mktemp("new") / "course"))
+    with contextlib.redirect_stdout(io.StringIO()) as said:
+        assert main(["--course-dir", str(root), "new", NAME]) == 0
+    return root, said.getvalue()
+
+
 @pytest.fixture
-def course(tiny_course, capsys):
-    """A course in which `coursekit new` has run."""
-    assert tiny_course.coursekit("new", NAME) == 0
+def course(new_original, tiny_course):
+    shutil.copytree(new_original[0], tiny_course.root, dirs_exist_ok=True)
     return tiny_course
 
 
-def test_the_new_assignment_passes_the_audit_and_every_mistake_of_value_is_named(course, capsys):
-    said = capsys.readouterr().out
+def test_the_new_assignment_passes_the_audit_and_every_mistake_of_value_is_named(
+    new_original, course, capsys
+):
+    said = new_original[1]
     assert f"source/{NAME}/my_topic.ipynb" in said
     assert f"tests/{NAME}/reference.safetensors" in said
     assert f"coursekit audit {NAME}" in said
@@ -46,7 +60,6 @@ def test_the_page_about_writing_checks_shows_what_the_audit_prints_and_its_examp
         lines = [line.strip() for line in block(shown).splitlines() if line.strip()]
         text = (checks / file).read_text()
         assert [line for line in lines if line.rstrip(",") not in text] == []
-    capsys.readouterr()
     course.coursekit("audit", NAME, "--workers", "1")
     assert block("  test_normalized").rstrip() in capsys.readouterr().out
 
@@ -113,8 +126,6 @@ def test_an_assignment_that_exists_is_not_overwritten(tiny_course, capsys):
 
 
 def test_outside_of_a_course_nothing_is_written(tmp_path, capsys):
-    from coursekit.cli import main
-
     assert main(["--course-dir", str(tmp_path), "new", NAME]) == 2
     assert "has no nbgrader_config.py" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
