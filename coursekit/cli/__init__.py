@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from coursekit.cli import checks, grading, reports
+from coursekit.cli import checks, course, grading, reports
 from coursekit.cli.common import Commands
 from coursekit.course import CourseError
 
@@ -34,6 +34,6 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--course-dir", type=Path, default=Path.cwd(), help="folder with nbgrader_config.py")
     commands = Commands(parser)
-    for module in (grading, reports, checks):
+    for module in (grading, reports, checks, course):
         module.add(commands)
     return parser

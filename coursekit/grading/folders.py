@@ -5,9 +5,11 @@ import fcntl
 import glob
 import json
 import logging
+import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.coursedir import CourseDirectory
@@ -17,6 +19,9 @@ from coursekit.checks.results import SubmissionResult
 from coursekit.course import Assignment, Course, CourseError
 from coursekit.kept import FOLDER
 from coursekit.nbgrader_plugin.run import RESULT
+
+if TYPE_CHECKING:  # it imports all of nbgrader's commands
+    from nbgrader.apps import NbGrader
 
 
 @dataclass
@@ -30,12 +35,20 @@ class RunningCourse:
 
     @classmethod
     def open(cls, root: Path) -> "RunningCourse":
-        name = "nbgrader_config.py"
-        exists = (root / name).exists()
-        config = PyFileConfigLoader(name, path=str(root)).load_config() if exists else Config()
+        """The course folder `root`.
+
+        Raises:
+            CourseError: its nbgrader_config.py stops with an error.
+        """
+        config = _configuration(root / "nbgrader_config.py")
         log = logging.getLogger(__name__)
         log.setLevel(logging.CRITICAL)  # what nbgrader has to tell stands in its results
         return cls(root, CourseDirectory(config=config, root=str(root)), config, log)
+
+    @classmethod
+    def of(cls, app: "NbGrader") -> "RunningCourse":
+        """The course in which a command of nbgrader's runs."""
+        return cls(Path(app.coursedir.root), app.coursedir, app.config, app.log)
 
     def assignment(self, name: str) -> Assignment:
         names = self.folders.source_directory, self.folders.release_directory
@@ -106,3 +119,18 @@ class RunningCourse:
 
     def _place(self, step: str, student: str, assignment: str) -> Path:
         return Path(self.folders.format_path(step, student, assignment))
+
+
+def _configuration(path: Path) -> Config:
+    if not path.exists():
+        return Config()
+    try:
+        return PyFileConfigLoader(path.name, path=str(path.parent)).load_config()
+    except Exception as error:  # whatever the instructor's own lines raise
+        lines = [
+            frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)
+        ]
+        line = error.lineno if isinstance(error, SyntaxError) else next(reversed(lines), None)
+        place = f"{path}, line {line}" if line else str(path)
+        what = error.msg if isinstance(error, SyntaxError) else str(error)
+        raise CourseError(f"{place}: {type(error).__name__}: {what}") from error

@@ -14,7 +14,10 @@ from coursekit.nbgrader_plugin.save import SaveScores
 
 
 def configure(config: Config) -> None:
-    """Make `nbgrader generate_assignment`, `autograde` and `generate_feedback` use hidden checks."""
+    """Make `nbgrader generate_assignment`, `autograde` and `generate_feedback` use hidden checks.
+
+    `nbgrader zip_collect` bears archives of any kind.
+    """
     release = list(GenerateAssignment.preprocessors.default_args[0])
     release.insert(release.index(CheckCellMetadata) + 1, BindChecks)
     config.GenerateAssignment.preprocessors = release
@@ -43,3 +46,6 @@ def configure(config: Config) -> None:
     config.FeedbackExporter.template_name = feedback.TEMPLATE
     config.FeedbackExporter.template_file = feedback.TEMPLATE_FILE
     config.FeedbackExporter.extra_template_basedirs = feedback.TEMPLATE_FOLDERS
+
+    # a broken archive among those that students handed in would end nbgrader's own
+    config.ZipCollectApp.extractor_plugin = "coursekit.collect.HarmlessExtractor"

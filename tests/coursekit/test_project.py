@@ -27,8 +27,11 @@ ORDER = [
     "nbgrader_plugin",
     "audit",
     "grading",
+    "collect",
     "samples",
+    "new",
     "report",
+    "doctor",
     "cli",
 ]
 

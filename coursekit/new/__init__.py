@@ -1,0 +1,43 @@
+"""A new assignment: a small one that works, to be changed piece by piece.
+
+The files in `template/` are those of an assignment; `{{name}}` and `{{heading}}` are filled in.
+"""
+
+import re
+from pathlib import Path
+
+from coursekit.course import Assignment, Course, CourseError
+
+TEMPLATE = Path(__file__).parent / "template"
+_NAME = re.compile(r"(?P<number>\d*)[_-]*(?P<topic>[A-Za-z0-9_-]*)")
+
+
+def write_assignment(course: Course, name: str) -> Assignment:
+    """Write source/<name> and tests/<name>. What the checks compare with is still to be recorded.
+
+    Raises:
+        CourseError: there is something of that name, or nbgrader can't take it.
+    """
+    parts = _NAME.fullmatch(name)
+    if not parts or not (topic := parts["topic"].strip("_-")):
+        raise CourseError(
+            f"`{name}` can't be the name of an assignment: use letters, digits, _ and -, as in 08_my_topic"
+        )
+    if not (course.root / "nbgrader_config.py").exists():
+        raise CourseError(f"{course.root} has no nbgrader_config.py: run this in the folder of the course")
+    assignment = course.assignment(name)
+    source = course.root / course.source / name
+    for folder in (source, assignment.checks):
+        if folder.exists():
+            raise CourseError(f"{folder} exists: choose another name, or remove it first")
+    title = topic.replace("_", " ").replace("-", " ")
+    heading = " · ".join(filter(None, [parts["number"].lstrip("0"), title[0].upper() + title[1:]]))
+    for folder in (source, assignment.checks):
+        folder.mkdir(parents=True)
+    for template in sorted(TEMPLATE.glob("*.*")):
+        text = template.read_text(encoding="utf-8")
+        text = text.replace("{{name}}", name).replace("{{heading}}", heading)
+        is_notebook = template.suffix == ".ipynb"
+        path = source / f"{topic}.ipynb" if is_notebook else assignment.checks / template.name
+        path.write_text(text, encoding="utf-8")
+    return assignment

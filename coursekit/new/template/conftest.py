@@ -1,0 +1,5 @@
+"""What the checks share."""
+
+from coursekit.checks import forbid
+
+only_own_code = forbid("*layer_norm", "*LayerNorm", "*group_norm", "*GroupNorm", "*RMSNorm", "rms_norm")

@@ -1,0 +1,49 @@
+"""Checks of exercise 1. The docstring of a check is the line that the student reads."""
+
+import torch
+import torch.nn.functional as F
+
+from coursekit.checks import assert_close, assert_reaches, assert_shape, assert_unchanged, points
+
+
+@points(40)
+def test_equals_the_formula(student, reference, draw):
+    """The output equals (x - μ) / √(σ² + ε), along the last axis."""
+    # compared with what the solution gave, so that a known mistake is named
+    (x,) = reference.inputs("square", x=(4, 4, 4))
+    reference.assert_close("output", student.normalized(3 * x + 1))
+
+    # compared with torch in sizes that are new for every submission, so that no answer can be hard-coded
+    batch, length, width = draw.sizes(3, low=4, high=12)
+    x = draw.normal(batch, length, width)
+    assert_close("output", student.normalized(x), F.layer_norm(x, (width,)))
+
+
+@points(20)
+def test_leading_axes(student, draw):
+    """Any number of leading axes works, and gives what each position gives alone."""
+    x = draw.normal(2, 3, 4, 5)
+    output = student.normalized(x)
+    assert_shape("output", output, (2, 3, 4, 5))
+    for place in [(0, 0, 0), (1, 2, 3)]:
+        assert_close("one position alone", student.normalized(x[place]), output[place])
+
+
+@points(15)
+def test_eps(student, reference):
+    """ε stands under the root: it counts where the entries hardly differ, and where they are all equal."""
+    (x,) = reference.inputs("small", x=(3, 6))
+    reference.assert_close("output for small differences", student.normalized(2e-3 * x))
+    reference.assert_close("output for equal entries", student.normalized(torch.full((2, 6), 3.0)))
+
+
+@points(10)
+def test_gradients(student, draw):
+    """Gradients reach x."""
+    assert_reaches(student.gradients("normalized", draw.normal(3, 5)))
+
+
+@points(5)
+def test_unchanged(student, draw):
+    """x keeps its values."""
+    assert_unchanged(student.call("normalized", draw.normal(3, 5)))
