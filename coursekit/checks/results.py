@@ -25,7 +25,7 @@ class CheckResult:
     """The outcome of one check.
 
     `outcome` is "passed", "failed", "not answered", "blocked" (a cell that it needs did not run), "timed out"
-    or "kernel died".
+    or "kernel died". `see` is the heading of the notebook that explains it; if empty, the one above the answer.
     """
 
     name: str
@@ -36,6 +36,7 @@ class CheckResult:
     diagnosis: str = ""
     mistake: str = ""
     seconds: float = 0.0
+    see: str = ""
 
     @property
     def earned(self) -> float:

@@ -1,11 +1,11 @@
 """The settings that plug coursekit into nbgrader, each at a point that nbgrader offers."""
 
-from nbgrader.converters import Autograde, GenerateAssignment, GenerateFeedback
-from nbgrader.preprocessors import CheckCellMetadata, ClearOutput, Execute, GetGrades, SaveAutoGrades
+from nbgrader.converters import Autograde, GenerateAssignment
+from nbgrader.preprocessors import CheckCellMetadata, ClearOutput, Execute, SaveAutoGrades
 from traitlets.config import Config
 
-from coursekit.nbgrader_plugin import feedback
 from coursekit.nbgrader_plugin.bind import BindChecks
+from coursekit.nbgrader_plugin.feedback import FeedbackExporter, GetGradesAndState
 from coursekit.nbgrader_plugin.markdown import HighlightedCode, harmless_markdown
 from coursekit.nbgrader_plugin.reading import SubmissionExporter
 from coursekit.nbgrader_plugin.repair import RepairCells
@@ -29,13 +29,7 @@ def configure(config: Config) -> None:
     config.Autograde.exporter_class = SubmissionExporter
     config.Autograde.pre_convert_hook = "coursekit.nbgrader_plugin.hooks.before_autograde"
 
-    page = GenerateFeedback.preprocessors.default_args[0]
-    config.GenerateFeedback.preprocessors = [
-        feedback.GetGradesAndState if step is GetGrades else step for step in page
-    ]
-    # formgrader's pages, too
+    config.GenerateFeedback.preprocessors = [GetGradesAndState]
+    config.GenerateFeedback.exporter_class = FeedbackExporter
+    # formgrader's pages
     config.HTMLExporter.filters = {"markdown2html": harmless_markdown, "highlight_code": HighlightedCode()}
-    config.GenerateFeedback.exporter_class = feedback.FeedbackExporter
-    config.FeedbackExporter.template_name = feedback.TEMPLATE
-    config.FeedbackExporter.template_file = feedback.TEMPLATE_FILE
-    config.FeedbackExporter.extra_template_basedirs = feedback.TEMPLATE_FOLDERS
