@@ -1,5 +1,6 @@
 """What stands on top of a feedback page: the points of each exercise, and what to look at first."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,8 @@ from coursekit.course import TEST_PREFIX, grade_id, nbgrader_metadata
 #: nbgrader's own comment on an answer cell that is as it was handed out
 NO_RESPONSE = "No response."
 FIRST_THINGS = 3
+_NOT_ANSWERED = "Not answered."
+_NUMBERS = re.compile(r"[-\d.,()e]+")
 
 
 @dataclass(frozen=True)
@@ -95,17 +98,14 @@ def first_things(result: SubmissionResult, table: Sequence[Row]) -> list[FirstTh
     ]
 
 
-_NOT_ANSWERED = "Not answered."
-
-
 def _cause(exercise: ExerciseResult, check: CheckResult) -> tuple[str, ...]:
-    """What failed for the same reason counts as one: a named mistake, a message, a cell that did not run."""
+    """What failed for the same reason counts as one: a named mistake, or a message that differs in numbers only."""
     if exercise.unanswered:
         return "unanswered", exercise.grade_id
     if check.mistake:
         return "mistake", check.mistake
     if check.message:
-        return "message", check.message
+        return "message", _NUMBERS.sub("", check.message)
     return "check", exercise.grade_id, check.name
 
 

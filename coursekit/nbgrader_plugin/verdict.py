@@ -46,7 +46,7 @@ def as_text(exercise: ExerciseResult) -> str:
 
 def as_html(exercise: ExerciseResult, places: Sequence[Heading | None]) -> str:
     """The table of the exercise's checks; `places` says where each of them is explained."""
-    head = "".join(f'<th scope="col" style="{_CELL}">{name}</th>' for name in _COLUMNS)
+    head = "".join(f'<th scope="col" style="{_CELL} white-space:nowrap;">{name}</th>' for name in _COLUMNS)
     rows = "".join(map(_row, exercise.checks, places))
     return (
         '<table class="coursekit-checks" '
