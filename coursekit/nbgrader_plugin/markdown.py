@@ -24,6 +24,7 @@ _TAGS = {
 }
 #: classes of highlighted code and of formulas; others could lay a text over the page
 _CLASS = re.compile(r"highlight|hl-\w+|language-[\w+-]+|(inline|block)-formula|[a-z]{1,2}\d?")
+_UNDESCRIBED = re.compile(r"<img(?![^>]*\balt=)")
 _FORMULA = re.compile(r'<code class="(inline|block)-formula">([^<]*)</code>')
 _PLAIN = ("title", "alt", "width", "height", "align", "colspan", "rowspan", "start", "style")
 _STYLES = CSSSanitizer(allowed_css_properties=["text-align", "width", "height"])
@@ -64,6 +65,7 @@ def harmless_markdown(source: str) -> str:
         rendered, tags=_TAGS, attributes=_allowed, protocols=protocols, css_sanitizer=_STYLES, strip=True
     )
     clean = clean.replace("<th></th>", "<td></td>")  # the empty corner of a table heads nothing
+    clean = _UNDESCRIBED.sub('<img alt="a picture without a description"', clean)
     # only now, and made from text: nothing that a student wrote gets past the cleaning as it is
     return _FORMULA.sub(lambda found: formula(unescape(found[2]), found[1] == "block"), clean)
 

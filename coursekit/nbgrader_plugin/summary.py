@@ -14,7 +14,7 @@ from coursekit.course import TEST_PREFIX, grade_id, nbgrader_metadata
 NO_RESPONSE = "No response."
 FIRST_THINGS = 3
 _NOT_ANSWERED = "Not answered."
-_NUMBERS = re.compile(r"[-\d.,()e]+")
+_NUMBERS = re.compile(r"[(\[][\d, ]*[)\]]|-?\d[\d.e+-]*")
 
 
 @dataclass(frozen=True)
@@ -102,8 +102,8 @@ def _cause(exercise: ExerciseResult, check: CheckResult) -> tuple[str, ...]:
     """What failed for the same reason counts as one: a named mistake, or a message that differs in numbers only."""
     if exercise.unanswered:
         return "unanswered", exercise.grade_id
-    if check.mistake:
-        return "mistake", check.mistake
+    if check.diagnosis:  # two exercises have mistakes of the same sentence under names of their own
+        return "mistake", check.diagnosis
     if check.message:
         return "message", _NUMBERS.sub("", check.message)
     return "check", exercise.grade_id, check.name

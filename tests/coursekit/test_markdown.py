@@ -31,7 +31,7 @@ def test_ordinary_text_formulas_and_code_stay():
     for part in (
         "<h1",
         "<strong>b</strong>",
-        "x_1",
+        "<msub><mi>x</mi><mn>1</mn></msub>",
         'href="https://example.org"',
         "highlight",
         "<table",
