@@ -54,7 +54,7 @@ class _Renderer(IPythonRenderer):
         return self.block_math(f"\\begin{{{name}}}{body}\\end{{{name}}}")
 
 
-@lru_cache(maxsize=1024)  # the instructor's text is the same on every page
+@lru_cache(maxsize=256)  # the instructor's text is the same on every page
 def harmless_markdown(source: str) -> str:
     """Markdown to HTML, for nbconvert's filter `markdown2html`. Formulas become MathML."""
     if len(source) > MAX_CHARACTERS:  # rendering takes more than linear time

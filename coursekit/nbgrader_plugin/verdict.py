@@ -84,8 +84,8 @@ def _explanations(check: CheckResult) -> list[str]:
 
 
 def marked(text: str) -> str:
-    """Escaped text, with `code` as code."""
-    parts = escape(text).split("`")
+    """Escaped text for between tags, with `code` as code."""
+    parts = escape(text, quote=False).split("`")
     if len(parts) % 2 == 0:
-        return escape(text)
+        return escape(text, quote=False)
     return "".join(f"<code>{part}</code>" if number % 2 else part for number, part in enumerate(parts))
