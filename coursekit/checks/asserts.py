@@ -13,9 +13,13 @@ from coursekit.student.proxy import Student
 from coursekit.student.values import Call, Gradients, StudentError
 
 
-def points(number: float) -> Any:
-    """Mark a check with what it is worth."""
-    return pytest.mark.points(number)
+def points(number: float, see: str = "") -> Any:
+    """Mark a check with what it is worth, and with the heading of the notebook under which it is explained.
+
+    By default that is the nearest heading above the answer cell. A number in front of the heading's text may
+    be left out.
+    """
+    return pytest.mark.points(number, see=see)
 
 
 def assert_shape(name: str, value: Any, shape: tuple[int, ...]) -> None:

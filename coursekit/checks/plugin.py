@@ -81,7 +81,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "points(n): what a hidden check is worth")
+    config.addinivalue_line(
+        "markers", "points(n, see): what a hidden check is worth, and the heading that explains it"
+    )
     config.stash.setdefault(RUNS, {})
     config.stash[_ASSIGNMENTS] = {}
 
@@ -146,6 +148,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo) -> Itera
             points=marker.args[0],
             outcome=outcome,
             message=message if len(message) <= _MAX_MESSAGE else message[:_MAX_MESSAGE] + "…",
+            see=marker.kwargs.get("see", ""),
             seconds=round(call.duration, 3),
             wrong=wrong,
             wrong_numbers=numbers,

@@ -25,8 +25,8 @@ class CheckResult:
     """The outcome of one check.
 
     `outcome` is "passed", "failed", "not answered", "blocked" (a cell that it needs did not run), "timed out"
-    or "kernel died". `wrong` and `wrong_numbers` tell one wrong answer from another (`wrong.py`); they are not for
-    students.
+    or "kernel died". `see` is the heading of the notebook that explains it; if empty, the one above the answer.
+    `wrong` and `wrong_numbers` tell one wrong answer from another (`wrong.py`); they are not for students.
     """
 
     name: str
@@ -39,6 +39,7 @@ class CheckResult:
     seconds: float = 0.0
     wrong: str = ""
     wrong_numbers: list[float] = field(default_factory=list)
+    see: str = ""
 
     @property
     def earned(self) -> float:

@@ -121,18 +121,23 @@ def points_of(notebook: NotebookNode) -> dict[str, float]:
     }
 
 
-def collect_points(assignment: Assignment, notebook: NotebookNode) -> dict[str, float]:
-    """Points of the test cells as the marks in their check files add up, without running anything."""
-    totals = dict.fromkeys(points_of(notebook), 0.0)
+def collect_marks(assignment: Assignment, notebook: NotebookNode) -> dict[str, list[pytest.Mark]]:
+    """The `points` marks of the checks, in order, by the grade_id of their test cell, without running anything."""
+    marks: dict[str, list[pytest.Mark]] = {name: [] for name in points_of(notebook)}
 
-    class Adder:
+    class Collector:
         def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
             for item in items:
-                marker = item.get_closest_marker("points")
-                totals[item.path.stem] += marker.args[0] if marker else 0
+                marks[item.path.stem] += filter(None, [item.get_closest_marker("points")])
 
-    _pytest(assignment, check_files(assignment, notebook), Adder(), "--collect-only")
-    return totals
+    _pytest(assignment, check_files(assignment, notebook), Collector(), "--collect-only")
+    return marks
+
+
+def collect_points(assignment: Assignment, notebook: NotebookNode) -> dict[str, float]:
+    """Points of the test cells as the marks in their check files add up."""
+    marks = collect_marks(assignment, notebook)
+    return {name: float(sum(mark.args[0] for mark in found)) for name, found in marks.items()}
 
 
 def _run_pytest(run: CheckRun, name: str, exercises: Container[str] | None) -> None:

@@ -6,9 +6,10 @@ from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import NotebookNode
 from nbgrader.preprocessors import NbGraderPreprocessor
 
-from coursekit.checks.run import collect_points, points_of
+from coursekit.checks.run import collect_marks, points_of
 from coursekit.course import Assignment, CourseError
 from coursekit.nbgrader_plugin.folders import course_of, stop
+from coursekit.nbgrader_plugin.headings import heading_named, headings
 
 
 class BindChecks(NbGraderPreprocessor):
@@ -53,12 +54,20 @@ def binding_problems(assignment: Assignment, notebook: NotebookNode, path: Path)
     ]
     if problems:
         return problems
-    for name, total in collect_points(assignment, notebook).items():
+    explaining = headings(notebook)
+    for name, marks in collect_marks(assignment, notebook).items():
+        total = sum(mark.args[0] for mark in marks)
         if total != wanted[name]:
             problems.append(
                 f"{path}: the test cell `{name}` is worth {wanted[name]:g} points, but the checks in "
                 f"{folder / name}.py add up to {total:g}. Change the points of the cell or of the checks."
             )
+        problems += [
+            f"{folder / name}.py: a check says see={see!r}, but {path} has no such heading. "
+            "Write the heading's text as it stands there."
+            for see in dict.fromkeys(mark.kwargs.get("see", "") for mark in marks)
+            if see and not heading_named(explaining, see)
+        ]
     known = {name for other in assignment.source_notebooks() for name in assignment.grade_ids_of(other.stem)}
     problems += [
         f"{folder / file.name} belongs to no cell: {assignment.name} has no test cell `{file.stem}`."

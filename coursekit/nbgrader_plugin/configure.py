@@ -1,11 +1,12 @@
 """The settings that plug coursekit into nbgrader, each at a point that nbgrader offers."""
 
-from nbgrader.converters import Autograde, GenerateAssignment, GenerateFeedback
-from nbgrader.preprocessors import CheckCellMetadata, ClearOutput, Execute, GetGrades, SaveAutoGrades
+from nbgrader.converters import Autograde, GenerateAssignment
+from nbgrader.preprocessors import CheckCellMetadata, ClearOutput, Execute, SaveAutoGrades
 from traitlets.config import Config
 
-from coursekit.nbgrader_plugin import feedback, rubric
+from coursekit.nbgrader_plugin import rubric
 from coursekit.nbgrader_plugin.bind import BindChecks
+from coursekit.nbgrader_plugin.feedback import FeedbackExporter, GetGradesAndState
 from coursekit.nbgrader_plugin.markdown import HighlightedCode, harmless_markdown
 from coursekit.nbgrader_plugin.reading import SubmissionExporter
 from coursekit.nbgrader_plugin.repair import RepairCells
@@ -32,20 +33,15 @@ def configure(config: Config) -> None:
     config.Autograde.exporter_class = SubmissionExporter
     config.Autograde.pre_convert_hook = "coursekit.nbgrader_plugin.hooks.before_autograde"
 
-    page = GenerateFeedback.preprocessors.default_args[0]
-    config.GenerateFeedback.preprocessors = [
-        feedback.GetGradesAndState if step is GetGrades else step for step in page
-    ]
-    # formgrader's pages: the exporter's own template and steps, and what it shares with the feedback
+    config.GenerateFeedback.preprocessors = [GetGradesAndState]
+    config.GenerateFeedback.exporter_class = FeedbackExporter
+
+    # formgrader's pages
     config.HTMLExporter.template_name = rubric.TEMPLATE
     config.HTMLExporter.template_file = rubric.TEMPLATE_FILE
-    config.HTMLExporter.extra_template_basedirs = feedback.TEMPLATE_FOLDERS
+    config.HTMLExporter.extra_template_basedirs = rubric.TEMPLATE_FOLDERS
     config.HTMLExporter.preprocessors = [rubric.ShowRubric]
     config.HTMLExporter.filters = {"markdown2html": harmless_markdown, "highlight_code": HighlightedCode()}
-    config.GenerateFeedback.exporter_class = feedback.FeedbackExporter
-    config.FeedbackExporter.template_name = feedback.TEMPLATE
-    config.FeedbackExporter.template_file = feedback.TEMPLATE_FILE
-    config.FeedbackExporter.extra_template_basedirs = feedback.TEMPLATE_FOLDERS
 
     # a broken archive among those that students handed in would end nbgrader's own
     config.ZipCollectApp.extractor_plugin = "coursekit.collect.HarmlessExtractor"

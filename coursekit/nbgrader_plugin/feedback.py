@@ -1,36 +1,68 @@
-"""In generate_feedback: what the page's template asks for."""
+"""In generate_feedback: a graded notebook becomes a page that needs no script and no network."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import nbgrader
-from nbconvert.exporters import HTMLExporter
+from jinja2 import Environment, FileSystemLoader
+from markupsafe import Markup
+from nbconvert.exporters import Exporter
 from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import NotebookNode
 from nbgrader.preprocessors import GetGrades
+from traitlets import default
 
-from coursekit.checks.results import STATUSES, SubmissionResult
-from coursekit.course import grade_id
+from coursekit.checks.results import GRADED, STATUSES, SubmissionResult
+from coursekit.course import CourseError, grade_id
+from coursekit.nbgrader_plugin.folders import course_of
+from coursekit.nbgrader_plugin.page import PageParts
+from coursekit.nbgrader_plugin.run import RESULT
+from coursekit.nbgrader_plugin.summary import first_things, rows
 from coursekit.nbgrader_plugin.verdict import marked
 
-TEMPLATE = "coursekit_feedback"
-TEMPLATE_FILE = "feedback_with_summary.html.j2"
-_THEIRS = Path(nbgrader.__file__).parent / "server_extensions" / "formgrader" / "templates"
-TEMPLATE_FOLDERS = [str(Path(__file__).parent / "templates"), str(_THEIRS)]
-#: nbgrader's own comment on an answer cell that is as it was handed out
-NO_RESPONSE = "No response."
+_TEMPLATES = Environment(
+    loader=FileSystemLoader(Path(__file__).parent / "templates"),
+    autoescape=True,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+_TEMPLATES.filters["marked"] = lambda text: Markup(marked(text))
 
 
-class FeedbackExporter(HTMLExporter):
-    """nbgrader's feedback page with a summary on top.
+class FeedbackExporter(Exporter):
+    """A notebook that `coursekit` or `nbgrader` graded, as one HTML file."""
 
-    A class of its own, since formgrader makes its pages with HTMLExporter under the same configuration.
-    """
+    output_mimetype = "text/html"
 
-    def default_filters(self) -> Iterator[tuple[str, Any]]:
-        yield from super().default_filters()
-        yield from {"marked": marked, "status_sentence": status_sentence, "first_thing": first_thing}.items()
+    @default("file_extension")
+    def _file_extension_default(self) -> str:
+        return ".html"
+
+    def from_notebook_node(
+        self, nb: NotebookNode, resources: ResourcesDict | None = None, **options: Any
+    ) -> tuple[str, ResourcesDict]:
+        nb, resources = super().from_notebook_node(nb, resources, **options)
+        names = resources["nbgrader"]
+        kept = nb.metadata.get(RESULT)
+        result = SubmissionResult.from_dict(kept) if kept else SubmissionResult(GRADED)
+        table = rows(nb.cells, result)
+        page = _TEMPLATES.get_template("feedback.html.j2").render(
+            names=names,
+            result=result,
+            sentence=STATUSES[result.status],
+            rows=table,
+            first=first_things(result, table),
+            waiting=sum(row.points for row in table if row.score is None),
+            parts=PageParts(nb, result, self._given(names)).parts(),
+        )
+        return page, resources
+
+    def _given(self, names: dict[str, Any]) -> frozenset[str]:
+        assignment = course_of(self.config).assignment(names["assignment"])
+        try:
+            cells = assignment.released(names["notebook"]).cells
+        except CourseError:
+            return frozenset()  # then everything is shown as the student's own
+        return frozenset(cell.source.strip() for cell in cells)
 
 
 class GetGradesAndState(GetGrades):
@@ -42,26 +74,3 @@ class GetGradesAndState(GetGrades):
             grade_id(cell), self.notebook_id, self.assignment_id, self.student_id
         )
         cell.metadata.nbgrader["needs_manual_grade"] = grade.needs_manual_grade
-
-
-def status_sentence(status: str) -> str:
-    return STATUSES[status]
-
-
-def first_thing(values: dict[str, Any], cell: NotebookNode) -> str:
-    """What the student should look at first in an exercise: the first check that did not pass."""
-    mark = cell.metadata.nbgrader
-    if mark.get("solution"):
-        if mark.get("needs_manual_grade"):
-            return "Waits to be graded by hand."
-        return "Not answered." if mark.get("comment") == NO_RESPONSE else "Graded by hand."
-    exercise = SubmissionResult.from_dict(values).exercise(mark.grade_id)
-    if exercise is None:
-        return "Not graded."
-    missed = [check for check in exercise.checks if check.outcome != "passed"]
-    if not missed:
-        return "All checks passed."
-    if exercise.unanswered:
-        return "Not answered."
-    named = [check.diagnosis for check in missed if check.diagnosis]
-    return named[0] if named else missed[0].message or missed[0].sentence

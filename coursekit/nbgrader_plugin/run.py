@@ -48,7 +48,7 @@ class RunChecks(Execute):
                 stop(self.log, str(error))
         for cell in nb.cells:
             if is_test_cell(cell):
-                cell.outputs.insert(0, verdict_output(kept, grade_id(cell)))
+                cell.outputs.insert(0, verdict_output(kept, grade_id(cell), nb))
         nb.metadata[RESULT] = kept.as_dict()
         resources[RESULT] = kept
         self.tell(kept, resources)

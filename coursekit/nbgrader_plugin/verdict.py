@@ -1,16 +1,21 @@
-"""The verdict of a test cell as its output: a table of checks."""
+"""The verdict of a test cell as its output: a table of checks, on the feedback page and in formgrader."""
 
+from collections.abc import Sequence
 from html import escape
 
 from nbformat import NotebookNode, v4
 
 from coursekit.checks.results import STATUSES, CheckResult, ExerciseResult, SubmissionResult
+from coursekit.course import TEST_PREFIX
+from coursekit.nbgrader_plugin.headings import Heading, explaining, headings
 
-_CELL = "text-align:left; vertical-align:top; padding:0.35em 0.7em; border-bottom:1px solid #d0d7de;"
+# styles stand in the tags, since formgrader's pages have none of ours
+_CELL = "text-align:left; vertical-align:top; padding:0.4em 0.7em; border-bottom:1px solid #d0d7de;"
 _COLOURS = {"passed": "#1a6b3c", "failed": "#a4262c"}
+_COLUMNS = ("Check", "Result", "Points", "Explained in")
 
 
-def verdict_output(result: SubmissionResult, grade_id: str) -> NotebookNode:
+def verdict_output(result: SubmissionResult, grade_id: str, notebook: NotebookNode) -> NotebookNode:
     """A display of the exercise's checks, as HTML and as plain text."""
     exercise = result.exercise(grade_id)
     if exercise is None:
@@ -18,7 +23,17 @@ def verdict_output(result: SubmissionResult, grade_id: str) -> NotebookNode:
         return v4.new_output(
             "display_data", {"text/plain": sentence, "text/html": f"<p>{escape(sentence)}</p>"}
         )
-    return v4.new_output("display_data", {"text/plain": as_text(exercise), "text/html": as_html(exercise)})
+    places = explained_in(exercise, notebook, headings(notebook))
+    return v4.new_output(
+        "display_data", {"text/plain": as_text(exercise), "text/html": as_html(exercise, places)}
+    )
+
+
+def explained_in(
+    exercise: ExerciseResult, notebook: NotebookNode, found: Sequence[Heading]
+) -> list[Heading | None]:
+    """For each check of the exercise, the heading of the notebook that explains it, if it is there."""
+    return [explaining(notebook, found, exercise.grade_id, check.see) for check in exercise.checks]
 
 
 def as_text(exercise: ExerciseResult) -> str:
@@ -29,30 +44,37 @@ def as_text(exercise: ExerciseResult) -> str:
     return "\n".join(lines)
 
 
-def as_html(exercise: ExerciseResult) -> str:
-    head = "".join(f'<th scope="col" style="{_CELL}">{name}</th>' for name in ("Check", "Result", "Points"))
-    rows = "".join(_row(check) for check in exercise.checks)
+def as_html(exercise: ExerciseResult, places: Sequence[Heading | None]) -> str:
+    """The table of the exercise's checks; `places` says where each of them is explained."""
+    head = "".join(f'<th scope="col" style="{_CELL} white-space:nowrap;">{name}</th>' for name in _COLUMNS)
+    rows = "".join(map(_row, exercise.checks, places))
     return (
         '<table class="coursekit-checks" '
         'style="border-collapse:collapse; width:100%; font-family:sans-serif;">'
-        f'<caption style="text-align:left; font-weight:bold; color:inherit; padding:0.4em 0;">'
+        '<caption style="text-align:left; font-weight:bold; color:inherit; padding:0.4em 0;">'
+        f"{escape(exercise.grade_id.removeprefix(TEST_PREFIX))}: "
         f"{exercise.earned:g} of {exercise.points:g} points</caption>"
         f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
     )
 
 
-def _row(check: CheckResult) -> str:
+def _row(check: CheckResult, place: Heading | None) -> str:
     colour = _COLOURS.get(check.outcome, "#7a4f01")
     lines = [f"<div>{marked(check.sentence)}</div>"]
     if check.message:
-        lines.append(f'<div style="color:#57606a; overflow-wrap:anywhere;">{marked(check.message)}</div>')
+        lines.append(
+            '<div style="color:#505a64; overflow-wrap:anywhere; white-space:pre-wrap;">'
+            f"{marked(check.message)}</div>"
+        )
     if check.diagnosis:
         lines.append(f'<div style="color:{colour};"><b>Likely mistake:</b> {marked(check.diagnosis)}</div>')
     mark = "✓" if check.outcome == "passed" else "✗"
+    link = f'<a href="#{escape(place.anchor)}">{escape(place.text)}</a>' if place else ""
     return (
         f'<tr><td style="{_CELL}">{"".join(lines)}</td>'
         f'<td style="{_CELL} color:{colour}; white-space:nowrap;"><b>{mark} {escape(check.outcome)}</b></td>'
-        f'<td style="{_CELL} white-space:nowrap;">{check.earned:g} / {check.points:g}</td></tr>'
+        f'<td style="{_CELL} white-space:nowrap;" data-label="Points">{check.earned:g} / {check.points:g}</td>'
+        f'<td style="{_CELL}" data-label="Explained in">{link}</td></tr>'
     )
 
 
@@ -62,8 +84,8 @@ def _explanations(check: CheckResult) -> list[str]:
 
 
 def marked(text: str) -> str:
-    """Escaped text, with `code` as code."""
-    parts = escape(text).split("`")
+    """Escaped text for between tags, with `code` as code."""
+    parts = escape(text, quote=False).split("`")
     if len(parts) % 2 == 0:
-        return escape(text)
+        return escape(text, quote=False)
     return "".join(f"<code>{part}</code>" if number % 2 else part for number, part in enumerate(parts))

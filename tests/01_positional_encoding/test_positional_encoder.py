@@ -22,7 +22,7 @@ def tolerance(length: int) -> torch.Tensor:
     return 1e-5 + 5e-7 * torch.arange(length).unsqueeze(1)
 
 
-@points(10)
+@points(10, see="The sinusoidal encoding")
 def test_table_of_sines_and_cosines(student, reference, draw):
     """For zeros, the output is the table of the formula: sine and cosine of the same angle, alternating."""
     encoder = student.PositionalEncoder(12, max_seq_len=12)
@@ -35,7 +35,7 @@ def test_table_of_sines_and_cosines(student, reference, draw):
     assert_close("the table", output, expected, atol=tolerance(length))
 
 
-@points(5)
+@points(5, see="What the encoder puts out")
 def test_input_is_scaled(student, reference):
     """The input is multiplied by √d_model before the table is added."""
     (x,) = reference.inputs("x", x=(1, 5, 12))
@@ -62,7 +62,7 @@ def test_table_does_not_depend_on_the_input(student, draw):
     assert_close("the table, held against that of an encoder with a larger max_seq_len", first, second)
 
 
-@points(3)
+@points(3, see="Why the table is a buffer")
 def test_follows_its_dtype(student):
     """The table follows the module: after `.to(dtype)` the output has this dtype. The default is float32."""
     x = torch.zeros(1, 5, 6)
@@ -76,7 +76,7 @@ def test_follows_its_dtype(student):
         )
 
 
-@points(3)
+@points(3, see="Why the table is a buffer")
 def test_has_no_parameters(student):
     """The table is not learned: the module has no parameters."""
     encoder = student.PositionalEncoder(6, max_seq_len=9)

@@ -22,7 +22,7 @@ def assert_moves(matrix: torch.Tensor, offset: int, d_model: int) -> None:
     assert_close("M @ pe[t]", moved, codes(POSITIONS + offset, d_model), atol=tolerance)
 
 
-@points(8)
+@points(8, see="One step ahead is a rotation")
 def test_moves_every_code_ahead(student, reference, draw):
     """M @ pe[t] equals pe[t + offset] for every position t."""
     reference.assert_close("matrix", student.shift_matrix(3, 8))
@@ -31,7 +31,7 @@ def test_moves_every_code_ahead(student, reference, draw):
     assert_moves(student.shift_matrix(offset, 2 * half), offset, 2 * half)
 
 
-@points(5)
+@points(5, see="One step ahead is a rotation")
 def test_negative_offset_moves_back(student, reference, draw):
     """A negative offset moves back: it undoes the same step ahead."""
     product = student.shift_matrix(-3, 8).double() @ student.shift_matrix(3, 8).double()
@@ -47,7 +47,7 @@ def test_negative_offset_moves_back(student, reference, draw):
     assert_close("M(-offset) @ M(offset)", back.double() @ ahead.double(), torch.eye(d_model).double())
 
 
-@points(4)
+@points(4, see="One step ahead is a rotation")
 def test_pairs_turn_by_themselves(student, draw):
     """The matrix consists of 2 × 2 blocks along its diagonal, one per pair of columns; the rest is 0."""
     half, offset = draw.sizes(2, low=3, high=9)
@@ -74,7 +74,7 @@ def test_zero_offset_is_the_identity(student, draw):
     assert_close("the matrix for offset 0", matrix.double(), torch.eye(2 * half).double())
 
 
-@points(3)
+@points(3, see="One step ahead is a rotation")
 def test_steps_add_up(student, draw):
     """Two steps one after the other are one step by their sum."""
     half, first, second = draw.sizes(3, low=2, high=9)

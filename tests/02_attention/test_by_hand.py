@@ -9,7 +9,7 @@ def given_x():
     return torch.randn(1, 1, 4, 8, generator=torch.Generator().manual_seed(42)) * 0.5
 
 
-@points(3)
+@points(3, see="By hand")
 def test_scores(student, reference):
     """`scores` is q kᵀ / √d_k: one score per query and key, divided by the root of the width."""
     scores = student.get("scores")
@@ -17,7 +17,7 @@ def test_scores(student, reference):
     reference.assert_close("scores", scores)
 
 
-@points(2)
+@points(2, see="By hand")
 def test_weights_follow_from_scores(student):
     """`weights` is the softmax of your `scores` along each row, over the keys."""
     scores, weights = student.get("scores"), student.get("weights")

@@ -5,19 +5,19 @@ import torch
 from coursekit.checks import points
 
 
-@points(3)
+@points(3, see="The future")
 def test_hides_the_future(student, reference):
     """The mask is False where the key stands after the query: above the diagonal."""
     reference.assert_close("mask above the diagonal", student.make_causal_mask(6).squeeze().triu(1))
 
 
-@points(2)
+@points(2, see="The future")
 def test_shows_the_past(student, reference):
     """The mask is True where the key stands before the query: below the diagonal."""
     reference.assert_close("mask below the diagonal", student.make_causal_mask(6).squeeze().tril(-1))
 
 
-@points(2)
+@points(2, see="The future")
 def test_sees_itself(student, reference):
     """The mask is True on the diagonal: a position may attend to itself."""
     reference.assert_close("diagonal of the mask", student.make_causal_mask(6).squeeze().diagonal())

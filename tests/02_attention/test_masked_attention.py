@@ -5,7 +5,7 @@ import torch
 from coursekit.checks import assert_close, assert_shape, assert_unchanged, points
 
 
-@points(5)
+@points(5, see="Masked attention")
 def test_output_equals_the_formula(student, reference, draw, oracle):
     """With a mask (batch, L_query, L_key), the output is the weighted average over the visible keys only."""
     q, k, v = reference.inputs("square", q=(3, 4, 6), k=(3, 4, 6), v=(3, 4, 6))
@@ -20,7 +20,7 @@ def test_output_equals_the_formula(student, reference, draw, oracle):
     assert_close("output with unequal lengths", output, oracle(q, k, v, mask))
 
 
-@points(3)
+@points(3, see="Masked attention")
 def test_weights_equal_the_formula(student, reference):
     """The weights of hidden keys are 0, and those of the visible keys sum to 1."""
     q, k, v = reference.inputs("square", q=(3, 4, 6), k=(3, 4, 6), v=(3, 4, 6))
@@ -37,7 +37,7 @@ def test_without_a_mask(student, reference):
     reference.assert_close("output", output)
 
 
-@points(4)
+@points(4, see="The masks in pictures")
 def test_causal_mask(student, reference, assert_queries_matter):
     """A causal mask (L, L) hides the future, and joined with padding to (batch, L, L) it hides both."""
     q, k, v = reference.inputs("sentences", q=(3, 5, 6), k=(3, 5, 6), v=(3, 5, 4))
@@ -76,7 +76,7 @@ def test_mask_broadcasts(student, reference, assert_queries_matter):
         )
 
 
-@points(3)
+@points(3, see="Masked attention")
 def test_scores_of_any_size(student, reference):
     """Hidden keys count for nothing, however large their scores, and however low the visible ones."""
     noise_q, noise_k, v = reference.inputs("extreme", q=(3, 2, 4), k=(3, 6, 4), v=(3, 6, 5))
@@ -88,7 +88,7 @@ def test_scores_of_any_size(student, reference):
         reference.assert_close(f"output with visible scores of about {size}", output, atol=1e-3)
 
 
-@points(3)
+@points(3, see="Masked attention")
 def test_query_with_no_key(student, reference, assert_queries_matter):
     """A query that may attend to nothing gets zeros, as weights and as output; the others are not touched."""
     q, k, v = reference.inputs("no key", q=(3, 2, 5), k=(3, 4, 5), v=(3, 4, 7))

@@ -5,7 +5,7 @@ import torch
 from coursekit.checks import assert_unchanged, points
 
 
-@points(4)
+@points(4, see="Padding")
 def test_hides_the_pads(student, reference):
     """The mask is False at every pad, wherever it stands, and True at every other token."""
     ids = reference.integers("ids", 0, 3, (3, 7))  # about a third are pads, in all places

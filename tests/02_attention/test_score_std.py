@@ -5,7 +5,7 @@ import math
 from coursekit.checks import assert_close, points
 
 
-@points(2)
+@points(2, see="Why divide by the root?")
 def test_without_the_scale(student, reference, draw):
     """Without the scale, the scores spread by √d_k."""
     reference.assert_close("spread at width 64", student.score_std(64, False), rtol=0.1)
@@ -13,7 +13,7 @@ def test_without_the_scale(student, reference, draw):
         assert_close(f"spread at width {d_k}", student.score_std(d_k, scaled=False), math.sqrt(d_k), rtol=0.1)
 
 
-@points(1)
+@points(1, see="Why divide by the root?")
 def test_with_the_scale(student, reference, draw):
     """With the scale, the scores spread by about 1 at every width."""
     reference.assert_close("spread at width 64", student.score_std(64, True), rtol=0.1)

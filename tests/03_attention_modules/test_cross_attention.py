@@ -19,14 +19,14 @@ def with_known_weights(student, reference, layers_of):
     return make
 
 
-@points(5)
+@points(5, see="Cross-attention: one sequence looks at another")
 def test_output_equals_the_formula(reference, with_known_weights):
     """The output, returned alone, is attention: queries from x by layer q, keys and values from y by k and v."""
     x, y = reference.inputs("x and y", x=(3, 4, 6), y=(3, 4, 6))
     reference.assert_close("output", with_known_weights()(x, y))
 
 
-@points(3)
+@points(3, see="Cross-attention: one sequence looks at another")
 def test_unequal_lengths(reference, with_known_weights, assert_queries_matter):
     """x and y may differ in length: every token of x gets its row, and every token of y counts."""
     module = with_known_weights()

@@ -5,7 +5,7 @@ import torch
 from coursekit.checks import assert_close, points
 
 
-@points(4)
+@points(4, see="Does the order of the tokens matter?")
 def test_module_that_depends_on_the_order(student, reference, helper):
     """For a running sum along the sequence, the gap is what going both ways gives."""
     (x,) = reference.inputs("x", x=(4, 4, 4))
@@ -13,7 +13,7 @@ def test_module_that_depends_on_the_order(student, reference, helper):
     reference.assert_close("gap", student.equivariance_gap(helper.RunningSum(), x, order))
 
 
-@points(2)
+@points(2, see="Does the order of the tokens matter?")
 def test_equivariant_modules(student, draw, helper):
     """The gap is nearly 0 for modules that can't see the order: token by token, or among all tokens."""
     batch, length, width = draw.sizes(3, low=3)

@@ -13,7 +13,7 @@ def linear_of(layers_of):
     return lambda module, to, width: layers_of(module, linear=(to, width)).read()["linear"]
 
 
-@points(5)
+@points(5, see="Several heads: a list")
 def test_output_equals_the_formula(student, reference, helper, linear_of):
     """The heads' outputs stand side by side in the given order, and `linear` mixes them."""
     heads = [helper.Head(6, 5, 3) for _ in range(3)]
@@ -30,7 +30,7 @@ def test_output_equals_the_formula(student, reference, helper, linear_of):
     reference.assert_close("output", module(x))
 
 
-@points(3)
+@points(3, see="Several heads: a list")
 def test_heads_of_different_widths(student, draw, helper, linear_of):
     """Heads may differ in width: `linear` reads the sum of their widths."""
     batch, length, input_dim, final, *widths = draw.sizes(7)

@@ -19,7 +19,7 @@ def with_known_weights(student, reference, layers_of):
     return make
 
 
-@points(5)
+@points(5, see="Self-attention: three layers, three roles")
 def test_output_equals_the_formula(reference, with_known_weights):
     """The output, returned alone, is attention: queries from layer q, keys from k, values from v."""
     (x,) = reference.inputs("x", x=(3, 4, 6))
@@ -66,7 +66,7 @@ def test_everything_learns(student, draw, assert_learns):
     assert_learns(student.SelfAttention(6, 3, 5).gradients(draw.normal(2, 4, 6)))
 
 
-@points(1)
+@points(1, see="Self-attention: three layers, three roles")
 def test_three_layers(student, layers_of):
     """q, k and v are three layers, each with weights of its own and a bias."""
     module = student.SelfAttention(7, 3, 5)

@@ -12,7 +12,7 @@ def causal(length):
     return torch.ones(length, length, dtype=torch.bool).tril()
 
 
-@points(4)
+@points(4, see="The decoder")
 def test_runs_through_all_layers(reference, draw, make_stack):
     """Embeddings and positions go through all layers in turn, with a causal mask, and each reads the memory."""
     decoder, steps = make_stack("Decoder", 11, 6, 3, 5, 2, 13)
@@ -53,7 +53,7 @@ def test_no_leak_of_the_future(reference, make_stack):
             )
 
 
-@points(2)
+@points(2, see="The decoder")
 def test_pads_of_the_target_are_hidden(reference, make_stack):
     """Pads in the target are hidden as keys, wherever they stand, also where the pad is not 0."""
     (memory,) = reference.inputs("memory", memory=(3, 4, 6))
@@ -90,7 +90,7 @@ def test_final_norm(reference, make_stack):
         reference.assert_close(f"{NAME} (norm_first={norm_first}),", gap, atol=ATOL)
 
 
-@points(1)
+@points(1, see="The decoder")
 def test_order_matters(draw, make_stack):
     """If two earlier tokens change places, the last position notices."""
     decoder, _ = make_stack("Decoder", 11, 6, 3, 5, 1, 13)

@@ -7,7 +7,7 @@ from coursekit.checks import assert_close, assert_shape, points
 ATOL = 1e-4  # leaves room for another epsilon in the final norm
 
 
-@points(4)
+@points(4, see="The encoder")
 def test_runs_through_all_layers(reference, draw, make_stack):
     """Embeddings times √d plus positions go through all layers in turn, and the last one gives the memory."""
     encoder, steps = make_stack("Encoder", 11, 6, 3, 5, 2, 13)

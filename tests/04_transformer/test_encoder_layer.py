@@ -26,13 +26,13 @@ def equals_torch(reference, draw, make_layer, norm_first):
     assert_close("output, held against that of torch's layer with your weights,", output, twin(x), atol=ATOL)
 
 
-@points(5)
+@points(5, see="Add & norm")
 def test_post_norm(reference, draw, make_layer):
     """With norm_first=False, which is the default, the norm follows each sum."""
     equals_torch(reference, draw, make_layer, norm_first=False)
 
 
-@points(5)
+@points(5, see="Add & norm")
 def test_pre_norm(reference, draw, make_layer):
     """With norm_first=True, each sublayer gets the normed vectors, and the sum is not normed."""
     equals_torch(reference, draw, make_layer, norm_first=True)

@@ -11,7 +11,7 @@ def formula(x, values):
     return F.linear(hidden, values["linear2.weight"], values["linear2.bias"])
 
 
-@points(4)
+@points(4, see="The feed-forward network")
 def test_equals_the_formula(student, reference, draw, renew):
     """The output is linear2(ReLU(linear1(x)))."""
     network = student.FeedForward(4, 7)
@@ -64,7 +64,7 @@ def test_dropout(student, reference, draw, renew):
     assert not half.train()(x).allclose(network(x)), "With dropout=0.5, nothing is dropped in training."
 
 
-@points(1)
+@points(1, see="The feed-forward network")
 def test_positions_are_apart(student, draw):
     """No position sees another one: a sequence gives what its parts give alone."""
     network = student.FeedForward(3, 7)

@@ -69,7 +69,7 @@ def test_pads(reference, make_model):
         reference.assert_close(f"logits, less those of your own parts (pad {pad_idx}),", gap)
 
 
-@points(1)
+@points(1, see="The whole model")
 def test_encode_and_decode(student, draw, make_model):
     """`encode` gives the memory and its mask, and `decode` makes the logits of `forward` from them."""
     model, _ = make_model(11, 8)
@@ -97,7 +97,7 @@ def decode(model, tgt, memory, mask):
     )
 
 
-@points(1)
+@points(1, see="The whole model")
 def test_logits_are_not_probabilities(student, draw, make_model):
     """The output is that of the linear layer as it is: adding 1 to all of its biases adds 1 to all logits."""
     model, _ = make_model(11, 8)

@@ -5,7 +5,7 @@ import torch
 from coursekit.checks import assert_close, points
 
 
-@points(2)
+@points(2, see="How many are right?")
 def test_share_of_whole_rows(student, reference, draw):
     """It is the share of rows that are right from the first token to the last."""
     expected = torch.tensor([[9, 4, 7, 2], [5, 6, 2, 0], [3, 2, 0, 0], [8, 8, 8, 2], [4, 9, 2, 0]])
@@ -32,7 +32,7 @@ def test_all_and_none(student, draw):
     assert_close("share if every last token is wrong", student.exact_match(predicted, expected), 0.0)
 
 
-@points(2)
+@points(2, see="How many are right?")
 def test_unequal_widths(student, reference):
     """The narrower of the two counts as filled up with PAD, whichever it is."""
     short = torch.tensor([[9, 4, 2], [5, 2, 0], [7, 8, 9]])

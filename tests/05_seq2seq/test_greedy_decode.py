@@ -15,7 +15,7 @@ def decoded(student, scripted, script, max_len, source=None):
     return tokens, scripted.notes(model)
 
 
-@points(4)
+@points(4, see="Decoding")
 def test_writes_the_likeliest_tokens(student, reference, scripted):
     """It writes the likeliest token of the last position at every step, without BOS, with EOS."""
     script = torch.tensor([[9, 4, 11, EOS], [3, 3, 6, EOS]])
@@ -60,7 +60,7 @@ def test_max_len(student, scripted):
         assert_shape(f"tokens with max_len = {max_len}", tokens, (2, max_len))
 
 
-@points(1)
+@points(1, see="Decoding")
 def test_reads_what_it_wrote(student, scripted):
     """At every step the decoder reads bos_idx and all tokens that were written so far."""
     script = torch.tensor([[9, 4, 11, EOS], [3, 8, 6, EOS]])
@@ -91,7 +91,7 @@ def test_no_gradients(student, scripted):
     )
 
 
-@points(1)
+@points(1, see="Decoding")
 def test_encodes_once(student, scripted):
     """The source is encoded once, not in every step."""
     _, notes = decoded(student, scripted, torch.tensor([[9, 4, 11, EOS]]), 9)

@@ -6,7 +6,7 @@ import torch.nn.functional as F
 from coursekit.checks import assert_close, assert_reaches, assert_shape, points
 
 
-@points(4)
+@points(4, see="The loss")
 def test_mean_cross_entropy(student, reference, draw):
     """Without pads it is the mean of -log softmax(logits) at the right tokens."""
     (logits,) = reference.inputs("logits", logits=(2, 3, 5))
@@ -19,7 +19,7 @@ def test_mean_cross_entropy(student, reference, draw):
     assert_close("loss", student.sequence_loss(logits, targets, 0), cases)
 
 
-@points(3)
+@points(3, see="The loss")
 def test_pads_do_not_count(student, reference):
     """Positions whose target is a pad don't count, neither in the sum nor in the number that it is divided by."""
     (logits,) = reference.inputs("logits", logits=(3, 4, 6))
@@ -40,7 +40,7 @@ def test_any_pad(student, reference):
     reference.assert_close("loss with pad_idx = 4", student.sequence_loss(logits, targets, 4))
 
 
-@points(1)
+@points(1, see="The loss")
 def test_large_logits(student, reference):
     """Logits of many hundreds give the right loss, not infinity."""
     (logits,) = reference.inputs("logits", logits=(2, 3, 5))

@@ -5,7 +5,7 @@ import torch
 from coursekit.checks import assert_shape, assert_unchanged, points
 
 
-@points(4)
+@points(4, see="What the decoder reads: teacher forcing")
 def test_moved_one_place(student, reference):
     """BOS stands in front, then come the targets without their last column."""
     targets = reference.integers("targets", 3, 31, (3, 5))

@@ -66,7 +66,7 @@ def test_parameters(student):
     )
 
 
-@points(1)
+@points(1, see="Sorting, without a decoder")
 def test_positions_matter(student, reference):
     """The same number at another place gets other logits: positions are in."""
     model = with_weights(student, reference)
@@ -78,7 +78,7 @@ def test_positions_matter(student, reference):
     )
 
 
-@points(2)
+@points(2, see="Sorting, without a decoder")
 def test_every_place_sees_every_number(student, reference):
     """Every place sees every number, before and behind it, and no other row of the batch."""
     model = with_weights(student, reference)

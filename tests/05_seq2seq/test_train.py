@@ -41,7 +41,7 @@ def test_returned_losses(student, reference, watched):
     reference.assert_close("losses, less your sequence_loss of the same logits and targets", gaps, atol=1e-4)
 
 
-@points(2)
+@points(2, see="Training")
 def test_a_new_batch_in_every_step(student, watched):
     """Every step calls make_batch once and gives all entries but the last to the model, in their order."""
     _, notes = trained(student, watched)
@@ -54,7 +54,7 @@ def test_a_new_batch_in_every_step(student, watched):
     )
 
 
-@points(2)
+@points(2, see="Training")
 def test_gradients_are_cleared(student, watched):
     """The gradients of a step are those of its own batch: the old ones are cleared before."""
     _, notes = trained(student, watched)
@@ -67,7 +67,7 @@ def test_gradients_are_cleared(student, watched):
     )
 
 
-@points(2)
+@points(2, see="Training")
 def test_weights_change_in_every_step(student, watched):
     """The weights change in every step."""
     _, notes = trained(student, watched, steps=12)

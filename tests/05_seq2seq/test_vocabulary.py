@@ -39,7 +39,7 @@ def ids_of(vocabulary):
     return torch.tensor([vocabulary.get(word, -1) for word in WORDS])
 
 
-@points(2)
+@points(2, see="The same with words")
 def test_vocabulary(student, reference):
     """First come the special symbols, then the words in order of appearance."""
     vocabulary = student.build_vocabulary(["we read Books", "old books again"])
@@ -65,7 +65,7 @@ def test_to_ids(student, reference):
     reference.assert_close("ids", torch.tensor(ids))
 
 
-@points(2)
+@points(2, see="The same with words")
 def test_unknown_words(student, reference):
     """A word that is not in the vocabulary becomes UNK, and the vocabulary does not grow."""
     ids = student.to_ids("zebras read old Books", VOCABULARY)

@@ -3,7 +3,7 @@
 from coursekit.checks import assert_close, points
 
 
-@points(4)
+@points(4, see="Too short")
 def test_too_short(student, reference, number_of, drawn_corpus, sacrebleu_score):
     """If c < r, the penalty is e^(1 - r / c)."""
     for c, r in [(5, 10), (90, 100), (3, 13), (99, 100), (1, 2)]:
@@ -16,7 +16,7 @@ def test_too_short(student, reference, number_of, drawn_corpus, sacrebleu_score)
     assert_close("penalty, against sacrebleu", found, sacrebleu_score(candidates, references).bp, atol=1e-7)
 
 
-@points(3)
+@points(3, see="Too short")
 def test_never_above_one(student, reference, number_of):
     """If c is larger than r, the penalty is 1: too long costs nothing here, and earns nothing."""
     for c, r in [(10, 5), (101, 100), (7, 1), (3, 0)]:
@@ -32,7 +32,7 @@ def test_equal_lengths(student, reference, number_of):
         reference.assert_close(f"penalty for {c} tokens of {c}", found)
 
 
-@points(2)
+@points(2, see="Too short")
 def test_nothing_written(student, reference, number_of):
     """No tokens at all give 0, and no division by zero."""
     for r in [1, 12]:

@@ -12,7 +12,7 @@ def filled(rows, fill):
     return torch.tensor([row + [fill] * (longest - len(row)) for row in rows])
 
 
-@points(3)
+@points(3, see="Batches")
 def test_source(student, reference):
     """source holds the sources, filled up with PAD on the right to the longest source."""
     source, _ = student.collate(PAIRS)
@@ -20,7 +20,7 @@ def test_source(student, reference):
     reference.assert_close("source", source)
 
 
-@points(3)
+@points(3, see="Batches")
 def test_target(student, reference):
     """target holds the targets, each with EOS behind its last id, then PAD, to the longest target and EOS."""
     _, target = student.collate(PAIRS)

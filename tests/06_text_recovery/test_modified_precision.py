@@ -16,7 +16,7 @@ def two_numbers(value):
     return torch.tensor([int(number) for number in value])
 
 
-@points(5)
+@points(5, see="BLEU: how good is a sentence?")
 def test_counts(student, reference, recorded_corpus, drawn_corpus, sacrebleu_score):
     """matched and total are what sacrebleu counts, for n from 1 to 4."""
     for number, (candidate, meant) in enumerate(zip(*recorded_corpus("corpus"), strict=True)):
@@ -32,7 +32,7 @@ def test_counts(student, reference, recorded_corpus, drawn_corpus, sacrebleu_sco
             )
 
 
-@points(3)
+@points(3, see="BLEU: how good is a sentence?")
 def test_clipping(student, reference):
     """A word that the candidate repeats counts at most as often as the reference holds it."""
     cases = [
@@ -46,7 +46,7 @@ def test_clipping(student, reference):
         reference.assert_close(f"(matched, total) of case {number}", found)
 
 
-@points(3)
+@points(3, see="BLEU: how good is a sentence?")
 def test_total(student, reference):
     """total is the number of n-grams of the candidate, whatever the reference is, and 0 if it is shorter than n."""
     cases = {

@@ -26,7 +26,7 @@ def helper(student):
     return student.define(HELPER)
 
 
-@points(5)
+@points(5, see="From words to ids")
 def test_ids_of_words(student, helper, assert_list):
     """Every word has an id of its own, from 4 on, in alphabetical order."""
     vocabulary = student.Vocabulary(SENTENCES)

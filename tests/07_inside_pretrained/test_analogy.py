@@ -21,7 +21,7 @@ def read(found):
     return torch.tensor([WORDS.index(word) for word, _ in found]), torch.tensor([score for _, score in found])
 
 
-@points(4)
+@points(4, see="Arithmetic with words")
 def test_nearest_to_the_sum(student, reference):
     """The answers are the words nearest to v_b - v_a + v_c, by cosine, with their similarities."""
     vectors, lengths = reference.inputs("table", vectors=(12, 5), lengths=(12, 1))
@@ -31,7 +31,7 @@ def test_nearest_to_the_sum(student, reference):
     reference.assert_close("rows of the words", rows)
 
 
-@points(3)
+@points(3, see="Arithmetic with words")
 def test_leaves_out_the_words_of_the_question(student, reference):
     """None of the three words of the question is an answer, wherever they stand."""
     base, spread, steps = reference.inputs("vectors", base=(5,), spread=(12, 5), steps=(3, 5))

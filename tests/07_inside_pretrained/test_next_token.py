@@ -17,7 +17,7 @@ def read(candidates):
     return [token for token, _ in candidates], torch.tensor([share for _, share in candidates])
 
 
-@points(5)
+@points(5, see="What comes out")
 def test_after_the_last_token(student, reference, tiny):
     """next_token_probabilities is the softmax of the logits after the last token, one row per sequence."""
     (table,) = reference.inputs("model", table=(23, 23))

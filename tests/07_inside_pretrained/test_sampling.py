@@ -5,7 +5,7 @@ import torch
 from coursekit.checks import assert_close, assert_shape, assert_unchanged, points
 
 
-@points(5)
+@points(5, see="From probabilities to a text")
 def test_temperature(student, reference):
     """sampling_probabilities divides the logits by the temperature, then takes the softmax."""
     (logits,) = reference.inputs("logits", logits=(3, 9))
@@ -16,7 +16,7 @@ def test_temperature(student, reference):
         )
 
 
-@points(4)
+@points(4, see="From probabilities to a text")
 def test_top_k(student, reference):
     """With top_k, the k likeliest tokens share the probability, at any temperature, and the others get 0."""
     (logits,) = reference.inputs("logits", logits=(3, 9))
@@ -42,7 +42,7 @@ def test_logits_unchanged(student, draw):
     assert_unchanged(student.call("sampling_probabilities", draw.normal(3, 7), 0.7, 4))
 
 
-@points(4)
+@points(4, see="From probabilities to a text")
 def test_greedy(student, reference, tiny):
     """At temperature 0, which is the default, generate_n_tokens appends the likeliest token again and again."""
     (table,) = reference.inputs("model", table=(23, 23))
@@ -67,7 +67,7 @@ def test_sees_the_whole_sequence(student, tiny, draw):
     )
 
 
-@points(4)
+@points(4, see="From probabilities to a text")
 def test_draws(student, tiny, draw, last_logits):
     """Above temperature 0, tokens are drawn with the right frequencies, at every temperature and top_k."""
     table, ids = 1.5 * draw.normal(6, 6), draw.integers(0, 6, (1, 3))

@@ -5,7 +5,7 @@ import torch
 from coursekit.checks import assert_close, points
 
 
-@points(2)
+@points(2, see="How it learned: five steps")
 def test_loss(student, reference, tiny):
     """The loss is the mean cross entropy between the logits of a position and the next token, before the step."""
     (table,) = reference.inputs("model", table=(11, 11))
@@ -14,7 +14,7 @@ def test_loss(student, reference, tiny):
     reference.assert_close("loss", student.training_step(model, tiny.sgd(model, 2.0), ids))
 
 
-@points(4)
+@points(4, see="How it learned: five steps")
 def test_parameters_after_one_step(student, reference, tiny):
     """After one step, every parameter has moved against the gradient of that loss."""
     (table,) = reference.inputs("model", table=(11, 11))
@@ -26,7 +26,7 @@ def test_parameters_after_one_step(student, reference, tiny):
     assert moved.any(), "The parameters did not move."
 
 
-@points(3)
+@points(3, see="How it learned: five steps")
 def test_gradients_start_from_zero(student, reference, tiny):
     """A second step moves the parameters as if it were the first: gradients left from before don't count."""
     (table,) = reference.inputs("model", table=(11, 11))

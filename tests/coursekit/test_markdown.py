@@ -3,6 +3,7 @@
 import time
 
 import pytest
+from bs4 import BeautifulSoup
 
 from coursekit.nbgrader_plugin.markdown import harmless_markdown
 
@@ -24,6 +25,17 @@ def test_nothing_is_left_that_a_browser_would_run_or_lay_over_the_page(text):
         assert word not in shown.replace("alert(1)", "")
 
 
+@pytest.mark.parametrize(
+    "inside",
+    ["<img onmouseover=alert(1) ", "<code class='inline-formula'>x</code>", "<th></th>", "<h1>x</h1>"],
+)
+def test_markup_in_the_value_of_an_attribute_does_not_get_out_of_it(inside):
+    (tag,) = BeautifulSoup(harmless_markdown(f'<span title="{inside}">x</span>'), "html.parser").find_all(
+        "span"
+    )
+    assert set(tag.attrs) == {"title"}
+
+
 def test_ordinary_text_formulas_and_code_stay():
     shown = harmless_markdown(
         "# A\n\n**b** $x_1$ [c](https://example.org)\n\n```python\nx = 1\n```\n\n| d |\n|---|\n| e |"
@@ -31,7 +43,7 @@ def test_ordinary_text_formulas_and_code_stay():
     for part in (
         "<h1",
         "<strong>b</strong>",
-        "x_1",
+        "<msub><mi>x</mi><mn>1</mn></msub>",
         'href="https://example.org"',
         "highlight",
         "<table",

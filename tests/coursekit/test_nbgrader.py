@@ -155,7 +155,7 @@ def test_the_page_shows_summary_checks_and_named_mistake(generated):
     assert generated.run("nbgrader", "generate_feedback", "01_double").returncode == 0
     page = (generated.root / "feedback" / "ada" / "01_double" / "double.html").read_text()
     for words in (
-        "3\n    of 15 points",
+        "3 of 15 points",
         "Status: graded.",
         "You took three times the input.",
         "Not answered.",

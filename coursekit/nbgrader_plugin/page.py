@@ -1,0 +1,174 @@
+"""A graded notebook as the parts of a feedback page, in order: headings, given text, answers, verdicts."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from html import escape
+
+from nbconvert.filters import strip_ansi
+from nbformat import NotebookNode
+
+from coursekit.checks.results import SubmissionResult
+from coursekit.course import grade_id, is_answer_cell, is_test_cell, nbgrader_metadata
+from coursekit.nbgrader_plugin.headings import HEADING, Heading, headings
+from coursekit.nbgrader_plugin.markdown import HighlightedCode, harmless_markdown, plain_text
+from coursekit.nbgrader_plugin.summary import NO_RESPONSE
+from coursekit.nbgrader_plugin.verdict import as_html, explained_in
+
+_NESTING = re.compile(r"<(/?)(?:div|ul|ol|li|dl|dd|blockquote|table|details|p)\b")
+_BASE64 = re.compile(r"[A-Za-z0-9+/=\s]+")
+_LOWEST = 6
+_LONG = 40
+
+
+@dataclass
+class Part:
+    """A piece of the page.
+
+    `kind` is "heading", "given" (folded), "answer" or "verdict"; `html` is harmless. The rest is for graded
+    cells and answers.
+    """
+
+    kind: str
+    html: str
+    grade_id: str = ""
+    comment: str = ""
+    score: str = ""
+
+
+@dataclass
+class PageParts:
+    """Makes the parts of one page, with headings below the page's own and no id twice.
+
+    `given` holds the sources of the cells that were handed out, and so are not the student's own.
+    """
+
+    notebook: NotebookNode
+    result: SubmissionResult
+    given: frozenset[str]
+    _level: int = 2
+    _ids: set[str] = field(default_factory=set)
+    _under: str = ""
+    _pictures: int = 0
+
+    def parts(self) -> list[Part]:
+        found = headings(self.notebook)
+        parts: list[Part] = []
+        for cell in self.notebook.cells:
+            for part in self._of_cell(cell, found):
+                if part.kind == "given" and parts and parts[-1].kind == "given":
+                    parts[-1].html += part.html
+                else:
+                    parts.append(part)
+        return parts
+
+    def _of_cell(self, cell: NotebookNode, found: list[Heading]) -> Iterator[Part]:
+        if is_test_cell(cell):
+            yield self._verdict(cell, found)
+            yield Part("given", _code(cell.source))
+        elif is_answer_cell(cell) or cell.source.strip() not in self.given:
+            yield self._answer(cell)
+        elif cell.cell_type == "markdown":
+            yield from self._text(harmless_markdown(cell.source))
+            if nbgrader_metadata(cell).get("task"):
+                yield self._answer(cell)
+        elif cell.cell_type == "code":
+            yield Part("given", _code(cell.source) + self._outputs(cell))
+
+    def _verdict(self, cell: NotebookNode, found: list[Heading]) -> Part:
+        name = grade_id(cell)
+        exercise = self.result.exercise(name)
+        if exercise is None:
+            return Part("verdict", "", name, score=_score(cell))
+        table = as_html(exercise, explained_in(exercise, self.notebook, found))
+        changed = nbgrader_metadata(cell).get("score", exercise.earned) != exercise.earned
+        return Part("verdict", table, name, score=_score(cell) if changed else "")
+
+    def _answer(self, cell: NotebookNode) -> Part:
+        mark = nbgrader_metadata(cell)
+        graded = bool(mark.get("grade") or mark.get("task"))
+        if mark.get("task"):
+            body = ""
+        elif cell.cell_type == "markdown":
+            body = self._lowered(harmless_markdown(cell.source)) or "<p>(nothing)</p>"
+        else:
+            body = _code(cell.source) + self._outputs(cell)
+        comment = mark.get("comment") or ""
+        if comment == NO_RESPONSE and not graded:
+            comment = ""  # the checks say it
+        return Part(
+            "answer",
+            body,
+            grade_id(cell) or "",
+            self._lowered(harmless_markdown(comment)) if comment else "",
+            _score(cell) if graded else "",
+        )
+
+    def _text(self, html: str) -> Iterator[Part]:
+        """Headings by themselves, so that links find them, and what stands below them, to be folded."""
+        start = 0
+        for heading in HEADING.finditer(html):
+            depth = sum(-1 if tag[1] else 1 for tag in _NESTING.finditer(html, 0, heading.start()))
+            if depth == 0:
+                yield from self._below(html[start : heading.start()])
+                yield Part("heading", self._lowered(heading[0]))
+                start = heading.end()
+        yield from self._below(html[start:])
+
+    def _below(self, html: str) -> Iterator[Part]:
+        if html.strip():
+            yield Part("given", self._lowered(html))
+
+    def _lowered(self, html: str) -> str:
+        """The headings below those of the page, no level left out, and no id that is there already."""
+
+        def write(found: re.Match[str]) -> str:
+            self._level = level = min(int(found[1]) + 1, self._level + 1, _LOWEST)
+            self._under = plain_text(found[3])
+            wanted = found[2] if found[2] and found[2] not in self._ids else ""
+            self._ids.add(wanted)
+            return f"<h{level}{f' id={chr(34)}{wanted}{chr(34)}' if wanted else ''}>{found[3]}</h{level}>"
+
+        return HEADING.sub(write, html)
+
+    def _outputs(self, cell: NotebookNode) -> str:
+        """Text and pictures; nothing that a student's code displayed is taken as HTML."""
+        return "".join(map(self._output, cell.get("outputs", [])))
+
+    def _output(self, output: NotebookNode) -> str:
+        match output.output_type:
+            case "stream":
+                return _printed(output.text)
+            case "error":
+                return _printed("\n".join(output.traceback) or f"{output.ename}: {output.evalue}")
+        picture = output.data.get("image/png")
+        if isinstance(picture, str) and _BASE64.fullmatch(picture):
+            return self._picture(picture)
+        return _printed(str(output.data.get("text/plain", "")))
+
+    def _picture(self, png: str) -> str:
+        self._pictures += 1
+        under = f", under the heading “{self._under}”" if self._under else ""
+        alt = f"Figure {self._pictures}, drawn by the cell above{under}"
+        return f'<img alt="{escape(alt)}" src="data:image/png;base64,{"".join(png.split())}">'
+
+
+def _code(source: str) -> str:
+    return HighlightedCode()(source) if source.strip() else ""
+
+
+def _printed(text: str) -> str:
+    if not text.strip():
+        return ""
+    shown = f'<pre class="output">{escape(strip_ansi(text))}</pre>'
+    lines = text.count("\n")
+    return (
+        shown if lines <= _LONG else f"<details><summary>Output of {lines} lines</summary>{shown}</details>"
+    )
+
+
+def _score(cell: NotebookNode) -> str:
+    mark = nbgrader_metadata(cell)
+    if mark.get("needs_manual_grade"):
+        return f"Waits to be graded by hand: {mark.get('points', 0):g} points."
+    return f"{mark.get('score') or 0:g} of {mark.get('points', 0):g} points, graded by hand."

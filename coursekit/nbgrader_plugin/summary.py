@@ -1,0 +1,115 @@
+"""What stands on top of a feedback page: the points of each exercise, and what to look at first."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from nbformat import NotebookNode
+
+from coursekit.checks.results import CheckResult, ExerciseResult, SubmissionResult
+from coursekit.course import TEST_PREFIX, grade_id, nbgrader_metadata
+
+#: nbgrader's own comment on an answer cell that is as it was handed out
+NO_RESPONSE = "No response."
+FIRST_THINGS = 3
+_NOT_ANSWERED = "Not answered."
+_NUMBERS = re.compile(r"[(\[][\d, ]*[)\]]|-?\d[\d.e+-]*")
+
+
+@dataclass(frozen=True)
+class Row:
+    """An exercise in the table of points. `grade_id` is its place on the page; no score: it waits for a person."""
+
+    grade_id: str
+    name: str
+    score: float | None
+    points: float
+    state: str
+
+
+@dataclass
+class FirstThing:
+    """One cause of lost points, and the exercise in which it costs most."""
+
+    grade_id: str
+    name: str
+    text: str
+    lost: float
+    unanswered: bool = False
+
+
+def rows(cells: Sequence[NotebookNode], result: SubmissionResult) -> list[Row]:
+    """The graded cells of a notebook, as `GetGradesAndState` left them."""
+    return [
+        Row(
+            grade_id(cell),
+            grade_id(cell).removeprefix(TEST_PREFIX),
+            _score(nbgrader_metadata(cell)),
+            nbgrader_metadata(cell).get("points") or 0,
+            _state(cell, result.exercise(grade_id(cell))),
+        )
+        for cell in cells
+        if nbgrader_metadata(cell).get("grade") or nbgrader_metadata(cell).get("task")
+    ]
+
+
+def _score(mark: dict[str, Any]) -> float | None:
+    """A test cell's score stands, even where a person has changed it and is to look at it again."""
+    return None if mark.get("needs_manual_grade") and not mark.get("score") else mark.get("score") or 0
+
+
+def _state(cell: NotebookNode, exercise: ExerciseResult | None) -> str:
+    mark = nbgrader_metadata(cell)
+    if exercise is None:
+        if mark.get("needs_manual_grade"):
+            return "waits to be graded by hand"
+        return "not answered" if mark.get("comment") == NO_RESPONSE else "graded by hand"
+    if exercise.unanswered:
+        return "not answered"
+    passed = sum(check.outcome == "passed" for check in exercise.checks)
+    return f"{passed} of {len(exercise.checks)} checks passed"
+
+
+def first_things(result: SubmissionResult, table: Sequence[Row]) -> list[FirstThing]:
+    """The causes that cost most points, each once, those of unanswered exercises last."""
+    causes: dict[tuple[str, ...], FirstThing] = {}
+    most: dict[tuple[str, ...], float] = {}
+    for exercise in result.exercises:
+        for check in exercise.checks:
+            if check.outcome == "passed":
+                continue
+            cause = _cause(exercise, check)
+            name = exercise.grade_id.removeprefix(TEST_PREFIX)
+            thing = causes.setdefault(
+                cause, FirstThing(exercise.grade_id, name, _text(exercise, check), 0, exercise.unanswered)
+            )
+            thing.lost += check.points
+            if check.points > most.get(cause, 0):
+                most[cause] = check.points
+                thing.grade_id, thing.name, thing.text = exercise.grade_id, name, _text(exercise, check)
+    written = [
+        FirstThing(row.grade_id, row.name, _NOT_ANSWERED, row.points, unanswered=True)
+        for row in table
+        if row.state == "not answered" and result.exercise(row.grade_id) is None
+    ]
+    return sorted([*causes.values(), *written], key=lambda thing: (thing.unanswered, -thing.lost))[
+        :FIRST_THINGS
+    ]
+
+
+def _cause(exercise: ExerciseResult, check: CheckResult) -> tuple[str, ...]:
+    """What failed for the same reason counts as one: a named mistake, or a message that differs in numbers only."""
+    if exercise.unanswered:
+        return "unanswered", exercise.grade_id
+    if check.diagnosis:  # two exercises have mistakes of the same sentence under names of their own
+        return "mistake", check.diagnosis
+    if check.message:
+        return "message", _NUMBERS.sub("", check.message)
+    return "check", exercise.grade_id, check.name
+
+
+def _text(exercise: ExerciseResult, check: CheckResult) -> str:
+    if exercise.unanswered:
+        return _NOT_ANSWERED
+    return check.diagnosis or f"{check.sentence} {check.message}".strip()
