@@ -3,17 +3,18 @@
 from pathlib import Path
 
 import nbformat
+import nbgrader
 from nbconvert.exporters.exporter import ResourcesDict
 from nbconvert.preprocessors import Preprocessor
 from nbformat import NotebookNode, v4
 from nbgrader.coursedir import CourseDirectory
-from nbgrader.server_extensions import formgrader
 
 from coursekit.course import grade_id, is_answer_cell, nbgrader_metadata
 
 TEMPLATE = "coursekit_formgrade"
 TEMPLATE_FILE = "formgrade_with_rubric.html.j2"
-TEMPLATE_FOLDERS = [str(Path(module).parent / "templates") for module in (__file__, formgrader.__file__)]
+_THEIRS = Path(nbgrader.__file__).parent / "server_extensions" / "formgrader" / "templates"
+TEMPLATE_FOLDERS = [str(Path(__file__).parent / "templates"), str(_THEIRS)]
 #: begins the second part of a model answer
 RUBRIC = "**Rubric"
 #: in a cell's metadata, for the template

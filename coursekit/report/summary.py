@@ -11,6 +11,7 @@ from coursekit.report.code import answer_code, excerpt
 from coursekit.report.collect import ClassResults, class_results
 from coursekit.report.groups import AnswerGroup, answer_groups, stub
 from coursekit.report.statistics import (
+    ENOUGH_STUDENTS,
     CheckStatistics,
     FellBehind,
     NamedMistake,
@@ -126,10 +127,11 @@ def summary_lines(report: Report) -> Iterator[str]:
         yield f"  {results.waiting} answers wait to be graded by hand"
     for mistake in report.re_teach[:_MOST_MISTAKES]:
         yield f"  re-teach, {len(mistake.students)} students, {mistake.exercise.removeprefix(TEST_PREFIX)}: {mistake.sentence}"
-    warned = sum(bool(found.warning) for found in report.checks)
-    yield f"  {warned} of {len(report.checks)} checks tell students apart badly or not at all"
+    if len(results.graded) >= ENOUGH_STUDENTS:
+        warned = sum(bool(found.warning) for found in report.checks)
+        yield f"  {warned} of {len(report.checks)} checks tell students apart badly or not at all"
     unnamed = [entry for entry in report.groups if not entry.group.mistake]
-    yield f"  {len(report.groups)} groups of equal wrong answers, {len(unnamed)} of them without a name"
+    yield f"  groups of equal wrong answers: {len(report.groups)}, without a name: {len(unnamed)}"
     for entry in unnamed[:_MOST_STUBS]:
         growth = f", {entry.growth}" if entry.growth else ""
         yield f"  {entry.group.id}, {len(entry.group.students)} students{growth}{'. For mistakes.py:' if entry.stub else ''}"
