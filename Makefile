@@ -18,14 +18,16 @@ export PYTHONWARNINGS := ignore:Object of type
 
 .PHONY: bench bench-large demo demos test setup release grade feedback audit attacks pictures lint clean help
 
-demo: setup  ## set everything up, hand in a sample class, grade it, write the feedback pages
+demo: setup  ## set everything up, hand in a sample class, grade it, write the feedback pages and a class report
 	nbgrader db upgrade --log-level=WARN
 	$(MAKE) --no-print-directory release
 	coursekit samples --odd 02_attention
 	$(MAKE) --no-print-directory grade feedback
 	coursekit table
+	coursekit report 02_attention
 	@echo "Feedback pages: feedback/<student>/<assignment>/*.html"
 	@echo "For example:    $(CURDIR)/feedback/mistake-no-scale/02_attention/attention.html"
+	@echo "Class report:   $(CURDIR)/reports/02_attention/report.html"
 
 test: setup $(VENV)/pretrained $(VENV)/extras $(VENV)/browser  ## set everything up and pass all tests
 	pytest --numprocesses=2 --dist=loadfile --no-loadscope-reorder $(TESTFLAGS)
