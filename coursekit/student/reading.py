@@ -1,6 +1,7 @@
 """Reading what a student handed in, whatever it is."""
 
 import json
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,6 +14,8 @@ from coursekit.course import grade_id
 MAX_FILE_BYTES = 200 * 2**20
 MAX_SOURCE_CHARACTERS = 2_000_000
 MAX_CELLS = 2_000
+#: as nbformat's schema has it
+_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
 
 @dataclass
@@ -89,7 +92,8 @@ def _plain_cell(cell: object) -> NotebookNode | None:
     source = cell.get("source", "")
     if isinstance(source, list):
         source = "".join(str(line) for line in source)
-    source = str(source)[:MAX_SOURCE_CHARACTERS]
+    # half of a pair of surrogates could be written into no file
+    source = str(source)[:MAX_SOURCE_CHARACTERS].encode(errors="replace").decode()
     kind = cell.get("cell_type")
     # v4.new_code_cell and its like would also hold each cell against the schema, which takes longer than all else
     plain = NotebookNode(
@@ -104,8 +108,8 @@ def _plain_cell(cell: object) -> NotebookNode | None:
     mark = metadata.get("nbgrader") if isinstance(metadata, dict) else None
     if isinstance(mark, dict) and isinstance(mark.get("grade_id"), str):
         plain.metadata["nbgrader"] = {"grade_id": mark["grade_id"]}
-    if isinstance(cell.get("id"), str):
-        plain["id"] = cell["id"][:64]
+    if isinstance(cell.get("id"), str) and _ID.fullmatch(cell["id"]):
+        plain["id"] = cell["id"]
     return plain
 
 

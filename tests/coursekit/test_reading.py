@@ -102,3 +102,25 @@ def test_a_notebook_about_something_else_is_not_taken(tmp_path):
     handed = read(tmp_path / "a.ipynb")
     assert handed.missing
     assert "diary.ipynb" in handed.problem
+
+
+@pytest.mark.parametrize("name", ["<b>x</b>", "\x00", "", "x" * 65, 5, None])
+def test_a_cell_id_that_notebooks_must_not_have_is_replaced(tmp_path, name):
+    cell = {"cell_type": "code", "id": name, "source": "x"}
+    handed = read(write(tmp_path / "a.ipynb", {"nbformat": 4, "cells": [cell]}))
+    assert handed.notebook.cells[0].id not in (name, "")
+    nbformat.validate(handed.notebook)
+
+
+@pytest.mark.parametrize(
+    "cell", [{"cell_type": 7}, {"cell_type": "code", "source": {"a": 1}}, {"cell_type": "raw"}]
+)
+def test_a_cell_of_an_odd_kind_is_kept_as_one_that_notebooks_may_have(tmp_path, cell):
+    handed = read(write(tmp_path / "a.ipynb", {"nbformat": 4, "cells": [cell]}))
+    nbformat.validate(handed.notebook)
+
+
+def test_text_that_can_be_written_into_no_file_is_replaced(tmp_path):
+    cell = {"cell_type": "code", "source": "x = '\ud800'"}
+    handed = read(write(tmp_path / "a.ipynb", {"nbformat": 4, "cells": [cell]}))
+    assert handed.notebook.cells[0].source == "x = '?'"
