@@ -139,6 +139,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo) -> Itera
             run.faults.append(f"{item.nodeid}: {call.excinfo.exconly().splitlines()[0]}")
             found = ("failed", "")
         outcome, message = found
+        message = message if len(message) <= _MAX_MESSAGE else message[:_MAX_MESSAGE] + "…"
     seen = run.references.get(_check_name(item))
     wrong, numbers = wrong_answer(outcome, message, seen, drawn="draw" in item.fixturenames)
     exercise.checks.append(
@@ -147,7 +148,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo) -> Itera
             sentence=_sentence(item),
             points=marker.args[0],
             outcome=outcome,
-            message=message if len(message) <= _MAX_MESSAGE else message[:_MAX_MESSAGE] + "…",
+            message=message,
             see=marker.kwargs.get("see", ""),
             seconds=round(call.duration, 3),
             wrong=wrong,

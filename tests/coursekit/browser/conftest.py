@@ -26,7 +26,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # while Playwright runs, nothing else in this process can use asyncio
 def browser() -> Iterator[Browser]:
     """Chromium. A machine without it fails these tests: `make test` installs it where it may."""
     program = next(filter(None, map(shutil.which, _PROGRAMS)), None)

@@ -16,37 +16,10 @@ from coursekit.samples import solved
 
 ROOT = Path(__file__).parents[3]
 STUDENTS = [
-    "ada",
-    "anton",
-    "bella",
-    "ben",
-    "carla",
-    "chen",
-    "dilan",
-    "dora",
-    "emil",
-    "fatma",
-    "greta",
-    "hugo",
-    "ines",
-    "jonas",
-    "karim",
-    "lena",
-    "marco",
-    "nadia",
-    "olga",
-    "pavel",
-    "quinn",
-    "rosa",
-    "samir",
-    "tara",
-    "umar",
-    "vera",
-    "wanda",
-    "xenia",
-    "yusuf",
-    "zoe",
-]
+    "ada", "anton", "bella", "ben", "carla", "chen", "dilan", "dora", "emil", "fatma",
+    "greta", "hugo", "ines", "jonas", "karim", "lena", "marco", "nadia", "olga", "pavel",
+    "quinn", "rosa", "samir", "tara", "umar", "vera", "wanda", "xenia", "yusuf", "zoe",
+]  # fmt: skip
 ATTENTION, POSITIONS = "02_attention", "01_positional_encoding"
 #: a mistake that mistakes.py does not know
 UNKNOWN = Variant("unknown", "attention", [(" / math.sqrt(d_k)", " / math.sqrt(2 * d_k)")])
