@@ -3,6 +3,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
 ASSIGNMENTS := $(notdir $(wildcard source/*))
+DEMO := sample-class
 # The student kernel must not see this folder, so coursekit is installed as a copy and brought up to date here.
 SOURCES := pyproject.toml README.md $(shell find coursekit -type f -not -name '*.pyc')
 
@@ -18,16 +19,17 @@ export PYTHONWARNINGS := ignore:Object of type
 
 .PHONY: bench bench-large demo demos test setup release grade feedback audit attacks pictures lint clean help
 
-demo: setup  ## set everything up, hand in a sample class, grade it, write the feedback pages and a class report
-	nbgrader db upgrade --log-level=WARN
-	$(MAKE) --no-print-directory release
-	coursekit samples --odd 02_attention
-	$(MAKE) --no-print-directory grade feedback
-	coursekit table
-	coursekit report 02_attention
-	@echo "Feedback pages: feedback/<student>/<assignment>/*.html"
-	@echo "For example:    $(CURDIR)/feedback/mistake-no-scale/02_attention/attention.html"
-	@echo "Class report:   $(CURDIR)/reports/02_attention/report.html"
+demo: setup  ## grade a sample class in a folder of its own, write the feedback pages and a class report
+	rm -rf $(DEMO) && mkdir -p $(DEMO)/tests
+	cp -R nbgrader_config.py source $(DEMO) && cp -R $(ASSIGNMENTS:%=tests/%) $(DEMO)/tests
+	cd $(DEMO) && for name in $(ASSIGNMENTS); do nbgrader generate_assignment $$name --log-level=WARN || exit 1; done
+	cd $(DEMO) && coursekit samples --odd 02_attention
+	cd $(DEMO) && coursekit autograde || test $$? -eq 1 # 1: not everybody's work could be graded, as it says
+	cd $(DEMO) && for name in $(ASSIGNMENTS); do nbgrader generate_feedback $$name --log-level=WARN || exit 1; done
+	cd $(DEMO) && coursekit table && coursekit report 02_attention
+	@echo "Feedback pages: $(DEMO)/feedback/<student>/<assignment>/*.html"
+	@echo "For example:    $(CURDIR)/$(DEMO)/feedback/mistake-no-scale/02_attention/attention.html"
+	@echo "Class report:   $(CURDIR)/$(DEMO)/reports/02_attention/report.html"
 
 test: setup $(VENV)/pretrained $(VENV)/extras $(VENV)/browser  ## set everything up and pass all tests
 	pytest --numprocesses=2 --dist=loadfile --no-loadscope-reorder $(TESTFLAGS)
@@ -70,7 +72,8 @@ grade: setup  ## autograde what is new in submitted/ (FLAGS=--force: everything)
 	coursekit autograde $(FLAGS) || test $$? -eq 1 # 1: not everybody's work could be graded, as it says
 
 feedback: setup  ## write the feedback pages that are missing (FLAGS=--force: all)
-	for name in $(ASSIGNMENTS); do nbgrader generate_feedback $$name $(FLAGS) --log-level=WARN || exit 1; done
+	for name in $(ASSIGNMENTS); do ls -d autograded/*/$$name > /dev/null 2>&1 || continue; \
+		nbgrader generate_feedback $$name $(FLAGS) --log-level=WARN || exit 1; done
 
 demos: setup  ## train the models of the course with 3 seeds each, and fail under the targets
 	python -m demos
@@ -94,9 +97,9 @@ pictures: setup $(VENV)/extras $(VENV)/browser  ## take the pictures in docs/pic
 lint: setup  ## check format and style
 	ruff format --check . && ruff check .
 
-clean:  ## remove the environment and everything that grading wrote
-	rm -rf $(VENV) .coursekit gradebook.db* .pytest_cache .ruff_cache build
-	git clean -fdXq submitted autograded feedback reports
+clean:  ## remove the environment and what can be made again; submissions and the gradebook stay
+	rm -rf $(VENV) $(DEMO) .coursekit .pytest_cache .ruff_cache build
+	git clean -fdXq autograded feedback reports
 
 help:
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12

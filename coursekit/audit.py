@@ -68,6 +68,8 @@ def run_audit(
         [variant for variant in found if fnmatchcase(variant.name, only)]
         for found in (mistakes_of(assignment), alternatives_of(assignment))
     )
+    if only != "*" and not mistakes + alternatives:
+        raise CourseError(f"{assignment.checks} has no mistake and no alternative that fits `{only}`")
     variants = [SOLUTION, BLANK, *mistakes, *alternatives]
     graded = dict(grade_variants(assignment, variants, workers, progress, thorough))
     for variant in graded.values():
@@ -88,7 +90,7 @@ def _problems(audit: Audit) -> Iterator[str]:
                     yield f"false alarm: {name} fails {exercise.grade_id}::{check.name}. {check.message}"
     if results[BLANK].earned:
         yield f"the blank notebook earns {results[BLANK].earned:g} points"
-    sentences = {mistake.name: mistake.sentence for mistake in audit.mistakes}
+    sentences = {mistake.name: mistake.sentence for mistake in mistakes_of(audit.assignment)}
     for mistake in audit.mistakes:
         failed = failed_checks(results[mistake.name])
         known = {f"{e.grade_id}::{c.name}" for e in results[SOLUTION].exercises for c in e.checks}

@@ -64,7 +64,9 @@ class Assignment:
         """
         path = self.course.root / self.course.release / self.name / f"{notebook}.ipynb"
         if not path.exists():
-            raise CourseError(f"{path} does not exist: run `nbgrader generate_assignment {self.name}` first")
+            raise CourseError(
+                f"{path} does not exist: run `nbgrader generate_assignment {self.name} --force` first"
+            )
         return _read(path)
 
     def released_names(self) -> list[str]:

@@ -139,7 +139,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo) -> Itera
             run.faults.append(f"{item.nodeid}: {call.excinfo.exconly().splitlines()[0]}")
             found = ("failed", "")
         outcome, message = found
-        message = message if len(message) <= _MAX_MESSAGE else message[:_MAX_MESSAGE] + "…"
+        message = _shown(message)
     seen = run.references.get(_check_name(item))
     wrong, numbers = wrong_answer(outcome, message, seen, drawn="draw" in item.fixturenames)
     exercise.checks.append(
@@ -168,6 +168,14 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
                 if check.outcome != "passed":
                     line = f"  {check.name}: {check.outcome}. {check.message}"
                     terminalreporter.line(f"{line} {check.diagnosis}".rstrip())
+
+
+def _shown(message: str) -> str:
+    """The message, not too long, and without what would steer a terminal: it may hold a student's text."""
+    cut = message if len(message) <= _MAX_MESSAGE else message[:_MAX_MESSAGE] + "…"
+    return "".join(
+        mark if mark.isprintable() or mark in "\n\t" else "\N{REPLACEMENT CHARACTER}" for mark in cut
+    )
 
 
 def _sentence(item: pytest.Item) -> str:

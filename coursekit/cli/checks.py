@@ -4,7 +4,7 @@ import argparse
 
 from tqdm import tqdm
 
-from coursekit.cli.common import Commands, assignments_of
+from coursekit.cli.common import Commands, assignments_of, at_least_one
 
 
 def add(commands: Commands) -> None:
@@ -13,7 +13,7 @@ def add(commands: Commands) -> None:
         ("record", _record, "record anew what the solutions and mistakes give (reference.safetensors)"),
     ]:
         added = commands.add_for_assignments(name, run, text)
-        added.add_argument("--workers", type=int, help="default: the number of cores")
+        added.add_argument("--workers", type=at_least_one, help="default: the number of cores")
         if run is _audit:
             added.add_argument("--only", default="*", metavar="PATTERN", help="of the names of variants")
     commands.add_for_assignments(

@@ -34,13 +34,25 @@ def assignments_of(options: argparse.Namespace) -> list[Assignment]:
     """The assignments that were named, or all.
 
     Raises:
-        CourseError: there is none of that name.
+        CourseError: there is none, or none of that name.
     """
     course = Course(options.course_dir.resolve())
     known = {assignment.name: assignment for assignment in course.assignments()}
+    if not known:
+        raise CourseError(
+            f"{course.root / course.source} holds no assignment: run this in the folder of a course, or name it by --course-dir"
+        )
     unknown = [name for name in options.assignments if name not in known]
     if unknown:
         raise CourseError(
             f"{course.root / course.source} has no {', '.join(unknown)}; it has {', '.join(known)}"
         )
     return [known[name] for name in options.assignments or known]
+
+
+def at_least_one(text: str) -> int:
+    """A number of workers, for argparse."""
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text} is less than 1")
+    return number

@@ -2,13 +2,14 @@
 
 import argparse
 import os
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tqdm import tqdm
 
-from coursekit.cli.common import Commands, assignments_of
+from coursekit.cli.common import Commands, assignments_of, at_least_one
 from coursekit.kernels import KERNELS, NONE
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ def add(commands: Commands) -> None:
     ]:
         added = commands.add_for_assignments(name, run, text)
         added.add_argument(
-            "--workers", type=int, help="processes on this machine; default: the number of cores"
+            "--workers", type=at_least_one, help="processes on this machine; default: the number of cores"
         )
         added.add_argument("--scheduler", default="", metavar="ADDRESS", help="of a Dask cluster that grades")
         added.add_argument(
@@ -64,6 +65,7 @@ def _regrade(options: argparse.Namespace) -> int:
     from coursekit.grading.regrade import Move, move_lines, moves
     from coursekit.grading.write import Writer
 
+    failed = False
     for run, course in _class_runs(options):
         students = course.handed_in(run.assignment.name)
         writer = Writer(course)
@@ -74,14 +76,19 @@ def _regrade(options: argparse.Namespace) -> int:
                 if isinstance(found, Move):
                     moved.append(found)
                     continue
-                if not options.dry_run:
+                failures = [
+                    f"{found.student}: left as it was. {n.failure}" for n in found.notebooks if n.failure
+                ]
+                problems += failures
+                if not options.dry_run and not failures:
                     problems += writer.write(found, run.assignment.name)
                 bar.update()
         print("\n".join([*move_lines(moved), *problems]))
         count = len({move.student for move in moved})
         verb = "would move" if options.dry_run else "moved"
         print(f"{run.assignment.name}: the points of {count} of {len(students)} students {verb}.")
-    return 0
+        failed = failed or bool(problems)
+    return int(failed)
 
 
 def _get_ready(options: argparse.Namespace) -> None:
@@ -102,6 +109,9 @@ def _class_runs(options: argparse.Namespace) -> "Iterator[tuple[ClassRun, Runnin
     workers = options.workers or os.cpu_count() or 1
     for assignment in assignments_of(options):
         course = RunningCourse.open(assignment.course.root)
+        if not options.assignments and assignment.name not in course.assignments():
+            print(f"{assignment.name}: passed over, since it was not generated yet", file=sys.stderr)
+            continue
         own = course.assignment(assignment.name)
         yield ClassRun(course, own, workers, options.scheduler, kernel, options.fresh), course
 

@@ -2,9 +2,13 @@
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from coursekit.cli.common import Commands, assignments_of
-from coursekit.course import CourseError
+from coursekit.course import Assignment, CourseError
+
+if TYPE_CHECKING:
+    from coursekit.report.groups import AnswerGroup
 
 
 def add(commands: Commands) -> None:
@@ -37,14 +41,18 @@ def _table(options: argparse.Namespace) -> int:
 
 def _report(options: argparse.Namespace) -> int:
     from coursekit.report.collect import was_graded
-    from coursekit.report.data import folder_of, groups_in, write_data
+    from coursekit.report.data import folder_of, write_data
     from coursekit.report.page import write_page
     from coursekit.report.summary import make_report, summary_lines
 
     chosen = assignments_of(options)
-    every = chosen[0].course.assignments() if chosen else []
-    for assignment in chosen if options.assignments else filter(was_graded, chosen):
-        sizes = {group.id: len(group.students) for group in groups_in(assignment)}
+    every = chosen[0].course.assignments()
+    if not options.assignments:
+        chosen = list(filter(was_graded, chosen))
+        if not chosen:
+            raise CourseError("nothing is graded yet: run `coursekit autograde` first")
+    for assignment in chosen:
+        sizes = {group.id: len(group.students) for group in _groups_before(assignment)}
         report = make_report(assignment, every[: every.index(assignment)], sizes)
         folder = folder_of(assignment)
         page = write_page(folder, report)
@@ -52,6 +60,16 @@ def _report(options: argparse.Namespace) -> int:
         print("\n".join(summary_lines(report)))
         print(f"  {page}", end="\n\n")
     return 0
+
+
+def _groups_before(assignment: Assignment) -> "list[AnswerGroup]":
+    """The groups of the last report; none if it can't be read, since it is about to be written anew."""
+    from coursekit.report.data import groups_in
+
+    try:
+        return groups_in(assignment)
+    except CourseError:
+        return []
 
 
 def _comment(options: argparse.Namespace) -> int:

@@ -1,10 +1,13 @@
 """Unpacking downloads: what is wrong with one archive concerns that archive alone."""
 
+import gzip
+import lzma
 import shutil
 import tarfile
 import zipfile
+import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO
 
@@ -14,17 +17,21 @@ from traitlets import Integer
 _ENDINGS = (".tar.gz", ".tgz", ".zip", ".gz")
 _JUNK = ("__MACOSX", ".ipynb_checkpoints")
 _BROKEN = (OSError, EOFError, ValueError, RuntimeError, NotImplementedError, zipfile.BadZipFile)
-_BROKEN += (tarfile.TarError,)
+_BROKEN += (tarfile.TarError, zlib.error, lzma.LZMAError)
+#: what a file takes on a disk, however small it is
+_LEAST = 4096
 
 
 class HarmlessExtractor(ExtractorPlugin):
     """Takes the place of nbgrader's extractor, which ends the whole command at a broken or malicious archive.
 
-    An archive is unpacked into a folder of its name. Names that lead out of it, links, and what operating
-    systems add are left out.
+    An archive is unpacked into a folder of its name. Names that lead out of it, links, files with holes, and what
+    operating systems add are left out.
     """
 
-    download_limit = Integer(8192, help="MiB that a download may take when it is unpacked").tag(config=True)
+    download_limit = Integer(8192, help="MiB that all downloads may take when they are unpacked").tag(
+        config=True
+    )
     size_limit = Integer(256, help="MiB that an archive inside a download may take").tag(config=True)
 
     def extract(self, archive_path: str, extracted_path: str) -> None:
@@ -32,6 +39,7 @@ class HarmlessExtractor(ExtractorPlugin):
         files = sorted(path for path in source.rglob("*") if path.is_file() and not path.is_symlink())
         if not files:
             self.log.warning("%s is empty: put there what you downloaded", source)
+        left = self.download_limit << 20
         for path in files:
             target = Path(extracted_path) / path.relative_to(source)
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -39,33 +47,59 @@ class HarmlessExtractor(ExtractorPlugin):
                 shutil.copyfile(path, target)
                 continue
             folder = target.with_name(_stem(path.name))
-            self._unpack(path, folder, self.download_limit << 20)
+            left = self._unpack(path, folder, left)
             for packed in _archives_in(folder):
-                left = self._unpack(packed, packed.with_name(_stem(packed.name)), self.size_limit << 20)
+                allowed = rest = min(left, self.size_limit << 20)
+                rest = self._unpack(packed, packed.with_name(_stem(packed.name)), rest)
                 for inner in _archives_in(packed.with_name(_stem(packed.name))):
-                    left = self._unpack(inner, inner.with_name(_stem(inner.name)), left)
+                    rest = self._unpack(inner, inner.with_name(_stem(inner.name)), rest)
+                left -= allowed - rest
 
     def _unpack(self, archive: Path, folder: Path, left: int) -> int:
         """Unpack into `folder`; gives how many bytes are left of those that it may take."""
+        allowance = _Allowance(left)
         try:
-            with _opened(archive) as members:
-                folder.mkdir(parents=True, exist_ok=True)
-                for name, stream in members:
-                    place = _place(name)
-                    if place is None:
-                        self.log.warning("%s: %r leads out of its folder and was left out", archive, name)
-                    elif place.parts and not set(place.parts) & set(_JUNK) and place.name[:2] != "._":
-                        left = _write(stream, folder / place, left)
+            for name, stream in _members(archive, allowance):
+                place = _place(name)
+                if place is None:
+                    self.log.warning("%s: %r leads out of its folder and was left out", archive, name)
+                elif place.parts and not set(place.parts) & set(_JUNK) and place.name[:2] != "._":
+                    _write(stream, folder / place)
         except _TooLarge:
             self.log.warning("%s takes too much space when it is unpacked: the rest was left out", archive)
             return 0
         except _BROKEN as error:
             self.log.warning("%s can't be unpacked: %s. Unpack or ask for it by hand.", archive, error)
-        return left
+        return allowance.left
 
 
 class _TooLarge(Exception):
     """An archive holds more than it may."""
+
+
+@dataclass
+class _Allowance:
+    """How many bytes may still be unpacked."""
+
+    left: int
+
+    def take(self, size: int) -> None:
+        if size > self.left:
+            raise _TooLarge
+        self.left -= size
+
+
+@dataclass
+class _Counted:
+    """A stream that is read at the cost of an allowance, at its end too, so that nobody reads there for ever."""
+
+    stream: IO[bytes]
+    allowance: _Allowance
+
+    def read(self, size: int) -> bytes:
+        block = self.stream.read(size)
+        self.allowance.take(max(len(block), _LEAST))
+        return block
 
 
 def _archives_in(folder: Path) -> list[Path]:
@@ -78,17 +112,25 @@ def _stem(name: str) -> str | None:
     return name[: -len(ending)] or "archive" if ending else None
 
 
-@contextmanager
-def _opened(path: Path) -> Iterator[Iterator[tuple[str, IO[bytes]]]]:
-    """Name and content of each ordinary file in an archive."""
+def _members(path: Path, allowance: _Allowance) -> Iterator[tuple[str, IO[bytes] | _Counted]]:
+    """Name and content of each ordinary file in an archive; the content has to be read before the next is asked for."""
     if zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as archive:
-            files = (entry for entry in archive.infolist() if not entry.is_dir())
-            yield ((entry.filename, archive.open(entry)) for entry in files)
+            for entry in archive.infolist():
+                allowance.take(_LEAST)
+                if not entry.is_dir():
+                    with archive.open(entry) as stream:
+                        yield entry.filename, _Counted(stream, allowance)
     else:
-        with tarfile.open(path) as archive:
-            files = (entry for entry in archive if entry.isfile())
-            yield ((entry.name, archive.extractfile(entry)) for entry in files)
+        # as a stream, since a header may be as long as a file
+        with (
+            gzip.open(path) as stream,
+            tarfile.open(fileobj=_Counted(stream, allowance), mode="r|") as archive,
+        ):
+            for entry in archive:
+                allowance.take(_LEAST)
+                if entry.isfile() and not entry.issparse():
+                    yield entry.name, archive.extractfile(entry)
 
 
 def _place(name: str) -> PurePosixPath | None:
@@ -96,15 +138,11 @@ def _place(name: str) -> PurePosixPath | None:
     return None if path.is_absolute() or ".." in path.parts else path
 
 
-def _write(stream: IO[bytes], path: Path, left: int) -> int:
+def _write(stream: IO[bytes] | _Counted, path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    with stream, path.open("wb") as file:
-        while block := stream.read(1 << 20):
-            left -= len(block)
-            if left < 0:
-                break
-            file.write(block)
-    if left < 0:
-        path.unlink()
-        raise _TooLarge
-    return left
+    with path.open("wb") as file:
+        try:
+            shutil.copyfileobj(stream, file, _LEAST)  # some formats unpack a block of this size to 100 MB
+        except Exception:
+            path.unlink()  # half a notebook is none
+            raise

@@ -45,7 +45,7 @@ def _assignments(course: RunningCourse) -> Iterator[Finding]:
     for name in names:
         assignment = course.assignment(name)
         if not assignment.released_names():
-            generate = f"`nbgrader generate_assignment {name}`"
+            generate = f"`nbgrader generate_assignment {name} --force`"
             yield Finding("assignment", NOTE, f"{name} was not released", generate)
             continue
         try:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import nbformat
 
+from coursekit.checks.results import MISSING, UNREADABLE, SubmissionResult
 from coursekit.course import Assignment, CourseError
 from coursekit.grading.cluster import DaskWorkers
 from coursekit.grading.folders import RunningCourse
@@ -65,7 +66,10 @@ class ClassRun:
         self._fresh = fresh or settings.fresh
         self._results = Results(course.root)
         self._workers = DaskWorkers(assignment, scheduler) if scheduler else LocalWorkers(assignment, workers)
-        course.require(assignment)
+        if assignment.name not in course.assignments():
+            raise CourseError(
+                f"the gradebook has no {assignment.name}: run `nbgrader generate_assignment {assignment.name} --force` first"
+            )
         require_bound(assignment)
         self._workers.start()
         self._released = {name: assignment.released(name) for name in assignment.released_names()}
@@ -77,7 +81,7 @@ class ClassRun:
             student
             for student in self._course.handed_in(name)
             if self._course.is_newer(student, name)
-            or not all(self._course.result(student, name, notebook) for notebook in self._released)
+            or not all(_is_done(self._course.result(student, name, notebook)) for notebook in self._released)
         ]
 
     def grade(self, students: Sequence[str]) -> Iterator[Submission]:
@@ -142,3 +146,8 @@ class ClassRun:
         else:
             notebook.kept = notebook.kept.with_newer(outcome.kept, notebook.key)
             self._results.keep(self.assignment.name, notebook.key, notebook.kept)
+
+
+def _is_done(result: SubmissionResult | None) -> bool:
+    """False for what was not graded, or on which the grader failed: such a result has no key."""
+    return result is not None and (bool(result.key) or result.status in (MISSING, UNREADABLE))

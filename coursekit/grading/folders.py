@@ -11,14 +11,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.api import Gradebook
 from nbgrader.coursedir import CourseDirectory
+from sqlalchemy.exc import SQLAlchemyError
+from traitlets import TraitError
 from traitlets.config import Config, PyFileConfigLoader
 
 from coursekit.checks.results import SubmissionResult
 from coursekit.course import Assignment, Course, CourseError
 from coursekit.kept import FOLDER
-from coursekit.nbgrader_plugin.run import RESULT
+from coursekit.nbgrader_plugin.run import RESULT, RunChecks
 
 if TYPE_CHECKING:  # it imports all of nbgrader's commands
     from nbgrader.apps import NbGrader
@@ -38,12 +40,16 @@ class RunningCourse:
         """The course folder `root`.
 
         Raises:
-            CourseError: its nbgrader_config.py stops with an error.
+            CourseError: its nbgrader_config.py stops with an error, or a setting has the wrong type.
         """
         config = _configuration(root / "nbgrader_config.py")
         log = logging.getLogger(__name__)
         log.setLevel(logging.CRITICAL)  # what nbgrader has to tell stands in its results
-        return cls(root, CourseDirectory(config=config, root=str(root)), config, log)
+        try:
+            RunChecks(config=config)
+            return cls(root, CourseDirectory(config=config, root=str(root)), config, log)
+        except TraitError as error:
+            raise CourseError(f"{root / 'nbgrader_config.py'}: {error}") from error
 
     @classmethod
     def of(cls, app: "NbGrader") -> "RunningCourse":
@@ -58,18 +64,19 @@ class RunningCourse:
         """nbgrader's database, to be used in a `with` statement."""
         path = self.root / "gradebook.db"
         if self.folders.db_url == f"sqlite:///{path}" and not path.exists():
-            raise CourseError(f"{path} does not exist: run `nbgrader generate_assignment` first")
-        return Gradebook(self.folders.db_url, self.folders.course_id)
+            raise CourseError(
+                f"{path} does not exist: run `nbgrader generate_assignment --force` for its assignments first"
+            )
+        try:
+            return Gradebook(self.folders.db_url, self.folders.course_id)
+        except SQLAlchemyError as error:
+            reason = str(error).splitlines()[0]
+            raise CourseError(f"the gradebook {self.folders.db_url} can't be opened: {reason}") from error
 
-    def require(self, assignment: Assignment) -> None:
-        """Raise CourseError unless the gradebook knows the assignment."""
+    def assignments(self) -> set[str]:
+        """The assignments that the gradebook knows: those that were generated."""
         with self.gradebook() as gradebook:
-            try:
-                gradebook.find_assignment(assignment.name)
-            except MissingEntry:
-                raise CourseError(
-                    f"the gradebook has no {assignment.name}: run `nbgrader generate_assignment {assignment.name}` first"
-                ) from None
+            return {entry.name for entry in gradebook.assignments}
 
     @contextlib.contextmanager
     def alone(self) -> Iterator[None]:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from html import unescape
 
 from nbformat import NotebookNode
 
@@ -25,7 +26,7 @@ class Heading:
 def headings(notebook: NotebookNode) -> list[Heading]:
     """All headings of the markdown cells, in order. Of several with the same text, a link finds the first."""
     return [
-        Heading(plain_text(found[3]), found[2], index)
+        Heading(plain_text(found[3]), unescape(found[2]), index)
         for index, cell in enumerate(notebook.cells)
         if cell.cell_type == "markdown" and "#" in cell.source
         for found in HEADING.finditer(harmless_markdown(cell.source))

@@ -26,6 +26,7 @@ _TAGS = {
 _CLASS = re.compile(r"highlight|hl-\w+|language-[\w+-]+|(inline|block)-formula|[a-z]{1,2}\d?")
 _UNDESCRIBED = re.compile(r"<img(?![^>]*\balt=)")
 _FORMULA = re.compile(r'<code class="(inline|block)-formula">([^<]*)</code>')
+_LINKS = ("http://", "https://", "mailto:", "#")
 _PLAIN = ("title", "alt", "width", "height", "align", "colspan", "rowspan", "start", "style")
 _STYLES = CSSSanitizer(allowed_css_properties=["text-align", "width", "height"])
 
@@ -97,7 +98,7 @@ def _allowed(tag: str, name: str, value: str) -> bool:
         case "id":
             return tag in ("h1", "h2", "h3", "h4", "h5", "h6")
         case "href":
-            return tag == "a" and not value.lower().startswith("data:")
+            return tag == "a" and _as_browsers_read(value).startswith(_LINKS)
         case "src":
             return tag == "img" and value.startswith(
                 ("data:image/png;", "data:image/jpeg;", "data:image/gif;")
@@ -105,3 +106,8 @@ def _allowed(tag: str, name: str, value: str) -> bool:
         case "open":
             return tag == "details"
     return name in _PLAIN
+
+
+def _as_browsers_read(address: str) -> str:
+    """Without what they skip, such as a line break within `javascript:`."""
+    return "".join(c for c in unescape(address) if c.isprintable() and not c.isspace()).lower()

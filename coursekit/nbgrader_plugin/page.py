@@ -47,9 +47,13 @@ class PageParts:
     result: SubmissionResult
     given: frozenset[str]
     _level: int = 2
-    _ids: set[str] = field(default_factory=set)
+    _ids: set[str] = field(init=False)
     _under: str = ""
     _pictures: int = 0
+
+    def __post_init__(self) -> None:
+        # those that links on the page lead to, so that no heading takes one of them
+        self._ids = {name for cell in self.notebook.cells if (name := grade_id(cell))}
 
     def parts(self) -> list[Part]:
         found = headings(self.notebook)

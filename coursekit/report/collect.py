@@ -98,7 +98,7 @@ def _member(course: RunningCourse, table: ClassTable, row: Row) -> Member:
         row.student,
         row.status,
         row.total,
-        100 * row.total / out_of if row.total is not None and out_of else None,
+        100 * row.earned / out_of if row.earned is not None and out_of else None,
         sum(result.seconds for result in row.results),
         course.folders.get_existing_timestamp(str(course.autograded(row.student, table.assignment))),
         {f"{exercise.grade_id}::{check.name}": check for exercise, check in _found(row)},

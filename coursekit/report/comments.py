@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from nbgrader.api import Comment, Gradebook, MissingEntry
 
+from coursekit.checks.wrong import same_numbers
 from coursekit.course import Assignment, CourseError
 from coursekit.grading.folders import RunningCourse
 from coursekit.report.data import FOLDER, groups_in
@@ -79,8 +80,11 @@ def _comment(gradebook: Gradebook, cell: str, notebook: str, assignment: str, st
 def _still_wrong(
     course: RunningCourse, assignment: Assignment, group: AnswerGroup, notebook: str, student: str
 ) -> bool:
-    """False if what the student handed in since passes the check, or was not graded."""
+    """False if what the student handed in since passes the check, fails it otherwise, or was not graded."""
     result = course.result(student, assignment.name, notebook)
     exercise = result.exercise(group.exercise) if result else None
     checks = {check.name: check for check in exercise.checks} if exercise else {}
-    return group.checks[0] in checks and checks[group.checks[0]].outcome != "passed"
+    found = checks.get(group.checks[0])
+    if found is None or found.wrong != group.wrong:
+        return False
+    return same_numbers(list(group.wrong_numbers), found.wrong_numbers)

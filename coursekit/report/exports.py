@@ -16,7 +16,7 @@ from nbgrader.api import Gradebook, MissingEntry, Student
 from nbgrader.plugins import ExportPlugin
 from traitlets import Dict, Unicode
 
-from coursekit.course import Course, CourseError
+from coursekit.course import CourseError
 from coursekit.grading.folders import RunningCourse
 from coursekit.report.gradescope import results_of
 from coursekit.report.table import Row, class_table
@@ -24,16 +24,15 @@ from coursekit.report.table import Row, class_table
 
 @dataclass(frozen=True)
 class Score:
-    """One student in one assignment. `value` is what nbgrader calls the score: without the penalty for being late."""
+    """One student in one assignment. `value` is what nbgrader calls the score: with the penalty taken off."""
 
     student: Student
     row: Row
-    penalty: float
     maximum: float
 
     @property
     def value(self) -> float | None:
-        return None if self.row.total is None else max(0.0, self.row.total - self.penalty)
+        return self.row.total
 
     @property
     def ungraded(self) -> list[str]:
@@ -81,15 +80,12 @@ class Export(ExportPlugin):
         except MissingEntry:
             known = ", ".join(entry.name for entry in gradebook.assignments)
             raise CourseError(f"the gradebook has no {name}; it has {known}") from None
-        penalties = {each.student_id: each.late_submission_penalty for each in entry.submissions}
         students = {student.id: student for student in gradebook.students}
         wanted = {str(student) for student in self.student}
-        folders = self.course.folders
-        course = Course(self.course.root, folders.source_directory, folders.release_directory)
-        for row in class_table(course.assignment(name)).rows:
+        for row in class_table(self.course.assignment(name)).rows:
             if not wanted or row.student in wanted:
                 student = students.get(row.student) or Student(id=row.student)
-                yield Score(student, row, penalties.get(row.student) or 0.0, entry.max_score)
+                yield Score(student, row, entry.max_score)
 
     def _tell(self, assignment: str, scores: list[Score]) -> None:
         without = Counter(score.row.status for score in scores if score.value is None)
@@ -106,7 +102,7 @@ class Export(ExportPlugin):
 
 
 class TableExport(Export):
-    """The columns of nbgrader's own CSV file, with status, and with nothing where nothing was graded."""
+    """Names, status, what is still to be graded by hand, and points: none where nothing was graded."""
 
     def write(self, destination: Path, scores: dict[str, list[Score]]) -> None:
         head = ["assignment", "student_id", "last_name", "first_name", "email", "status", "ungraded"]
@@ -182,8 +178,8 @@ class GradescopeExport(Export):
 def remark(score: Score) -> str:
     """What a person has to know about a score; empty if there is nothing to say."""
     parts = [score.row.status] if score.row.status != "graded" else []
-    if score.value is not None and score.penalty:
-        parts.append(f"{score.penalty:g} points off for being late")
+    if score.value is not None and score.row.penalty:
+        parts.append(f"{score.row.penalty:g} points off for being late")
     if score.ungraded:
         parts.append(f"not graded yet: {', '.join(score.ungraded)}")
     return "; ".join(parts)
@@ -191,9 +187,9 @@ def remark(score: Score) -> str:
 
 def _fields(score: Score) -> list[Any]:
     student, row = score.student, score.row
-    penalty = None if score.value is None else score.penalty
+    penalty = None if score.value is None else row.penalty
     names = [student.id, student.last_name, student.first_name, student.email]
-    return [*names, row.status, " ".join(score.ungraded), row.total, penalty, score.value, score.maximum]
+    return [*names, row.status, " ".join(score.ungraded), row.earned, penalty, score.value, score.maximum]
 
 
 def _last_first(student: Student) -> str:

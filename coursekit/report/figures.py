@@ -23,6 +23,8 @@ from coursekit.report.statistics import Stage
 BLUE, ORANGE = (sns.color_palette("colorblind")[index] for index in (0, 1))
 PASSED, FAILED, NO_VERDICT = "#cfe3f3", "#c44e00", "#4d4d4d"
 _MAX_NAMES = 60
+#: extra credit can make more than 100 %, and who has it is shown at the edge
+_DRAWN = (0, 100)
 
 
 @dataclass(frozen=True)
@@ -38,8 +40,9 @@ def score_distribution(results: ClassResults) -> Picture:
     scores = np.asarray(results.scores)
     low, middle, high = np.percentile(scores, (25, 50, 75))
     figure, axes = plt.subplots(figsize=(6, 2.5), layout="constrained")
-    axes.hist(scores, bins=np.arange(0, 101, 10), color=BLUE, edgecolor="white")
-    axes.axvline(middle, color=ORANGE, linewidth=2.5)
+    drawn = np.clip(scores, *_DRAWN)
+    axes.hist(drawn, bins=np.arange(0, 101, 10), color=BLUE, edgecolor="white")
+    axes.axvline(np.median(drawn), color=ORANGE, linewidth=2.5)
     axes.set_title(f"median {middle:.0f}", loc="left", fontsize=10, color="#333333")
     axes.set(xlabel="score (% of the points graded so far)", ylabel="students", xlim=(0, 100))
     text = (
@@ -85,8 +88,8 @@ def progress_chart(stages: Sequence[Stage]) -> Picture:
     """The scores of each assignment as a box, in the order of the course."""
     figure, axes = plt.subplots(figsize=(6, 1.1 + 0.4 * len(stages)), layout="constrained")
     sns.boxplot(
-        [list(stage.scores) for stage in stages], orient="h", ax=axes, color=PASSED, width=0.6, fliersize=3,
-        medianprops={"color": ORANGE, "linewidth": 2.5},
+        [np.clip(stage.scores, *_DRAWN) for stage in stages], orient="h", ax=axes, color=PASSED, width=0.6,
+        fliersize=3, medianprops={"color": ORANGE, "linewidth": 2.5},
     )  # fmt: skip
     axes.set_yticks(range(len(stages)), [stage.assignment for stage in stages])
     axes.set(xlabel="score (% of the points graded so far)", xlim=(-2, 102))

@@ -16,13 +16,18 @@ SMALLEST = 2
 
 @dataclass(frozen=True)
 class AnswerGroup:
-    """Students with the same wrong answer. `checks` are those of the exercise in which it shows."""
+    """Students with the same wrong answer. `checks` are those of the exercise in which it shows.
+
+    `wrong` and `wrong_numbers` tell the answer to the first of them from others; see `CheckResult`.
+    """
 
     id: str
     exercise: str
     checks: tuple[str, ...]
     students: tuple[str, ...]
     message: str
+    wrong: str
+    wrong_numbers: tuple[float, ...]
     mistake: str = ""
     sentence: str = ""
 
@@ -51,7 +56,9 @@ def answer_groups(results: ClassResults) -> list[AnswerGroup]:
         id = _unused(f"{exercise.removeprefix(TEST_PREFIX)}-{found[0].digest}", used)
         groups.append(
             AnswerGroup(
-                id, exercise, checks, students, found[0].result.message, named.mistake, named.diagnosis
+                *(id, exercise, checks, students),
+                *(found[0].result.message, found[0].result.wrong, tuple(found[0].result.wrong_numbers)),
+                *(named.mistake, named.diagnosis),
             )
         )
     return sorted(groups, key=lambda group: -len(group.students))

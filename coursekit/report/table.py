@@ -19,16 +19,25 @@ NOT_AUTOGRADED = "not autograded"
 
 @dataclass
 class Row:
-    """One student in one assignment. `points` holds None where nothing was graded yet, or by hand."""
+    """One student in one assignment. `points` holds None where nothing was graded yet.
+
+    `earned` is the sum of the points, and `penalty` what being late costs.
+    """
 
     student: str
     status: str
     points: dict[str, float | None] = field(default_factory=dict)
-    total: float | None = None
+    earned: float | None = None
+    penalty: float = 0.0
     #: graded without a sandbox
     unprotected: bool = False
     #: of each notebook that was graded
     results: list[SubmissionResult] = field(default_factory=list, repr=False)
+
+    @property
+    def total(self) -> float | None:
+        """What nbgrader calls the score."""
+        return None if self.earned is None else max(0.0, self.earned - self.penalty)
 
 
 @dataclass
@@ -54,8 +63,11 @@ def class_table(assignment: Assignment) -> ClassTable:
         names = [notebook.name for notebook in notebooks]
         known = {student.id for student in gradebook.students}
         points = _points(gradebook, assignment.name)
+        penalties = _penalties(gradebook, assignment.name)
     rows = [
-        _row(course, assignment.name, student, names, points.get(student, {}), maximum)
+        _row(
+            course, assignment.name, student, names, points.get(student, {}), penalties.get(student), maximum
+        )
         for student in sorted(known | set(course.handed_in()))
     ]
     return ClassTable(assignment.name, maximum, rows)
@@ -79,12 +91,23 @@ def _points(gradebook: Gradebook, assignment: str) -> dict[str, dict[str, float 
     return found
 
 
+def _penalties(gradebook: Gradebook, assignment: str) -> dict[str, float | None]:
+    """What being late costs, by student, in one query."""
+    found = (
+        gradebook.db.query(SubmittedAssignment.student_id, SubmittedAssignment.late_submission_penalty)
+        .join(AssignmentEntry, AssignmentEntry.id == SubmittedAssignment.assignment_id)
+        .filter(AssignmentEntry.name == assignment)
+    )
+    return dict(found.all())
+
+
 def _row(
     course: RunningCourse,
     assignment: str,
     student: str,
     notebooks: list[str],
     points: dict[str, float | None],
+    penalty: float | None,
     exercises: Iterable[str],
 ) -> Row:
     results = [course.result(student, assignment, name) for name in notebooks]
@@ -95,43 +118,44 @@ def _row(
     graded = [value for value in points.values() if value is not None]
     status = next((result.status for result in found if result.status != GRADED), GRADED)
     plain = any(result.kernel == PLAIN for result in found)
-    return Row(student, status, points, sum(graded) if graded else None, plain, found)
+    return Row(student, status, points, sum(graded) if graded else None, penalty or 0.0, plain, found)
 
 
 def table_lines(table: ClassTable) -> Iterator[str]:
-    """The table as text. `-` stands where there are no points yet."""
-    heads = [name.removeprefix("test_") for name in table.maximum]
-    widths = [max(len(head), 5) for head in heads]
-    student = max([len(row.student) for row in table.rows] + [len("student")])
-    status = max([len(row.status) for row in table.rows] + [len("status")])
-
-    def line(name: str, state: str, values: list[str], total: str) -> str:
-        cells = [f"{value:>{width}}" for value, width in zip(values, widths, strict=True)]
-        return "  ".join([f"{name:{student}}", f"{state:{status}}", *cells, f"{total:>5}"])
-
-    yield table.assignment
-    yield line("student", "status", heads, "total")
-    yield line(
-        "", "of", [f"{value:g}" for value in table.maximum.values()], f"{sum(table.maximum.values()):g}"
-    )
+    """The table as text. `-` stands where there are no points yet; being late has a column if it cost anybody points."""
+    late = any(row.penalty for row in table.rows)
+    exercises = [name.removeprefix("test_") for name in table.maximum]
+    heads = ["student", "status", *exercises, *(["late"] if late else []), "total"]
+    maximum = [_text(value) for value in table.maximum.values()]
+    lines = [["", "of", *maximum, *([""] if late else []), _text(sum(table.maximum.values()))]]
     for row in table.rows:
-        yield line(
-            row.student, row.status, [_text(row.points.get(name)) for name in table.maximum], _text(row.total)
-        )
+        points = [_text(row.points.get(name)) for name in table.maximum]
+        cost = [_text(-row.penalty) if row.penalty else ""] if late else []
+        lines.append([row.student, row.status, *points, *cost, _text(row.total)])
+    widths = [max(len(cell) for cell in column) for column in zip(heads, *lines, strict=True)]
+    widths[2:] = [max(width, 5) for width in widths[2:]]
+    yield table.assignment
+    for cells in [heads, *lines]:
+        texts = [f"{cell:{width}}" for cell, width in zip(cells[:2], widths, strict=False)]
+        numbers = [f"{cell:>{width}}" for cell, width in zip(cells[2:], widths[2:], strict=True)]
+        yield "  ".join(texts + numbers)
     unprotected = sum(row.unprotected for row in table.rows)
     if unprotected:
         yield f"{unprotected} graded without a sandbox: their code could read what the grader can read."
 
 
 def write_csv(table: ClassTable, path: Path) -> None:
-    """One line for each student: status, total, points per exercise; empty where there are no points yet."""
+    """One line for each student: status, total, penalty, points per exercise; empty where there are no points yet."""
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
-        writer.writerow(["assignment", "student", "status", "total", "maximum", *table.maximum])
+        writer.writerow(
+            ["assignment", "student", "status", "total", "maximum", "late_penalty", *table.maximum]
+        )
         maximum = sum(table.maximum.values())
         for row in table.rows:
             points = [row.points.get(name) for name in table.maximum]
-            writer.writerow([table.assignment, row.student, row.status, row.total, maximum, *points])
+            head = [table.assignment, row.student, row.status, row.total, maximum, row.penalty]
+            writer.writerow([*head, *points])
 
 
 def _text(value: float | None) -> str:

@@ -7,6 +7,8 @@ from datetime import datetime
 import pytest
 
 from coursekit.checks.results import SubmissionResult
+from coursekit.cli import main
+from coursekit.grading.workers import LocalWorkers
 from coursekit.report.table import class_table
 
 RIGHT = "def double(x):\n    return 2 * x"
@@ -217,7 +219,52 @@ def test_points_that_do_not_add_up_end_the_command_before_anything_is_graded(emp
 def test_without_generate_assignment_one_sentence_says_what_to_do(tiny_course, empty_class, capsys):
     tiny_course.hand_in("ada", tiny_course.answer(RIGHT))
     assert autograde(tiny_course) == 2
-    assert "gradebook.db does not exist: run `nbgrader generate_assignment` first" in capsys.readouterr().err
+    assert (
+        "gradebook.db does not exist: run `nbgrader generate_assignment --force`" in capsys.readouterr().err
+    )
     shutil.copytree(empty_class.root / "source" / "01_double", empty_class.root / "source" / "02_other")
     assert empty_class.coursekit("autograde", "02_other") == 2
-    assert "run `nbgrader generate_assignment 02_other` first" in capsys.readouterr().err
+    assert "run `nbgrader generate_assignment 02_other --force` first" in capsys.readouterr().err
+
+
+def test_an_assignment_that_was_not_generated_yet_does_not_keep_the_others_from_being_graded(
+    empty_class, capsys
+):
+    shutil.copytree(empty_class.root / "source" / "01_double", empty_class.root / "source" / "00_draft")
+    empty_class.hand_in("ada", empty_class.answer(RIGHT, HALF))
+    assert empty_class.coursekit("autograde") == 0
+    told = capsys.readouterr()
+    assert told.out == "01_double: 1 graded\n"
+    assert "00_draft: passed over" in told.err
+
+
+def test_where_the_grader_failed_it_tries_again_the_next_time(empty_class, monkeypatch):
+    empty_class.hand_in("ada", empty_class.answer(RIGHT, HALF))
+    with monkeypatch.context() as patch:
+        patch.setattr(LocalWorkers, "run", lambda self, tasks: ((task, None) for task in tasks))
+        assert autograde(empty_class) == 1
+    assert statuses(empty_class) == {"ada": "kernel died"}
+    assert autograde(empty_class) == 0
+    assert statuses(empty_class) == {"ada": "graded"}
+
+
+@pytest.mark.parametrize("words", [("autograde",), ("table",), ("report",), ("audit",)])
+def test_outside_of_a_course_one_sentence_says_so(tmp_path, capsys, words):
+    assert main(["--course-dir", str(tmp_path), *words]) == 2
+    assert "holds no assignment" in capsys.readouterr().err
+
+
+def test_no_workers_are_refused(empty_class, capsys):
+    with pytest.raises(SystemExit):
+        autograde(empty_class, "--workers", "0")
+    assert "0 is less than 1" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "setting", ["c.RunChecks.memory_limit = '2048'", "c.CourseDirectory.db_url = 'sqlite:////no/x.db'"]
+)
+def test_a_setting_that_can_t_be_used_gets_one_sentence(empty_class, capsys, setting):
+    with (empty_class.root / "nbgrader_config.py").open("a") as file:
+        file.write(f"\n{setting}\n")
+    assert autograde(empty_class) == 2
+    assert capsys.readouterr().err.count("\n") == 1

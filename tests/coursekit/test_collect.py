@@ -18,11 +18,28 @@ NOTEBOOK = '{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}'
 Content = str | bytes
 
 
-def zipped(files: dict[str, Content]) -> bytes:
+def zipped(files: dict[str, Content], method: int = zipfile.ZIP_STORED) -> bytes:
     stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w") as archive:
+    with zipfile.ZipFile(stream, "w", method) as archive:
         for name, content in files.items():
             archive.writestr(name, content)
+    return stream.getvalue()
+
+
+def damaged(method: int, start: int) -> bytes:
+    """A zip of a notebook of which some bytes were overwritten, `start` bytes into the content."""
+    packed = bytearray(zipped({"double.ipynb": NOTEBOOK}, method))
+    begin = packed.index(b"double.ipynb") + len("double.ipynb") + start
+    packed[begin : begin + 8] = b"\xff" * 8
+    return bytes(packed)
+
+
+def tarred(name: str, content: str, **headers: str) -> bytes:
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w:gz", format=tarfile.PAX_FORMAT) as archive:
+        entry = tarfile.TarInfo(name)
+        entry.size, entry.pax_headers = len(content), headers
+        archive.addfile(entry, io.BytesIO(content.encode()))
     return stream.getvalue()
 
 
@@ -145,16 +162,11 @@ def test_a_file_that_belongs_to_nobody_is_named_and_the_others_are_collected(col
 
 
 def test_what_students_packed_is_unpacked(collect, handed_in):
-    packed = io.BytesIO()
-    with tarfile.open(fileobj=packed, mode="w:gz") as archive:
-        entry = tarfile.TarInfo("work/double.ipynb")
-        entry.size = len(NOTEBOOK)
-        archive.addfile(entry, io.BytesIO(NOTEBOOK.encode()))
     collect(
         "Canvas",
         {
             "doejane_1_11_work.zip": zipped({"deep/double.ipynb": NOTEBOOK, "__MACOSX/._double.ipynb": "x"}),
-            "leehan_2_12_work.tar.gz": packed.getvalue(),
+            "leehan_2_12_work.tar.gz": tarred("work/double.ipynb", NOTEBOOK),
         },
     )
     assert handed_in().keys() == {("doejane-1", "double"), ("leehan-2", "double")}
@@ -180,6 +192,48 @@ def test_broken_and_malicious_archives_harm_nobody(collect, handed_in, generated
     assert "a_1_11_work.zip can't be unpacked" in done.stderr
     assert "leads out of its folder and was left out" in done.stderr
     assert "d_4_14_work.zip takes too much space" in done.stderr
+
+
+def test_an_archive_with_damaged_bytes_is_named_and_the_others_are_collected(collect, handed_in):
+    done = collect(
+        "Canvas",
+        {
+            "a_1_11_work.zip": damaged(zipfile.ZIP_DEFLATED, 0),
+            "b_2_12_work.zip": damaged(zipfile.ZIP_LZMA, 4),
+            "c_3_13_work.zip": zipped({"double.ipynb": NOTEBOOK}),
+        },
+    )
+    assert handed_in().keys() == {("c-3", "double")}
+    for name in ("a_1_11_work.zip", "b_2_12_work.zip"):
+        assert f"{name} can't be unpacked" in done.stderr
+
+
+def test_long_headers_and_many_empty_files_take_space_too(collect, handed_in):
+    done = collect(
+        "Canvas",
+        {
+            "a_1_11_work.tar.gz": tarred("double.ipynb", NOTEBOOK, comment="x" * (3 << 20)),
+            "b_2_12_work.zip": zipped({f"{number}.txt": "" for number in range(600)}),
+            "c_3_13_work.tar.gz": tarred("double.ipynb", NOTEBOOK, comment="x" * (1 << 20)),
+        },
+        "--HarmlessExtractor.size_limit=2",
+    )
+    assert handed_in().keys() == {("c-3", "double")}
+    for name in ("a_1_11_work.tar.gz", "b_2_12_work.zip"):
+        assert f"{name} takes too much space" in done.stderr
+
+
+def test_downloads_side_by_side_share_one_limit(collect, handed_in, generated):
+    first = generated.root / "downloaded" / "01_double" / "archive" / "first.zip"
+    first.parent.mkdir(parents=True)
+    first.write_bytes(zipped({"a_1_11_double.ipynb": NOTEBOOK, "zeros": b"0" * (3 << 20)}))
+    done = collect(
+        "Canvas",
+        {"zeros": b"0" * (3 << 20), "b_2_12_double.ipynb": NOTEBOOK},
+        "--HarmlessExtractor.download_limit=5",
+    )
+    assert handed_in().keys() == {("a-1", "double")}
+    assert "submissions.zip takes too much space" in done.stderr
 
 
 def test_collected_submissions_are_graded_like_any_other(collect, generated):

@@ -98,6 +98,9 @@ def test_an_assignment_goes_to_two_students_and_their_feedback_comes_back(genera
     instructor.run("nbgrader", "collect", "01_double")
     instructor.run("coursekit", "autograde", "01_double")
     assert (penalty(generated, "ada"), penalty(generated, "ben")) == (0, 1.5)
+    table = [line.split() for line in instructor.run("coursekit", "table", "01_double").splitlines()]
+    assert ["student", "status", "double", "why", "late", "total"] in table
+    assert ["ben", "graded", "10", "0", "-1.5", "8.5"] in table
 
     instructor.run("nbgrader", "generate_feedback", "01_double")
     instructor.run("nbgrader", "release_feedback", "01_double")

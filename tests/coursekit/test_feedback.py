@@ -5,6 +5,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from bs4 import BeautifulSoup
 from nbformat import v4
 
 from coursekit.checks.results import CheckResult, ExerciseResult, SubmissionResult
@@ -12,6 +13,7 @@ from coursekit.course import Course, grade_id, is_test_cell
 from coursekit.nbgrader_plugin.formulas import formula
 from coursekit.nbgrader_plugin.headings import explaining, headings
 from coursekit.nbgrader_plugin.markdown import harmless_markdown
+from coursekit.nbgrader_plugin.page import PageParts
 from coursekit.nbgrader_plugin.summary import Row, first_things
 
 ASSIGNMENTS = Course(Path(__file__).parents[2]).assignments()
@@ -70,6 +72,31 @@ def test_headings_are_found_by_their_text_with_or_without_the_number():
     for see in ("Why divide?", "1 Why divide?"):
         assert explaining(notebook(), found, "test_double", see).anchor == "1-Why-divide?"
     assert explaining(notebook(), found, "test_double", "divide") is None
+
+
+def page_of(source, graded, given=frozenset()):
+    parts = PageParts(source, graded, given).parts()
+    return BeautifulSoup("".join(part.html for part in parts), "html.parser")
+
+
+def test_a_link_leads_to_its_heading_whatever_characters_are_in_it():
+    (path,) = Course(Path(__file__).parents[2]).assignment("04_transformer").source_notebooks()
+    source = nbformat.read(path, as_version=4)
+    given = frozenset(cell.source.strip() for cell in source.cells)
+    page = page_of(source, result(("test_encoder_layer", [failed("x", 1, see="Add & norm")])), given)
+    (link,) = page.select(".coursekit-checks a")
+    assert page.find(id=link["href"].removeprefix("#")).text == "2 Add & norm"
+
+
+def test_no_heading_of_a_student_takes_the_place_of_a_cell_to_which_the_page_links():
+    source = v4.new_notebook(
+        cells=[
+            v4.new_markdown_cell("# test_double\n\n# mine"),
+            v4.new_code_cell("", metadata={"nbgrader": {"grade_id": "test_double", "grade": True}}),
+        ]
+    )
+    page = page_of(source, result(("test_double", [failed("x", 1)])))
+    assert [heading.get("id") for heading in page.find_all(re.compile("h[1-6]"))] == [None, "mine"]
 
 
 def test_a_check_is_explained_above_its_answer_unless_it_says_otherwise():

@@ -218,9 +218,11 @@ def test_one_comment_reaches_everybody_in_the_group_and_their_pages(four_times):
     assert "four times." not in (four_times.root / "feedback/dan/01_double/double.html").read_text()
 
 
-def test_who_has_corrected_the_answer_since_gets_no_comment(four_times, capsys):
-    right = four_times.answer(RIGHT_DOUBLE, RIGHT_HALF)
-    four_times.hand_in("ben", right)
+@pytest.mark.parametrize(
+    "answer", [RIGHT_DOUBLE, "def double(x):\n    return 5 * x"], ids=["right", "wrong otherwise"]
+)
+def test_who_has_another_answer_by_now_gets_no_comment(answer, four_times, capsys):
+    four_times.hand_in("ben", four_times.answer(answer, RIGHT_HALF))
     assert four_times.coursekit("autograde", "01_double", "--force", "--workers", "1") == 0
     assert four_times.coursekit("comment", four_times.groups[0]["id"], "Twice, please.") == 0
     assert comments(four_times) == {

@@ -21,6 +21,7 @@ ELSEWHERE = {
     "coursekit audit 02_attention": "test_course_audit.py",
     "jupyter lab": "browser/test_formgrader.py",
     "coursekit new 08_my_topic": "test_new.py",
+    "coursekit doctor": "test_doctor.py",
 }
 
 

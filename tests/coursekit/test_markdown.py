@@ -36,6 +36,29 @@ def test_markup_in_the_value_of_an_attribute_does_not_get_out_of_it(inside):
     assert set(tag.attrs) == {"title"}
 
 
+@pytest.mark.parametrize(
+    "address",
+    [
+        " data:text/html,x",
+        "&#100;ata:text/html,x",
+        "java\nscript:alert(1)",
+        "\x01javascript:alert(1)",
+        "vbscript:x",
+        "../x.html",
+    ],
+)
+def test_a_link_leads_to_the_web_or_to_a_place_on_the_page(address):
+    shown = harmless_markdown(f'<a href="{address}">x</a> <a href="#place">y</a>')
+    assert [link.get("href") for link in BeautifulSoup(shown, "html.parser").find_all("a")] == [
+        None,
+        "#place",
+    ]
+
+
+def test_a_picture_that_is_in_the_text_stays():
+    assert 'src="data:image/png;base64,AAAA"' in harmless_markdown("![x](data:image/png;base64,AAAA)")
+
+
 def test_ordinary_text_formulas_and_code_stay():
     shown = harmless_markdown(
         "# A\n\n**b** $x_1$ [c](https://example.org)\n\n```python\nx = 1\n```\n\n| d |\n|---|\n| e |"

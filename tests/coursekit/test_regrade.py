@@ -2,6 +2,8 @@
 
 import pytest
 
+from coursekit.grading.task import Outcome
+from coursekit.grading.workers import LocalWorkers
 from coursekit.report.table import class_table
 
 STUDENTS = ("exception", "floor", "right")
@@ -65,3 +67,12 @@ def test_regrade_writes_what_the_dry_run_told_and_grades_nothing_anew(changed, c
     assert grades["right"]["test_half"] == (5, 4, True)
     assert regrade(changed, "--dry-run") == 0
     assert "the points of 0 of 7 students would move." in capsys.readouterr().out
+
+
+def test_a_submission_on_which_the_grader_fails_keeps_its_points_and_is_named(changed, monkeypatch, capsys):
+    before = changed.grades()
+    lost = Outcome(None, failure="its process ended each time")
+    monkeypatch.setattr(LocalWorkers, "run", lambda self, tasks: ((task, lost) for task in tasks))
+    assert regrade(changed) == 1
+    assert "right: left as it was. its process ended each time" in capsys.readouterr().out
+    assert changed.grades() == before

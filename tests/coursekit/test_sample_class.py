@@ -135,7 +135,7 @@ def test_what_breaks_one_exercise_leaves_the_points_of_the_others(graded, studen
 
 
 def test_the_page_that_make_demo_points_to_is_written(graded):
-    (page,) = re.findall(r"\$\(CURDIR\)/(feedback/\S+\.html)", (ROOT / "Makefile").read_text())
+    (page,) = re.findall(r"\$\(CURDIR\)/\$\(DEMO\)/(feedback/\S+\.html)", (ROOT / "Makefile").read_text())
     assert (graded.course.root / page).exists()
 
 
