@@ -10,7 +10,7 @@ _MAGIC = re.compile(r"^[^\S\n]*[%!?].*$", re.MULTILINE)
 _BINDING = re.compile(r"^(?:async\s+)?(?:def|class)\s+(\w+)|^(\w+)\s*(?::[^=\n]+)?=(?!=)", re.MULTILINE)
 
 
-@lru_cache(1024)
+@lru_cache(64)  # a tree takes a hundred times the memory of its source
 def parse(source: str) -> ast.Module | None:
     """The syntax tree of a cell, magics left out; None if it has none. It is kept: do not change it."""
     try:
@@ -19,7 +19,7 @@ def parse(source: str) -> ast.Module | None:
         return None
 
 
-@lru_cache(1024)
+@lru_cache(256)
 def defined_names(source: str) -> frozenset[str]:
     """Names that the cell binds at top level, also where its syntax is broken."""
     tree = parse(source)
@@ -40,7 +40,7 @@ def _bound_by(statement: ast.stmt) -> Iterable[str]:
     ]
 
 
-@lru_cache(1024)
+@lru_cache(256)
 def used_names(source: str) -> frozenset[str]:
     """All names that stand in the cell."""
     tree = parse(source)
@@ -49,7 +49,7 @@ def used_names(source: str) -> frozenset[str]:
     )
 
 
-@lru_cache(1024)
+@lru_cache(256)
 def words(source: str) -> tuple[str, ...]:
     """Names, attributes, imports, and strings that could be a name, in order."""
     tree = parse(source)
@@ -67,7 +67,7 @@ def top_level_words(source: str) -> dict[str, set[str]]:
     return found
 
 
-@lru_cache(1024)
+@lru_cache(256)
 def mentions(source: str, patterns: tuple[str, ...]) -> str | None:
     """The first of the `words` that matches a shell-style pattern."""
     for word in words(source):
