@@ -11,9 +11,10 @@ from nbgrader.api import Grade, Student, SubmittedAssignment, SubmittedNotebook
 from coursekit.checks.results import CheckResult, ExerciseResult, SubmissionResult
 from coursekit.course import CourseError
 from coursekit.report.collect import Check, ClassResults, Member, class_results
-from coursekit.report.figures import outcome_map, score_distribution
+from coursekit.report.figures import outcome_map, progress_chart, score_distribution
 from coursekit.report.page import as_html
 from coursekit.report.statistics import (
+    Stage,
     check_statistics,
     fell_behind,
     named_mistakes,
@@ -135,6 +136,17 @@ def test_a_figure_says_in_words_what_it_shows():
     assert text.startswith("Histogram of the scores of 4 students: median 62 %")
     assert "lowest 0, highest 100" in text
     assert "Missed by most: x: 3 (75%)" in outcome_map(results).text
+
+
+def test_a_score_above_a_hundred_percent_is_drawn_at_the_edge():
+    extra, full = (
+        ClassResults("01_x", 10, [Member(str(n), "graded", 5, s) for n, s in enumerate((50, 50, last))], [])
+        for last in (120, 100)
+    )
+    assert score_distribution(extra).address == score_distribution(full).address
+    assert "highest 120" in score_distribution(extra).text
+    one, other = ([Stage("01_x", (50, 50, last), 0)] for last in (120, 100))
+    assert progress_chart(one).address == progress_chart(other).address
 
 
 @pytest.mark.parametrize("rows", [{"a": "."}, {"a": "xx", "b": ".."}, repeated("...", "...", times=5)])
