@@ -234,7 +234,7 @@ ODD_CLASS = [
     Sample(
         "memory-hog",
         KERNEL_DIED,
-        change=_body("hoard = []", "while True:", "    hoard.append(bytearray(b'x' * 2**26))"),
+        change=_body("hoard = []", "while True:", "    hoard.append(bytearray(b'x') * 2**28)"),
     ),
     Sample("sys-exit", PARTLY_GRADED, change=_prepend("import sys\nsys.exit('done')")),
     Sample(

@@ -60,7 +60,7 @@ def test_autograde_without_a_release_says_what_to_do(generated):
     generated.hand_in("ada", v4.new_notebook())
     done = autograde(generated)
     assert done.returncode != 0
-    assert "run `nbgrader generate_assignment 01_double` first" in done.stderr
+    assert "run `nbgrader generate_assignment 01_double --force` first" in done.stderr
     assert "Traceback" not in done.stderr
 
 
