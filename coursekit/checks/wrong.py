@@ -8,6 +8,8 @@ from coursekit.checks.compare import DIFFERS
 from coursekit.checks.draw import number_from
 from coursekit.checks.reference import Observation, Reference
 
+#: outcomes of code that gave nothing
+NO_OUTPUT = ("timed out", "kernel died")
 _PROJECTIONS = 5
 #: of what is larger than any right answer, the shape says enough
 _MOST_ENTRIES = 1_000_000
@@ -28,7 +30,7 @@ def wrong_answer(
         reference: the check's comparisons with recorded values, for which everybody got the same inputs.
         drawn: the check draws inputs that differ from student to student, so that numbers in its message do too.
     """
-    if outcome in ("timed out", "kernel died"):
+    if outcome in NO_OUTPUT:
         return outcome, []
     if outcome != "failed":
         return "", []

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from coursekit.checks.wrong import NO_OUTPUT
 from coursekit.course import TEST_PREFIX, Assignment, CourseError
 from coursekit.grading.folders import RunningCourse
 from coursekit.report.code import answer_code, excerpt
@@ -109,10 +110,12 @@ def _entry(
     course: RunningCourse, assignment: Assignment, group: AnswerGroup, before: dict[str, int]
 ) -> GroupEntry:
     source = answer_code(course, assignment, group.students[0], group.cell)
+    # an endless loop is no wrong value that a record could name
+    fit = bool(source) and not group.mistake and group.wrong not in NO_OUTPUT and len(source) <= _LONGEST_STUB
     return GroupEntry(
         group,
         excerpt(assignment, group.cell, source),
-        stub(group, source) if source and not group.mistake and len(source) <= _LONGEST_STUB else "",
+        stub(group, source) if fit else "",
         before.get(group.id),
     )
 
@@ -132,7 +135,7 @@ def summary_lines(report: Report) -> Iterator[str]:
         yield f"  {warned} of {len(report.checks)} checks tell students apart badly or not at all"
     unnamed = [entry for entry in report.groups if not entry.group.mistake]
     yield f"  groups of equal wrong answers: {len(report.groups)}, without a name: {len(unnamed)}"
-    for entry in unnamed[:_MOST_STUBS]:
+    for entry in [entry for entry in unnamed if entry.stub][:_MOST_STUBS]:
         growth = f", {entry.growth}" if entry.growth else ""
-        yield f"  {entry.group.id}, {len(entry.group.students)} students{growth}{'. For mistakes.py:' if entry.stub else ''}"
+        yield f"  {entry.group.id}, {len(entry.group.students)} students{growth}. For mistakes.py:"
         yield from (f"      {line}" for line in entry.stub.splitlines())
