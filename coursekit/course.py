@@ -111,6 +111,11 @@ def grade_id(cell: "NotebookNode") -> str | None:
     return nbgrader_metadata(cell).get("grade_id")
 
 
+def exercise_name(test: str) -> str:
+    """The exercise of a test cell, by its grade_id: what the answer cell is called."""
+    return test.removeprefix(TEST_PREFIX)
+
+
 def is_test_cell(cell: "NotebookNode") -> bool:
     """A code cell that is graded by checks."""
     found = nbgrader_metadata(cell)

@@ -13,7 +13,7 @@ from nbformat import NotebookNode, v4
 from coursekit.checks.results import GRADED, KERNEL_DIED, MISSING, PARTLY_GRADED, TIMED_OUT, UNREADABLE
 from coursekit.checks.run import points_of
 from coursekit.checks.variants import Variant, alternatives_of, mistakes_of
-from coursekit.course import TEST_PREFIX, Assignment, find_cell, grade_id, is_answer_cell, is_test_cell
+from coursekit.course import Assignment, exercise_name, find_cell, grade_id, is_answer_cell, is_test_cell
 from coursekit.student.names import defined_names
 
 _MARKERS = ("### BEGIN SOLUTION", "### END SOLUTION")
@@ -90,7 +90,7 @@ def _fill(notebook: NotebookNode, source: NotebookNode) -> None:
 def _main_cell(source: NotebookNode) -> str:
     """The answer cell that is worth most."""
     points = points_of(source)
-    return max(points, key=points.get).removeprefix(TEST_PREFIX)
+    return exercise_name(max(points, key=points.get))
 
 
 def _main_name(notebook: NotebookNode, main: str) -> str:

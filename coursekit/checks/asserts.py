@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from coursekit.checks.compare import describe, fail
+from coursekit.course import exercise_name
 from coursekit.student.names import mentions
 from coursekit.student.proxy import Student
 from coursekit.student.values import Call, Gradients, StudentError
@@ -89,7 +90,7 @@ def forbid(*patterns: str) -> Any:
         if request.node.get_closest_marker("points") is None:
             return
         student: Student = request.getfixturevalue("student")
-        for source in student.answer_code(request.path.stem.removeprefix("test_")):
+        for source in student.answer_code(exercise_name(request.path.stem)):
             word = mentions(source, patterns)
             if word:
                 fail(

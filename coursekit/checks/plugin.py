@@ -19,7 +19,7 @@ from coursekit.checks.results import CheckResult, ExerciseResult
 from coursekit.checks.variants import mistakes_of
 from coursekit.checks.verdict import explain
 from coursekit.checks.wrong import wrong_answer
-from coursekit.course import TEST_PREFIX, Assignment, Course, CourseError
+from coursekit.course import Assignment, Course, CourseError, exercise_name
 from coursekit.kernels import BUBBLEWRAP, KERNELS, PLAIN
 from coursekit.student.blank import blank_copy
 from coursekit.student.proxy import Student
@@ -106,7 +106,7 @@ def check_run(request: pytest.FixtureRequest) -> CheckRun:
 @pytest.fixture
 def student(check_run: CheckRun, request: pytest.FixtureRequest) -> Student:
     """The submission; its functions and classes are called by name."""
-    check_run.student.begin_check(request.path.stem.removeprefix(TEST_PREFIX))
+    check_run.student.begin_check(exercise_name(request.path.stem))
     return check_run.student
 
 

@@ -134,12 +134,6 @@ def collect_marks(assignment: Assignment, notebook: NotebookNode) -> dict[str, l
     return marks
 
 
-def collect_points(assignment: Assignment, notebook: NotebookNode) -> dict[str, float]:
-    """Points of the test cells as the marks in their check files add up."""
-    marks = collect_marks(assignment, notebook)
-    return {name: float(sum(mark.args[0] for mark in found)) for name, found in marks.items()}
-
-
 def _run_pytest(run: CheckRun, name: str, exercises: Container[str] | None) -> None:
     class Prepared:
         def pytest_configure(self, config: pytest.Config) -> None:

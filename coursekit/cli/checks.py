@@ -27,7 +27,7 @@ def add(commands: Commands) -> None:
 
 def _audit(options: argparse.Namespace) -> int:
     from coursekit.audit import run_audit
-    from coursekit.report.matrix import audit_lines, figures
+    from coursekit.cli.matrix import audit_lines, figures
 
     audits = []
     for assignment in assignments_of(options):

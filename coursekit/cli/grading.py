@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from tqdm import tqdm
 
 from coursekit.cli.common import Commands, assignments_of, at_least_one
+from coursekit.course import CourseError
 from coursekit.kernels import KERNELS, NONE
 
 if TYPE_CHECKING:
@@ -107,9 +108,15 @@ def _class_runs(options: argparse.Namespace) -> "Iterator[tuple[ClassRun, Runnin
 
     kernel = KERNELS.get(options.sandbox, "")
     workers = options.workers or os.cpu_count() or 1
-    for assignment in assignments_of(options):
-        course = RunningCourse.open(assignment.course.root)
-        if not options.assignments and assignment.name not in course.assignments():
+    chosen = assignments_of(options)
+    course = RunningCourse.open(chosen[0].course.root)
+    generated = course.assignments()
+    if not generated:
+        raise CourseError(
+            "the gradebook has no assignment: run `nbgrader generate_assignment --force` for one"
+        )
+    for assignment in chosen:
+        if not options.assignments and assignment.name not in generated:
             print(f"{assignment.name}: passed over, since it was not generated yet", file=sys.stderr)
             continue
         own = course.assignment(assignment.name)

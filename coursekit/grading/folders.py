@@ -46,7 +46,7 @@ class RunningCourse:
         log = logging.getLogger(__name__)
         log.setLevel(logging.CRITICAL)  # what nbgrader has to tell stands in its results
         try:
-            RunChecks(config=config)
+            RunChecks(config=config)  # which raises for a setting of the wrong type
             return cls(root, CourseDirectory(config=config, root=str(root)), config, log)
         except TraitError as error:
             raise CourseError(f"{root / 'nbgrader_config.py'}: {error}") from error

@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader
-from markupsafe import Markup
 from nbconvert.exporters import Exporter
 from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import NotebookNode
@@ -25,7 +24,7 @@ _TEMPLATES = Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
-_TEMPLATES.filters["marked"] = lambda text: Markup(marked(text))
+_TEMPLATES.filters["marked"] = marked
 
 
 class FeedbackExporter(Exporter):

@@ -7,7 +7,7 @@ from html import unescape
 
 from nbformat import NotebookNode
 
-from coursekit.course import TEST_PREFIX, grade_id
+from coursekit.course import exercise_name, grade_id
 from coursekit.nbgrader_plugin.markdown import harmless_markdown, plain_text
 
 HEADING = re.compile(r'<h([1-6])(?: id="([^"]*)")?>(.*?)</h\1>', re.DOTALL)
@@ -51,6 +51,6 @@ def explaining(notebook: NotebookNode, found: Sequence[Heading], test: str, see:
     """
     if see:
         return heading_named(found, see)
-    wanted = (test.removeprefix(TEST_PREFIX), test)
+    wanted = (exercise_name(test), test)
     cell = next((index for index, cell in enumerate(notebook.cells) if grade_id(cell) in wanted), 0)
     return next((heading for heading in reversed(found) if heading.cell < cell), None)

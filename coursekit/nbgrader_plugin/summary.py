@@ -8,7 +8,7 @@ from typing import Any
 from nbformat import NotebookNode
 
 from coursekit.checks.results import CheckResult, ExerciseResult, SubmissionResult
-from coursekit.course import TEST_PREFIX, grade_id, nbgrader_metadata
+from coursekit.course import exercise_name, grade_id, nbgrader_metadata
 
 #: nbgrader's own comment on an answer cell that is as it was handed out
 NO_RESPONSE = "No response."
@@ -44,7 +44,7 @@ def rows(cells: Sequence[NotebookNode], result: SubmissionResult) -> list[Row]:
     return [
         Row(
             grade_id(cell),
-            grade_id(cell).removeprefix(TEST_PREFIX),
+            exercise_name(grade_id(cell)),
             _score(nbgrader_metadata(cell)),
             nbgrader_metadata(cell).get("points") or 0,
             _state(cell, result.exercise(grade_id(cell))),
@@ -80,7 +80,7 @@ def first_things(result: SubmissionResult, table: Sequence[Row]) -> list[FirstTh
             if check.outcome == "passed":
                 continue
             cause = _cause(exercise, check)
-            name = exercise.grade_id.removeprefix(TEST_PREFIX)
+            name = exercise_name(exercise.grade_id)
             thing = causes.setdefault(
                 cause, FirstThing(exercise.grade_id, name, _text(exercise, check), 0, exercise.unanswered)
             )

@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from html import escape
 
+from markupsafe import Markup
 from nbformat import NotebookNode, v4
 
 from coursekit.checks.results import STATUSES, CheckResult, ExerciseResult, SubmissionResult
-from coursekit.course import TEST_PREFIX
+from coursekit.course import exercise_name
 from coursekit.nbgrader_plugin.headings import Heading, explaining, headings
 
 # styles stand in the tags, since formgrader's pages have none of ours
@@ -52,7 +53,7 @@ def as_html(exercise: ExerciseResult, places: Sequence[Heading | None]) -> str:
         '<table class="coursekit-checks" '
         'style="border-collapse:collapse; width:100%; font-family:sans-serif;">'
         '<caption style="text-align:left; font-weight:bold; color:inherit; padding:0.4em 0;">'
-        f"{escape(exercise.grade_id.removeprefix(TEST_PREFIX))}: "
+        f"{escape(exercise_name(exercise.grade_id))}: "
         f"{exercise.earned:g} of {exercise.points:g} points</caption>"
         f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
     )
@@ -83,9 +84,10 @@ def _explanations(check: CheckResult) -> list[str]:
     return [text for text in (check.message, named) if text]
 
 
-def marked(text: str) -> str:
+def marked(text: str) -> Markup:
     """Escaped text for between tags, with `code` as code."""
-    parts = escape(text, quote=False).split("`")
+    escaped = escape(text, quote=False)
+    parts = escaped.split("`")
     if len(parts) % 2 == 0:
-        return escape(text, quote=False)
-    return "".join(f"<code>{part}</code>" if number % 2 else part for number, part in enumerate(parts))
+        return Markup(escaped)
+    return Markup("".join(f"<code>{part}</code>" if place % 2 else part for place, part in enumerate(parts)))

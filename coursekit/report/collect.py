@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from coursekit.checks.results import MISSING, CheckResult
-from coursekit.course import Assignment
+from coursekit.course import Assignment, exercise_name
 from coursekit.grading.folders import RunningCourse
 from coursekit.report.table import NOT_AUTOGRADED, ClassTable, Row, class_table
 
@@ -27,7 +27,7 @@ class Check:
     @property
     def label(self) -> str:
         """The check without the `test_` that all names begin with."""
-        return f"{self.exercise.removeprefix('test_')}: {_words(self.name)}"
+        return f"{exercise_name(self.exercise)}: {_words(self.name)}"
 
 
 @dataclass

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from coursekit.checks.results import STATUSES, CheckResult, SubmissionResult
+from coursekit.course import exercise_name
 
 
 def results_of(results: Sequence[SubmissionResult], score: float, remark: str = "") -> dict[str, Any]:
@@ -26,7 +27,7 @@ def results_of(results: Sequence[SubmissionResult], score: float, remark: str = 
         "visibility": "visible",
         "stdout_visibility": "hidden",
         "tests": [
-            _test(f"{number}.{place}", exercise.grade_id.removeprefix("test_"), check)
+            _test(f"{number}.{place}", exercise_name(exercise.grade_id), check)
             for number, exercise in enumerate((e for result in results for e in result.exercises), 1)
             for place, check in enumerate(exercise.checks, 1)
         ],

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from coursekit.checks.results import CheckResult
 from coursekit.checks.wrong import same_numbers
-from coursekit.course import TEST_PREFIX
+from coursekit.course import exercise_name
 from coursekit.report.collect import ClassResults
 
 #: an answer that nobody shares is told by the student's own page
@@ -34,7 +34,7 @@ class AnswerGroup:
     @property
     def cell(self) -> str:
         """The answer cell."""
-        return self.exercise.removeprefix(TEST_PREFIX)
+        return exercise_name(self.exercise)
 
 
 def answer_groups(results: ClassResults) -> list[AnswerGroup]:
@@ -53,7 +53,7 @@ def answer_groups(results: ClassResults) -> list[AnswerGroup]:
     for (exercise, students), found in merged.items():
         named = next((alike.result for alike in found if alike.result.diagnosis), found[0].result)
         checks = tuple(alike.check.split("::")[1] for alike in found)
-        id = _unused(f"{exercise.removeprefix(TEST_PREFIX)}-{found[0].digest}", used)
+        id = _unused(f"{exercise_name(exercise)}-{found[0].digest}", used)
         groups.append(
             AnswerGroup(
                 *(id, exercise, checks, students),

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import jinja2
-from markupsafe import Markup
 
-from coursekit.course import TEST_PREFIX
+from coursekit.course import exercise_name
 from coursekit.nbgrader_plugin.verdict import marked
 from coursekit.report import figures
 from coursekit.report.summary import Report
@@ -37,7 +36,7 @@ def as_html(report: Report) -> str:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    environment.filters |= {"plain": _plain, "marked": _marked, "exercise": _exercise}
+    environment.filters |= {"plain": _plain, "marked": marked, "exercise": exercise_name}
     environment.globals["some_of"] = _some_of
     graded = report.results.graded
     return environment.get_template("report.html.j2").render(
@@ -51,14 +50,6 @@ def as_html(report: Report) -> str:
         time=figures.time_distribution([member.seconds for member in graded]),
         slowest=sorted(graded, key=lambda member: -member.seconds)[:_SLOWEST],
     )
-
-
-def _marked(text: str) -> Markup:
-    return Markup(marked(text))
-
-
-def _exercise(grade_id: str) -> str:
-    return grade_id.removeprefix(TEST_PREFIX)
 
 
 def _some_of(students: Sequence[str]) -> str:

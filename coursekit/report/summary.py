@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from coursekit.checks.wrong import NO_OUTPUT
-from coursekit.course import TEST_PREFIX, Assignment, CourseError
+from coursekit.course import Assignment, CourseError, exercise_name
 from coursekit.grading.folders import RunningCourse
 from coursekit.report.code import answer_code, excerpt
 from coursekit.report.collect import ClassResults, class_results
@@ -129,7 +129,7 @@ def summary_lines(report: Report) -> Iterator[str]:
     if results.waiting:
         yield f"  {results.waiting} answers wait to be graded by hand"
     for mistake in report.re_teach[:_MOST_MISTAKES]:
-        yield f"  re-teach, {len(mistake.students)} students, {mistake.exercise.removeprefix(TEST_PREFIX)}: {mistake.sentence}"
+        yield f"  re-teach, {len(mistake.students)} students, {exercise_name(mistake.exercise)}: {mistake.sentence}"
     if len(results.graded) >= ENOUGH_STUDENTS:
         warned = sum(bool(found.warning) for found in report.checks)
         yield f"  {warned} of {len(report.checks)} checks tell students apart badly or not at all"

@@ -10,7 +10,7 @@ from nbgrader.api import Grade, Gradebook, MissingEntry, SubmittedAssignment, Su
 from sqlalchemy.orm import joinedload
 
 from coursekit.checks.results import GRADED, MISSING, SubmissionResult
-from coursekit.course import Assignment
+from coursekit.course import Assignment, exercise_name
 from coursekit.grading.folders import RunningCourse
 from coursekit.kernels import PLAIN
 
@@ -124,7 +124,7 @@ def _row(
 def table_lines(table: ClassTable) -> Iterator[str]:
     """The table as text. `-` stands where there are no points yet; being late has a column if it cost anybody points."""
     late = any(row.penalty for row in table.rows)
-    exercises = [name.removeprefix("test_") for name in table.maximum]
+    exercises = [exercise_name(name) for name in table.maximum]
     heads = ["student", "status", *exercises, *(["late"] if late else []), "total"]
     maximum = [_text(value) for value in table.maximum.values()]
     lines = [["", "of", *maximum, *([""] if late else []), _text(sum(table.maximum.values()))]]

@@ -4,8 +4,8 @@ import pytest
 
 from coursekit.audit import record, run_audit
 from coursekit.checks.variants import mistakes_of
+from coursekit.cli.matrix import audit_lines, figures
 from coursekit.course import CourseError
-from coursekit.report.matrix import audit_lines, figures
 
 from .conftest import code, mark
 

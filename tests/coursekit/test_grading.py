@@ -2,7 +2,7 @@
 
 import pytest
 
-from coursekit.checks.run import collect_points
+from coursekit.checks.run import collect_marks
 from coursekit.course import CourseError
 from coursekit.student.session import Limits
 
@@ -164,5 +164,8 @@ def test_a_check_file_that_cannot_be_imported_is_named(tiny_course, grade_answer
         grade_answer(RIGHT)
 
 
-def test_points_are_added_up_without_running_anything(tiny_course, tiny_source):
-    assert collect_points(tiny_course.assignment, tiny_source) == {"test_double": 10}
+def test_marks_are_collected_without_running_anything(tiny_course, tiny_source):
+    marks = collect_marks(tiny_course.assignment, tiny_source)
+    assert {name: [mark.args[0] for mark in found] for name, found in marks.items()} == {
+        "test_double": [4, 3, 2, 1]
+    }
