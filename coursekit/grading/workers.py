@@ -46,12 +46,13 @@ class LocalWorkers:
     def start(self) -> None:
         """Fork the workers from this process, where everything is imported already, if that is safe here.
 
-        Otherwise, and in place of one that dies, they come from a process of its own, which imports it all again.
+        One more than needed, in place of the first that dies. Otherwise, and from the second on, they come from a
+        process of its own, which imports it all again.
         """
         server = launch_server()
         if _has_one_thread():
             gc.freeze()  # a fork shares what it never writes to
-            while len(self._workers) < self.count:
+            while len(self._workers) <= self.count:
                 self._workers.append(_start(self.assignment, server, [w.pipe for w in self._workers], "fork"))
 
     def run(self, tasks: Iterator[Task]) -> Iterator[tuple[Task, Outcome | None]]:
