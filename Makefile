@@ -26,9 +26,9 @@ demo: setup  ## grade a sample class in a folder of its own, write the feedback 
 	cd $(DEMO) && coursekit samples --odd 02_attention
 	cd $(DEMO) && coursekit autograde || test $$? -eq 1 # 1: not everybody's work could be graded, as it says
 	cd $(DEMO) && for name in $(ASSIGNMENTS); do nbgrader generate_feedback $$name --log-level=WARN || exit 1; done
-	cd $(DEMO) && coursekit table && coursekit report 02_attention
+	cd $(DEMO) && coursekit table 02_attention && coursekit report 02_attention
 	@echo "Feedback pages: $(DEMO)/feedback/<student>/<assignment>/*.html"
-	@echo "For example:    $(CURDIR)/$(DEMO)/feedback/mistake-no-scale/02_attention/attention.html"
+	@echo "For example:    $(CURDIR)/$(DEMO)/feedback/mistake/02_attention/attention.html"
 	@echo "Class report:   $(CURDIR)/$(DEMO)/reports/02_attention/report.html"
 
 test: setup $(VENV)/pretrained $(VENV)/extras $(VENV)/browser  ## set everything up and pass all tests

@@ -76,7 +76,7 @@ def ordinary_class(assignment: Assignment) -> Iterator[Sample]:
     ]:
         variant = next((variant for variant in variants if variant.cell == main), None)
         if variant:
-            yield Sample(f"{kind}-{variant.name.replace('_', '-')}", full=full, variant=variant)
+            yield Sample(kind, full=full, variant=variant)
 
 
 def _fill(notebook: NotebookNode, source: NotebookNode) -> None:

@@ -103,7 +103,7 @@ def term(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Person]:
 def hand_in(people: dict[str, Person], guide: Iterator[tuple[str, list[str]]]) -> None:
     """Ada follows her guide and has everything right; Ben and Carla make the same mistake."""
     assignment = Course(people["instructor"].folder).assignment("02_attention")
-    samples = {sample.student.split("-")[0]: sample for sample in ordinary_class(assignment)}
+    samples = {sample.student: sample for sample in ordinary_class(assignment)}
     answers = people["instructor"].folder.parent / "answers"
     write_class(assignment, answers, list(samples.values()))
     answer_of = {"ada": samples["right"], "ben": samples["mistake"], "carla": samples["mistake"]}
