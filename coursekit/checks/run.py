@@ -203,5 +203,4 @@ def _is_worth_telling(submission: Submission, run: CellRun) -> bool:
 
 
 def _cell_line(submission: Submission, run: CellRun) -> str:
-    line = f", line {run.line}" if run.line else ""
-    return f"Cell `{submission.label(run.index)}`{line}: {run.state}. {run.error}"
+    return f"The cell `{submission.label(run.index)}` {run.told}"

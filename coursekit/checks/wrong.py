@@ -8,7 +8,7 @@ from coursekit.checks.compare import DIFFERS
 from coursekit.checks.draw import number_from
 from coursekit.checks.reference import Observation, Reference
 
-#: outcomes of code that gave nothing
+#: how the text about code begins that gave nothing
 NO_OUTPUT = ("timed out", "kernel died")
 _PROJECTIONS = 5
 #: of what is larger than any right answer, the shape says enough
@@ -31,7 +31,7 @@ def wrong_answer(
         drawn: the check draws inputs that differ from student to student, so that numbers in its message do too.
     """
     if outcome in NO_OUTPUT:
-        return outcome, []
+        return f"{outcome}: {message}", []
     if outcome != "failed":
         return "", []
     seen = next((seen for seen in reference.observations if not seen.passed), None) if reference else None

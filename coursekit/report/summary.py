@@ -111,7 +111,12 @@ def _entry(
 ) -> GroupEntry:
     source = answer_code(course, assignment, group.students[0], group.cell)
     # an endless loop is no wrong value that a record could name
-    fit = bool(source) and not group.mistake and group.wrong not in NO_OUTPUT and len(source) <= _LONGEST_STUB
+    fit = (
+        bool(source)
+        and not group.mistake
+        and not group.wrong.startswith(NO_OUTPUT)
+        and len(source) <= _LONGEST_STUB
+    )
     return GroupEntry(
         group,
         excerpt(assignment, group.cell, source),

@@ -179,11 +179,9 @@ class Student:
             return StudentError(
                 f"The cell `{label}` defines no `{name}` when the notebook runs top to bottom."
             )
-        state = {"error": "stopped with", "left out": "was left out, because"}.get(run.state, f"{run.state}:")
-        line = f" (line {run.line})" if run.line else ""
         kind = {"timed out": "timed out", "kernel died": "kernel died", "left out": "kernel died"}
         return StudentError(
-            f"`{name}` is missing, since the cell `{label}` {state} {run.error}{line}.",
+            f"`{name}` is missing, since the cell `{label}` {run.told}.",
             kind.get(run.state, "blocked"),
         )
 

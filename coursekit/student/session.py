@@ -42,6 +42,14 @@ class CallTimeout(Exception):
     """A call ran past `Limits.call_seconds`."""
 
 
+_TOLD = {
+    "error": "stopped with",
+    "timed out": "took too long:",
+    "kernel died": "broke off:",
+    "left out": "was left out, because",
+}
+
+
 @dataclass(frozen=True)
 class CellRun:
     """How one cell of the notebook went; `index` counts all cells from 0."""
@@ -50,6 +58,12 @@ class CellRun:
     state: str  # "ok", "error", "timed out", "kernel died" or "left out"
     error: str = ""  # "NameError: name 'x' is not defined"
     line: int = 0
+
+    @property
+    def told(self) -> str:
+        """How it ended, to go on from "the cell `name`"."""
+        line = f" (line {self.line})" if self.line else ""
+        return f"{_TOLD[self.state]} {self.error}{line}"
 
 
 class Session:

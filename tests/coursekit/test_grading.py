@@ -93,6 +93,21 @@ def test_a_loop_that_ignores_interrupts_times_out(grade_answer):
     assert grade_answer(source, Limits(call_seconds=1)).status == "timed out"
 
 
+@pytest.mark.parametrize(
+    ("source", "sentence"),
+    [
+        ("import os\nos._exit(1)", "The cell `double` broke off: it ended the Python process"),
+        ("while True: pass", "The cell `double` took too long: it ran past 1 s"),
+        (
+            "x = 1\nx.y",
+            "The cell `double` stopped with AttributeError: 'int' object has no attribute 'y' (line 2)",
+        ),
+    ],
+)
+def test_a_cell_that_did_not_run_is_told_in_a_sentence(grade_answer, source, sentence):
+    assert grade_answer(source, Limits(cell_seconds=1)).cells == [sentence]
+
+
 def test_checks_that_finished_before_a_death_keep_their_points(grade_answer):
     source = "import os\ndef double(x):\n    if tuple(x.shape) != (3, 2): os._exit(1)\n    return 2 * x"
     result = grade_answer(source)

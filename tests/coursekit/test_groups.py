@@ -70,6 +70,14 @@ def test_with_inputs_that_are_drawn_only_the_kind_of_message_counts():
     assert answer(None, values, drawn=True) == ("", [])
 
 
+def test_code_that_gives_nothing_is_told_apart_by_the_reason():
+    ended, looped = (
+        f"`f` could not finish: {why}." for why in ("it ended the process", "it ran past its time")
+    )
+    assert same(*(wrong_answer("kernel died", ended, None, drawn=False) for _ in range(2)))
+    assert not same(*(wrong_answer("kernel died", why, None, drawn=False) for why in (ended, looped)))
+
+
 @pytest.mark.parametrize("outcome", ["passed", "not answered", "blocked"])
 def test_where_no_answer_was_checked_there_is_none_to_compare(outcome):
     assert wrong_answer(outcome, "a message", None, drawn=False) == ("", [])
