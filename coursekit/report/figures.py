@@ -45,6 +45,7 @@ def score_distribution(results: ClassResults) -> Picture:
     axes.axvline(np.median(drawn), color=ORANGE, linewidth=2.5)
     axes.set_title(f"median {middle:.0f}", loc="left", fontsize=10, color="#333333")
     axes.set(xlabel="score (% of the points graded so far)", ylabel="students", xlim=(0, 100))
+    axes.yaxis.get_major_locator().set_params(integer=True)  # nobody is half a student
     text = (
         f"Histogram of the scores of {len(scores)} students: median {middle:.0f} %, "
         f"the middle half from {low:.0f} to {high:.0f} %, lowest {scores.min():.0f}, highest {scores.max():.0f}."
@@ -103,6 +104,7 @@ def time_distribution(seconds: Sequence[float]) -> Picture:
     figure, axes = plt.subplots(figsize=(6, 2.1), layout="constrained")
     axes.hist(seconds, bins=20, range=(0, max(longest, 1.0)), color=BLUE, edgecolor="white")
     axes.set(xlabel="seconds to run and check a submission", ylabel="students")
+    axes.yaxis.get_major_locator().set_params(integer=True)  # nobody is half a student
     text = f"Histogram of the time that grading took: median {middle:.1f} seconds, longest {longest:.1f} seconds."
     return _picture(figure, text)
 
