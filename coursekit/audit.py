@@ -11,7 +11,6 @@ from fnmatch import fnmatchcase
 from functools import cache, partial
 from pathlib import Path
 
-import nbformat
 from nbformat import NotebookNode, v4
 
 from coursekit.checks.compare import difference
@@ -19,7 +18,7 @@ from coursekit.checks.reference import Store
 from coursekit.checks.results import SubmissionResult
 from coursekit.checks.run import Graded, check_files, grade
 from coursekit.checks.variants import Alternative, Mistake, Variant, alternatives_of, mistakes_of
-from coursekit.course import Assignment, CourseError, find_cell
+from coursekit.course import Assignment, CourseError, find_cell, read_notebook
 from coursekit.kernels import PLAIN
 from coursekit.student.blank import blank_copy
 from coursekit.student.names import top_level_words
@@ -141,7 +140,7 @@ def record(assignment: Assignment, workers: int | None = None, progress: Progres
     store = Store.load(assignment.checks)
     store.tensors, store.recording = {}, True
     for path in assignment.source_notebooks():
-        source = nbformat.read(path, as_version=4)
+        source = read_notebook(path)
         grade(assignment, source, path.stem, blank_copy(source), store=store)
     store.recording = False
     store.save()
@@ -208,7 +207,7 @@ def _use_one_thread() -> None:
 
 @cache
 def _source_and_blank(path: Path) -> tuple[NotebookNode, NotebookNode]:
-    source = nbformat.read(path, as_version=4)
+    source = read_notebook(path)
     return source, blank_copy(source)
 
 

@@ -67,7 +67,7 @@ class Assignment:
             raise CourseError(
                 f"{path} does not exist: run `nbgrader generate_assignment {self.name} --force` first"
             )
-        return _read(path)
+        return read_notebook(path)
 
     def released_names(self) -> list[str]:
         return sorted(
@@ -93,13 +93,32 @@ class Assignment:
 
     @cached_property
     def _grade_ids(self) -> dict[str, set[str]]:
-        return {path.stem: {grade_id(cell) for cell in _read(path).cells} for path in self.source_notebooks()}
+        return {
+            path.stem: {grade_id(cell) for cell in read_notebook(path).cells}
+            for path in self.source_notebooks()
+        }
 
 
-def _read(path: Path) -> "NotebookNode":
+def pattern_in(root: Path) -> str:
+    """What is wrong with the name of a course folder, in a sentence; empty if nothing is."""
+    if set("*?[]").isdisjoint(str(root)):
+        return ""
+    return f"{root}: nbgrader takes `*`, `?`, `[` and `]` in this path for a pattern; rename the folder"
+
+
+def read_notebook(path: Path) -> "NotebookNode":
+    """A notebook of the instructor's.
+
+    Raises:
+        CourseError: the file is damaged.
+    """
     import nbformat
 
-    return nbformat.read(path, as_version=4)
+    try:
+        return nbformat.read(path, as_version=4)
+    except Exception as error:  # whatever a damaged file makes nbformat raise
+        reason = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
+        raise CourseError(f"{path} can't be read as a notebook: restore it ({reason})") from error
 
 
 def nbgrader_metadata(cell: "NotebookNode") -> dict:

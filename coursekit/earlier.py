@@ -15,9 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from types import ModuleType
 
-import nbformat
-
-from coursekit.course import Assignment, Course, CourseError, is_demo, is_test_cell
+from coursekit.course import Assignment, Course, CourseError, is_demo, is_test_cell, read_notebook
 from coursekit.student.names import defined_names, parse
 
 MODULE = "earlier"
@@ -177,7 +175,7 @@ class _Cell:
 def _cells(assignment: Assignment) -> Iterator[_Cell]:
     """Code cells that define something for good: no tests, no demonstrations."""
     for path in assignment.source_notebooks():
-        for index, cell in enumerate(nbformat.read(path, as_version=4).cells):
+        for index, cell in enumerate(read_notebook(path).cells):
             if cell.cell_type == "code" and not is_test_cell(cell) and not is_demo(cell):
                 yield _Cell(index, cell.source)
 

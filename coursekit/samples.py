@@ -13,7 +13,15 @@ from nbformat import NotebookNode, v4
 from coursekit.checks.results import GRADED, KERNEL_DIED, MISSING, PARTLY_GRADED, TIMED_OUT, UNREADABLE
 from coursekit.checks.run import points_of
 from coursekit.checks.variants import Variant, alternatives_of, mistakes_of
-from coursekit.course import Assignment, exercise_name, find_cell, grade_id, is_answer_cell, is_test_cell
+from coursekit.course import (
+    Assignment,
+    exercise_name,
+    find_cell,
+    grade_id,
+    is_answer_cell,
+    is_test_cell,
+    read_notebook,
+)
 from coursekit.student.names import defined_names
 
 _MARKERS = ("### BEGIN SOLUTION", "### END SOLUTION")
@@ -42,7 +50,7 @@ class Sample:
 def solved(assignment: Assignment, name: str) -> NotebookNode:
     """The released notebook `name` as a student hands it in who has everything right."""
     notebook = deepcopy(assignment.released(name))
-    source = nbformat.read(next(p for p in assignment.source_notebooks() if p.stem == name), as_version=4)
+    source = read_notebook(next(p for p in assignment.source_notebooks() if p.stem == name))
     _fill(notebook, source)
     return notebook
 
@@ -50,7 +58,7 @@ def solved(assignment: Assignment, name: str) -> NotebookNode:
 def write_class(assignment: Assignment, submitted: Path, samples: list[Sample]) -> None:
     """Write samples of one assignment below `submitted`, in place of what they left there before."""
     (name,) = assignment.released_names()
-    source = nbformat.read(assignment.source_notebooks()[0], as_version=4)
+    source = read_notebook(assignment.source_notebooks()[0])
     main = _main_cell(source)
     for sample in samples:
         folder = submitted / sample.student / assignment.name
@@ -69,7 +77,7 @@ def ordinary_class(assignment: Assignment) -> Iterator[Sample]:
     """All right, all blank, and the first known mistake and other right answer in the exercise worth most."""
     yield Sample("right", full=True)
     yield Sample("blank", answered=False)
-    main = _main_cell(nbformat.read(assignment.source_notebooks()[0], as_version=4))
+    main = _main_cell(read_notebook(assignment.source_notebooks()[0]))
     for kind, full, variants in [
         ("mistake", False, mistakes_of(assignment)),
         ("alternative", True, alternatives_of(assignment)),

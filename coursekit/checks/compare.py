@@ -1,5 +1,6 @@
 """Comparing what a submission gave with what is right, and saying how the two differ."""
 
+import re
 import sys
 from typing import Any, NoReturn
 
@@ -58,7 +59,13 @@ def assert_close(
     """Fail unless `actual` equals `expected` within the tolerance; `name` is what the student calls it."""
     text = difference(actual, expected, atol, rtol)
     if text:
-        fail(f"`{name}` {text}.")
+        fail(f"{in_words(name)} {text}.")
+
+
+def in_words(name: str) -> str:
+    """What the student calls a value, its first word as code: "`weights` at temperature 2"."""
+    word, comma, rest = re.match(r"([^\s,]+)(,?)(.*)", name, re.DOTALL).groups()
+    return f"`{word}`{comma}{rest}"
 
 
 def as_tensor(value: Any) -> torch.Tensor | None:

@@ -9,7 +9,6 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import nbformat
 import pytest
 
 from coursekit.checks.diagnosis import diagnose
@@ -19,7 +18,7 @@ from coursekit.checks.results import CheckResult, ExerciseResult
 from coursekit.checks.variants import mistakes_of
 from coursekit.checks.verdict import explain
 from coursekit.checks.wrong import wrong_answer
-from coursekit.course import Assignment, Course, CourseError, exercise_name
+from coursekit.course import Assignment, Course, CourseError, exercise_name, read_notebook
 from coursekit.kernels import BUBBLEWRAP, KERNELS, PLAIN
 from coursekit.student.blank import blank_copy
 from coursekit.student.proxy import Student
@@ -202,7 +201,7 @@ def _start_run(key: tuple[Path, str], config: pytest.Config) -> CheckRun:
     path = config.getoption("--submission")
     if path is None:
         source = next(path for path in assignment.source_notebooks() if path.stem == name)
-        notebook = nbformat.read(source, as_version=4)
+        notebook = read_notebook(source)
         submission = Submission(notebook, blank_copy(notebook))
     else:
         if len(assignment.source_notebooks()) > 1 and path.stem != name:

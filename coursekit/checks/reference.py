@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
-from coursekit.checks.compare import ATOL, RTOL, as_tensor, difference, fail
+from coursekit.checks.compare import ATOL, RTOL, as_tensor, difference, fail, in_words
 from coursekit.checks.draw import number_from
 from coursekit.course import CourseError
 
@@ -36,8 +37,18 @@ class Store:
 
     @classmethod
     def load(cls, folder: Path) -> "Store":
+        """What is recorded for the checks in `folder`.
+
+        Raises:
+            CourseError: the file is damaged.
+        """
         path = folder / FILE_NAME
-        return cls(path, load_file(path) if path.exists() else {})
+        try:
+            return cls(path, load_file(path) if path.exists() else {})
+        except (SafetensorError, OSError) as error:
+            raise CourseError(
+                f"{path} can't be read ({error}): run `coursekit record {folder.name}`"
+            ) from error
 
     def save(self) -> None:
         # safetensors sorts by type and name, so the same tensors give the same bytes
@@ -102,7 +113,7 @@ class Reference:
         self.observations.append(Observation(key, found, text is None))
         self.tolerances[key] = (atol, rtol)
         if text:
-            fail(f"`{key}` {text}.")
+            fail(f"{in_words(key)} {text}.")
 
     def _recorded(self, label: str, make: Any) -> torch.Tensor:
         name = f"{self._check}/{label}"

@@ -20,6 +20,10 @@ STATUSES = {
 }
 
 
+def points_in_words(points: float) -> str:
+    return f"{points:g} point{'' if points == 1 else 's'}"
+
+
 @dataclass
 class CheckResult:
     """The outcome of one check.
@@ -89,6 +93,11 @@ class SubmissionResult:
     @property
     def earned(self) -> float:
         return sum(exercise.earned for exercise in self.exercises)
+
+    @property
+    def nothing_graded(self) -> bool:
+        """True if there was nothing to grade, or the grader failed: a 0 would say that the answers are wrong."""
+        return not self.exercises and self.status != GRADED
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)

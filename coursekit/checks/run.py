@@ -1,6 +1,7 @@
 """Grading one notebook: run its cells, run the checks of its test cells, give the result."""
 
 import os
+import re
 import sys
 import time
 from collections.abc import Container, Sequence
@@ -121,14 +122,17 @@ def points_of(notebook: NotebookNode) -> dict[str, float]:
     }
 
 
-def collect_marks(assignment: Assignment, notebook: NotebookNode) -> dict[str, list[pytest.Mark]]:
-    """The `points` marks of the checks, in order, by the grade_id of their test cell, without running anything."""
-    marks: dict[str, list[pytest.Mark]] = {name: [] for name in points_of(notebook)}
+def collect_marks(assignment: Assignment, notebook: NotebookNode) -> dict[str, dict[str, pytest.Mark | None]]:
+    """The `points` marks of the checks by name, in order, by the grade_id of their test cell; nothing is run.
+
+    None stands for a check that has no such mark.
+    """
+    marks: dict[str, dict[str, pytest.Mark | None]] = {name: {} for name in points_of(notebook)}
 
     class Collector:
         def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
             for item in items:
-                marks[item.path.stem] += filter(None, [item.get_closest_marker("points")])
+                marks[item.path.stem][item.name] = item.get_closest_marker("points")
 
     _pytest(assignment, check_files(assignment, notebook), Collector(), "--collect-only")
     return marks
@@ -170,7 +174,7 @@ def _pytest(assignment: Assignment, files: list[Path], plugin: object, *options:
 
         def pytest_collectreport(self, report: pytest.CollectReport) -> None:
             if report.failed:
-                problems.append(f"{report.nodeid}: {str(report.longrepr).strip().splitlines()[-1]}")
+                problems.append(_in_a_line(report))
 
         def pytest_internalerror(self, excrepr: object) -> None:
             problems.append(str(excrepr).strip().splitlines()[-1])
@@ -187,6 +191,15 @@ def _pytest(assignment: Assignment, files: list[Path], plugin: object, *options:
         raise CourseError(f"The checks of {assignment.name} can't run. " + "; ".join(problems or [str(code)]))
 
 
+def _in_a_line(report: pytest.CollectReport) -> str:
+    """A check file that can't be imported: where, and why."""
+    text = str(report.longrepr)
+    name = re.escape(Path(report.nodeid).name)
+    lines = re.findall(rf'{name}(?:", line |:)(\d+)', text)
+    place = f"{report.nodeid}, line {lines[-1]}" if lines else report.nodeid
+    return f"{place}: {text.strip().splitlines()[-1].removeprefix('E').strip()}"
+
+
 def _forget_modules(folder: Path) -> None:
     """Check files are read anew each time: pytest would take them from memory, even those of another course."""
     inside = f"{folder}{os.sep}"
@@ -196,11 +209,11 @@ def _forget_modules(folder: Path) -> None:
 
 
 def _is_worth_telling(submission: Submission, run: CellRun) -> bool:
-    """A cell that did not run; that a cell was not answered is told by its checks."""
+    """A cell that did not run. That it was not answered, or that a call ended the kernel, is told by its checks."""
     name = submission.label(run.index)
     blank = submission.is_blank(name) or submission.has_placeholder(name)
-    return run.state != "ok" and not (blank and run.state == "error")
+    return run.state not in ("ok", "left out") and not (blank and run.state == "error")
 
 
 def _cell_line(submission: Submission, run: CellRun) -> str:
-    return f"The cell `{submission.label(run.index)}` {run.told}"
+    return f"The cell `{submission.label(run.index)}` {run.told}."

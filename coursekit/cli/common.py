@@ -3,7 +3,7 @@
 import argparse
 from typing import Protocol
 
-from coursekit.course import Assignment, Course, CourseError
+from coursekit.course import Assignment, Course, CourseError, pattern_in
 
 
 class Run(Protocol):
@@ -37,6 +37,8 @@ def assignments_of(options: argparse.Namespace) -> list[Assignment]:
         CourseError: there is none, or none of that name.
     """
     course = Course(options.course_dir.resolve())
+    if problem := pattern_in(course.root):
+        raise CourseError(problem)
     known = {assignment.name: assignment for assignment in course.assignments()}
     if not known:
         raise CourseError(
@@ -52,7 +54,6 @@ def assignments_of(options: argparse.Namespace) -> list[Assignment]:
 
 def at_least_one(text: str) -> int:
     """A number of workers, for argparse."""
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{text} is less than 1")
-    return number
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not a whole number from 1 on")
+    return int(text)

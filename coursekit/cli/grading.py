@@ -14,7 +14,7 @@ from coursekit.course import CourseError
 from coursekit.kernels import KERNELS, NONE
 
 if TYPE_CHECKING:
-    from coursekit.grading.autograde import ClassRun
+    from coursekit.grading.autograde import ClassRun, Submission
     from coursekit.grading.folders import RunningCourse
     from coursekit.report.table import ClassTable
 
@@ -53,7 +53,7 @@ def _autograde(options: argparse.Namespace) -> int:
         problems = []
         with tqdm(total=len(students), desc=run.assignment.name, unit=" submissions") as bar:
             for submission in run.grade(students):
-                problems += writer.write(submission, run.assignment.name)
+                problems += _failures(submission) + writer.write(submission, run.assignment.name)
                 bar.update()
         with course.alone():  # or a folder might be missing that another command is writing anew
             table = class_table(run.assignment)
@@ -77,10 +77,8 @@ def _regrade(options: argparse.Namespace) -> int:
                 if isinstance(found, Move):
                     moved.append(found)
                     continue
-                failures = [
-                    f"{found.student}: left as it was. {n.failure}" for n in found.notebooks if n.failure
-                ]
-                problems += failures
+                failures = _failures(found)
+                problems += [f"{failure} Its points are left as they were." for failure in failures]
                 if not options.dry_run and not failures:
                     problems += writer.write(found, run.assignment.name)
                 bar.update()
@@ -90,6 +88,11 @@ def _regrade(options: argparse.Namespace) -> int:
         print(f"{run.assignment.name}: the points of {count} of {len(students)} students {verb}.")
         failed = failed or bool(problems)
     return int(failed)
+
+
+def _failures(submission: "Submission") -> list[str]:
+    student = submission.student
+    return [f"{student}: the grader failed on it: {n.failure}." for n in submission.notebooks if n.failure]
 
 
 def _get_ready(options: argparse.Namespace) -> None:

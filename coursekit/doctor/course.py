@@ -3,11 +3,13 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+from jupyter_client.kernelspec import KernelSpecManager
 from nbgrader.dbutil import ALEMBIC_DIR
 from sqlalchemy import create_engine, inspect, text
 from sqlalchemy.exc import SQLAlchemyError
 
-from coursekit.course import CourseError
+from coursekit.checks.reference import Store
+from coursekit.course import CourseError, pattern_in
 from coursekit.doctor.finding import MISSING, NOTE, OK, Finding
 from coursekit.grading.folders import RunningCourse
 from coursekit.nbgrader_plugin.bind import require_bound
@@ -30,7 +32,17 @@ def examine_course(root: Path) -> Iterator[Finding]:
     if "pre_convert_hook" not in course.config.Autograde:
         yield Finding("course", MISSING, f"{root / _CONFIGURATION} does not plug coursekit in", _PLUG_IN)
         return
+    if problem := pattern_in(root):
+        yield Finding("course", MISSING, problem, "then try again")
+        return
     checks = RunChecks(config=course.config)
+    if checks.student_kernel not in KernelSpecManager().find_kernel_specs():
+        yield Finding(
+            "course",
+            MISSING,
+            f"c.RunChecks.student_kernel names `{checks.student_kernel}`, which is not installed",
+            "`jupyter kernelspec list` shows those that are",
+        )
     limits = f"{checks.limits.cell_seconds:g} s for a cell, {checks.memory_limit} MiB for a kernel"
     yield Finding("course", OK, f"{course.folders.course_id or 'without course_id'}, {limits}")
     yield from _assignments(course)
@@ -50,6 +62,7 @@ def _assignments(course: RunningCourse) -> Iterator[Finding]:
             continue
         try:
             require_bound(assignment)
+            Store.load(assignment.checks)
         except CourseError as error:
             first, *more = str(error).splitlines()
             yield Finding(

@@ -70,9 +70,14 @@ class ClassRun:
             raise CourseError(
                 f"the gradebook has no {assignment.name}: run `nbgrader generate_assignment {assignment.name} --force` first"
             )
+        self._released = {name: assignment.released(name) for name in assignment.released_names()}
+        if not self._released:
+            raise CourseError(
+                f"{course.root / assignment.course.release / assignment.name} holds no notebook: "
+                f"run `nbgrader generate_assignment {assignment.name} --force` first"
+            )
         require_bound(assignment)
         self._workers.start()
-        self._released = {name: assignment.released(name) for name in assignment.released_names()}
 
     def to_do(self) -> list[str]:
         """Students whose submission is not autograded yet, not completely, or was handed in anew."""

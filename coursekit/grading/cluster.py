@@ -76,10 +76,12 @@ class DaskWorkers:
     def _connect(self) -> tuple[Any, type]:
         try:
             from distributed import Client, as_completed
+            from distributed.comm import get_address_host_port
         except ImportError:
             raise CourseError('--scheduler needs Dask: `pip install "coursekit[cluster]"`') from None
         logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what it has to tell is told here
         try:
+            get_address_host_port(self.address)  # a client with a name that is no address waits in vain
             return Client(self.address, timeout=_CONNECT_SECONDS, set_as_default=False), as_completed
         except (OSError, TimeoutError, ValueError) as error:
             raise CourseError(f"no Dask scheduler answers at {self.address}: {error}") from error

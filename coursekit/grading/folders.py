@@ -69,6 +69,11 @@ class RunningCourse:
             )
         try:
             return Gradebook(self.folders.db_url, self.folders.course_id)
+        except ImportError as error:
+            raise CourseError(
+                f"c.CourseDirectory.db_url needs a driver that is not installed ({error}): for "
+                'postgresql+psycopg2://… `pip install "coursekit[postgres]"`'
+            ) from error
         except SQLAlchemyError as error:
             reason = str(error).splitlines()[0]
             raise CourseError(f"the gradebook {self.folders.db_url} can't be opened: {reason}") from error

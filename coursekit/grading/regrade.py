@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from coursekit.checks.results import ExerciseResult, SubmissionResult
+from coursekit.checks.results import ExerciseResult, SubmissionResult, points_in_words
 from coursekit.grading.autograde import ClassRun, Submission
 from coursekit.grading.folders import RunningCourse
 
@@ -53,19 +53,19 @@ def _changes(before: ExerciseResult, after: ExerciseResult) -> Iterator[str]:
     then = {check.name: check for check in before.checks}
     for check in after.checks:
         old = then.pop(check.name, None)
-        worth = f"{check.points:g} points"
+        worth = points_in_words(check.points)
         if old is None:
             yield f"{check.name} is new ({worth}): {check.outcome}. {check.message}".rstrip()
         elif old.outcome != check.outcome:
             yield f"{check.name} ({worth}): {old.outcome} before, {check.outcome} now. {check.message}".rstrip()
         elif old.points != check.points:
-            yield f"{check.name} was worth {old.points:g} points, now {check.points:g}"
-    yield from (f"{name} is gone ({check.points:g} points)" for name, check in then.items())
+            yield f"{check.name} was worth {points_in_words(old.points)}, now {check.points:g}"
+    yield from (f"{name} is gone ({points_in_words(check.points)})" for name, check in then.items())
 
 
 def move_lines(found: list[Move]) -> Iterator[str]:
     """The moves as text."""
     for move in found:
         before = "-" if move.before is None else f"{move.before:g}"
-        yield f"{move.student}  {move.exercise}: {before} -> {move.after:g} points"
+        yield f"{move.student}  {move.exercise}: {before} -> {points_in_words(move.after)}"
         yield from (f"    {reason}" for reason in move.reasons)

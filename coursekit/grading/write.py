@@ -82,6 +82,6 @@ class Writer:
             warnings.simplefilter("ignore", SAWarning)  # SQLAlchemy's remarks about nbgrader's own queries
             try:
                 _OneSubmission(folder, coursedir=folders, config=self._config, log=self._course.log).start()
-            except NbGraderException as error:
+            except (NbGraderException, SystemExit) as error:
                 return [f"{student}: not written. {str(error).splitlines()[0]}"]
         return []

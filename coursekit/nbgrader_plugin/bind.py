@@ -2,10 +2,12 @@
 
 from pathlib import Path
 
+import pytest
 from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import NotebookNode
 from nbgrader.preprocessors import NbGraderPreprocessor
 
+from coursekit.checks.results import points_in_words
 from coursekit.checks.run import collect_marks, points_of
 from coursekit.course import Assignment, CourseError
 from coursekit.nbgrader_plugin.folders import course_of, stop
@@ -55,11 +57,18 @@ def binding_problems(assignment: Assignment, notebook: NotebookNode, path: Path)
     if problems:
         return problems
     explaining = headings(notebook)
-    for name, marks in collect_marks(assignment, notebook).items():
+    for name, found in collect_marks(assignment, notebook).items():
+        worthless = [check for check, mark in found.items() if not _is_worth_points(mark)]
+        if worthless:
+            problems.append(
+                f"{folder / name}.py: {', '.join(worthless)} has no points. Write @points(n) above it, n a number."
+            )
+            continue
+        marks = [mark for mark in found.values() if mark]
         total = sum(mark.args[0] for mark in marks)
         if total != wanted[name]:
             problems.append(
-                f"{path}: the test cell `{name}` is worth {wanted[name]:g} points, but the checks in "
+                f"{path}: the test cell `{name}` is worth {points_in_words(wanted[name])}, but the checks in "
                 f"{folder / name}.py add up to {total:g}. Change the points of the cell or of the checks."
             )
         problems += [
@@ -75,3 +84,7 @@ def binding_problems(assignment: Assignment, notebook: NotebookNode, path: Path)
         if file.stem not in known
     ]
     return problems
+
+
+def _is_worth_points(mark: pytest.Mark | None) -> bool:
+    return mark is not None and len(mark.args) == 1 and type(mark.args[0]) in (int, float)

@@ -10,7 +10,7 @@ from nbformat import NotebookNode
 from nbgrader.preprocessors import GetGrades
 from traitlets import default
 
-from coursekit.checks.results import GRADED, STATUSES, SubmissionResult
+from coursekit.checks.results import GRADED, KERNEL_DIED, STATUSES, SubmissionResult
 from coursekit.course import CourseError, grade_id
 from coursekit.nbgrader_plugin.folders import course_of
 from coursekit.nbgrader_plugin.page import PageParts
@@ -47,10 +47,13 @@ class FeedbackExporter(Exporter):
         page = _TEMPLATES.get_template("feedback.html.j2").render(
             names=names,
             result=result,
-            sentence=STATUSES[result.status],
+            # of what the grader failed on, the notes say more than its status
+            sentence=""
+            if result.nothing_graded and result.status == KERNEL_DIED
+            else STATUSES[result.status],
             rows=table,
             first=first_things(result, table),
-            waiting=sum(row.points for row in table if row.score is None),
+            waiting=0 if result.nothing_graded else sum(row.points for row in table if row.score is None),
             parts=PageParts(nb, result, self._given(names)).parts(),
         )
         return page, resources
@@ -65,11 +68,18 @@ class FeedbackExporter(Exporter):
 
 
 class GetGradesAndState(GetGrades):
-    """Tells the page, beside scores and comments, what still waits for a person."""
+    """Tells the page, beside scores and comments, what still waits for a person.
+
+    When graded again, what has a person's score is marked once more by nbgrader, for a second look. It has its score.
+    """
 
     def _get_score(self, cell: NotebookNode, resources: ResourcesDict) -> None:
         super()._get_score(cell, resources)
         grade = self.gradebook.find_grade(
             grade_id(cell), self.notebook_id, self.assignment_id, self.student_id
         )
-        cell.metadata.nbgrader["needs_manual_grade"] = grade.needs_manual_grade
+        by_hand = grade.manual_score is not None
+        cell.metadata.nbgrader |= {
+            "by_hand": by_hand,
+            "needs_manual_grade": grade.needs_manual_grade and not by_hand,
+        }

@@ -17,6 +17,17 @@ def course_of(config: Config) -> Course:
 
 
 def stop(log: logging.Logger, sentence: str) -> NoReturn:
-    """End the command. nbgrader prints a traceback for any exception but this one."""
+    """End the command with code 1. nbgrader prints a traceback for any exception but this one."""
     log.error(sentence)
-    raise SystemExit(1)
+    raise Stop(sentence)
+
+
+class Stop(SystemExit):
+    """An end with code 1 that knows its reason."""
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__(1)
+        self.sentence = sentence
+
+    def __str__(self) -> str:
+        return self.sentence

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
 
 from nbconvert.filters import strip_ansi
@@ -12,11 +12,12 @@ from coursekit.checks.results import SubmissionResult
 from coursekit.course import grade_id, is_answer_cell, is_test_cell, nbgrader_metadata
 from coursekit.nbgrader_plugin.headings import HEADING, Heading, headings
 from coursekit.nbgrader_plugin.markdown import HighlightedCode, harmless_markdown, plain_text
-from coursekit.nbgrader_plugin.summary import NO_RESPONSE
 from coursekit.nbgrader_plugin.verdict import as_html, explained_in
 
 _NESTING = re.compile(r"<(/?)(?:div|ul|ol|li|dl|dd|blockquote|table|details|p)\b")
 _BASE64 = re.compile(r"[A-Za-z0-9+/=\s]+")
+#: nbgrader's own comment on an answer cell that is as it was handed out
+_NO_RESPONSE = "No response."
 _LOWEST = 6
 _LONG = 40
 
@@ -56,6 +57,10 @@ class PageParts:
         self._ids = {name for cell in self.notebook.cells if (name := grade_id(cell))}
 
     def parts(self) -> list[Part]:
+        """The parts in order; where nothing was graded, only what a person wrote: the cells are not the student's."""
+        if self.result.nothing_graded:
+            answers = map(self._answer, filter(_is_commented, self.notebook.cells))
+            return [replace(part, html="") for part in answers]
         found = headings(self.notebook)
         parts: list[Part] = []
         for cell in self.notebook.cells:
@@ -98,7 +103,7 @@ class PageParts:
         else:
             body = _code(cell.source) + self._outputs(cell)
         comment = mark.get("comment") or ""
-        if comment == NO_RESPONSE and not graded:
+        if comment == _NO_RESPONSE and not graded:
             comment = ""  # the checks say it
         return Part(
             "answer",
@@ -157,6 +162,10 @@ class PageParts:
         return f'<img alt="{escape(alt)}" src="data:image/png;base64,{"".join(png.split())}">'
 
 
+def _is_commented(cell: NotebookNode) -> bool:
+    return nbgrader_metadata(cell).get("comment") not in (None, "", _NO_RESPONSE)
+
+
 def _code(source: str) -> str:
     return HighlightedCode()(source) if source.strip() else ""
 
@@ -175,4 +184,5 @@ def _score(cell: NotebookNode) -> str:
     mark = nbgrader_metadata(cell)
     if mark.get("needs_manual_grade"):
         return f"Waits to be graded by hand: {mark.get('points', 0):g} points."
-    return f"{mark.get('score') or 0:g} of {mark.get('points', 0):g} points, graded by hand."
+    by_hand = ", graded by hand" if mark.get("by_hand") else ""
+    return f"{mark.get('score') or 0:g} of {mark.get('points', 0):g} points{by_hand}."

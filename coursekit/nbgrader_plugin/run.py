@@ -6,7 +6,7 @@ from dataclasses import replace
 from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import NotebookNode
 from nbgrader.preprocessors import Execute
-from traitlets import Bool, Float, Integer, Unicode
+from traitlets import Bool, Bunch, Float, Integer, TraitError, Unicode, validate
 
 from coursekit.checks.results import SubmissionResult
 from coursekit.course import CourseError, grade_id, is_test_cell
@@ -24,13 +24,21 @@ RESULT = "coursekit"
 class RunChecks(Execute):
     """Takes the place of nbgrader's Execute, whose `timeout` is the limit for one cell."""
 
-    call_timeout = Float(5, help="seconds that one call of a student's function may take").tag(config=True)
-    submission_timeout = Float(600, help="seconds that a whole notebook with its checks may take").tag(
+    call_timeout = Float(5, min=0.1, help="seconds that one call of a student's function may take").tag(
         config=True
     )
-    memory_limit = Integer(2048, help="MiB of memory that a student kernel may use").tag(config=True)
+    submission_timeout = Float(600, min=1, help="seconds that a whole notebook with its checks may take").tag(
+        config=True
+    )
+    memory_limit = Integer(2048, min=512, help="MiB of memory that a student kernel may use").tag(config=True)
     student_kernel = Unicode(SANDBOXED, help="kernelspec in which submissions run").tag(config=True)
     fresh = Bool(False, help="take no result from those that were kept").tag(config=True)
+
+    @validate("timeout")
+    def _time_there_is(self, proposal: Bunch) -> int | None:
+        if proposal.value is not None and proposal.value <= 0:
+            raise TraitError("c.Execute.timeout must be more than 0 seconds")
+        return proposal.value
 
     @property
     def limits(self) -> Limits:

@@ -10,8 +10,6 @@ from nbformat import NotebookNode
 from coursekit.checks.results import CheckResult, ExerciseResult, SubmissionResult
 from coursekit.course import exercise_name, grade_id, nbgrader_metadata
 
-#: nbgrader's own comment on an answer cell that is as it was handed out
-NO_RESPONSE = "No response."
 FIRST_THINGS = 3
 _NOT_ANSWERED = "Not answered."
 _NUMBERS = re.compile(r"[(\[][\d, ]*[)\]]|-?\d[\d.e+-]*")
@@ -47,7 +45,7 @@ def rows(cells: Sequence[NotebookNode], result: SubmissionResult) -> list[Row]:
             exercise_name(grade_id(cell)),
             _score(nbgrader_metadata(cell)),
             nbgrader_metadata(cell).get("points") or 0,
-            _state(cell, result.exercise(grade_id(cell))),
+            "not graded" if _is_ungraded(cell, result) else _state(cell, result.exercise(grade_id(cell))),
         )
         for cell in cells
         if nbgrader_metadata(cell).get("grade") or nbgrader_metadata(cell).get("task")
@@ -55,8 +53,11 @@ def rows(cells: Sequence[NotebookNode], result: SubmissionResult) -> list[Row]:
 
 
 def _score(mark: dict[str, Any]) -> float | None:
-    """A test cell's score stands, even where a person has changed it and is to look at it again."""
-    return None if mark.get("needs_manual_grade") and not mark.get("score") else mark.get("score") or 0
+    return None if mark.get("needs_manual_grade") else mark.get("score") or 0
+
+
+def _is_ungraded(cell: NotebookNode, result: SubmissionResult) -> bool:
+    return result.nothing_graded and bool(nbgrader_metadata(cell).get("needs_manual_grade"))
 
 
 def _state(cell: NotebookNode, exercise: ExerciseResult | None) -> str:
@@ -64,7 +65,7 @@ def _state(cell: NotebookNode, exercise: ExerciseResult | None) -> str:
     if exercise is None:
         if mark.get("needs_manual_grade"):
             return "waits to be graded by hand"
-        return "not answered" if mark.get("comment") == NO_RESPONSE else "graded by hand"
+        return "graded by hand" if mark.get("by_hand") else "not answered"
     if exercise.unanswered:
         return "not answered"
     passed = sum(check.outcome == "passed" for check in exercise.checks)

@@ -95,7 +95,7 @@ class Export(ExportPlugin):
         waiting = sum(bool(score.ungraded) for score in scores)
         if waiting:
             self.log.warning(
-                "%s: %d submissions have answers that nobody has graded yet; their scores are without them",
+                "%s: scores that are without answers that nobody has graded yet: %d",
                 assignment,
                 waiting,
             )

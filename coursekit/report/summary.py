@@ -132,7 +132,8 @@ def summary_lines(report: Report) -> Iterator[str]:
     yield f"{results.assignment}: " + ", ".join(f"{count} {status}" for status, count in report.statuses)
     yield f"  scores: median {middle:.0f} %, the middle half from {low:.0f} to {high:.0f} %"
     if results.waiting:
-        yield f"  {results.waiting} answers wait to be graded by hand"
+        answers = "answer waits" if results.waiting == 1 else "answers wait"
+        yield f"  {results.waiting} {answers} to be graded by hand"
     for mistake in report.re_teach[:_MOST_MISTAKES]:
         yield f"  re-teach, {len(mistake.students)} students, {exercise_name(mistake.exercise)}: {mistake.sentence}"
     if len(results.graded) >= ENOUGH_STUDENTS:

@@ -73,7 +73,7 @@ class Student:
     def begin_check(self, answer_cell: str) -> None:
         """Make ready for a check about `answer_cell`: a living kernel, no objects left of earlier checks."""
         self._answer_cell = answer_cell
-        if not self._session.alive and not self._session.restart_without(self._culprit):
+        if not self._session.alive and not self._session.restart_without(self._culprit, self._death):
             twice = len(self._session.deaths) > 1
             reason = "the Python process was ended twice before this check"
             raise StudentError(f"Not run: {reason if twice else self._session.deaths[-1]}.", "kernel died")
@@ -81,6 +81,7 @@ class Student:
         self.last = None
 
     _culprit: int | None = None
+    _death = ""
     _answer_cell = ""
 
     def _call(
@@ -130,7 +131,8 @@ class Student:
             ) from None
         except KernelDied as died:
             self._culprit = self._submission.defining_cell(label)
-            raise StudentError(f"`{label}` could not finish: {died.reason}.", "kernel died") from None
+            self._death = f"`{label}` could not finish: {died.reason}."
+            raise StudentError(self._death, "kernel died") from None
         except MessageError as error:
             raise StudentError(f"What `{label}` gave can't be read: {error}.") from None
         if reply.get("ok") is not True:
@@ -147,7 +149,7 @@ class Student:
             return self._undefined(label)
         if kind == "MessageError":
             return StudentError(f"What `{label}` gave can't be used: {message}.")
-        where = self._where(error["lines"])
+        where = self._where(error["lines"], label)
         if kind == "NotImplementedError" and where:
             index, line, _ = where
             name = self._submission.label(index)
@@ -179,17 +181,17 @@ class Student:
             return StudentError(
                 f"The cell `{label}` defines no `{name}` when the notebook runs top to bottom."
             )
-        kind = {"timed out": "timed out", "kernel died": "kernel died", "left out": "kernel died"}
-        return StudentError(
-            f"`{name}` is missing, since the cell `{label}` {run.told}.",
-            kind.get(run.state, "blocked"),
-        )
+        if run.state == "left out":
+            return StudentError(run.error, "kernel died")
+        kind = run.state if run.state in ("timed out", "kernel died") else "blocked"
+        return StudentError(f"`{name}` is missing, since the cell `{label}` {run.told}.", kind)
 
-    def _where(self, lines: list) -> tuple[int, int, str] | None:
+    def _where(self, lines: list, label: str) -> tuple[int, int, str] | None:
+        likely = self._submission.defining_cell(label), self._submission.place_of(self._answer_cell)
         for entry in reversed(lines):
             match entry:
                 case [int(line), str(text)]:
-                    index = self._submission.cell_with_line(line, text)
+                    index = self._submission.cell_with_line(line, text, likely)
                     if index is not None:
                         return index, line, text
         return None

@@ -69,7 +69,7 @@ def read(path: Path) -> Handed:
         return Handed(
             None,
             f"{path.name} can't be read as a notebook ({type(error).__name__}: {reason}). "
-            "Open it in Jupyter, save it and hand it in again.",
+            "Save or export it anew, see that Jupyter opens it, and hand it in again.",
         )
     return Handed(notebook, notes=_notes(content))
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
+from jupyter_client.kernelspec import NoSuchKernel
 from jupyter_client.manager import AsyncKernelManager
 from jupyter_core.utils import ensure_async, run_sync
 from nbclient.exceptions import CellTimeoutError, DeadKernelError
@@ -20,7 +21,7 @@ from nbformat import NotebookNode
 from traitlets.config import Config
 
 from coursekit import messages
-from coursekit.course import is_demo, is_test_cell
+from coursekit.course import CourseError, is_demo, is_test_cell
 from coursekit.kernels import SANDBOXED
 from coursekit.student.channel import Channel, KernelGone, Unresponsive
 from coursekit.student.client import StudentClient, bounded_context
@@ -46,7 +47,6 @@ _TOLD = {
     "error": "stopped with",
     "timed out": "took too long:",
     "kernel died": "broke off:",
-    "left out": "was left out, because",
 }
 
 
@@ -135,13 +135,13 @@ class Session:
                     self.run_cells()
                 return
 
-    def restart_without(self, index: int | None) -> bool:
+    def restart_without(self, index: int | None, because: str = "") -> bool:
         """After a death in a call: run the other cells in a new kernel. False if no more is tried."""
         if len(self.deaths) > 1 or self._late:
             return False
         if index is not None:
             self._left_out.add(index)
-            self.runs[index] = CellRun(index, "left out", error=self.deaths[-1])
+            self.runs[index] = CellRun(index, "left out", error=because)
         self.run_cells()
         return self.alive
 
@@ -210,6 +210,12 @@ class Session:
             self._runner.start_new_kernel_client()
             self._channel = Channel(manager, self._runner.kc)
             self._channel.open(self.limits.startup_seconds)
+        except NoSuchKernel:
+            self.close()
+            raise CourseError(
+                f"c.RunChecks.student_kernel names the kernel `{self.kernel_name}`, which is not installed: "
+                "`jupyter kernelspec list` shows those that are"
+            ) from None
         except BaseException:
             self.close()
             raise
@@ -231,7 +237,8 @@ class Session:
         if content.get("ename") == TIMEOUT:
             self.timed_out = True
             return CellRun(index, "timed out", error=late)
-        text = f"{content.get('ename')}: {content.get('evalue')}"
+        # a SyntaxError has its place in the text, with a file name that only IPython knows
+        text = re.sub(r" \(\d+\.py, line \d+\)$", "", f"{content.get('ename')}: {content.get('evalue')}")
         return CellRun(index, "error", error=text[:500], line=_line_of(content.get("traceback", [])))
 
     def _died(self, reason: str, hung: bool = False) -> NoReturn:

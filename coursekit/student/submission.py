@@ -54,9 +54,9 @@ class Submission:
         """How to name a cell to the student: by grade_id, or by its place."""
         return grade_id(self.notebook.cells[index]) or f"number {index + 1}"
 
-    def cell_with_line(self, line: int, text: str) -> int | None:
-        """Index of the cell that has `text` at `line` (counted from 1)."""
-        for index in reversed(self._definitions):
+    def cell_with_line(self, line: int, text: str, likely: Iterable[int | None] = ()) -> int | None:
+        """Index of a cell that has `text` at `line` (counted from 1): of several, the first of the likely ones."""
+        for index in (*(place for place in likely if place is not None), *reversed(self._definitions)):
             lines = self.notebook.cells[index].source.split("\n")
             if 0 < line <= len(lines) and lines[line - 1].strip() == text:
                 return index

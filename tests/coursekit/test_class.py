@@ -255,13 +255,66 @@ def test_outside_of_a_course_one_sentence_says_so(tmp_path, capsys, words):
 
 
 def test_no_workers_are_refused(empty_class, capsys):
-    with pytest.raises(SystemExit):
-        autograde(empty_class, "--workers", "0")
-    assert "0 is less than 1" in capsys.readouterr().err
+    for number in ("0", "many"):
+        with pytest.raises(SystemExit):
+            autograde(empty_class, "--workers", number)
+        assert f"{number} is not a whole number from 1 on" in capsys.readouterr().err
+
+
+def test_a_folder_that_nbgrader_would_take_for_a_pattern_is_refused(tmp_path, capsys):
+    assert main(["--course-dir", str(tmp_path / "course [2026]"), "autograde"]) == 2
+    assert "rename the folder" in capsys.readouterr().err
+
+
+def test_without_its_release_nothing_that_was_graded_is_touched(empty_class, capsys):
+    empty_class.hand_in("ada", empty_class.answer(RIGHT, HALF))
+    assert autograde(empty_class) == 0
+    before = when_autograded(empty_class)
+    shutil.rmtree(empty_class.root / "release" / "01_double")
+    assert autograde(empty_class, "--force") == 2
+    assert "run `nbgrader generate_assignment 01_double --force` first" in capsys.readouterr().err
+    assert when_autograded(empty_class) == before
+
+
+def test_a_kernel_that_is_not_installed_ends_the_command_before_anything_is_written(empty_class, capsys):
+    empty_class.hand_in("ada", empty_class.answer(RIGHT, HALF))
+    assert autograde(empty_class) == 0
+    before = when_autograded(empty_class)
+    with (empty_class.root / "nbgrader_config.py").open("a") as file:
+        file.write("\nget_config().RunChecks.student_kernel = 'nope'\n")
+    assert autograde(empty_class, "--force") == 2
+    assert "names the kernel `nope`, which is not installed" in capsys.readouterr().err
+    assert when_autograded(empty_class) == before
 
 
 @pytest.mark.parametrize(
-    "setting", ["c.RunChecks.memory_limit = '2048'", "c.CourseDirectory.db_url = 'sqlite:////no/x.db'"]
+    ("place", "words"),
+    [
+        ("source/01_double/double.ipynb", "can't be read as a notebook: restore it"),
+        ("release/01_double/double.ipynb", "can't be read as a notebook: restore it"),
+        ("tests/01_double/reference.safetensors", "run `coursekit record 01_double`"),
+    ],
+)
+def test_a_damaged_file_of_the_instructor_s_is_named(empty_class, capsys, place, words):
+    empty_class.hand_in("ada", empty_class.answer(RIGHT, HALF))
+    path = empty_class.root / place
+    path.write_bytes(path.read_bytes()[:100])
+    assert autograde(empty_class) == 2
+    told = capsys.readouterr().err
+    assert str(path) in told
+    assert words in told
+    assert statuses(empty_class) == {"ada": "not autograded"}
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        "c.RunChecks.memory_limit = '2048'",
+        "c.RunChecks.memory_limit = 0",
+        "c.Execute.timeout = -3",
+        "c.CourseDirectory.db_url = 'sqlite:////no/x.db'",
+        "c.CourseDirectory.db_url = 'mysql+mysqldb://nobody@localhost/x'",
+    ],
 )
 def test_a_setting_that_can_t_be_used_gets_one_sentence(empty_class, capsys, setting):
     with (empty_class.root / "nbgrader_config.py").open("a") as file:

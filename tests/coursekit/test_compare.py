@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from coursekit.checks.compare import CheckFailure, assert_close, describe, difference
+from coursekit.checks.compare import CheckFailure, assert_close, describe, difference, in_words
 
 
 def test_equal_values_have_no_difference():
@@ -33,6 +33,12 @@ def test_booleans_and_integers_compare_as_numbers():
 )
 def test_the_sentence_names_what_differs(actual, expected, words):
     assert words in difference(actual, expected)
+
+
+def test_of_the_name_of_a_value_the_first_word_is_code():
+    with pytest.raises(CheckFailure, match=r"^`ids` of all words is None"):
+        assert_close("ids of all words", None, torch.ones(2))
+    assert in_words("output, less that of torch") == "`output`, less that of torch"
 
 
 def test_a_tolerance_may_grow_with_the_position():

@@ -93,6 +93,15 @@ def test_a_test_cell_whose_checks_do_not_fit_is_named(generated):
     assert "the test cell `test_double` is worth 10 points, but the checks" in finding.found
 
 
+def test_a_kernel_that_is_not_installed_and_a_damaged_record_are_told(generated):
+    with (generated.root / "nbgrader_config.py").open("a") as file:
+        file.write("\nget_config().RunChecks.student_kernel = 'nope'\n")
+    (generated.assignment.checks / "reference.safetensors").write_bytes(b"{}")
+    told = "\n".join(finding.found for finding in examine_course(generated.root) if finding.needed)
+    assert "names `nope`, which is not installed" in told
+    assert "reference.safetensors can't be read" in told
+
+
 def test_a_course_that_has_not_begun_is_no_fault(tiny_course):
     path = tiny_course.root / "source" / "02_later" / "later.ipynb"
     path.parent.mkdir()

@@ -124,7 +124,7 @@ def test_the_table_has_a_status_for_everybody_and_a_score_only_where_something_w
     assert {row["status"] for row in rows.values()} <= STATUSES.keys()
     assert rows["floor"]["ungraded"] == "why"
     assert "01_double: no score for 1 unreadable, 1 missing" in done.stderr
-    assert "01_double: 2 submissions have answers that nobody has graded yet" in done.stderr
+    assert "01_double: scores that are without answers that nobody has graded yet: 2" in done.stderr
 
 
 def test_canvas_gets_its_own_columns_and_an_empty_field_for_no_grade(course, export):

@@ -96,16 +96,23 @@ def test_a_loop_that_ignores_interrupts_times_out(grade_answer):
 @pytest.mark.parametrize(
     ("source", "sentence"),
     [
-        ("import os\nos._exit(1)", "The cell `double` broke off: it ended the Python process"),
-        ("while True: pass", "The cell `double` took too long: it ran past 1 s"),
+        ("import os\nos._exit(1)", "The cell `double` broke off: it ended the Python process."),
+        ("while True: pass", "The cell `double` took too long: it ran past 1 s."),
         (
             "x = 1\nx.y",
-            "The cell `double` stopped with AttributeError: 'int' object has no attribute 'y' (line 2)",
+            "The cell `double` stopped with AttributeError: 'int' object has no attribute 'y' (line 2).",
         ),
     ],
 )
 def test_a_cell_that_did_not_run_is_told_in_a_sentence(grade_answer, source, sentence):
     assert grade_answer(source, Limits(cell_seconds=1)).cells == [sentence]
+
+
+def test_a_call_that_ends_the_kernel_is_told_in_the_same_words_by_every_check(grade_answer):
+    result = grade_answer("import os\ndef double(x): os._exit(1)")
+    messages = {check.message for check in result.exercises[0].checks}
+    assert messages == {"`double` could not finish: it ended the Python process."}
+    assert result.cells == []
 
 
 def test_checks_that_finished_before_a_death_keep_their_points(grade_answer):
@@ -174,13 +181,13 @@ def test_a_check_without_its_record_says_what_to_run(tiny_course, grade_answer):
 
 
 def test_a_check_file_that_cannot_be_imported_is_named(tiny_course, grade_answer):
-    tiny_course.checks.write_text("def broken(:")
-    with pytest.raises(CourseError, match="SyntaxError"):
+    tiny_course.checks.write_text("import torch\n\ndef broken(:")
+    with pytest.raises(CourseError, match=r"test_double.py, line 3: SyntaxError: invalid syntax$"):
         grade_answer(RIGHT)
 
 
 def test_marks_are_collected_without_running_anything(tiny_course, tiny_source):
     marks = collect_marks(tiny_course.assignment, tiny_source)
-    assert {name: [mark.args[0] for mark in found] for name, found in marks.items()} == {
+    assert {name: [mark.args[0] for mark in found.values()] for name, found in marks.items()} == {
         "test_double": [4, 3, 2, 1]
     }

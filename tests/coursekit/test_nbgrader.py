@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+from bs4 import BeautifulSoup
 from nbformat import v4
 from nbgrader.api import Gradebook
 
@@ -25,6 +27,13 @@ def gradebook(course):
     return Gradebook(f"sqlite:///{course.root / 'gradebook.db'}")
 
 
+def feedback(course, student):
+    done = course.run("nbgrader", "generate_feedback", "01_double", "--force")
+    assert done.returncode == 0, done.stderr
+    path = course.root / "feedback" / student / "01_double" / "double.html"
+    return BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
+
+
 def row_of(course, student):
     return next(row for row in class_table(course.assignment).rows if row.student == student)
 
@@ -46,6 +55,15 @@ def test_a_test_cell_without_checks_stops_generate_assignment(tiny_course):
     done = tiny_course.run("nbgrader", "generate_assignment", "01_double", "--force")
     assert done.returncode != 0
     assert "the test cell `test_double` has no checks. Write tests/01_double/test_double.py" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("mark", ["", '@points("4")\n'])
+def test_a_check_without_points_stops_generate_assignment(tiny_course, mark):
+    tiny_course.checks.write_text(tiny_course.checks.read_text().replace("@points(4)\n", mark, 1))
+    done = tiny_course.run("nbgrader", "generate_assignment", "01_double", "--force")
+    assert done.returncode != 0
+    assert "tests/01_double/test_double.py: test_value has no points. Write @points(n)" in done.stderr
     assert "Traceback" not in done.stderr
 
 
@@ -137,6 +155,36 @@ def test_manual_grades_and_comments_survive_a_second_autograde(generated):
         grade = book.find_grade("test_double", "double", "01_double", "ada")
         assert (grade.auto_score, grade.manual_score, grade.score) == (10, 7, 7)
         assert grade.needs_manual_grade
+
+
+@pytest.mark.parametrize("score", [4, 0])
+def test_what_was_graded_by_hand_is_shown_so_after_grading_again(generated, score):
+    generated.hand_in("ada", generated.answer(RIGHT))
+    autograde(generated)
+    with gradebook(generated) as book:
+        grade = book.find_grade("why", "double", "01_double", "ada")
+        grade.manual_score, grade.needs_manual_grade = score, False
+        book.db.commit()
+    autograde(generated)
+    page = feedback(generated, "ada")
+    assert page.select_one(".total").text == f"{10 + score} of 15 points"
+    assert [cell.text for cell in page.select(".points tr:last-child td")] == [
+        *("why", f"{score} / 5", "graded by hand")
+    ]
+    assert "Waits" not in page.text
+
+
+def test_of_what_could_not_be_read_the_page_shows_no_points_and_no_answers(generated):
+    generated.hand_in("ada", "{")
+    autograde(generated)
+    with gradebook(generated) as book:
+        book.find_comment("why", "double", "01_double", "ada").manual_comment = "Come and see me."
+        book.db.commit()
+    page = feedback(generated, "ada")
+    assert page.select_one(".total").text == "– of 15 points"
+    assert {row.select("td")[2].text for row in page.select(".points tbody tr")} == {"not graded"}
+    assert [part.text for part in page.select(".comment p")][1:] == ["Come and see me."]
+    assert page.select("pre, details") == []
 
 
 def test_a_forged_result_in_the_notebook_counts_for_nothing(generated):

@@ -74,5 +74,8 @@ def test_a_submission_on_which_the_grader_fails_keeps_its_points_and_is_named(ch
     lost = Outcome(None, failure="its process ended each time")
     monkeypatch.setattr(LocalWorkers, "run", lambda self, tasks: ((task, lost) for task in tasks))
     assert regrade(changed) == 1
-    assert "right: left as it was. its process ended each time" in capsys.readouterr().out
+    assert (
+        "right: the grader failed on it: its process ended each time. Its points are left as they were."
+        in capsys.readouterr().out
+    )
     assert changed.grades() == before

@@ -134,6 +134,15 @@ def test_what_breaks_one_exercise_leaves_the_points_of_the_others(graded, studen
     assert graded.result(ODD, student).earned >= 60 - 1e-9
 
 
+@pytest.mark.parametrize("name", ASSIGNMENTS)
+def test_what_was_not_answered_is_told_of_its_own_cell(graded, name):
+    for exercise in graded.result(name, "blank").exercises:
+        own = exercise.grade_id.removeprefix("test_")
+        assert {check.message for check in exercise.checks} == {
+            f"Not answered: the cell `{own}` is as it was handed out."
+        }
+
+
 def test_the_page_that_make_demo_points_to_is_written(graded):
     (page,) = re.findall(r"\$\(CURDIR\)/\$\(DEMO\)/(feedback/\S+\.html)", (ROOT / "Makefile").read_text())
     assert (graded.course.root / page).exists()
@@ -150,7 +159,7 @@ def test_unreadable_and_missing_submissions_have_no_points_instead_of_zero(grade
 @pytest.mark.parametrize(
     ("student", "words"),
     [
-        ("syntax-error", "SyntaxError"),
+        ("syntax-error", "stopped with SyntaxError: invalid syntax (line 19)."),
         ("exception", "raised ValueError: this does not work yet"),
         ("wrong-type", "a str"),
         ("wrong-shape", "has shape"),

@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[3]
 NAME, NOTEBOOK = "02_attention", "attention"
 #: one of each kind of page
 ODD = ("syntax-error", "wrong-type", "os-exit-in-a-call", "extra-cell", "other-kernel", "not-a-notebook")
-DESK, PHONE, PAPER = 1280, 390, 720
+DESK, PHONE, PAPER = 1280, 360, 720
 
 _HOSTILE_CODE = """
 from IPython.display import HTML, SVG, Javascript, Markdown, display
