@@ -14,7 +14,7 @@ from pathlib import Path
 from nbformat import NotebookNode, v4
 
 from coursekit.checks.compare import difference
-from coursekit.checks.reference import Store
+from coursekit.checks.reference import FILE_NAME, Store
 from coursekit.checks.results import SubmissionResult
 from coursekit.checks.run import Graded, check_files, grade
 from coursekit.checks.variants import Alternative, Mistake, Variant, alternatives_of, mistakes_of
@@ -137,8 +137,7 @@ def named_mistakes(result: SubmissionResult) -> set[str]:
 
 def record(assignment: Assignment, workers: int | None = None, progress: Progress | None = None) -> Store:
     """Record anew what the solutions and the mistakes give, into `reference.safetensors`."""
-    store = Store.load(assignment.checks)
-    store.tensors, store.recording = {}, True
+    store = Store(assignment.checks / FILE_NAME, recording=True)
     for path in assignment.source_notebooks():
         source = read_notebook(path)
         grade(assignment, source, path.stem, blank_copy(source), store=store)

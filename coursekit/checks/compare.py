@@ -64,7 +64,7 @@ def assert_close(
 
 def in_words(name: str) -> str:
     """What the student calls a value, its first word as code: "`weights` at temperature 2"."""
-    word, comma, rest = re.match(r"([^\s,]+)(,?)(.*)", name, re.DOTALL).groups()
+    word, comma, rest = re.match(r"([^\s,]*)(,?)(.*)", name, re.DOTALL).groups()
     return f"`{word}`{comma}{rest}"
 
 

@@ -88,7 +88,12 @@ def _gradebook(course: RunningCourse) -> Finding:
             students = connection.execute(text("SELECT count(*) FROM student")).scalar()
     except (SQLAlchemyError, ImportError, OSError) as error:
         reason = str(error).splitlines()[0]
-        return Finding("gradebook", MISSING, f"can't be opened: {reason}", "look at c.CourseDirectory.db_url")
+        return Finding(
+            "gradebook",
+            MISSING,
+            f"can't be opened: {reason}",
+            "look at c.CourseDirectory.db_url, or restore the file from a copy",
+        )
     if version != _newest_schema():
         return Finding("gradebook", MISSING, f"{place} is of another nbgrader", "`nbgrader db upgrade`")
     return Finding("gradebook", OK, f"{place}, {students} students")

@@ -3,11 +3,13 @@
 import logging
 from pathlib import Path
 
+from traitlets import TraitError
 from traitlets.config import Application, Config
 
 from coursekit.course import CourseError
 from coursekit.nbgrader_plugin.bind import require_bound
 from coursekit.nbgrader_plugin.folders import course_of, stop
+from coursekit.nbgrader_plugin.run import RunChecks
 
 _checked: set[tuple[Path, str]] = set()
 
@@ -24,11 +26,12 @@ def before_autograde(assignment: str, student: str, notebooks: list[str]) -> Non
     folder = Path(notebooks[0]).parent
     bound = course.assignment(folder.name)
     try:
+        RunChecks(config=app.config if app else Config())  # a setting that can't be used is told here
         names = bound.released_names()
         if (course.root, bound.name) not in _checked:
             require_bound(bound)
             _checked.add((course.root, bound.name))
-    except CourseError as error:
+    except (CourseError, TraitError) as error:
         stop(log, str(error))
     remove_links(folder, log)
     present = {Path(path).stem for path in notebooks}

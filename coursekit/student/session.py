@@ -10,10 +10,11 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, NoReturn
 
-from jupyter_client.kernelspec import NoSuchKernel
+from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
 from jupyter_client.manager import AsyncKernelManager
 from jupyter_core.utils import ensure_async, run_sync
 from nbclient.exceptions import CellTimeoutError, DeadKernelError
@@ -193,6 +194,7 @@ class Session:
         run_sync(self._close)()
 
     def _start(self) -> None:
+        _require_kernel(self.kernel_name)
         self._folder = Path(tempfile.mkdtemp(prefix="coursekit-"))
         manager = AsyncKernelManager(
             kernel_name=self.kernel_name,
@@ -210,12 +212,6 @@ class Session:
             self._runner.start_new_kernel_client()
             self._channel = Channel(manager, self._runner.kc)
             self._channel.open(self.limits.startup_seconds)
-        except NoSuchKernel:
-            self.close()
-            raise CourseError(
-                f"c.RunChecks.student_kernel names the kernel `{self.kernel_name}`, which is not installed: "
-                "`jupyter kernelspec list` shows those that are"
-            ) from None
         except BaseException:
             self.close()
             raise
@@ -262,6 +258,17 @@ class Session:
         if runner.kc is not None:
             runner.kc.stop_channels()
         shutil.rmtree(self._folder, ignore_errors=True)
+
+
+@cache
+def _require_kernel(name: str) -> None:
+    try:
+        KernelSpecManager().get_kernel_spec(name)
+    except NoSuchKernel:
+        raise CourseError(
+            f"c.RunChecks.student_kernel names the kernel `{name}`, which is not installed: "
+            "`jupyter kernelspec list` shows those that are"
+        ) from None
 
 
 def _line_of(traceback: list[str]) -> int:

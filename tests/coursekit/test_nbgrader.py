@@ -82,6 +82,24 @@ def test_autograde_without_a_release_says_what_to_do(generated):
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ("RunChecks.memory_limit = 0", "memory_limit"),
+        ("Execute.timeout = -3", "c.Execute.timeout must be more than 0 seconds"),
+        ("RunChecks.student_kernel = 'nope'", "names the kernel `nope`, which is not installed"),
+    ],
+)
+def test_a_setting_that_can_t_be_used_ends_autograde_with_a_sentence(generated, setting, words):
+    generated.hand_in("ada", generated.answer(RIGHT))
+    with (generated.root / "nbgrader_config.py").open("a") as file:
+        file.write(f"\nget_config().{setting}\n")
+    done = autograde(generated)
+    assert done.returncode != 0
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_the_score_is_the_sum_of_the_checks_whatever_the_cell_prints(generated):
     generated.hand_in("ada", generated.answer("print(1000)\n1000.0\n" + TRIPLE))
     assert autograde(generated).returncode == 0
