@@ -99,11 +99,12 @@ class Assignment:
         }
 
 
-def pattern_in(root: Path) -> str:
-    """What is wrong with the name of a course folder, in a sentence; empty if nothing is."""
-    if set("*?[]").isdisjoint(str(root)):
-        return ""
-    return f"{root}: nbgrader takes `*`, `?`, `[` and `]` in this path for a pattern; rename the folder"
+def refuse_pattern(root: Path) -> None:
+    """Raise CourseError if nbgrader would take the path of a course folder for a pattern."""
+    if not set("*?[]").isdisjoint(str(root)):
+        raise CourseError(
+            f"{root}: nbgrader takes `*`, `?`, `[` and `]` in this path for a pattern; rename the folder"
+        )
 
 
 def read_notebook(path: Path) -> "NotebookNode":

@@ -3,7 +3,7 @@
 import argparse
 from typing import Protocol
 
-from coursekit.course import Assignment, Course, CourseError, pattern_in
+from coursekit.course import Assignment, Course, CourseError, refuse_pattern
 
 
 class Run(Protocol):
@@ -37,8 +37,7 @@ def assignments_of(options: argparse.Namespace) -> list[Assignment]:
         CourseError: there is none, or none of that name.
     """
     course = Course(options.course_dir.resolve())
-    if problem := pattern_in(course.root):
-        raise CourseError(problem)
+    refuse_pattern(course.root)
     known = {assignment.name: assignment for assignment in course.assignments()}
     if not known:
         raise CourseError(

@@ -3,15 +3,15 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from jupyter_client.kernelspec import KernelSpecManager
 from nbgrader.dbutil import ALEMBIC_DIR
 from sqlalchemy import create_engine, inspect, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from coursekit.checks.reference import Store
-from coursekit.course import CourseError, pattern_in
+from coursekit.course import CourseError, refuse_pattern
 from coursekit.doctor.finding import MISSING, NOTE, OK, Finding
 from coursekit.grading.folders import RunningCourse
+from coursekit.kernels.installed import require_kernel
 from coursekit.nbgrader_plugin.bind import require_bound
 from coursekit.nbgrader_plugin.run import RunChecks
 
@@ -22,9 +22,10 @@ _PLUG_IN = "end it with configure(c), from coursekit.nbgrader_plugin import conf
 def examine_course(root: Path) -> Iterator[Finding]:
     """What `root` holds, without changing any of it."""
     try:
+        refuse_pattern(root)
         course = RunningCourse.open(root)
     except CourseError as error:
-        yield Finding("course", MISSING, str(error), "mend that line")
+        yield Finding("course", MISSING, str(error), "mend that")
         return
     if not (root / _CONFIGURATION).exists():
         yield Finding("course", MISSING, f"{root} has no {_CONFIGURATION}", "go to the folder of the course")
@@ -32,17 +33,11 @@ def examine_course(root: Path) -> Iterator[Finding]:
     if "pre_convert_hook" not in course.config.Autograde:
         yield Finding("course", MISSING, f"{root / _CONFIGURATION} does not plug coursekit in", _PLUG_IN)
         return
-    if problem := pattern_in(root):
-        yield Finding("course", MISSING, problem, "then try again")
-        return
     checks = RunChecks(config=course.config)
-    if checks.student_kernel not in KernelSpecManager().find_kernel_specs():
-        yield Finding(
-            "course",
-            MISSING,
-            f"c.RunChecks.student_kernel names `{checks.student_kernel}`, which is not installed",
-            "`jupyter kernelspec list` shows those that are",
-        )
+    try:
+        require_kernel(checks.student_kernel)
+    except CourseError as error:
+        yield Finding("course", MISSING, str(error), "mend that")
     limits = f"{checks.limits.cell_seconds:g} s for a cell, {checks.memory_limit} MiB for a kernel"
     yield Finding("course", OK, f"{course.folders.course_id or 'without course_id'}, {limits}")
     yield from _assignments(course)

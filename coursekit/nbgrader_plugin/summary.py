@@ -45,7 +45,7 @@ def rows(cells: Sequence[NotebookNode], result: SubmissionResult) -> list[Row]:
             exercise_name(grade_id(cell)),
             _score(nbgrader_metadata(cell)),
             nbgrader_metadata(cell).get("points") or 0,
-            "not graded" if _is_ungraded(cell, result) else _state(cell, result.exercise(grade_id(cell))),
+            _state(cell, result),
         )
         for cell in cells
         if nbgrader_metadata(cell).get("grade") or nbgrader_metadata(cell).get("task")
@@ -56,15 +56,11 @@ def _score(mark: dict[str, Any]) -> float | None:
     return None if mark.get("needs_manual_grade") else mark.get("score") or 0
 
 
-def _is_ungraded(cell: NotebookNode, result: SubmissionResult) -> bool:
-    return result.nothing_graded and bool(nbgrader_metadata(cell).get("needs_manual_grade"))
-
-
-def _state(cell: NotebookNode, exercise: ExerciseResult | None) -> str:
-    mark = nbgrader_metadata(cell)
+def _state(cell: NotebookNode, result: SubmissionResult) -> str:
+    mark, exercise = nbgrader_metadata(cell), result.exercise(grade_id(cell))
     if exercise is None:
         if mark.get("needs_manual_grade"):
-            return "waits to be graded by hand"
+            return "not graded" if result.nothing_graded else "waits to be graded by hand"
         return "graded by hand" if mark.get("by_hand") else "not answered"
     if exercise.unanswered:
         return "not answered"

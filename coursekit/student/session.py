@@ -10,11 +10,9 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any, NoReturn
 
-from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
 from jupyter_client.manager import AsyncKernelManager
 from jupyter_core.utils import ensure_async, run_sync
 from nbclient.exceptions import CellTimeoutError, DeadKernelError
@@ -22,8 +20,9 @@ from nbformat import NotebookNode
 from traitlets.config import Config
 
 from coursekit import messages
-from coursekit.course import CourseError, is_demo, is_test_cell
+from coursekit.course import is_demo, is_test_cell
 from coursekit.kernels import SANDBOXED
+from coursekit.kernels.installed import require_kernel
 from coursekit.student.channel import Channel, KernelGone, Unresponsive
 from coursekit.student.client import StudentClient, bounded_context
 from coursekit.student.runner import TIMEOUT, CellRunner, Limits
@@ -194,7 +193,7 @@ class Session:
         run_sync(self._close)()
 
     def _start(self) -> None:
-        _require_kernel(self.kernel_name)
+        require_kernel(self.kernel_name)
         self._folder = Path(tempfile.mkdtemp(prefix="coursekit-"))
         manager = AsyncKernelManager(
             kernel_name=self.kernel_name,
@@ -258,17 +257,6 @@ class Session:
         if runner.kc is not None:
             runner.kc.stop_channels()
         shutil.rmtree(self._folder, ignore_errors=True)
-
-
-@cache
-def _require_kernel(name: str) -> None:
-    try:
-        KernelSpecManager().get_kernel_spec(name)
-    except NoSuchKernel:
-        raise CourseError(
-            f"c.RunChecks.student_kernel names the kernel `{name}`, which is not installed: "
-            "`jupyter kernelspec list` shows those that are"
-        ) from None
 
 
 def _line_of(traceback: list[str]) -> int:

@@ -98,7 +98,7 @@ def test_a_kernel_that_is_not_installed_and_a_damaged_record_are_told(generated)
         file.write("\nget_config().RunChecks.student_kernel = 'nope'\n")
     (generated.assignment.checks / "reference.safetensors").write_bytes(b"{}")
     told = "\n".join(finding.found for finding in examine_course(generated.root) if finding.needed)
-    assert "names `nope`, which is not installed" in told
+    assert "names the kernel `nope`, which is not installed" in told
     assert "reference.safetensors can't be read" in told
 
 
