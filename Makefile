@@ -82,7 +82,7 @@ bench: setup  ## measure what grading a class costs, beside plain nbgrader and O
 	python -m bench class $(FLAGS)
 	python -m bench parts
 
-bench-large: setup  ## grade 2,000 submissions, and kill a worker in the midst of them (FLAGS="--count 100": fewer)
+bench-large: setup  ## grade 2,000 submissions, and kill a worker midway (FLAGS="--count 100": fewer)
 	python -m bench large $(FLAGS)
 
 stress: setup  ## grade every right answer on a busy machine, and fail if a point is lost (FLAGS="--busy 8": faster)
@@ -91,7 +91,7 @@ stress: setup  ## grade every right answer on a busy machine, and fail if a poin
 audit: setup  ## prove the checks against known mistakes and known right answers
 	coursekit audit
 
-attacks: setup  ## try to get around the sandbox and the checks, in four modes, and print a table
+attacks: setup  ## try to get around the sandbox and the checks, in five modes, and print a table
 	PYTHONPATH=tests python -m attacks
 
 pictures: setup $(VENV)/extras $(VENV)/browser  ## take the pictures in docs/pictures anew

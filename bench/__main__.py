@@ -32,7 +32,7 @@ def _parser() -> argparse.ArgumentParser:
     against.add_argument("--otter", type=int, default=6, help="how many of them Otter grades")
     against.add_argument("--scale", type=int, nargs="*", default=[48, 96, 192], help="sizes of other classes")
     against.set_defaults(run=_class)
-    many = commands.add_parser("large", help="a large class, with a worker killed in the midst of it")
+    many = commands.add_parser("large", help="a large class, with a worker killed midway")
     many.add_argument("--count", type=int, default=2000)
     many.set_defaults(run=lambda scratch, options: large(scratch, options.count))
     one = commands.add_parser("parts", help="where the time of one submission goes")
