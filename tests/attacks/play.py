@@ -24,8 +24,13 @@ def _scratch() -> tempfile.TemporaryDirectory:
     return tempfile.TemporaryDirectory(prefix="attacked-")
 
 
-def play(attacks: Sequence[Attack], mode: str) -> dict[str, str]:
-    """What each attack got in this mode, "" for nothing, or why it was not run, with a dash before."""
+def play(attacks: Sequence[Attack], mode: str, slack: int = 1) -> dict[str, str]:
+    """What each attack got in this mode, "" for nothing, or why it was not run, with a dash before.
+
+    Args:
+        slack: multiplies the time limits of cells and classes, for attacks that are not about time: on a busy
+            machine, `import torch` takes longer than a cell of the canary course may.
+    """
     found = {attack.name: f"-{reason}" for attack in attacks if (reason := attack.not_run(mode))}
     todo = [attack for attack in attacks if attack.name not in found]
     # there an attack may get what it wants, and so disturb the others
@@ -34,13 +39,13 @@ def play(attacks: Sequence[Attack], mode: str) -> dict[str, str]:
     groups = [together] if together else []
     groups += [[attack] for attack in todo if attack not in together]
     for group in groups:
-        found |= _play_class(group, mode)
+        found |= _play_class(group, mode, slack)
     return found
 
 
-def _play_class(attacks: list[Attack], mode: str) -> dict[str, str]:
+def _play_class(attacks: list[Attack], mode: str, slack: int) -> dict[str, str]:
     folder = Path(tempfile.mkdtemp(prefix=f"{mode}-", dir=_scratch().name)) / "course"
-    course = courses.copy(original(mode in NBGRADER_ALONE), folder, mode)
+    course = courses.copy(original(mode in NBGRADER_ALONE), folder, mode, slack)
     try:
         if attacks[0].play is not None:
             return {attacks[0].name: attacks[0].play(course, mode)}
@@ -50,7 +55,7 @@ def _play_class(attacks: list[Attack], mode: str) -> dict[str, str]:
                 attack.hand_in(course, attack.name)
             else:
                 course.hand_in(attack.name, course.answer(attack.source, attack.name))
-        turns = course.grade()
+        turns = course.grade(60 * slack)
         ended = course.all_honest()
         if os.environ.get("ATTACKS_SHOW"):
             print(mode, turns)
@@ -66,7 +71,7 @@ def _play_class(attacks: list[Attack], mode: str) -> dict[str, str]:
     finally:
         course.close()
     for attack in again:
-        found |= _play_class([attack], mode)
+        found |= _play_class([attack], mode, slack)
     return found
 
 
