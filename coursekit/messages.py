@@ -114,7 +114,12 @@ _HEAD = struct.Struct("!QII")  # number of the request, lengths of the two buffe
 
 def send(connection: socket.socket, number: int, buffers: list[bytes]) -> None:
     """Put one message on a stream: a request, or the reply to request `number`."""
-    connection.sendall(b"".join([_HEAD.pack(number, len(buffers[0]), len(buffers[1])), *buffers]))
+    connection.sendall(packed(number, buffers))
+
+
+def packed(number: int, buffers: list[bytes]) -> bytes:
+    """The bytes of one message."""
+    return b"".join([_HEAD.pack(number, len(buffers[0]), len(buffers[1])), *buffers])
 
 
 def receive(recv: Callable[[int], bytes]) -> tuple[int, list[bytes]]:

@@ -6,7 +6,6 @@ import logging
 import os
 import select
 import signal
-from pathlib import Path
 from typing import Any
 
 from traitlets import Bool, Integer, List, Unicode
@@ -15,7 +14,7 @@ from coursekit.kernels import sandbox
 from coursekit.kernels.base import MEBIBYTE, StudentProvisioner
 from coursekit.kernels.inside.places import RUN
 from coursekit.kernels.start import (
-    PRELOAD,
+    MODULES,
     SCRATCH,
     Started,
     StartFailed,
@@ -23,6 +22,7 @@ from coursekit.kernels.start import (
     start_cold,
     start_warm,
 )
+from coursekit.kernels.usage import family_of
 
 _log = logging.getLogger(__name__)
 _WAIT_SECONDS = 0.005
@@ -35,10 +35,10 @@ class SandboxProvisioner(StudentProvisioner):
     This side reaches them through /proc/<pid>/root, so the kernel can write into no folder of the host.
     """
 
-    warm = Bool(True, help="fork kernels from a server that has imported `preload`").tag(config=True)
-    preload = List(
+    warm = Bool(True, help="fork kernels from a server that has imported `modules`").tag(config=True)
+    modules = List(
         Unicode(),
-        PRELOAD,
+        MODULES,
         help="what a warm kernel has imported already; what is not installed is left out",
     ).tag(config=True)
     scratch_limit = Integer(SCRATCH, help="MiB that all files of the kernel may take").tag(config=True)
@@ -46,7 +46,7 @@ class SandboxProvisioner(StudentProvisioner):
     process_limit = Integer(128, help="processes and threads at a time").tag(config=True)
     cpu_limit = Integer(1200, help="seconds of CPU time of one process").tag(config=True)
     open_file_limit = Integer(1024, help="files that a process may have open at a time").tag(config=True)
-    start_seconds = Integer(60, help="seconds that a start may take").tag(config=True)
+    start_seconds = Integer(300, help="seconds that a start may take").tag(config=True)
 
     _started: Started | None = None
     _ended = False
@@ -74,13 +74,14 @@ class SandboxProvisioner(StudentProvisioner):
             "limits": self._limits(),
             "scratch": self.scratch_limit,
             "writable": sandbox.writable(),
+            "preload": self.preload,
         }
         self._started = await asyncio.to_thread(self._start, request)
         self._ended = False
         # what leaves its parent is adopted by the first process of the sandbox: the kernel, or bubblewrap
         wrapper, pidfd = self._started.wrapper, self._started.pidfd
-        process = Path(f"/proc/{wrapper.pid if wrapper else self._started.pid}")
-        self.watch(lambda: _family_memory(process), lambda: signal.pidfd_send_signal(pidfd, signal.SIGKILL))
+        family = family_of(wrapper.pid if wrapper else self._started.pid)
+        self.watch(family, lambda: signal.pidfd_send_signal(pidfd, signal.SIGKILL))
         return connection | {
             "ip": f"/proc/{self._started.pid}/root{RUN}/kernel",
             "key": self.parent.session.key,
@@ -90,7 +91,7 @@ class SandboxProvisioner(StudentProvisioner):
         if self.warm and not cold_because:
             try:
                 return start_warm(
-                    self.scratch_limit, self.preload, request, self.working_files, self.start_seconds
+                    self.scratch_limit, self.modules, request, self.working_files, self.start_seconds
                 )
             except StartFailed as failed:
                 cold_because.append(str(failed))
@@ -152,14 +153,3 @@ class SandboxProvisioner(StudentProvisioner):
             started.lifeline.close()
             if started.wrapper is not None:
                 started.wrapper.wait()
-
-
-def _family_memory(process: Path) -> int:
-    """Resident bytes of a process and its descendants, from /proc."""
-    used = int((process / "statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
-    for task in (process / "task").iterdir():
-        with contextlib.suppress(OSError):
-            used += sum(
-                _family_memory(process.parent / child) for child in (task / "children").read_text().split()
-            )
-    return used

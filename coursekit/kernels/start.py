@@ -21,7 +21,7 @@ _REPLY_BYTES = 4096
 
 #: the defaults of a kernel in the sandbox: MiB of files, and what a warm one has imported already
 SCRATCH = 512
-PRELOAD = [
+MODULES = [
     *("torch", "matplotlib.pyplot", "matplotlib.backends.backend_agg", "seaborn", "safetensors.torch"),
     *("ipykernel.kernelapp", "ipykernel.ipkernel", "ipykernel.debugger", "tornado.platform.asyncio", "comm"),
     *("IPython.core.completerlib", "IPython.extensions.storemagic", "pdb", "sqlite3"),
@@ -151,12 +151,12 @@ def launch_server() -> socket.socket | None:
     Its imports take seconds, in which the caller can do something else. Other processes take it by
     `use_launched_server`.
     """
-    return None if problem() else warm_server(SCRATCH, PRELOAD).control
+    return None if problem() else warm_server(SCRATCH, MODULES).control
 
 
 def use_launched_server(control: socket.socket) -> None:
     """Fork kernels from the server of another process."""
-    _warm[SCRATCH, *PRELOAD] = Server(control)
+    _warm[SCRATCH, *MODULES] = Server(control)
 
 
 def start_warm(

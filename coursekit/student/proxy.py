@@ -119,16 +119,18 @@ class Student:
     def _ask(self, label: str, request: dict, seconds: float | None = None) -> dict:
         if self._timeouts.get(label, 0) >= _TIMEOUTS_BORNE:
             raise StudentError(f"Not run: `{label}` ran out of time in earlier checks.", "timed out")
-        seconds = max(seconds or 0, self._session.limits.call_seconds)
+        limits = self._session.limits
+        # the time of a check's own helper code is the check's
+        seconds = max(seconds or 0, limits.call_seconds) + (
+            0 if self._scope is None else limits.helper_seconds
+        )
         labels, requests = zip(*self._waiting, (label, request), strict=True)
         self._waiting.clear()
         try:
             reply = self._session.exchange(list(requests), self._restore, _describe, seconds)
-        except CallTimeout:
+        except CallTimeout as late:
             self._timeouts[label] = self._timeouts.get(label, 0) + 1
-            raise StudentError(
-                f"`{label}` ran longer than {seconds:g} s and was stopped.", "timed out"
-            ) from None
+            raise StudentError(f"`{label}` {late} and was stopped.", "timed out") from None
         except KernelDied as died:
             self._culprit = self._submission.defining_cell(label)
             self._death = f"`{label}` could not finish: {died.reason}."

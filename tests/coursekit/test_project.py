@@ -17,6 +17,7 @@ ASSIGNMENTS = Course(ROOT).assignments()
 #: bottom to top; a module imports only from those before it
 ORDER = [
     "messages",
+    "guard",
     "agent",
     "course",
     "kernels",

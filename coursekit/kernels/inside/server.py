@@ -11,7 +11,6 @@ warm kernel is ended.
 """
 
 import contextlib
-import gc
 import importlib
 import io
 import json
@@ -24,6 +23,7 @@ import tarfile
 
 import calls
 import isolate
+import preloading
 from places import HOME, PROGRAM, RUN
 
 CONNECTION = f"{RUN}/connection.json"
@@ -43,10 +43,11 @@ def main(mode: str, modules: list[str]) -> None:
         for name in modules:
             with contextlib.suppress(ImportError):
                 importlib.import_module(name)
-        gc.collect()
-        gc.freeze()  # a fork shares what it never writes to
+        preloading.share()
     while received := _receive(control):
         request, files = received
+        if mode == "warm":
+            preloading.run(request["preload"])
         if mode == "warm" and os.fork() != 0:
             for descriptor in files:
                 os.close(descriptor)
