@@ -52,6 +52,11 @@ class NotStarted(Exception):
     """No kernel could be started; the message says why. It says nothing about the submission."""
 
 
+def longest_seconds(limits: Limits) -> float:
+    """How long a submission may take on the clock on the wall, with both starts of its kernel."""
+    return _SUBMISSION_WALL * limits.submission_seconds + 2 * limits.startup_seconds
+
+
 class Session:
     """Runs `notebook` (in place: outputs and execution counts are filled in) and answers requests about it.
 

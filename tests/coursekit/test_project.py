@@ -25,6 +25,7 @@ ORDER = [
     "earlier",
     "checks",
     "kept",
+    "attempt",
     "nbgrader_plugin",
     "audit",
     "grading",

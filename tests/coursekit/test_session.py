@@ -223,7 +223,7 @@ def test_preloaded_statements_are_behind_every_kernel(kernel):
 
 def test_a_preloaded_statement_that_fails_is_the_course_s_fault():
     with pytest.raises(
-        CourseError, match="c.RunChecks.preload: `import no_such` stops with ModuleNotFoundError"
+        CourseError, match=r"c\.RunChecks\.preload: `import no_such` stops with ModuleNotFoundError"
     ):
         Session(notebook({}), Limits(preload=("import no_such",))).run_cells()
 
@@ -235,7 +235,7 @@ def test_a_kernel_that_does_not_start_says_nothing_about_the_submission(monkeypa
     monkeypatch.setattr(sandboxed, "start_warm", refuse)
     monkeypatch.setattr(sandboxed, "start_cold", refuse)
     monkeypatch.setattr(sandboxed, "cold_because", [])
-    with pytest.raises(NotStarted, match="the kernel failed to start: .*Too many references"):
+    with pytest.raises(NotStarted, match=r"the kernel failed to start: .*Too many references"):
         Session(notebook(CELLS)).run_cells()
 
 
