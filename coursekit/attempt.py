@@ -42,6 +42,11 @@ class Outcome:
     failure: str = ""
     again: bool = False
 
+    @classmethod
+    def failed(cls, error: Exception) -> "Outcome":
+        """The grader itself made a mistake, which must not cost the others their grades."""
+        return cls(None, failure=f"{type(error).__name__}: {error}"[:500])
+
     @property
     def earned(self) -> float:
         return self.kept.result.earned if self.kept else -1.0
@@ -72,8 +77,8 @@ def attempt(
         return Outcome(None, fault=str(error))
     except NotStarted as error:
         return Outcome(None, failure=str(error), again=True)
-    except Exception as error:  # a mistake in the grader itself must not cost the others their grades
-        return Outcome(None, failure=f"{type(error).__name__}: {error}"[:500])
+    except Exception as error:
+        return Outcome.failed(error)
     kept = kept_of(graded, copy, key)
     return Outcome(kept, again=bool(kept.result.suspect))
 

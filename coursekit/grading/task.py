@@ -77,7 +77,10 @@ def carry_out(assignment: Assignment | Files, task: Task) -> Outcome:
 def _carry_out(assignment: Assignment | Files, task: Task) -> Outcome:
     if isinstance(assignment, Files):
         assignment = assignment.unpack()
-    notebook = nbformat.reads(task.notebook, as_version=4)
+    try:
+        notebook = nbformat.reads(task.notebook, as_version=4)
+    except Exception as error:
+        return Outcome.failed(error)
     rest = task.key, task.exercises, task.limits, task.kernel_name, task.wary
     return attempt(assignment, notebook, task.notebook_name, *rest)
 
