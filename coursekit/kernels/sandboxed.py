@@ -10,7 +10,7 @@ from typing import Any
 
 from traitlets import Bool, Integer, List, Unicode
 
-from coursekit.kernels import sandbox
+from coursekit.kernels import sandbox, users
 from coursekit.kernels.base import MEBIBYTE, StudentProvisioner
 from coursekit.kernels.inside.places import RUN
 from coursekit.kernels.start import (
@@ -45,7 +45,10 @@ class SandboxProvisioner(StudentProvisioner):
     file_limit = Integer(256, help="MiB that one file may take").tag(config=True)
     process_limit = Integer(128, help="processes and threads at a time").tag(config=True)
     cpu_limit = Integer(1200, help="seconds of CPU time of one process").tag(config=True)
-    open_file_limit = Integer(1024, help="files that a process may have open at a time").tag(config=True)
+    open_file_limit = Integer(
+        256, help="files that a process may have open, and that may be under way between processes"
+    ).tag(config=True)
+    signal_limit = Integer(512, help="signals that may be pending, and timers").tag(config=True)
     start_seconds = Integer(300, help="seconds that a start may take").tag(config=True)
 
     _started: Started | None = None
@@ -88,6 +91,17 @@ class SandboxProvisioner(StudentProvisioner):
         }
 
     def _start(self, request: dict[str, Any]) -> Started:
+        user = users.take() if os.geteuid() == 0 else None
+        try:
+            started = self._start_somehow(request | {"user": user.number if user else 0})
+        except BaseException:
+            if user is not None:
+                user.release()
+            raise
+        started.user = user
+        return started
+
+    def _start_somehow(self, request: dict[str, Any]) -> Started:
         if self.warm and not cold_because:
             try:
                 return start_warm(
@@ -108,6 +122,8 @@ class SandboxProvisioner(StudentProvisioner):
             "NPROC": self.process_limit,
             "CPU": self.cpu_limit,
             "NOFILE": self.open_file_limit,
+            "SIGPENDING": self.signal_limit,
+            "MSGQUEUE": 0,
             "CORE": 0,
             "MEMLOCK": 0,
         }
@@ -153,3 +169,5 @@ class SandboxProvisioner(StudentProvisioner):
             started.lifeline.close()
             if started.wrapper is not None:
                 started.wrapper.wait()
+            if started.user is not None:
+                started.user.release()

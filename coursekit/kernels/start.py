@@ -16,6 +16,7 @@ from typing import IO, Any
 
 from coursekit.kernels.environment import pack_home
 from coursekit.kernels.sandbox import problem, server_command
+from coursekit.kernels.users import KernelUser
 
 _REPLY_BYTES = 4096
 
@@ -44,6 +45,7 @@ class Started:
     pid: int
     lifeline: socket.socket
     wrapper: subprocess.Popen | None = None
+    user: KernelUser | None = None
 
 
 class Server:

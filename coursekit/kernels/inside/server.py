@@ -35,11 +35,12 @@ def main(mode: str, modules: list[str]) -> None:
     control = socket.socket(fileno=os.dup(0))
     null = os.open(os.devnull, os.O_RDWR)
     os.dup2(null, 0)
-    user = int(os.environ.pop("COURSEKIT_USER", "0"))
-    if user:
+    root = os.getuid() == 0 and os.environ.pop("COURSEKIT_USER", "")
+    if root:
         isolate.mount_proc()  # bubblewrap's own can't be mounted again by an ordinary user
-        isolate.become(user)
     if mode == "warm":
+        if root:
+            isolate.serve_as(int(root))
         for name in modules:
             with contextlib.suppress(ImportError):
                 importlib.import_module(name)
@@ -54,7 +55,7 @@ def main(mode: str, modules: list[str]) -> None:
             _reap()
             continue
         control.close()
-        _serve(mode, bool(user), request, *files)
+        _serve(mode, bool(root), request, *files)
 
 
 def _reap() -> None:
@@ -73,6 +74,10 @@ def _serve(mode: str, was_root: bool, request: dict, answer: int, archive: int, 
     reply = socket.socket(fileno=answer)
     try:
         os.setsid()
+        if was_root and mode == "cold":
+            isolate.private_terminals()
+        if was_root:
+            isolate.become(request["user"])
         if mode == "warm":
             isolate.enter_namespaces(isolate.EVERYTHING)
             kernel = os.fork()
@@ -80,6 +85,7 @@ def _serve(mode: str, was_root: bool, request: dict, answer: int, archive: int, 
                 _watch(kernel, reply, archive, output)
             isolate.mount_proc()
             isolate.private_folders(request["writable"], request["scratch"])
+            isolate.private_terminals()
             isolate.forbid_user_namespaces()
             socket.sethostname("sandbox")
         elif was_root:
@@ -88,7 +94,11 @@ def _serve(mode: str, was_root: bool, request: dict, answer: int, archive: int, 
                 isolate.forbid_user_namespaces()
         isolate.drop_privileges()
         calls.refuse_calls()
-        isolate.limit(request["limits"])
+        limits = request["limits"]
+        # the pidfd is refused to whoever has this many files under way already, and another kernel of the same
+        # user may have them
+        open_files = {"NOFILE": limits.pop("NOFILE")}
+        isolate.limit(limits)
         with os.fdopen(archive, "rb") as stream, tarfile.open(fileobj=io.BytesIO(stream.read())) as files:
             files.extractall(HOME, filter="data")
         os.chdir(HOME)
@@ -97,6 +107,7 @@ def _serve(mode: str, was_root: bool, request: dict, answer: int, archive: int, 
         os.close(output)
         app = _kernel(request["connection"])
         socket.send_fds(reply, [json.dumps({"ok": True}).encode()], [os.pidfd_open(os.getpid())])
+        isolate.limit(open_files)
     except BaseException as error:
         reply.sendall(json.dumps({"ok": False, "error": f"{type(error).__name__}: {error}"}).encode())
         os._exit(1)
