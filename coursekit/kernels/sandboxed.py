@@ -21,6 +21,7 @@ from coursekit.kernels.start import (
     cold_because,
     start_cold,
     start_warm,
+    warm_start_works,
 )
 from coursekit.kernels.usage import family_of
 
@@ -59,7 +60,8 @@ class SandboxProvisioner(StudentProvisioner):
         return self._started is not None
 
     async def pre_launch(self, **kwargs: Any) -> dict[str, Any]:
-        sandbox.require()
+        if not warm_start_works(self.scratch_limit, self.modules):
+            sandbox.require()
         kwargs.pop("extra_arguments", None)
         return await super().pre_launch(cmd=[], **kwargs)
 
@@ -108,12 +110,12 @@ class SandboxProvisioner(StudentProvisioner):
                     self.scratch_limit, self.modules, request, self.working_files, self.start_seconds
                 )
             except StartFailed as failed:
-                cold_because.append(str(failed))
-                _log.warning("Kernels start cold, which is slower: %s.", failed)
-        try:
-            return start_cold(self.scratch_limit, request, self.working_files, self.start_seconds)
-        except StartFailed as failed:
-            raise sandbox.SandboxError(f"no kernel starts in the sandbox: {failed}") from failed
+                started = start_cold(self.scratch_limit, request, self.working_files, self.start_seconds)
+                if not warm_start_works(self.scratch_limit, self.modules):
+                    cold_because.append(str(failed))
+                    _log.warning("Kernels start cold, which is slower: %s.", failed)
+                return started
+        return start_cold(self.scratch_limit, request, self.working_files, self.start_seconds)
 
     def _limits(self) -> dict[str, int]:
         return {
