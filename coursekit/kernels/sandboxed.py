@@ -10,7 +10,7 @@ from typing import Any
 
 from traitlets import Bool, Integer, List, Unicode
 
-from coursekit.kernels import sandbox, users
+from coursekit.kernels import cgroup, sandbox, users
 from coursekit.kernels.base import MEBIBYTE, StudentProvisioner
 from coursekit.kernels.inside.places import RUN
 from coursekit.kernels.start import (
@@ -101,6 +101,9 @@ class SandboxProvisioner(StudentProvisioner):
                 user.release()
             raise
         started.user = user
+        if not cgroup.problem():  # before the grader connects, so before any code of the student's runs
+            memory = (self.memory_limit + self.scratch_limit) * MEBIBYTE
+            started.cgroup = cgroup.cgroups().enclose(started.pid, memory, self.process_limit + 1)
         return started
 
     def _start_somehow(self, request: dict[str, Any]) -> Started:
@@ -135,6 +138,10 @@ class SandboxProvisioner(StudentProvisioner):
             return 1
         if select.select([self._started.pidfd], [], [], 0)[0]:
             self._ended = True
+            if self._started.cgroup is not None and cgroup.ran_out_of_memory(self._started.cgroup):
+                self.ended_because = (
+                    self.ended_because or f"it used more than {self.memory_limit} MiB of memory"
+                )
             return 1
         return None
 
@@ -171,5 +178,7 @@ class SandboxProvisioner(StudentProvisioner):
             started.lifeline.close()
             if started.wrapper is not None:
                 started.wrapper.wait()
+            if started.cgroup is not None:
+                cgroup.cgroups().remove(started.cgroup)
             if started.user is not None:
                 started.user.release()

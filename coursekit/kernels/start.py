@@ -51,6 +51,7 @@ class Started:
     lifeline: socket.socket
     wrapper: subprocess.Popen | None = None
     user: KernelUser | None = None
+    cgroup: Path | None = None
 
 
 class Server:
