@@ -10,7 +10,7 @@ from typing import Any
 
 from traitlets import Bool, Integer, List, Unicode
 
-from coursekit.kernels import sandbox
+from coursekit.kernels import cgroup, sandbox, users
 from coursekit.kernels.base import MEBIBYTE, StudentProvisioner
 from coursekit.kernels.inside.places import RUN
 from coursekit.kernels.start import (
@@ -21,6 +21,7 @@ from coursekit.kernels.start import (
     cold_because,
     start_cold,
     start_warm,
+    warm_start_works,
 )
 from coursekit.kernels.usage import family_of
 
@@ -45,7 +46,10 @@ class SandboxProvisioner(StudentProvisioner):
     file_limit = Integer(256, help="MiB that one file may take").tag(config=True)
     process_limit = Integer(128, help="processes and threads at a time").tag(config=True)
     cpu_limit = Integer(1200, help="seconds of CPU time of one process").tag(config=True)
-    open_file_limit = Integer(1024, help="files that a process may have open at a time").tag(config=True)
+    open_file_limit = Integer(
+        256, help="files that a process may have open, and that may be under way between processes"
+    ).tag(config=True)
+    signal_limit = Integer(512, help="signals that may be pending, and timers").tag(config=True)
     start_seconds = Integer(300, help="seconds that a start may take").tag(config=True)
 
     _started: Started | None = None
@@ -56,7 +60,8 @@ class SandboxProvisioner(StudentProvisioner):
         return self._started is not None
 
     async def pre_launch(self, **kwargs: Any) -> dict[str, Any]:
-        sandbox.require()
+        if not warm_start_works(self.scratch_limit, self.modules):
+            sandbox.require()
         kwargs.pop("extra_arguments", None)
         return await super().pre_launch(cmd=[], **kwargs)
 
@@ -88,18 +93,32 @@ class SandboxProvisioner(StudentProvisioner):
         }
 
     def _start(self, request: dict[str, Any]) -> Started:
+        user = users.take() if os.geteuid() == 0 else None
+        try:
+            started = self._start_somehow(request | {"user": user.number if user else 0})
+        except BaseException:
+            if user is not None:
+                user.release()
+            raise
+        started.user = user
+        if not cgroup.problem():  # before the grader connects, so before any code of the student's runs
+            memory = (self.memory_limit + self.scratch_limit) * MEBIBYTE
+            started.cgroup = cgroup.cgroups().enclose(started.pid, memory, self.process_limit + 1)
+        return started
+
+    def _start_somehow(self, request: dict[str, Any]) -> Started:
         if self.warm and not cold_because:
             try:
                 return start_warm(
                     self.scratch_limit, self.modules, request, self.working_files, self.start_seconds
                 )
             except StartFailed as failed:
-                cold_because.append(str(failed))
-                _log.warning("Kernels start cold, which is slower: %s.", failed)
-        try:
-            return start_cold(self.scratch_limit, request, self.working_files, self.start_seconds)
-        except StartFailed as failed:
-            raise sandbox.SandboxError(f"no kernel starts in the sandbox: {failed}") from failed
+                started = start_cold(self.scratch_limit, request, self.working_files, self.start_seconds)
+                if not warm_start_works(self.scratch_limit, self.modules):
+                    cold_because.append(str(failed))
+                    _log.warning("Kernels start cold, which is slower: %s.", failed)
+                return started
+        return start_cold(self.scratch_limit, request, self.working_files, self.start_seconds)
 
     def _limits(self) -> dict[str, int]:
         return {
@@ -108,6 +127,8 @@ class SandboxProvisioner(StudentProvisioner):
             "NPROC": self.process_limit,
             "CPU": self.cpu_limit,
             "NOFILE": self.open_file_limit,
+            "SIGPENDING": self.signal_limit,
+            "MSGQUEUE": 0,
             "CORE": 0,
             "MEMLOCK": 0,
         }
@@ -117,6 +138,10 @@ class SandboxProvisioner(StudentProvisioner):
             return 1
         if select.select([self._started.pidfd], [], [], 0)[0]:
             self._ended = True
+            if self._started.cgroup is not None and cgroup.ran_out_of_memory(self._started.cgroup):
+                self.ended_because = (
+                    self.ended_because or f"it used more than {self.memory_limit} MiB of memory"
+                )
             return 1
         return None
 
@@ -153,3 +178,7 @@ class SandboxProvisioner(StudentProvisioner):
             started.lifeline.close()
             if started.wrapper is not None:
                 started.wrapper.wait()
+            if started.cgroup is not None:
+                cgroup.cgroups().remove(started.cgroup)
+            if started.user is not None:
+                started.user.release()
