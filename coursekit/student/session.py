@@ -23,6 +23,7 @@ from coursekit import messages
 from coursekit.course import is_demo, is_test_cell
 from coursekit.kernels import SANDBOXED
 from coursekit.kernels.installed import require_kernel
+from coursekit.printing import shortened
 from coursekit.student.channel import Channel, KernelGone, Unresponsive
 from coursekit.student.client import StudentClient, bounded_context
 from coursekit.student.runner import TIMEOUT, CellRunner, Limits
@@ -234,7 +235,7 @@ class Session:
             return CellRun(index, "timed out", error=late)
         # a SyntaxError has its place in the text, with a file name that only IPython knows
         text = re.sub(r" \(\d+\.py, line \d+\)$", "", f"{content.get('ename')}: {content.get('evalue')}")
-        return CellRun(index, "error", error=text[:500], line=_line_of(content.get("traceback", [])))
+        return CellRun(index, "error", error=shortened(text), line=_line_of(content.get("traceback", [])))
 
     def _died(self, reason: str, hung: bool = False) -> NoReturn:
         because = getattr(self._runner.km.provisioner, "ended_because", "")
