@@ -20,6 +20,7 @@ from coursekit.checks.verdict import explain
 from coursekit.checks.wrong import wrong_answer
 from coursekit.course import Assignment, Course, CourseError, exercise_name, read_notebook
 from coursekit.kernels import BUBBLEWRAP, KERNELS, PLAIN
+from coursekit.printing import shortened
 from coursekit.student.blank import blank_copy
 from coursekit.student.proxy import Student
 from coursekit.student.reading import read
@@ -63,7 +64,8 @@ class CheckRun:
 
 
 RUNS = pytest.StashKey[dict[tuple[Path, str], CheckRun]]()
-_MAX_MESSAGE = 3_000
+#: characters of what a check says; of a student's exception it has far fewer, see `StudentError`
+_MAX_MESSAGE = 1_000
 _ASSIGNMENTS = pytest.StashKey[dict[Path, Assignment]]()
 
 
@@ -171,7 +173,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 
 def _shown(message: str) -> str:
     """The message, not too long, and without what would steer a terminal: it may hold a student's text."""
-    cut = message if len(message) <= _MAX_MESSAGE else message[:_MAX_MESSAGE] + "…"
+    cut = shortened(message, _MAX_MESSAGE)
     return "".join(
         mark if mark.isprintable() or mark in "\n\t" else "\N{REPLACEMENT CHARACTER}" for mark in cut
     )

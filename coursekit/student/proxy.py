@@ -150,7 +150,7 @@ class Student:
         if kind == "UndefinedName":
             return self._undefined(label)
         if kind == "MessageError":
-            return StudentError(f"What `{label}` gave can't be used: {message}.")
+            return StudentError(f"What `{label}` gave can't be used: {message}.", text=message)
         where = self._where(error["lines"], label)
         if kind == "NotImplementedError" and where:
             index, line, _ = where

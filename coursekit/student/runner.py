@@ -12,6 +12,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionComplete, DeadKernelError
 from nbformat import NotebookNode
 
+from coursekit.printing import shortened
 from coursekit.student.channel import GRACE_SECONDS, KernelGone, Unresponsive
 from coursekit.student.stopwatch import Stopwatch
 
@@ -117,8 +118,9 @@ class CellRunner(NotebookClient):
         if watch.breach:
             return CellRun(index, "timed out", error=f"it {watch.reason}")
         # a SyntaxError has its place in the text, with a file name that only IPython knows
-        text = re.sub(r" \(\d+\.py, line \d+\)$", "", f"{content.get('ename')}: {content.get('evalue')}")
-        return CellRun(index, "error", error=text[:500], line=_line_of(content.get("traceback", [])))
+        said = f"{content.get('ename')}: {content.get('evalue')}"[:MAX_ERROR]
+        text = re.sub(r" \(\d+\.py, line \d+\)$", "", said)
+        return CellRun(index, "error", error=shortened(text), line=_line_of(content.get("traceback", [])))
 
     def lives_for(self, seconds: float) -> bool:
         """Wait, and see whether the kernel is still there."""
