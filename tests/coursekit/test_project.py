@@ -16,6 +16,7 @@ ROOT = Path(__file__).parents[2]
 ASSIGNMENTS = Course(ROOT).assignments()
 #: bottom to top; a module imports only from those before it
 ORDER = [
+    "printing",
     "messages",
     "agent",
     "course",
