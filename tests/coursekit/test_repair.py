@@ -8,7 +8,7 @@ from nbformat import v4
 
 from coursekit.course import find_cell, grade_id
 from coursekit.student.blank import blank_copy
-from coursekit.student.reading import _plain_cell
+from coursekit.student.reading import parse
 from coursekit.student.repair import repair
 
 NAMES = ["double", "test_double", "why"]
@@ -26,7 +26,7 @@ def submitted(released):
     notebook = deepcopy(released)
     find_cell(notebook, "double").source = ANSWER
     find_cell(notebook, "why").source = "Because it is."
-    return v4.new_notebook(cells=[_plain_cell(cell) for cell in notebook.cells])
+    return parse(nbformat.writes(notebook).encode(), "double.ipynb").notebook
 
 
 def place(notebook, name):
