@@ -8,19 +8,28 @@ from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import NotebookNode, v4
 
 from coursekit.course import read_notebook
+from coursekit.nbgrader_plugin.converters import make_ready
+from coursekit.nbgrader_plugin.folders import beside_of
 
 
 class SubmissionExporter(NotebookExporter):
     """Leaves the reading of a submitted notebook to `RepairCells`, and reads what that made of it."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        make_ready(self.parent)
 
     def from_filename(
         self, filename: str, resources: dict[str, Any] | None = None, **kw: Any
     ) -> tuple[NotebookNode, dict[str, Any]]:
         path = Path(filename)
         resources = ResourcesDict() if resources is None else resources
-        notebook = read_notebook(path) if self._is_repaired(path, resources) else v4.new_notebook()
-        resources["metadata"] = ResourcesDict(name=path.stem, path=str(path.parent))
-        return self.from_notebook_node(notebook, resources=resources, **kw)
+        metadata = resources["metadata"] = ResourcesDict(name=path.stem, path=str(path.parent))
+        if self._is_repaired(path, resources):
+            return self.from_notebook_node(read_notebook(path), resources=resources, **kw)
+        folders = self.parent.coursedir
+        metadata["set_aside"] = beside_of(folders, path.parent, resources["nbgrader"]["assignment"]).notes()
+        return self.from_notebook_node(v4.new_notebook(), resources=resources, **kw)
 
     def _is_repaired(self, path: Path, resources: dict[str, Any]) -> bool:
         """True in nbgrader's second step, which reads what the first one wrote into autograded/."""
