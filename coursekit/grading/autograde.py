@@ -15,6 +15,7 @@ from coursekit.grading.task import Task
 from coursekit.grading.workers import LocalWorkers
 from coursekit.kept import Kept, Key, Results, key_of
 from coursekit.nbgrader_plugin.bind import require_bound
+from coursekit.nbgrader_plugin.converters import reason_of
 from coursekit.nbgrader_plugin.run import RunChecks
 from coursekit.student.reading import read
 from coursekit.student.repair import repair
@@ -33,11 +34,15 @@ class Notebook:
 
 @dataclass
 class Submission:
-    """One student's notebooks for the assignment; `waiting` are with the workers."""
+    """One student's notebooks for the assignment; `waiting` are with the workers.
+
+    `problems` are sentences about what lies beside the notebooks, or why these could not be read.
+    """
 
     student: str
     notebooks: list[Notebook] = field(default_factory=list)
     waiting: int = 0
+    problems: list[str] = field(default_factory=list)
 
 
 class ClassRun:
@@ -107,7 +112,7 @@ class ClassRun:
 
         def tasks() -> Iterator[Task]:
             for student in students:
-                submission = Submission(student, list(self._read(student)))
+                submission = self._submission(student)
                 needed = [n for n in submission.notebooks if n.kept.missing(n.key)]
                 submission.waiting = len(needed)
                 if needed:
@@ -150,6 +155,18 @@ class ClassRun:
             with self._repeats.spending():
                 ((_, second),) = self._workers.run(iter([replace(task, wary=True)]), alone=True)
             yield task, first if second is None else settled(first, second)
+
+    def _submission(self, student: str) -> Submission:
+        """What is not read has no notebook, and nbgrader's own steps say what is the matter with it."""
+        submission = Submission(student)
+        try:
+            submission.problems = self._course.set_aside(student, self.assignment.name)
+            submission.notebooks = list(self._read(student))
+        except CourseError:
+            raise
+        except Exception as error:  # whatever one student causes must not cost the others their grades
+            submission.problems.append(f"not read: {reason_of(error)}")
+        return submission
 
     def _read(self, student: str) -> Iterator[Notebook]:
         folder = self._course.submitted(student, self.assignment.name)

@@ -17,6 +17,7 @@ from coursekit.kernels import SANDBOXED
 from coursekit.nbgrader_plugin.folders import course_of, stop
 from coursekit.nbgrader_plugin.repair import FOUND
 from coursekit.nbgrader_plugin.verdict import verdict_output
+from coursekit.printing import printable
 from coursekit.student.runner import Limits
 
 #: what is left for second tries in this process, by course and assignment
@@ -111,4 +112,4 @@ class RunChecks(Execute):
         names = resources["nbgrader"]
         points = f"{kept.earned:g} points in {kept.seconds:g} s" if kept.exercises else "nothing to grade"
         line = f"{names['assignment']}  {names['student']}: {kept.status}, {points}"
-        print(line, file=sys.stderr, flush=True)
+        print(printable(line, None), file=sys.stderr, flush=True)

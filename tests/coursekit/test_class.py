@@ -83,9 +83,11 @@ def test_the_command_names_those_whom_a_person_has_to_look_at_and_exits_with_1(g
     assert code == "1"
     assert counts.startswith("01_double: 4 graded, ")
     end = lines.index("")
-    assert lines[:end] == [
+    expected = [
         f"  {name}: {state}" for name, state in STATUSES.items() if state not in ("graded", "missing")
     ]
+    assert [line.split(". ")[0] for line in lines[:end]] == expected
+    assert "  broken: unreadable. double.ipynb can't be read as a notebook (" in "\n".join(lines)
     assert "Traceback" not in "".join(lines)
 
 
