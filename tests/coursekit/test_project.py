@@ -25,6 +25,7 @@ ORDER = [
     "checks",
     "kept",
     "nbgrader_plugin",
+    "degenerate",
     "audit",
     "grading",
     "collect",
