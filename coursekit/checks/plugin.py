@@ -5,12 +5,14 @@ pytest tests/02_attention --submission PATH.ipynb      against one submission
 """
 
 from collections.abc import Iterator
+from contextlib import nullcontext
 from copy import deepcopy
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
+from coursekit.checks.bounds import bounded
 from coursekit.checks.diagnosis import diagnose
 from coursekit.checks.draw import Draw
 from coursekit.checks.reference import Reference, Store
@@ -123,6 +125,13 @@ def reference(check_run: CheckRun, request: pytest.FixtureRequest) -> Reference:
 def draw(check_run: CheckRun, request: pytest.FixtureRequest) -> Draw:
     """Sizes and inputs drawn anew for each submission."""
     return Draw(check_run.seed, _check_name(request.node))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Iterator[object]:
+    """Bound the check itself; not its fixtures, of which `student` may start a process that would inherit this."""
+    with bounded() if pyfuncitem.get_closest_marker("points") else nullcontext():
+        return (yield)
 
 
 @pytest.hookimpl(wrapper=True)

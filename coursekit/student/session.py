@@ -25,6 +25,7 @@ from coursekit.kernels.start import StartFailed
 from coursekit.kernels.usage import Usage
 from coursekit.student.channel import Channel, KernelGone, Unresponsive
 from coursekit.student.client import StudentClient, bounded_context
+from coursekit.student.replies import Reply, read_reply
 from coursekit.student.runner import CellRun, CellRunner, Limits
 from coursekit.student.stopwatch import Breach, Stopwatch
 
@@ -168,15 +169,15 @@ class Session:
             self.deaths.append(str(error))
 
     def exchange(
-        self, requests: list[dict], restore: Callable[[dict], Any], describe: Callable, seconds: float
-    ) -> dict:
+        self, requests: list[dict], restore: Callable[[Any], Any], describe: Callable, seconds: float
+    ) -> Reply:
         """Put some requests to the agent, in one message, and wait for the reply to the last.
 
         Raises:
             KernelDied: the kernel ended, or had to be ended because it ignored the interrupt.
             CallTimeout: no reply within `seconds` of processor time, or many times that on the clock; the
                 kernel was interrupted and lives on.
-            messages.MessageError: the reply is not a message.
+            messages.MessageError: the reply doesn't keep to the format.
         """
         if not self.alive:
             raise KernelDied(self.deaths[-1])
@@ -195,10 +196,7 @@ class Session:
             self._died("it ended the Python process")
         except messages.MessageError as error:
             self._died(f"what it sent can't be read: {error}")
-        reply = messages.decode(buffers, restore)
-        if not isinstance(reply, dict):
-            raise messages.MessageError("the reply is not a dict")
-        return reply
+        return read_reply(buffers, restore)
 
     def reuse(self, notebook: NotebookNode) -> None:
         """Take another notebook into the same kernel, where names are forgotten and imported modules are not.

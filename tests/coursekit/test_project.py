@@ -28,6 +28,7 @@ ORDER = [
     "kept",
     "attempt",
     "nbgrader_plugin",
+    "degenerate",
     "audit",
     "grading",
     "collect",
