@@ -85,7 +85,7 @@ class SandboxProvisioner(StudentProvisioner):
         self._ended = False
         # what leaves its parent is adopted by the first process of the sandbox: the kernel, or bubblewrap
         wrapper, pidfd = self._started.wrapper, self._started.pidfd
-        family = family_of(wrapper.pid if wrapper else self._started.pid)
+        family = family_of(wrapper.pid if wrapper else self._started.pid, self._started.cgroup)
         self.watch(family, lambda: signal.pidfd_send_signal(pidfd, signal.SIGKILL))
         return connection | {
             "ip": f"/proc/{self._started.pid}/root{RUN}/kernel",

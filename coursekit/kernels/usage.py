@@ -42,19 +42,21 @@ class Family(Protocol):
         """Bytes in memory. What several of the processes share counts once if the simple sum exceeds `limit`."""
 
 
-def family_of(pid: int) -> Family:
-    """The family of a process of this machine."""
-    return LinuxFamily(pid) if (_PROC / str(pid) / "stat").exists() else PortableFamily(pid)
+def family_of(pid: int, cgroup: Path | None = None) -> Family:
+    """The family of a process of this machine, which has this cgroup to itself if any."""
+    return LinuxFamily(pid, cgroup) if (_PROC / str(pid) / "stat").exists() else PortableFamily(pid)
 
 
 class LinuxFamily:
     """Reads /proc; see proc(5).
 
     The kernel is the first process of its namespace (or bubblewrap is), so it adopts whatever leaves its parent.
+    What a process used that nobody waited for is lost with it, unless a cgroup has counted it.
     """
 
-    def __init__(self, pid: int) -> None:
+    def __init__(self, pid: int, cgroup: Path | None = None) -> None:
         self._pid = pid
+        self._cgroup = cgroup
         self._cpu = self._queued = 0.0
 
     def usage(self) -> Usage:
@@ -66,9 +68,17 @@ class LinuxFamily:
                 for task in (process / "task").iterdir():
                     queued += int((task / "schedstat").read_text().split()[1])
                     known = True
-        self._cpu = max(self._cpu, ticks / _TICK)
+        self._cpu = max(self._cpu, ticks / _TICK, self._counted())
         self._queued = max(self._queued, queued / 1e9)
         return Usage(self._cpu, self._queued if known or self._queued else None)
+
+    def _counted(self) -> float:
+        """Seconds by the cgroup's count."""
+        with contextlib.suppress(OSError, ValueError):
+            for line in (self._cgroup / "cpu.stat").read_text().splitlines() if self._cgroup else ():
+                if line.startswith("usage_usec "):
+                    return int(line.split()[1]) / 1e6
+        return 0.0
 
     def memory(self, limit: int) -> int:
         members = list(self._members())

@@ -53,6 +53,14 @@ def test_processor_time_of_children_that_have_ended_stays_counted(start):
     assert family.usage().cpu >= 0.45
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_a_cgroup_counts_what_nobody_waited_for(start, tmp_path):
+    (tmp_path / "cpu.stat").write_text("usage_usec 7500000\nuser_usec 7000000\nsystem_usec 500000\n")
+    process = start("")
+    assert family_of(process.pid, tmp_path).usage().cpu == 7.5
+    assert family_of(process.pid, tmp_path / "gone").usage().cpu < 7.5
+
+
 @pytest.mark.parametrize("kind", FAMILIES)
 def test_a_family_that_is_gone_keeps_what_was_counted(start, kind):
     process = start("burn(0.2)")
