@@ -9,6 +9,7 @@ from pathlib import Path
 from coursekit.cli import checks, course, grading, reports
 from coursekit.cli.common import Commands
 from coursekit.course import CourseError
+from coursekit.printing import printable
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -16,7 +17,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return options.run(options) or 0
     except CourseError as error:
-        print(f"coursekit: {error}", file=sys.stderr)
+        _complain(str(error))
         return 2
     except KeyboardInterrupt:
         print(
@@ -27,8 +28,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as error:  # its message names the file
-        print(f"coursekit: {error}", file=sys.stderr)
+        _complain(str(error))
         return 2
+
+
+def _complain(message: str) -> None:
+    """Say why the command ended; a message may be several lines, and name files of students."""
+    lines = [printable(line, None) for line in message.split("\n")]
+    print("coursekit: " + "\n".join(lines), file=sys.stderr)
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -1,9 +1,11 @@
 """What the commands share."""
 
 import argparse
+from collections.abc import Iterable
 from typing import Protocol
 
 from coursekit.course import Assignment, Course, CourseError, refuse_pattern
+from coursekit.printing import printable
 
 
 class Run(Protocol):
@@ -49,6 +51,12 @@ def assignments_of(options: argparse.Namespace) -> list[Assignment]:
             f"{course.root / course.source} has no {', '.join(unknown)}; it has {', '.join(known)}"
         )
     return [known[name] for name in options.assignments or known]
+
+
+def say(lines: Iterable[str]) -> None:
+    """Print lines in which names of students and files may be, without what a terminal would obey."""
+    for line in lines:
+        print(printable(line, None))
 
 
 def at_least_one(text: str) -> int:

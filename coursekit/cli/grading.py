@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING
 
 from tqdm import tqdm
 
-from coursekit.cli.common import Commands, assignments_of, at_least_one
+from coursekit.cli.common import Commands, assignments_of, at_least_one, say
 from coursekit.course import CourseError
 from coursekit.kernels import KERNELS, NONE
+from coursekit.printing import printable
 
 if TYPE_CHECKING:
     from coursekit.grading.autograde import ClassRun, Submission
     from coursekit.grading.folders import RunningCourse
-    from coursekit.report.table import ClassTable
+    from coursekit.report.table import ClassTable, Row
 
 
 def add(commands: Commands) -> None:
@@ -48,9 +49,9 @@ def _autograde(options: argparse.Namespace) -> int:
 
     worst = 0
     for run, course in _class_runs(options):
+        problems = course.rename_students(run.assignment.name)
         students = course.handed_in(run.assignment.name) if options.force else run.to_do()
         writer = Writer(course)
-        problems = []
         with tqdm(total=len(students), desc=run.assignment.name, unit=" submissions") as bar:
             for submission in run.grade(students):
                 problems += _failures(submission) + writer.write(submission, run.assignment.name)
@@ -68,21 +69,24 @@ def _regrade(options: argparse.Namespace) -> int:
 
     failed = False
     for run, course in _class_runs(options):
+        problems = course.rename_students(run.assignment.name)
         students = course.handed_in(run.assignment.name)
         writer = Writer(course)
         moved: list[Move] = []
-        problems: list[str] = []
         with tqdm(total=len(students), desc=run.assignment.name, unit=" submissions") as bar:
             for found in moves(course, run, students):
                 if isinstance(found, Move):
                     moved.append(found)
                     continue
                 failures = _failures(found)
-                problems += [f"{failure} Its points are left as they were." for failure in failures]
-                if not options.dry_run and not failures:
+                ungraded = any(notebook.failure for notebook in found.notebooks)
+                problems += [
+                    f"{line} Its points are left as they were." if ungraded else line for line in failures
+                ]
+                if not options.dry_run and not ungraded:
                     problems += writer.write(found, run.assignment.name)
                 bar.update()
-        print("\n".join([*move_lines(moved), *problems]))
+        say([*move_lines(moved), *problems])
         count = len({move.student for move in moved})
         verb = "would move" if options.dry_run else "moved"
         print(f"{run.assignment.name}: the points of {count} of {len(students)} students {verb}.")
@@ -91,8 +95,10 @@ def _regrade(options: argparse.Namespace) -> int:
 
 
 def _failures(submission: "Submission") -> list[str]:
-    student = submission.student
-    return [f"{student}: the grader failed on it: {n.failure}." for n in submission.notebooks if n.failure]
+    """What a person has to look at, beside the status."""
+    student = printable(submission.student)
+    failed = [f"the grader failed on it: {n.failure}." for n in submission.notebooks if n.failure]
+    return [f"{student}: {problem}" for problem in (*submission.problems, *failed)]
 
 
 def _get_ready(options: argparse.Namespace) -> None:
@@ -123,7 +129,8 @@ def _class_runs(options: argparse.Namespace) -> "Iterator[tuple[ClassRun, Runnin
             print(f"{assignment.name}: passed over, since it was not generated yet", file=sys.stderr)
             continue
         own = course.assignment(assignment.name)
-        yield ClassRun(course, own, workers, options.scheduler, kernel, options.fresh), course
+        force = getattr(options, "force", False)
+        yield ClassRun(course, own, workers, options.scheduler, kernel, options.fresh, force), course
 
 
 def _conclude(table: "ClassTable", problems: list[str]) -> int:
@@ -131,8 +138,17 @@ def _conclude(table: "ClassTable", problems: list[str]) -> int:
     from coursekit.checks.results import GRADED, MISSING
 
     counts = Counter(row.status for row in table.rows)
-    print(f"{table.assignment}: " + ", ".join(f"{count} {status}" for status, count in counts.most_common()))
-    lines = [f"  {row.student}: {row.status}" for row in table.rows if row.status not in (GRADED, MISSING)]
-    lines += [f"  {problem}" for problem in problems]
-    print("".join(f"{line}\n" for line in lines), end="")
+    say([f"{table.assignment}: " + ", ".join(f"{count} {status}" for status, count in counts.most_common())])
+    say(
+        f"  {printable(row.student)}: {row.status}{_reason(row)}"
+        for row in table.rows
+        if row.status not in (GRADED, MISSING)
+    )
+    say(f"  {problem}" for problem in problems)
     return int(counts[GRADED] < len(table.rows) or bool(problems))
+
+
+def _reason(row: "Row") -> str:
+    """Why nothing could be graded; what else was the matter is on the feedback page."""
+    notes = [note for result in row.results if result.nothing_graded for note in result.notes[:1]]
+    return f". {notes[0]}" if notes else ""

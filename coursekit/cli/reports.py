@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from coursekit.cli.common import Commands, assignments_of
+from coursekit.cli.common import Commands, assignments_of, say
 from coursekit.course import Assignment, CourseError
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def _table(options: argparse.Namespace) -> int:
             write_csv(table, options.csv)
             print(f"{options.csv}: {len(table.rows)} students")
         else:
-            print("\n".join(table_lines(table)), end="\n\n")
+            say([*table_lines(table), ""])
     return 0
 
 
@@ -57,8 +57,7 @@ def _report(options: argparse.Namespace) -> int:
         folder = folder_of(assignment)
         page = write_page(folder, report)
         write_data(folder, report)
-        print("\n".join(summary_lines(report)))
-        print(f"  {page}", end="\n\n")
+        say([*summary_lines(report), f"  {page}", ""])
     return 0
 
 
@@ -77,13 +76,15 @@ def _comment(options: argparse.Namespace) -> int:
 
     assignment, group = find_group(assignments_of(options), options.group)
     done = comment_on(assignment, group, options.text)
-    print(
-        f"{assignment.name}, {group.cell}: {len(done.written)} of {len(group.students)} students got the comment."
+    say(
+        [
+            f"{assignment.name}, {group.cell}: {len(done.written)} of {len(group.students)} students got the comment."
+        ]
     )
     if done.there_before:
-        print(f"  had it already: {', '.join(done.there_before)}")
+        say([f"  had it already: {', '.join(done.there_before)}"])
     if done.left_out:
-        print(f"  left out, since their answer is another by now: {', '.join(done.left_out)}")
+        say([f"  left out, since their answer has changed: {', '.join(done.left_out)}"])
     if done.written:
         print(f"  To bring their pages up to date: nbgrader generate_feedback {assignment.name} --force")
     return 0

@@ -2,7 +2,6 @@
 
 import contextlib
 import fcntl
-import glob
 import json
 import logging
 import traceback
@@ -20,7 +19,9 @@ from traitlets.config import Config, PyFileConfigLoader
 from coursekit.checks.results import SubmissionResult
 from coursekit.course import Assignment, Course, CourseError
 from coursekit.kept import FOLDER
+from coursekit.nbgrader_plugin.folders import beside_of, handed_in, rename_students
 from coursekit.nbgrader_plugin.run import RESULT, RunChecks
+from coursekit.student.beside import time_handed_in
 
 if TYPE_CHECKING:  # it imports all of nbgrader's commands
     from nbgrader.apps import NbGrader
@@ -101,19 +102,28 @@ class RunningCourse:
 
     def handed_in(self, assignment: str = "*") -> list[str]:
         """Everybody with a folder for the assignment among the submissions, or for any."""
-        pattern = self._place(self.folders.submitted_directory, "*", assignment)
-        depth = pattern.parts.index("*")
-        found = {Path(path).parts[depth] for path in glob.glob(str(pattern)) if Path(path).is_dir()}
-        return sorted(found)
+        return handed_in(self.folders, assignment)
+
+    def rename_students(self, assignment: str) -> list[str]:
+        """Give submission folders names that the gradebook can keep, and a sentence for each."""
+        return rename_students(self.folders, assignment)
+
+    def set_aside(self, student: str, assignment: str) -> list[str]:
+        """Move away what lies beside a student's notebook and can't be copied; a sentence for each thing.
+
+        Raises:
+            OSError: it can't be moved.
+        """
+        return beside_of(self.folders, self.submitted(student, assignment), assignment).set_aside()
 
     def result(self, student: str, assignment: str, notebook: str) -> SubmissionResult | None:
         """What was written into the autograded notebook; None if it is not there, or not complete."""
         path = self.autograded(student, assignment) / f"{notebook}.ipynb"
         try:
             kept = json.loads(path.read_text(encoding="utf-8"))["metadata"][RESULT]
-        except (OSError, ValueError, KeyError):
+            return SubmissionResult.from_dict(kept)
+        except (OSError, ValueError, KeyError, TypeError):
             return None
-        return SubmissionResult.from_dict(kept)
 
     def is_newer(self, student: str, assignment: str) -> bool:
         """True if the submission was handed in anew since it was autograded.
@@ -121,11 +131,11 @@ class RunningCourse:
         nbgrader's time stamps say so or, where these are the same, the files': somebody put one there by hand.
         """
         folders = self.submitted(student, assignment), self.autograded(student, assignment)
-        new, old = (self.folders.get_existing_timestamp(str(folder)) for folder in folders)
+        new, old = map(time_handed_in, folders)
         if new is not None and old is not None and new != old:
             return new > old
         handed_in, graded = (
-            [path.stat().st_mtime for path in folder.glob("*.ipynb") if path.is_file()] for folder in folders
+            [path.lstat().st_mtime for path in folder.glob("*.ipynb") if path.is_file()] for folder in folders
         )
         return max(handed_in, default=0) > max(graded, default=0)
 

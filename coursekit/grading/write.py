@@ -1,36 +1,28 @@
 """Writing results into the gradebook and autograded/, by nbgrader's own converter."""
 
+import errno
+import os
 import warnings
 from pathlib import Path
-from typing import Any
 
 from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import NotebookNode
 from nbgrader.apps.baseapp import NbGrader
-from nbgrader.converters import Autograde
-from nbgrader.converters.base import NbGraderException
 from nbgrader.preprocessors import CheckCellMetadata
 from sqlalchemy.exc import SAWarning
 from traitlets.config import Config
 
+from coursekit.attempt import FAILED
 from coursekit.checks.results import KERNEL_DIED, SubmissionResult
+from coursekit.course import CourseError
 from coursekit.grading.autograde import Submission
 from coursekit.grading.folders import RunningCourse
+from coursekit.kept import Kept
+from coursekit.nbgrader_plugin.converters import AutogradeOne, reason_of
 from coursekit.nbgrader_plugin.run import RunChecks
+from coursekit.printing import printable
 
-FAILED = "The grader failed on this notebook ({}). Nothing was graded; a person has to look at it."
-
-
-class _OneSubmission(Autograde):
-    """`nbgrader autograde` for one folder. nbgrader takes its name for a pattern, and so misses `[ab]`."""
-
-    def __init__(self, folder: Path, **options: Any) -> None:
-        super().__init__(**options)
-        self._folder = folder
-
-    def init_notebooks(self) -> None:
-        self.notebooks = []
-        self.assignments = {str(self._folder): sorted(map(str, self._folder.glob("*.ipynb")))}
+_FOR_EVERYBODY = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 
 
 class Writer:
@@ -42,22 +34,31 @@ class Writer:
 
     def __init__(self, course: RunningCourse) -> None:
         failures: dict[tuple[str, str], str] = {}
-        self._failures = failures
+        unconfirmed: dict[tuple[str, str], Kept] = {}
+        self._failures, self._unconfirmed = failures, unconfirmed
 
         class TakeResult(RunChecks):
             """Takes results from those that are kept; what is not there is graded here and now."""
 
             def result_of(self, nb: NotebookNode, resources: ResourcesDict) -> SubmissionResult:
                 names = resources["nbgrader"]
-                failure = failures.get((names["student"], names["notebook"]))
-                if failure:
-                    return SubmissionResult(KERNEL_DIED, notes=[FAILED.format(failure)])
+                which = names["student"], names["notebook"]
+                if which in failures:
+                    return SubmissionResult(KERNEL_DIED, notes=[FAILED.format(failures[which])])
+                if which in unconfirmed:
+                    unconfirmed[which].put_into(nb)
+                    return unconfirmed[which].result
                 return super().result_of(nb, resources)
+
+            def takes_no_stopped(self) -> bool:
+                """False: `force`, which nbgrader needs to write a folder again, says nothing here."""
+                return False
 
             def tell(self, kept: SubmissionResult, resources: ResourcesDict) -> None:
                 """Say nothing: the progress bar does."""
 
         self._course = course
+        _require_writable(Path(course.root, course.folders.autograded_directory))
         config = self._config = Config(course.config)
         config.RunChecks.fresh = False
         config.Autograde.force = True
@@ -71,17 +72,50 @@ class Writer:
         NbGrader.instance(config=config)  # from which the hook before autograding knows the folders
 
     def write(self, submission: Submission, assignment: str) -> list[str]:
-        """Write one student's results; gives what went wrong, in one line, or nothing."""
+        """Write one student's results; gives what went wrong, in one line, or nothing.
+
+        Raises:
+            CourseError: nothing more can be written, for anybody.
+        """
         student, folders = submission.student, self._course.folders
         folder = self._course.submitted(student, assignment)
         if not any(folder.glob("*.ipynb")):
             return []  # nbgrader passes over such a folder, and the table calls it missing
         self._failures |= {(student, n.name): n.failure for n in submission.notebooks if n.failure}
+        self._unconfirmed |= {
+            (student, n.name): n.kept for n in submission.notebooks if n.kept.result.suspect and not n.failure
+        }
         folders.student_id, folders.assignment_id = student, assignment
         with self._course.alone(), warnings.catch_warnings():
             warnings.simplefilter("ignore", SAWarning)  # SQLAlchemy's remarks about nbgrader's own queries
+            converter = AutogradeOne(folder, coursedir=folders, config=self._config, log=self._course.log)
             try:
-                _OneSubmission(folder, coursedir=folders, config=self._config, log=self._course.log).start()
-            except (NbGraderException, SystemExit) as error:
-                return [f"{student}: not written. {str(error).splitlines()[0]}"]
-        return []
+                self._course.set_aside(student, assignment)
+                converter.start()
+            except SystemExit as stopped:  # with which a step of coursekit's ends nbgrader
+                reason = str(stopped).splitlines()[0]
+            except Exception as error:  # whatever it is, it must not cost the others their grades
+                reason = reason_of(converter.failure or error)
+                _require_space(converter.failure or error, reason)
+            else:
+                return []
+        return [f"{printable(student)}: not written: {reason}"]
+
+
+def _require_space(error: BaseException, reason: str) -> None:
+    """Raise CourseError for a failure that everybody else would meet, too."""
+    if isinstance(error, OSError) and error.errno in _FOR_EVERYBODY:
+        raise CourseError(
+            f"{reason}. Make room or give the right to write there, and run the same command again; it goes "
+            "on from here."
+        ) from error
+
+
+def _require_writable(folder: Path) -> None:
+    """Raise CourseError if nothing can be written there."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise CourseError(f"{folder} can't be written: {error.strerror}") from error
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise CourseError(f"{folder} can't be written: change its permissions")

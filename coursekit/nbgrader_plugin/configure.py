@@ -7,6 +7,7 @@ from traitlets.config import Config
 from coursekit.nbgrader_plugin import rubric
 from coursekit.nbgrader_plugin.bind import BindChecks
 from coursekit.nbgrader_plugin.feedback import FeedbackExporter, GetGradesAndState
+from coursekit.nbgrader_plugin.log import PrintableFormatter
 from coursekit.nbgrader_plugin.markdown import HighlightedCode, harmless_markdown
 from coursekit.nbgrader_plugin.reading import SubmissionExporter
 from coursekit.nbgrader_plugin.repair import RepairCells
@@ -17,7 +18,7 @@ from coursekit.nbgrader_plugin.save import SaveScores
 def configure(config: Config) -> None:
     """Make `nbgrader generate_assignment`, `autograde` and `generate_feedback` use hidden checks.
 
-    `nbgrader zip_collect` bears archives of any kind.
+    `nbgrader zip_collect` handles any archive, and no name of a student reaches the terminal unescaped.
     """
     release = list(GenerateAssignment.preprocessors.default_args[0])
     release.insert(release.index(CheckCellMetadata) + 1, BindChecks)
@@ -42,6 +43,9 @@ def configure(config: Config) -> None:
     config.HTMLExporter.extra_template_basedirs = rubric.TEMPLATE_FOLDERS
     config.HTMLExporter.preprocessors = [rubric.ShowRubric]
     config.HTMLExporter.filters = {"markdown2html": harmless_markdown, "highlight_code": HighlightedCode()}
+
+    formatter = f"{PrintableFormatter.__module__}.{PrintableFormatter.__name__}"
+    config.NbGrader.logging_config = {"formatters": {"console": {"class": formatter}}}
 
     # a broken archive among those that students handed in would end nbgrader's own
     config.ZipCollectApp.extractor_plugin = "coursekit.collect.HarmlessExtractor"

@@ -33,18 +33,5 @@ def before_autograde(assignment: str, student: str, notebooks: list[str]) -> Non
             _checked.add((course.root, bound.name))
     except (CourseError, TraitError) as error:
         stop(log, str(error))
-    remove_links(folder, log)
     present = {Path(path).stem for path in notebooks}
     notebooks.extend(str(folder / f"{name}.ipynb") for name in names if name not in present)
-
-
-def remove_links(folder: Path, log: logging.Logger) -> None:
-    """Take out of a submission what is neither file nor folder: nbgrader copies what a link points to.
-
-    At a device or a pipe it would copy without end. Nothing of the student's own is lost with a link; the
-    folder itself may be one of the instructor's.
-    """
-    for path in list(folder.rglob("*")):
-        if path.is_symlink() or not (path.is_file() or path.is_dir()):
-            log.warning("%s is a link or no file: removed", path)
-            path.unlink(missing_ok=True)

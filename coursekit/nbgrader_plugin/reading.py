@@ -1,29 +1,38 @@
-"""In autograde: a file that is no notebook must not stop the class."""
+"""In autograde: a file that can't be read as a notebook must not stop the class."""
 
-import contextlib
 from pathlib import Path
 from typing import Any
 
-import nbformat
 from nbconvert.exporters import NotebookExporter
 from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import NotebookNode, v4
 
-from coursekit.student.reading import MAX_FILE_BYTES
+from coursekit.course import read_notebook
+from coursekit.nbgrader_plugin.converters import make_ready
+from coursekit.nbgrader_plugin.folders import beside_of
 
 
 class SubmissionExporter(NotebookExporter):
-    """Reads a missing or unreadable file as an empty notebook; `RepairCells` then says what is wrong."""
+    """Leaves the reading of a submitted notebook to `RepairCells`, and reads what that made of it."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        make_ready(self.parent)
 
     def from_filename(
         self, filename: str, resources: dict[str, Any] | None = None, **kw: Any
     ) -> tuple[NotebookNode, dict[str, Any]]:
-        notebook = v4.new_notebook()
         path = Path(filename)
-        # at a pipe or a device, reading would never end
-        if path.is_file() and not path.is_symlink() and path.stat().st_size <= MAX_FILE_BYTES:
-            with contextlib.suppress(Exception):
-                notebook = nbformat.read(filename, as_version=4)
         resources = ResourcesDict() if resources is None else resources
-        resources["metadata"] = ResourcesDict(name=path.stem, path=str(path.parent))
-        return self.from_notebook_node(notebook, resources=resources, **kw)
+        metadata = resources["metadata"] = ResourcesDict(name=path.stem, path=str(path.parent))
+        if self._is_repaired(path, resources):
+            return self.from_notebook_node(read_notebook(path), resources=resources, **kw)
+        folders = self.parent.coursedir
+        metadata["set_aside"] = beside_of(folders, path.parent, resources["nbgrader"]["assignment"]).notes()
+        return self.from_notebook_node(v4.new_notebook(), resources=resources, **kw)
+
+    def _is_repaired(self, path: Path, resources: dict[str, Any]) -> bool:
+        """True in nbgrader's second step, which reads what the first one wrote into autograded/."""
+        folders, names = self.parent.coursedir, resources["nbgrader"]
+        written = folders.format_path(folders.autograded_directory, names["student"], names["assignment"])
+        return path.parent == Path(written)

@@ -32,13 +32,14 @@ class RepairCells(NbGraderPreprocessor):
             stop(self.log, str(error))
         place = resources["metadata"]
         handed = read(Path(place["path"], f"{place['name']}.ipynb"))
+        beside = place["set_aside"]
         if handed.notebook is None:
             self.log.warning("%s: %s", names["student"], handed.problem)
             status = MISSING if handed.missing else UNREADABLE
-            notebook, kept = deepcopy(released), SubmissionResult(status, notes=[handed.problem])
+            notebook, kept = deepcopy(released), SubmissionResult(status, notes=[handed.problem, *beside])
         else:
             notebook, notes = repair(handed.notebook, released)
-            kept = SubmissionResult("", notes=handed.notes + notes)
+            kept = SubmissionResult("", notes=handed.notes + notes + beside)
             for note in kept.notes:
                 self.log.warning("%s: %s", names["student"], note)
         notebook.metadata[FOUND] = kept.as_dict()

@@ -9,6 +9,7 @@ from coursekit.checks.results import MISSING, CheckResult
 from coursekit.course import Assignment, exercise_name
 from coursekit.grading.folders import RunningCourse
 from coursekit.report.table import NOT_AUTOGRADED, ClassTable, Row, class_table
+from coursekit.student.beside import time_handed_in
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,7 @@ def _member(course: RunningCourse, table: ClassTable, row: Row) -> Member:
         row.total,
         100 * row.earned / out_of if row.earned is not None and out_of else None,
         sum(result.seconds for result in row.results),
-        course.folders.get_existing_timestamp(str(course.autograded(row.student, table.assignment))),
+        time_handed_in(course.autograded(row.student, table.assignment)),
         {f"{exercise.grade_id}::{check.name}": check for exercise, check in _found(row)},
     )
 

@@ -1,148 +1,262 @@
-"""Putting a submitted notebook right: every cell that nbgrader knows stands in it once, marked and unharmed.
+"""Putting a submitted notebook right: every cell that nbgrader knows is in it once, marked and unharmed.
 
-The notebook that was released is the measure. What was put right is noted for student and TA.
+The notebook that was released is the measure. What was put right is noted for student and TA. The work grows with
+the length of the notebook and no faster, since it is done in the grader's own process.
 """
 
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from copy import deepcopy
 from difflib import SequenceMatcher
 
 from nbformat import NotebookNode, v4
 
-from coursekit.course import grade_id, is_answer_cell, is_locked_cell, is_test_cell
-from coursekit.student.names import defined_names
+from coursekit.course import PLACEHOLDER, grade_id, is_answer_cell, is_locked_cell, is_test_cell
+from coursekit.student.definitions import Definitions, code_in, definitions_in, expected_names, is_code
+
+#: a text that is there more often tells nothing about places
+_OFTEN = 10
 
 
 def repair(submitted: NotebookNode, released: NotebookNode) -> tuple[NotebookNode, list[str]]:
     """The submitted notebook with the marked cells of the released one, in order, and notes of what changed.
 
-    Of an answer cell that stands twice the last one counts; the earlier ones stay as ordinary cells. A cell
-    whose mark was stripped is found again by its text, its place, or the names it defines. Cells of the
-    student's own are kept.
+    Of an answer cell that is there twice the last answered one counts; the earlier ones stay as ordinary cells. A
+    cell whose mark was stripped is found again by its id, its text, the names it defines, or its place. An answer
+    that was written into another cell is copied to its own. Cells of the student's own are kept.
     """
-    notes: list[str] = []
-    cells = deepcopy(submitted.cells)
-    known = {name: cell for cell in released.cells if (name := grade_id(cell))}
-    present = _find_marked(cells, known, notes)
-    stripped = _find_stripped(cells, released, present)
-    if stripped:
-        notes.append(f"Marks that nbgrader needs were missing and were put back: {_listed(stripped)}.")
-    present |= stripped
-    for name, cell in present.items():
-        notes += _restore(cell, known[name])
-    _restore_ordinary(cells, released)
-    _insert_missing(cells, known, present, notes)
-    _make_ids_unique(cells)
+    work = _Repair(submitted, released)
+    work.find_marked()
+    work.find_stripped()
+    work.restore()
+    work.insert_missing()
+    work.gather_answers()
+    _make_ids_unique(work.cells)
     notebook = v4.new_notebook(metadata=deepcopy(released.metadata))
-    notebook.cells = cells
-    return notebook, notes
+    notebook.cells = work.cells
+    return notebook, work.notes
 
 
-def _find_marked(
-    cells: list[NotebookNode], known: dict[str, NotebookNode], notes: list[str]
-) -> dict[str, NotebookNode]:
-    """The cells that carry a known grade_id. Of several with the same one the last is kept as such."""
-    present: dict[str, NotebookNode] = {}
-    for cell in reversed(list(cells)):
-        name = grade_id(cell)
-        if name not in known:
-            cell.metadata.pop("nbgrader", None)
-        elif name not in present:
-            present[name] = cell
-        elif is_answer_cell(known[name]):
-            cell.metadata.pop("nbgrader")
-            notes.append(f"The cell `{name}` stood in the notebook more than once: the last one counts.")
-        else:
-            cells[:] = [other for other in cells if other is not cell]
-            notes.append(f"The cell `{name}` stood in the notebook more than once: one copy was removed.")
-    return present
+class _Repair:
+    """One notebook under repair: `cells` change, and `present` grows until it has every cell in `known`."""
 
+    def __init__(self, submitted: NotebookNode, released: NotebookNode) -> None:
+        self.cells: list[NotebookNode] = deepcopy(submitted.cells)
+        self.released = released
+        self.known = {name: cell for cell in released.cells if (name := grade_id(cell))}
+        self.expected = {
+            name: expected_names(cell) for name, cell in self.known.items() if is_answer_cell(cell)
+        }
+        self.present: dict[str, NotebookNode] = {}
+        self.notes: list[str] = []
+        self._definitions = Definitions()
+        self._as_released = {_squeezed(cell.source) for cell in released.cells if cell.cell_type == "code"}
 
-def _find_stripped(
-    cells: list[NotebookNode], released: NotebookNode, present: dict[str, NotebookNode]
-) -> dict[str, NotebookNode]:
-    """Unmarked cells of the submission that are marked ones of the release: by id, text, names, or place."""
-    missing = {name: cell for cell in released.cells if (name := grade_id(cell)) and name not in present}
-    by_place = _by_place(cells, released)
-    tests = [
-        lambda name, original, cell: cell.get("id") == original.get("id"),
-        lambda name, original, cell: cell.source.strip() == original.source.strip(),
-        lambda name, original, cell: _defines_the_same(cell, original),
-        lambda name, original, cell: by_place.get(name) is cell,
-    ]
-    matched: dict[str, NotebookNode] = {}
-    for test in tests:
-        for name, original in missing.items():
-            free = [cell for cell in cells if not grade_id(cell) and not _is_among(cell, matched.values())]
-            same = [cell for cell in free if name not in matched and test(name, original, cell)]
-            if same:
-                matched[name] = same[-1]
-    return matched
+    def find_marked(self) -> None:
+        """The cells that carry a known grade_id. Of several with the same one, one is kept as such."""
+        marked: dict[str, list[NotebookNode]] = defaultdict(list)
+        for cell in self.cells:
+            if grade_id(cell) in self.known:
+                marked[grade_id(cell)].append(cell)
+            else:
+                cell.metadata.pop("nbgrader", None)
+        superfluous: set[int] = set()
+        for name, found in marked.items():
+            chosen = self._chosen(name, found)
+            self.present[name] = chosen
+            others = [cell for cell in found if cell is not chosen]
+            for cell in others:
+                cell.metadata.pop("nbgrader")
+            copies = [cell for cell in others if name not in self.expected or self._is_blank(name, cell)]
+            superfluous |= {id(cell) for cell in copies}
+            if len(others) > len(copies):
+                which = "last one" if chosen is found[-1] else "last one that answers it"
+                self.notes.append(f"The cell `{name}` is in the notebook more than once: the {which} counts.")
+            elif copies:
+                self.notes.append(
+                    f"The cell `{name}` is in the notebook more than once: "
+                    + ("one copy was removed." if len(copies) == 1 else "its copies were removed.")
+                )
+        self._remove(superfluous)
 
+    def find_stripped(self) -> None:
+        """Unmarked cells that are marked ones of the release: by id, text, names, or place."""
+        stripped: dict[str, NotebookNode] = {}
+        for find in (self._by_id, self._by_text, self._by_names, self._by_place):
+            missing = [name for name in self.known if name not in self.present]
+            if not missing:
+                break
+            taken = {id(cell) for cell in self.present.values()}
+            free = [cell for cell in self.cells if id(cell) not in taken]
+            for name, cell in find(missing, free):
+                if name not in self.present and id(cell) not in taken:
+                    self.present[name] = stripped[name] = cell
+                    taken.add(id(cell))
+        if stripped:
+            listed = _listed(name for name in self.known if name in stripped)
+            self.notes.append(f"Marks that nbgrader needs were missing and were put back: {listed}.")
+        blank = {
+            _squeezed(self.known[name].source)
+            for name in self.expected
+            if PLACEHOLDER.search(self.known[name].source)
+        }
+        mine = {id(cell) for cell in self.present.values()}
+        self._remove({id(c) for c in self.cells if id(c) not in mine and _squeezed(c.source) in blank})
 
-def _defines_the_same(cell: NotebookNode, original: NotebookNode) -> bool:
-    if not is_answer_cell(original) or original.cell_type != "code" or cell.cell_type != "code":
-        return False
-    wanted = defined_names(original.source)
-    return bool(wanted) and wanted <= defined_names(cell.source)
+    def restore(self) -> None:
+        """Give the cells that were found the mark, the type and, where it is the instructor's, the text."""
+        for name, cell in self.present.items():
+            original = self.known[name]
+            locked = is_locked_cell(original)
+            kind, source = cell.cell_type, cell.source
+            cell.clear()
+            cell.update(deepcopy(original))
+            if locked:
+                if source != original.source:
+                    what = "test cell" if is_test_cell(original) else "given cell"
+                    self.notes.append(
+                        f"The {what} `{name}` was edited; it was put back as it was handed out."
+                    )
+            else:
+                cell.source = source if kind == cell.cell_type else self._turned_back(name, kind, source)
+        self._restore_ordinary()
 
+    def insert_missing(self) -> None:
+        """Put back the marked cells that are gone, each behind the marked cell that it followed."""
+        gone, place = [], 0
+        places = {id(cell): index for index, cell in enumerate(self.cells)}
+        added: dict[int, list[NotebookNode]] = defaultdict(list)
+        for name, original in self.known.items():
+            if name in self.present:
+                place = places[id(self.present[name])] + 1
+            else:
+                self.present[name] = deepcopy(original)
+                added[place].append(self.present[name])
+                gone.append(name)
+        cells = [*self.cells, None]
+        self.cells = [c for index, cell in enumerate(cells) for c in (*added[index], cell) if c is not None]
+        if gone:
+            self.notes.append(
+                f"Cells that were missing were put back as they were handed out: {_listed(gone)}."
+            )
 
-def _by_place(cells: list[NotebookNode], released: NotebookNode) -> dict[str, NotebookNode]:
-    """Answer cells that stand between the same unchanged neighbours, in a gap of equal size."""
-    ours = [cell.source.strip() for cell in released.cells]
-    theirs = [cell.source.strip() for cell in cells]
-    matches: dict[str, NotebookNode] = {}
-    for tag, a, a_end, b, b_end in SequenceMatcher(None, ours, theirs, autojunk=False).get_opcodes():
-        if tag == "replace" and a_end - a == b_end - b:
-            for offset in range(a_end - a):
-                cell = released.cells[a + offset]
-                if is_answer_cell(cell) and cells[b + offset].cell_type == cell.cell_type:
-                    matches[grade_id(cell)] = cells[b + offset]
-    return matches
+    def gather_answers(self) -> None:
+        """Copy answers that were written into other cells to the cells where they belong.
 
+        What defines the expected names says which is which. The cell that nobody answered would otherwise define
+        them again, without an answer.
+        """
+        unanswered = [
+            n for n, wanted in self.expected.items() if wanted and self._is_blank(n, self.present[n])
+        ]
+        if not unanswered:
+            return
+        hosts = {
+            one: cell
+            for cell in self.cells
+            if self._is_students_code(cell)
+            for one in self._definitions.of(cell.source)
+        }
+        for name in unanswered:
+            wanted, own = self.expected[name], self.present[name]
+            if not wanted <= hosts.keys():
+                continue
+            places = {id(cell): index for index, cell in enumerate(self.cells)}
+            found = sorted({places[id(hosts[one])] for one in wanted})
+            pieces = [definitions_in(self.cells[place].source, wanted) for place in found]
+            if not all(pieces):
+                continue
+            own.source = "\n\n\n".join(pieces)
+            host = self.cells[found[-1]]
+            if places[id(own)] < found[-1]:  # it may need what that cell defines above the answer
+                self.cells.insert(found[-1] + 1, own)
+                del self.cells[places[id(own)]]
+            label = f"`{grade_id(host)}`" if grade_id(host) else f"number {found[-1] + 1}"
+            self.notes.append(
+                f"The answer to `{name}` was found in the cell {label} and copied to its own cell."
+            )
 
-def _restore(cell: NotebookNode, original: NotebookNode) -> list[str]:
-    """Give `cell` the mark, the type and, where it is the instructor's, the text of `original`."""
-    locked = is_locked_cell(original)
-    changed = locked and cell.source != original.source
-    source = original.source if locked else cell.source
-    cell.clear()
-    cell.update(deepcopy(original))
-    cell.source = source
-    if not changed:
-        return []
-    kind = "test cell" if is_test_cell(original) else "given cell"
-    return [f"The {kind} `{grade_id(original)}` was edited; it was put back as it was handed out."]
+    def _chosen(self, name: str, found: list[NotebookNode]) -> NotebookNode:
+        answered = [cell for cell in found if not self._is_blank(name, cell)] or found
+        wanted = self.expected.get(name)
+        defining = [c for c in answered if wanted and wanted <= self._definitions.of(c.source)]
+        return (defining or answered)[-1]
 
+    def _is_blank(self, name: str, cell: NotebookNode) -> bool:
+        source = _squeezed(cell.source)
+        return not source or source == _squeezed(self.known[name].source)
 
-def _restore_ordinary(cells: list[NotebookNode], released: NotebookNode) -> None:
-    """Give cells that were handed out without a mark their tags back: `demo` cells are not graded."""
-    ordinary = [cell for cell in released.cells if not grade_id(cell)]
-    by_id = {cell.get("id"): cell for cell in ordinary}
-    by_source = {cell.source.strip(): cell for cell in ordinary}
-    for cell in cells:
-        if not grade_id(cell):
-            original = by_id.get(cell.get("id")) or by_source.get(cell.source.strip())
-            cell.metadata = deepcopy(original.metadata) if original is not None else type(cell.metadata)()
+    def _is_students_code(self, cell: NotebookNode) -> bool:
+        return (
+            cell.cell_type == "code"
+            and not is_locked_cell(cell)
+            and _squeezed(cell.source) not in self._as_released
+        )
 
+    def _turned_back(self, name: str, kind: str, source: str) -> str:
+        """The text of an answer whose cell has become one of another type, as its own type needs it."""
+        own = self.known[name].cell_type
+        was = f"The answer cell `{name}` was handed in as a {kind} cell"
+        if own != "code":
+            self.notes.append(f"{was}; it was turned back into a {own} cell.")
+            return source
+        code, wanted = code_in(source), self.expected[name]
+        if not source.strip() or (is_code(code) and wanted <= self._definitions.of(code)):
+            self.notes.append(f"{was}; it was turned back into a code cell.")
+            return code
+        self.notes.append(
+            f"{was}, and its text isn't code that defines {_listed(sorted(wanted)) or 'anything'}, so it "
+            "can't be run. Turn it into a code cell."
+        )
+        return "\n".join(f"# {line}" for line in source.split("\n"))
 
-def _insert_missing(
-    cells: list[NotebookNode],
-    known: dict[str, NotebookNode],
-    present: dict[str, NotebookNode],
-    notes: list[str],
-) -> None:
-    """Put back the marked cells that are gone, each behind the marked cell that it followed."""
-    gone = []
-    place = 0
-    for name, original in known.items():
-        if name not in present:
-            present[name] = deepcopy(original)
-            cells.insert(place, present[name])
-            gone.append(name)
-        place = next(index for index, cell in enumerate(cells) if cell is present[name]) + 1
-    if gone:
-        notes.append(f"Cells that were missing were put back as they were handed out: {_listed(gone)}.")
+    def _restore_ordinary(self) -> None:
+        """Give cells that were handed out without a mark their tags back: `demo` cells are not graded."""
+        ordinary = [cell for cell in self.released.cells if not grade_id(cell)]
+        by_id = {cell.get("id"): cell for cell in ordinary}
+        by_source = {cell.source.strip(): cell for cell in ordinary}
+        for cell in self.cells:
+            if not grade_id(cell):
+                original = by_id.get(cell.get("id")) or by_source.get(cell.source.strip())
+                cell.metadata = deepcopy(original.metadata) if original is not None else NotebookNode()
+
+    def _remove(self, unwanted: set[int]) -> None:
+        self.cells[:] = [cell for cell in self.cells if id(cell) not in unwanted]
+
+    def _by_id(self, missing: list[str], free: list[NotebookNode]) -> Iterable[tuple[str, NotebookNode]]:
+        found = {cell.get("id"): cell for cell in free}
+        return [(n, found[i]) for n in missing if (i := self.known[n].get("id")) in found]
+
+    def _by_text(self, missing: list[str], free: list[NotebookNode]) -> Iterable[tuple[str, NotebookNode]]:
+        found = {cell.source.strip(): cell for cell in free}
+        return [(n, found[text]) for n in missing if (text := self.known[n].source.strip()) in found]
+
+    def _by_names(self, missing: list[str], free: list[NotebookNode]) -> Iterable[tuple[str, NotebookNode]]:
+        defining: dict[str, list[NotebookNode]] = defaultdict(list)
+        for cell in free:
+            code = cell.source if cell.cell_type == "code" else code_in(cell.source)
+            if cell.cell_type == "code" or "def " in code or "class " in code:
+                for name in self._definitions.of(code):
+                    defining[name].append(cell)
+        for name in missing:
+            wanted = self.expected.get(name)
+            if wanted:
+                first, *others = (defining[one] for one in wanted)
+                among = [{id(cell) for cell in cells} for cells in others]
+                same = [cell for cell in first if all(id(cell) in cells for cells in among)]
+                yield from [(name, cell) for cell in reversed(same)]
+
+    def _by_place(self, missing: list[str], free: list[NotebookNode]) -> Iterable[tuple[str, NotebookNode]]:
+        """Answer cells that are between the same unchanged neighbours, in a gap of equal size."""
+        ours = [cell.source.strip() for cell in self.released.cells]
+        theirs = [cell.source.strip() for cell in self.cells]
+        often = {text for text, count in Counter(theirs).items() if count > _OFTEN}
+        keys = [(index, text) if text in often else text for index, text in enumerate(theirs)]
+        for tag, a, a_end, b, b_end in SequenceMatcher(None, ours, keys, autojunk=False).get_opcodes():
+            if tag == "replace" and a_end - a == b_end - b:
+                for original, cell in zip(self.released.cells[a:a_end], self.cells[b:b_end], strict=True):
+                    if is_answer_cell(original) and cell.cell_type == original.cell_type:
+                        yield grade_id(original), cell
 
 
 def _make_ids_unique(cells: list[NotebookNode]) -> None:
@@ -153,8 +267,8 @@ def _make_ids_unique(cells: list[NotebookNode]) -> None:
         seen.add(cell["id"])
 
 
-def _is_among(cell: NotebookNode, others: Iterable[NotebookNode]) -> bool:
-    return any(cell is other for other in others)
+def _squeezed(source: str) -> str:
+    return "\n".join(line.rstrip() for line in source.strip().splitlines() if line.strip())
 
 
 def _listed(names: Iterable[str]) -> str:

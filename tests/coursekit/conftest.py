@@ -258,6 +258,12 @@ class TinyCourse:
         return found
 
 
+@pytest.fixture(scope="session")
+def course_at() -> Callable[[Path], TinyCourse]:
+    """The commands of a course, by its folder."""
+    return TinyCourse
+
+
 @pytest.fixture
 def tiny_source() -> NotebookNode:
     return tiny_notebook()

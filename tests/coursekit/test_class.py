@@ -83,9 +83,11 @@ def test_the_command_names_those_whom_a_person_has_to_look_at_and_exits_with_1(g
     assert code == "1"
     assert counts.startswith("01_double: 4 graded, ")
     end = lines.index("")
-    assert lines[:end] == [
+    expected = [
         f"  {name}: {state}" for name, state in STATUSES.items() if state not in ("graded", "missing")
     ]
+    assert [line.split(". ")[0] for line in lines[:end]] == expected
+    assert "  broken: unreadable. double.ipynb can't be read as a notebook (" in "\n".join(lines)
     assert "Traceback" not in "".join(lines)
 
 
@@ -110,12 +112,14 @@ def test_a_second_run_grades_nothing(graded_class):
     assert not graded_class.gradings()
 
 
-def test_force_writes_everybody_anew_and_grades_nobody(graded_class):
+def test_force_writes_everybody_again_and_grades_only_what_was_stopped(graded_class):
     grades, kept, written = graded_class.grades(), graded_class.kept(), when_autograded(graded_class)
     autograde(graded_class, "--force")
-    assert (graded_class.grades(), graded_class.kept()) == (grades, kept)
+    assert graded_class.grades() == grades
     assert all(time > written[student] for student, time in when_autograded(graded_class).items())
-    assert not graded_class.gradings()
+    stopped = [state for state in STATUSES.values() if state in ("timed out", "kernel died")]
+    assert sum(time > kept[name] for name, time in graded_class.kept().items()) == len(stopped)
+    assert graded_class.gradings()["test_half"] == 3  # the death is tried twice
 
 
 def test_fresh_takes_nothing_from_what_is_kept(graded_class):

@@ -239,7 +239,7 @@ def test_who_has_another_answer_by_now_gets_no_comment(answer, four_times, capsy
         "cleo": "Twice, please.",
         "dan": None,
     }
-    assert "left out, since their answer is another by now: ben" in capsys.readouterr().out
+    assert "left out, since their answer has changed: ben" in capsys.readouterr().out
 
 
 def test_a_group_that_grew_says_so(four_times, capsys):

@@ -16,7 +16,9 @@ ROOT = Path(__file__).parents[2]
 ASSIGNMENTS = Course(ROOT).assignments()
 #: bottom to top; a module imports only from those before it
 ORDER = [
+    "printing",
     "messages",
+    "guard",
     "agent",
     "course",
     "kernels",
@@ -24,7 +26,9 @@ ORDER = [
     "earlier",
     "checks",
     "kept",
+    "attempt",
     "nbgrader_plugin",
+    "degenerate",
     "audit",
     "grading",
     "collect",

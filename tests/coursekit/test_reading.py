@@ -1,13 +1,16 @@
 """Reading whatever a student hands in."""
 
 import json
+import os
+import socket
+import tracemalloc
 from pathlib import Path
 
 import nbformat
 import pytest
 from nbformat import v4
 
-from coursekit.student.reading import read
+from coursekit.student.reading import parse, read
 
 
 def write(path: Path, content: object) -> Path:
@@ -24,8 +27,12 @@ def write(path: Path, content: object) -> Path:
         ({"nbformat": 4}, "can't be read"),
         ({"nbformat": 4, "cells": 3}, "not a list"),
         ({"nbformat": "x", "cells": []}, "can't be read"),
-        ("[" * 100_000, "can't be read"),
+        ('{"cells": ' + "[" * 100_000, "it is nested too deeply"),
         ({"nbformat": 4, "cells": [{"cell_type": "code", "source": ""}] * 2001}, "has 2,001 cells"),
+        ({"nbformat": 4, "cells": [{"cell_type": "code", "source": "x" * 200_001}]}, "more than 200,000"),
+        ({"nbformat": 4, "cells": [{"cell_type": "code", "source": "x" * 150_000}] * 30}, "4,000,000"),
+        ('{"cells": [' + "[]," * 200_000 + "[]]}", "has 200,003 brackets, more than 200,000"),
+        ("\0" * 1000, "is an empty file"),
     ],
 )
 def test_a_file_that_is_no_notebook_gets_one_sentence(tmp_path, content, words):
@@ -41,10 +48,105 @@ def test_bytes_that_are_no_text_get_one_sentence(tmp_path):
     assert "can't be read" in read(tmp_path / "a.ipynb").problem
 
 
-def test_a_byte_order_mark_does_no_harm(tmp_path):
-    text = nbformat.writes(v4.new_notebook(cells=[v4.new_code_cell("x")]))
-    (tmp_path / "a.ipynb").write_bytes(b"\xef\xbb\xbf" + text.encode())
-    assert read(tmp_path / "a.ipynb").notebook.cells[0].source == "x"
+@pytest.mark.parametrize(
+    "encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "latin-1", "cp1252"]
+)
+def test_a_notebook_is_read_whatever_its_encoding(encoding):
+    text = json.dumps({"nbformat": 4, "cells": [{"source": "größe"}]}, ensure_ascii=False)
+    assert parse(text.encode(encoding), "a.ipynb").notebook.cells[0].source == "größe"
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        b'{"source": "x = 1", "outputs": [NaN, Infinity, -Infinity]}',
+        b'{"source": "x\\u0000 = 1"}',
+        b'{"source": "x\0 = 1"}',
+        b'{"source": ["x", " = 1"], "metadata": {"name": "\\ud800"}}',
+        b'{"source": "x = 1", "source": "x = 1"}',
+        b'{"source": "x = 1", "id": 7, "metadata": "none", "cell_type": ["code"]}',
+    ],
+)
+def test_what_does_no_harm_costs_nothing(cell):
+    (found,) = parse(b'{"nbformat": 4, "cells": [' + cell + b"]}\n\0\0", "a.ipynb").notebook.cells
+    assert found.source == "x = 1"
+
+
+def test_a_cell_whose_nul_characters_were_removed_is_named():
+    cell = {"source": "a\0b", "metadata": {"nbgrader": {"grade_id": "f"}}}
+    handed = parse(json.dumps({"cells": [cell]}).encode(), "a.ipynb")
+    assert handed.notes == ["The cell `f` held NUL characters, which Python can't read; they were removed."]
+
+
+def test_line_ends_of_another_system_are_not_a_change_of_the_text():
+    handed = parse(json.dumps({"cells": [{"source": "a\r\nb"}]}).encode(), "a.ipynb")
+    assert handed.notebook.cells[0].source == "a\nb"
+
+
+@pytest.mark.parametrize(
+    "inside",
+    [b"[],", b"1,", b'"",', b"{},", b'[[["x"]]],'],
+    ids=["lists", "numbers", "texts", "objects", "nested"],
+)
+def test_a_hostile_file_takes_no_more_than_a_few_times_its_size(inside):
+    data = b'{"nbformat": 4, "cells": [' + inside * (4 * 2**20 // len(inside)) + b"[]]}"
+    tracemalloc.start()
+    try:
+        handed = parse(data, "a.ipynb")
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert handed.notebook is None
+    assert most < 4 * len(data)
+
+
+def test_large_outputs_take_no_memory_at_all():
+    cell = {"cell_type": "code", "source": "x", "outputs": [{"text": "x" * (8 * 2**20)}]}
+    data = json.dumps({"nbformat": 4, "cells": [cell]}).encode()
+    tracemalloc.start()
+    try:
+        assert parse(data, "a.ipynb").notebook.cells[0].source == "x"
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most < 2**20
+
+
+def a_pipe(path):
+    os.mkfifo(path)
+
+
+def a_socket(path):
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(path))
+
+
+def a_huge_file(path):
+    with path.open("wb") as file:
+        file.truncate(2**30)
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda path: path.mkdir(), "isn't a file"),
+        (a_pipe, "isn't a file"),
+        (a_socket, "isn't a file"),
+        (a_huge_file, "is 1,024 MiB large, more than 100"),
+        (lambda path: path.symlink_to("nowhere"), "is a link"),
+        (lambda path: path.symlink_to("/dev/zero"), "is a link"),
+        (lambda path: path.symlink_to(__file__), "is a link"),
+    ],
+)
+def test_a_notebook_that_is_something_else_is_refused_without_being_opened(tmp_path, make, words):
+    make(tmp_path / "a.ipynb")
+    handed = read(tmp_path / "a.ipynb")
+    assert words in handed.problem
+
+
+def test_a_name_that_a_terminal_would_obey_is_shown_with_visible_escapes(tmp_path):
+    (tmp_path / "\x1b[31m\n.ipynb").write_text("{")
+    assert r"found: \x1b[31m\x0a.ipynb" in read(tmp_path / "a.ipynb").problem
 
 
 def test_only_sources_ids_and_grade_ids_are_taken_over(tmp_path):
@@ -81,12 +183,14 @@ def test_an_old_notebook_format_is_read(tmp_path):
                         "outputs": [],
                         "metadata": {},
                         "language": "python",
-                    }
+                    },
+                    {"cell_type": "heading", "level": 2, "source": ["Title"]},
                 ]
             }
         ],
     }
-    assert read(write(tmp_path / "a.ipynb", old)).notebook.cells[0].source == "x = 1"
+    cells = read(write(tmp_path / "a.ipynb", old)).notebook.cells
+    assert [(cell.cell_type, cell.source) for cell in cells] == [("code", "x = 1"), ("markdown", "## Title")]
 
 
 def test_the_only_notebook_of_another_name_is_taken_if_it_answers_the_assignment(tmp_path):

@@ -1,5 +1,6 @@
 """Putting a submitted notebook right."""
 
+import time
 from copy import deepcopy
 
 import nbformat
@@ -8,7 +9,7 @@ from nbformat import v4
 
 from coursekit.course import find_cell, grade_id
 from coursekit.student.blank import blank_copy
-from coursekit.student.reading import _plain_cell
+from coursekit.student.reading import parse
 from coursekit.student.repair import repair
 
 NAMES = ["double", "test_double", "why"]
@@ -26,7 +27,7 @@ def submitted(released):
     notebook = deepcopy(released)
     find_cell(notebook, "double").source = ANSWER
     find_cell(notebook, "why").source = "Because it is."
-    return v4.new_notebook(cells=[_plain_cell(cell) for cell in notebook.cells])
+    return parse(nbformat.writes(notebook).encode(), "double.ipynb").notebook
 
 
 def place(notebook, name):
@@ -122,3 +123,148 @@ def test_cells_keep_the_students_order(submitted, released):
     submitted.cells.insert(1, v4.new_code_cell("helper = 1"))
     notebook, _ = repaired(submitted, released)
     assert notebook.cells[1].source == "helper = 1"
+
+
+def test_of_a_doubled_answer_a_blank_copy_does_not_count(submitted, released):
+    blank = deepcopy(find_cell(released, "double"))
+    submitted.cells.append(blank)
+    notebook, notes = repaired(submitted, released)
+    assert find_cell(notebook, "double").source == ANSWER
+    assert blank.source not in [cell.source for cell in notebook.cells]
+    assert "one copy was removed" in notes[0]
+
+
+def test_of_a_split_answer_the_part_with_the_definition_counts(submitted, released):
+    rest = deepcopy(find_cell(submitted, "double"))
+    rest.source = "print(double(2))"
+    submitted.cells.insert(place(submitted, "double") + 1, rest)
+    notebook, notes = repaired(submitted, released)
+    assert find_cell(notebook, "double").source == ANSWER
+    assert notebook.cells[place(notebook, "double") + 1].source == rest.source
+    assert "the last one that answers it counts" in notes[0]
+
+
+def test_a_blank_copy_without_a_mark_does_not_undo_the_answer(submitted, released):
+    submitted.cells.append(v4.new_code_cell(find_cell(released, "double").source))
+    notebook, _ = repaired(submitted, released)
+    assert sum("def double" in cell.source for cell in notebook.cells) == 1
+
+
+@pytest.fixture
+def two_released(tiny_source):
+    """A second exercise, `half`."""
+    second = deepcopy(tiny_source.cells[1:3])
+    for cell in second:
+        cell["id"] += "-2"
+        cell.source = cell.source.replace("double", "half")
+        mark = cell.metadata["nbgrader"]
+        mark["grade_id"] = mark["grade_id"].replace("double", "half")
+    tiny_source.cells[3:3] = second
+    return blank_copy(tiny_source)
+
+
+HALVED = "# divides\ndef half(x):\n    return x / TWO"
+
+
+@pytest.fixture
+def two(two_released):
+    notebook = deepcopy(two_released)
+    find_cell(notebook, "double").source = ANSWER
+    find_cell(notebook, "half").source = f"TWO = 2\n\n{HALVED}"
+    return notebook
+
+
+def sources(notebook):
+    return [cell.source for cell in notebook.cells if cell.cell_type == "code"]
+
+
+@pytest.mark.parametrize("left", ["nothing", "the blank cell", "an empty cell"])
+def test_two_answers_in_one_cell_are_both_found(two, two_released, left):
+    find_cell(two, "double").source = f"TWO = 2\n\n{ANSWER}\n\n\n{HALVED}\n\nprint(half(4))"
+    find_cell(two, "half").source = "" if left == "an empty cell" else find_cell(two_released, "half").source
+    if left == "nothing":
+        del two.cells[place(two, "half")]
+    notebook, notes = repair(two, two_released)
+    assert find_cell(notebook, "half").source == HALVED
+    assert place(notebook, "double") < place(notebook, "half")
+    assert notes[-1] == "The answer to `half` was found in the cell `double` and copied to its own cell."
+
+
+def test_an_answer_in_a_later_cell_is_copied_behind_that_cell(two, two_released):
+    find_cell(two, "double").source = find_cell(two_released, "double").source
+    find_cell(two, "half").source += f"\n\n\n{ANSWER}"
+    notebook, _ = repair(two, two_released)
+    assert find_cell(notebook, "double").source == ANSWER
+    assert place(notebook, "double") == place(notebook, "half") + 1
+
+
+def test_an_answer_in_a_cell_of_the_student_s_own_is_found(two, two_released):
+    own = v4.new_code_cell(find_cell(two, "half").source)
+    find_cell(two, "half").source = find_cell(two_released, "half").source
+    two.cells.append(own)
+    notebook, notes = repair(two, two_released)
+    assert find_cell(notebook, "half").source == HALVED
+    assert own.source in sources(notebook)
+    assert "found in the cell number" in notes[-1]
+
+
+def test_an_answer_that_still_is_the_placeholder_is_not_taken_for_one(two, two_released):
+    blank = find_cell(two_released, "half").source
+    find_cell(two, "double").source = f"{ANSWER}\n\n\n{blank}"
+    find_cell(two, "half").source = blank
+    notebook, notes = repair(two, two_released)
+    assert find_cell(notebook, "half").source == blank
+    assert notes == []
+
+
+def test_answers_without_marks_in_another_order_are_told_apart_by_what_they_define(two, two_released):
+    helper = v4.new_code_cell("TWO = 2")
+    answers = [v4.new_code_cell(HALVED), v4.new_code_cell(ANSWER)]
+    tests = [v4.new_code_cell(find_cell(two, name).source) for name in ("test_half", "test_double")]
+    notebook, _ = repair(v4.new_notebook(cells=[helper, *answers, *tests]), two_released)
+    assert find_cell(notebook, "double").source == ANSWER
+    assert find_cell(notebook, "half").source == HALVED
+    assert notebook.cells[0].source == helper.source
+
+
+@pytest.mark.parametrize("kind", ["raw", "markdown"])
+@pytest.mark.parametrize("form", ["{}", "```python\n{}\n```"])
+@pytest.mark.parametrize("marked", [True, False])
+def test_an_answer_in_a_cell_of_text_becomes_code_again(submitted, released, kind, form, marked):
+    index = place(submitted, "double")
+    submitted.cells[index]["cell_type"] = kind
+    submitted.cells[index].source = form.format(ANSWER)
+    if not marked:
+        submitted.cells[index].metadata = {}
+        submitted.cells[index]["id"] = "another"
+    notebook, notes = repaired(submitted, released)
+    assert find_cell(notebook, "double").source == ANSWER
+    assert (
+        notes[-1]
+        == f"The answer cell `double` was handed in as a {kind} cell; it was turned back into a code cell."
+    )
+
+
+def test_prose_in_place_of_code_is_named_and_does_not_run(submitted, released):
+    index = place(submitted, "double")
+    submitted.cells[index] |= {"cell_type": "markdown", "source": "You double it.\nThat's all."}
+    notebook, (note,) = repaired(submitted, released)
+    assert find_cell(notebook, "double").source == "# You double it.\n# That's all."
+    assert "`double` was handed in as a markdown cell, and its text isn't code that defines `double`" in note
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["\n".join(f"def f{n}_{k}(x):\n    return x + {k}" for k in range(300)) for n in range(300)],
+        ["x = 1"] * 2000,
+        [f"x{n} = {n}" for n in range(2000)],
+        ["class Double:\n    pass\n" * 300] * 300,
+    ],
+    ids=["long", "equal", "many", "definitions"],
+)
+def test_repair_takes_little_time_whatever_the_notebook(released, cells):
+    notebook = v4.new_notebook(cells=[v4.new_code_cell(source) for source in cells])
+    before = time.process_time()
+    repair(notebook, released)
+    assert time.process_time() - before < 6  # 0.6 s were measured

@@ -1,0 +1,52 @@
+"""Text from strangers (names of students, folders and files) for a terminal, a page or a spreadsheet."""
+
+import re
+from typing import TypeVar
+from unicodedata import category
+
+#: control and format characters (bidi controls among them), surrogates, private and unassigned ones, line separators
+_UNPRINTABLE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+#: the zero-width joiners, which Persian and Indic names and some emoji need
+_JOINERS = "\u200c\u200d"
+_LONGEST = 200
+#: what a spreadsheet takes for the beginning of a formula, also in the wide forms of East Asian keyboards
+_FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
+#: characters of the message of a student's exception that anybody is shown: it may hold a check's hidden inputs
+MAX_MESSAGE = 200
+_Cell = TypeVar("_Cell")
+
+
+def printable(text: str, limit: int | None = _LONGEST) -> str:
+    """The text in one line, cut to `limit` characters, with everything that isn't printable as an escape.
+
+    An escape sequence becomes the visible `\\x1b`, a byte of a name that isn't UTF-8 becomes `\\xe9`.
+    """
+    cut = limit is not None and len(text) > limit
+    shown = text[:limit] if cut else text
+    if not (shown.isascii() and shown.isprintable()):
+        shown = "".join(map(_visible, shown))
+    return f"{shown}…" if cut else shown
+
+
+def shortened(text: str, limit: int = MAX_MESSAGE) -> str:
+    """The beginning of a text that is longer than `limit`."""
+    return text if len(text) <= limit else f"{text[:limit]}…"
+
+
+def defused(cell: _Cell) -> _Cell | str:
+    """A cell of a CSV file that no spreadsheet takes for a formula; whatever isn't text stays as it is."""
+    if not isinstance(cell, str):
+        return cell
+    begins = cell.lstrip(" \u00a0\u3000\ufeff").startswith((*_FORMULA, "\t", "\r", "\n"))
+    shown = printable(cell, limit=None)
+    return f"'{shown}" if begins and not _NUMBER.fullmatch(cell) else shown
+
+
+def _visible(character: str) -> str:
+    if category(character) not in _UNPRINTABLE or character in _JOINERS:
+        return character
+    code = ord(character)
+    if 0xDC80 <= code <= 0xDCFF:  # how Python reads a byte that is not UTF-8
+        code -= 0xDC00
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

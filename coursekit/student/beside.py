@@ -1,0 +1,251 @@
+"""What lies beside a submitted notebook: what nbgrader can't copy or read is set aside before it tries.
+
+It is moved, not deleted, into `.coursekit/set_aside` of the course folder, under the path that it had. A record
+beside it keeps the sentences, so that grading again says the same.
+"""
+
+import contextlib
+import json
+import os
+import re
+import secrets
+import shutil
+import stat
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path, PurePath
+
+from nbgrader.utils import parse_utc
+
+from coursekit.printing import printable
+
+TIMESTAMP = "timestamp.txt"
+#: nbgrader's exchange writes it, and names feedback after it
+SECRET = "submission_secret.txt"
+MAX_ENTRIES = 2_000
+MAX_DEPTH = 20
+_MAX_TIMESTAMP_BYTES = 1024
+_YEARS = range(1990, 2200)
+#: nbgrader takes the third word for a time zone, and opens the file of that name
+_TIMESTAMP = re.compile(r"(?=.*\d{4})(?!.*(?:\.\.|\s/))[\w:.,+ -]{4,80}(/\w+)*", re.ASCII)
+_NAMED_AT_MOST = 5
+_RECORDED_AT_MOST = 100
+_KINDS = {
+    stat.S_ISLNK: "a link",
+    stat.S_ISFIFO: "a pipe",
+    stat.S_ISSOCK: "a socket",
+    stat.S_ISCHR: "a device",
+    stat.S_ISBLK: "a device",
+}
+
+
+class NotATime(ValueError):
+    """A timestamp that can't be read; the message follows the name of the file."""
+
+
+class StuckError(OSError):
+    """Something could not be set aside, so nbgrader must not touch the submission."""
+
+
+@dataclass(frozen=True)
+class HandedOut:
+    """Paths of the files that are handed out beside the notebooks, and of the folders in which they are."""
+
+    files: frozenset[PurePath] = frozenset()
+    folders: frozenset[PurePath] = frozenset()
+
+    @classmethod
+    def of(cls, source: Path) -> "HandedOut":
+        """What nbgrader copies over a submission from the assignment's folder."""
+        paths = [path.relative_to(source) for path in source.rglob("*") if path.is_file()]
+        folders = {parent for path in paths for parent in path.parents} - {PurePath()}
+        return cls(frozenset(paths), frozenset(folders))
+
+
+@dataclass
+class Beside:
+    """A submission folder, the folder for what is set aside, and what nbgrader will write over it."""
+
+    folder: Path
+    aside: Path
+    handed_out: HandedOut = HandedOut()
+    max_bytes: int = 100_000_000
+    _notes: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def in_course(cls, root: Path, folder: Path, handed_out: HandedOut = HandedOut()) -> "Beside":
+        inside = folder.relative_to(root) if folder.is_relative_to(root) else Path(*folder.parts[1:])
+        return cls(folder, root / ".coursekit" / "set_aside" / inside, handed_out)
+
+    def set_aside(self) -> list[str]:
+        """Move away what nbgrader can't read; gives a sentence for each thing, those of earlier times included.
+
+        Raises:
+            StuckError: something can't be moved.
+        """
+        if self.folder.is_symlink() or not self.folder.is_dir():
+            return []
+        self._notes = self._recorded()
+        before = dict(self._notes)
+        for path, reason in list(self._odd()):
+            self._move(path)
+            self._replace(path)
+            if len(self._notes) < _RECORDED_AT_MOST:
+                self._notes[str(path.relative_to(self.folder))] = reason
+        if self._notes != before:
+            self._record()
+        return self.notes()
+
+    def notes(self) -> list[str]:
+        """What was set aside, a sentence each, at most a few."""
+        found = self._notes or self._recorded()
+        lines = [f"{printable(name, 80)} {reason}" for name, reason in found.items()]
+        more = len(lines) - _NAMED_AT_MOST
+        rest = ["More than that was set aside."] if more > 0 else []
+        return lines[:_NAMED_AT_MOST] + rest
+
+    def _odd(self) -> Iterator[tuple[Path, str]]:
+        """What has to go, with the sentence about it."""
+        entries = size = 0
+        for top in sorted(os.scandir(self.folder), key=lambda entry: entry.name):
+            if top.name.endswith(".ipynb"):
+                continue  # a notebook is read with care, and nbgrader does not copy it
+            path = Path(top.path)
+            found = list(self._odd_in(path, PurePath(top.name), 0))
+            if (path, "") in found:  # too much of it, or too deep
+                yield path, "holds too many files or folders, so it was set aside and not copied."
+                continue
+            count, total = _extent(path)
+            odd_bytes = sum(_size(odd) for odd, _ in found)
+            entries, size = entries + count, size + total - odd_bytes
+            if entries > MAX_ENTRIES or size > self.max_bytes:
+                entries, size = entries - count, size - total + odd_bytes
+                yield path, "is beyond what may be handed in beside a notebook, so it was set aside."
+            else:
+                yield from found
+
+    def _odd_in(self, path: Path, name: PurePath, depth: int) -> Iterator[tuple[Path, str]]:
+        reason = self._reason(path, name)
+        if reason:
+            yield path, reason
+        elif path.is_dir():
+            with os.scandir(path) as inside:
+                for count, entry in enumerate(inside):
+                    if count > MAX_ENTRIES or depth > MAX_DEPTH:
+                        yield self.folder / name.parts[0], ""
+                        return
+                    yield from self._odd_in(Path(entry.path), name / entry.name, depth + 1)
+
+    def _reason(self, path: Path, name: PurePath) -> str:
+        mode = path.lstat().st_mode
+        kind = next((kind for is_kind, kind in _KINDS.items() if is_kind(mode)), "")
+        is_folder = stat.S_ISDIR(mode)
+        if kind:
+            return f"is {kind}, so it was set aside."
+        if is_folder and (name in self.handed_out.files or str(name) in (TIMESTAMP, SECRET)):
+            return "is a folder where a file belongs, so it was set aside."
+        if name in self.handed_out.folders and not is_folder:
+            return "is a file where a folder belongs, so it was set aside."
+        if not os.access(path, os.R_OK | (os.X_OK if is_folder else 0)):
+            return "may not be read, so it was set aside."
+        if str(name) == TIMESTAMP:
+            try:
+                _parsed(path)
+            except NotATime as error:
+                return f"{error}, so it was set aside, and nobody knows when this was handed in."
+        if not is_folder and path.lstat().st_size > self.max_bytes:
+            return f"is {path.lstat().st_size // 2**20:,} MiB large, so it was set aside and not copied."
+        if str(name) == SECRET and path.lstat().st_size > _MAX_TIMESTAMP_BYTES:
+            return "isn't what nbgrader wrote, so it was set aside."
+        return ""
+
+    def _move(self, path: Path) -> None:
+        target = self.aside / path.relative_to(self.folder)
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if target.is_dir() and not target.is_symlink():
+                shutil.rmtree(target)
+            else:
+                target.unlink(missing_ok=True)
+            os.rename(path, target)
+        except OSError as error:
+            raise StuckError(
+                f"{printable(str(path))} can't be set aside ({error.strerror}): remove it by hand"
+            ) from error
+
+    def _replace(self, path: Path) -> None:
+        """nbgrader's release of feedback ends where one of these is missing."""
+        if path == self.folder / TIMESTAMP:
+            path.touch()  # which nbgrader takes for an unknown time
+        elif path == self.folder / SECRET:
+            path.write_text(secrets.token_hex(64))
+
+    @property
+    def _record_path(self) -> Path:
+        return self.aside.with_name(f"{self.aside.name}.json")
+
+    def _record(self) -> None:
+        unfinished = self._record_path.with_suffix(".unfinished")
+        unfinished.write_text(json.dumps(self._notes), encoding="utf-8")
+        os.replace(unfinished, self._record_path)
+
+    def _recorded(self) -> dict[str, str]:
+        """The sentences of earlier times, unless the notebook was handed in again since."""
+        try:
+            when = self._record_path.stat().st_mtime_ns
+            if any(path.lstat().st_ctime_ns > when for path in self.folder.glob("*.ipynb")):
+                return {}
+            found = json.loads(self._record_path.read_text(encoding="utf-8"))
+            return {str(name): str(reason) for name, reason in found.items()}
+        except (OSError, ValueError, AttributeError):
+            return {}
+
+
+def time_handed_in(folder: Path) -> datetime | None:
+    """What the timestamp in a folder says, in UTC; None if there is none, or none that can be read."""
+    with contextlib.suppress(NotATime, OSError):
+        return _parsed(folder / TIMESTAMP)
+    return None
+
+
+def _parsed(path: Path) -> datetime | None:
+    """None if the file is empty, as nbgrader has it."""
+    found = path.lstat()
+    if not stat.S_ISREG(found.st_mode):
+        raise NotATime("isn't a file")
+    if found.st_size > _MAX_TIMESTAMP_BYTES:
+        raise NotATime(f"is {found.st_size:,} bytes long and no time")
+    text = path.read_bytes().decode("ascii", errors="replace").strip()
+    if not text:
+        return None
+    if not _TIMESTAMP.fullmatch(text):
+        raise NotATime("isn't a time")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about names of time zones
+            time = parse_utc(text)
+    except Exception:  # whatever dateutil raises
+        raise NotATime("isn't a time") from None
+    if time.year not in _YEARS:
+        raise NotATime("says a time out of range")
+    return time
+
+
+def _extent(path: Path) -> tuple[int, int]:
+    """Number of entries of a tree, and its bytes."""
+    if path.is_symlink() or not path.is_dir():
+        return 1, _size(path)
+    count = total = 0
+    for folder, folders, files in os.walk(path):
+        count += len(folders) + len(files)
+        total += sum(_size(Path(folder, file)) for file in files)
+        if count > MAX_ENTRIES:
+            break
+    return count + 1, total
+
+
+def _size(path: Path) -> int:
+    found = path.lstat()
+    return found.st_size if stat.S_ISREG(found.st_mode) else 0

@@ -1,0 +1,50 @@
+"""Names and other text from strangers, made fit for a terminal, a page and a spreadsheet."""
+
+import pytest
+
+from coursekit.printing import defused, printable
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("ada", "ada"),
+        ("Zoë Müller-Łukasz 李明", "Zoë Müller-Łukasz 李明"),
+        ("می\u200cخواهم", "می\u200cخواهم"),
+        ("\x1b[31mred\x1b[0m", r"\x1b[31mred\x1b[0m"),
+        ("\x1b]0;title\x07", r"\x1b]0;title\x07"),
+        ("a\x9b2Jb", r"a\x9b2Jb"),
+        ("two\nlines\r\tmore", r"two\x0alines\x0d\x09more"),
+        ("a\u2028b\u2029c", r"a\u2028b\u2029c"),
+        ("abc\u202etxt.exe\u2066", r"abc\u202etxt.exe\u2066"),
+        ("Ren\udce9", r"Ren\xe9"),
+        ("\ud800", r"\ud800"),
+        ("\U000e0041", r"\U000e0041"),
+        ("\x00\x7f", r"\x00\x7f"),
+    ],
+)
+def test_what_is_not_printable_becomes_a_visible_escape(text, shown):
+    assert printable(text) == shown
+    printable(text).encode("utf-8")
+
+
+def test_printable_text_is_cut_before_it_is_worked_on():
+    assert printable("x" * 10_000) == "x" * 200 + "…"
+    assert printable("\x1b" * 10_000, limit=3) == r"\x1b\x1b\x1b…"
+    assert printable("x" * 10_000, limit=None) == "x" * 10_000
+
+
+@pytest.mark.parametrize(
+    "cell", ["=1+1", "+SUM(A1)", "-x", "@cmd", " =1+1", "\u00a0=1", "\ufeff=1", "＝1+1", "\t=1", "\r=1"]
+)
+def test_a_cell_that_a_spreadsheet_takes_for_a_formula_gets_a_quote(cell):
+    assert defused(cell).startswith("'")
+
+
+@pytest.mark.parametrize("cell", ["ada", "a=b", "x-y", "", "-1.5", "+3", -1.5, None, 7])
+def test_other_cells_stay_as_they_are(cell):
+    assert defused(cell) == cell
+
+
+def test_a_csv_cell_holds_no_control_character():
+    assert defused("\x1b[2Jada\udce9") == r"\x1b[2Jada\xe9"
