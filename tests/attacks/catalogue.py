@@ -11,6 +11,7 @@ from attacks import (
     pages,
     reading,
     replies,
+    sharing,
     siblings,
     writing,
 )
@@ -24,6 +25,7 @@ THEMES = {
     "running on the page": pages.ATTACKS,
     "getting out": escaping.ATTACKS + climbing.ATTACKS,
     "another student's kernel": siblings.ATTACKS,
+    "shared quotas": sharing.ATTACKS,
     "taking too much": exhausting.ATTACKS + flooding.ATTACKS,
     "odd things handed in": folders.ATTACKS,
 }
