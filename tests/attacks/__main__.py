@@ -1,6 +1,6 @@
 """Plays every attack in every mode, and prints one table: `make attacks`.
 
-python -m attacks [MODE...] [--only WORD]
+python -m attacks [MODE...] [--only WORD] [--slack TIMES]
 """
 
 import argparse
@@ -16,13 +16,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("modes", nargs="*", metavar="MODE", help=", ".join(MODES))
     parser.add_argument("--only", default="", help="attacks whose name or theme holds this word")
+    parser.add_argument("--slack", type=int, default=1, help="multiply time limits, on a busy machine")
     options = parser.parse_args()
     modes = options.modes or list(MODES)
     chosen = [a for theme, attacks in THEMES.items() for a in attacks if options.only in f"{theme} {a.name}"]
     found = {}
     for mode in modes:
         started = time.monotonic()
-        found[mode] = {name: _words(got) for name, got in play(chosen, mode).items()}
+        found[mode] = {name: _words(got) for name, got in play(chosen, mode, options.slack).items()}
         print(f"{mode}: {time.monotonic() - started:.0f} s", file=sys.stderr, flush=True)
     _print_table(found, modes, {attack.name for attack in chosen})
     unproven = [
