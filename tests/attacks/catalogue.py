@@ -3,6 +3,7 @@
 from attacks import (
     cheating,
     climbing,
+    drawing,
     escaping,
     exhausting,
     flooding,
@@ -23,6 +24,7 @@ THEMES = {
     "cheating the comparison": cheating.ATTACKS,
     "forging messages": forging.ATTACKS + replies.ATTACKS,
     "running on the page": pages.ATTACKS,
+    "drawing the page": drawing.ATTACKS,
     "getting out": escaping.ATTACKS + climbing.ATTACKS,
     "another student's kernel": siblings.ATTACKS,
     "shared quotas": sharing.ATTACKS,
