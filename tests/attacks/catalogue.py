@@ -8,6 +8,7 @@ from attacks import (
     flooding,
     folders,
     forging,
+    odd,
     pages,
     reading,
     replies,
@@ -25,6 +26,6 @@ THEMES = {
     "getting out": escaping.ATTACKS + climbing.ATTACKS,
     "another student's kernel": siblings.ATTACKS,
     "taking too much": exhausting.ATTACKS + flooding.ATTACKS,
-    "odd things handed in": folders.ATTACKS,
+    "odd things handed in": folders.ATTACKS + odd.ATTACKS,
 }
 ATTACKS: list[Attack] = [attack for attacks in THEMES.values() for attack in attacks]
