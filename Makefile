@@ -17,7 +17,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # SQLAlchemy's remarks about nbgrader's own queries
 export PYTHONWARNINGS := ignore:Object of type
 
-.PHONY: bench bench-large demo demos test setup release grade feedback audit attacks pictures lint clean help
+.PHONY: bench bench-large stress demo demos test setup release grade feedback audit attacks pictures lint clean help
 
 demo: setup  ## grade a sample class in a folder of its own, write the feedback pages and a class report
 	rm -rf $(DEMO) && mkdir -p $(DEMO)/tests
@@ -82,13 +82,16 @@ bench: setup  ## measure what grading a class costs, beside plain nbgrader and O
 	python -m bench class $(FLAGS)
 	python -m bench parts
 
-bench-large: setup  ## grade 2,000 submissions, and kill a worker in the midst of them (FLAGS="--count 100": fewer)
+bench-large: setup  ## grade 2,000 submissions, and kill a worker midway (FLAGS="--count 100": fewer)
 	python -m bench large $(FLAGS)
+
+stress: setup  ## grade every right answer on a busy machine, and fail if a point is lost (FLAGS="--busy 8": faster)
+	python -m bench stress $(FLAGS)
 
 audit: setup  ## prove the checks against known mistakes and known right answers
 	coursekit audit
 
-attacks: setup  ## try to get around the sandbox and the checks, in four modes, and print a table
+attacks: setup  ## try to get around the sandbox and the checks, in five modes, and print a table
 	PYTHONPATH=tests python -m attacks
 
 pictures: setup $(VENV)/extras $(VENV)/browser  ## take the pictures in docs/pictures anew

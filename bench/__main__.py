@@ -2,20 +2,24 @@
 
 import argparse
 import os
+import sys
 import tempfile
 from pathlib import Path
 
 from bench import known_load, otter
 from bench.compare import compare, scale
 from bench.large import large
+from bench.meter import ROOT
 from bench.parts import parts
+from bench.stress import HOGS, KINDS, Plan, stress
+from coursekit.course import Course
 
 
-def main() -> None:
+def main() -> int:
     options = _parser().parse_args()
     print(f"{os.cpu_count()} cores; load before: {os.getloadavg()[0]:.2f}")
     with tempfile.TemporaryDirectory(prefix="coursekit-bench-") as folder:
-        options.run(Path(folder), options)
+        return options.run(Path(folder), options) or 0
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -28,12 +32,22 @@ def _parser() -> argparse.ArgumentParser:
     against.add_argument("--otter", type=int, default=6, help="how many of them Otter grades")
     against.add_argument("--scale", type=int, nargs="*", default=[48, 96, 192], help="sizes of other classes")
     against.set_defaults(run=_class)
-    many = commands.add_parser("large", help="a large class, with a worker killed in the midst of it")
+    many = commands.add_parser("large", help="a large class, with a worker killed midway")
     many.add_argument("--count", type=int, default=2000)
     many.set_defaults(run=lambda scratch, options: large(scratch, options.count))
     one = commands.add_parser("parts", help="where the time of one submission goes")
     one.add_argument("--times", type=int, default=20)
     one.set_defaults(run=lambda scratch, options: parts(scratch, options.times))
+    under_load = commands.add_parser("stress", help="right answers keep their points on a busy machine")
+    names = [assignment.name for assignment in Course(ROOT).assignments()]
+    under_load.add_argument("--assignments", nargs="+", choices=names, default=names, metavar="NAME")
+    under_load.add_argument("--busy", type=int, nargs="+", default=[8, 16], help="numbers of busy processes")
+    under_load.add_argument("--rounds", type=int, default=20, help="how often each solution is graded")
+    under_load.add_argument("--alternatives", type=int, help="of each assignment; default: all")
+    under_load.add_argument("--kinds", nargs="+", choices=KINDS, default=["busy", "hogs"], help="of load")
+    under_load.add_argument("--hogs", nargs="+", choices=list(HOGS), default=list(HOGS), help="hog students")
+    under_load.add_argument("--hog-seconds", type=int, default=120, help="how long a hog goes on at most")
+    under_load.set_defaults(run=_stress)
     return parser
 
 
@@ -44,5 +58,11 @@ def _class(scratch: Path, options: argparse.Namespace) -> None:
     scale(scratch, options.scale)
 
 
+def _stress(scratch: Path, options: argparse.Namespace) -> int:
+    plan = Plan(options.rounds, options.alternatives, options.hogs, options.hog_seconds)
+    kept = [stress(scratch, name, options.busy, options.kinds, plan) for name in options.assignments]
+    return 0 if all(kept) else 1
+
+
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

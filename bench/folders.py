@@ -38,7 +38,7 @@ def class_of(count: int, variety: int = 0) -> list[Sample]:
         pool = {"mistake": mistakes, "alternative": alternatives}.get(kind)
         variant = pool[number // 3 % len(pool)] if pool else None
         name = f"{number:04}-{variant.name.replace('_', '-') if variant else 'right'}"
-        samples.append(Sample(name, full=kind != "mistake", change=_comment(number), variant=variant))
+        samples.append(Sample(name, full=kind != "mistake", change=own_comment(number), variant=variant))
     return samples
 
 
@@ -47,7 +47,9 @@ def _spread(found: list, count: int) -> list:
     return [found[index * len(found) // count] for index in range(count)]
 
 
-def _comment(number: int) -> Change:
+def own_comment(number: int) -> Change:
+    """Make a submission differ from all others by a comment."""
+
     def change(notebook: NotebookNode, main: str) -> None:
         cell = find_cell(notebook, main)
         cell.source = f"# by student {number}\n{cell.source}"
@@ -57,9 +59,10 @@ def _comment(number: int) -> Change:
 
 @dataclass(frozen=True)
 class CourseFolder:
-    """A course with the one assignment."""
+    """A course with one assignment."""
 
     root: Path
+    name: str = ASSIGNMENT
 
     @property
     def log(self) -> Path:
@@ -67,25 +70,25 @@ class CourseFolder:
 
     @property
     def assignment(self) -> Assignment:
-        return Course(self.root).assignment(ASSIGNMENT)
+        return Course(self.root).assignment(self.name)
 
     @classmethod
     def plain(cls, root: Path, settings: str = "") -> "CourseFolder":
         """Only sources, and nbgrader's own settings but for those given."""
-        _copy("source", root)
+        _copy("source", root, ASSIGNMENT)
         (root / "nbgrader_config.py").write_text(f"c = get_config()\n{settings}")
         return cls(root)
 
     @classmethod
-    def with_checks(cls, root: Path) -> "CourseFolder":
+    def with_checks(cls, root: Path, name: str = ASSIGNMENT) -> "CourseFolder":
         """Sources and hidden checks, with the settings of this course."""
         for folder in ("source", "release", "tests"):
-            _copy(folder, root)
+            _copy(folder, root, name)
         shutil.copy(ROOT / "nbgrader_config.py", root)
-        return cls(root)
+        return cls(root, name)
 
     def hand_in(self, samples: list[Sample]) -> None:
-        write_class(assignment(), self.root / "submitted", samples)
+        write_class(Course(ROOT).assignment(self.name), self.root / "submitted", samples)
 
     def start_over(self) -> None:
         """Remove whatever was graded, and make the assignment known to an empty gradebook."""
@@ -95,10 +98,10 @@ class CourseFolder:
                 shutil.rmtree(path)
             else:
                 path.unlink(missing_ok=True)
-        measure([*NBGRADER, "generate_assignment", ASSIGNMENT, "--force"], self.root, self.log)
+        measure([*NBGRADER, "generate_assignment", self.name, "--force"], self.root, self.log)
 
     def autograded(self) -> list[NotebookNode]:
-        found = (self.root / "autograded").glob(f"*/{ASSIGNMENT}/*.ipynb")
+        found = (self.root / "autograded").glob(f"*/{self.name}/*.ipynb")
         return [nbformat.read(path, as_version=4) for path in sorted(found)]
 
     def run(self, *command: str) -> Usage:
@@ -108,13 +111,13 @@ class CourseFolder:
             RuntimeError: not all of it is graded in the end.
         """
         self.start_over()
-        usage = measure([*command, ASSIGNMENT], self.root, self.log)
+        usage = measure([*command, self.name], self.root, self.log)
         handed_in, graded = len(list((self.root / "submitted").iterdir())), len(self.autograded())
         if handed_in != graded:
             raise RuntimeError(f"{graded} of {handed_in} are graded; see {self.log}")
         return usage
 
 
-def _copy(folder: str, root: Path) -> None:
+def _copy(folder: str, root: Path, name: str) -> None:
     ignored = shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints")
-    shutil.copytree(ROOT / folder / ASSIGNMENT, root / folder / ASSIGNMENT, ignore=ignored)
+    shutil.copytree(ROOT / folder / name, root / folder / name, ignore=ignored)

@@ -1,4 +1,4 @@
-"""A large class, in the midst of which a worker process is killed."""
+"""A large class. Midway, a worker process is killed."""
 
 import signal
 import time

@@ -1,7 +1,7 @@
 """The part inside the student's kernel: it calls what the notebook defines and sends back the result.
 
-It holds no check and no answer. Its text is sent into the kernel (see `coursekit.student.session`), so it
-may import only `coursekit.messages` and what a student's environment has.
+It holds no check and no answer. Its text is sent into the kernel (see `coursekit.student.channel`), so it
+may import only `coursekit.messages`, `coursekit.guard` and what a student's environment has.
 """
 
 import copy
@@ -12,6 +12,7 @@ import socket
 import traceback
 from typing import Any
 
+from coursekit.guard import protect, reset_torch
 from coursekit.messages import MessageError, decode, encode, probe, receive, send
 
 _MAX_TEXT = 2000
@@ -36,6 +37,7 @@ class Agent:
         """
         results: list[dict] = []
         try:
+            reset_torch()
             for request in decode(buffers, self._restore):
                 results.append(getattr(self, "do_" + request.pop("do"))(**request))
             return encode({"ok": True, **results[-1]}, self._describe)
@@ -204,28 +206,34 @@ def _describe_error(error: BaseException) -> dict:
     return {"type": kind[:100], "message": message[:_MAX_TEXT], "lines": lines[-5:]}
 
 
+_namespace: dict[str, Any] = {}
 _listener: socket.socket | None = None
 _connection: socket.socket | None = None
 
 
-def start(path: str) -> None:
-    """Open a unix socket at `path`, where the grader connects before any cell has run."""
-    global _listener
+def start(path: str, shell: Any) -> None:
+    """Open a unix socket at `path`, where the grader connects before any cell has run.
+
+    Requests will be about the names of `shell`, the kernel's `InteractiveShell`.
+    """
+    global _listener, _namespace
     import safetensors.torch  # noqa: F401  here, so that no call is charged for the import
 
+    protect(shell)
+    _namespace = shell.user_ns
     _listener = socket.socket(socket.AF_UNIX)
     _listener.bind(path)
     _listener.listen(1)
 
 
-def serve(namespace: dict[str, Any]) -> None:
-    """Answer requests about `namespace` until the grader sends number 0 or closes the connection.
+def serve() -> None:
+    """Answer requests about the notebook's names until the grader sends number 0 or closes the connection.
 
     Runs in the kernel's main thread, so that an interrupt stops what the student's code is doing. Between two
     calls of it, an interrupt would tear a message apart, and is ignored.
     """
     global _connection
-    agent, here = Agent(namespace), os.getpid()
+    agent, here = Agent(_namespace), os.getpid()
     if _connection is None:
         _connection, _ = _listener.accept()
     connection = _connection

@@ -19,6 +19,7 @@ from coursekit.checks.results import SubmissionResult
 from coursekit.checks.run import Graded, check_files, grade
 from coursekit.checks.variants import Alternative, Mistake, Variant, alternatives_of, mistakes_of
 from coursekit.course import Assignment, CourseError, find_cell, read_notebook
+from coursekit.degenerate import Degenerate, degenerate_answers, earns_everything, passed_checks
 from coursekit.kernels import PLAIN
 from coursekit.student.blank import blank_copy
 from coursekit.student.names import top_level_words
@@ -38,10 +39,17 @@ class Audit:
     mistakes: list[Mistake]
     graded: dict[str, Graded]
     alternatives: list[Variant]
+    degenerate: list[Degenerate] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
 
     def results(self) -> dict[str, SubmissionResult]:
         return {name: graded.result for name, graded in self.graded.items()}
+
+    def given_away(self) -> dict[str, list[str]]:
+        """Degenerate answer -> the checks that it passes; those of a shape or a dtype may well be among them."""
+        results = self.results()
+        found = {answer.name: passed_checks(answer, results[answer.name]) for answer in self.degenerate}
+        return {name: checks for name, checks in found.items() if checks}
 
 
 def run_audit(
@@ -50,32 +58,35 @@ def run_audit(
     progress: Progress | None = None,
     only: str = "*",
     thorough: bool = True,
+    degenerate: bool = True,
 ) -> Audit:
     """Grade the solution, the blank notebook and every variant, and list what is wrong with the checks.
 
     A mistake must lose points in a check that is about it, and must not be taken for another one; an
-    alternative and the solution must earn full marks, the blank notebook nothing; the recorded tensors must
-    be those that the solutions and mistakes give now. An exercise that a variant can't touch has the points of
-    the solution.
+    alternative and the solution must earn full marks, the blank notebook nothing, and an answer that computes
+    nothing must not earn a whole exercise; the recorded tensors must be those that the solutions and mistakes
+    give now. An exercise that a variant can't touch has the points of the solution.
 
     Args:
         only: shell-style pattern of the variants' names.
         thorough: also grade the exercises that build on the one in which a mistake is made. They may lose points
             for it, but must not be given a wrong diagnosis.
+        degenerate: also grade answers that compute nothing.
     """
     mistakes, alternatives = (
         [variant for variant in found if fnmatchcase(variant.name, only)]
         for found in (mistakes_of(assignment), alternatives_of(assignment))
     )
-    if only != "*" and not mistakes + alternatives:
+    nothing = degenerate_answers(assignment, only) if degenerate else []
+    if only != "*" and not [*mistakes, *alternatives, *nothing]:
         raise CourseError(f"{assignment.checks} has no mistake and no alternative that fits `{only}`")
-    variants = [SOLUTION, BLANK, *mistakes, *alternatives]
+    variants = [SOLUTION, BLANK, *mistakes, *alternatives, *nothing]
     graded = dict(grade_variants(assignment, variants, workers, progress, thorough))
     for variant in graded.values():
         mine = {exercise.grade_id: exercise for exercise in variant.result.exercises}
         all_of_them = graded[SOLUTION].result.exercises
         variant.result.exercises = [mine.get(exercise.grade_id, exercise) for exercise in all_of_them]
-    audit = Audit(assignment, mistakes, graded, alternatives)
+    audit = Audit(assignment, mistakes, graded, alternatives, nothing)
     audit.problems = [*_problems(audit), *_stale_records(audit)]
     return audit
 
@@ -89,6 +100,9 @@ def _problems(audit: Audit) -> Iterator[str]:
                     yield f"false alarm: {name} fails {exercise.grade_id}::{check.name}. {check.message}"
     if results[BLANK].earned:
         yield f"the blank notebook earns {results[BLANK].earned:g} points"
+    for answer in audit.degenerate:
+        if earns_everything(answer, results[answer.name]):
+            yield f"given away: {answer.name} earn all points of {answer.exercise}"
     sentences = {mistake.name: mistake.sentence for mistake in mistakes_of(audit.assignment)}
     for mistake in audit.mistakes:
         failed = failed_checks(results[mistake.name])
@@ -227,9 +241,8 @@ def _grade_variant(assignment: Assignment, variant: Variant | str, thorough: boo
         if isinstance(variant, Variant):
             notebook = variant.apply(source)
             submission = Submission(notebook, released)
-            exercises = _touched_by(
-                variant, assignment, submission, thorough or isinstance(variant, Alternative)
-            )
+            wide = isinstance(variant, Alternative) or (thorough and not isinstance(variant, Degenerate))
+            exercises = _touched_by(variant, assignment, submission, wide)
         session = _kernel(assignment)
         return grade(assignment, notebook, path.stem, released, session=session, exercises=exercises)
     raise CourseError(f"no notebook of {assignment.name} has a cell `{cell}`")

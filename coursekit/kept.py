@@ -27,7 +27,7 @@ from coursekit.checks.results import (
     ExerciseResult,
     SubmissionResult,
 )
-from coursekit.checks.run import Graded, check_files, grade
+from coursekit.checks.run import Graded, check_files
 from coursekit.checks.variants import mistakes_of
 from coursekit.course import Assignment, grade_id
 from coursekit.student.runner import Limits
@@ -51,6 +51,12 @@ class Kept:
 
     result: SubmissionResult = field(default_factory=lambda: SubmissionResult(""))
     outputs: dict[int, list[dict]] = field(default_factory=dict)
+
+    @property
+    def stopped(self) -> bool:
+        """True if some code was stopped, or ended its process: what one may want to try again."""
+        outcomes = {check.outcome for exercise in self.result.exercises for check in exercise.checks}
+        return self.result.status in (TIMED_OUT, KERNEL_DIED) or bool(outcomes & {"timed out", "kernel died"})
 
     def missing(self, key: Key) -> list[str]:
         """The exercises that must be graded, since their checks are not those of `key`."""
@@ -112,30 +118,6 @@ class Results:
 
     def _path(self, assignment: str, key: Key) -> Path:
         return self._folder / assignment / f"{key.submission}.json"
-
-
-def grade_unless_kept(
-    results: Results,
-    assignment: Assignment,
-    notebook: NotebookNode,
-    name: str,
-    released: NotebookNode,
-    limits: Limits,
-    kernel_name: str,
-    fresh: bool = False,
-) -> SubmissionResult:
-    """Grade what is not kept yet. The code cells of `notebook` get the outputs of the run."""
-    key = key_of(assignment, notebook, name, released, limits, kernel_name)
-    kept = Kept() if fresh else results.find(assignment.name, key)
-    missing = kept.missing(key)
-    if missing or not kept.result.status:
-        graded = grade(
-            assignment, notebook, name, released, limits, kernel_name=kernel_name, exercises=missing
-        )
-        kept = kept.with_newer(kept_of(graded, notebook, key), key)
-        results.keep(assignment.name, key, kept)
-    kept.put_into(notebook)
-    return kept.result
 
 
 def key_of(

@@ -13,6 +13,12 @@ from typing import Any
 
 MAX_BYTES = 64 * 2**20
 MAX_DEPTH = 20
+#: of one message: bytes of its JSON, entries of all lists and dicts in it, tensors
+MAX_TEXT = 4 * 2**20
+MAX_ITEMS = 100_000
+MAX_TENSORS = 2_000
+#: digits of a whole number
+MAX_DIGITS = 1_000
 KIND = "$"
 
 _LEAVES = (type(None), bool, int, float, str)
@@ -31,18 +37,23 @@ def encode(value: Any, describe: Callable[[Any], dict | None] | None = None) -> 
         describe: called for any other object; gives the JSON dict that stands for it.
 
     Raises:
-        MessageError: an object is neither plain nor described, or the message exceeds `MAX_BYTES`.
+        MessageError: an object is neither plain nor described, or the message exceeds one of the limits above.
     """
     import torch
     from safetensors.torch import save
 
     tensors: dict[str, torch.Tensor] = {}
+    items = 0
 
     def tree(item: Any, depth: int) -> Any:
+        nonlocal items
+        items += 1
+        if items > MAX_ITEMS:
+            raise MessageError(f"the value has more than {MAX_ITEMS} entries")
         if depth > MAX_DEPTH:
             raise MessageError(f"the value is nested more than {MAX_DEPTH} deep")
         if type(item) in _LEAVES:
-            return item
+            return _odd_number(item) or item
         if type(item).__module__ == "numpy" and hasattr(item, "dtype"):
             if item.ndim == 0:
                 return tree(item.item(), depth)
@@ -51,6 +62,8 @@ def encode(value: Any, describe: Callable[[Any], dict | None] | None = None) -> 
         if isinstance(item, torch.Tensor) and item.layout is torch.strided and not item.is_quantized:
             if item.numel() * item.element_size() > MAX_BYTES:
                 raise MessageError(f"a tensor of shape {tuple(item.shape)} is too large to send")
+            if len(tensors) == MAX_TENSORS:
+                raise MessageError(f"the value holds more than {MAX_TENSORS} tensors")
             key = str(len(tensors))
             plain = item.detach().to("cpu").resolve_conj().resolve_neg()
             tensors[key] = torch.empty(item.shape, dtype=item.dtype).copy_(plain)
@@ -67,13 +80,33 @@ def encode(value: Any, describe: Callable[[Any], dict | None] | None = None) -> 
         return described
 
     buffers = [json.dumps(tree(value, 0)).encode(), save(tensors)]
+    if len(buffers[0]) > MAX_TEXT:
+        raise MessageError(f"the value without its tensors is larger than {MAX_TEXT // 2**20} MB")
     if sum(map(len, buffers)) > MAX_BYTES:
         raise MessageError(f"the value is larger than {MAX_BYTES // 2**20} MB")
     return buffers
 
 
+def _odd_number(item: Any) -> dict | None:
+    """What stands for a number that JSON has no word for, or that not every parser takes; None for all others."""
+    if type(item) is float and not math.isfinite(item):
+        return {KIND: "number", "text": str(item)}
+    if type(item) is int and not -(2**63) <= item < 2**63:
+        if item.bit_length() > 3 * MAX_DIGITS:
+            raise MessageError(f"a whole number has more than {MAX_DIGITS} digits")
+        return {KIND: "number", "text": str(item)}
+    return None
+
+
+def read_number(text: str) -> int | float:
+    """The number that `encode` wrote as text."""
+    return float(text) if text in ("nan", "inf", "-inf") else int(text)
+
+
 def decode(buffers: list[Any], restore: Callable[[dict], Any] | None = None) -> Any:
-    """The inverse of `encode`. `restore` turns the dict of a described object into what stands for it here.
+    """The inverse of `encode`, for what the grader sent; replies are read by `coursekit.student.replies`.
+
+    `restore` turns the dict of a described object into what stands for it here.
 
     Raises:
         MessageError: the buffers don't keep to the format, whatever is wrong with them.
@@ -94,6 +127,8 @@ def decode(buffers: list[Any], restore: Callable[[dict], Any] | None = None) -> 
                 return tuple(value(part, depth + 1) for part in item["items"])
             case "dict":
                 return {str(key): value(part, depth + 1) for key, part in item["items"]}
+            case "number":
+                return read_number(item["text"])
         if restore is None:
             raise MessageError("an object where only plain data is allowed")
         return restore(item)
@@ -114,7 +149,12 @@ _HEAD = struct.Struct("!QII")  # number of the request, lengths of the two buffe
 
 def send(connection: socket.socket, number: int, buffers: list[bytes]) -> None:
     """Put one message on a stream: a request, or the reply to request `number`."""
-    connection.sendall(b"".join([_HEAD.pack(number, len(buffers[0]), len(buffers[1])), *buffers]))
+    connection.sendall(packed(number, buffers))
+
+
+def packed(number: int, buffers: list[bytes]) -> bytes:
+    """The bytes of one message."""
+    return b"".join([_HEAD.pack(number, len(buffers[0]), len(buffers[1])), *buffers])
 
 
 def receive(recv: Callable[[int], bytes]) -> tuple[int, list[bytes]]:

@@ -12,6 +12,8 @@ _LONGEST = 200
 #: what a spreadsheet takes for the beginning of a formula, also in the wide forms of East Asian keyboards
 _FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
+#: characters of the message of a student's exception that anybody is shown: it may hold a check's hidden inputs
+MAX_MESSAGE = 200
 _Cell = TypeVar("_Cell")
 
 
@@ -25,6 +27,11 @@ def printable(text: str, limit: int | None = _LONGEST) -> str:
     if not (shown.isascii() and shown.isprintable()):
         shown = "".join(map(_visible, shown))
     return f"{shown}…" if cut else shown
+
+
+def shortened(text: str, limit: int = MAX_MESSAGE) -> str:
+    """The beginning of a text that is longer than `limit`."""
+    return text if len(text) <= limit else f"{text[:limit]}…"
 
 
 def defused(cell: _Cell) -> _Cell | str:

@@ -8,7 +8,7 @@ from coursekit.checks.asserts import (
     forbid,
     points,
 )
-from coursekit.checks.compare import assert_close, fail
+from coursekit.checks.compare import assert_close, assert_varies, fail
 from coursekit.checks.variants import Alternative, Mistake
 from coursekit.messages import probe
 
@@ -20,6 +20,7 @@ __all__ = [
     "assert_reaches",
     "assert_shape",
     "assert_unchanged",
+    "assert_varies",
     "fail",
     "forbid",
     "points",

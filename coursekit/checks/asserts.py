@@ -9,6 +9,7 @@ import torch
 
 from coursekit.checks.compare import describe, fail
 from coursekit.course import exercise_name
+from coursekit.printing import shortened
 from coursekit.student.names import mentions
 from coursekit.student.proxy import Student
 from coursekit.student.values import Call, Gradients, StudentError
@@ -42,7 +43,9 @@ def assert_raises(kind: type | str, call: Callable[[], Any], mentions: tuple[obj
             fail(f"It should raise {wanted} here. {error}")
         for word in mentions:
             if not re.search(rf"(?<!\d){re.escape(str(word))}(?!\d)", error.text):
-                fail(f"The message of the {wanted} should name {word}. It says: {error.text or 'nothing'}")
+                fail(
+                    f"The message of the {wanted} should name {word}. It says: {shortened(error.text) or 'nothing'}"
+                )
         return
     fail(f"It should raise {wanted} here, but it returned {describe(value)}.")
 

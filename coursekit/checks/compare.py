@@ -27,7 +27,8 @@ def difference(
     """How `actual` differs from `expected`: type, shape, or the largest gap and where; None if it does not.
 
     Entries are close if |actual - expected| <= atol + rtol * |expected|; booleans and integers count as
-    numbers. `atol` may be a tensor that broadcasts to the shape.
+    numbers, complex numbers do not. NaN equals NaN here, since a recorded value may hold it. `atol` may be a tensor
+    that broadcasts to the shape; nothing else is broadcast.
     """
     right = as_tensor(expected)
     if right is None:
@@ -42,7 +43,7 @@ def difference(
     found, right = found.double(), right.double()
     astray = found.isnan() & ~right.isnan()
     if astray.any():
-        return f"holds NaN: {int(astray.sum())} of {found.numel()} entries, first at {_place(astray)}"
+        return _not_a_number(found)
     same = (found == right) | (found.isnan() & right.isnan())
     gap = torch.where(same, 0.0, (found - right).abs()).nan_to_num(nan=torch.inf, posinf=torch.inf)
     off = gap > atol + rtol * right.abs().nan_to_num(posinf=0.0)
@@ -56,10 +57,40 @@ def difference(
 def assert_close(
     name: str, actual: Any, expected: Any, atol: float | torch.Tensor = ATOL, rtol: float = RTOL
 ) -> None:
-    """Fail unless `actual` equals `expected` within the tolerance; `name` is what the student calls it."""
-    text = difference(actual, expected, atol, rtol)
+    """Fail unless `actual` equals `expected` within the tolerance; `name` is what the student calls it.
+
+    NaN fails, even if `expected` holds NaN at the same place. Where `expected` comes from the student too, two equal
+    constants would pass: see `assert_varies`.
+    """
+    text = difference(actual, expected, atol, rtol) or _not_a_number(actual)
     if text:
         fail(f"{in_words(name)} {text}.")
+
+
+def assert_varies(name: str, value: Any, atol: float = ATOL) -> None:
+    """Fail unless `value` is a tensor of finite numbers that are not all the same.
+
+    For a check that holds one of the student's values against another: both may be the same zeros, or NaN.
+    """
+    found = as_tensor(value)
+    if found is None or found.dim() == 0 or found.is_complex():
+        fail(f"{in_words(name)} is {describe(value)}, but should be a tensor of real numbers.")
+    found = found.detach().double()
+    if not found.isfinite().all():
+        kind = "NaN" if found.isnan().any() else "infinity"
+        fail(f"{in_words(name)} holds {kind}.")
+    if found.numel() < 2 or found.max() - found.min() <= atol:
+        fail(f"{in_words(name)} is the same number everywhere, so it does not depend on the input.")
+
+
+def _not_a_number(value: Any) -> str | None:
+    found = as_tensor(value)
+    if found is None or not found.is_floating_point() or not found.isnan().any():
+        return None
+    hits = found.isnan()
+    if hits.dim() == 0:
+        return "is NaN"
+    return f"holds NaN: {int(hits.sum())} of {found.numel()} entries, first at {_place(hits)}"
 
 
 def in_words(name: str) -> str:

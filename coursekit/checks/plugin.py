@@ -5,12 +5,14 @@ pytest tests/02_attention --submission PATH.ipynb      against one submission
 """
 
 from collections.abc import Iterator
+from contextlib import nullcontext
 from copy import deepcopy
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
+from coursekit.checks.bounds import bounded
 from coursekit.checks.diagnosis import diagnose
 from coursekit.checks.draw import Draw
 from coursekit.checks.reference import Reference, Store
@@ -20,6 +22,7 @@ from coursekit.checks.verdict import explain
 from coursekit.checks.wrong import wrong_answer
 from coursekit.course import Assignment, Course, CourseError, exercise_name, read_notebook
 from coursekit.kernels import BUBBLEWRAP, KERNELS, PLAIN
+from coursekit.printing import shortened
 from coursekit.student.blank import blank_copy
 from coursekit.student.proxy import Student
 from coursekit.student.reading import read
@@ -63,7 +66,8 @@ class CheckRun:
 
 
 RUNS = pytest.StashKey[dict[tuple[Path, str], CheckRun]]()
-_MAX_MESSAGE = 3_000
+#: characters of what a check says; of a student's exception it has far fewer, see `StudentError`
+_MAX_MESSAGE = 1_000
 _ASSIGNMENTS = pytest.StashKey[dict[Path, Assignment]]()
 
 
@@ -124,6 +128,13 @@ def draw(check_run: CheckRun, request: pytest.FixtureRequest) -> Draw:
 
 
 @pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Iterator[object]:
+    """Bound the check itself; not its fixtures, of which `student` may start a process that would inherit this."""
+    with bounded() if pyfuncitem.get_closest_marker("points") else nullcontext():
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo) -> Iterator[pytest.TestReport | None]:
     report = yield
     marker = item.get_closest_marker("points")
@@ -171,7 +182,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 
 def _shown(message: str) -> str:
     """The message, not too long, and without what would steer a terminal: it may hold a student's text."""
-    cut = message if len(message) <= _MAX_MESSAGE else message[:_MAX_MESSAGE] + "…"
+    cut = shortened(message, _MAX_MESSAGE)
     return "".join(
         mark if mark.isprintable() or mark in "\n\t" else "\N{REPLACEMENT CHARACTER}" for mark in cut
     )

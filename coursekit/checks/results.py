@@ -75,7 +75,8 @@ class ExerciseResult:
 class SubmissionResult:
     """One notebook of one submission. `seed` replays the checks that draw their inputs.
 
-    `key` is a hash of what all of it depends on, `kernel` the kernelspec in which it ran.
+    `key` is a hash of what all of it depends on, `kernel` the kernelspec in which it ran. `suspect` says what a
+    second try may not confirm (see `coursekit.attempt`).
     """
 
     status: str
@@ -86,6 +87,7 @@ class SubmissionResult:
     seconds: float = 0.0
     kernel: str = ""
     key: str = ""
+    suspect: list[str] = field(default_factory=list)
 
     def exercise(self, grade_id: str) -> ExerciseResult | None:
         return next((exercise for exercise in self.exercises if exercise.grade_id == grade_id), None)

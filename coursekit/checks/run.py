@@ -48,6 +48,7 @@ def grade(
     seed: int | None = None,
     session: Session | None = None,
     exercises: Container[str] | None = None,
+    wary: bool = False,
 ) -> Graded:
     """Grade a repaired notebook. Its code cells get the outputs of this run.
 
@@ -59,15 +60,17 @@ def grade(
         seed: for the checks that draw their inputs; by default it follows from the notebook's sources.
         session: one to reuse (see `Session.reuse`) and leave open; by default a new one.
         exercises: grade_ids of the test cells to grade; by default all.
+        wary: take time to find out which cell ends the kernel.
 
     Raises:
         CourseError: a check or a reference of the instructor's is at fault.
+        NotStarted: there was no kernel to run it in.
     """
     started = time.monotonic()
     submission = Submission(notebook, released)
     kept_open = session
     if session is None:
-        session = Session(notebook, limits, kernel_name, assignment.handed_out())
+        session = Session(notebook, limits, kernel_name, assignment.handed_out(), wary)
     else:
         session.reuse(notebook)
     store = store or Store.load(assignment.checks)
@@ -93,6 +96,7 @@ def grade(
         seed=run.seed,
         seconds=round(time.monotonic() - started, 1),
         kernel=session.kernel_name,
+        suspect=list(dict.fromkeys(session.suspect)),
     )
     return Graded(result, {name: found.observations for name, found in run.references.items()})
 

@@ -3,6 +3,7 @@
 import traceback
 from pathlib import Path
 
+from coursekit.checks.bounds import CheckOverrun
 from coursekit.checks.compare import CheckFailure, describe
 from coursekit.checks.results import GRADED, KERNEL_DIED, PARTLY_GRADED, TIMED_OUT, ExerciseResult
 from coursekit.student.proxy import Student
@@ -28,10 +29,17 @@ def explain(error: BaseException, student: Student | None, check_file: Path) -> 
     if isinstance(error, AssertionError):
         # after the first line stands what pytest adds, which may show values
         return "failed", str(error).split("\n")[0] if not _is_introspection(error) else ""
-    if isinstance(error, _UNUSABLE) and student is not None and student.last is not None:
+    if student is None or student.last is None:
+        return None
+    name, value = student.last
+    if isinstance(error, CheckOverrun):
+        return "failed", (
+            f"The check was stopped: with what `{name}` gave ({describe(value)}) it needs {error.needed}. "
+            "Look at the shapes that the exercise asks for."
+        )
+    if isinstance(error, _UNUSABLE):
         frames = traceback.extract_tb(error.__traceback__)
-        if any(Path(frame.filename) == check_file for frame in frames):
-            name, value = student.last
+        if any(Path(frame.filename).parent == check_file.parent for frame in frames):
             return "failed", (
                 f"`{name}` gave {describe(value)}, which is not what the exercise asks for: "
                 "look at its shape table again."

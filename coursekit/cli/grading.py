@@ -129,7 +129,8 @@ def _class_runs(options: argparse.Namespace) -> "Iterator[tuple[ClassRun, Runnin
             print(f"{assignment.name}: passed over, since it was not generated yet", file=sys.stderr)
             continue
         own = course.assignment(assignment.name)
-        yield ClassRun(course, own, workers, options.scheduler, kernel, options.fresh), course
+        force = getattr(options, "force", False)
+        yield ClassRun(course, own, workers, options.scheduler, kernel, options.fresh, force), course
 
 
 def _conclude(table: "ClassTable", problems: list[str]) -> int:

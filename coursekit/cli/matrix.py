@@ -37,6 +37,10 @@ def audit_lines(audit: Audit) -> Iterator[str]:
     yield "  alternatives: " + ", ".join(
         f"{variant.name} {results[variant.name].earned:g}" for variant in audit.alternatives
     )
+    if given_away := audit.given_away():
+        yield ""
+        yield "  answers that compute nothing still pass"
+        yield from (f"    {name}: {', '.join(checks)}" for name, checks in given_away.items())
     yield ""
     yield from (f"  PROBLEM {problem}" for problem in audit.problems)
     yield "  " + figures([audit])

@@ -2,6 +2,7 @@
 
 import importlib.metadata
 import os
+import platform
 import shutil
 import sys
 import time
@@ -14,7 +15,8 @@ from nbformat import v4
 from packaging.requirements import Requirement
 
 from coursekit.doctor.finding import MISSING, NOTE, OK, OPTIONAL, Finding
-from coursekit.kernels import COLD, PLAIN, SANDBOXED, sandbox
+from coursekit.kernels import COLD, PLAIN, SANDBOXED, cgroup, sandbox, users
+from coursekit.kernels.inside import calls
 from coursekit.kernels.start import cold_because
 from coursekit.student.session import Session
 
@@ -85,9 +87,32 @@ def _sandbox_and_kernels() -> Iterator[Finding]:
         )
     else:
         yield Finding("sandbox", OK, f"bubblewrap, {shutil.which('bwrap')}")
+        yield from _layers()
     for name in (SANDBOXED, COLD, PLAIN):
         if name == PLAIN or not problem:
             yield _kernel(name)
+
+
+def _layers() -> Iterator[Finding]:
+    """What the sandbox has here beside bubblewrap; docs/security.md says what each adds."""
+    machine = platform.machine()
+    if calls.known(machine):
+        found = f"{len(calls.numbers(machine))} calls are allowed on {machine}, the others refused"
+        yield Finding("system calls", OK, found)
+    else:
+        found = f"there is no list for {machine}: none is refused"
+        yield Finding("system calls", NOTE, found, "grade on x86_64 or aarch64, or only code that you trust")
+    if users.problem():
+        yield Finding(
+            "user ids", NOTE, f"one for all kernels: {users.problem()}", "see docs/security.md, Quotas"
+        )
+    else:
+        yield Finding("user ids", OK, f"one for each kernel, from {users.FIRST} on")
+    if cgroup.problem():
+        yield Finding("cgroups", OPTIONAL, f"none for kernels: {cgroup.problem()}")
+    else:
+        made = cgroup.cgroups()
+        yield Finding("cgroups", OK, f"one for each kernel ({', '.join(made.controllers)}) in {made.folder}")
 
 
 def _kernel(name: str) -> Finding:

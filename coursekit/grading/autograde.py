@@ -2,15 +2,16 @@
 
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import nbformat
 
+from coursekit.attempt import Outcome, Repeats, settled, unconfirmed
 from coursekit.checks.results import MISSING, UNREADABLE, SubmissionResult
 from coursekit.course import Assignment, CourseError
 from coursekit.grading.cluster import DaskWorkers
 from coursekit.grading.folders import RunningCourse
-from coursekit.grading.task import Outcome, Task
+from coursekit.grading.task import Task
 from coursekit.grading.workers import LocalWorkers
 from coursekit.kept import Kept, Key, Results, key_of
 from coursekit.nbgrader_plugin.bind import require_bound
@@ -52,6 +53,7 @@ class ClassRun:
         scheduler: address of a Dask scheduler whose workers grade instead.
         kernel_name: kernelspec in place of the configured one.
         fresh: take no result from those that were kept.
+        force: take none of code that was stopped or ended its process.
     """
 
     def __init__(
@@ -62,13 +64,15 @@ class ClassRun:
         scheduler: str = "",
         kernel_name: str = "",
         fresh: bool = False,
+        force: bool = False,
     ) -> None:
         if kernel_name:
             course.config.RunChecks.student_kernel = kernel_name
         settings = RunChecks(config=course.config)
         self._course, self.assignment = course, assignment
         self._limits, self._kernel_name = settings.limits, settings.student_kernel
-        self._fresh = fresh or settings.fresh
+        self._fresh, self._force = fresh or settings.fresh, force
+        self._repeats = Repeats(settings.repeat_budget)
         self._results = Results(course.root)
         self._workers = DaskWorkers(assignment, scheduler) if scheduler else LocalWorkers(assignment, workers)
         if assignment.name not in course.assignments():
@@ -97,11 +101,14 @@ class ClassRun:
     def grade(self, students: Sequence[str]) -> Iterator[Submission]:
         """Grade what is not kept, and keep it; gives each submission once it has all its results.
 
+        What a second try may change waits until all others are graded, and is then tried again, alone.
+
         Raises:
             CourseError: a check is at fault.
         """
         under_way: dict[str, Submission] = {}
         ready: deque[Submission] = deque()
+        doubtful: list[tuple[Task, Outcome]] = []
 
         def tasks() -> Iterator[Task]:
             for student in students:
@@ -115,15 +122,39 @@ class ClassRun:
                 for notebook in needed:
                     yield self._task(student, notebook)
 
-        for task, outcome in self._workers.run(tasks()):
+        def take(task: Task, outcome: Outcome | None) -> None:
             submission = under_way[task.student]
             self._take(next(n for n in submission.notebooks if n.name == task.notebook_name), outcome)
             submission.waiting -= 1
             if not submission.waiting:
                 ready.append(under_way.pop(task.student))
-            while ready:
-                yield ready.popleft()
-        yield from ready
+
+        try:
+            for task, outcome in self._workers.run(tasks()):
+                if outcome is not None and outcome.again:
+                    doubtful.append((task, outcome))
+                else:
+                    take(task, outcome)
+                while ready:
+                    yield ready.popleft()
+            yield from ready
+            ready.clear()
+            for task, outcome in self._tried_again(doubtful):
+                take(task, outcome)
+                while ready:
+                    yield ready.popleft()
+        finally:
+            self._workers.close()
+
+    def _tried_again(self, doubtful: Sequence[tuple[Task, Outcome]]) -> Iterator[tuple[Task, Outcome]]:
+        """Second tries, one at a time; the first ones once there is no time left."""
+        for task, first in doubtful:
+            if not self._repeats.allowed:
+                yield task, unconfirmed(first)
+                continue
+            with self._repeats.spending():
+                ((_, second),) = self._workers.run(iter([replace(task, wary=True)]), alone=True)
+            yield task, first if second is None else settled(first, second)
 
     def _submission(self, student: str) -> Submission:
         """What is not read has no notebook, and nbgrader's own steps say what is the matter with it."""
@@ -145,6 +176,7 @@ class ClassRun:
                 content, _ = repair(handed.notebook, released)
                 key = key_of(self.assignment, content, name, released, self._limits, self._kernel_name)
                 kept = Kept() if self._fresh else self._results.find(self.assignment.name, key)
+                kept = Kept() if self._force and kept.stopped else kept
                 yield Notebook(name, content, key, kept)
 
     def _task(self, student: str, notebook: Notebook) -> Task:
@@ -167,9 +199,12 @@ class ClassRun:
             notebook.failure = outcome.failure
         else:
             notebook.kept = notebook.kept.with_newer(outcome.kept, notebook.key)
-            self._results.keep(self.assignment.name, notebook.key, notebook.kept)
+            if not outcome.again:
+                self._results.keep(self.assignment.name, notebook.key, notebook.kept)
 
 
 def _is_done(result: SubmissionResult | None) -> bool:
-    """False for what was not graded, or on which the grader failed: such a result has no key."""
+    """False for what was not graded, or not confirmed, or on which the grader failed: that has no key."""
+    if result is not None and result.suspect:
+        return False
     return result is not None and (bool(result.key) or result.status in (MISSING, UNREADABLE))

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any
 
+from coursekit.attempt import Outcome
 from coursekit.course import Assignment, CourseError
-from coursekit.grading.task import Files, Outcome, Task, carry_out
+from coursekit.grading.task import Files, Task, carry_out
 from coursekit.kept import versions
 
 _CONNECT_SECONDS = 30
@@ -30,8 +31,14 @@ class DaskWorkers:
     def start(self) -> None:
         """They run already."""
 
-    def run(self, tasks: Iterator[Task]) -> Iterator[tuple[Task, Outcome | None]]:
+    def close(self) -> None:
+        """They go on for others."""
+
+    def run(self, tasks: Iterator[Task], alone: bool = False) -> Iterator[tuple[Task, Outcome | None]]:
         """Give every task with its outcome, as they come; None where each worker that had it was lost.
+
+        Args:
+            alone: one task at a time.
 
         Raises:
             CourseError: Dask is not installed, nothing answers at the address, or no worker is there.
@@ -46,7 +53,7 @@ class DaskWorkers:
 
             def hand_out() -> None:
                 threads = sum(client.nthreads().values())  # workers may come and go
-                room = max(0, _AHEAD * max(1, threads) - len(under_way))
+                room = max(0, (1 if alone else _AHEAD * max(1, threads)) - len(under_way))
                 for task in islice(chain(_emptying(again), tasks), room):
                     future = client.submit(_grade, files, task, versions(), pure=False)
                     under_way[future] = task

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import nbformat
 
-from coursekit.checks.run import grade
-from coursekit.course import Assignment, Course, CourseError
-from coursekit.kept import Kept, Key, kept_of
+from coursekit.attempt import Outcome, attempt
+from coursekit.course import Assignment, Course
+from coursekit.kept import Key
 from coursekit.student.runner import Limits
 
 
@@ -50,7 +50,10 @@ class Files:
 
 @dataclass(frozen=True)
 class Task:
-    """A repaired notebook to be graded; `exercises` are those whose results are not kept."""
+    """A repaired notebook to be graded; `exercises` are those whose results are not kept.
+
+    `wary` is for a second try (see `coursekit.attempt`).
+    """
 
     student: str
     notebook_name: str
@@ -59,19 +62,7 @@ class Task:
     exercises: tuple[str, ...]
     limits: Limits
     kernel_name: str
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What came of a task.
-
-    `fault` says what is wrong with a check; then the class can't be graded. `failure` says why the grader
-    failed on this one notebook.
-    """
-
-    kept: Kept | None
-    fault: str = ""
-    failure: str = ""
+    wary: bool = False
 
 
 _one_at_a_time = threading.Lock()
@@ -88,20 +79,10 @@ def _carry_out(assignment: Assignment | Files, task: Task) -> Outcome:
         assignment = assignment.unpack()
     try:
         notebook = nbformat.reads(task.notebook, as_version=4)
-        graded = grade(
-            assignment,
-            notebook,
-            task.notebook_name,
-            assignment.released(task.notebook_name),
-            task.limits,
-            kernel_name=task.kernel_name,
-            exercises=task.exercises,
-        )
-    except CourseError as error:
-        return Outcome(None, fault=str(error))
-    except Exception as error:  # a mistake in the grader itself must not cost the others their grades
-        return Outcome(None, failure=f"{type(error).__name__}: {error}"[:500])
-    return Outcome(kept_of(graded, notebook, task.key))
+    except Exception as error:
+        return Outcome.failed(error)
+    rest = task.key, task.exercises, task.limits, task.kernel_name, task.wary
+    return attempt(assignment, notebook, task.notebook_name, *rest)
 
 
 @cache

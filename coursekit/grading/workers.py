@@ -1,9 +1,11 @@
 """Worker processes on this machine. One that dies or hangs is replaced, and costs the class nothing."""
 
 import contextlib
+import ctypes
 import gc
 import multiprocessing
 import os
+import signal
 import socket
 import sys
 import time
@@ -16,11 +18,14 @@ from typing import Any
 
 import torch
 
+from coursekit.attempt import Outcome
 from coursekit.course import Assignment
-from coursekit.grading.task import Outcome, Task, carry_out
+from coursekit.grading.task import Task, carry_out
 from coursekit.kernels.start import launch_server, use_launched_server
+from coursekit.student.session import longest_seconds
 
 _TRIES = 2
+_PR_SET_PDEATHSIG = 1
 #: what a worker gets on top of the submission's own limit, before it counts as hung
 _SPARE_SECONDS = 120
 
@@ -42,6 +47,7 @@ class LocalWorkers:
     _workers: list[_Worker] = field(default_factory=list)
     _tries: Counter[tuple[str, str]] = field(default_factory=Counter)
     _again: deque[Task] = field(default_factory=deque)
+    _room: int = 1
 
     def start(self) -> None:
         """Fork the workers from this process, where everything is imported already, if that is safe here.
@@ -55,15 +61,24 @@ class LocalWorkers:
             while len(self._workers) <= self.count:
                 self._workers.append(_start(self.assignment, server, [w.pipe for w in self._workers], "fork"))
 
-    def run(self, tasks: Iterator[Task]) -> Iterator[tuple[Task, Outcome | None]]:
-        """Give every task with its outcome, as they come; None where the worker was lost each time."""
+    def run(self, tasks: Iterator[Task], alone: bool = False) -> Iterator[tuple[Task, Outcome | None]]:
+        """Give every task with its outcome, as they come; None where the worker was lost each time.
+
+        The workers wait for more afterwards, unless the class is given up midway.
+
+        Args:
+            alone: one task at a time.
+        """
+        self._room = 1 if alone else self.count
         try:
             while self._hand_out(tasks):
                 yield from self._collect(tasks)
-        finally:
+        except BaseException:
             self.close()
+            raise
 
     def close(self) -> None:
+        """End the workers."""
         for worker in self._workers:
             worker.pipe.close()
         for worker in self._workers:
@@ -74,13 +89,13 @@ class LocalWorkers:
 
     def _hand_out(self, tasks: Iterator[Task]) -> bool:
         """Give every idle worker a task; False if nothing is under way and nothing left."""
-        while sum(worker.task is not None for worker in self._workers) < self.count:
+        while sum(worker.task is not None for worker in self._workers) < self._room:
             task = self._again.popleft() if self._again else next(tasks, None)
             if task is None:
                 break
             worker = self._idle_worker()
             worker.task = task
-            worker.deadline = time.monotonic() + task.limits.submission_seconds + _SPARE_SECONDS
+            worker.deadline = time.monotonic() + longest_seconds(task.limits) + _SPARE_SECONDS
             with contextlib.suppress(OSError):  # it has died: `_collect` notices
                 worker.pipe.send(task)
         return any(worker.task for worker in self._workers)
@@ -153,9 +168,16 @@ def _start(
     return _Worker(process, ours)
 
 
+def _end_with_parent() -> None:
+    """Have the system end this process when the command is killed, even in the midst of a computation."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+
+
 def _work(
     assignment: Assignment, pipe: Connection, server: socket.socket | None, inherited: Sequence[Connection]
 ) -> None:
+    _end_with_parent()
     for other in inherited:  # or nobody would notice the end of the process at that other end
         other.close()
     torch.set_num_threads(1)

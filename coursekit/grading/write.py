@@ -12,17 +12,17 @@ from nbgrader.preprocessors import CheckCellMetadata
 from sqlalchemy.exc import SAWarning
 from traitlets.config import Config
 
+from coursekit.attempt import FAILED
 from coursekit.checks.results import KERNEL_DIED, SubmissionResult
 from coursekit.course import CourseError
 from coursekit.grading.autograde import Submission
 from coursekit.grading.folders import RunningCourse
+from coursekit.kept import Kept
 from coursekit.nbgrader_plugin.converters import AutogradeOne, reason_of
 from coursekit.nbgrader_plugin.run import RunChecks
 from coursekit.printing import printable
 
 _FOR_EVERYBODY = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
-
-FAILED = "The grader failed on this notebook ({}). Nothing was graded; a person has to look at it."
 
 
 class Writer:
@@ -34,17 +34,25 @@ class Writer:
 
     def __init__(self, course: RunningCourse) -> None:
         failures: dict[tuple[str, str], str] = {}
-        self._failures = failures
+        unconfirmed: dict[tuple[str, str], Kept] = {}
+        self._failures, self._unconfirmed = failures, unconfirmed
 
         class TakeResult(RunChecks):
             """Takes results from those that are kept; what is not there is graded here and now."""
 
             def result_of(self, nb: NotebookNode, resources: ResourcesDict) -> SubmissionResult:
                 names = resources["nbgrader"]
-                failure = failures.get((names["student"], names["notebook"]))
-                if failure:
-                    return SubmissionResult(KERNEL_DIED, notes=[FAILED.format(failure)])
+                which = names["student"], names["notebook"]
+                if which in failures:
+                    return SubmissionResult(KERNEL_DIED, notes=[FAILED.format(failures[which])])
+                if which in unconfirmed:
+                    unconfirmed[which].put_into(nb)
+                    return unconfirmed[which].result
                 return super().result_of(nb, resources)
+
+            def takes_no_stopped(self) -> bool:
+                """False: `force`, which nbgrader needs to write a folder again, says nothing here."""
+                return False
 
             def tell(self, kept: SubmissionResult, resources: ResourcesDict) -> None:
                 """Say nothing: the progress bar does."""
@@ -74,6 +82,9 @@ class Writer:
         if not any(folder.glob("*.ipynb")):
             return []  # nbgrader passes over such a folder, and the table calls it missing
         self._failures |= {(student, n.name): n.failure for n in submission.notebooks if n.failure}
+        self._unconfirmed |= {
+            (student, n.name): n.kept for n in submission.notebooks if n.kept.result.suspect and not n.failure
+        }
         folders.student_id, folders.assignment_id = student, assignment
         with self._course.alone(), warnings.catch_warnings():
             warnings.simplefilter("ignore", SAWarning)  # SQLAlchemy's remarks about nbgrader's own queries

@@ -8,6 +8,8 @@ import psutil
 from jupyter_client.provisioning import KernelProvisionerBase
 from traitlets import Float, Integer, List, Unicode
 
+from coursekit.kernels.usage import Family, Usage
+
 MEBIBYTE = 2**20
 
 
@@ -25,19 +27,23 @@ class StudentProvisioner(KernelProvisionerBase):
         config=True
     )
     working_files = List(Unicode(), help="files and folders to copy into the working folder").tag(config=True)
+    preload = List(
+        Unicode(), help="statements that a warm kernel's server has run before the kernel starts"
+    ).tag(config=True)
     poll_seconds = Float(0.1, help="seconds between two looks at the memory").tag(config=True)
 
     #: why the kernel was ended, for the student; empty if it was not
     ended_because = ""
+    _family: Family | None = None
     _watched: threading.Event | None = None
 
-    def watch(self, family: Callable[[], int], end: Callable[[], None]) -> None:
-        """Look at the kernel's memory from now on.
+    def usage(self) -> Usage:
+        """What the kernel's processes have used so far; nothing before the start."""
+        return self._family.usage() if self._family else Usage()
 
-        Args:
-            family: gives the memory of all its processes, in bytes.
-            end: ends the kernel.
-        """
+    def watch(self, family: Family, end: Callable[[], None]) -> None:
+        """Look at the memory of the kernel's processes from now on, and call `end` if it is too much."""
+        self._family = family
         self._watched = threading.Event()
         # a thread, since the grader does nothing else while it waits for a reply
         threading.Thread(target=self._watch, args=(family, end, self._watched), daemon=True).start()
@@ -46,12 +52,13 @@ class StudentProvisioner(KernelProvisionerBase):
         if self._watched is not None:
             self._watched.set()
 
-    def _watch(self, family: Callable[[], int], end: Callable[[], None], over: threading.Event) -> None:
+    def _watch(self, family: Family, end: Callable[[], None], over: threading.Event) -> None:
         grader = psutil.Process()
         before = grader.memory_info().rss
         with contextlib.suppress(psutil.Error, OSError):
             while not over.wait(self.poll_seconds):
-                if family() > self.memory_limit * MEBIBYTE:
+                limit = self.memory_limit * MEBIBYTE
+                if family.memory(limit) > limit:
                     self.ended_because = f"it used more than {self.memory_limit} MiB of memory"
                 elif grader.memory_info().rss - before > self.flood_limit * MEBIBYTE:
                     self.ended_because = "it sent more data than the grader takes"

@@ -27,6 +27,8 @@ def clean_environment(home: Path) -> dict[str, str]:
         "OMP_NUM_THREADS": "1",
         "MKL_NUM_THREADS": "1",
         "OPENBLAS_NUM_THREADS": "1",
+        # torch.compile needs a C++ compiler, which the sandbox has not; without it the function runs as written.
+        "TORCHDYNAMO_DISABLE": "1",
         "PYDEVD_DISABLE_FILE_VALIDATION": "1",
         # glibc would give the memory of each large tensor back, and have the system clear it anew for the next one
         "GLIBC_TUNABLES": "glibc.malloc.mmap_threshold=33554432:glibc.malloc.trim_threshold=134217728",

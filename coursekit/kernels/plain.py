@@ -12,6 +12,7 @@ from jupyter_client.provisioning import LocalProvisioner
 
 from coursekit.kernels.base import MEBIBYTE, StudentProvisioner
 from coursekit.kernels.environment import clean_environment, make_home
+from coursekit.kernels.usage import family_of
 
 
 class PlainProvisioner(StudentProvisioner, LocalProvisioner):
@@ -33,8 +34,7 @@ class PlainProvisioner(StudentProvisioner, LocalProvisioner):
             ceiling = (self.memory_limit + self.memory_headroom) * MEBIBYTE
             with contextlib.suppress(ProcessLookupError):
                 resource.prlimit(self.process.pid, resource.RLIMIT_DATA, (ceiling, ceiling))
-        process = psutil.Process(self.process.pid)
-        self.watch(lambda: _memory(process), process.kill)
+        self.watch(family_of(self.process.pid), psutil.Process(self.process.pid).kill)
         if self.parent.transport == "ipc":
             await self._sockets_bound(info)
         return info
@@ -47,11 +47,3 @@ class PlainProvisioner(StudentProvisioner, LocalProvisioner):
     async def cleanup(self, restart: bool = False) -> None:
         self.stop_watching()
         await super().cleanup(restart=restart)
-
-
-def _memory(process: psutil.Process) -> int:
-    used = process.memory_info().rss
-    for member in process.children(recursive=True):
-        with contextlib.suppress(psutil.Error):
-            used += member.memory_info().rss
-    return used

@@ -14,10 +14,9 @@ from pathlib import Path
 from coursekit.course import CourseError
 from coursekit.kernels.environment import clean_environment, font_lists
 from coursekit.kernels.inside import places
+from coursekit.kernels.users import UNPRIVILEGED
 
 _HOME = Path(places.HOME)
-#: "nobody": what root's kernels run as, since some limits don't hold for root
-UNPRIVILEGED = 65534
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _CONFIGURATION = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/fonts", "/etc/localtime")
 
@@ -71,7 +70,8 @@ def command(mode: str, scratch: int) -> list[str]:
     line = ["bwrap", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--new-session"]
     line += ["--unshare-cgroup-try", "--hostname", "sandbox"] if mode == "cold" else []
     if root:
-        # root's server becomes "nobody" by itself, once it has mounted a /proc that forks can mount again
+        # root's server becomes "nobody" by itself, once it has mounted a /proc that forks can mount again; it keeps
+        # the right to have each fork become another user
         line += ["--cap-drop", "ALL", "--cap-add", "CAP_SYS_ADMIN"]
         line += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
     else:

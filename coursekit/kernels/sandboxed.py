@@ -6,23 +6,24 @@ import logging
 import os
 import select
 import signal
-from pathlib import Path
 from typing import Any
 
 from traitlets import Bool, Integer, List, Unicode
 
-from coursekit.kernels import sandbox
+from coursekit.kernels import cgroup, sandbox, users
 from coursekit.kernels.base import MEBIBYTE, StudentProvisioner
 from coursekit.kernels.inside.places import RUN
 from coursekit.kernels.start import (
-    PRELOAD,
+    MODULES,
     SCRATCH,
     Started,
     StartFailed,
     cold_because,
     start_cold,
     start_warm,
+    warm_start_works,
 )
+from coursekit.kernels.usage import family_of
 
 _log = logging.getLogger(__name__)
 _WAIT_SECONDS = 0.005
@@ -35,18 +36,21 @@ class SandboxProvisioner(StudentProvisioner):
     This side reaches them through /proc/<pid>/root, so the kernel can write into no folder of the host.
     """
 
-    warm = Bool(True, help="fork kernels from a server that has imported `preload`").tag(config=True)
-    preload = List(
+    warm = Bool(True, help="fork kernels from a server that has imported `modules`").tag(config=True)
+    modules = List(
         Unicode(),
-        PRELOAD,
+        MODULES,
         help="what a warm kernel has imported already; what is not installed is left out",
     ).tag(config=True)
     scratch_limit = Integer(SCRATCH, help="MiB that all files of the kernel may take").tag(config=True)
     file_limit = Integer(256, help="MiB that one file may take").tag(config=True)
     process_limit = Integer(128, help="processes and threads at a time").tag(config=True)
     cpu_limit = Integer(1200, help="seconds of CPU time of one process").tag(config=True)
-    open_file_limit = Integer(1024, help="files that a process may have open at a time").tag(config=True)
-    start_seconds = Integer(60, help="seconds that a start may take").tag(config=True)
+    open_file_limit = Integer(
+        256, help="files that a process may have open, and that may be under way between processes"
+    ).tag(config=True)
+    signal_limit = Integer(512, help="signals that may be pending, and timers").tag(config=True)
+    start_seconds = Integer(300, help="seconds that a start may take").tag(config=True)
 
     _started: Started | None = None
     _ended = False
@@ -56,7 +60,8 @@ class SandboxProvisioner(StudentProvisioner):
         return self._started is not None
 
     async def pre_launch(self, **kwargs: Any) -> dict[str, Any]:
-        sandbox.require()
+        if not warm_start_works(self.scratch_limit, self.modules):
+            sandbox.require()
         kwargs.pop("extra_arguments", None)
         return await super().pre_launch(cmd=[], **kwargs)
 
@@ -74,31 +79,46 @@ class SandboxProvisioner(StudentProvisioner):
             "limits": self._limits(),
             "scratch": self.scratch_limit,
             "writable": sandbox.writable(),
+            "preload": self.preload,
         }
         self._started = await asyncio.to_thread(self._start, request)
         self._ended = False
         # what leaves its parent is adopted by the first process of the sandbox: the kernel, or bubblewrap
         wrapper, pidfd = self._started.wrapper, self._started.pidfd
-        process = Path(f"/proc/{wrapper.pid if wrapper else self._started.pid}")
-        self.watch(lambda: _family_memory(process), lambda: signal.pidfd_send_signal(pidfd, signal.SIGKILL))
+        family = family_of(wrapper.pid if wrapper else self._started.pid, self._started.cgroup)
+        self.watch(family, lambda: signal.pidfd_send_signal(pidfd, signal.SIGKILL))
         return connection | {
             "ip": f"/proc/{self._started.pid}/root{RUN}/kernel",
             "key": self.parent.session.key,
         }
 
     def _start(self, request: dict[str, Any]) -> Started:
+        user = users.take() if os.geteuid() == 0 else None
+        try:
+            started = self._start_somehow(request | {"user": user.number if user else 0})
+        except BaseException:
+            if user is not None:
+                user.release()
+            raise
+        started.user = user
+        if not cgroup.problem():  # before the grader connects, so before any code of the student's runs
+            memory = (self.memory_limit + self.scratch_limit) * MEBIBYTE
+            started.cgroup = cgroup.cgroups().enclose(started.pid, memory, self.process_limit + 1)
+        return started
+
+    def _start_somehow(self, request: dict[str, Any]) -> Started:
         if self.warm and not cold_because:
             try:
                 return start_warm(
-                    self.scratch_limit, self.preload, request, self.working_files, self.start_seconds
+                    self.scratch_limit, self.modules, request, self.working_files, self.start_seconds
                 )
             except StartFailed as failed:
-                cold_because.append(str(failed))
-                _log.warning("Kernels start cold, which is slower: %s.", failed)
-        try:
-            return start_cold(self.scratch_limit, request, self.working_files, self.start_seconds)
-        except StartFailed as failed:
-            raise sandbox.SandboxError(f"no kernel starts in the sandbox: {failed}") from failed
+                started = start_cold(self.scratch_limit, request, self.working_files, self.start_seconds)
+                if not warm_start_works(self.scratch_limit, self.modules):
+                    cold_because.append(str(failed))
+                    _log.warning("Kernels start cold, which is slower: %s.", failed)
+                return started
+        return start_cold(self.scratch_limit, request, self.working_files, self.start_seconds)
 
     def _limits(self) -> dict[str, int]:
         return {
@@ -107,6 +127,8 @@ class SandboxProvisioner(StudentProvisioner):
             "NPROC": self.process_limit,
             "CPU": self.cpu_limit,
             "NOFILE": self.open_file_limit,
+            "SIGPENDING": self.signal_limit,
+            "MSGQUEUE": 0,
             "CORE": 0,
             "MEMLOCK": 0,
         }
@@ -116,6 +138,10 @@ class SandboxProvisioner(StudentProvisioner):
             return 1
         if select.select([self._started.pidfd], [], [], 0)[0]:
             self._ended = True
+            if self._started.cgroup is not None and cgroup.ran_out_of_memory(self._started.cgroup):
+                self.ended_because = (
+                    self.ended_because or f"it used more than {self.memory_limit} MiB of memory"
+                )
             return 1
         return None
 
@@ -152,14 +178,7 @@ class SandboxProvisioner(StudentProvisioner):
             started.lifeline.close()
             if started.wrapper is not None:
                 started.wrapper.wait()
-
-
-def _family_memory(process: Path) -> int:
-    """Resident bytes of a process and its descendants, from /proc."""
-    used = int((process / "statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
-    for task in (process / "task").iterdir():
-        with contextlib.suppress(OSError):
-            used += sum(
-                _family_memory(process.parent / child) for child in (task / "children").read_text().split()
-            )
-    return used
+            if started.cgroup is not None:
+                cgroup.cgroups().remove(started.cgroup)
+            if started.user is not None:
+                started.user.release()

@@ -16,12 +16,14 @@ from typing import IO, Any
 
 from coursekit.kernels.environment import pack_home
 from coursekit.kernels.sandbox import problem, server_command
+from coursekit.kernels.users import KernelUser
 
 _REPLY_BYTES = 4096
+_TRIES = 3
 
 #: the defaults of a kernel in the sandbox: MiB of files, and what a warm one has imported already
 SCRATCH = 512
-PRELOAD = [
+MODULES = [
     *("torch", "matplotlib.pyplot", "matplotlib.backends.backend_agg", "seaborn", "safetensors.torch"),
     *("ipykernel.kernelapp", "ipykernel.ipkernel", "ipykernel.debugger", "tornado.platform.asyncio", "comm"),
     *("IPython.core.completerlib", "IPython.extensions.storemagic", "pdb", "sqlite3"),
@@ -30,7 +32,11 @@ PRELOAD = [
 
 
 class StartFailed(Exception):
-    """No kernel came of it; the message says why."""
+    """One kernel failed to start; the message says why. It says nothing about the next one."""
+
+
+class ServerGone(StartFailed):
+    """The server in the sandbox has ended or hangs, so it starts no other kernel either."""
 
 
 @dataclass
@@ -44,6 +50,8 @@ class Started:
     pid: int
     lifeline: socket.socket
     wrapper: subprocess.Popen | None = None
+    user: KernelUser | None = None
+    cgroup: Path | None = None
 
 
 class Server:
@@ -57,6 +65,7 @@ class Server:
     ):
         self.control = control
         self.process = process
+        self.has_started_one = False
         self._complaints = complaints
 
     @classmethod
@@ -81,8 +90,15 @@ class Server:
         """Have a kernel started; returns when its sockets are bound.
 
         Raises:
-            StartFailed: the server is gone, refuses, or takes longer than `seconds`.
+            ServerGone: the server has ended, or takes longer than `seconds`.
+            StartFailed: the system or the server refuses this kernel.
         """
+        try:
+            return self._start_kernel(request, files, seconds)
+        except OSError as error:
+            raise StartFailed(f"the system refuses it: {error.strerror or error}") from error
+
+    def _start_kernel(self, request: dict[str, Any], files: Sequence[str], seconds: float) -> Started:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with (
             contextlib.ExitStack() as unless_started,
@@ -96,8 +112,8 @@ class Server:
             descriptors = [theirs.fileno(), archive.fileno(), output.fileno()]
             try:
                 socket.send_fds(self.control, [json.dumps(request).encode()], descriptors)
-            except OSError as error:
-                raise StartFailed(f"the server in the sandbox is gone{self._last_words()}") from error
+            except (BrokenPipeError, ConnectionError) as error:
+                raise ServerGone(f"the server in the sandbox has ended{self._last_words()}") from error
             theirs.close()
             started = self._answer(ours, seconds)
             unless_started.pop_all()
@@ -107,13 +123,13 @@ class Server:
         deadline = time.monotonic() + seconds
         while not select.select([answers], [], [], 0.1)[0]:
             if not self.alive:
-                raise StartFailed(f"the sandbox ended{self._last_words()}")
+                raise ServerGone(f"the sandbox has ended{self._last_words()}")
             if time.monotonic() > deadline:
-                raise StartFailed(f"no kernel within {seconds:g} s")
+                raise ServerGone(f"no kernel within {seconds:g} s")
         data, files, _, _ = socket.recv_fds(answers, _REPLY_BYTES, 1)
         answer = json.loads(data) if data else {"error": f"the kernel ended at once{self._last_words()}"}
         if not answer.get("ok") or not files:
-            raise StartFailed(str(answer.get("error")))
+            raise StartFailed(str(answer.get("error", "too many open files, or files under way")))
         return Started(files[0], _pid_of(files[0]), answers)
 
     def _last_words(self) -> str:
@@ -151,12 +167,12 @@ def launch_server() -> socket.socket | None:
     Its imports take seconds, in which the caller can do something else. Other processes take it by
     `use_launched_server`.
     """
-    return None if problem() else warm_server(SCRATCH, PRELOAD).control
+    return None if problem() else warm_server(SCRATCH, MODULES).control
 
 
 def use_launched_server(control: socket.socket) -> None:
     """Fork kernels from the server of another process."""
-    _warm[SCRATCH, *PRELOAD] = Server(control)
+    _warm[SCRATCH, *MODULES] = Server(control)
 
 
 def start_warm(
@@ -165,22 +181,45 @@ def start_warm(
     """A fork of this process's server, which is started first if there is none or it has died.
 
     Raises:
-        StartFailed: not even with a new server.
+        StartFailed: each time.
     """
-    for attempt in ("with the server at hand", "with a new one"):
+    for _ in range(_TRIES - 1):  # the first may find out that the server has ended, and the second say so
+        with contextlib.suppress(StartFailed):
+            return _start_warm(scratch, modules, request, files, seconds)
+    return _start_warm(scratch, modules, request, files, seconds)
+
+
+def _start_warm(
+    scratch: int, modules: Sequence[str], request: dict[str, Any], files: Sequence[str], seconds: float
+) -> Started:
+    try:
         server = warm_server(scratch, modules)
-        try:
-            return server.start_kernel(request, files, seconds)
-        except StartFailed:
-            _warm.pop((scratch, *modules)).close()
-            if attempt == "with a new one":
-                raise
-    raise AssertionError("unreachable")
+        started = server.start_kernel(request, files, seconds)
+    except ServerGone:
+        _warm.pop((scratch, *modules)).close()
+        raise
+    except OSError as error:
+        raise StartFailed(f"the system starts no server: {error.strerror or error}") from error
+    server.has_started_one = True
+    return started
+
+
+def warm_start_works(scratch: int, modules: Sequence[str]) -> bool:
+    """Whether this process's server has started a kernel, or another process has handed the server over."""
+    server = _warm.get((scratch, *modules))
+    return server is not None and (server.has_started_one or server.process is None)
 
 
 def start_cold(scratch: int, request: dict[str, Any], files: Sequence[str], seconds: float) -> Started:
-    """A sandbox of its own for one kernel."""
-    server = Server.launch("cold", scratch)
+    """A sandbox of its own for one kernel.
+
+    Raises:
+        StartFailed: none came of it.
+    """
+    try:
+        server = Server.launch("cold", scratch)
+    except OSError as error:
+        raise StartFailed(f"the system starts no sandbox: {error.strerror or error}") from error
     try:
         started = server.start_kernel(request, files, seconds)
     except StartFailed:

@@ -1,16 +1,25 @@
-"""The headings of a notebook: the places that explain something, to which a page can link."""
+"""The headings of a notebook: the places that explain something, to which a page can link.
+
+While grading, nothing of a student's text is formatted but the lines of the headings, so many and so long at most.
+"""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from html import unescape
 
 from nbformat import NotebookNode
 
 from coursekit.course import exercise_name, grade_id
-from coursekit.nbgrader_plugin.markdown import harmless_markdown, plain_text
+from coursekit.nbgrader_plugin.markdown import drawn_markdown, plain_text
 
 HEADING = re.compile(r'<h([1-6])(?: id="([^"]*)")?>(.*?)</h\1>', re.DOTALL)
+#: headings of a notebook, and characters of one, beyond which no link leads to it
+MAX_HEADINGS, MAX_HEADING = 200, 200
+_LINE = re.compile(r" {0,3}#{1,6}(?!#)[ \t]*(\S.*)")
+_UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*")
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _NUMBER = re.compile(r"^\d+[a-z]?[.:]? ")
 
 
@@ -24,14 +33,45 @@ class Heading:
 
 
 def headings(notebook: NotebookNode) -> list[Heading]:
-    """All headings of the markdown cells, in order. Of several with the same text, a link finds the first."""
-    return [
-        Heading(plain_text(found[3]), unescape(found[2]), index)
-        for index, cell in enumerate(notebook.cells)
-        if cell.cell_type == "markdown" and "#" in cell.source
-        for found in HEADING.finditer(harmless_markdown(cell.source))
-        if found[2]
-    ]
+    """The headings of the markdown cells, in order. Of several with the same text, a link finds the first."""
+    found = []
+    for index, cell in enumerate(notebook.cells):
+        if cell.cell_type != "markdown":
+            continue
+        for line in _heading_lines(cell.source):
+            if len(found) == MAX_HEADINGS:
+                return found
+            text, anchor = _text_and_anchor(line)
+            if anchor:
+                found.append(Heading(text, anchor, index))
+    return found
+
+
+def _heading_lines(source: str) -> Iterator[str]:
+    """The text of each heading as it was written, outside of code."""
+    fence, above = "", ""
+    for line in source.splitlines():
+        if fence:
+            fence = "" if line.strip().startswith(fence) and not line.strip(" \t" + fence[0]) else fence
+            above = ""
+        elif begun := _FENCE.match(line):
+            fence, above = begun[1], ""
+        elif len(line) > MAX_HEADING:
+            above = ""
+        elif found := _LINE.fullmatch(line):
+            yield found[1]
+            above = ""
+        elif above and _UNDERLINE.fullmatch(line):
+            yield above
+            above = ""
+        else:
+            above = line.strip()
+
+
+@lru_cache(maxsize=4096)
+def _text_and_anchor(line: str) -> tuple[str, str]:
+    found = HEADING.search(drawn_markdown(f"# {line}"))
+    return (plain_text(found[3]), unescape(found[2] or "")) if found else ("", "")
 
 
 def heading_named(found: Sequence[Heading], name: str) -> Heading | None:

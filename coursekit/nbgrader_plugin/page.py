@@ -1,7 +1,7 @@
 """A graded notebook as the parts of a feedback page, in order: headings, given text, answers, verdicts."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from html import escape
 
@@ -10,11 +10,20 @@ from nbformat import NotebookNode
 
 from coursekit.checks.results import SubmissionResult
 from coursekit.course import grade_id, is_answer_cell, is_test_cell, nbgrader_metadata
-from coursekit.nbgrader_plugin.headings import HEADING, Heading, headings
-from coursekit.nbgrader_plugin.markdown import HighlightedCode, harmless_markdown, plain_text
+from coursekit.nbgrader_plugin.budget import PageBudget
+from coursekit.nbgrader_plugin.headings import Heading, headings
+from coursekit.nbgrader_plugin.markdown import HighlightedCode, as_plain_text, harmless_markdown, plain_text
 from coursekit.nbgrader_plugin.verdict import as_html, explained_in
 
+#: CPU seconds of all cells of a page, and characters of their HTML without pictures
+PAGE_SECONDS, PAGE_CHARACTERS = 10.0, 8_000_000
+PAGE_TOO_COSTLY = "This page takes too long to format, so this cell is shown as plain text."
+LEFT_OUT = "This cell is left out: the page would be too large."
+#: what a cell counts beside its text, since it takes room as well
+_PART = 200
+_HEADING = re.compile(r'<h([1-6])(?: id="([^"]*)")?>')
 _NESTING = re.compile(r"<(/?)(?:div|ul|ol|li|dl|dd|blockquote|table|details|p)\b")
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _BASE64 = re.compile(r"[A-Za-z0-9+/=\s]+")
 #: nbgrader's own comment on an answer cell that is as it was handed out
 _NO_RESPONSE = "No response."
@@ -41,12 +50,14 @@ class Part:
 class PageParts:
     """Makes the parts of one page, with headings below the page's own and no id twice.
 
-    `given` holds the sources of the cells that were handed out, and so are not the student's own.
+    `given` holds the sources of the cells that were handed out, and so are not the student's own. Cells for which
+    `budget` has no time are shown as plain text, and those for which it has no room not at all.
     """
 
     notebook: NotebookNode
     result: SubmissionResult
     given: frozenset[str]
+    budget: PageBudget = field(default_factory=lambda: PageBudget(PAGE_SECONDS, PAGE_CHARACTERS))
     _level: int = 2
     _ids: set[str] = field(init=False)
     _under: str = ""
@@ -74,15 +85,15 @@ class PageParts:
     def _of_cell(self, cell: NotebookNode, found: list[Heading]) -> Iterator[Part]:
         if is_test_cell(cell):
             yield self._verdict(cell, found)
-            yield Part("given", _code(cell.source))
+            yield Part("given", self._code(cell.source))
         elif is_answer_cell(cell) or cell.source.strip() not in self.given:
             yield self._answer(cell)
         elif cell.cell_type == "markdown":
-            yield from self._text(harmless_markdown(cell.source))
+            yield from self._text(self._markdown(cell.source))
             if nbgrader_metadata(cell).get("task"):
                 yield self._answer(cell)
         elif cell.cell_type == "code":
-            yield Part("given", _code(cell.source) + self._outputs(cell))
+            yield Part("given", self._code(cell.source) + self._outputs(cell))
 
     def _verdict(self, cell: NotebookNode, found: list[Heading]) -> Part:
         name = grade_id(cell)
@@ -99,9 +110,9 @@ class PageParts:
         if mark.get("task"):
             body = ""
         elif cell.cell_type == "markdown":
-            body = self._lowered(harmless_markdown(cell.source)) or "<p>(nothing)</p>"
+            body = self._lowered(self._markdown(cell.source)) or "<p>(nothing)</p>"
         else:
-            body = _code(cell.source) + self._outputs(cell)
+            body = self._code(cell.source) + self._outputs(cell)
         comment = mark.get("comment") or ""
         if comment == _NO_RESPONSE and not graded:
             comment = ""  # the checks say it
@@ -109,19 +120,21 @@ class PageParts:
             "answer",
             body,
             grade_id(cell) or "",
-            self._lowered(harmless_markdown(comment)) if comment else "",
+            self._lowered(self._markdown(comment)) if comment else "",
             _score(cell) if graded else "",
         )
 
     def _text(self, html: str) -> Iterator[Part]:
         """Headings by themselves, so that links find them, and what stands below them, to be folded."""
-        start = 0
-        for heading in HEADING.finditer(html):
-            depth = sum(-1 if tag[1] else 1 for tag in _NESTING.finditer(html, 0, heading.start()))
-            if depth == 0:
+        start = at = depth = 0
+        for heading in _HEADING.finditer(html):
+            end = _end_of(html, heading)
+            depth += sum(-1 if tag[1] else 1 for tag in _NESTING.finditer(html, at, heading.start()))
+            at = heading.start()
+            if depth == 0 and end:
                 yield from self._below(html[start : heading.start()])
-                yield Part("heading", self._lowered(heading[0]))
-                start = heading.end()
+                yield Part("heading", self._lowered(html[heading.start() : end]))
+                start = at = end
         yield from self._below(html[start:])
 
     def _below(self, html: str) -> Iterator[Part]:
@@ -130,15 +143,41 @@ class PageParts:
 
     def _lowered(self, html: str) -> str:
         """The headings below those of the page, no level left out, and no id that is there already."""
-
-        def write(found: re.Match[str]) -> str:
-            self._level = level = min(int(found[1]) + 1, self._level + 1, _LOWEST)
-            self._under = plain_text(found[3])
-            wanted = found[2] if found[2] and found[2] not in self._ids else ""
+        parts = []
+        at = 0
+        while heading := _HEADING.search(html, at):
+            end = _end_of(html, heading)
+            if not end:  # text in an attribute
+                parts.append(html[at : heading.end()])
+                at = heading.end()
+                continue
+            self._level = level = min(int(heading[1]) + 1, self._level + 1, _LOWEST)
+            inside = html[heading.end() : end - len("</h1>")]
+            self._under = plain_text(inside)
+            wanted = heading[2] if heading[2] and heading[2] not in self._ids else ""
             self._ids.add(wanted)
-            return f"<h{level}{f' id={chr(34)}{wanted}{chr(34)}' if wanted else ''}>{found[3]}</h{level}>"
+            parts.append(html[at : heading.start()])
+            parts.append(
+                f"<h{level}{f' id={chr(34)}{wanted}{chr(34)}' if wanted else ''}>{inside}</h{level}>"
+            )
+            at = end
+        return "".join([*parts, html[at:]])
 
-        return HEADING.sub(write, html)
+    def _markdown(self, source: str) -> str:
+        return self._within_budget(harmless_markdown, source)
+
+    def _code(self, source: str) -> str:
+        return self._within_budget(HighlightedCode(), source) if source.strip() else ""
+
+    def _within_budget(self, draw: Callable[[str], str], source: str) -> str:
+        """The cell as `draw` shows it, as plain text once the time is up, or a sentence where there is no room."""
+        html = as_plain_text(source, PAGE_TOO_COSTLY) if self.budget.out_of_time else draw(source)
+        return self._if_room(html)
+
+    def _if_room(self, html: str) -> str:
+        if self.budget.take(len(html) + _PART):
+            return html
+        return f"<p>{LEFT_OUT}</p>"
 
     def _outputs(self, cell: NotebookNode) -> str:
         """Text and pictures; nothing that a student's code displayed is taken as HTML."""
@@ -147,13 +186,15 @@ class PageParts:
     def _output(self, output: NotebookNode) -> str:
         match output.output_type:
             case "stream":
-                return _printed(output.text)
+                text = output.text
             case "error":
-                return _printed("\n".join(output.traceback) or f"{output.ename}: {output.evalue}")
-        picture = output.data.get("image/png")
-        if isinstance(picture, str) and _BASE64.fullmatch(picture):
-            return self._picture(picture)
-        return _printed(str(output.data.get("text/plain", "")))
+                text = "\n".join(output.traceback) or f"{output.ename}: {output.evalue}"
+            case _:
+                picture = output.data.get("image/png")
+                if isinstance(picture, str) and _BASE64.fullmatch(picture):
+                    return self._picture(picture)
+                text = str(output.data.get("text/plain", ""))
+        return self._if_room(_printed(text)) if text.strip() else ""
 
     def _picture(self, png: str) -> str:
         self._pictures += 1
@@ -166,14 +207,15 @@ def _is_commented(cell: NotebookNode) -> bool:
     return nbgrader_metadata(cell).get("comment") not in (None, "", _NO_RESPONSE)
 
 
-def _code(source: str) -> str:
-    return HighlightedCode()(source) if source.strip() else ""
+def _end_of(html: str, heading: re.Match[str]) -> int:
+    """Where the heading that begins there ends; 0 if it doesn't."""
+    found = html.find(f"</h{heading[1]}>", heading.end())
+    return found + len("</h1>") if found >= 0 else 0
 
 
 def _printed(text: str) -> str:
-    if not text.strip():
-        return ""
-    shown = f'<pre class="output">{escape(strip_ansi(text))}</pre>'
+    plain = _CONTROL.sub("\N{REPLACEMENT CHARACTER}", strip_ansi(text))
+    shown = f'<pre class="output">{escape(plain)}</pre>'
     lines = text.count("\n")
     return (
         shown if lines <= _LONG else f"<details><summary>Output of {lines} lines</summary>{shown}</details>"

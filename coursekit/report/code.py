@@ -7,7 +7,7 @@ import nbformat
 from coursekit.course import Assignment, find_cell
 from coursekit.grading.folders import RunningCourse
 
-_MOST_LINES, _LONGEST_LINE = 24, 160
+_MOST_LINES, _LONGEST_LINE, _LONGEST_SOURCE = 24, 160, 50_000
 
 
 def answer_code(course: RunningCourse, assignment: Assignment, student: str, cell: str) -> str:
@@ -23,7 +23,7 @@ def answer_code(course: RunningCourse, assignment: Assignment, student: str, cel
 def excerpt(assignment: Assignment, cell: str, source: str) -> str:
     """The lines of an answer that are not those that were handed out."""
     released = {line.strip() for line in _released(assignment, cell).splitlines()}
-    own = [line for line in source.splitlines() if line.strip() not in released]
+    own = [line for line in source[:_LONGEST_SOURCE].splitlines() if line.strip() not in released]
     lines = [line[:_LONGEST_LINE] for line in dedent("\n".join(own)).splitlines()]
     return "\n".join([*lines[:_MOST_LINES], *(["…"] if len(lines) > _MOST_LINES else [])])
 

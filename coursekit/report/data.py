@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from coursekit.course import Assignment, CourseError
+from coursekit.printing import defused
 from coursekit.report.groups import AnswerGroup
 from coursekit.report.summary import Report
 
@@ -104,7 +105,7 @@ def _write_csv(path: Path, heads: list[str], rows: Iterable[list]) -> None:
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(heads)
-        writer.writerows(rows)
+        writer.writerows([defused(cell) for cell in row] for row in rows)
 
 
 def _rounded(value: float | None) -> float | None:

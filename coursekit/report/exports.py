@@ -18,6 +18,7 @@ from traitlets import Dict, Unicode
 
 from coursekit.course import CourseError
 from coursekit.grading.folders import RunningCourse
+from coursekit.printing import defused
 from coursekit.report.gradescope import results_of
 from coursekit.report.table import Row, class_table
 
@@ -172,7 +173,9 @@ class GradescopeExport(Export):
                 results = results_of([each for each in kept if each], score.value, remark(score))
                 path = destination / name / score.student.id / "results.json"
                 path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(json.dumps(results, indent=2, ensure_ascii=False), encoding="utf-8")
+                path.write_text(
+                    json.dumps(results, indent=2, ensure_ascii=False), encoding="utf-8", errors="replace"
+                )
 
 
 def remark(score: Score) -> str:
@@ -202,4 +205,4 @@ def _number(value: float | None) -> str:
 
 def _write(path: Path, rows: list[list[Any]]) -> None:
     with path.open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file).writerows(rows)
+        csv.writer(file).writerows([cell if cell == "-" else defused(cell) for cell in row] for row in rows)

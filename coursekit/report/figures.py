@@ -16,6 +16,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from scipy.cluster import hierarchy
 
+from coursekit.printing import printable
 from coursekit.report.collect import ClassResults, Member
 from coursekit.report.statistics import Stage
 
@@ -23,6 +24,7 @@ from coursekit.report.statistics import Stage
 BLUE, ORANGE = (sns.color_palette("colorblind")[index] for index in (0, 1))
 PASSED, FAILED, NO_VERDICT = "#cfe3f3", "#c44e00", "#4d4d4d"
 _MAX_NAMES = 60
+_LONGEST_NAME = 40
 #: extra credit can make more than 100 %, and who has it is shown at the edge
 _DRAWN = (0, 100)
 
@@ -61,7 +63,8 @@ def outcome_map(results: ClassResults) -> Picture:
     rows, columns = _order(missed), _order(missed.T)
     named = len(members) <= _MAX_NAMES
     labels = [results.checks[index].label for index in columns]
-    names = [members[index].student for index in rows]
+    # two dollar signs would be a formula
+    names = [printable(members[index].student, _LONGEST_NAME).replace("$", r"\$") for index in rows]
     height = min(3 + 0.19 * len(members), 11)
     figure, axes = plt.subplots(figsize=(max(6, 3 + 0.25 * len(labels)), height + 1.8), layout="constrained")
     colours = {"passed": PASSED, "failed": FAILED, "no answer, or no verdict": NO_VERDICT}

@@ -7,6 +7,7 @@ import jinja2
 
 from coursekit.course import exercise_name
 from coursekit.nbgrader_plugin.verdict import marked
+from coursekit.printing import printable
 from coursekit.report import figures
 from coursekit.report.summary import Report
 
@@ -23,7 +24,7 @@ def write_page(folder: Path, report: Report) -> Path:
     """Write the page into the folder; gives its path."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / NAME
-    path.write_text(as_html(report), encoding="utf-8")
+    path.write_text(as_html(report), encoding="utf-8", errors="replace")
     return path
 
 
@@ -36,7 +37,12 @@ def as_html(report: Report) -> str:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    environment.filters |= {"plain": _plain, "marked": marked, "exercise": exercise_name}
+    environment.filters |= {
+        "plain": _plain,
+        "marked": marked,
+        "exercise": exercise_name,
+        "printable": printable,
+    }
     environment.globals["some_of"] = _some_of
     graded = report.results.graded
     return environment.get_template("report.html.j2").render(
@@ -54,7 +60,7 @@ def as_html(report: Report) -> str:
 
 def _some_of(students: Sequence[str]) -> str:
     more = len(students) - _MOST_NAMES
-    return ", ".join(students[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
+    return ", ".join(map(printable, students[:_MOST_NAMES])) + (f" and {more} more" if more > 0 else "")
 
 
 def _plain(number: float | None) -> str:

@@ -13,6 +13,7 @@ from coursekit.checks.results import GRADED, MISSING, SubmissionResult
 from coursekit.course import Assignment, exercise_name
 from coursekit.grading.folders import RunningCourse
 from coursekit.kernels import PLAIN
+from coursekit.printing import defused, printable
 
 NOT_AUTOGRADED = "not autograded"
 
@@ -131,7 +132,7 @@ def table_lines(table: ClassTable) -> Iterator[str]:
     for row in table.rows:
         points = [_text(row.points.get(name)) for name in table.maximum]
         cost = [_text(-row.penalty) if row.penalty else ""] if late else []
-        lines.append([row.student, row.status, *points, *cost, _text(row.total)])
+        lines.append([printable(row.student), row.status, *points, *cost, _text(row.total)])
     widths = [max(len(cell) for cell in column) for column in zip(heads, *lines, strict=True)]
     widths[2:] = [max(width, 5) for width in widths[2:]]
     yield table.assignment
@@ -155,7 +156,7 @@ def write_csv(table: ClassTable, path: Path) -> None:
         for row in table.rows:
             points = [row.points.get(name) for name in table.maximum]
             head = [table.assignment, row.student, row.status, row.total, maximum, row.penalty]
-            writer.writerow([*head, *points])
+            writer.writerow(map(defused, [*head, *points]))
 
 
 def _text(value: float | None) -> str:

@@ -6,17 +6,20 @@ Jupyter's messages would do, but each costs milliseconds on both sides, and a ch
 import inspect
 import socket
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from queue import Empty
 
 from jupyter_client.asynchronous import AsyncKernelClient
 from jupyter_client.manager import AsyncKernelManager
 from jupyter_core.utils import ensure_async, run_sync
 
-from coursekit import agent, messages
+from coursekit import agent, guard, messages
+from coursekit.course import CourseError
+from coursekit.student.stopwatch import Stopwatch
 
+#: what code that was interrupted may use of its time to end
 GRACE_SECONDS = 2.0
-_POLL_SECONDS = 0.2
+_POLL_SECONDS = 0.1
 _SOCKET = "agent"
 
 
@@ -38,25 +41,36 @@ class Channel:
         self._serving = ""
         self._number = 0
 
-    def open(self, seconds: float) -> None:
+    def open(self, seconds: float, preload: Sequence[str] = ()) -> None:
         """Bring the agent into the kernel and connect to it.
 
         Later, when the student's code has run, something else could be found at the path of the socket.
+
+        Args:
+            seconds: wall time that each step may take.
+            preload: statements to run first, which cost nothing where the kernel's server has run them.
+
+        Raises:
+            CourseError: one of the statements raised.
         """
+        for statement in preload:
+            error = run_sync(self.execute)(f"exec({statement!r}, {{}})", seconds)
+            if error:
+                raise CourseError(f"c.RunChecks.preload: `{statement}` stops with {error}")
         run_sync(self.execute)(_BOOTSTRAP, seconds)
         self._connection = socket.socket(socket.AF_UNIX)
         self._connection.connect(f"{self._manager.ip}-{_SOCKET}")
 
-    async def execute(self, source: str, seconds: float) -> None:
-        """Run code of the grader's own in the notebook's namespace."""
+    async def execute(self, source: str, seconds: float) -> str:
+        """Run trusted code in the notebook's namespace; returns the error it stopped with, or nothing."""
         identifier = self._client.execute(source, silent=True, store_history=False)
-        await self._wait_for_idle(identifier, seconds)
+        return await self._wait_for_idle(identifier, seconds)
 
-    def ask(self, buffers: list[bytes], seconds: float) -> list[bytes]:
+    def ask(self, buffers: list[bytes], watch: Stopwatch) -> list[bytes]:
         """Put one request and wait for the buffers of the reply. No cell can be run from then on.
 
         Raises:
-            TimeoutError: no reply in time; the request was interrupted and the kernel lives on.
+            TimeoutError: `watch` ran out; the request was interrupted and the kernel lives on.
             Unresponsive: no reply in time, and the kernel ignored the interrupt.
             KernelGone: the kernel process ended.
             messages.MessageError: the reply is too large; the kernel is of no more use.
@@ -65,11 +79,10 @@ class Channel:
             if not self._serving:
                 self._serving = self._client.execute(_SERVE, silent=True, store_history=False)
             self._number += 1
-            self._connection.settimeout(seconds)
-            messages.send(self._connection, self._number, buffers)
-            return self._reply(seconds)
+            self._send(buffers, watch)
+            return self._reply(watch)
         except TimeoutError:
-            run_sync(self._interrupt)()
+            run_sync(self._interrupt)(watch)
             raise
         except (OSError, EOFError):
             raise KernelGone from None
@@ -86,33 +99,48 @@ class Channel:
             self._connection.close()
             self._connection = None
 
-    def _reply(self, seconds: float) -> list[bytes]:
-        deadline = time.monotonic() + seconds
+    def _send(self, buffers: list[bytes], watch: Stopwatch) -> None:
+        """Put the request on the stream, in pieces if the kernel is slow to take it."""
+        left = memoryview(messages.packed(self._number, buffers))
+        self._connection.settimeout(_POLL_SECONDS)
+        while left:
+            try:
+                left = left[self._connection.send(left) :]
+            except TimeoutError:
+                if watch.over():  # half a request is on its way, so no other can follow
+                    raise Unresponsive from None
+
+    def _reply(self, watch: Stopwatch) -> list[bytes]:
+        self._connection.settimeout(_POLL_SECONDS)
 
         def recv(count: int) -> bytes:
-            left = deadline - time.monotonic()
-            if left <= 0:
-                raise TimeoutError
-            self._connection.settimeout(left)
-            return self._connection.recv(count)
+            while True:
+                try:
+                    return self._connection.recv(count)
+                except TimeoutError:
+                    if watch.over():
+                        raise
 
         while True:  # replies that come too late are passed over
             number, buffers = messages.receive(recv)
             if number == self._number:
                 return buffers
 
-    async def _interrupt(self) -> None:
+    async def _interrupt(self, watch: Stopwatch) -> None:
         await ensure_async(self._manager.interrupt_kernel())
         try:
-            self._reply(GRACE_SECONDS)
+            self._reply(watch.again(GRACE_SECONDS))
         except TimeoutError:
             raise Unresponsive from None
         except (OSError, EOFError, messages.MessageError):
             raise KernelGone from None
 
-    async def _wait_for_idle(self, identifier: str, seconds: float) -> None:
-        async for _ in self._replies(identifier, seconds):
-            pass
+    async def _wait_for_idle(self, identifier: str, seconds: float) -> str:
+        error = ""
+        async for reply in self._replies(identifier, seconds):
+            if reply["msg_type"] == "error":
+                error = f"{reply['content'].get('ename')}: {reply['content'].get('evalue')}"
+        return error
 
     async def _replies(self, identifier: str, seconds: float) -> AsyncIterator[dict]:
         """What the kernel publishes about one request, until it is idle again."""
@@ -133,6 +161,7 @@ class Channel:
                 return
 
 
+_PARTS = (messages, guard, agent)
 _BOOTSTRAP = f"""
 def _():
     import sys, types
@@ -140,12 +169,12 @@ def _():
     package = types.ModuleType("coursekit")
     package.__path__ = []
     sys.modules["coursekit"] = package
-    for name, text in {[("messages", inspect.getsource(messages)), ("agent", inspect.getsource(agent))]!r}:
+    for name, text in {[(part.__name__.split(".")[1], inspect.getsource(part)) for part in _PARTS]!r}:
         module = types.ModuleType("coursekit." + name)
         sys.modules[module.__name__] = module
         exec(compile(text, f"<coursekit.{{name}}>", "exec"), module.__dict__)
-    module.start(IPKernelApp.instance().ip + "-{_SOCKET}")
+    module.start(IPKernelApp.instance().ip + "-{_SOCKET}", get_ipython())
 _()
 del _
 """
-_SERVE = "__import__('sys').modules['coursekit.agent'].serve(get_ipython().user_ns)"
+_SERVE = "__import__('sys').modules['coursekit.agent'].serve()"

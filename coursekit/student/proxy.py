@@ -6,6 +6,7 @@ from typing import Any
 import torch
 
 from coursekit.messages import MessageError
+from coursekit.student.replies import Answer, Failure, ModuleItem, ObjectItem, ReplyError
 from coursekit.student.session import CallTimeout, KernelDied, Session
 from coursekit.student.submission import Submission
 from coursekit.student.values import Call, Gradients, Opaque, StudentError
@@ -63,7 +64,9 @@ class Student:
 
     def define(self, source: str) -> "Student":
         """Run helper code of a check in a namespace of its own in the kernel; never an answer."""
-        number = self._ask("helper", {"do": "define", "source": source}).get("value")
+        number = self._ask("helper", {"do": "define", "source": source}).value
+        if type(number) is not int:
+            raise StudentError("A helper of the check could not be brought into your Python process.")
         return Student(self._session, self._submission, scope=number, main=self)
 
     def answer_code(self, grade_id: str) -> list[str]:
@@ -95,7 +98,7 @@ class Student:
     ) -> Call:
         request = {"do": "call", "args": list(args), "kwargs": kwargs, "seed": seed, **target}
         reply = self._ask(label, request, seconds)
-        return Call(self._value(reply, label), list(reply.get("changed") or []), label)
+        return Call(self._value(reply, label), list(reply.changed), label)
 
     def _gradients(self, label: str, target: dict, args: tuple, kwargs: dict, seed: int) -> Gradients:
         request = {
@@ -107,49 +110,47 @@ class Student:
             **target,
         }
         reply = self._ask(label, request)
-        found = (reply.get("inputs"), reply.get("parameters"))
-        if not isinstance(found[0], list) or not isinstance(found[1], dict):
+        inputs, parameters = reply.inputs, reply.parameters
+        if inputs is None or parameters is None or len(inputs) != len(args):
             raise StudentError(f"`{label}` gave no gradients.")
-        return Gradients(self._value(reply, label), *found, arguments=args)
+        return Gradients(self._value(reply, label), inputs, parameters, arguments=args)
 
-    def _value(self, reply: dict, label: str) -> Any:
-        self.last = (label, reply.get("value"))
-        return reply.get("value")
+    def _value(self, reply: Answer, label: str) -> Any:
+        self.last = (label, reply.value)
+        return reply.value
 
-    def _ask(self, label: str, request: dict, seconds: float | None = None) -> dict:
+    def _ask(self, label: str, request: dict, seconds: float | None = None) -> Answer:
         if self._timeouts.get(label, 0) >= _TIMEOUTS_BORNE:
             raise StudentError(f"Not run: `{label}` ran out of time in earlier checks.", "timed out")
-        seconds = max(seconds or 0, self._session.limits.call_seconds)
+        limits = self._session.limits
+        # the time of a check's own helper code is the check's
+        seconds = max(seconds or 0, limits.call_seconds) + (
+            0 if self._scope is None else limits.helper_seconds
+        )
         labels, requests = zip(*self._waiting, (label, request), strict=True)
         self._waiting.clear()
         try:
             reply = self._session.exchange(list(requests), self._restore, _describe, seconds)
-        except CallTimeout:
+        except CallTimeout as late:
             self._timeouts[label] = self._timeouts.get(label, 0) + 1
-            raise StudentError(
-                f"`{label}` ran longer than {seconds:g} s and was stopped.", "timed out"
-            ) from None
+            raise StudentError(f"`{label}` {late} and was stopped.", "timed out") from None
         except KernelDied as died:
             self._culprit = self._submission.defining_cell(label)
             self._death = f"`{label}` could not finish: {died.reason}."
             raise StudentError(self._death, "kernel died") from None
         except MessageError as error:
             raise StudentError(f"What `{label}` gave can't be read: {error}.") from None
-        if reply.get("ok") is not True:
-            at = reply.get("at")
-            known = isinstance(at, int) and 0 <= at < len(labels)
-            raise self._error(labels[at] if known else label, reply.get("error"))
+        if isinstance(reply, Failure):
+            raise self._error(labels[reply.at] if reply.at < len(labels) else label, reply.error)
         return reply
 
-    def _error(self, label: str, error: Any) -> StudentError:
-        if not isinstance(error, dict) or not isinstance(error.get("lines"), list):
-            return StudentError(f"`{label}` failed in a way that can't be read.")
-        kind, message = str(error.get("type")), str(error.get("message")).strip()
+    def _error(self, label: str, error: ReplyError) -> StudentError:
+        kind, message = error.type, error.message.strip()
         if kind == "UndefinedName":
             return self._undefined(label)
         if kind == "MessageError":
-            return StudentError(f"What `{label}` gave can't be used: {message}.")
-        where = self._where(error["lines"], label)
+            return StudentError(f"What `{label}` gave can't be used: {message}.", text=message)
+        where = self._where(error.lines, label)
         if kind == "NotImplementedError" and where:
             index, line, _ = where
             name = self._submission.label(index)
@@ -186,21 +187,18 @@ class Student:
         kind = run.state if run.state in ("timed out", "kernel died") else "blocked"
         return StudentError(f"`{name}` is missing, since the cell `{label}` {run.told}.", kind)
 
-    def _where(self, lines: list, label: str) -> tuple[int, int, str] | None:
+    def _where(self, lines: list[tuple[int, str]], label: str) -> tuple[int, int, str] | None:
         likely = self._submission.defining_cell(label), self._submission.place_of(self._answer_cell)
-        for entry in reversed(lines):
-            match entry:
-                case [int(line), str(text)]:
-                    index = self._submission.cell_with_line(line, text, likely)
-                    if index is not None:
-                        return index, line, text
+        for line, text in reversed(lines):
+            index = self._submission.cell_with_line(line, text, likely)
+            if index is not None:
+                return index, line, text
         return None
 
-    def _restore(self, item: dict) -> Any:
-        number, name = item.get("id"), str(item.get("type"))[:100]
-        if not isinstance(number, int):
-            raise MessageError("an object without a number")
-        return Module(self, number, name) if item.get("$") == "module" else Opaque(number, name)
+    def _restore(self, item: ModuleItem | ObjectItem) -> "Module | Opaque":
+        if isinstance(item, ModuleItem):
+            return Module(self, item.id, item.type)
+        return Opaque(item.id, item.type)
 
 
 class Module:
@@ -250,7 +248,7 @@ class Module:
 
     def _named_tensors(self, action: str) -> dict[str, torch.Tensor]:
         request = {"do": "module", "target": self, "action": action}
-        found = self._student._ask(self.type_name, request).get("value")
+        found = self._student._ask(self.type_name, request).value
         if not isinstance(found, dict) or not all(
             isinstance(value, torch.Tensor) for value in found.values()
         ):

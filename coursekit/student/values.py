@@ -5,15 +5,19 @@ from typing import Any
 
 import torch
 
+from coursekit.printing import shortened
+
 
 class StudentError(Exception):
     """The submission could not do what was asked. The message is a sentence for the student.
 
     `kind` is "error", "blank", "blocked", "timed out" or "kernel died". `raised` and `text` are the type and
-    message of the exception where the student's code raised one.
+    message of the exception where the student's code raised one; the sentence holds their beginnings only.
     """
 
     def __init__(self, sentence: str, kind: str = "error", raised: str = "", text: str = "") -> None:
+        for part in (raised, text):
+            sentence = sentence.replace(part, shortened(part), 1) if part else sentence
         super().__init__(sentence)
         self.kind = kind
         self.raised = raised

@@ -8,6 +8,7 @@ The tokenizers and models are used like those of the library `transformers`, as 
 """
 
 import re
+import sys
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path
@@ -16,6 +17,7 @@ from types import SimpleNamespace
 import torch
 import torch.nn.functional as F
 from torch import nn
+from tqdm import tqdm
 
 from earlier import Encoder, EncoderLayer, PositionalEncoder, make_causal_mask
 
@@ -212,12 +214,17 @@ class SmallEncoder(SmallModel):
 
 
 # ----------------------------------------------------------------------------------------------- training
+def progress(steps, title):
+    """range(steps) with a progress bar."""
+    return tqdm(range(steps), file=sys.stdout, desc=title, ncols=80, mininterval=0.5)
+
+
 def optimize(model, loss_of_step, steps, lr):
     """Adam with a warm-up and a decay, the recipe of assignment 05."""
     optimizer = torch.optim.Adam(model.parameters(), betas=(0.9, 0.98))
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, lr, total_steps=steps)
     model.train()
-    for _ in range(steps):
+    for _ in progress(steps, type(model).__name__):
         loss = loss_of_step()
         optimizer.zero_grad()
         loss.backward()

@@ -39,12 +39,21 @@ def _words(got: str) -> str:
     return got[1:] if got.startswith("-") else f"got it: {got}" if got else REPELLED
 
 
+def _got_of_played(found: list[str]) -> str:
+    played = [words for words in found if words == REPELLED or words.startswith("got")]
+    return f"{len(played) - played.count(REPELLED)} of {len(played)}" if played else ""
+
+
 def _print_table(found: dict, modes: list[str], names: set[str]) -> None:
     print("| attack | what it tries | " + " | ".join(modes) + " |\n|" + "---|" * (2 + len(modes)))
     for attack in ATTACKS:
         if attack.name in names:
             row = " | ".join(found[mode][attack.name] for mode in modes)
             print(f"| {attack.name} | {attack.aim} | {row} |")
+    print("\n| theme | " + " | ".join(modes) + " |\n|" + "---|" * (1 + len(modes)))
+    for theme, attacks in THEMES.items():
+        counts = [_got_of_played([found[mode][a.name] for a in attacks if a.name in names]) for mode in modes]
+        print(f"| {theme} | " + " | ".join(counts) + " |")
     print()
     for mode in modes:
         words = [text.split(":")[0] for text in found[mode].values()]

@@ -10,7 +10,11 @@ from typing import Any
 import nbformat
 
 SANDBOX, COLD, NONE, NBGRADER = "sandbox", "cold", "none", "nbgrader"
-MODES = (SANDBOX, COLD, NONE, NBGRADER)
+#: as nbgrader comes, but with `c.Execute.kernel_name` set to a kernel in a sandbox
+NBGRADER_SANDBOXED = "nbgrader-sandboxed-kernel"
+#: nbgrader alone, with hidden tests in the notebook
+NBGRADER_ALONE = (NBGRADER, NBGRADER_SANDBOXED)
+MODES = (SANDBOX, COLD, NONE, *NBGRADER_ALONE)
 HARMFUL = "would hurt this machine"
 CANARY = re.compile(r"canary-([a-z]+)-[0-9a-f]{12}")
 
@@ -84,7 +88,7 @@ class Attack:
         hand_in: puts something else into the submission folder than a notebook with that answer.
         play: an attack that needs more than one submission: it gets (course, mode) and is its own witness.
         proofs: the unprotected modes in which it must get what it tries for.
-        unfit: modes in which it makes no sense.
+        unfit: modes in which it makes no sense; NBGRADER stands for both modes of nbgrader alone.
         harmful: it is not run where nothing stops it.
         kernel: it is about the kernel, so pytest runs it cold as well.
         alone: it may disturb others where nothing stops it, or is expected to stop a class.
@@ -106,9 +110,9 @@ class Attack:
 
     def not_run(self, mode: str) -> str:
         """Why there is nothing to run in this mode."""
-        if mode in self.unfit:
+        if (NBGRADER if mode in NBGRADER_ALONE else mode) in self.unfit:
             return "does not apply"
-        return f"not run: {HARMFUL}" if self.harmful and mode in (NONE, NBGRADER) else ""
+        return f"not run: {HARMFUL}" if self.harmful and mode in (NONE, *NBGRADER_ALONE) else ""
 
 
 def sees(*kinds: str) -> Witness:

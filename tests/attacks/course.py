@@ -17,7 +17,7 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode, v4
 
-from attacks.attack import NBGRADER
+from attacks.attack import NBGRADER_ALONE, NBGRADER_SANDBOXED
 from attacks.listeners import Listeners
 from attacks.watch import graded_class
 
@@ -236,12 +236,12 @@ def build(folder: Path, mode: str) -> Path:
     course = CanaryCourse(folder, mode)
     for name in ("source", "tests"):
         (folder / name / ASSIGNMENT).mkdir(parents=True)
-    hidden = _HIDDEN if mode == NBGRADER else ""
+    hidden = _HIDDEN if mode in NBGRADER_ALONE else ""
     nbformat.write(_notebook(hidden), folder / "source" / ASSIGNMENT / f"{NOTEBOOK}.ipynb")
     (folder / "tests" / ASSIGNMENT / "test_double.py").write_text(_CHECKS)
     (folder / "tests" / ASSIGNMENT / "mistakes.py").write_text(_MISTAKES)
     (folder / "nbgrader_config.py").write_text(_config(mode))
-    if mode != NBGRADER:
+    if mode not in NBGRADER_ALONE:
         from coursekit.audit import record
         from coursekit.course import Course
 
@@ -254,17 +254,19 @@ def build(folder: Path, mode: str) -> Path:
     return folder
 
 
-def copy(original: Path, folder: Path, mode: str) -> CanaryCourse:
-    """The course for one class."""
+def copy(original: Path, folder: Path, mode: str, slack: int = 1) -> CanaryCourse:
+    """The course for one class; a cell may take `slack` times as long as usual."""
     course = CanaryCourse(Path(shutil.copytree(original, folder)), mode)
-    (course.root / "nbgrader_config.py").write_text(_config(mode))
+    (course.root / "nbgrader_config.py").write_text(_config(mode, slack))
     return course
 
 
-def _config(mode: str) -> str:
-    lines = ["c = get_config()", f"c.Execute.timeout = {CELL_SECONDS}"]
+def _config(mode: str, slack: int = 1) -> str:
+    lines = ["c = get_config()", f"c.Execute.timeout = {CELL_SECONDS * slack}"]
     lines += ["c.CourseDirectory.student_id_exclude = ''", "c.ExportApp.log_level = 'ERROR'"]
-    if mode != NBGRADER:
+    if mode == NBGRADER_SANDBOXED:
+        lines.append("c.Execute.kernel_name = 'coursekit'")
+    if mode not in NBGRADER_ALONE:
         lines += [
             f"c.RunChecks.call_timeout = {CALL_SECONDS}",
             f"c.RunChecks.memory_limit = {MEMORY}",

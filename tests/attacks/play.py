@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from attacks import course as courses
-from attacks.attack import NBGRADER, NONE, Attack, Case, Turn, goes_ungraded
+from attacks.attack import NBGRADER, NBGRADER_ALONE, NONE, Attack, Case, Turn, goes_ungraded
 
 REPELLED = "repelled"
 
@@ -24,22 +24,28 @@ def _scratch() -> tempfile.TemporaryDirectory:
     return tempfile.TemporaryDirectory(prefix="attacked-")
 
 
-def play(attacks: Sequence[Attack], mode: str) -> dict[str, str]:
-    """What each attack got in this mode, "" for nothing, or why it was not run, with a dash before."""
+def play(attacks: Sequence[Attack], mode: str, slack: int = 1) -> dict[str, str]:
+    """What each attack got in this mode, "" for nothing, or why it was not run, with a dash before.
+
+    Args:
+        slack: multiplies the time limits of cells and classes, for attacks that are not about time: on a busy
+            machine, `import torch` takes longer than a cell of the canary course may.
+    """
     found = {attack.name: f"-{reason}" for attack in attacks if (reason := attack.not_run(mode))}
     todo = [attack for attack in attacks if attack.name not in found]
-    apart = mode in (NONE, NBGRADER)  # there an attack may get what it wants, and so disturb the others
+    # there an attack may get what it wants, and so disturb the others
+    apart = mode in (NONE, *NBGRADER_ALONE)
     together = [attack for attack in todo if not (apart and attack.alone) and attack.play is None]
     groups = [together] if together else []
     groups += [[attack] for attack in todo if attack not in together]
     for group in groups:
-        found |= _play_class(group, mode)
+        found |= _play_class(group, mode, slack)
     return found
 
 
-def _play_class(attacks: list[Attack], mode: str) -> dict[str, str]:
+def _play_class(attacks: list[Attack], mode: str, slack: int) -> dict[str, str]:
     folder = Path(tempfile.mkdtemp(prefix=f"{mode}-", dir=_scratch().name)) / "course"
-    course = courses.copy(original(mode == NBGRADER), folder, mode)
+    course = courses.copy(original(mode in NBGRADER_ALONE), folder, mode, slack)
     try:
         if attacks[0].play is not None:
             return {attacks[0].name: attacks[0].play(course, mode)}
@@ -49,7 +55,7 @@ def _play_class(attacks: list[Attack], mode: str) -> dict[str, str]:
                 attack.hand_in(course, attack.name)
             else:
                 course.hand_in(attack.name, course.answer(attack.source, attack.name))
-        turns = course.grade()
+        turns = course.grade(60 * slack)
         ended = course.all_honest()
         if os.environ.get("ATTACKS_SHOW"):
             print(mode, turns)
@@ -65,7 +71,7 @@ def _play_class(attacks: list[Attack], mode: str) -> dict[str, str]:
     finally:
         course.close()
     for attack in again:
-        found |= _play_class([attack], mode)
+        found |= _play_class([attack], mode, slack)
     return found
 
 
@@ -73,12 +79,12 @@ def _turn(turns: dict[str, Turn], attack: Attack, mode: str) -> Turn:
     if attack.name in turns:
         return turns[attack.name]
     # nbgrader itself reports nothing about a student: what it used is that of the class
-    return turns[""] if mode == NBGRADER else Turn(grader=turns[""].grader)
+    return turns[""] if mode in NBGRADER_ALONE else Turn(grader=turns[""].grader)
 
 
 def _judge(case: Case) -> str:
     got = case.attack.witness(case)
-    if got or case.mode == NBGRADER:
+    if got or case.mode in NBGRADER_ALONE:
         return got
     # whatever the attack is about: the class is graded, and each submission gets a result
     return goes_ungraded(case)

@@ -3,7 +3,14 @@
 import pytest
 import torch
 
-from coursekit.checks.compare import CheckFailure, assert_close, describe, difference, in_words
+from coursekit.checks.compare import (
+    CheckFailure,
+    assert_close,
+    assert_varies,
+    describe,
+    difference,
+    in_words,
+)
 
 
 def test_equal_values_have_no_difference():
@@ -57,3 +64,50 @@ def test_a_failed_comparison_shows_no_value():
 
 def test_a_value_is_described_without_its_contents():
     assert describe((torch.ones(2), None, "secret")) == "a tuple of 3 (a tensor of shape (2,), None, a str)"
+
+
+def test_nan_passes_only_where_the_recorded_value_has_it():
+    value = torch.tensor([1.0, float("nan")])
+    assert difference(value, value) is None
+    with pytest.raises(CheckFailure, match=r"^`output` holds NaN: 1 of 2 entries, first at \[1\]\.$"):
+        assert_close("output", value, value)
+    with pytest.raises(CheckFailure, match="`loss` is NaN"):
+        assert_close("loss", float("nan"), float("nan"))
+
+
+def test_nothing_is_broadcast():
+    """A row against a column would be a square of 10^10 entries."""
+    row, column = torch.zeros(1, 100_000, dtype=torch.uint8), torch.zeros(100_000, 1, dtype=torch.uint8)
+    assert "has shape (1, 100000)" in difference(row, column)
+    with pytest.raises(CheckFailure, match="has shape"):
+        assert_close("output", row, column)
+
+
+def test_a_complex_number_is_no_real_one():
+    assert "complex" in difference(torch.ones(2, dtype=torch.complex64), torch.ones(2))
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (None, "is None"),
+        (2.5, "should be a tensor"),
+        (torch.tensor(2.5), "should be a tensor"),
+        (torch.tensor([1, 2j]), "should be a tensor of real numbers"),
+        (torch.zeros(3, 2), "same number everywhere"),
+        (torch.full((4,), 7), "same number everywhere"),
+        (torch.ones(1), "same number everywhere"),
+        (torch.empty(0), "same number everywhere"),
+        (torch.tensor([1.0, float("nan")]), "holds NaN"),
+        (torch.tensor([1.0, float("inf")]), "holds infinity"),
+    ],
+)
+def test_a_constant_does_not_vary(value, words):
+    with pytest.raises(CheckFailure, match=words):
+        assert_varies("output", value)
+
+
+def test_what_varies_passes():
+    assert_varies("output", torch.tensor([1.0, 1.1]))
+    assert_varies("mask", torch.tensor([True, False]))
+    assert_varies("ids", torch.tensor([1, 2]))

@@ -1,17 +1,19 @@
 """`coursekit doctor` says what is there, and what to do about what is missing."""
 
 import importlib.metadata
+import platform
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import nbformat
 import pytest
 
 from coursekit.cli import main
-from coursekit.doctor import Finding
+from coursekit.doctor import Finding, machine
 from coursekit.doctor.course import examine_course
 from coursekit.doctor.machine import examine_machine
-from coursekit.kernels import sandbox
+from coursekit.kernels import cgroup, sandbox, users
 
 
 def found(findings, what: str) -> list[Finding]:
@@ -40,6 +42,35 @@ def test_without_bubblewrap_it_says_what_to_install_and_the_exit_code_is_1(gener
     )
     assert "ok        coursekit-plain" in done.stdout
     assert "Traceback" not in done.stderr
+
+
+def test_what_the_sandbox_has_here_is_one_line_each(tmp_path, monkeypatch):
+    monkeypatch.setattr(machine, "_kernel", lambda name: Finding(name, "ok", "not started in this test"))
+    monkeypatch.setattr(sandbox, "problem", lambda: "")
+    monkeypatch.setattr(platform, "machine", lambda: "x86_64")
+    monkeypatch.setattr(users, "problem", lambda: "")
+    monkeypatch.setattr(cgroup, "problem", lambda: "no cgroups in this test")
+    lines = {finding.what: finding for finding in examine_machine(tmp_path)}
+    assert "calls are allowed on x86_64" in lines["system calls"].found
+    assert lines["user ids"].found.startswith("one for each kernel, from ")
+    assert (lines["cgroups"].state, lines["cgroups"].found) == (
+        "optional",
+        "none for kernels: no cgroups in this test",
+    )
+
+
+def test_what_the_sandbox_lacks_here_is_a_note_and_nothing_is_missing(tmp_path, monkeypatch):
+    monkeypatch.setattr(machine, "_kernel", lambda name: Finding(name, "ok", "not started in this test"))
+    monkeypatch.setattr(sandbox, "problem", lambda: "")
+    monkeypatch.setattr(platform, "machine", lambda: "riscv64")
+    monkeypatch.setattr(users, "problem", lambda: "only root can")
+    made = SimpleNamespace(controllers=["memory", "pids"], folder="/sys/fs/cgroup/grading.scope")
+    monkeypatch.setattr(cgroup, "problem", lambda: "")
+    monkeypatch.setattr(cgroup, "cgroups", lambda: made)
+    lines = {finding.what: finding for finding in examine_machine(tmp_path)}
+    assert (lines["system calls"].state, lines["user ids"].state) == ("note", "note")
+    assert "no list for riscv64" in lines["system calls"].found
+    assert lines["cgroups"].found == "one for each kernel (memory, pids) in /sys/fs/cgroup/grading.scope"
 
 
 def test_packages_of_the_wrong_version_are_named(tmp_path, monkeypatch):

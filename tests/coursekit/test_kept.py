@@ -9,10 +9,11 @@ import pytest
 import torch
 
 from coursekit import kept
+from coursekit.attempt import Repeats, grade_unless_kept
 from coursekit.checks.reference import Store
 from coursekit.checks.results import CheckResult, ExerciseResult, SubmissionResult
 from coursekit.course import Course, find_cell
-from coursekit.kept import Kept, Key, Results, grade_unless_kept, key_of
+from coursekit.kept import Kept, Key, Results, key_of
 from coursekit.kernels import PLAIN, SANDBOXED
 from coursekit.student.runner import Limits
 
@@ -200,8 +201,9 @@ def test_grading_takes_what_is_kept_and_gives_the_cells_their_outputs(empty_clas
 
     def grade(fresh=False):
         notebook = empty_class.answer("print('hello')\n" + RIGHT, HALF)
+        usable = (lambda kept: False) if fresh else (lambda kept: True)
         found = grade_unless_kept(
-            results, assignment, notebook, "double", released, Limits(), SANDBOXED, fresh
+            results, assignment, notebook, "double", released, Limits(), SANDBOXED, Repeats(), usable
         )
         return found, find_cell(notebook, "double").outputs, empty_class.gradings()
 

@@ -153,6 +153,7 @@ def test_where_no_warm_start_is_possible_kernels_start_cold(monkeypatch):
     def refuse(*arguments: object) -> None:
         raise StartFailed("no namespaces")
 
+    start.stop_servers()
     monkeypatch.setattr(sandboxed, "start_warm", refuse)
     monkeypatch.setattr(sandboxed, "cold_because", reasons := [])
     assert run(SANDBOXED, "print(1)") == ["1"]
@@ -160,6 +161,7 @@ def test_where_no_warm_start_is_possible_kernels_start_cold(monkeypatch):
 
 
 def test_without_bubblewrap_nothing_is_started_and_one_sentence_says_what_to_install(monkeypatch):
+    start.stop_servers()
     monkeypatch.setattr(shutil, "which", lambda name: None)
     sandbox.problem.cache_clear()
     try:

@@ -18,6 +18,7 @@ ASSIGNMENTS = Course(ROOT).assignments()
 ORDER = [
     "printing",
     "messages",
+    "guard",
     "agent",
     "course",
     "kernels",
@@ -25,7 +26,9 @@ ORDER = [
     "earlier",
     "checks",
     "kept",
+    "attempt",
     "nbgrader_plugin",
+    "degenerate",
     "audit",
     "grading",
     "collect",

@@ -196,13 +196,16 @@ def test_the_page_needs_nothing_from_elsewhere_and_runs_nothing(graded_class):
 
 def test_what_students_write_stands_on_the_page_as_text(four_times):
     evil = "def double(x):\n    '</pre><script>alert(1)</script>'\n    return 5 * x"
-    for student in ("<b>yan", "<b>zoe"):
+    for student in ("<b>yan", "<b>zoe", "=1+1\x1b[31m", "$x^$"):
         four_times.hand_in(student, four_times.answer(evil, "def half(x):\n    return x / 2"))
     assert four_times.coursekit("autograde", "01_double", "--workers", "1") == 0
     assert four_times.coursekit("report", "01_double") == 0
     page = (four_times.root / "reports/01_double/report.html").read_text()
     assert "&lt;script&gt;alert(1)" in page and "<script" not in page
     assert "&lt;b&gt;zoe" in page and "<b>zoe" not in page
+    assert r"=1+1\x1b[31m" in page and "\x1b" not in page
+    table = (four_times.root / "reports/01_double/students.csv").read_text()
+    assert "\n'=1+1\\x1b[31m," in table and "\x1b" not in table
 
 
 def test_without_grades_the_report_says_what_to_do(empty_class, capsys):

@@ -9,8 +9,11 @@ import pytest
 import torch
 from nbformat import v4
 
+from coursekit.course import CourseError
+from coursekit.kernels import sandboxed
+from coursekit.kernels.start import StartFailed
 from coursekit.student.proxy import Module, Student
-from coursekit.student.session import Limits, Session
+from coursekit.student.session import Limits, NotStarted, Session
 from coursekit.student.submission import Submission
 from coursekit.student.values import Opaque, StudentError
 
@@ -117,13 +120,123 @@ def test_a_loop_is_stopped_and_the_kernel_lives_on():
     session, student = open_session(CELLS, call_seconds=1)
     with closing(session):
         for _ in range(2):
-            with pytest.raises(StudentError, match="ran longer than 1 s"):
+            with pytest.raises(StudentError, match="ran past 1 s"):
                 student.loop()
         with pytest.raises(StudentError, match="Not run"):
             student.loop()
         assert student.double(2) == 4
         assert session.timed_out
         assert not session.crashed
+
+
+def test_a_timeout_of_processor_time_is_no_reason_to_try_again_and_one_of_sleep_is():
+    cells = {"imports": CELLS["imports"], "loop": CELLS["looping"], "wait": "def wait():\n    time.sleep(60)"}
+    session, student = open_session(cells, call_seconds=0.5)
+    with closing(session):
+        with pytest.raises(StudentError, match=r"`loop` ran past 0\.5 s and was stopped"):
+            student.loop()
+        assert session.suspect == []
+        with pytest.raises(StudentError, match="`wait` slept or waited for more than 1 s and was stopped"):
+            student.wait()
+        assert session.suspect == ["a call slept or waited for more than 1 s"]
+
+
+def test_the_time_of_a_check_s_helper_is_not_the_student_s():
+    session, student = open_session({"double": CELLS["plain"]}, call_seconds=0.3)
+    with closing(session):
+        slow = "import time\ndef run(f):\n    end = time.process_time() + 1\n    while time.process_time() < end: pass\n"
+        assert student.define(slow + "    return f(2)").run(student.get("double")) == 4
+
+
+@pytest.mark.parametrize(
+    "leave", ["exit()", "quit()", "exit", "get_ipython().kernel.do_shutdown(False)", "raise SystemExit"]
+)
+def test_a_cell_that_asks_the_kernel_to_end_ends_only_itself(leave):
+    session, student = open_session({"first": "def one():\n    return 1", "leave": leave, **CELLS})
+    with closing(session):
+        assert session.runs[1].state == "error"
+        assert "SystemExit" in session.runs[1].error
+        assert student.one() == 1 and student.double(2) == 4
+        assert not session.crashed
+
+
+@pytest.mark.parametrize(
+    "silence",
+    [
+        "sys.stderr = None",
+        "sys.stdout = sys.stderr = None",
+        "sys.stdout.close()",
+        "sys.stderr.close(); sys.stdout.close()",
+        "get_ipython = display = None",
+        "def exit(): return 1\nquit = print = input = exit",
+    ],
+)
+def test_a_notebook_may_silence_its_streams_and_take_the_names_of_jupyter(silence):
+    session, student = open_session({"imports": CELLS["imports"], "it": silence, "plain": CELLS["plain"]})
+    with closing(session):
+        assert [session.runs[index].state for index in range(3)] == ["ok"] * 3
+        assert student.double(2) == 4
+
+
+def test_what_torch_sets_for_the_whole_process_is_put_back_before_each_call():
+    cells = {
+        "imports": CELLS["imports"],
+        "settings": "torch.set_num_threads(4); torch.set_grad_enabled(False)\n"
+        "torch.set_default_dtype(torch.float64)",
+        "look": "def look():\n    return [torch.get_num_threads(), torch.is_grad_enabled(), torch.ones(1)]",
+    }
+    session, student = open_session(cells)
+    with closing(session):
+        threads, gradients, ones = student.look()
+        assert (threads, gradients, ones.dtype) == (1, True, torch.float32)
+
+
+def test_a_compiled_answer_is_called_as_it_was_written():
+    source = CELLS["plain"].replace("def double", "@torch.compile\ndef double")
+    session, student = open_session({"imports": CELLS["imports"], "plain": source})
+    with closing(session):
+        assert torch.equal(student.double(torch.ones(2)), torch.full((2,), 2.0))
+
+
+def test_a_wary_session_names_the_cell_whose_thread_ends_the_kernel_a_moment_later():
+    cells = {
+        "imports": CELLS["imports"],
+        "bomb": "import threading\nthreading.Timer(0.2, lambda: os._exit(1)).start()",
+        **{f"good_{n}": f"value_{n} = {n}" for n in range(3)},
+    }
+    book = notebook(cells)
+    session = Session(book, wary=True)
+    session.run_cells()
+    with closing(session):
+        assert session.runs[1].state == "kernel died"
+        assert Student(session, Submission(book)).get("value_2") == 2
+
+
+@pytest.mark.parametrize("kernel", ["coursekit", "coursekit-cold", "coursekit-plain"])
+def test_preloaded_statements_are_behind_every_kernel(kernel):
+    book = notebook({"look": "import sys\nfound = 'colorsys' in sys.modules"})
+    session = Session(book, Limits(preload=("import colorsys",)), kernel_name=kernel)
+    session.run_cells()
+    with closing(session):
+        assert Student(session, Submission(book)).get("found") is True
+
+
+def test_a_preloaded_statement_that_fails_is_the_course_s_fault():
+    with pytest.raises(
+        CourseError, match=r"c\.RunChecks\.preload: `import no_such` stops with ModuleNotFoundError"
+    ):
+        Session(notebook({}), Limits(preload=("import no_such",))).run_cells()
+
+
+def test_a_kernel_that_does_not_start_says_nothing_about_the_submission(monkeypatch):
+    def refuse(*_: object) -> None:
+        raise StartFailed("Too many references")
+
+    monkeypatch.setattr(sandboxed, "start_warm", refuse)
+    monkeypatch.setattr(sandboxed, "start_cold", refuse)
+    monkeypatch.setattr(sandboxed, "cold_because", [])
+    with pytest.raises(NotStarted, match=r"the kernel failed to start: .*Too many references"):
+        Session(notebook(CELLS)).run_cells()
 
 
 def test_after_a_death_the_rest_is_tried_once_more_without_the_cell():
@@ -181,9 +294,10 @@ def test_a_submission_that_takes_too_long_in_all_is_stopped():
         assert session.timed_out
         states = [session.runs[index].state for index in sorted(session.runs)]
         assert states[-1] == "timed out" and len(states) < 7
-        with pytest.raises(StudentError, match=r"the whole submission ran past 1\.5 s"):
+        slept = r"the whole submission slept or waited for more than 1\.5 s"
+        with pytest.raises(StudentError, match=slept):
             student.get("count")
-        with pytest.raises(StudentError, match=r"Not run: the whole submission ran past 1\.5 s"):
+        with pytest.raises(StudentError, match=f"Not run: {slept}"):
             student.begin_check("plain")
 
 

@@ -2,7 +2,11 @@
 
 import os
 import signal
+import subprocess
+import sys
+import time
 from dataclasses import replace
+from pathlib import Path
 
 import nbformat
 import psutil
@@ -58,7 +62,9 @@ def test_every_task_comes_back_once_and_no_worker_is_left(empty_class):
     outcomes = list(found.run(tasks(empty_class, 5)))
     assert sorted(task.student for task, _ in outcomes) == [f"student-{number}" for number in range(5)]
     assert earned(outcomes) == [15] * 5
-    assert not found._workers
+    processes = [worker.process for worker in found._workers]
+    found.close()
+    assert [process for process in processes if process.is_alive()] == []
 
 
 def test_no_more_workers_are_started_than_there_are_tasks(empty_class, monkeypatch):
@@ -103,9 +109,40 @@ def test_a_worker_that_hangs_past_its_deadline_is_replaced(empty_class, monkeypa
     monkeypatch.setattr(workers, "_SPARE_SECONDS", 1)
     trouble(empty_class, "if first_time(): time.sleep(600)")
     found = LocalWorkers(empty_class.assignment, 1)
-    running = found.run(tasks(empty_class, 3, Limits(submission_seconds=5)))
+    running = found.run(tasks(empty_class, 3, Limits(submission_seconds=2, startup_seconds=1)))
     assert next(running)[1] is None
     assert earned(running) == [15] * 2
+
+
+def test_tasks_that_are_run_alone_never_overlap(empty_class):
+    trouble(empty_class, "note('begin'); time.sleep(0.2); note('end')")
+    checks = empty_class.checks.with_name("test_half.py")
+    note = "def note(text):\n    with FIRST.open('a') as file:\n        file.write(text + '\\n')\n\n\n"
+    checks.write_text(checks.read_text().replace("def first_time", note + "def first_time"))
+    found = LocalWorkers(empty_class.assignment, 2)
+    assert earned(found.run(tasks(empty_class, 3), alone=True)) == [15] * 3
+    found.close()
+    assert empty_class.checks.with_name("tried.txt").read_text().split() == ["begin", "end"] * 3
+
+
+def test_a_worker_in_the_midst_of_a_check_ends_with_the_command_that_is_killed(empty_class):
+    trouble(empty_class, "FIRST.write_text(str(os.getpid())); [None for _ in iter(int, 1)]")
+    empty_class.hand_in("ada", empty_class.answer(RIGHT, HALF))
+    started = empty_class.checks.with_name("tried.txt")
+    command = subprocess.Popen(
+        [Path(sys.executable).with_name("coursekit"), "autograde", "--workers", "1"],
+        cwd=empty_class.root,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    deadline = time.monotonic() + 120
+    while not (started.exists() and started.read_text()):
+        assert command.poll() is None and time.monotonic() < deadline
+        time.sleep(0.05)
+    worker = psutil.Process(int(started.read_text()))
+    command.kill()
+    command.wait()
+    worker.wait(60)
 
 
 def alive():
@@ -121,7 +158,10 @@ def test_what_a_worker_started_ends_when_the_class_is_given_up(empty_class):
     next(running)
     assert alive() > before
     running.close()
-    assert alive() <= before
+    deadline = time.monotonic() + 60
+    while not alive() <= before:  # a kernel ends a moment after its worker
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
 
 
 @pytest.mark.parametrize("fault", ["no_such_name", "raise KeyError('x')"])

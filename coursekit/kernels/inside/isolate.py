@@ -20,9 +20,12 @@ EVERYTHING = (
 
 _MS_NOSUID, _MS_NODEV, _MS_NOEXEC, _MS_BIND, _MS_REC, _MS_PRIVATE = 2, 4, 8, 0x1000, 0x4000, 0x40000
 _MNT_DETACH = 2
-_PR_SET_DUMPABLE, _PR_CAPBSET_DROP, _PR_SET_NO_NEW_PRIVS = 4, 24, 38
+_PR_SET_DUMPABLE, _PR_SET_KEEPCAPS, _PR_CAPBSET_DROP, _PR_SET_NO_NEW_PRIVS = 4, 8, 24, 38
 _PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL = 47, 4
 _CAPABILITY_VERSION_3 = 0x20080522
+_CAP_SETGID, _CAP_SETUID = 6, 7
+#: pseudo-terminals of one kernel; the machine has 4,096
+_TERMINALS = 32
 
 
 def _check(result: int, what: str) -> None:
@@ -41,11 +44,31 @@ def mount(kind: str, target: str, flags: int = 0, options: str = "", source: str
 
 
 def become(user: int) -> None:
-    """Give up root for good, and stay open to the grader's look at /proc/<pid>/root."""
+    """Be this user for good, and stay open to the grader's look at /proc/<pid>/root."""
+    _change_user(user)
+    _set_capabilities()
+    _check(_libc.prctl(_PR_SET_DUMPABLE, 1, 0, 0, 0), "prctl")
+
+
+def serve_as(user: int) -> None:
+    """Be this user, with no other right of root's than to have forks become other users."""
+    _check(_libc.prctl(_PR_SET_KEEPCAPS, 1, 0, 0, 0), "prctl")
+    _change_user(user)
+    _check(_libc.prctl(_PR_SET_KEEPCAPS, 0, 0, 0, 0), "prctl")
+    _set_capabilities(_CAP_SETGID, _CAP_SETUID)
+
+
+def _change_user(user: int) -> None:
     os.setgroups([])
     os.setresgid(user, user, user)
     os.setresuid(user, user, user)
-    _check(_libc.prctl(_PR_SET_DUMPABLE, 1, 0, 0, 0), "prctl")
+
+
+def _set_capabilities(*kept: int) -> None:
+    """Keep these of the process's capabilities, and no others."""
+    header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)
+    bits = sum(1 << number for number in kept)
+    _check(_libc.capset(header, (ctypes.c_uint32 * 6)(bits, bits)), "capset")
 
 
 def enter_namespaces(flags: int) -> None:
@@ -74,6 +97,12 @@ def private_folders(targets: Sequence[str], mebibytes: int) -> None:
         mount("", target, _MS_BIND, source=f"{scratch}/{number}")
 
 
+def private_terminals() -> None:
+    """Pseudo-terminals that no other kernel sees, and no more than a notebook needs."""
+    options = f"newinstance,ptmxmode=0666,mode=0600,max={_TERMINALS}"
+    mount("devpts", "/dev/pts", _MS_NOSUID | _MS_NOEXEC, options)
+
+
 def forbid_user_namespaces() -> None:
     """What runs here can't get the privileges of a namespace of its own making."""
     Path("/proc/sys/user/max_user_namespaces").write_text("0")
@@ -86,8 +115,7 @@ def drop_privileges() -> None:
         if _libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0) != 0:
             break  # past the last one that this kernel knows, or there were none to begin with
     _libc.prctl(_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
-    header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)
-    _check(_libc.capset(header, (ctypes.c_uint32 * 6)()), "capset")
+    _set_capabilities()
 
 
 def limit(limits: dict[str, int]) -> None:

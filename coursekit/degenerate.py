@@ -1,0 +1,116 @@
+"""Answers that compute nothing: zeros, ones, NaN, or the input, in the shape of the right output.
+
+They are made from the solution, for every answer cell, and show which checks such an answer passes. A check of a
+shape or a dtype may pass; a whole exercise must not be earned.
+"""
+
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from coursekit.checks.results import SubmissionResult
+from coursekit.checks.variants import Variant
+from coursekit.course import Assignment, exercise_name, find_cell, grade_id, is_test_cell, read_notebook
+from coursekit.student.names import defined_names
+
+KINDS = ("zeros", "ones", "nan", "input")
+
+# Runs in the kernel behind the solution, and replaces what the cell has defined.
+_REPLACE = """
+def _degenerate(kind, names, namespace):
+    import copy, functools, inspect, torch
+
+    number = {"zeros": 0, "ones": 1, "nan": float("nan"), "input": 0}[kind]
+
+    def emptied(value, inputs):
+        if isinstance(value, torch.nn.Module):
+            return value
+        if isinstance(value, torch.Tensor):
+            for other in inputs:
+                if kind == "input" and isinstance(other, torch.Tensor) and other.shape == value.shape:
+                    return other.to(value.dtype)
+            exact = value.is_floating_point() or value.is_complex()
+            return torch.full_like(value, number if exact or number == number else 0)
+        if isinstance(value, bool):
+            return bool(number == 1)
+        if isinstance(value, int):
+            return int(number == 1)
+        if isinstance(value, float):
+            return float(number)
+        if isinstance(value, str):
+            return ""
+        if type(value) in (list, tuple):
+            return type(value)(emptied(part, inputs) for part in value)
+        if type(value) is dict:
+            return {key: emptied(part, inputs) for key, part in value.items()}
+        return value
+
+    def apart(inputs):
+        try:
+            return copy.deepcopy(inputs)
+        except Exception:
+            return inputs
+
+    def replaced(function, method=False):
+        @functools.wraps(function)
+        def run(*args, **kwargs):
+            # what a function does to its arguments is undone as well
+            own_args, own_kwargs = (args, kwargs) if method else apart((args, kwargs))
+            return emptied(function(*own_args, **own_kwargs), [*args, *kwargs.values()])
+        return run
+
+    for name in names:
+        value = namespace.get(name)
+        if inspect.isclass(value):
+            for method, function in list(vars(value).items()):
+                public = not method.startswith("_") or method in ("__call__", "__len__")
+                if inspect.isfunction(function) and public:
+                    setattr(value, method, replaced(function, method=True))
+        elif inspect.isfunction(value):
+            namespace[name] = replaced(value)
+        elif not inspect.ismodule(value):
+            namespace[name] = emptied(value, [])
+
+"""
+
+
+@dataclass(frozen=True)
+class Degenerate(Variant):
+    """The solution of a cell, with everything that it returns replaced by something of one kind."""
+
+    kind: str = ""
+
+
+def degenerate_answers(assignment: Assignment, only: str = "*") -> list[Degenerate]:
+    """The answers that compute nothing, of each answer cell that has a test cell of its own."""
+    found = []
+    for path in assignment.source_notebooks():
+        notebook = read_notebook(path)
+        for cell in notebook.cells:
+            name = exercise_name(grade_id(cell) or "") if is_test_cell(cell) else ""
+            answer = find_cell(notebook, name) if name else None
+            if answer is None or answer.cell_type != "code":
+                continue
+            names = sorted(defined_names(answer.source))
+            found += [
+                Degenerate(
+                    f"{kind} for {name}",
+                    cell=name,
+                    source=f"{answer.source}\n{_REPLACE}\n_degenerate({kind!r}, {names!r}, globals())\n",
+                    kind=kind,
+                )
+                for kind in KINDS
+            ]
+    return [answer for answer in found if fnmatchcase(answer.name, only)]
+
+
+def earns_everything(answer: Degenerate, result: SubmissionResult) -> bool:
+    """True if the answer has all points of its exercise."""
+    exercise = result.exercise(answer.exercise)
+    return exercise is not None and exercise.earned == exercise.points > 0
+
+
+def passed_checks(answer: Degenerate, result: SubmissionResult) -> list[str]:
+    """Names and points of the checks of its exercise that the answer passes."""
+    exercise = result.exercise(answer.exercise)
+    checks = exercise.checks if exercise else []
+    return [f"{check.name} ({check.points:g})" for check in checks if check.outcome == "passed"]

@@ -1,0 +1,51 @@
+"""What keeps a notebook from ending or silencing its own kernel by accident; runs inside the kernel.
+
+Its text is sent there (see `coursekit.student.channel`). It is a convenience for honest notebooks, no wall: code that
+wants to end its process still can.
+"""
+
+import contextlib
+import sys
+from typing import Any, NoReturn
+
+
+def protect(shell: Any) -> None:
+    """Have `exit()`, `quit()` and a shutdown end the cell that calls them, and keep the output streams alive.
+
+    Args:
+        shell: the kernel's `InteractiveShell`.
+    """
+    shell.ask_exit = _leave_the_cell
+    shell.kernel.do_shutdown = _leave_the_cell
+    streams = {"stdout": sys.stdout, "stderr": sys.stderr}
+    for stream in streams.values():
+        stream.close = _stay_open
+
+    def restore(*_: object) -> None:
+        for name, stream in streams.items():
+            if getattr(sys, name) is not stream:
+                setattr(sys, name, stream)
+
+    shell.events.register("post_run_cell", restore)
+
+
+def _leave_the_cell(*_: object, **__: object) -> NoReturn:
+    raise SystemExit("the notebook asked its kernel to end; the cells below still run")
+
+
+def _stay_open() -> None:
+    """Nothing could be reported any more if the stream were closed."""
+
+
+def reset_torch() -> None:
+    """Put back what torch has one setting for in the whole process: threads, gradients, default dtype."""
+    torch = sys.modules.get("torch")
+    if torch is None:
+        return
+    with contextlib.suppress(RuntimeError):
+        if torch.get_num_threads() != 1:
+            torch.set_num_threads(1)
+        if not torch.is_grad_enabled():
+            torch.set_grad_enabled(True)
+        if torch.get_default_dtype() != torch.float32:
+            torch.set_default_dtype(torch.float32)

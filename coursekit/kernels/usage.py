@@ -1,0 +1,140 @@
+"""What the processes of a kernel have used: processor time, time spent in the queue for it, memory."""
+
+import contextlib
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import psutil
+
+_PROC = Path("/proc")
+_TICK = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
+_PAGE = os.sysconf("SC_PAGESIZE") if hasattr(os, "sysconf") else 4096
+#: places in /proc/<pid>/stat behind the name: time of the process and of its children that have ended
+_TIMES = slice(11, 15)
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Seconds that a kernel's processes have used since they started.
+
+    `queued` is the time in which they were ready to run but another process had the processor; None where
+    the system doesn't say.
+    """
+
+    cpu: float = 0.0
+    queued: float | None = 0.0
+
+    def __add__(self, other: "Usage") -> "Usage":
+        unknown = self.queued is None or other.queued is None
+        return Usage(self.cpu + other.cpu, None if unknown else self.queued + other.queued)
+
+
+class Family(Protocol):
+    """A process and all its descendants."""
+
+    def usage(self) -> Usage:
+        """Processor time so far; what has been counted once stays counted."""
+
+    def memory(self, limit: int) -> int:
+        """Bytes in memory. What several of the processes share counts once if the simple sum exceeds `limit`."""
+
+
+def family_of(pid: int, cgroup: Path | None = None) -> Family:
+    """The family of a process of this machine, which has this cgroup to itself if any."""
+    return LinuxFamily(pid, cgroup) if (_PROC / str(pid) / "stat").exists() else PortableFamily(pid)
+
+
+class LinuxFamily:
+    """Reads /proc; see proc(5).
+
+    The kernel is the first process of its namespace (or bubblewrap is), so it adopts whatever leaves its parent.
+    What a process used that nobody waited for is lost with it, unless a cgroup has counted it.
+    """
+
+    def __init__(self, pid: int, cgroup: Path | None = None) -> None:
+        self._pid = pid
+        self._cgroup = cgroup
+        self._cpu = self._queued = 0.0
+
+    def usage(self) -> Usage:
+        ticks, queued, known = 0, 0, False
+        for process in self._members():
+            with contextlib.suppress(OSError, ValueError):
+                after_name = (process / "stat").read_text().rpartition(")")[2].split()
+                ticks += sum(map(int, after_name[_TIMES]))
+                for task in (process / "task").iterdir():
+                    queued += int((task / "schedstat").read_text().split()[1])
+                    known = True
+        self._cpu = max(self._cpu, ticks / _TICK, self._counted())
+        self._queued = max(self._queued, queued / 1e9)
+        return Usage(self._cpu, self._queued if known or self._queued else None)
+
+    def _counted(self) -> float:
+        """Seconds by the cgroup's count."""
+        with contextlib.suppress(OSError, ValueError):
+            for line in (self._cgroup / "cpu.stat").read_text().splitlines() if self._cgroup else ():
+                if line.startswith("usage_usec "):
+                    return int(line.split()[1]) / 1e6
+        return 0.0
+
+    def memory(self, limit: int) -> int:
+        members = list(self._members())
+        used = sum(map(_resident, members))
+        return used if used <= limit else sum(map(_proportional, members))
+
+    def _members(self) -> Iterator[Path]:
+        todo = [str(self._pid)]
+        while todo:
+            process = _PROC / todo.pop()
+            yield process
+            with contextlib.suppress(OSError):  # it has just ended
+                for task in (process / "task").iterdir():
+                    with contextlib.suppress(OSError):
+                        todo += (task / "children").read_text().split()
+
+
+def _resident(process: Path) -> int:
+    with contextlib.suppress(OSError, ValueError):
+        return int((process / "statm").read_text().split()[1]) * _PAGE
+    return 0
+
+
+def _proportional(process: Path) -> int:
+    """Resident bytes, those of a shared page divided by the number of processes that share it."""
+    with contextlib.suppress(OSError, ValueError):
+        for line in (process / "smaps_rollup").read_text().splitlines():
+            if line.startswith("Pss:"):
+                return int(line.split()[1]) * 1024
+    return _resident(process)
+
+
+class PortableFamily:
+    """For systems without /proc. Time in the queue is unknown there."""
+
+    def __init__(self, pid: int) -> None:
+        self._process = psutil.Process(pid)
+        self._cpu = 0.0
+
+    def usage(self) -> Usage:
+        found = 0.0
+        for member in self._members():
+            with contextlib.suppress(psutil.Error):
+                times = member.cpu_times()
+                found += times.user + times.system
+        self._cpu = max(self._cpu, found)
+        return Usage(self._cpu, None)
+
+    def memory(self, limit: int) -> int:
+        used = 0
+        for member in self._members():
+            with contextlib.suppress(psutil.Error):
+                used += member.memory_info().rss
+        return used
+
+    def _members(self) -> list[psutil.Process]:
+        with contextlib.suppress(psutil.Error):
+            return [self._process, *self._process.children(recursive=True)]
+        return []

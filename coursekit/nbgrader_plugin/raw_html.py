@@ -1,0 +1,167 @@
+"""HTML that a person wrote into markdown, made well-nested, so that no parser has to guess what was meant.
+
+An HTML parser repairs what isn't closed: it opens a forgotten `<b>` again in every paragraph that follows. With
+many of them a few kilobytes become gigabytes. Both steps here are linear and give each tag once.
+"""
+
+import re
+from html import escape
+
+MAX_DEPTH = 40
+_VOID = {"br", "hr", "img"}
+_TAG_NAME = re.compile(r"<(/?)([a-zA-Z][^\s/<>]*)")
+_ATTRIBUTE = re.compile(r"""[\s/]*([^\s"'<>/=]+)(?:\s*=\s*("[^"]*"|'[^']*'|[^\s"'=<>`]+))?""")
+_END = re.compile(r"[\s/]*>")
+#: a tag as `canonical` and the markdown renderer write it, or a `<` that begins none
+_WRITTEN = re.compile(r'<(/?)([a-z][a-z0-9]*)((?: [a-z][a-z-]*(?:="[^"<>]*")?)*) ?/?>|<')
+
+_CELLS = frozenset({"td", "th"})
+_HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+_TABLE = frozenset({"table", "caption", *_CELLS})
+_LISTS = frozenset({"ul", "ol", "dl", "blockquote", "details", "div"})
+_BLOCKS = _HEADINGS | _LISTS | {"p", "hr", "pre", "li", "dt", "dd", "table", "summary"}
+#: a start tag -> the open elements that it ends, and those beyond which it ends nothing
+_ENDS: dict[str, tuple[frozenset[str], frozenset[str]]] = {
+    "a": (frozenset({"a"}), _TABLE),
+    "li": (frozenset({"li"}), _TABLE | _LISTS),
+    **dict.fromkeys(("dt", "dd"), (frozenset({"dt", "dd"}), _TABLE | _LISTS)),
+    **dict.fromkeys(_HEADINGS, (_HEADINGS, _TABLE | _LISTS | {"li"})),
+    **dict.fromkeys(("td", "th"), (_CELLS, frozenset({"table", "tr"}))),
+    "tr": (frozenset({"tr", "caption"}), frozenset({"table"})),
+    **dict.fromkeys(
+        ("thead", "tbody", "caption"), (frozenset({"thead", "tbody", "caption"}), frozenset({"table"}))
+    ),
+}
+_PARAGRAPH = (frozenset({"p"}), _TABLE)
+#: parts of a table -> where each may stand; anything else right within a table would be moved out of it
+_PLACES = {
+    **dict.fromkeys(("thead", "tbody", "caption"), frozenset({"table"})),
+    "tr": frozenset({"table", "thead", "tbody"}),
+    **dict.fromkeys(("td", "th"), frozenset({"tr"})),
+}
+_WITHIN_TABLES = frozenset({"table", "thead", "tbody", "tr"})
+
+
+def canonical(fragment: str, tags: frozenset[str], attributes: frozenset[str]) -> str:
+    """The fragment with its tags written in one way, and without comments, other tags and other attributes.
+
+    What isn't complete is text. The result is no finished HTML: it still has to be cleaned.
+    """
+    parts: list[str] = []
+    at = 0
+    while (begin := fragment.find("<", at)) >= 0:
+        parts.append(fragment[at:begin])
+        if fragment.startswith(("<!", "<?"), begin):
+            mark = "-->" if fragment.startswith("<!--", begin) else ">"
+            end = fragment.find(mark, begin)
+            if end < 0:  # and then no later one has an end
+                return "".join([*parts, escape(fragment[begin:], quote=False)])
+            at = end + len(mark)
+            continue
+        found = _TAG_NAME.match(fragment, begin)
+        written, at = _tag(fragment, found, tags, attributes) if found else (None, begin)
+        if written is None:
+            parts.append("&lt;")
+            at = begin + 1
+        else:
+            parts.append(written)
+    return "".join([*parts, fragment[at:]])
+
+
+def _tag(
+    fragment: str, begun: re.Match[str], tags: frozenset[str], attributes: frozenset[str]
+) -> tuple[str | None, int]:
+    """The tag as `canonical` writes it, and where it ends; None if it isn't complete."""
+    at = begun.end()
+    kept: dict[str, str] = {}
+    while not (end := _END.match(fragment, at)):
+        found = _ATTRIBUTE.match(fragment, at)
+        if not found:
+            return None, at
+        name, value = found[1].lower(), found[2] or ""
+        if name in attributes:
+            kept.setdefault(name, value[1:-1] if value[:1] in ("'", '"') else value)
+        at = found.end()
+    name = begun[2].lower()
+    if name not in tags:
+        return "", end.end()
+    if begun[1]:
+        return f"</{name}>", end.end()
+    quoted = "".join(f' {key}="{_in_quotes(value)}"' for key, value in kept.items())
+    return f"<{name}{quoted}>", end.end()
+
+
+def _in_quotes(value: str) -> str:
+    """The value of an attribute; its entities are left to who reads it."""
+    return value.replace('"', "&quot;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def balanced(html: str, tags: frozenset[str]) -> str:
+    """The HTML with every element closed, in the order in which a parser would close it, at most `MAX_DEPTH` deep.
+
+    A tag that isn't written as `canonical` writes it is text; one that isn't among `tags` is left out.
+    """
+    return _Balance(tags).of(html)
+
+
+class _Balance:
+    def __init__(self, tags: frozenset[str]) -> None:
+        self._tags = tags
+        self._open: list[str] = []
+        self._left_out: dict[str, int] = {}
+
+    def of(self, html: str) -> str:
+        parts: list[str] = []
+        at = 0
+        for found in _WRITTEN.finditer(html):
+            parts.append(html[at : found.start()])
+            parts.append(self._of_tag(found))
+            at = found.end()
+        parts += [html[at:], self._closed_down_to(0)]
+        return "".join(parts)
+
+    def _of_tag(self, found: re.Match[str]) -> str:
+        slash, name, attributes = found[1], found[2], found[3]
+        if name is None:
+            return "&lt;"
+        if name not in self._tags:
+            return ""
+        return self._ended(name) if slash else self._begun(name, attributes)
+
+    def _begun(self, name: str, attributes: str) -> str:
+        before = self._ending(*_PARAGRAPH) if name in _BLOCKS else ""
+        if name in _ENDS:
+            before += self._ending(*_ENDS[name])
+        inside = self._open[-1] if self._open else ""
+        fits = inside in _PLACES[name] if name in _PLACES else inside not in _WITHIN_TABLES
+        if not fits or len(self._open) >= MAX_DEPTH:
+            if name not in _VOID:
+                self._left_out[name] = self._left_out.get(name, 0) + 1
+            return before
+        if name not in _VOID:
+            self._open.append(name)
+        return f"{before}<{name}{attributes}>"
+
+    def _ended(self, name: str) -> str:
+        if self._left_out.get(name):
+            self._left_out[name] -= 1
+            return ""
+        for place in range(len(self._open) - 1, -1, -1):
+            if self._open[place] == name:
+                return self._closed_down_to(place)
+            if self._open[place] in _CELLS and name not in _WITHIN_TABLES:
+                break
+        return ""
+
+    def _ending(self, ended: frozenset[str], border: frozenset[str]) -> str:
+        for place in range(len(self._open) - 1, -1, -1):
+            if self._open[place] in ended:
+                return self._closed_down_to(place)
+            if self._open[place] in border:
+                break
+        return ""
+
+    def _closed_down_to(self, place: int) -> str:
+        closed = "".join(f"</{name}>" for name in reversed(self._open[place:]))
+        del self._open[place:]
+        return closed

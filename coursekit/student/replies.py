@@ -1,0 +1,210 @@
+"""What a reply of the agent may hold: every field has a type and a bound, and one that breaks them is refused.
+
+The agent runs in the student's process, so a reply can be anything. Its size is judged before it is parsed, and
+what it may say stands in the types below.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta, Struct
+
+from coursekit.messages import (
+    KIND,
+    MAX_BYTES,
+    MAX_DEPTH,
+    MAX_DIGITS,
+    MAX_ITEMS,
+    MAX_TENSORS,
+    MAX_TEXT,
+    MessageError,
+    read_number,
+)
+
+#: commas and opening brackets of the JSON: `encode` writes at most six for an entry
+_MAX_MARKS = 6 * MAX_ITEMS
+#: levels of the JSON: `encode` writes three for a level of the value
+_MAX_LEVELS = 3 * MAX_DEPTH + 10
+#: bytes of the list of tensors in front of their numbers
+_MAX_HEADER = 512 * 2**10
+_MAX_AXES = 32
+
+Count = Annotated[int, Meta(ge=0, le=MAX_BYTES)]
+ShortText = Annotated[str, Meta(max_length=200)]
+LongText = Annotated[str, Meta(max_length=2_000)]
+
+
+class _Tagged(Struct, frozen=True, forbid_unknown_fields=True, tag_field=KIND):
+    pass
+
+
+class TensorItem(_Tagged, tag="tensor"):
+    key: Annotated[str, Meta(max_length=10)]
+
+
+class TupleItem(_Tagged, tag="tuple"):
+    items: list[Any]
+
+
+class DictItem(_Tagged, tag="dict"):
+    items: list[tuple[str, Any]]
+
+
+class NumberItem(_Tagged, tag="number"):
+    text: Annotated[str, Meta(pattern=r"^(nan|-?inf|-?[0-9]+)$", max_length=MAX_DIGITS)]
+
+
+class ModuleItem(_Tagged, tag="module"):
+    """An `nn.Module` that stays in the kernel."""
+
+    id: Annotated[int, Meta(ge=0, le=10_000_000)]
+    type: Annotated[str, Meta(max_length=100)]
+
+
+class ObjectItem(_Tagged, tag="object"):
+    """Another object that stays in the kernel."""
+
+    id: Annotated[int, Meta(ge=0, le=10_000_000)]
+    type: Annotated[str, Meta(max_length=100)]
+
+
+_Item = TensorItem | TupleItem | DictItem | NumberItem | ModuleItem | ObjectItem
+
+
+class TensorEntry(Struct, frozen=True, forbid_unknown_fields=True):
+    """One tensor in the header of a safetensors file."""
+
+    dtype: Literal["BOOL", "U8", "I8", "I16", "I32", "I64", "F16", "BF16", "F32", "F64", "C64"]
+    shape: Annotated[list[Count], Meta(max_length=_MAX_AXES)]
+    data_offsets: tuple[Count, Count]
+
+
+class ReplyError(Struct, frozen=True, forbid_unknown_fields=True):
+    """An exception of the student's code, with the lines of the notebook's cells that it passed."""
+
+    type: Annotated[str, Meta(max_length=100)]
+    message: LongText
+    lines: Annotated[list[tuple[Count, LongText]], Meta(max_length=5)]
+
+
+class Answer(Struct, frozen=True, forbid_unknown_fields=True):
+    """What a request gave; `inputs` and `parameters` are gradients."""
+
+    ok: Literal[True]
+    value: Any = None
+    changed: Annotated[list[Count | ShortText], Meta(max_length=100)] = []
+    inputs: Annotated[list[Any], Meta(max_length=100)] | None = None
+    parameters: dict[str, Any] | None = None
+
+
+class Failure(Struct, frozen=True, forbid_unknown_fields=True):
+    """The request number `at` of those that were sent together failed."""
+
+    ok: Literal[False]
+    at: Annotated[int, Meta(ge=0, le=10_000)]
+    error: ReplyError
+
+
+Reply = Answer | Failure
+
+
+def read_reply(buffers: list[bytes], restore: Callable[[ModuleItem | ObjectItem], Any]) -> Reply:
+    """Read what the agent sent.
+
+    Args:
+        buffers: the JSON and the safetensors file that `coursekit.messages.encode` makes.
+        restore: makes what stands here for an object that stays in the kernel.
+
+    Raises:
+        MessageError: the reply doesn't keep to the format, whatever is wrong with it.
+    """
+    try:
+        if len(buffers) != 2 or sum(map(len, buffers)) > MAX_BYTES:
+            raise MessageError("the reply has the wrong size")
+        _check_text(buffers[0])
+        tensors = _read_tensors(buffers[1])
+        found = _value(msgspec.json.decode(buffers[0]), tensors, restore, 0)
+        if not isinstance(found, dict):
+            raise MessageError("the reply is not a dict")
+        reply = msgspec.convert(found, Answer if found.get("ok") is True else Failure)
+        if isinstance(reply, Answer):
+            _check_gradients(reply)
+        return reply
+    except MessageError:
+        raise
+    except msgspec.ValidationError as error:
+        raise MessageError(f"the reply breaks the format: {str(error)[:200]}") from None
+    except Exception as error:  # whatever else a forged reply provokes in the parsers
+        raise MessageError(f"the reply is not in the format ({type(error).__name__})") from None
+
+
+# every quotation mark that is not inside a string begins one, also if it never ends: no byte is read twice
+_STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)', re.DOTALL)
+
+
+def _check_text(text: bytes) -> None:
+    """Refuse JSON that would take much memory or a deep stack to parse."""
+    if len(text) > MAX_TEXT:
+        raise MessageError(f"the reply without its tensors is larger than {MAX_TEXT // 2**20} MB")
+    bare = _STRING.sub(b"", text)
+    if bare.count(b",") + bare.count(b"[") + bare.count(b"{") > _MAX_MARKS:
+        raise MessageError(f"the reply has more than {MAX_ITEMS} entries")
+    level = 0
+    for mark in re.finditer(rb"[\[\]{}]", bare):
+        level += 1 if mark[0] in b"[{" else -1
+        if level > _MAX_LEVELS:
+            raise MessageError(f"the reply is nested more than {MAX_DEPTH} deep")
+
+
+def _read_tensors(data: bytes) -> dict[str, Any]:
+    """The tensors of a safetensors file whose header keeps to the bounds."""
+    from safetensors.torch import load
+
+    size = int.from_bytes(data[:8], "little")
+    if len(data) < 8 or size > min(_MAX_HEADER, len(data) - 8):
+        raise MessageError("the list of tensors has the wrong size")
+    header = data[8 : 8 + size]
+    if header.count(b"{") > MAX_TENSORS + 1:
+        raise MessageError(f"the reply holds more than {MAX_TENSORS} tensors")
+    msgspec.json.decode(header, type=dict[str, TensorEntry])
+    return load(data)
+
+
+def _value(item: Any, tensors: dict[str, Any], restore: Callable[[Any], Any], depth: int) -> Any:
+    """What `item` of the JSON stands for. Each tensor is taken out of `tensors`, since it is there for one place."""
+
+    def parts(items: list[Any]) -> Iterator[Any]:
+        return (_value(part, tensors, restore, depth + 1) for part in items)
+
+    if depth > MAX_DEPTH + 2:  # the reply is a dict itself
+        raise MessageError(f"the reply is nested more than {MAX_DEPTH} deep")
+    if isinstance(item, list):
+        return list(parts(item))
+    if not isinstance(item, dict):
+        return item
+    match msgspec.convert(item, _Item):
+        case TensorItem(key=key):
+            if key not in tensors:
+                raise MessageError("the reply names a tensor that it doesn't hold")
+            return tensors.pop(key)
+        case TupleItem(items=items):
+            return tuple(parts(items))
+        case DictItem(items=pairs):
+            found = dict(zip((key for key, _ in pairs), parts([part for _, part in pairs]), strict=True))
+            if len(found) != len(pairs):
+                raise MessageError("the reply has a key twice")
+            return found
+        case NumberItem(text=text):
+            return read_number(text)
+        case described:
+            return restore(described)
+
+
+def _check_gradients(reply: Answer) -> None:
+    import torch
+
+    for gradient in [*(reply.inputs or []), *(reply.parameters or {}).values()]:
+        if not isinstance(gradient, torch.Tensor | None):
+            raise MessageError("the reply has a gradient that is not a tensor")

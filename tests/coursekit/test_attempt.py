@@ -1,0 +1,157 @@
+"""Second tries: nothing counts against a student that a second try, alone, would not confirm."""
+
+import pytest
+
+from coursekit.attempt import Outcome, Repeats, settled, unconfirmed
+from coursekit.checks.results import CheckResult, ExerciseResult, SubmissionResult
+from coursekit.kept import Kept
+from coursekit.report.table import class_table
+
+RIGHT, HALF = "def double(x):\n    return 2 * x", "def half(x):\n    return x / 2"
+DEADLY = f"import os\n{RIGHT}\ndef die():\n    os._exit(1)"
+SLEEPY = "import time\ndef double(x):\n    time.sleep(60)"
+#: stands before a check: the first time, it ends the kernel of a student who defines `die`
+ONCE = """
+from pathlib import Path
+
+FIRST = Path(__file__).with_name("tried.txt")
+
+
+def end_the_kernel_once(student):
+    if not FIRST.exists() and any("os._exit" in source for source in student.answer_code("double")):
+        FIRST.touch()
+        student.die()
+
+
+"""
+
+
+@pytest.fixture
+def course(empty_class):
+    empty_class.hand_in("right", empty_class.answer(RIGHT, HALF))
+    return empty_class
+
+
+def configure(course, line):
+    path = course.root / "nbgrader_config.py"
+    path.write_text(path.read_text().replace("configure(c)", f"{line}\nconfigure(c)"))
+
+
+def autograde(course, *options):
+    return course.coursekit("autograde", "01_double", "--workers", "2", *options)
+
+
+def row(course, student):
+    return next(row for row in class_table(course.assignment).rows if row.student == student)
+
+
+def a_kernel_that_dies_once(course):
+    checks = course.checks.with_name("test_half.py")
+    place = '    """Half of nothing."""\n'
+    checks.write_text(ONCE + checks.read_text().replace(place, f"{place}    end_the_kernel_once(student)\n"))
+    course.hand_in("unlucky", course.answer(DEADLY, HALF))
+
+
+@pytest.mark.parametrize("command", ["coursekit", "nbgrader"])
+def test_a_kernel_that_died_once_costs_nothing(course, command):
+    a_kernel_that_dies_once(course)
+    if command == "coursekit":
+        assert autograde(course) == 0
+    else:
+        done = course.run("nbgrader", "autograde", "01_double")
+        assert done.returncode == 0, done.stderr
+    assert (row(course, "unlucky").status, row(course, "unlucky").total) == ("graded", 15)
+    assert len(course.kept()) == 2
+
+
+def test_what_dies_twice_is_stored_and_named(course):
+    course.hand_in("deadly", course.answer("import os\ndef double(x):\n    os._exit(1)", HALF))
+    assert autograde(course) == 1
+    assert (row(course, "deadly").status, row(course, "deadly").total) == ("kernel died", 5)
+    assert course.gradings()["test_half"] == 3
+    assert len(course.kept()) == 2
+    autograde(course)
+    assert course.gradings() == {}
+
+
+def test_code_that_sleeps_is_tried_twice(course):
+    configure(course, "c.RunChecks.call_timeout = 0.5")
+    course.hand_in("sleepy", course.answer(SLEEPY, HALF))
+    autograde(course)
+    assert row(course, "sleepy").status == "timed out"
+    assert course.gradings()["test_half"] == 3
+
+
+def test_code_that_computes_past_its_limit_is_tried_once(course):
+    configure(course, "c.RunChecks.call_timeout = 0.5")
+    course.hand_in("loop", course.answer("def double(x):\n    while True: pass", HALF))
+    autograde(course)
+    assert row(course, "loop").status == "timed out"
+    assert course.gradings()["test_half"] == 2
+
+
+@pytest.mark.parametrize("command", ["coursekit", "nbgrader"])
+def test_what_there_is_no_time_to_try_again_says_so_is_not_stored_and_is_graded_next_time(course, command):
+    configure(course, "c.RunChecks.repeat_budget = 0")
+    a_kernel_that_dies_once(course)
+    if command == "coursekit":
+        autograde(course)
+    else:
+        course.run("nbgrader", "autograde", "01_double")
+    assert row(course, "unlucky").status == "kernel died"
+    (note,) = course.autograded("unlucky").metadata["coursekit"]["notes"]
+    assert "there was no time left to try it again alone" in note
+    assert len(course.kept()) == 1
+    assert autograde(course) == 0
+    assert row(course, "unlucky").status == "graded"
+    assert len(course.kept()) == 2
+
+
+@pytest.mark.parametrize("command", ["coursekit", "nbgrader"])
+def test_force_takes_no_death_and_no_timeout_from_what_was_stored(course, command):
+    course.hand_in("deadly", course.answer("import os\ndef double(x):\n    os._exit(1)", HALF))
+    autograde(course)
+    course.gradings()
+    if command == "coursekit":
+        autograde(course, "--force")
+    else:
+        course.run("nbgrader", "autograde", "01_double", "--force")
+    assert course.gradings() == {"test_double": 2, "test_half": 2}
+
+
+def tried(points, *suspect):
+    checks = [CheckResult("test_it", "It works.", 10, "passed" if points else "timed out")]
+    result = SubmissionResult("graded", exercises=[ExerciseResult("test_x", checks)], suspect=list(suspect))
+    return Outcome(Kept(result), again=bool(suspect))
+
+
+def test_the_better_of_two_tries_counts():
+    for first, second in [(tried(10, "slow"), tried(0, "slow")), (tried(0, "slow"), tried(10))]:
+        found = settled(first, second)
+        assert (found.earned, found.again, found.kept.result.suspect) == (10, False, [])
+
+
+def test_a_second_try_that_fails_in_the_grader_leaves_the_first():
+    found = settled(tried(0, "slow"), Outcome(None, failure="the kernel failed to start: no", again=True))
+    assert (found.earned, found.again) == (0, False)
+
+
+def test_two_failed_starts_are_a_failure_that_is_not_tried_again():
+    start = Outcome(None, failure="the kernel failed to start: no", again=True)
+    assert settled(start, start) == Outcome(None, failure=start.failure)
+    assert unconfirmed(start).kept is None
+
+
+def test_an_unconfirmed_result_says_what_is_in_doubt():
+    assert "(a call slept)" in unconfirmed(tried(0, "a call slept")).kept.result.notes[0]
+
+
+def test_the_budget_is_spent_by_what_runs_inside(monkeypatch):
+    clock = iter([100.0, 130.0, 200.0, 231.0])
+    monkeypatch.setattr("coursekit.attempt.time.monotonic", lambda: next(clock))
+    repeats = Repeats(60)
+    for still_allowed in (True, False):
+        with repeats.spending():
+            pass
+        assert repeats.allowed is still_allowed
+    assert not Repeats(0).allowed

@@ -1,0 +1,86 @@
+"""Drawing in a process of its own, with limits."""
+
+import contextlib
+import os
+import time
+
+import psutil
+import pytest
+
+from coursekit.nbgrader_plugin.budget import PageBudget, TooCostly, drawn_apart
+
+
+def drawn(draw, seconds: float = 5, memory: int = 256, largest: int = 1_000_000) -> str:
+    return drawn_apart(draw, seconds, memory, largest)
+
+
+def test_the_text_comes_back_as_it_is():
+    assert drawn(lambda: "é\n" * 100_000) == "é\n" * 100_000
+    assert drawn(lambda: "") == ""
+
+
+def test_nothing_else_of_the_drawing_stays():
+    changed = []
+    drawn(lambda: changed.append(1) or "x")
+    assert changed == []
+
+
+def endless() -> str:
+    while True:
+        pass
+
+
+def endless_in_c() -> str:
+    return str(sum(range(10**12)))
+
+
+@pytest.mark.parametrize("draw", [endless, endless_in_c])
+def test_what_takes_too_long_is_ended(draw):
+    with pytest.raises(TooCostly, match=r"more than 0\.2 s of CPU time"):
+        drawn(draw, seconds=0.2)
+
+
+def test_time_in_which_nothing_is_computed_does_not_count():
+    assert drawn(lambda: time.sleep(0.5) or "x", seconds=0.3) == "x"
+
+
+def test_what_takes_too_much_memory_is_ended():
+    with pytest.raises(TooCostly, match="MemoryError"):
+        drawn(lambda: str(len(bytearray(600 * 2**20))), memory=256)
+
+
+def test_what_becomes_too_large_is_ended():
+    with pytest.raises(TooCostly, match="larger than"):
+        drawn(lambda: "x" * 2_000_000)
+
+
+def fails() -> str:
+    raise RuntimeError("\x1b[31mno")
+
+
+def test_what_fails_says_why_in_printable_words():
+    with pytest.raises(TooCostly, match=r"^RuntimeError: \\x1b\[31mno$"):
+        drawn(fails)
+
+
+def test_a_process_that_ends_by_itself_is_no_text():
+    with pytest.raises(TooCostly, match="its process ended"):
+        drawn(lambda: os._exit(0))
+
+
+def test_no_process_is_left_behind():
+    before = psutil.Process().children()
+    for draw in (lambda: "x", fails, endless):
+        with contextlib.suppress(TooCostly):
+            drawn(draw, seconds=0.1)
+    assert psutil.Process().children() == before
+
+
+def test_a_page_has_room_for_so_many_characters():
+    budget = PageBudget(seconds=60, characters=10)
+    assert budget.take(8) and not budget.take(3) and budget.take(2)
+    assert not budget.out_of_time
+
+
+def test_a_page_without_time_says_so():
+    assert PageBudget(seconds=0, characters=10).out_of_time

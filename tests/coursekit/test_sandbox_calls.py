@@ -1,0 +1,180 @@
+"""The list of system calls, asked in a kernel: each call of a table, and what the system answers."""
+
+import json
+import platform
+from pathlib import Path
+
+import pytest
+from nbclient import NotebookClient
+from nbformat import v4
+
+from coursekit.kernels import COLD, SANDBOXED
+from coursekit.kernels.inside import calls
+
+EPERM, ENOSYS, ENOTTY = "EPERM", "ENOSYS", "ENOTTY"
+OK = "ok"
+
+# (call, its arguments, what it answers). Numbers that are no files, and pointers to nothing, make calls that pass
+# the filter fail in another way.
+ALLOWED = [
+    *(("socket", (family, 1, 0), OK) for family in (1, 2, 10)),
+    ("socket", (16, 3, 0), OK),  # netlink, about routes
+    ("socket", (1 | 5 << 32, 1, 0), OK),  # the upper half of an argument that is an int counts for nothing
+    *((name, (), OK) for name in ("getpid", "gettid", "sched_yield", "getuid", "fork_and_wait")),
+    *(("eventfd2", (0, 0), OK), ("timerfd_create", (1, 0), OK), ("epoll_create1", (0,), OK)),
+    *(("signalfd4", (-1, "sigset", 8, 0), OK), ("pidfd_open", ("pid", 0), OK)),
+    *(("fcntl", ("pipe", 1032, 0), OK), ("getrandom", ("buffer", 8, 0), OK)),  # F_GETPIPE_SZ
+    *(("ioctl", ("pipe", 0x541B, "buffer"), OK), ("ioctl", ("pipe", 0x5401, "buffer"), ENOTTY)),
+    *(("madvise", (0, 0, 4), OK), ("membarrier", (0, 0, 0), OK), ("prctl", (3, 0, 0, 0, 0), OK)),
+    *(
+        ("openat", (-100, 0, 0, 0), "EFAULT"),
+        ("close", (9999,), "EBADF"),
+        ("futex", (0, 1, 0, 0, 0, 0), "EFAULT"),
+    ),
+    *(("flock", (9999, 1), "EBADF"), ("copy_file_range", (9999, 0, 9999, 0, 1, 0), "EBADF")),
+]
+REFUSED = [
+    # families of sockets that no network namespace covers, or that nobody needs
+    *(("socket", (family, kind, 0), EPERM) for family, kind in (
+        (40, 1), (17, 3), (38, 5), (31, 3), (29, 3), (21, 5), (30, 1), (41, 5), (44, 3), (9, 5), (0, 1), (45, 1))),
+    *(("socket", (16, 3, protocol), EPERM) for protocol in (4, 9, 15, 16)),
+    *(("socketpair", (family, 1, 0, "buffer"), EPERM) for family in (2, 30, 40)),
+    # quotas of the user or of the machine
+    *(("io_setup", (1, "buffer"), EPERM), ("inotify_init1", (0,), EPERM), ("inotify_add_watch", (0, 0, 0), EPERM)),
+    *(("fanotify_init", (0, 0), EPERM), ("add_key", (0, 0, 0, 0, 0), EPERM), ("keyctl", (0, -3, 1), EPERM)),
+    *(("request_key", (0, 0, 0, 0), EPERM), ("mq_open", (0, 0o102, 0, 0), EPERM), ("quotactl", (0, 0, 0, 0), EPERM)),
+    *(("shmget", (0, 4096, 0o1600), EPERM), ("msgget", (0, 0o1600), EPERM), ("semget", (0, 1, 0o1600), EPERM)),
+    *(("fcntl", ("pipe", 1031, 1 << 20), EPERM), ("fcntl", ("pipe", 1024, 0), EPERM), ("fcntl", ("pipe", 1026, 0), EPERM)),
+    # memory of no process
+    *(("memfd_create", (0, 0), EPERM), ("memfd_secret", (0,), EPERM), ("vmsplice", (0, 0, 0, 0), EPERM)),
+    *(("splice", (0, 0, 0, 0, 0, 0), EPERM), ("tee", (0, 0, 0, 0), EPERM), ("userfaultfd", (0,), EPERM)),
+    # other processes
+    *(("ptrace", (0, 0, 0, 0), EPERM), ("process_vm_readv", (0,) * 6, EPERM), ("process_vm_writev", (0,) * 6, EPERM)),
+    *(("pidfd_getfd", (0, 0, 0), EPERM), ("process_madvise", (0,) * 5, EPERM), ("kcmp", (0,) * 5, EPERM)),
+    # namespaces and mounts
+    *(("unshare", (flag,), EPERM) for flag in (0, 0x10000000, 0x20000, 0x40000000, 0x80)),
+    *(("clone", (flag | 17, 0, 0, 0, 0), EPERM) for flag in (0x10000000, 0x20000, 0x2000000, 0x40000000)),
+    ("clone3", (0, 0), ENOSYS),
+    *((name, (0,) * 5, EPERM) for name in (
+        *("setns", "mount", "umount2", "pivot_root", "chroot", "fsopen", "fsmount", "fsconfig", "fspick", "open_tree"),
+        *("move_mount", "mount_setattr", "name_to_handle_at", "open_by_handle_at"))),
+    # the machine
+    *((name, (0,) * 5, EPERM) for name in (
+        *("io_uring_setup", "io_uring_enter", "io_uring_register", "bpf", "perf_event_open", "personality", "acct"),
+        *("swapon", "swapoff", "reboot", "kexec_load", "kexec_file_load", "init_module", "finit_module", "syslog"),
+        *("delete_module", "settimeofday", "clock_settime", "adjtimex", "sethostname", "setdomainname", "sync", "syncfs"),
+        *("seccomp", "lookup_dcookie", "vhangup", "landlock_create_ruleset", "move_pages", "migrate_pages"))),
+    ("ioctl", ("pipe", 0x5412, "buffer"), EPERM),  # TIOCSTI
+    ("ioctl", ("pipe", 0x541C, "buffer"), EPERM),  # TIOCLINUX
+    ("9999", (), ENOSYS),  # newer than the list
+]  # fmt: skip
+#: 39 is getpid, as a call of x32; the other is `mov eax, 20; int 0x80; ret`, getpid of i386
+OTHER_TABLES = [(str(0x40000000 + 39), (), EPERM), ("machine code", "b814000000cd80c3", EPERM)]
+
+PROBE = """
+import ctypes, errno, json, mmap, os, select
+libc = ctypes.CDLL(None, use_errno=True)
+libc.syscall.restype = ctypes.c_long
+numbers, buffer, pipe = {numbers}, ctypes.create_string_buffer(4096), os.pipe()
+known = {{"buffer": ctypes.addressof(buffer), "sigset": ctypes.addressof(buffer), "pid": os.getpid(), "pipe": pipe[0]}}
+def ask(name, arguments):
+    if name == "fork_and_wait":
+        child = os.fork()
+        if child == 0: os._exit(0)
+        return os.waitpid(child, 0)[1]
+    if name == "machine code":
+        area = mmap.mmap(-1, 4096, prot=7)
+        area.write(bytes.fromhex(arguments))
+        return ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(area)))()
+    values = [ctypes.c_long(known.get(value, value)) for value in arguments]
+    ctypes.set_errno(0)
+    found = libc.syscall(ctypes.c_long(numbers.get(name) or int(name)), *values)
+    return -ctypes.get_errno() if found == -1 else found
+answers = []
+for name, arguments in {table}:
+    found = ask(name, arguments)
+    answers.append("ok" if found >= 0 else errno.errorcode[-found])
+print(json.dumps(answers))
+"""
+
+pytestmark = pytest.mark.skipif(not calls.known(platform.machine()), reason="no list for this machine")
+
+
+def all_numbers() -> dict[str, int]:
+    """The numbers of the table's calls, from the list and, for those that are refused, from the system's header."""
+    found = dict(calls.numbers(platform.machine()))
+    header = Path("/usr/include/x86_64-linux-gnu/asm/unistd_64.h")
+    if platform.machine() == "x86_64" and header.exists():
+        rows = (line.split() for line in header.read_text().splitlines() if line.startswith("#define __NR_"))
+        found |= {row[1].removeprefix("__NR_"): int(row[2]) for row in rows}
+    return found
+
+
+@pytest.mark.parametrize("kernel", [SANDBOXED, COLD])
+def test_each_call_gets_its_answer(kernel):
+    numbers = all_numbers()
+    table = [
+        row for row in ALLOWED + REFUSED if row[0] in numbers or not row[0].isidentifier() or "fork" in row[0]
+    ]
+    if platform.machine() == "x86_64":
+        table += OTHER_TABLES
+    source = PROBE.format(numbers=numbers, table=[row[:2] for row in table])
+    notebook = v4.new_notebook(cells=[v4.new_code_cell(source)])
+    NotebookClient(notebook, kernel_name=kernel, timeout=60).execute()
+    answers = json.loads(notebook.cells[0].outputs[0]["text"])
+    wrong = [(row, answer) for row, answer in zip(table, answers, strict=True) if row[2] != answer]
+    assert wrong == []
+    assert len(table) > 40
+
+
+@pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
+def test_every_step_of_the_filter_leads_to_another_and_the_last_one_refuses(machine):
+    steps = calls.program(machine)
+    assert len(steps) < 4096  # what the system takes
+    assert all(place + 1 + max(yes, no) < len(steps) for place, (_, yes, no, _) in enumerate(steps[:-1]))
+    assert steps[-1] == (0x06, 0, 0, 0x00050001)
+
+
+def test_no_refused_call_is_on_the_list():
+    looked_at = {"socket", "socketpair", "clone", "clone3", "fcntl", "ioctl"}
+    refused = {name for name, *_ in REFUSED} - looked_at
+    for machine in ("x86_64", "aarch64"):
+        assert refused & set(calls.numbers(machine)) == set()
+
+
+def test_a_machine_without_a_list_refuses_nothing_and_goes_on(monkeypatch):
+    monkeypatch.setattr("os.uname", lambda: type("Name", (), {"machine": "riscv64"}))
+    calls.refuse_calls()
+    assert "Seccomp:\t0" in Path("/proc/self/status").read_text()
+
+
+_WORKS = """
+import multiprocessing, os, pty, socket, sqlite3, subprocess, tempfile, threading
+import matplotlib.pyplot as plt, numpy, torch, zmq
+def double(x): return 2 * x
+with multiprocessing.get_context("fork").Pool(2) as pool: print(pool.map(double, [1, 2]))
+print(subprocess.run(["echo", "a program"], capture_output=True, text=True).stdout.strip())
+loader = torch.utils.data.DataLoader(torch.arange(4.0), batch_size=2, num_workers=2)
+print(sum(batch.sum().item() for batch in loader))
+threads = [threading.Thread(target=print, args=("a thread",)) for _ in range(2)]
+[thread.start() or thread.join() for thread in threads]
+with sqlite3.connect("it.db") as book: print(book.execute("select 1").fetchall())
+server = zmq.Context.instance().socket(zmq.REP); server.bind("ipc://here")
+client = zmq.Context.instance().socket(zmq.REQ); client.connect("ipc://here"); client.send(b"over zmq")
+print(server.recv().decode())
+plt.plot([1, 2]); plt.savefig("figure.png"); print(os.path.getsize("figure.png") > 1000)
+torch.save(torch.ones(2), "it.pt"); print(torch.load("it.pt"), torch.ones(2).share_memory_().is_shared())
+first, second = pty.openpty(); print(os.ttyname(second))
+"""
+
+
+def test_what_notebooks_use_goes_on_working():
+    notebook = v4.new_notebook(cells=[v4.new_code_cell(_WORKS)])
+    NotebookClient(notebook, kernel_name=SANDBOXED, timeout=100).execute()
+    printed = "".join(
+        output.get("text", "") for output in notebook.cells[0].outputs if output.get("name") == "stdout"
+    )
+    assert printed.splitlines() == [
+        *("[2, 4]", "a program", "6.0", "a thread", "a thread", "[(1,)]", "over zmq", "True"),
+        *("tensor([1., 1.]) True", "/dev/pts/0"),
+    ]

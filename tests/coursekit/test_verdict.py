@@ -1,0 +1,60 @@
+"""How much of a student's exception reaches the page."""
+
+from pathlib import Path
+
+import pytest
+
+from coursekit.checks.asserts import assert_raises
+from coursekit.checks.compare import CheckFailure
+from coursekit.checks.verdict import explain
+from coursekit.printing import MAX_MESSAGE
+from coursekit.student.values import StudentError
+
+SECRET = "".join(chr(0x4E00 + number) for number in range(2_000))
+CHECK = Path("test_double.py")
+
+
+def raised(text: str = SECRET, kind: str = "ValueError") -> StudentError:
+    return StudentError(
+        f"`double` raised {kind}: {text} in line 3 of the cell `double`", raised=kind, text=text
+    )
+
+
+def shown_of_the_secret(message: str) -> int:
+    return sum(character in SECRET for character in message)
+
+
+def test_the_message_of_an_exception_is_cut_and_its_place_stays():
+    outcome, message = explain(raised(), None, CHECK)
+    assert outcome == "failed"
+    assert shown_of_the_secret(message) == MAX_MESSAGE == 200
+    assert message.endswith("… in line 3 of the cell `double`")
+
+
+def test_a_short_message_is_shown_whole():
+    assert "raised ValueError: bad size in line 3" in explain(raised("bad size"), None, CHECK)[1]
+
+
+def test_the_name_of_an_exception_is_cut_as_well():
+    assert shown_of_the_secret(explain(raised("no", kind=SECRET), None, CHECK)[1]) == MAX_MESSAGE
+
+
+def fails(error: StudentError, **expected: object) -> str:
+    def call() -> None:
+        raise error
+
+    with pytest.raises(CheckFailure) as found:
+        assert_raises(ValueError, call, **expected)
+    return str(found.value)
+
+
+@pytest.mark.parametrize("kind", ["ValueError", "TypeError"])
+def test_a_check_for_an_exception_shows_no_more_of_its_message(kind):
+    assert shown_of_the_secret(fails(raised(kind=kind), mentions=("size",))) == MAX_MESSAGE
+
+
+def test_a_check_for_an_exception_reads_all_of_its_message():
+    def call() -> None:
+        raise raised(f"{SECRET} of size 7")
+
+    assert_raises(ValueError, call, mentions=(7,))
