@@ -9,6 +9,7 @@ from attacks import (
     flooding,
     folders,
     forging,
+    odd,
     pages,
     reading,
     replies,
@@ -29,6 +30,6 @@ THEMES = {
     "another student's kernel": siblings.ATTACKS,
     "shared quotas": sharing.ATTACKS,
     "taking too much": exhausting.ATTACKS + flooding.ATTACKS,
-    "odd things handed in": folders.ATTACKS,
+    "odd things handed in": folders.ATTACKS + odd.ATTACKS,
 }
 ATTACKS: list[Attack] = [attack for attacks in THEMES.values() for attack in attacks]
