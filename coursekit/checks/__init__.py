@@ -8,7 +8,7 @@ from coursekit.checks.asserts import (
     forbid,
     points,
 )
-from coursekit.checks.compare import assert_close, assert_varies, fail
+from coursekit.checks.compare import assert_close, assert_differs, assert_varies, fail
 from coursekit.checks.variants import Alternative, Mistake
 from coursekit.messages import probe
 
@@ -16,6 +16,7 @@ __all__ = [
     "Alternative",
     "Mistake",
     "assert_close",
+    "assert_differs",
     "assert_raises",
     "assert_reaches",
     "assert_shape",

@@ -10,7 +10,7 @@ import torch
 from coursekit.checks.compare import describe, fail
 from coursekit.course import exercise_name
 from coursekit.printing import shortened
-from coursekit.student.names import mentions
+from coursekit.student.names import mentions, roundabout
 from coursekit.student.proxy import Student
 from coursekit.student.values import Call, Gradients, StudentError
 
@@ -81,20 +81,39 @@ def assert_reaches(gradients: Gradients) -> None:
             fail(f"The gradient of {name} is zero everywhere.")
 
 
+#: ways into torch below its functions
+_BELOW = (
+    "torch._C",
+    "torch._C.*",
+    "torch.ops",
+    "torch.ops.*",
+    "torch._VF",
+    "torch._VF.*",
+    "_VariableFunctions*",
+)
+
+
 def forbid(*patterns: str) -> Any:
     """An autouse fixture for `conftest.py`: no exercise counts whose answer names one of these.
 
     Looked for in the syntax tree of the answer cell and of those cells of the student's that it builds on.
-    Patterns are shell-style, as in `Transformer*`.
+    Patterns are shell-style, as in `Transformer*`; `torch._C` and `torch.ops` are always forbidden. A student who wants to
+    can get round this, so a cell that uses `exec` or the like is noted for the person who grades.
     """
+    everything = (*patterns, *_BELOW)
 
     @pytest.fixture(autouse=True)
     def only_own_code(request: pytest.FixtureRequest) -> None:
         if request.node.get_closest_marker("points") is None:
             return
         student: Student = request.getfixturevalue("student")
+        notes: list[str] = request.getfixturevalue("check_run").notes
+        for name, source in student.own_code().items():
+            if way := roundabout(source):
+                note = f"The cell `{name}` uses `{way}`, which can hide what an answer uses: a person should look at it."
+                notes += [] if note in notes else [note]
         for source in student.answer_code(exercise_name(request.path.stem)):
-            word = mentions(source, patterns)
+            word = mentions(source, everything)
             if word:
                 fail(
                     f"Your answer uses `{word}`, which does the work for you. Write the computation yourself."

@@ -83,6 +83,21 @@ def assert_varies(name: str, value: Any, atol: float = ATOL) -> None:
         fail(f"{in_words(name)} is the same number everywhere, so it does not depend on the input.")
 
 
+def assert_differs(value: Any, other: Any, sentence: str, atol: float = 1e-6) -> None:
+    """Fail with `sentence` unless two tensors of finite numbers and of the same shape differ.
+
+    For what must change when the input does. `not value.allclose(other)` would let NaN pass.
+    """
+    found = [as_tensor(value), as_tensor(other)]
+    if any(part is None or part.is_complex() or not part.isfinite().all() for part in found):
+        fail("NaN or infinity came back, or no real numbers at all, where two outputs are compared.")
+    one, two = (part.detach().double() for part in found)
+    if one.shape != two.shape:
+        fail(f"Two outputs that should have the same shape have {tuple(one.shape)} and {tuple(two.shape)}.")
+    if torch.allclose(one, two, rtol=1e-5, atol=atol):
+        fail(sentence)
+
+
 def _not_a_number(value: Any) -> str | None:
     found = as_tensor(value)
     if found is None or not found.is_floating_point() or not found.isnan().any():

@@ -45,6 +45,8 @@ class CheckRun:
     references: dict[str, Reference] = field(default_factory=dict)
     #: what is wrong with a check itself, in one line each
     faults: list[str] = field(default_factory=list)
+    #: what a person should look at, in one sentence each
+    notes: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.student = Student(self.session, self.submission)

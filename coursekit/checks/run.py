@@ -88,7 +88,7 @@ def grade(
     results = list(run.exercises.values())
     result = SubmissionResult(
         status=status_of(session, results),
-        notes=list(notes),
+        notes=[*notes, *run.notes],
         cells=[
             _cell_line(submission, run) for run in session.runs.values() if _is_worth_telling(submission, run)
         ],

@@ -50,6 +50,8 @@ _SCHEMES = {"http", "https", "mailto", "data"}
 _CLASS = re.compile(r"highlight|hl-\w+|language-[\w+-]+|(inline|block)-formula|[a-z]{1,2}\d?")
 _UNDESCRIBED = re.compile(r"<img(?![^>]*\balt=)")
 _FORMULA = re.compile(r'<code class="(inline|block)-formula">([^<]*)</code>')
+#: declarations without functions, strings and escapes
+_STYLE = re.compile(r"[\w\s:;.%!-]*")
 _LINKS = ("http://", "https://", "mailto:", "#")
 _PICTURES = ("data:image/png;", "data:image/jpeg;", "data:image/gif;")
 #: languages whose lexers take linear time; code in any other is highlighted in a process of its own
@@ -189,6 +191,8 @@ def _allowed(tag: str, name: str, value: str) -> str | None:
             fits = _as_browsers_read(value).startswith(_LINKS)
         case "src":
             fits = value.startswith(_PICTURES)
+        case "style":
+            fits = bool(_STYLE.fullmatch(value))
         case _:
             fits = True
     return value if fits else None

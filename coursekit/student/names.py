@@ -3,20 +3,50 @@
 import ast
 import fnmatch
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from functools import lru_cache
 
 _MAGIC = re.compile(r"^[^\S\n]*[%!?].*$", re.MULTILINE)
+_CELL_MAGIC = re.compile(r"\s*%%.*")
+#: more than this IPython's transformer is not given, since it reads the cell again for every magic
+_MOST_TRANSFORMED, _MOST_MAGICS = 20_000, 50
+#: what the notebooks of a course call the parts of torch
+_USUAL = {"torch": "torch", "nn": "torch.nn", "F": "torch.nn.functional"}
+#: what can run code that does not stand in the cell, called by name or found anywhere
+_CALLS = {"exec", "eval", "compile", "__import__"}
+_ANYWHERE = {
+    *("builtins", "__builtins__", "import_module", "attrgetter", "__getattribute__", "__dict__"),
+    *("run_cell", "input_transformers_cleanup", "input_transformers_post", "ast_transformers"),
+}
 _BINDING = re.compile(r"^(?:async\s+)?(?:def|class)\s+(\w+)|^(\w+)\s*(?::[^=\n]+)?=(?!=)", re.MULTILINE)
 
 
 @lru_cache(64)  # a tree takes a hundred times the memory of its source
 def parse(source: str) -> ast.Module | None:
-    """The syntax tree of a cell, magics left out; None if it has none. It is kept: do not change it."""
+    """The syntax tree of a cell as IPython runs it; None if it has none. It is kept: do not change it."""
+    source = _CELL_MAGIC.sub("pass", source, count=1) if _CELL_MAGIC.match(source) else source
+    for transform in (str, _as_python, lambda text: _MAGIC.sub("pass", text)):
+        try:
+            return ast.parse(transform(source))
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            continue
+    return None
+
+
+def _as_python(source: str) -> str:
+    """The source with its magics as calls, prompts and indentation removed, as IPython does it.
+
+    Raises:
+        SyntaxError, ValueError: that can't be done.
+    """
+    if len(source) > _MOST_TRANSFORMED or len(_MAGIC.findall(source)) > _MOST_MAGICS:
+        raise ValueError("too long to be transformed")
+    from IPython.core.inputtransformer2 import TransformerManager
+
     try:
-        return ast.parse(_MAGIC.sub("pass", source))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
+        return TransformerManager().transform_cell(source)
+    except Exception as error:  # its tokenizer has errors of its own
+        raise ValueError("not a cell") from error
 
 
 @lru_cache(256)
@@ -51,9 +81,16 @@ def used_names(source: str) -> frozenset[str]:
 
 @lru_cache(256)
 def words(source: str) -> tuple[str, ...]:
-    """Names, attributes, imports, and strings that could be a name, in order."""
+    """Names, attributes, imports, and strings that could be a name, in order; those of torch with their path.
+
+    The name of a function or class that the cell itself defines is not among them.
+    """
     tree = parse(source)
-    return tuple(dict.fromkeys(_words(tree))) if tree else ()
+    if tree is None:
+        return ()
+    kinds = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+    own = {node.name for node in ast.walk(tree) if isinstance(node, kinds)}
+    return tuple(dict.fromkeys(_words(tree, own)))
 
 
 def top_level_words(source: str) -> dict[str, set[str]]:
@@ -76,12 +113,92 @@ def mentions(source: str, patterns: tuple[str, ...]) -> str | None:
     return None
 
 
-def _words(tree: ast.AST) -> Iterable[str]:
+@lru_cache(256)
+def roundabout(source: str) -> str | None:
+    """A way to use a name without writing it, such as `exec` or `getattr` with a computed name; None if there is none.
+
+    It proves nothing: a person has to look at the cell.
+    """
+    tree = parse(source)
+    paths = _paths(tree) if tree else {}
+    for node in ast.walk(tree) if tree else ():
+        match node:
+            case ast.Call(func=ast.Name(id=name)) if name in _CALLS:
+                return name
+            case ast.Call(func=ast.Name(id="getattr"), args=[ast.expr() as what, ast.expr() as name, *_]):
+                if _text(name) is None and (_path(what, paths) or "").startswith("torch"):
+                    return "getattr"
+    return next((word for word in words(source) if word in _ANYWHERE), None)
+
+
+def _words(tree: ast.AST, own: Set[str] = frozenset()) -> Iterable[str]:
+    paths = _paths(tree)
     for node in ast.walk(tree):
         match node:
-            case ast.Name(id=name) | ast.Attribute(attr=name):
+            case ast.Name(id=name):
+                yield from () if name in own else (name,)
+            case ast.Attribute(attr=name):
                 yield name
+                if path := _path(node, paths):
+                    yield path
             case ast.ImportFrom(names=aliases) | ast.Import(names=aliases):
                 yield from (part for alias in aliases for part in alias.name.split("."))
-            case ast.Constant(value=str(text)) if text.isidentifier():
-                yield text
+                yield from _imported(node).values()
+            case ast.Call(func=ast.Attribute(attr="run_line_magic" | "run_cell_magic"), args=args):
+                yield from (word for text in map(_text, args) if text for word in re.findall(r"\w+", text))
+            case ast.Constant() | ast.BinOp() | ast.JoinedStr() | ast.Call():
+                yield from _names_in(_text(node))
+
+
+def _names_in(text: str | None) -> list[str]:
+    """The parts of a text that is a name, or several with dots between them."""
+    parts = (text or "").split(".")
+    return parts if all(part.isidentifier() for part in parts) else []
+
+
+def _text(node: ast.AST) -> str | None:
+    """The string that an expression of constant strings gives."""
+    match node:
+        case ast.Constant(value=str(text)):
+            return text
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            parts = [_text(left), _text(right)]
+        case ast.JoinedStr(values=values):
+            parts = [_text(value) for value in values]
+        case ast.FormattedValue(value=value, conversion=-1, format_spec=None):
+            return _text(value)
+        case ast.Call(
+            func=ast.Attribute(value=ast.Constant(value=str(between)), attr="join"),
+            args=[ast.List(elts=values) | ast.Tuple(elts=values)],
+        ):
+            texts = [_text(value) for value in values]
+            return None if None in texts else between.join(text for text in texts if text)
+        case _:
+            return None
+    return None if None in parts else "".join(part for part in parts if part)
+
+
+def _paths(tree: ast.AST) -> dict[str, str]:
+    """Name -> what it is imported from, for the imports in the tree and the usual ones of torch."""
+    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+    return _USUAL | {name: path for node in nodes for name, path in _imported(node).items()}
+
+
+def _imported(node: ast.Import | ast.ImportFrom) -> dict[str, str]:
+    if isinstance(node, ast.ImportFrom):
+        return {alias.asname or alias.name: f"{node.module or ''}.{alias.name}" for alias in node.names}
+    return {
+        alias.asname or alias.name.split(".")[0]: alias.name if alias.asname else alias.name.split(".")[0]
+        for alias in node.names
+    }
+
+
+def _path(node: ast.AST, paths: dict[str, str]) -> str | None:
+    """`torch._C._nn` for the expression that means it; None if it does not begin with an imported name."""
+    parts = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name) or node.id not in paths:
+        return None
+    return ".".join([paths[node.id], *reversed(parts)])

@@ -73,6 +73,10 @@ class Student:
         """Sources of an answer cell and of the student's other cells that it builds on."""
         return self._submission.answer_code(grade_id)
 
+    def own_code(self) -> dict[str, str]:
+        """Sources of all cells that the student wrote or changed, by what the cell is called."""
+        return self._submission.own_code()
+
     def begin_check(self, answer_cell: str) -> None:
         """Make ready for a check about `answer_cell`: a living kernel, no objects left of earlier checks."""
         self._answer_cell = answer_cell

@@ -72,6 +72,10 @@ class Submission:
             self._answer_code[name] = [self.notebook.cells[index].source for index in reached]
         return self._answer_code[name]
 
+    def own_code(self) -> dict[str, str]:
+        """Sources of all cells that the student wrote or changed, by what the cell is called."""
+        return {self.label(index): self.notebook.cells[index].source for index in sorted(self._own_cells)}
+
     def cells_behind(self, wanted: set[str]) -> set[str]:
         """grade_ids of the student's cells that define the names `wanted`, and of those that these build on."""
         return {grade_id(self.notebook.cells[index]) for index in self._own_cells_behind(wanted)} - {None}

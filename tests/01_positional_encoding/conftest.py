@@ -8,4 +8,5 @@ only_own_code = forbid(
     "TransformerDecoder*",
     "MultiheadAttention",
     "scaled_dot_product_attention",
+    "_scaled_dot_product*",
 )

@@ -6,7 +6,7 @@ student's PositionalEncoder, and a curve can only come from the encoder that was
 
 import torch
 
-from coursekit.checks import assert_close, assert_shape, points
+from coursekit.checks import assert_close, assert_shape, assert_varies, points
 
 ENCODER = """
 import math
@@ -64,6 +64,7 @@ def test_rows_keep_the_order(student, draw):
     assert len(together) == len(dims), "There must be as many rows as dimensions were asked for."
     for number, (row, single) in enumerate(zip(together, one_by_one, strict=True)):
         assert_close(f"row {number}, held against the curve of this dimension alone", row, single)
+    assert_varies("curves", together)
 
 
 @points(1)

@@ -5,7 +5,7 @@ The names inside the module are free. The two tables are found by their shapes, 
 
 import torch
 
-from coursekit.checks import assert_close, assert_raises, assert_unchanged, fail, points
+from coursekit.checks import assert_close, assert_raises, assert_unchanged, assert_varies, fail, points
 
 
 def find_table(embed, rows: int, width: int) -> str | None:
@@ -78,6 +78,7 @@ def test_a_vector_depends_on_id_and_place_only(student, draw):
     short = length // 2 + 1
     assert_close(f"the output for the first {short} tokens", embed(ids[:, :short]), together[:, :short])
     assert_close("the output for the last sequence alone", embed(ids[-1:]), together[-1:])
+    assert_varies("output", together)
 
 
 @points(3)

@@ -6,7 +6,14 @@ comes out when zeros go in.
 
 import torch
 
-from coursekit.checks import assert_close, assert_raises, assert_reaches, assert_unchanged, points
+from coursekit.checks import (
+    assert_close,
+    assert_raises,
+    assert_reaches,
+    assert_unchanged,
+    assert_varies,
+    points,
+)
 
 
 def sinusoids(length: int, d_model: int) -> torch.Tensor:
@@ -53,6 +60,7 @@ def test_table_does_not_depend_on_the_input(student, draw):
     together = encoder(x)
     alone = torch.cat([encoder(x[i : i + 1]) for i in range(batch)])
     assert_close("the output for a batch, held against that for its sequences one by one", together, alone)
+    assert_varies("output for a batch", together)
 
     short, long = draw.sizes(2, low=85, high=120)
     short, long = min(short, long), max(short, long)
@@ -60,6 +68,7 @@ def test_table_does_not_depend_on_the_input(student, draw):
     first = student.PositionalEncoder(d_model, max_seq_len=short)(zeros)
     second = student.PositionalEncoder(d_model, max_seq_len=long)(zeros)
     assert_close("the table, held against that of an encoder with a larger max_seq_len", first, second)
+    assert_varies("table", first)
 
 
 @points(3, see="Why the table is a buffer")

@@ -2,7 +2,7 @@
 
 import torch
 
-from coursekit.checks import assert_close, assert_shape, points
+from coursekit.checks import assert_close, assert_shape, assert_varies, points
 
 POSITIONS = torch.cat([torch.arange(60), torch.tensor([100, 1000])])
 
@@ -82,6 +82,7 @@ def test_steps_add_up(student, draw):
     two = student.shift_matrix(second, 2 * half).double()
     both = student.shift_matrix(first + second, 2 * half).double()
     assert_close("M(a) @ M(b), held against M(a + b)", one @ two, both, atol=3e-5)
+    assert_varies("M(a + b)", both)
 
 
 @points(2)

@@ -11,7 +11,12 @@ import torch.nn.functional as F
 from coursekit.checks import assert_reaches, fail, forbid
 
 only_own_code = forbid(
-    "scaled_dot_product_attention", "multi_head_attention_forward", "MultiheadAttention", "Transformer*"
+    "scaled_dot_product_attention",
+    "_scaled_dot_product*",
+    "multi_head_attention_forward",
+    "_native_multi_head_attention",
+    "MultiheadAttention",
+    "Transformer*",
 )
 
 

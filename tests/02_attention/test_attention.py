@@ -2,7 +2,7 @@
 
 import torch
 
-from coursekit.checks import assert_close, assert_shape, assert_unchanged, points
+from coursekit.checks import assert_close, assert_shape, assert_unchanged, assert_varies, points
 
 
 @points(8, see="Attention as a function")
@@ -82,6 +82,7 @@ def test_float64(student, draw):
         f"The inputs are float64, but the output is {output.dtype} and the weights are {weights.dtype}."
     )
     assert_close("output, against your weights times v,", output, weights @ v, atol=1e-10, rtol=1e-10)
+    assert_varies("output", output)
 
 
 @points(1)

@@ -2,7 +2,7 @@
 
 import torch
 
-from coursekit.checks import assert_close, assert_shape, points
+from coursekit.checks import assert_close, assert_shape, assert_varies, points
 
 
 def given_x():
@@ -29,6 +29,7 @@ def test_result_follows_from_weights(student):
     """`result` is your `weights` times v."""
     weights, result = student.get("weights"), student.get("result")
     assert_close("result", result, weights @ given_x())
+    assert_varies("result", result)
 
 
 @points(3)

@@ -2,19 +2,23 @@
 
 import torch
 
-from coursekit.checks import points
+from coursekit.checks import assert_varies, points
 
 
 @points(3, see="The future")
 def test_hides_the_future(student, reference):
     """The mask is False where the key stands after the query: above the diagonal."""
-    reference.assert_close("mask above the diagonal", student.make_causal_mask(6).squeeze().triu(1))
+    mask = student.make_causal_mask(6).squeeze()
+    reference.assert_close("mask above the diagonal", mask.triu(1))
+    assert_varies("mask", mask)
 
 
 @points(2, see="The future")
 def test_shows_the_past(student, reference):
     """The mask is True where the key stands before the query: below the diagonal."""
-    reference.assert_close("mask below the diagonal", student.make_causal_mask(6).squeeze().tril(-1))
+    mask = student.make_causal_mask(6).squeeze()
+    reference.assert_close("mask below the diagonal", mask.tril(-1))
+    assert_varies("mask", mask)
 
 
 @points(2, see="The future")

@@ -2,7 +2,7 @@
 
 import torch
 
-from coursekit.checks import assert_close, assert_shape, assert_unchanged, points
+from coursekit.checks import assert_close, assert_shape, assert_unchanged, assert_varies, points
 
 
 @points(5, see="Masked attention")
@@ -100,6 +100,7 @@ def test_query_with_no_key(student, reference, assert_queries_matter):
     reference.assert_close("output and weights of a query with no key", after[0, 1])
     after[0, 1] = before[0, 1]
     assert_close("output and weights of the other queries", after, before)
+    assert_varies("output of the other queries", after[..., :7])
 
     mask = torch.tensor([True, False, True])[:, None, None].repeat(1, 1, 4)  # (batch, 1, L_key)
     output, weights = student.masked_attention(q, k, v, mask)
@@ -130,6 +131,7 @@ def test_inputs_unchanged_and_dtype_kept(student, draw):
         f"The inputs are float64, but the output is {output.dtype} and the weights are {weights.dtype}."
     )
     assert_close("output, against your weights times v,", output, weights @ v, atol=1e-10, rtol=1e-10)
+    assert_varies("output", output)
 
 
 def with_a_key(mask):

@@ -2,7 +2,7 @@
 
 import torch
 
-from coursekit.checks import assert_unchanged, points
+from coursekit.checks import assert_unchanged, assert_varies, points
 
 
 @points(4, see="Padding")
@@ -31,6 +31,7 @@ def test_other_pad_id(student, reference):
         reference.assert_close(
             f"mask for pad_idx={pad_idx}, less that with 0 and {pad_idx} swapped", mask.ne(same)
         )
+        assert_varies(f"mask for pad_idx={pad_idx}", mask)
 
 
 @points(1)

@@ -2,7 +2,9 @@
 
 import math
 
-from coursekit.checks import assert_close, points
+import torch
+
+from coursekit.checks import assert_close, assert_varies, points
 
 
 @points(2, see="Why divide by the root?")
@@ -24,11 +26,14 @@ def test_with_the_scale(student, reference, draw):
 @points(1)
 def test_is_measured(student):
     """The number is measured on random vectors, so it is close to the formula but never the same."""
+    found = []
     for d_k in [4, 9, 25]:
-        if math.isclose(student.score_std(d_k, False), math.sqrt(d_k), rel_tol=1e-6):
+        found.append(student.score_std(d_k, False))
+        if math.isclose(found[-1], math.sqrt(d_k), rel_tol=1e-6):
             raise AssertionError(
                 "Your number is exactly √d_k. Measure it on random vectors, don't compute the formula."
             )
+    assert_varies("score_std at widths 4, 9 and 25", torch.tensor(found))
 
 
 @points(1)

@@ -10,10 +10,15 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from coursekit.checks import assert_reaches, fail, forbid
+from coursekit.checks import assert_reaches, assert_varies, fail, forbid
 
 only_own_code = forbid(
-    "scaled_dot_product_attention", "multi_head_attention_forward", "MultiheadAttention", "Transformer*"
+    "scaled_dot_product_attention",
+    "_scaled_dot_product*",
+    "multi_head_attention_forward",
+    "_native_multi_head_attention",
+    "MultiheadAttention",
+    "Transformer*",
 )
 
 
@@ -112,6 +117,7 @@ def assert_float64():
     def check(output):
         if output.dtype != torch.float64:
             fail(f"For float64 inputs, the output is {output.dtype}.")
+        assert_varies("output", output)
         if torch.equal(output, output.float().double()):
             fail("The output is float64, but it was computed in float32.")
 

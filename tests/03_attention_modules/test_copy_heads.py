@@ -59,10 +59,11 @@ def test_list_unchanged(student, helper):
 
 
 @points(1)
-def test_no_shared_memory(pair):
+def test_no_shared_memory(pair, helper):
     """Copied, not shared: what happens to the list afterwards does not reach the fused module."""
     heads, fused = pair()
     before = fused.state()
+    fresh = helper.Fused(12, 3).state()
     heads.load_state({name: 0 * value for name, value in heads.state().items()})
     after = fused.state()
     for name, value in before.items():
@@ -70,3 +71,5 @@ def test_no_shared_memory(pair):
             fail(f"When the list changes, `{name}` of the fused module changes with it. Copy the numbers.")
     if not any(value.any() for value in after.values()):
         fail("The fused module holds nothing but zeros.")
+    if all(torch.equal(fresh[name], value) for name, value in before.items()):
+        fail("The fused module has not changed. Write into its parameters in place.")

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from coursekit.checks import assert_close, assert_shape, assert_unchanged, points
+from coursekit.checks import assert_close, assert_differs, assert_shape, assert_unchanged, points
 
 
 @pytest.fixture
@@ -44,6 +44,7 @@ def test_unequal_lengths(reference, with_known_weights, assert_queries_matter):
             f"output for {l_x} and {l_y} tokens, less that for the tokens of x one by one",
             output - one_by_one,
         )
+        assert_differs(output, module(x, y[:, :2]), "The output is the same without the last tokens of y.")
 
 
 @points(2)
@@ -76,6 +77,7 @@ def test_mask(reference, with_known_weights, assert_queries_matter):
             f"output of token {i} with a mask (L_x, L_y), less that of the visible tokens alone",
             output[:, i] - alone,
         )
+    assert_differs(module(x, y), module(x, y[:, :3]), "Without a mask, the last tokens of y have no effect.")
 
 
 @points(1)

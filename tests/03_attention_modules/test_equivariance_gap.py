@@ -2,7 +2,7 @@
 
 import torch
 
-from coursekit.checks import assert_close, points
+from coursekit.checks import assert_close, assert_differs, points
 
 
 @points(4, see="Does the order of the tokens matter?")
@@ -47,6 +47,8 @@ def test_a_float_at_least_0(student, helper):
     assert isinstance(gap, float), f"The result is a {type(gap).__name__}. It has to be a float."
     other = student.equivariance_gap(helper.Places(-table), torch.zeros(1, 3, 1), torch.tensor([2, 0, 1]))
     assert_close("gap, against that with all signs turned,", gap, other)
+    other = student.equivariance_gap(helper.Places(3 * table), torch.zeros(1, 3, 1), torch.tensor([2, 0, 1]))
+    assert_differs(gap, other, "The gap is the same for a module that depends more on the order.")
 
 
 @points(1)

@@ -3,7 +3,15 @@
 import pytest
 import torch
 
-from coursekit.checks import assert_close, assert_raises, assert_shape, assert_unchanged, points
+from coursekit.checks import (
+    assert_close,
+    assert_differs,
+    assert_raises,
+    assert_shape,
+    assert_unchanged,
+    assert_varies,
+    points,
+)
 
 NAMES = ["w_q", "w_k", "w_v", "w_o"]
 
@@ -75,6 +83,9 @@ def test_mask(reference, fused, assert_queries_matter):
                 f"output of query {i} with a mask {name}, less that of the visible keys alone",
                 output[:, i] - alone[:, 0],
             )
+    assert_differs(
+        module(query, key, value)[0], shorter[0], "Without a mask, the keys at the end have no effect."
+    )
 
 
 @points(1)
@@ -90,6 +101,7 @@ def test_query_with_no_key(reference, fused):
     reference.assert_close("output of a query with no key, with all biases at 0", output[0, 1])
     output[0, 1] = before[0, 1]
     assert_close("output of the other queries", output, before)
+    assert_varies("output of the other queries", before)
 
 
 @points(2)
@@ -135,6 +147,7 @@ def test_weights_before_dropout(reference, fused):
     _, calm = fused(dropout=0.5)(query, key, value)
     _, weights = fused(dropout=0.5).train()(query, key, value)
     reference.assert_close("weights in training, less those in evaluation", weights - calm)
+    assert_varies("weights", weights)
 
 
 @points(1)
@@ -146,6 +159,8 @@ def test_no_dropout_otherwise(reference, fused):
     assert_close("output after eval(), against that with another seed,", again, calm)
     without, _ = fused().train()(query, key, value)
     assert_close("output in training without dropout, against that after eval(),", without, calm)
+    dropped, _ = fused(dropout=0.5).train()(query, key, value)
+    assert_differs(dropped, calm, "In training, with dropout=0.5, nothing is dropped.")
 
 
 @points(2)

@@ -4,7 +4,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from coursekit.checks import assert_close, assert_shape, assert_unchanged, points
+from coursekit.checks import assert_close, assert_shape, assert_unchanged, assert_varies, points
 
 
 @pytest.fixture
@@ -98,3 +98,4 @@ def test_one_head_and_input_unchanged(student, draw, helper):
     assert_unchanged(call)
     assert_shape("output", call.value, (2, 4, 7))
     assert call.value.dtype == torch.float64, f"For float64, the output is {call.value.dtype}."
+    assert_varies("output", call.value)

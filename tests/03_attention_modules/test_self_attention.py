@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from coursekit.checks import assert_close, assert_shape, assert_unchanged, points
+from coursekit.checks import assert_close, assert_differs, assert_shape, assert_unchanged, points
 
 
 @pytest.fixture
@@ -58,6 +58,7 @@ def test_mask(reference, with_known_weights, assert_queries_matter):
                 f"output of token {i} with {name} hidden, less that of the tokens up to {i} alone",
                 output[:, i] - alone,
             )
+    assert_differs(module(x)[:, :3], shorter, "Without a mask, the tokens at the end of x have no effect.")
 
 
 @points(2)

@@ -14,12 +14,14 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from coursekit.checks import fail, forbid
+from coursekit.checks import assert_varies, fail, forbid
 from coursekit.student.names import parse
 
 only_own_code = forbid(
     "scaled_dot_product_attention",
+    "_scaled_dot_product*",
     "multi_head_attention_forward",
+    "_native_multi_head_attention",
     "MultiheadAttention",
     "TransformerEncoder*",
     "TransformerDecoder*",
@@ -231,6 +233,7 @@ def assert_double():
     def check(value):
         if value.dtype != torch.float64:
             fail(f"After `.to(torch.float64)` the output is {value.dtype}.")
+        assert_varies("output", value)
         if value.equal(value.float().double()):
             fail("The output is float64, but only as exact as float32: somewhere on the way it was float32.")
 

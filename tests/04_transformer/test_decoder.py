@@ -2,7 +2,7 @@
 
 import torch
 
-from coursekit.checks import assert_close, assert_shape, points
+from coursekit.checks import assert_close, assert_differs, assert_shape, assert_varies, points
 
 ATOL = 1e-4  # leaves room for another epsilon in the final norm
 NAME = "output, less what your own layers give one after the other"
@@ -97,8 +97,11 @@ def test_order_matters(draw, make_stack):
     memory = draw.normal(1, 4, 6)
     before = decoder(torch.tensor([[5, 8, 3, 9, 2]]), memory)[:, -1]
     swapped = decoder(torch.tensor([[8, 5, 3, 9, 2]]), memory)[:, -1]
-    assert not swapped.allclose(before, atol=1e-4), (
-        "With two earlier tokens swapped, the last position gives the same: the positions are missing."
+    assert_differs(
+        swapped,
+        before,
+        "With two earlier tokens swapped, the last position gives the same: the positions are missing.",
+        atol=1e-4,
     )
 
 
@@ -115,11 +118,9 @@ def test_embeddings_and_dropout(student, reference):
     reference.assert_close("output in training with dropout=1", decoder.train()(tgt, memory))
     decoder = student.Decoder(11, 6, 3, 20, 2, 13, dropout=0.5)
     without = student.Decoder(11, 6, 3, 20, 2, 13).load_state(decoder.parameters())
-    assert_close(
-        "output after eval(), held against that without dropout,",
-        decoder.eval()(tgt, memory),
-        without(tgt, memory),
-    )
+    output = decoder.eval()(tgt, memory)
+    assert_close("output after eval(), held against that without dropout,", output, without(tgt, memory))
+    assert_varies("output after eval()", output)
 
 
 @points(1)

@@ -3,7 +3,7 @@
 import torch
 import torch.nn.functional as F
 
-from coursekit.checks import assert_close, assert_shape, assert_unchanged, points
+from coursekit.checks import assert_close, assert_shape, assert_unchanged, assert_varies, points
 
 #: leaves room for another epsilon in the norms
 ATOL = 1e-4
@@ -94,6 +94,7 @@ def test_reads_all_of_the_memory(reference, make_layer):
             reference.assert_close(
                 f"positions that vector {place} of the memory does not reach ({order})", still
             )
+        assert_varies(f"output ({order})", before)
 
 
 @points(1)

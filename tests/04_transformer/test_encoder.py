@@ -2,7 +2,7 @@
 
 import torch
 
-from coursekit.checks import assert_close, assert_shape, points
+from coursekit.checks import assert_close, assert_differs, assert_shape, assert_varies, points
 
 ATOL = 1e-4  # leaves room for another epsilon in the final norm
 
@@ -73,8 +73,11 @@ def test_order_matters(make_stack):
     encoder, _ = make_stack("Encoder", 11, 6, 3, 5, 2, 13)
     memory, _ = encoder(torch.tensor([[5, 8, 3, 9, 2]]))
     swapped, _ = encoder(torch.tensor([[8, 5, 3, 9, 2]]))
-    assert not swapped[:, [1, 0, 2, 3, 4]].allclose(memory, atol=1e-3), (
-        "With two tokens swapped, the memory is the same, only swapped: the positions are missing."
+    assert_differs(
+        swapped[:, [1, 0, 2, 3, 4]],
+        memory,
+        "With two tokens swapped, the memory is the same, only swapped: the positions are missing.",
+        atol=1e-3,
     )
 
 
@@ -105,9 +108,9 @@ def test_dropout(student, reference):
         reference.assert_close(f"memory in training with dropout=1 (norm_first={norm_first})", memory)
         encoder = student.Encoder(11, 6, 3, 20, 2, 13, dropout=0.5, norm_first=norm_first)
         without = student.Encoder(11, 6, 3, 20, 2, 13, norm_first=norm_first).load_state(encoder.parameters())
-        assert_close(
-            "memory after eval(), held against that without dropout,", encoder.eval()(src)[0], without(src)[0]
-        )
+        memory = encoder.eval()(src)[0]
+        assert_close("memory after eval(), held against that without dropout,", memory, without(src)[0])
+        assert_varies("memory after eval()", memory)
 
 
 @points(1)

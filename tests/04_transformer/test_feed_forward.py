@@ -3,7 +3,14 @@
 import torch
 import torch.nn.functional as F
 
-from coursekit.checks import assert_close, assert_shape, assert_unchanged, points
+from coursekit.checks import (
+    assert_close,
+    assert_differs,
+    assert_shape,
+    assert_unchanged,
+    assert_varies,
+    points,
+)
 
 
 def formula(x, values):
@@ -72,6 +79,8 @@ def test_positions_are_apart(student, draw):
     together = network(x)
     assert_close("output for the last two positions alone", network(x[:, 3:]), together[:, 3:])
     assert_close("output for the second sequence alone", network(x[1:]), together[1:])
+    assert_varies("output", together)
+    assert_differs(together, x, "The output is the input.")
 
 
 @points(1)

@@ -8,7 +8,11 @@ import pytest
 from coursekit.checks import forbid
 
 only_own_code = forbid(
-    "scaled_dot_product_attention", "MultiheadAttention", "TransformerEncoder*", "TransformerDecoder*"
+    "scaled_dot_product_attention",
+    "_scaled_dot_product*",
+    "MultiheadAttention",
+    "TransformerEncoder*",
+    "TransformerDecoder*",
 )
 
 SOURCES = """

@@ -3,7 +3,7 @@
 import torch
 import torch.nn.functional as F
 
-from coursekit.checks import assert_close, assert_reaches, assert_shape, points
+from coursekit.checks import assert_close, assert_differs, assert_reaches, assert_shape, points
 
 
 @points(4, see="The loss")
@@ -30,6 +30,8 @@ def test_pads_do_not_count(student, reference):
     places = targets != 0
     kept = student.sequence_loss(logits[places][None], targets[places][None], 0)  # one row without pads
     reference.assert_close("loss with pads, less that without these positions", with_pads - kept)
+    other = student.sequence_loss(3 * logits, targets, 0)
+    assert_differs(with_pads, other, "The loss is the same for other logits.")
 
 
 @points(1)

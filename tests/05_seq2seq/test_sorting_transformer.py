@@ -2,7 +2,7 @@
 
 import torch
 
-from coursekit.checks import assert_shape, fail, points
+from coursekit.checks import assert_differs, assert_shape, fail, points
 
 VOCAB, WIDTH, LENGTH = 11, 8, 6
 
@@ -73,8 +73,11 @@ def test_positions_matter(student, reference):
     ids = torch.tensor([[4, 4, 4, 4, 4]])
     logits = model(ids)
     assert_shape("logits", logits, (1, 5, VOCAB))
-    assert not torch.allclose(logits[:, 0], logits[:, 3], atol=1e-4), (
-        "Five equal numbers get the same logits at every place. The places have to know who they are."
+    assert_differs(
+        logits[:, 0],
+        logits[:, 3],
+        "Five equal numbers get the same logits at every place. The places have to know who they are.",
+        atol=1e-4,
     )
 
 
@@ -106,7 +109,7 @@ def test_every_layer_counts(student, reference):
         if name not in model.parameters():
             fail(f"The model has no parameter `{name}`, although num_layers is 3.")
         model.load_state({name: torch.arange(8.0)})
-        assert not torch.allclose(model(ids), before, atol=1e-4), f"Layer {i} has no influence on the logits."
+        assert_differs(model(ids), before, f"Layer {i} has no influence on the logits.", atol=1e-4)
 
 
 @points(1)

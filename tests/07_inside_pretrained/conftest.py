@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from coursekit.checks import fail
+from coursekit.student.names import parse
 
 TINY = '''
 from types import SimpleNamespace
@@ -100,7 +101,8 @@ def forbid_in(student):
     """
 
     def check(cell, functions, forbidden):
-        nodes = [node for source in student.answer_code(cell) for node in ast.walk(ast.parse(source))]
+        trees = [parse(source) for source in student.answer_code(cell)]
+        nodes = [node for tree in trees if tree for node in ast.walk(tree)]
         bodies = {node.name: node for node in nodes if isinstance(node, ast.FunctionDef)}
         imports = [
             node for node in nodes if isinstance(node, ast.ImportFrom) and "torch" in (node.module or "")

@@ -45,11 +45,18 @@ def test_value(student, reference):
     reference.assert_close("output", student.double(x))
 
 
-@points(5)
+@points(4)
 def test_any_size(student, draw):
     """Any size will do."""
     x = draw.normal(*draw.sizes(2))
     assert_close("output", student.double(x), x + x)
+
+
+@points(1)
+def test_sum(student, draw):
+    """Two outputs add up to four times the input."""
+    x = draw.normal(3, 2)
+    assert_close("sum", student.double(x) + student.double(x), 4 * x)
 '''
 
 _SOLUTION = f"""\

@@ -59,6 +59,55 @@ _HEADER = '(2**62).to_bytes(8, "little") + b"{}"'
 _TENSOR = '{"$": "tensor", "key": "0"}'
 
 
+_BOUND = any_of(GRADED, takes(grader=1500, seconds=30))
+
+_FAILING = """
+def answer(self, buffers):
+    return [b'{"$": "dict", "items": [["ok", false], ["at", AT], ["error", {"$": "dict", "items": [["type", TYPE],'
+            b' ["message", "no"], ["lines", [' + LINES + b']]]}]]}', __import__('safetensors.torch').torch.save({})]
+agent.Agent.answer = answer
+"""
+
+
+def failing(lines: str, at: str = "0", kind: str = '"ValueError"') -> str:
+    """The agent says that the code raised, with these bytes as lines."""
+    source = _FAILING.replace("LINES", lines).replace("AT", at).replace("TYPE", kind)
+    return AGENT + source + WRONG
+
+
+_MANY_TENSORS = """(lambda head: len(head).to_bytes(8, "little") + head + bytes(4 * 50000))(
+        __import__("json").dumps({str(n): {"dtype": "F32", "shape": [1], "data_offsets": [4 * n, 4 * n + 4]}
+                                  for n in range(50000)}).encode())"""
+
+_LONG_HEADER = """(lambda head: len(head).to_bytes(8, "little") + head)(b'{"__metadata__": {"x": "' + b"y" * (60 << 20) + b'"}}')"""
+
+_ENDLESS = """(lambda head: len(head).to_bytes(8, "little") + head)(
+        b'{"0":{"dtype":"F32","shape":[0,4611686018427387904],"data_offsets":[0,0]}}')"""
+
+_ROW_AND_COLUMN = """
+calls = 0
+def double(x):
+    global calls
+    calls += 1
+    return torch.zeros((1, 60_000) if calls % 2 else (60_000, 1), dtype=torch.uint8)
+"""
+
+_ODD_TYPE = """
+def double(x):
+    return (2 * x).to(torch.{})
+"""
+
+_NOT_A_NUMBER = """
+def double(x):
+    return x * float("nan")
+"""
+
+_NOTHING = """
+def double(x):
+    return torch.zeros_like(x)
+"""
+
+
 def _pickles() -> list[Attack]:
     return [
         Attack(
@@ -129,6 +178,82 @@ ATTACKS = [
         AGENT + _LONG + WRONG,
         writes(5),
     ),
+    forge(
+        "replies-with-a-million-lines",
+        "Have the grader look up a million lines of an error in every cell.",
+        failing("b'[2, \"    return 3 * x\"],' * 1_000_000 + b'[1, \"\"]'"),
+        _BOUND,
+    ),
+    forge(
+        "replies-with-many-short-lines",
+        "As many lines of an error as a reply of 4 MB can hold.",
+        failing("b'[1,\"\"],' * 500_000 + b'[1,\"\"]'"),
+        _BOUND,
+    ),
+    forge(
+        "replies-with-lines-of-wrong-types",
+        "Lines whose number is a dict, and whose text is a number.",
+        failing('b\'[{"$": "tuple", "items": []}, 3], 7, null\''),
+    ),
+    forge(
+        "replies-with-an-error-at-no-request",
+        "An error that belongs to request -1, of a type that is a list.",
+        failing("b'[1, \"x\"]'", at="-1", kind='["ValueError"]'),
+    ),
+    forge(
+        "replies-with-tuples-in-tuples",
+        "A tree of thousands of tuples in each other, within the bounds of size.",
+        replying("0").replace("return [b'", 'return [b\'{"$":"tuple","items":[\' * 20000 + b\''),
+        _BOUND,
+    ),
+    forge(
+        "replies-with-a-million-empty-lists",
+        "Lists that take twenty times the memory of their text.",
+        failing("b'[],' * 1_300_000 + b'[]'"),
+        _BOUND,
+    ),
+    forge(
+        "replies-with-50000-tensors",
+        "A list of tensors that takes long to read.",
+        replying("0", _MANY_TENSORS),
+        _BOUND,
+    ),
+    forge(
+        "replies-with-a-header-of-60-MB",
+        "Notes of any length in front of the tensors.",
+        replying("0", _LONG_HEADER),
+        _BOUND,
+    ),
+    forge(
+        "replies-with-an-endless-empty-tensor",
+        "A tensor without entries that is 2^62 wide.",
+        replying(_TENSOR, _ENDLESS),
+        _BOUND,
+    ),
+    forge(
+        "replies-with-handles-out-of-range",
+        "Handles with a number beyond all objects, or of a kind that there is not.",
+        replying('{"$": "module", "id": 99999999999999999999, "type": "Net"}'),
+    ),
+    forge(
+        "replies-with-an-unknown-kind",
+        "A kind of value that only the grader sends.",
+        replying('{"$": "handle", "id": 0}'),
+    ),
+    forge(
+        "returns-a-row-then-a-column",
+        "Two outputs of 60 kB whose sum takes 3.6 GB.",
+        _ROW_AND_COLUMN,
+        _BOUND,
+    ),
+    forge(
+        "returns-numbers-of-8-bits",
+        "A type of numbers that few operations know.",
+        _ODD_TYPE.format("float8_e5m2"),
+    ),
+    forge("returns-complex-numbers", "A type that can't be ordered.", _ODD_TYPE.format("complex64")),
+    forge("returns-nothing-but-nan", "NaN is compared with NaN.", _NOT_A_NUMBER),
+    forge("returns-nothing-but-zeros", "Zeros are compared with zeros.", _NOTHING),
     forge(
         "replies-with-a-wide-tree",
         "Fill the feedback with the description of a nested list.",

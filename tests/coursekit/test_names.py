@@ -2,7 +2,7 @@
 
 import pytest
 
-from coursekit.student.names import defined_names, mentions, top_level_words
+from coursekit.student.names import defined_names, mentions, roundabout, top_level_words, words
 
 
 @pytest.mark.parametrize(
@@ -28,6 +28,20 @@ def test_names_bound_at_top_level(source, expected):
         "from torch.nn.functional import scaled_dot_product_attention as sdpa",
         "getattr(F, 'scaled_dot_product_attention')(q)",
         "torch.nn.TransformerEncoderLayer(4, 2)",
+        "getattr(F, 'scaled_dot_' + 'product_attention')(q)",
+        "getattr(F, f'scaled_dot_{\"product\"}_attention')(q)",
+        "getattr(F, '_'.join(['scaled', 'dot', 'product', 'attention']))(q)",
+        "operator.attrgetter('nn.functional.scaled_dot_product_attention')(torch)",
+        "%matplotlib inline\nF.scaled_dot_product_attention(q)",
+        "y = %time F.scaled_dot_product_attention(q)",
+        "%time y = F.scaled_dot_product_attention(q)",
+        "%%time\nF.scaled_dot_product_attention(q)",
+        "!ls\nF.scaled_dot_product_attention(q)",
+        "x = !ls\nF.scaled_dot_product_attention(q)",
+        "F?\nF.scaled_dot_product_attention(q)",
+        "  y = 1\n  F.scaled_dot_product_attention(q)",
+        ">>> F.scaled_dot_product_attention(q)",
+        "class scaled:\n    pass\nscaled_dot_product_attention(q)",
     ],
 )
 def test_a_forbidden_name_is_found_however_it_is_written(source):
@@ -37,6 +51,76 @@ def test_a_forbidden_name_is_found_however_it_is_written(source):
 def test_prose_about_a_forbidden_name_is_no_use_of_it():
     source = "def f(x):\n    '''Like F.scaled_dot_product_attention.'''\n    # scaled_dot_product_attention\n    return x"
     assert mentions(source, ("scaled_dot_product_attention",)) is None
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def scaled_dot_product_attention(q):\n    return q\nscaled_dot_product_attention(q)",
+        "def attention(q):\n    def scaled_dot_product_attention(q):\n        return q\n    return scaled_dot_product_attention(q)",
+        "getattr(self, name)",
+        "def broken(:\n    scaled_dot_product_attention",
+    ],
+)
+def test_a_function_of_the_student_s_own_may_have_that_name(source):
+    assert mentions(source, ("scaled_dot_product_attention",)) is None
+
+
+@pytest.mark.parametrize(
+    ("source", "path"),
+    [
+        ("torch._C._nn.scaled(q)", "torch._C._nn.scaled"),
+        ("import torch as t\nt._C.f()", "torch._C.f"),
+        ("from torch import _C\n_C.f()", "torch._C"),
+        ("import torch._C as c\nc.f()", "torch._C.f"),
+        ("torch.ops.aten.f(q)", "torch.ops"),
+        ("F.softmax(q)", "torch.nn.functional.softmax"),
+    ],
+)
+def test_what_is_reached_through_torch_has_its_whole_path(source, path):
+    assert path in words(source)
+
+
+def test_a_name_of_the_student_s_own_has_no_path():
+    assert words("self.ops.run()") == ("run", "ops", "self")
+
+
+@pytest.mark.parametrize(
+    ("source", "way"),
+    [
+        ("exec(text)", "exec"),
+        ("eval('F.' + name)", "eval"),
+        ("__import__('torch')", "__import__"),
+        ("getattr(F, name)", "getattr"),
+        ("getattr(torch.nn, 'a' + name)(q)", "getattr"),
+        ("import builtins\nbuiltins.f = 1", "builtins"),
+        ("get_ipython().input_transformers_cleanup.append(f)", "input_transformers_cleanup"),
+        ("F.__dict__['f'](q)", "__dict__"),
+        ("%time x = 1\nexec(text)", "exec"),
+    ],
+)
+def test_a_way_round_the_names_is_noticed(source, way):
+    assert roundabout(source) == way
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "model.eval()",
+        "getattr(self, name)",
+        "getattr(F, 'softmax')(q)",
+        "re.compile('x')",
+        "x = 1",
+        "def f(:",
+    ],
+)
+def test_what_is_usual_is_no_way_round(source):
+    assert roundabout(source) is None
+
+
+def test_a_cell_of_many_magics_is_read_in_a_moment():
+    source = "%time x = 1\n" * 20_000 + "F.scaled_dot_product_attention(q)"
+    assert mentions(source, ("scaled_dot_product_attention",))
 
 
 def test_words_and_arguments_are_listed_by_the_name_that_a_statement_binds():

@@ -1,5 +1,10 @@
 """Writing what came of a class, where grading itself went wrong."""
 
+import errno
+import json
+import os
+import shutil
+
 import nbformat
 
 from coursekit.grading.autograde import Notebook, Submission
@@ -7,6 +12,7 @@ from coursekit.grading.folders import RunningCourse
 from coursekit.grading.task import carry_out
 from coursekit.grading.write import Writer
 from coursekit.kept import Kept, Key
+from coursekit.nbgrader_plugin.converters import AutogradeOne
 from coursekit.report.table import class_table
 
 
@@ -29,3 +35,79 @@ def test_an_exception_in_the_grader_is_told_and_not_raised(tiny_course):
     outcome = carry_out(tiny_course.assignment, BadTask())
     assert outcome.kept is None
     assert "NotJSONError" in outcome.failure
+
+
+RIGHT = "def double(x):\n    return 2 * x"
+
+
+def autograde(course):
+    return course.coursekit("autograde", "01_double", "--workers", "1")
+
+
+def test_a_student_whose_folder_can_t_be_written_is_named_and_the_others_are_graded(generated, capfd):
+    for student in ("ann", "ben"):
+        generated.hand_in(student, generated.answer(RIGHT))
+    (generated.root / "autograded").mkdir(exist_ok=True)
+    (generated.root / "autograded" / "ann").write_text("in the way")
+    assert autograde(generated) == 1
+    told = capfd.readouterr()
+    (line,) = [line for line in told.out.splitlines() if line.startswith("  ann: not written")]
+    assert line.startswith("  ann: not written: Not a directory: ")
+    assert "Traceback" not in told.out + told.err
+    assert generated.grades()["ben"]["test_double"][0] == 10
+
+
+def test_what_can_t_be_set_aside_costs_its_student_alone_the_grades(generated, capfd):
+    for student in ("ann", "ben"):
+        generated.hand_in(student, generated.answer(RIGHT))
+    os.mkfifo(generated.root / "submitted" / "ann" / "01_double" / "data")
+    (generated.root / ".coursekit").mkdir(exist_ok=True)
+    (generated.root / ".coursekit" / "set_aside").write_text("in the way")
+    assert autograde(generated) == 1
+    told = capfd.readouterr().out
+    assert "can't be set aside" in told
+    assert "remove it by hand" in told
+    statuses = {row.student: row.status for row in class_table(generated.assignment).rows}
+    assert statuses == {"ann": "not autograded", "ben": "graded"}
+
+
+def test_a_folder_in_which_nothing_can_be_written_ends_the_command_with_one_sentence(generated, capfd):
+    generated.hand_in("ann", generated.answer(RIGHT))
+    folder = generated.root / "autograded"
+    if folder.exists():
+        shutil.rmtree(folder)
+    folder.write_text("not a folder")
+    assert autograde(generated) == 2
+    (line,) = [line for line in capfd.readouterr().err.splitlines() if line.startswith("coursekit: ")]
+    assert line == f"coursekit: {folder} can't be written: File exists"
+
+
+def test_a_full_disk_ends_the_command_with_one_sentence(generated, capfd, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "autograded/ann")
+
+    generated.hand_in("ann", generated.answer(RIGHT))
+    monkeypatch.setattr(AutogradeOne, "write_single_notebook", full)
+    assert autograde(generated) == 2
+    (line,) = [line for line in capfd.readouterr().err.splitlines() if line.startswith("coursekit: ")]
+    assert line.startswith("coursekit: No space left on device: autograded/ann. Make room")
+
+
+def test_an_autograded_notebook_is_written_at_once_or_not_at_all(generated):
+    """Another command may read it, or this one be killed, at any moment."""
+    folder = generated.root / "autograded" / "ann" / "01_double"
+    seen = []
+
+    class Watched(AutogradeOne):
+        def write_single_notebook(self, output, resources):
+            super().write_single_notebook(output, resources)
+            seen.append(sorted(path.name for path in folder.iterdir()))
+            json.loads((folder / "double.ipynb").read_text())
+
+    generated.hand_in("ann", generated.answer(RIGHT))
+    course = RunningCourse.open(generated.root)
+    Writer(course)
+    course.folders.student_id, course.folders.assignment_id = "ann", "01_double"
+    submitted = course.submitted("ann", "01_double")
+    Watched(submitted, coursedir=course.folders, config=course.config, log=course.log).start()
+    assert seen == [["double.ipynb"]] * 2
