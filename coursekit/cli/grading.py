@@ -50,7 +50,7 @@ def _autograde(options: argparse.Namespace) -> int:
     worst = 0
     for run, course in _class_runs(options):
         problems = course.rename_students(run.assignment.name)
-        students = course.handed_in(run.assignment.name) if options.force else run.to_do()
+        students = course.gradable(course.handed_in(run.assignment.name) if options.force else run.to_do())
         writer = Writer(course)
         with tqdm(total=len(students), desc=run.assignment.name, unit=" submissions") as bar:
             for submission in run.grade(students):
@@ -70,7 +70,7 @@ def _regrade(options: argparse.Namespace) -> int:
     failed = False
     for run, course in _class_runs(options):
         problems = course.rename_students(run.assignment.name)
-        students = course.handed_in(run.assignment.name)
+        students = course.gradable(course.handed_in(run.assignment.name))
         writer = Writer(course)
         moved: list[Move] = []
         with tqdm(total=len(students), desc=run.assignment.name, unit=" submissions") as bar:

@@ -19,7 +19,7 @@ from traitlets.config import Config, PyFileConfigLoader
 from coursekit.checks.results import SubmissionResult
 from coursekit.course import Assignment, Course, CourseError
 from coursekit.kept import FOLDER
-from coursekit.nbgrader_plugin.folders import beside_of, handed_in, rename_students
+from coursekit.nbgrader_plugin.folders import beside_of, handed_in, rename_students, usable_name
 from coursekit.nbgrader_plugin.run import RESULT, RunChecks
 from coursekit.student.beside import time_handed_in
 
@@ -107,6 +107,10 @@ class RunningCourse:
     def rename_students(self, assignment: str) -> list[str]:
         """Give submission folders names that the gradebook can keep, and a sentence for each."""
         return rename_students(self.folders, assignment)
+
+    def gradable(self, students: list[str]) -> list[str]:
+        """Those whose names the gradebook can keep, after `rename_students` has told of the others."""
+        return [student for student in students if usable_name(student) == student]
 
     def set_aside(self, student: str, assignment: str) -> list[str]:
         """Move away what lies beside a student's notebook and can't be copied; a sentence for each thing.

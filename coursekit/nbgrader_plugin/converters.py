@@ -1,7 +1,7 @@
-"""nbgrader's converter for submissions: what must be in order before it starts, and one for a single folder.
+"""nbgrader's converters: what must be in order before they start, and one for a single submission.
 
-nbgrader reads time stamps before it calls any hook, and looks for notebooks by patterns, so the submissions are made
-ready when it makes its exporter, which comes first.
+They read time stamps before they call any hook, and look for notebooks by patterns, so submissions are made ready when
+they make their exporter, which comes first.
 """
 
 import contextlib
@@ -20,17 +20,24 @@ from coursekit.printing import printable
 from coursekit.student.beside import StuckError
 
 
+def find_folders(converter: BaseConverter, step: str) -> None:
+    """Have a command for everybody find the folders whose names nbgrader takes for patterns, such as `[ab]`."""
+    folders = converter.coursedir
+    if folders.student_id == "*" and not isinstance(converter, AutogradeOne):
+        pattern = folders.format_path(step, "*", folders.assignment_id)
+        notebooks = f"{folders.notebook_id}.ipynb"
+        found = {path: sorted(map(str, Path(path).glob(notebooks))) for path in glob.glob(pattern)}
+        converter.assignments = {path: names for path, names in found.items() if names}
+
+
 def make_ready(converter: BaseConverter) -> None:
-    """Set aside what the converter can't read, and have it find the folders whose names it takes for patterns."""
+    """Rename what nbgrader can't name, and set aside what it can't read, of all that it is about to autograde."""
     folders = converter.coursedir
     assignment = folders.assignment_id
     if folders.student_id == "*" and not isinstance(converter, AutogradeOne):
         for sentence in rename_students(folders, assignment):
             converter.log.warning(sentence)
-        pattern = folders.format_path(folders.submitted_directory, "*", assignment)
-        notebooks = f"{folders.notebook_id}.ipynb"
-        found = {path: sorted(map(str, Path(path).glob(notebooks))) for path in glob.glob(pattern)}
-        converter.assignments = {path: names for path, names in found.items() if names}
+    find_folders(converter, folders.submitted_directory)
     for path in list(converter.assignments):
         try:
             for sentence in beside_of(folders, Path(path), assignment).set_aside():

@@ -8,12 +8,14 @@ from jinja2 import Environment, FileSystemLoader
 from nbconvert.exporters import Exporter
 from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import NotebookNode
+from nbgrader.converters import BaseConverter
 from nbgrader.preprocessors import GetGrades
 from traitlets import default
 
 from coursekit.checks.results import GRADED, KERNEL_DIED, STATUSES, SubmissionResult
 from coursekit.course import CourseError, grade_id
 from coursekit.nbgrader_plugin.budget import TooCostly, drawn_apart
+from coursekit.nbgrader_plugin.converters import find_folders
 from coursekit.nbgrader_plugin.folders import course_of
 from coursekit.nbgrader_plugin.markdown import HighlightedCode, harmless_markdown
 from coursekit.nbgrader_plugin.page import PageParts, Part
@@ -40,6 +42,11 @@ class FeedbackExporter(Exporter):
     """A notebook that `coursekit` or `nbgrader` graded, as one HTML file."""
 
     output_mimetype = "text/html"
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        if isinstance(self.parent, BaseConverter):
+            find_folders(self.parent, self.parent.coursedir.autograded_directory)
 
     @default("file_extension")
     def _file_extension_default(self) -> str:

@@ -27,7 +27,7 @@ def beside_of(folders: CourseDirectory, folder: Path, assignment: str) -> Beside
 
 
 def handed_in(folders: CourseDirectory, assignment: str = "*") -> list[str]:
-    """Everybody with a folder for the assignment among the submissions, or for any."""
+    """Everybody with a folder for the assignment among the submissions, or for any, whatever it is called."""
     pattern, depth = _students(folders, assignment)
     return sorted({Path(path).parts[depth] for path in glob.glob(str(pattern)) if Path(path).is_dir()})
 

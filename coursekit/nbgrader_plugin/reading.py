@@ -6,6 +6,7 @@ from typing import Any
 from nbconvert.exporters import NotebookExporter
 from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import NotebookNode, v4
+from nbgrader.converters import BaseConverter
 
 from coursekit.course import read_notebook
 from coursekit.nbgrader_plugin.converters import make_ready
@@ -17,7 +18,8 @@ class SubmissionExporter(NotebookExporter):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        make_ready(self.parent)
+        if isinstance(self.parent, BaseConverter):
+            make_ready(self.parent)
 
     def from_filename(
         self, filename: str, resources: dict[str, Any] | None = None, **kw: Any

@@ -171,6 +171,8 @@ class Beside:
                 target.unlink(missing_ok=True)
             os.rename(path, target)
         except OSError as error:
+            if not os.path.lexists(path):
+                return  # another command was faster
             raise StuckError(
                 f"{printable(str(path))} can't be set aside ({error.strerror}): remove it by hand"
             ) from error

@@ -67,7 +67,7 @@ def code_in(source: str) -> str:
 
 
 def is_code(source: str) -> bool:
-    return len(source) <= _LONGEST and parse(source) is not None
+    return len(source) <= 10 * _LONGEST and parse(source) is not None
 
 
 def _bound(statement: ast.stmt) -> set[str]:

@@ -153,7 +153,9 @@ BY_NBGRADER = {
     "book-pipe",
 }
 BY_NBGRADER |= {"book-brackets", "raw", LATIN, ESCAPE, "new\nline", "[ab]"}
-READABLE = {*HONEST, *BESIDE, *CHANGED, *NAMES.values(), "utf-16"}
+#: a name that can't be kept, beside the one that would be put in its place
+TAKEN, KEPT = os.fsdecode(b"Ren\xe9"), "René"
+READABLE = {KEPT, *HONEST, *BESIDE, *CHANGED, *NAMES.values(), "utf-16"}
 
 
 def hand_in_class(course, chosen: set[str] | None = None) -> None:
@@ -163,7 +165,7 @@ def hand_in_class(course, chosen: set[str] | None = None) -> None:
     def among(students):
         return [student for student in students if chosen is None or student in chosen]
 
-    for student in among((*HONEST, *BESIDE, *NAMES)):
+    for student in among((*HONEST, *BESIDE, *NAMES, TAKEN, KEPT)):
         course.hand_in(student, right)
     for student in among(BESIDE):
         name, put, _ = BESIDE[student]
@@ -200,6 +202,7 @@ def notes(course, student) -> list[str]:
 
 def test_everybody_has_a_row_with_the_status_that_belongs_to_it(graded):
     statuses = {student: row.status for student, row in graded.rows.items()}
+    assert statuses.pop(TAKEN) == "not autograded"
     assert statuses == dict.fromkeys(READABLE, "graded") | dict.fromkeys(UNREADABLE, "unreadable")
 
 
@@ -243,8 +246,12 @@ def test_the_command_ends_with_1_and_prints_no_traceback_and_no_escape(graded):
     assert graded.done.returncode == 1
     said = graded.done.stdout + graded.done.stderr
     assert "Traceback" not in said
+    assert "Notebook JSON is invalid" not in said
     assert "\x1b[31m" not in said
     assert r"J\xf6rg: nbgrader can't keep the name of this folder, so it was renamed to Jörg." in said
+    assert (
+        r"Ren\xe9: nbgrader can't keep the name of this folder, and there is a folder René already." in said
+    )
 
 
 def test_nothing_unfinished_is_left(graded):
@@ -269,7 +276,13 @@ def test_nbgrader_s_own_command_gives_the_same_statuses_and_points(
     done = course.run("nbgrader", "autograde", "01_double")
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr
+    assert "Notebook JSON is invalid" not in done.stderr
     assert "\x1b[31m" not in done.stderr
+    drawn = course.run("nbgrader", "generate_feedback", "01_double")
+    assert drawn.returncode == 0, drawn.stderr
+    assert "\x1b[31m" not in drawn.stderr
+    pages = {path.parts[-3] for path in course.root.glob("feedback/*/01_double/double.html")}
+    assert pages == {NAMES.get(student, student) for student in BY_NBGRADER}
     rows = {row.student: row for row in class_table(course.assignment).rows}
     assert rows.keys() == {NAMES.get(student, student) for student in BY_NBGRADER}
     for student, row in rows.items():
