@@ -183,15 +183,17 @@ def _pending_signals(mode: str, pid: int) -> str:
 
 def _other_namespaces(mode: str, pid: int) -> str:
     """User namespaces of the kernel's children other than its own."""
-    own, children = Path(f"/proc/{pid}/ns/user").readlink(), []
+    own, made = Path(f"/proc/{pid}/ns/user").readlink(), 0
     for task in Path(f"/proc/{pid}/task").iterdir():
-        children += (task / "children").read_text().split()
-    made = [child for child in children if Path(f"/proc/{child}/ns/user").readlink() != own]
-    return f"made {len(made)} user namespaces" if made else ""
+        with contextlib.suppress(OSError):  # a thread or a child has just ended
+            for child in (task / "children").read_text().split():
+                made += Path(f"/proc/{child}/ns/user").readlink() != own
+    return f"made {made} user namespaces" if made else ""
 
 
 def _aio_events() -> int:
-    return int(Path("/proc/sys/fs/aio-nr").read_text())
+    path = Path("/proc/sys/fs/aio-nr")
+    return int(path.read_text()) if path.exists() else 0
 
 
 def _terminals() -> int:

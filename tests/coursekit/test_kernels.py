@@ -110,10 +110,14 @@ def test_python_is_found_inside_even_if_it_lies_in_the_folder_for_temporary_file
 
 @pytest.mark.parametrize("manager", [SANDBOXED, COLD, PLAIN], indirect=True)
 def test_an_interrupt_and_a_restart_do_what_they_should(manager, client):
-    client.execute("import time\nwhile True: time.sleep(0.01)")
-    time.sleep(0.5)
+    client.execute("import time\nprint('it runs', flush=True)\nwhile True: time.sleep(0.01)")
+    while client.get_iopub_msg(timeout=60)["content"].get("text") != "it runs\n":
+        pass
     manager.interrupt_kernel()
-    assert client.get_shell_msg(timeout=20)["content"]["ename"] == "KeyboardInterrupt"
+    reply = client.get_shell_msg(timeout=60)
+    while reply["content"].get("status") != "error":  # the answer to a question of `wait_for_ready`
+        reply = client.get_shell_msg(timeout=60)
+    assert reply["content"]["ename"] == "KeyboardInterrupt"
     manager.restart_kernel(now=True)
     assert manager.is_alive()
 

@@ -13,11 +13,13 @@ from coursekit.kernels.inside import calls
 
 EPERM, ENOSYS, ENOTTY = "EPERM", "ENOSYS", "ENOTTY"
 OK = "ok"
+PASSES = "passes the filter, whatever this system makes of it"
 
 # (call, its arguments, what it answers). Numbers that are no files, and pointers to nothing, make calls that pass
 # the filter fail in another way.
 ALLOWED = [
-    *(("socket", (family, 1, 0), OK) for family in (1, 2, 10)),
+    *(("socket", (family, 1, 0), OK) for family in (1, 2)),
+    ("socket", (10, 1, 0), PASSES),
     ("socket", (16, 3, 0), OK),  # netlink, about routes
     ("socket", (1 | 5 << 32, 1, 0), OK),  # the upper half of an argument that is an int counts for nothing
     *((name, (), OK) for name in ("getpid", "gettid", "sched_yield", "getuid", "fork_and_wait")),
@@ -25,7 +27,7 @@ ALLOWED = [
     *(("signalfd4", (-1, "sigset", 8, 0), OK), ("pidfd_open", ("pid", 0), OK)),
     *(("fcntl", ("pipe", 1032, 0), OK), ("getrandom", ("buffer", 8, 0), OK)),  # F_GETPIPE_SZ
     *(("ioctl", ("pipe", 0x541B, "buffer"), OK), ("ioctl", ("pipe", 0x5401, "buffer"), ENOTTY)),
-    *(("madvise", (0, 0, 4), OK), ("membarrier", (0, 0, 0), OK), ("prctl", (3, 0, 0, 0, 0), OK)),
+    *(("madvise", (0, 0, 4), OK), ("membarrier", (0, 0, 0), PASSES), ("prctl", (3, 0, 0, 0, 0), OK)),
     *(
         ("openat", (-100, 0, 0, 0), "EFAULT"),
         ("close", (9999,), "EBADF"),
@@ -68,6 +70,23 @@ REFUSED = [
     ("ioctl", ("pipe", 0x541C, "buffer"), EPERM),  # TIOCLINUX
     ("9999", (), ENOSYS),  # newer than the list
 ]  # fmt: skip
+#: on x86_64, those that are not on the list
+REFUSED_NUMBERS = {
+    "acct": 163, "add_key": 248, "adjtimex": 159, "bpf": 321, "chroot": 161, "clock_settime": 227,
+    "delete_module": 176, "fanotify_init": 300, "finit_module": 313, "fsconfig": 431, "fsmount": 432,
+    "fsopen": 430, "fspick": 433, "init_module": 175, "inotify_add_watch": 254, "inotify_init1": 294,
+    "io_setup": 206, "io_uring_enter": 426, "io_uring_register": 427, "io_uring_setup": 425,
+    "kcmp": 312, "kexec_file_load": 320, "kexec_load": 246, "keyctl": 250,
+    "landlock_create_ruleset": 444, "lookup_dcookie": 212, "memfd_create": 319, "memfd_secret": 447,
+    "migrate_pages": 256, "mount": 165, "mount_setattr": 442, "move_mount": 429, "move_pages": 279,
+    "mq_open": 240, "msgget": 68, "name_to_handle_at": 303, "open_by_handle_at": 304, "open_tree": 428,
+    "perf_event_open": 298, "personality": 135, "pidfd_getfd": 438, "pivot_root": 155,
+    "process_madvise": 440, "process_vm_readv": 310, "process_vm_writev": 311, "ptrace": 101,
+    "quotactl": 179, "reboot": 169, "request_key": 249, "seccomp": 317, "semget": 64,
+    "setdomainname": 171, "sethostname": 170, "setns": 308, "settimeofday": 164, "shmget": 29,
+    "splice": 275, "swapoff": 168, "swapon": 167, "sync": 162, "syncfs": 306, "syslog": 103, "tee": 276,
+    "umount2": 166, "unshare": 272, "userfaultfd": 323, "vhangup": 153, "vmsplice": 278,
+}  # fmt: skip
 #: 39 is getpid, as a call of x32; the other is `mov eax, 20; int 0x80; ret`, getpid of i386
 OTHER_TABLES = [(str(0x40000000 + 39), (), EPERM), ("machine code", "b814000000cd80c3", EPERM)]
 
@@ -85,7 +104,11 @@ def ask(name, arguments):
     if name == "machine code":
         area = mmap.mmap(-1, 4096, prot=7)
         area.write(bytes.fromhex(arguments))
-        return ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(area)))()
+        child = os.fork()
+        if child == 0:
+            os._exit(-ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(area)))() & 0xFF)
+        status = os.waitpid(child, 0)[1]
+        return -os.WEXITSTATUS(status) if os.WIFEXITED(status) else -errno.EPERM  # a system without i386 ends it
     values = [ctypes.c_long(known.get(value, value)) for value in arguments]
     ctypes.set_errno(0)
     found = libc.syscall(ctypes.c_long(numbers.get(name) or int(name)), *values)
@@ -101,13 +124,8 @@ pytestmark = pytest.mark.skipif(not calls.known(platform.machine()), reason="no 
 
 
 def all_numbers() -> dict[str, int]:
-    """The numbers of the table's calls, from the list and, for those that are refused, from the system's header."""
-    found = dict(calls.numbers(platform.machine()))
-    header = Path("/usr/include/x86_64-linux-gnu/asm/unistd_64.h")
-    if platform.machine() == "x86_64" and header.exists():
-        rows = (line.split() for line in header.read_text().splitlines() if line.startswith("#define __NR_"))
-        found |= {row[1].removeprefix("__NR_"): int(row[2]) for row in rows}
-    return found
+    """The numbers of the table's calls; those of refused ones are known for x86_64 only."""
+    return calls.numbers(platform.machine()) | (REFUSED_NUMBERS if platform.machine() == "x86_64" else {})
 
 
 @pytest.mark.parametrize("kernel", [SANDBOXED, COLD])
@@ -122,9 +140,13 @@ def test_each_call_gets_its_answer(kernel):
     notebook = v4.new_notebook(cells=[v4.new_code_cell(source)])
     NotebookClient(notebook, kernel_name=kernel, timeout=60).execute()
     answers = json.loads(notebook.cells[0].outputs[0]["text"])
-    wrong = [(row, answer) for row, answer in zip(table, answers, strict=True) if row[2] != answer]
+    wrong = [(row, answer) for row, answer in zip(table, answers, strict=True) if not _fits(row[2], answer)]
     assert wrong == []
     assert len(table) > 40
+
+
+def _fits(expected: str, answer: str) -> bool:
+    return answer not in (EPERM, ENOSYS) if expected == PASSES else answer == expected
 
 
 @pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
@@ -144,8 +166,14 @@ def test_no_refused_call_is_on_the_list():
 
 def test_a_machine_without_a_list_refuses_nothing_and_goes_on(monkeypatch):
     monkeypatch.setattr("os.uname", lambda: type("Name", (), {"machine": "riscv64"}))
+    before = _filters()
     calls.refuse_calls()
-    assert "Seccomp:\t0" in Path("/proc/self/status").read_text()
+    assert _filters() == before
+
+
+def _filters() -> list[str]:
+    """What the system says about filters of this process; it may run in a container that has one."""
+    return [line for line in Path("/proc/self/status").read_text().splitlines() if "Seccomp" in line]
 
 
 _WORKS = """
