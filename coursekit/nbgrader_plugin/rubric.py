@@ -1,4 +1,4 @@
-"""In formgrader: the rubric stands above the answer that a person grades."""
+"""In formgrader: the rubric stands above the answer that a person grades, and the page takes bounded time."""
 
 from pathlib import Path
 
@@ -8,8 +8,13 @@ from nbconvert.exporters.exporter import ResourcesDict
 from nbconvert.preprocessors import Preprocessor
 from nbformat import NotebookNode, v4
 from nbgrader.coursedir import CourseDirectory
+from traitlets import Float
 
 from coursekit.course import grade_id, is_answer_cell, nbgrader_metadata
+from coursekit.nbgrader_plugin.budget import PageBudget
+from coursekit.nbgrader_plugin.markdown import HighlightedCode, harmless_markdown
+from coursekit.nbgrader_plugin.page import PAGE_CHARACTERS, PAGE_SECONDS
+from coursekit.printing import shortened
 
 TEMPLATE = "coursekit_formgrade"
 TEMPLATE_FILE = "formgrade_with_rubric.html.j2"
@@ -19,6 +24,8 @@ TEMPLATE_FOLDERS = [str(Path(__file__).parent / "templates"), str(_THEIRS)]
 RUBRIC = "**Rubric"
 #: in a cell's metadata, for the template
 MARK = "coursekit_rubric"
+#: characters of a cell that is cut
+_BEGINNING = 500
 _MODEL = "<details><summary>Model answer</summary>\n\n{}\n\n</details>"
 
 
@@ -29,6 +36,7 @@ class ShowRubric(Preprocessor):
     """
 
     enabled = True
+    page_seconds = Float(PAGE_SECONDS, help="CPU seconds for formatting the cells of a page").tag(config=True)
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
         model = self._model_answers(resources)
@@ -38,7 +46,16 @@ class ShowRubric(Preprocessor):
                 cells.append(_for_the_grader(model[grade_id(cell)]))
             cells.append(cell)
         nb.cells = cells
+        self._within_budget(nb)
         return nb, resources
+
+    def _within_budget(self, nb: NotebookNode) -> None:
+        """Cut the cells for which a page has no time or no room. They are drawn here, and most of them remembered."""
+        budget = PageBudget(self.page_seconds, PAGE_CHARACTERS)
+        for cell in nb.cells:
+            draw = harmless_markdown if cell.cell_type == "markdown" else HighlightedCode()
+            if budget.out_of_time or not budget.take(len(draw(cell.source))):
+                cell.source = shortened(cell.source, _BEGINNING)
 
     def _model_answers(self, resources: ResourcesDict) -> dict[str, NotebookNode]:
         """The instructor's answers that a person grades, by name of cell; none if the source isn't there."""

@@ -78,7 +78,7 @@ def test_of_very_many_headings_the_first_can_be_linked_to():
 @pytest.mark.parametrize(
     ("source", "found"),
     [
-        ("# A\n## B #\n#C", ["A", "B #", "C"]),
+        ("# A\n## B #\n#C", ["A", "B", "C"]),
         ("A\n===\n\nB\n---\n\n---", ["A", "B"]),
         ("```\n# no\n```\n# yes\n~~~~\n# no\n~~~\n# no\n~~~~\n# yes", ["yes", "yes"]),
         ("    # no\n####### no\n\\# no", []),

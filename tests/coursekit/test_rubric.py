@@ -3,6 +3,7 @@
 from itertools import pairwise
 
 from nbconvert.exporters.exporter import ResourcesDict
+from nbformat import v4
 
 from coursekit.course import find_cell
 from coursekit.nbgrader_plugin.rubric import MARK, ShowRubric
@@ -41,6 +42,14 @@ def test_code_that_a_person_grades_is_shown_as_code(tiny_course, tiny_source):
     tiny_course.write_source(tiny_source)
     shown = shown_to_the_grader(tiny_course, tiny_course.assignment.released("double"))
     assert "```python\ndef double(x):" in shown["double"]
+
+
+def test_cells_for_which_a_page_has_no_time_are_cut(tiny_course):
+    notebook = tiny_course.assignment.released("double")
+    notebook.cells.append(v4.new_markdown_cell("x" * 1_000))
+    place = ResourcesDict(name="double", path=str(tiny_course.root))
+    shown = ShowRubric(page_seconds=0).preprocess(notebook, ResourcesDict(metadata=place))[0]
+    assert shown.cells[-1].source == "x" * 500 + "…"
 
 
 def test_without_the_source_notebook_nothing_is_added(tiny_course):
