@@ -5,6 +5,7 @@ import torch.nn.functional as F
 
 from coursekit.checks import (
     assert_close,
+    assert_differs,
     assert_reaches,
     assert_shape,
     assert_unchanged,
@@ -35,6 +36,7 @@ def test_leading_axes(student, draw):
     for place in [(0, 0, 0), (1, 2, 3)]:
         assert_close("one position alone", student.normalized(x[place]), output[place])
     assert_varies("output", output)  # two equal constants are close, too
+    assert_differs(output, x, "The output is the input.")
 
 
 @points(15)
