@@ -101,6 +101,44 @@ def test_a_blank_notebook_that_earns_points_is_a_problem(tiny_course):
     )
 
 
+def test_checks_that_an_answer_without_a_computation_passes_are_listed(tiny_course):
+    audit = run_audit(tiny_course.assignment, workers=1)
+    assert audit.given_away() == {
+        f"{kind} for double": ["test_unchanged (1)"] for kind in ("zeros", "ones", "nan")
+    } | {"input for double": ["test_gradient (2)", "test_unchanged (1)"]}
+    assert "    nan for double: test_unchanged (1)" in "\n".join(audit_lines(audit))
+
+
+AGAINST_ITSELF = '''
+import torch
+from coursekit.checks import assert_close, {helpers}points
+
+
+@points(10)
+def test_rows(student, draw):
+    """A row gives what it gives alone."""
+    x = draw.normal(3, 4)
+    output = student.double(x)
+    assert_close("first row", student.double(x[:1]), output[:1])
+    {check}
+'''
+
+
+def test_an_exercise_that_is_earned_without_a_computation_is_a_problem(tiny_course):
+    path = tiny_course.checks.parent / "mistakes.py"
+    path.write_text("MISTAKES = []\n")
+    tiny_course.checks.write_text(AGAINST_ITSELF.format(helpers="", check=""))
+    record(tiny_course.assignment, workers=1)
+    assert run_audit(tiny_course.assignment, workers=1).problems == [
+        f"given away: {kind} for double earn all points of test_double" for kind in ("zeros", "ones", "input")
+    ]
+    check = 'assert_varies("output", output)\n    assert_differs(output, x, "The output is the input.")'
+    tiny_course.checks.write_text(
+        AGAINST_ITSELF.format(helpers="assert_differs, assert_varies, ", check=check)
+    )
+    assert run_audit(tiny_course.assignment, workers=1).problems == []
+
+
 def test_an_edit_that_no_longer_fits_is_named(tiny_course):
     mistake = mistakes_of(tiny_course.assignment)[0]
     notebook = tiny_course.answer("def double(x):\n    return x + x")

@@ -6,6 +6,7 @@ import torch
 from coursekit.checks.compare import (
     CheckFailure,
     assert_close,
+    assert_differs,
     assert_varies,
     describe,
     difference,
@@ -111,3 +112,24 @@ def test_what_varies_passes():
     assert_varies("output", torch.tensor([1.0, 1.1]))
     assert_varies("mask", torch.tensor([True, False]))
     assert_varies("ids", torch.tensor([1, 2]))
+
+
+@pytest.mark.parametrize(
+    ("value", "other", "words"),
+    [
+        (torch.ones(2), torch.ones(2), "^Nothing moves$"),
+        (2.0, 2.0, "^Nothing moves$"),
+        (torch.full((2,), float("nan")), torch.ones(2), "NaN or infinity"),
+        (torch.ones(2), torch.full((2,), float("inf")), "NaN or infinity"),
+        (None, torch.ones(2), "no real numbers"),
+        (torch.ones(1, 9), torch.ones(9, 1), "should have the same shape"),
+    ],
+)
+def test_what_does_not_differ_fails(value, other, words):
+    with pytest.raises(CheckFailure, match=words):
+        assert_differs(value, other, "Nothing moves")
+
+
+def test_what_differs_somewhere_passes():
+    assert_differs(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 2.1]), "Nothing moves")
+    assert_differs(1.0, 2, "Nothing moves")

@@ -61,7 +61,9 @@ def test_the_page_about_writing_checks_shows_what_the_audit_prints_and_its_examp
         text = (checks / file).read_text()
         assert [line for line in lines if line.rstrip(",") not in text] == []
     course.coursekit("audit", NAME, "--workers", "1")
-    assert block("  test_normalized").rstrip() in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert block("  test_normalized").rstrip() in printed
+    assert block("  answers that compute nothing").rstrip() in printed
 
     path = checks / "test_normalized.py"
     path.write_text(path.read_text().replace("@points(40)", "@points(35)") + "\n\n" + block("@points(5)"))

@@ -3,7 +3,15 @@
 import torch
 import torch.nn.functional as F
 
-from coursekit.checks import assert_close, assert_reaches, assert_shape, assert_unchanged, points
+from coursekit.checks import (
+    assert_close,
+    assert_differs,
+    assert_reaches,
+    assert_shape,
+    assert_unchanged,
+    assert_varies,
+    points,
+)
 
 
 @points(40)
@@ -27,6 +35,8 @@ def test_leading_axes(student, draw):
     assert_shape("output", output, (2, 3, 4, 5))
     for place in [(0, 0, 0), (1, 2, 3)]:
         assert_close("one position alone", student.normalized(x[place]), output[place])
+    assert_varies("output", output)  # two equal constants are close, too
+    assert_differs(output, x, "The output is the input.")
 
 
 @points(15)

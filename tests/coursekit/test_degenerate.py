@@ -1,0 +1,88 @@
+"""Answers that compute nothing: the solution, with what it returns emptied."""
+
+import pytest
+import torch
+
+from coursekit.course import read_notebook
+from coursekit.degenerate import KINDS, degenerate_answers
+
+SOLUTION = """
+import torch
+from torch import nn
+
+weights = torch.tensor([0.25, 0.75])
+
+def double(x):
+    return 2 * x
+
+def everything(x):
+    return {"mask": x > 0, "ids": (torch.arange(3), [1, 2.5, True, "a"])}
+
+def change(values):
+    values.append(1)
+
+class Net(nn.Module):
+    def forward(self, x):
+        return x + 1
+
+class Words:
+    def encode(self, words):
+        return [4 for _ in words]
+
+    def __len__(self):
+        return 7
+"""
+
+
+def answer(tiny_course, tiny_source, kind: str) -> dict:
+    """The names that the cell defines with a degenerate answer of this kind in it."""
+    cell = next(cell for cell in tiny_source.cells if cell["id"] == "answer")
+    cell.source = SOLUTION
+    tiny_course.write_source(tiny_source)
+    (found,) = degenerate_answers(tiny_course.assignment, f"{kind} *")
+    (path,) = tiny_course.assignment.source_notebooks()
+    changed = found.apply(read_notebook(path))
+    namespace: dict = {}
+    exec(next(cell.source for cell in changed.cells if cell["id"] == "answer"), namespace)
+    return namespace
+
+
+def test_there_is_one_of_each_kind_for_each_answer_cell(tiny_course):
+    found = degenerate_answers(tiny_course.assignment)
+    assert [one.name for one in found] == [f"{kind} for double" for kind in KINDS]
+    assert {one.exercise for one in found} == {"test_double"}
+
+
+@pytest.mark.parametrize(("kind", "number"), [("zeros", 0.0), ("ones", 1.0), ("nan", float("nan"))])
+def test_shapes_and_types_stay_and_values_are_one_constant(tiny_course, tiny_source, kind, number):
+    names = answer(tiny_course, tiny_source, kind)
+    x = torch.tensor([[1.0, -2.0]])
+    right = torch.full((1, 2), number)
+    for value in (names["double"](x), names["Net"]()(x)):
+        assert torch.equal(value.nan_to_num(nan=9), right.nan_to_num(nan=9))
+    found = names["everything"](x)
+    assert found["mask"].dtype == torch.bool
+    assert found["mask"].unique().numel() == 1
+    ids, parts = found["ids"]
+    assert ids.dtype == torch.int64
+    assert ids.unique().numel() == 1
+    assert [type(part) for part in parts] == [int, float, bool, str]
+    assert parts[3] == ""
+    assert names["weights"].shape == (2,)
+    assert names["weights"].isnan().all() if kind == "nan" else names["weights"].unique().numel() == 1
+    assert names["Words"]().encode(["a", "b"]) == [int(kind == "ones")] * 2
+    assert len(names["Words"]()) == int(kind == "ones")
+
+
+def test_the_input_comes_back_where_it_has_the_right_shape(tiny_course, tiny_source):
+    names = answer(tiny_course, tiny_source, "input")
+    x = torch.tensor([[1.0, -2.0]])
+    assert torch.equal(names["double"](x), x)
+    assert torch.equal(names["Net"]()(x), x)
+    assert torch.equal(names["everything"](x)["ids"][0], torch.zeros(3, dtype=torch.int64))
+
+
+def test_what_a_function_does_to_its_arguments_is_undone(tiny_course, tiny_source):
+    values: list = []
+    answer(tiny_course, tiny_source, "zeros")["change"](values)
+    assert values == []
