@@ -138,17 +138,17 @@ class CanaryCourse:
         self.hand_in("bob", self.answer(f"# {self.canaries['submission']}\n{RIGHT}"))
         self._before = self._digests()
 
-    def grade(self, seconds: float = 60) -> dict:
+    def grade(self, seconds: float = 300) -> dict:
         """Autograde the class and write its feedback; gives each student's turn."""
         turns = graded_class(self.command("autograde"), self.root, self.environment(), seconds)
         with contextlib.suppress(subprocess.TimeoutExpired):  # then pages are missing, as witnesses see
-            self.run("generate_feedback", seconds=150)
+            self.run("generate_feedback", seconds=600)
         return turns
 
     def command(self, name: str) -> list[str]:
         return [sys.executable, "-m", "nbgrader", name, ASSIGNMENT, "--force", "--log-level=ERROR"]
 
-    def run(self, name: str, seconds: float = 300) -> subprocess.CompletedProcess:
+    def run(self, name: str, seconds: float = 900) -> subprocess.CompletedProcess:
         return subprocess.run(
             self.command(name), cwd=self.root, env=self.environment(), capture_output=True, text=True,
             timeout=seconds, check=False, start_new_session=True,
@@ -159,7 +159,7 @@ class CanaryCourse:
         command = [sys.executable, "-m", "coursekit", "autograde", ASSIGNMENT, "--workers", "1"]
         return subprocess.run(
             command, cwd=self.root, env=self.environment(), capture_output=True, text=True,
-            timeout=300, check=False, start_new_session=True,
+            timeout=900, check=False, start_new_session=True,
         )  # fmt: skip
 
     def all_honest(self) -> bool:

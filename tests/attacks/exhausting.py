@@ -172,8 +172,8 @@ def exhaust(name: str, aim: str, source: str, witness: Witness, **more: object) 
     return Attack(name, aim, any_of(witness, goes_ungraded), _START + WRONG + source, **more)
 
 
-#: wall time, so with room for a busy machine; a class of which nothing is heard for 60 s is ended
-SECONDS = takes(seconds=55)
+#: wall time, so with room for a busy machine; a class of which nothing is heard for five minutes is ended
+SECONDS = takes(seconds=240)
 #: the limits of the kernel's memory and files together, the server's and the grader's own growth, and some room
 _MEMORY = takes(memory=2300)
 

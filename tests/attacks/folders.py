@@ -24,7 +24,7 @@ from attacks.pages import runs_script
 
 BOTH = (NONE, NBGRADER)
 
-_SLOW = takes(seconds=20)
+_SLOW = takes(seconds=120)
 
 
 def _place(course: Any, student: str) -> str:

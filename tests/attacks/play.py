@@ -55,7 +55,7 @@ def _play_class(attacks: list[Attack], mode: str, slack: int) -> dict[str, str]:
                 attack.hand_in(course, attack.name)
             else:
                 course.hand_in(attack.name, course.answer(attack.source, attack.name))
-        turns = course.grade(60 * slack)
+        turns = course.grade(300 * slack)
         ended = course.all_honest()
         if os.environ.get("ATTACKS_SHOW"):
             print(mode, turns)

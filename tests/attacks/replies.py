@@ -59,7 +59,7 @@ _HEADER = '(2**62).to_bytes(8, "little") + b"{}"'
 _TENSOR = '{"$": "tensor", "key": "0"}'
 
 
-_BOUND = any_of(GRADED, takes(grader=1500, seconds=30))
+_BOUND = any_of(GRADED, takes(grader=1500, seconds=120))
 
 _FAILING = """
 def answer(self, buffers):

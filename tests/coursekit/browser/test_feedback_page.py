@@ -169,7 +169,7 @@ def test_the_top_says_total_status_repairs_and_what_to_look_at_first(graded, pag
     assert texts(page, ".total") == ["56 of 100 points"]
     (status,) = texts(page, ".status")
     assert status.startswith("Status: graded.")
-    assert "What was repaired: The test cell test_causal_mask was edited" in status
+    assert "What was noticed: The test cell test_causal_mask was edited" in status
     first = texts(page, ".first li")
     assert len(first) == 3
     assert "You left out the division by the root" in first[0]
