@@ -88,7 +88,7 @@ def encode(value: Any, describe: Callable[[Any], dict | None] | None = None) -> 
 
 
 def _odd_number(item: Any) -> dict | None:
-    """What stands for a number that JSON has no word for, or that not every parser takes; None for all others."""
+    """The stand-in for a number that JSON can't express, or that not every parser accepts; None for all others."""
     if type(item) is float and not math.isfinite(item):
         return {KIND: "number", "text": str(item)}
     if type(item) is int and not -(2**63) <= item < 2**63:
@@ -106,7 +106,7 @@ def read_number(text: str) -> int | float:
 def decode(buffers: list[Any], restore: Callable[[dict], Any] | None = None) -> Any:
     """The inverse of `encode`, for what the grader sent; replies are read by `coursekit.student.replies`.
 
-    `restore` turns the dict of a described object into what stands for it here.
+    `restore` turns the dict of a described object into its stand-in on this side.
 
     Raises:
         MessageError: the buffers don't keep to the format, whatever is wrong with them.

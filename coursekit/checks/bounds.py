@@ -31,7 +31,7 @@ def bounded(seconds: float = CHECK_SECONDS, mebibytes: int = CHECK_MEBIBYTES) ->
     """Stop what runs inside when it takes more processor time or memory than this.
 
     Both are counted for the whole process, and a process started inside would inherit the limit of memory. Where
-    /proc tells nothing, memory is not bounded; time is bounded in the main thread only, since signals arrive
+    /proc is missing, memory is not bounded; time is bounded in the main thread only, since signals arrive
     there; and where several threads come together, only the first is bounded.
 
     Raises:

@@ -157,7 +157,7 @@ class ClassRun:
             yield task, first if second is None else settled(first, second)
 
     def _submission(self, student: str) -> Submission:
-        """What is not read has no notebook, and nbgrader's own steps say what is the matter with it."""
+        """A file that can't be read yields no notebook; nbgrader's own steps report the reason."""
         submission = Submission(student)
         try:
             submission.problems = self._course.set_aside(student, self.assignment.name)

@@ -109,7 +109,7 @@ class RunningCourse:
         return rename_students(self.folders, assignment)
 
     def gradable(self, students: list[str]) -> list[str]:
-        """Those whose names the gradebook can keep, after `rename_students` has told of the others."""
+        """Those whose names the gradebook can keep, after `rename_students` has reported the others."""
         return [student for student in students if usable_name(student) == student]
 
     def set_aside(self, student: str, assignment: str) -> list[str]:

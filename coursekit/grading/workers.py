@@ -169,7 +169,7 @@ def _start(
 
 
 def _end_with_parent() -> None:
-    """Have the system end this process when the command is killed, even in the midst of a computation."""
+    """Have the system end this process when the command is killed, even midway through a computation."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 

@@ -72,7 +72,7 @@ class Writer:
         NbGrader.instance(config=config)  # from which the hook before autograding knows the folders
 
     def write(self, submission: Submission, assignment: str) -> list[str]:
-        """Write one student's results; gives what went wrong, in one line, or nothing.
+        """Write one student's results; returns what went wrong, in one line, or nothing.
 
         Raises:
             CourseError: nothing more can be written, for anybody.
@@ -106,7 +106,7 @@ def _require_space(error: BaseException, reason: str) -> None:
     """Raise CourseError for a failure that everybody else would meet, too."""
     if isinstance(error, OSError) and error.errno in _FOR_EVERYBODY:
         raise CourseError(
-            f"{reason}. Make room or give the right to write there, and run the same command again; it goes "
+            f"{reason}. Free some space or make it writable, then run the same command again; it goes "
             "on from here."
         ) from error
 

@@ -1,6 +1,6 @@
 """A user id for each kernel, when the grader is root: most of the system's quotas are counted by user.
 
-An id is taken by a lock on one byte of a file, so that graders on the same machine never give one to two kernels. The
+An id is taken by a lock on one byte of a file, so two graders on the same machine never use the same id. The
 lock ends with the process that holds it.
 """
 

@@ -132,7 +132,7 @@ def _bounded(draw: Callable[[str], str], source: str, tame: bool) -> str:
 
 
 def _formatted(source: str) -> str:
-    text = source.encode("utf-8", "replace").decode()  # half of a surrogate pair is no text
+    text = source.encode("utf-8", "replace").decode()  # half of a surrogate pair isn't text
     rendered = balanced(MarkdownWithMath(renderer=_Renderer()).render(text), _TAGS)
     clean = nh3.clean(
         rendered,

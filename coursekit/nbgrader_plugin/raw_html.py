@@ -1,7 +1,7 @@
 """HTML that a person wrote into markdown, made well-nested, so that no parser has to guess what was meant.
 
 An HTML parser repairs what isn't closed: it opens a forgotten `<b>` again in every paragraph that follows. With
-many of them a few kilobytes become gigabytes. Both steps here are linear and give each tag once.
+many of them a few kilobytes become gigabytes. Both steps here are linear and write each tag once.
 """
 
 import re
@@ -45,7 +45,7 @@ _WITHIN_TABLES = frozenset({"table", "thead", "tbody", "tr"})
 def canonical(fragment: str, tags: frozenset[str], attributes: frozenset[str]) -> str:
     """The fragment with its tags written in one way, and without comments, other tags and other attributes.
 
-    What isn't complete is text. The result is no finished HTML: it still has to be cleaned.
+    What isn't complete is text. The result is not finished HTML: it still has to be cleaned.
     """
     parts: list[str] = []
     at = 0

@@ -80,7 +80,7 @@ class Beside:
         return cls(folder, root / ".coursekit" / "set_aside" / inside, handed_out)
 
     def set_aside(self) -> list[str]:
-        """Move away what nbgrader can't read; gives a sentence for each thing, those of earlier times included.
+        """Move away what nbgrader can't read; returns a sentence for each item, including those moved earlier.
 
         Raises:
             StuckError: something can't be moved.

@@ -12,7 +12,7 @@ _CELL_MAGIC = re.compile(r"\s*%%.*")
 _MOST_TRANSFORMED, _MOST_MAGICS = 20_000, 50
 #: what the notebooks of a course call the parts of torch
 _USUAL = {"torch": "torch", "nn": "torch.nn", "F": "torch.nn.functional"}
-#: what can run code that does not stand in the cell, called by name or found anywhere
+#: names that can run code that isn't in the cell, whether called or only mentioned
 _CALLS = {"exec", "eval", "compile", "__import__"}
 _ANYWHERE = {
     *("builtins", "__builtins__", "import_module", "attrgetter", "__getattribute__", "__dict__"),
@@ -157,7 +157,7 @@ def _names_in(text: str | None) -> list[str]:
 
 
 def _text(node: ast.AST) -> str | None:
-    """The string that an expression of constant strings gives."""
+    """The value of an expression of constant strings."""
     match node:
         case ast.Constant(value=str(text)):
             return text

@@ -14,7 +14,7 @@ from nbformat import NotebookNode, v4
 from coursekit.course import PLACEHOLDER, grade_id, is_answer_cell, is_locked_cell, is_test_cell
 from coursekit.student.definitions import Definitions, code_in, definitions_in, expected_names, is_code
 
-#: a text that is there more often tells nothing about places
+#: a text that occurs more often says nothing about places
 _OFTEN = 10
 
 

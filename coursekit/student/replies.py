@@ -1,7 +1,7 @@
 """What a reply of the agent may hold: every field has a type and a bound, and one that breaks them is refused.
 
 The agent runs in the student's process, so a reply can be anything. Its size is judged before it is parsed, and
-what it may say stands in the types below.
+the types below say what it may contain.
 """
 
 import re
@@ -115,7 +115,7 @@ def read_reply(buffers: list[bytes], restore: Callable[[ModuleItem | ObjectItem]
 
     Args:
         buffers: the JSON and the safetensors file that `coursekit.messages.encode` makes.
-        restore: makes what stands here for an object that stays in the kernel.
+        restore: makes the stand-in for an object that stays in the kernel.
 
     Raises:
         MessageError: the reply doesn't keep to the format, whatever is wrong with it.

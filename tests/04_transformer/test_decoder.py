@@ -100,7 +100,7 @@ def test_order_matters(draw, make_stack):
     assert_differs(
         swapped,
         before,
-        "With two earlier tokens swapped, the last position gives the same: the positions are missing.",
+        "With two earlier tokens swapped, the last position returns the same: the positions are missing.",
         atol=1e-4,
     )
 

@@ -116,7 +116,7 @@ from coursekit.checks import assert_close, {helpers}points
 
 @points(10)
 def test_rows(student, draw):
-    """A row gives what it gives alone."""
+    """A row has the same output in a batch as alone."""
     x = draw.normal(3, 4)
     output = student.double(x)
     assert_close("first row", student.double(x[:1]), output[:1])
