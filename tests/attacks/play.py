@@ -40,6 +40,10 @@ def play(attacks: Sequence[Attack], mode: str, slack: int = 1) -> dict[str, str]
     groups += [[attack] for attack in todo if attack not in together]
     for group in groups:
         found |= _play_class(group, mode, slack)
+        if mode not in NBGRADER_ALONE and len(group) > 1:
+            # memory and time are those of the whole machine, where others work too: what is real shows again
+            measured = [attack for attack in group if found[attack.name].startswith("took ")]
+            found |= _play_class(measured, mode, slack) if measured else {}
     return found
 
 

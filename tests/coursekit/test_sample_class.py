@@ -164,7 +164,7 @@ def test_unreadable_and_missing_submissions_have_no_points_instead_of_zero(grade
         ("wrong-type", "a str"),
         ("wrong-shape", "has shape"),
         ("endless-loop-in-a-cell", "it ran past 20 s"),
-        ("endless-loop-in-a-call", "ran longer than 5 s and was stopped"),
+        ("endless-loop-in-a-call", "ran past 5 s and was stopped"),
         ("endless-loop-that-ignores-interrupts", "ignored the interrupt"),
         ("os-exit-in-a-cell", "ended the Python process"),
         ("os-exit-in-a-call", "ended the Python process"),
