@@ -131,7 +131,7 @@ def child():
             ends += [a, b]
             for end in (a, b):
                 end.setblocking(False)
-                end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 8 * MIB)
+                if LARGER: end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 8 * MIB)
                 try:
                     while True: end.send(b"x" * 65536)
                 except BlockingIOError: pass
@@ -210,7 +210,14 @@ ATTACKS = [
     exhaust(
         "fills-memory-with-socket-buffers",
         "Gigabytes in the buffers of socket pairs.",
-        _PIPES,
+        _PIPES.replace("LARGER", "False"),
+        _MEMORY,
+        kernel=True,
+    ),
+    exhaust(
+        "fills-memory-with-larger-socket-buffers",
+        "More gigabytes, since the buffers are made as large as the system allows.",
+        _PIPES.replace("LARGER", "True"),
         _MEMORY,
         kernel=True,
     ),

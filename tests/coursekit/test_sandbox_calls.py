@@ -33,6 +33,7 @@ ALLOWED = [
         ("close", (9999,), "EBADF"),
         ("futex", (0, 1, 0, 0, 0, 0), "EFAULT"),
     ),
+    *(("setsockopt", (9999, 1, 2, "buffer", 4), "EBADF"), ("setsockopt", (9999, 6, 7, "buffer", 4), "EBADF")),
     *(("flock", (9999, 1), "EBADF"), ("copy_file_range", (9999, 0, 9999, 0, 1, 0), "EBADF")),
 ]
 REFUSED = [
@@ -48,6 +49,7 @@ REFUSED = [
     *(("shmget", (0, 4096, 0o1600), EPERM), ("msgget", (0, 0o1600), EPERM), ("semget", (0, 1, 0o1600), EPERM)),
     *(("fcntl", ("pipe", 1031, 1 << 20), EPERM), ("fcntl", ("pipe", 1024, 0), EPERM), ("fcntl", ("pipe", 1026, 0), EPERM)),
     # memory of no process
+    *(("setsockopt", (9999, 1, option, "buffer", 4), EPERM) for option in (7, 8, 32, 33)),
     *(("memfd_create", (0, 0), EPERM), ("memfd_secret", (0,), EPERM), ("vmsplice", (0, 0, 0, 0), EPERM)),
     *(("splice", (0, 0, 0, 0, 0, 0), EPERM), ("tee", (0, 0, 0, 0), EPERM), ("userfaultfd", (0,), EPERM)),
     # other processes
@@ -158,7 +160,7 @@ def test_every_step_of_the_filter_leads_to_another_and_the_last_one_refuses(mach
 
 
 def test_no_refused_call_is_on_the_list():
-    looked_at = {"socket", "socketpair", "clone", "clone3", "fcntl", "ioctl"}
+    looked_at = {"socket", "socketpair", "clone", "clone3", "fcntl", "ioctl", "setsockopt"}
     refused = {name for name, *_ in REFUSED} - looked_at
     for machine in ("x86_64", "aarch64"):
         assert refused & set(calls.numbers(machine)) == set()

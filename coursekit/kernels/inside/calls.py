@@ -26,6 +26,7 @@ _AF_UNIX, _AF_INET, _AF_INET6, _AF_NETLINK = 1, 2, 10, 16
 _NEW_NAMESPACES = 0x00020000 | 0x02000000 | 0x04000000 | 0x08000000 | 0x10000000 | 0x20000000 | 0x40000000
 # pipes beyond the usual size, and notices and leases on files, come from quotas of the user
 _F_SETLEASE, _F_NOTIFY, _F_SETPIPE_SZ = 1024, 1026, 1031
+_SOL_SOCKET, _BUFFER_SIZES = 1, (7, 8, 32, 33)  # a larger buffer is memory of no process
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C  # typing into a terminal
 
 Step = tuple[int, int, int, int]
@@ -54,6 +55,10 @@ def program(machine: str) -> list[Step]:
         "clone3": [_end(_UNKNOWN)],  # its flags are out of sight; glibc then takes clone
         "fcntl": _all_but(1, _F_SETLEASE, _F_NOTIFY, _F_SETPIPE_SZ),
         "ioctl": _all_but(1, _TIOCSTI, _TIOCLINUX),
+        "setsockopt": [
+            *(_load(1), (_IF_EQUAL, 1, 0, _SOL_SOCKET), _end(_ALLOW)),
+            *_all_but(2, *_BUFFER_SIZES),
+        ],
     }
     steps = [_load_word(_MACHINE), (_IF_EQUAL, 1, 0, _MACHINES[machine][1]), _end(_REFUSE)]
     steps += [_load_word(_NUMBER), (_IF_AT_LEAST, 0, 1, _OTHER_TABLE), _end(_REFUSE)]
