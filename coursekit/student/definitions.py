@@ -80,20 +80,29 @@ def pieces_of(source: str) -> list[Piece]:
 def definitions_in(source: str, wanted: frozenset[str]) -> str:
     """The statements of a cell that define `wanted`, with the comments above them; empty if one is not answered.
 
-    Where numbers may be drawn, so are the seeds.
+    Variables come with all that is computed before them.
     """
-    pieces = pieces_of(source)
-    defining = [piece for piece in pieces if wanted & _bound(piece.statement)]
-    if not all(isinstance(piece.statement, _FUNCTIONS) for piece in defining):
-        defining = [piece for piece in pieces if piece in defining or piece.is_seed]
-    found = "\n\n\n".join(piece.text for piece in defining)
+    found = "\n\n\n".join(piece.text for piece in _defining(pieces_of(source), wanted))
     return "" if PLACEHOLDER.search(found) else found
 
 
-def without_definitions(source: str, wanted: frozenset[str]) -> str:
-    """The other statements of a cell; empty if these are seeds only."""
-    rest = [piece for piece in pieces_of(source) if not wanted & _bound(piece.statement)]
-    return "\n\n\n".join(piece.text for piece in rest) if not all(p.is_seed for p in rest) else ""
+def without_definitions(source: str, *copied: frozenset[str]) -> str:
+    """What `definitions_in` leaves of a cell; empty if these are seeds only."""
+    pieces = pieces_of(source)
+    gone = {id(piece) for wanted in copied for piece in _defining(pieces, wanted)}
+    rest = [piece for piece in pieces if id(piece) not in gone]
+    return "" if all(piece.is_seed for piece in rest) else "\n\n\n".join(piece.text for piece in rest)
+
+
+def _defining(pieces: list[Piece], wanted: frozenset[str]) -> list[Piece]:
+    places = [place for place, piece in enumerate(pieces) if wanted & _bound(piece.statement)]
+    if not all(isinstance(pieces[place].statement, _FUNCTIONS) for place in places):
+        places = [
+            place
+            for place in range(places[-1] + 1)
+            if place in places or not isinstance(pieces[place].statement, _FUNCTIONS)
+        ]
+    return [pieces[place] for place in places]
 
 
 def code_in(source: str) -> str:

@@ -40,7 +40,7 @@ class Gathering:
     def __init__(self, work: Restored) -> None:
         self._work = work
         #: by the id of a cell that holds kept additions: that cell, the one they come from, the names that were copied
-        self._additions: dict[int, tuple[NotebookNode, NotebookNode, set[str]]] = {}
+        self._additions: dict[int, tuple[NotebookNode, NotebookNode, list[frozenset[str]]]] = {}
 
     def keep_additions(self) -> None:
         """Put what answers need of the code that was added to given, test and demo cells into cells above these."""
@@ -64,7 +64,7 @@ class Gathering:
             if source:
                 added = v4.new_code_cell(source)
                 above[id(cell)].append(added)
-                self._additions[id(added)] = added, cell, set()
+                self._additions[id(added)] = added, cell, []
         self._work.cells[:] = [one for cell in self._work.cells for one in (*above[id(cell)], cell)]
 
     def gather_answers(self) -> None:
@@ -97,7 +97,7 @@ class Gathering:
             host = self._work.cells[found[-1]]
             for place in found:
                 if id(self._work.cells[place]) in self._additions:
-                    self._additions[id(self._work.cells[place])][2].update(wanted)
+                    self._additions[id(self._work.cells[place])][2].append(wanted)
             if places[id(own)] < found[-1]:  # it may need what that cell defines above the answer
                 self._work.cells.insert(found[-1] + 1, own)
                 del self._work.cells[places[id(own)]]
@@ -109,7 +109,7 @@ class Gathering:
     def note_additions(self) -> None:
         """Leave of the kept additions what no answer cell holds by now, and say so."""
         for added, _, copied in self._additions.values():
-            added.source = without_definitions(added.source, frozenset(copied)) if copied else added.source
+            added.source = without_definitions(added.source, *copied) if copied else added.source
         self._work.remove({id(added) for added, _, _ in self._additions.values() if not added.source})
         for place, cell in enumerate(self._work.cells):
             if id(cell) in self._additions:

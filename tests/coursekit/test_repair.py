@@ -384,11 +384,11 @@ def two_with(two, two_released):
     return notebook
 
 
-def test_the_seed_of_an_answer_of_variables_comes_with_it(two_released):
+def test_variables_come_with_the_seed_and_whatever_is_computed_before_them(two_released):
     cell = find_cell(two_released, "half")
     cell.source = "torch.manual_seed(1)\nx = None\ny = None"
     submitted = deepcopy(two_released)
-    answer = "torch.manual_seed(1)\nx = torch.randn(3)\ny = x / 2"
+    answer = "torch.manual_seed(1)\nx = torch.randn(3)\nz = x * 1\ny = z / 2"
     find_cell(submitted, "half").source = "# solved below"
     find_cell(submitted, "test_half").source = f"{answer}\n{find_cell(submitted, 'test_half').source}"
     notebook, _ = repair(submitted, two_released)
