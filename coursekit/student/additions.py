@@ -22,25 +22,27 @@ class _Addition:
 
 
 def needed_additions(
-    edited: Iterable[tuple[str, str]], sources: Iterable[str], wanted: Set[str], bound: Set[str]
+    edited: Iterable[tuple[str, str, bool]], sources: Iterable[str], wanted: Set[str], bound: Set[str]
 ) -> list[str]:
     """For each edited cell the statements that were added to it and that the student's code does not run without.
 
     Args:
-        edited: what was handed in, and what was handed out in its place.
+        edited: what was handed in, what was handed out in its place, and whether the exercise asks for all that is
+            bound there.
         sources: the student's code that runs.
         wanted: names that the exercises ask for.
         bound: names that are bound without the edited cells.
     """
-    left = _BUDGET
+    left, asked = _BUDGET, set(wanted)
     found: list[list[_Addition]] = []
-    for submitted, released in edited:
+    for submitted, released, is_answer in edited:
         affordable = len(submitted) <= min(LONGEST, left)
         left -= len(submitted) if affordable else 0
         found.append(_added(submitted, released) if affordable else [])
+        asked |= {name for one in found[-1] for name in one.binds if is_answer}
     if not any(found):
         return ["" for _ in found]
-    missing = set(wanted - bound)
+    missing = asked - bound
     for source in sources:
         if len(source) <= min(LONGEST, left):
             left -= len(source)

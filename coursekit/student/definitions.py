@@ -80,7 +80,7 @@ def pieces_of(source: str) -> list[Piece]:
 def definitions_in(source: str, wanted: frozenset[str]) -> str:
     """The statements of a cell that define `wanted`, with the comments above them; empty if one is not answered.
 
-    Variables come with all that is computed before them.
+    Variables come with all that is computed beside them.
     """
     found = "\n\n\n".join(piece.text for piece in _defining(pieces_of(source), wanted))
     return "" if PLACEHOLDER.search(found) else found
@@ -97,11 +97,7 @@ def without_definitions(source: str, *copied: frozenset[str]) -> str:
 def _defining(pieces: list[Piece], wanted: frozenset[str]) -> list[Piece]:
     places = [place for place, piece in enumerate(pieces) if wanted & _bound(piece.statement)]
     if not all(isinstance(pieces[place].statement, _FUNCTIONS) for place in places):
-        places = [
-            place
-            for place in range(places[-1] + 1)
-            if place in places or not isinstance(pieces[place].statement, _FUNCTIONS)
-        ]
+        return [p for p in pieces if not isinstance(p.statement, _FUNCTIONS) or wanted & _bound(p.statement)]
     return [pieces[place] for place in places]
 
 

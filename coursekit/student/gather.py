@@ -6,7 +6,15 @@ from typing import Protocol
 
 from nbformat import NotebookNode, v4
 
-from coursekit.course import PLACEHOLDER, grade_id, is_answer_cell, is_demo, is_locked_cell, is_test_cell
+from coursekit.course import (
+    PLACEHOLDER,
+    exercise_name,
+    grade_id,
+    is_answer_cell,
+    is_demo,
+    is_locked_cell,
+    is_test_cell,
+)
 from coursekit.student.additions import needed_additions, text_added_to
 from coursekit.student.definitions import Definitions, definitions_in, is_code, without_definitions
 
@@ -54,7 +62,7 @@ class Gathering:
             and not self._is_unanswered(grade_id(cell))
         ]
         kept = needed_additions(
-            [(submitted, released) for _, submitted, released in self._work.edited],
+            [(was, released, self._is_of_variables(cell)) for cell, was, released in self._work.edited],
             [cell.source for cell in running if self._is_students_code(cell)],
             frozenset(name for names in self._work.expected.values() for name in names),
             frozenset(name for cell in running for name in self._work.definitions.of(cell.source)),
@@ -154,6 +162,13 @@ class Gathering:
             cell = self._additions[id(cell)][1]
         what = "test cell" if is_test_cell(cell) else "demo cell" if is_demo(cell) else "cell"
         return f"{what} `{grade_id(cell)}`" if grade_id(cell) else f"{what} number {number}"
+
+    def _is_of_variables(self, cell: NotebookNode) -> bool:
+        """True for the test cell of an unanswered exercise that asks for variables; their names are not known."""
+        name = exercise_name(grade_id(cell) or "")
+        source = self._work.known[name].source if name in self._work.expected else ""
+        defines = any(text in source for text in ("def ", "class "))
+        return is_test_cell(cell) and self._is_unanswered(name) and not defines
 
     def _is_unanswered(self, name: str | None) -> bool:
         """True for an answer cell that is as it was handed out, still has its placeholder, or holds comments only."""
