@@ -96,8 +96,8 @@ _BELOW = (
 def forbid(*patterns: str) -> Any:
     """An autouse fixture for `conftest.py`: no exercise counts whose answer names one of these.
 
-    Looked for in the syntax tree of the answer cell and of those cells of the student's that it builds on.
-    Patterns are shell-style, as in `Transformer*`; `torch._C` and `torch.ops` are always forbidden. A student who wants to
+    Looked for in the definitions of the exercise's names and in whatever of the student's these depend on, in any
+    cell. A comparison with a ready-made function beside an answer costs nothing. Patterns are shell-style, as in `Transformer*`; `torch._C` and `torch.ops` are always forbidden. A student who wants to
     can get round this, so a cell that uses `exec` or the like is noted for the person who grades.
     """
     everything = (*patterns, *_BELOW)
@@ -112,7 +112,7 @@ def forbid(*patterns: str) -> Any:
             if way := roundabout(source):
                 note = f"The cell `{name}` uses `{way}`, which can hide what an answer uses: a person should look at it."
                 notes += [] if note in notes else [note]
-        for source in student.answer_code(exercise_name(request.path.stem)):
+        for source in student.used_code(exercise_name(request.path.stem)):
             word = mentions(source, everything)
             if word:
                 fail(

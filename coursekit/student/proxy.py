@@ -73,6 +73,10 @@ class Student:
         """Sources of an answer cell and of the student's other cells that it builds on."""
         return self._submission.answer_code(grade_id)
 
+    def used_code(self, grade_id: str) -> list[str]:
+        """The statements of the student's that the exercise depends on, a text for each cell."""
+        return self._submission.used_code(grade_id)
+
     def own_code(self) -> dict[str, str]:
         """Sources of all cells that the student wrote or changed, by what the cell is called."""
         return self._submission.own_code()

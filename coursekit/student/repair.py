@@ -11,8 +11,9 @@ from difflib import SequenceMatcher
 
 from nbformat import NotebookNode, v4
 
-from coursekit.course import PLACEHOLDER, grade_id, is_answer_cell, is_locked_cell, is_test_cell
-from coursekit.student.definitions import Definitions, code_in, definitions_in, expected_names, is_code
+from coursekit.course import PLACEHOLDER, grade_id, is_answer_cell, is_demo, is_locked_cell, is_test_cell
+from coursekit.student.definitions import Definitions, code_in, expected_names, is_code
+from coursekit.student.gather import Gathering, listed, squeezed
 
 #: a text that occurs more often says nothing about places
 _OFTEN = 10
@@ -23,14 +24,19 @@ def repair(submitted: NotebookNode, released: NotebookNode) -> tuple[NotebookNod
 
     Of an answer cell that is there twice the last answered one counts; the earlier ones stay as ordinary cells. A
     cell whose mark was stripped is found again by its id, its text, the names it defines, or its place. An answer
-    that was written into another cell is copied to its own. Cells of the student's own are kept.
+    that was written into another cell is copied to its own. Cells of the student's own are kept, and so is what answers
+    need of the code that was added to cells that are put back or not run.
     """
     work = _Repair(submitted, released)
     work.find_marked()
     work.find_stripped()
     work.restore()
     work.insert_missing()
-    work.gather_answers()
+    gathering = Gathering(work)
+    gathering.keep_additions()
+    gathering.gather_answers()
+    gathering.note_additions()
+    gathering.gather_texts()
     _make_ids_unique(work.cells)
     notebook = v4.new_notebook(metadata=deepcopy(released.metadata))
     notebook.cells = work.cells
@@ -49,8 +55,13 @@ class _Repair:
         }
         self.present: dict[str, NotebookNode] = {}
         self.notes: list[str] = []
-        self._definitions = Definitions()
-        self._as_released = {_squeezed(cell.source) for cell in released.cells if cell.cell_type == "code"}
+        self.definitions = Definitions()
+        #: cells that are not what the student runs: each with what was handed in there, and what was handed out
+        self.edited: list[tuple[NotebookNode, str, str]] = []
+        self._removed_copies: dict[str, list[str]] = defaultdict(list)
+        #: what unmarked cells were when they were handed out, by the id of the object
+        self.handed_out: dict[int, NotebookNode] = {}
+        self.as_released = {squeezed(cell.source) for cell in released.cells if cell.cell_type == "code"}
 
     def find_marked(self) -> None:
         """The cells that carry a known grade_id. Of several with the same one, one is kept as such."""
@@ -67,8 +78,10 @@ class _Repair:
             others = [cell for cell in found if cell is not chosen]
             for cell in others:
                 cell.metadata.pop("nbgrader")
-            copies = [cell for cell in others if name not in self.expected or self._is_blank(name, cell)]
+            copies = [cell for cell in others if name not in self.expected or self.is_blank(name, cell)]
             superfluous |= {id(cell) for cell in copies}
+            if name not in self.expected:
+                self._removed_copies[name] += [cell.source for cell in copies if cell.cell_type == "code"]
             if len(others) > len(copies):
                 which = "last one" if chosen is found[-1] else "last one that answers it"
                 self.notes.append(f"The cell `{name}` is in the notebook more than once: the {which} counts.")
@@ -77,7 +90,7 @@ class _Repair:
                     f"The cell `{name}` is in the notebook more than once: "
                     + ("one copy was removed." if len(copies) == 1 else "its copies were removed.")
                 )
-        self._remove(superfluous)
+        self.remove(superfluous)
 
     def find_stripped(self) -> None:
         """Unmarked cells that are marked ones of the release: by id, text, names, or place."""
@@ -93,15 +106,15 @@ class _Repair:
                     self.present[name] = stripped[name] = cell
                     taken.add(id(cell))
         if stripped:
-            listed = _listed(name for name in self.known if name in stripped)
-            self.notes.append(f"Marks that nbgrader needs were missing and were put back: {listed}.")
+            names = listed(name for name in self.known if name in stripped)
+            self.notes.append(f"Marks that nbgrader needs were missing and were put back: {names}.")
         blank = {
-            _squeezed(self.known[name].source)
+            squeezed(self.known[name].source)
             for name in self.expected
             if PLACEHOLDER.search(self.known[name].source)
         }
         mine = {id(cell) for cell in self.present.values()}
-        self._remove({id(c) for c in self.cells if id(c) not in mine and _squeezed(c.source) in blank})
+        self.remove({id(c) for c in self.cells if id(c) not in mine and squeezed(c.source) in blank})
 
     def restore(self) -> None:
         """Give the cells that were found the mark, the type and, where it is the instructor's, the text."""
@@ -112,6 +125,8 @@ class _Repair:
             cell.clear()
             cell.update(deepcopy(original))
             if locked:
+                handed_in = [*self._removed_copies[name], *([source] if kind == "code" else [])]
+                self._note_edits(cell, handed_in, original)
                 if source != original.source:
                     what = "test cell" if is_test_cell(original) else "given cell"
                     self.notes.append(
@@ -137,61 +152,21 @@ class _Repair:
         self.cells = [c for index, cell in enumerate(cells) for c in (*added[index], cell) if c is not None]
         if gone:
             self.notes.append(
-                f"Cells that were missing were put back as they were handed out: {_listed(gone)}."
-            )
-
-    def gather_answers(self) -> None:
-        """Copy answers that were written into other cells to the cells where they belong.
-
-        What defines the expected names says which is which. The cell that nobody answered would otherwise define
-        them again, without an answer.
-        """
-        unanswered = [
-            n for n, wanted in self.expected.items() if wanted and self._is_blank(n, self.present[n])
-        ]
-        if not unanswered:
-            return
-        hosts = {
-            one: cell
-            for cell in self.cells
-            if self._is_students_code(cell)
-            for one in self._definitions.of(cell.source)
-        }
-        for name in unanswered:
-            wanted, own = self.expected[name], self.present[name]
-            if not wanted <= hosts.keys():
-                continue
-            places = {id(cell): index for index, cell in enumerate(self.cells)}
-            found = sorted({places[id(hosts[one])] for one in wanted})
-            pieces = [definitions_in(self.cells[place].source, wanted) for place in found]
-            if not all(pieces):
-                continue
-            own.source = "\n\n\n".join(pieces)
-            host = self.cells[found[-1]]
-            if places[id(own)] < found[-1]:  # it may need what that cell defines above the answer
-                self.cells.insert(found[-1] + 1, own)
-                del self.cells[places[id(own)]]
-            label = f"`{grade_id(host)}`" if grade_id(host) else f"number {found[-1] + 1}"
-            self.notes.append(
-                f"The answer to `{name}` was found in the cell {label} and copied to its own cell."
+                f"Cells that were missing were put back as they were handed out: {listed(gone)}."
             )
 
     def _chosen(self, name: str, found: list[NotebookNode]) -> NotebookNode:
-        answered = [cell for cell in found if not self._is_blank(name, cell)] or found
+        answered = [cell for cell in found if not self.is_blank(name, cell)] or found
         wanted = self.expected.get(name)
-        defining = [c for c in answered if wanted and wanted <= self._definitions.of(c.source)]
+        defining = [c for c in answered if wanted and wanted <= self.definitions.of(c.source)]
         return (defining or answered)[-1]
 
-    def _is_blank(self, name: str, cell: NotebookNode) -> bool:
-        source = _squeezed(cell.source)
-        return not source or source == _squeezed(self.known[name].source)
+    def is_blank(self, name: str, cell: NotebookNode) -> bool:
+        source = squeezed(cell.source)
+        return not source or source == squeezed(self.known[name].source)
 
-    def _is_students_code(self, cell: NotebookNode) -> bool:
-        return (
-            cell.cell_type == "code"
-            and not is_locked_cell(cell)
-            and _squeezed(cell.source) not in self._as_released
-        )
+    def _note_edits(self, cell: NotebookNode, handed_in: list[str], original: NotebookNode) -> None:
+        self.edited += [(cell, source, original.source) for source in handed_in if source != original.source]
 
     def _turned_back(self, name: str, kind: str, source: str) -> str:
         """The text of an answer whose cell has become one of another type, as its own type needs it."""
@@ -201,11 +176,11 @@ class _Repair:
             self.notes.append(f"{was}; it was turned back into a {own} cell.")
             return source
         code, wanted = code_in(source), self.expected[name]
-        if not source.strip() or (is_code(code) and wanted <= self._definitions.of(code)):
+        if not source.strip() or (is_code(code) and wanted <= self.definitions.of(code)):
             self.notes.append(f"{was}; it was turned back into a code cell.")
             return code
         self.notes.append(
-            f"{was}, and its text isn't code that defines {_listed(sorted(wanted)) or 'anything'}, so it "
+            f"{was}, and its text isn't code that defines {listed(sorted(wanted)) or 'anything'}, so it "
             "can't be run. Turn it into a code cell."
         )
         return "\n".join(f"# {line}" for line in source.split("\n"))
@@ -219,8 +194,12 @@ class _Repair:
             if not grade_id(cell):
                 original = by_id.get(cell.get("id")) or by_source.get(cell.source.strip())
                 cell.metadata = deepcopy(original.metadata) if original is not None else NotebookNode()
+                if original is not None:
+                    self.handed_out[id(cell)] = original
+                    if is_demo(cell) and cell.cell_type == "code":
+                        self._note_edits(cell, [cell.source], original)
 
-    def _remove(self, unwanted: set[int]) -> None:
+    def remove(self, unwanted: set[int]) -> None:
         self.cells[:] = [cell for cell in self.cells if id(cell) not in unwanted]
 
     def _by_id(self, missing: list[str], free: list[NotebookNode]) -> Iterable[tuple[str, NotebookNode]]:
@@ -236,7 +215,7 @@ class _Repair:
         for cell in free:
             code = cell.source if cell.cell_type == "code" else code_in(cell.source)
             if cell.cell_type == "code" or "def " in code or "class " in code:
-                for name in self._definitions.of(code):
+                for name in self.definitions.of(code):
                     defining[name].append(cell)
         for name in missing:
             wanted = self.expected.get(name)
@@ -265,11 +244,3 @@ def _make_ids_unique(cells: list[NotebookNode]) -> None:
         if not cell.get("id") or cell["id"] in seen:
             cell["id"] = v4.new_raw_cell()["id"]
         seen.add(cell["id"])
-
-
-def _squeezed(source: str) -> str:
-    return "\n".join(line.rstrip() for line in source.strip().splitlines() if line.strip())
-
-
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(f"`{name}`" for name in names)

@@ -6,8 +6,9 @@ from functools import cached_property
 
 from nbformat import NotebookNode
 
-from coursekit.course import PLACEHOLDER, find_cell, grade_id, is_locked_cell
+from coursekit.course import PLACEHOLDER, find_cell, grade_id, is_demo, is_locked_cell
 from coursekit.student import names
+from coursekit.student.reach import reached_code
 
 
 class Submission:
@@ -17,6 +18,7 @@ class Submission:
         self.notebook = notebook
         self.released = released
         self._answer_code: dict[str, list[str]] = {}
+        self._used_code: dict[str, list[str]] = {}
 
     @property
     def seed(self) -> int:
@@ -72,6 +74,15 @@ class Submission:
             self._answer_code[name] = [self.notebook.cells[index].source for index in reached]
         return self._answer_code[name]
 
+    def used_code(self, name: str) -> list[str]:
+        """The statements that the exercise `name` depends on, of all cells that the student wrote or changed."""
+        if name not in self._used_code:
+            cell = find_cell(self.released, name) if self.released is not None else None
+            wanted = names.defined_names(cell.source) if cell is not None else frozenset()
+            sources = [self.notebook.cells[index].source for index in sorted(self._own_cells)]
+            self._used_code[name] = reached_code(sources, wanted) if wanted else self.answer_code(name)
+        return self._used_code[name]
+
     def own_code(self) -> dict[str, str]:
         """Sources of all cells that the student wrote or changed, by what the cell is called."""
         return {self.label(index): self.notebook.cells[index].source for index in sorted(self._own_cells)}
@@ -98,7 +109,10 @@ class Submission:
         return {
             index
             for index, cell in enumerate(self.notebook.cells)
-            if cell.cell_type == "code" and not is_locked_cell(cell) and not self._is_given(cell)
+            if cell.cell_type == "code"
+            and not is_locked_cell(cell)
+            and not is_demo(cell)
+            and not self._is_given(cell)
         }
 
     def _is_given(self, cell: NotebookNode) -> bool:

@@ -4,6 +4,8 @@ import pytest
 from nbformat import v4
 
 from coursekit.checks.run import grade
+from coursekit.student.names import mentions
+from coursekit.student.reach import needed_names, reached_code
 
 CONFTEST = "from coursekit.checks import forbid\n\nonly_own_code = forbid('mul')\n"
 
@@ -51,3 +53,62 @@ def test_a_way_round_the_ban_is_noted_once_and_costs_nothing(grade_with):
     assert note == (
         "The cell `number 6` uses `builtins`, which can hide what an answer uses: a person should look at it."
     )
+
+
+OWN = "def double(x):\n    output = 2 * x\n    return output"
+BESIDE = [
+    "print(torch.equal(double(torch.ones(2)), torch.mul(torch.ones(2), 2)))",
+    "output = torch.mul(torch.ones(2), 2)",
+    "for n in (1, 2):\n    assert double(n) == torch.mul(torch.tensor(n), 2)",
+    "with torch.no_grad():\n    expected = torch.mul(torch.ones(2), 2)",
+    "def test_double():\n    assert double(1) == torch.mul(torch.tensor(1), 2)\ntest_double()",
+    "from torch import mul, add",
+    "expected = []\nexpected.append(torch.mul(torch.ones(2), 2))",
+]
+ALIASES = [
+    "double = torch.mul",
+    "double = lambda x: torch.mul(x, 2)",
+    "twice = torch.mul\ndef double(x):\n    return twice(x, 2)",
+    "from torch import mul as twice\ndef double(x):\n    return twice(x, 2)",
+    "first = torch.mul\nsecond = first\ndef double(x):\n    return second(x, 2)",
+    "ways = {}\nways['a'] = torch.mul\ndef double(x):\n    return ways['a'](x, 2)",
+    "ways = []\nways.append(torch.mul)\ndef double(x):\n    return ways[0](x, 2)",
+    "def double(x):\n    return double.way(x, 2)\ndouble.way = torch.mul",
+    "class Ways:\n    pass\nsetattr(Ways, 'way', torch.mul)\ndef double(x):\n    return Ways.way(x, 2)",
+    "if True:\n    def double(x):\n        return torch.mul(x, 2)",
+    "try:\n    double = torch.mul\nexcept NameError:\n    pass",
+    "def make():\n    global double\n    double = torch.mul\nmake()",
+    "globals()['double'] = torch.mul",
+    "globals()[name] = torch.mul",
+    "globals().update(double=torch.mul)",
+    "def times(way):\n    def double(x):\n        return way(x, 2)\n    return double\ndouble = times(torch.mul)",
+]
+
+
+def banned(*sources):
+    return [word for code in reached_code(sources, {"double"}) if (word := mentions(code, ("mul",)))]
+
+
+@pytest.mark.parametrize("beside", BESIDE)
+def test_a_comparison_with_a_ready_made_function_is_no_use_of_it(beside):
+    assert banned(f"{OWN}\n\n{beside}") == []
+    assert banned(OWN, beside) == []
+
+
+@pytest.mark.parametrize("alias", ALIASES)
+def test_an_alias_that_the_answer_uses_is_found(alias):
+    assert banned(alias) == ["mul"]
+
+
+def test_an_alias_is_found_in_whatever_cell_it_is():
+    assert banned("twice = torch.mul", "def helper(x):\n    return twice(x, 2)", "double = helper") == ["mul"]
+
+
+def test_local_variables_are_not_among_the_names_that_a_cell_needs():
+    source = "def f(x, y=START):\n    z = x + g(y)\n    return [z for z in h]\n\nprint(f)"
+    assert needed_names(source) == {"START", "g", "h", "f", "print"}
+
+
+@pytest.mark.parametrize("beside", BESIDE[:3])
+def test_a_comparison_below_an_answer_costs_nothing(grade_with, beside):
+    assert grade_with(f"{OWN}\n\n{beside}", f"{OWN}\n\n{beside}").earned == 10

@@ -268,3 +268,174 @@ def test_repair_takes_little_time_whatever_the_notebook(released, cells):
     before = time.process_time()
     repair(notebook, released)
     assert time.process_time() - before < 6  # 0.6 s were measured
+
+
+def blank(notebook, released, name):
+    find_cell(notebook, name).source = find_cell(released, name).source
+
+
+@pytest.mark.parametrize("left", ["nothing", "the blank cell", "an empty cell", "a comment"])
+@pytest.mark.parametrize("below", [True, False])
+def test_an_answer_in_its_test_cell_is_found_without_the_test(two, two_released, left, below):
+    test = find_cell(two, "test_half")
+    parts = [test.source, HALVED] if below else [HALVED, test.source]
+    test.source = "TWO = 2\n\n" + "\n".join(parts)
+    match left:
+        case "nothing":
+            del two.cells[place(two, "half")]
+        case "the blank cell":
+            blank(two, two_released, "half")
+        case _:
+            find_cell(two, "half").source = "# solved below" if left == "a comment" else ""
+    notebook, notes = repair(two, two_released)
+    nbformat.validate(notebook)
+    assert find_cell(notebook, "half").source == HALVED
+    assert find_cell(notebook, "test_half").source == find_cell(two_released, "test_half").source
+    assert sources(notebook).count("TWO = 2") == 1
+    assert sum("def half" in source for source in sources(notebook)) == 1
+    assert "The answer to `half` was found in the test cell `test_half` and copied to its own cell." in notes
+    assert (
+        notes[-1]
+        == "What you added to the test cell `test_half`, `TWO`, was kept in a cell of its own above it."
+    )
+
+
+def test_an_answer_in_the_test_cell_of_another_exercise_is_found(two, two_released):
+    find_cell(two, "test_double").source += f"\n\nTWO = 2\n\n\n{HALVED}"
+    blank(two, two_released, "half")
+    notebook, _ = repair(two, two_released)
+    assert find_cell(notebook, "half").source == HALVED
+    assert find_cell(notebook, "double").source == ANSWER
+    assert place(notebook, "test_double") - 1 == sources_place(notebook, "TWO = 2")
+
+
+def sources_place(notebook, source):
+    return next(index for index, cell in enumerate(notebook.cells) if cell.source == source)
+
+
+def test_an_answer_in_a_copy_of_a_test_cell_is_found(two, two_released):
+    copy = deepcopy(find_cell(two, "test_half"))
+    copy.source = f"{find_cell(two, 'half').source}\n\n{copy.source}"
+    two.cells.insert(place(two, "test_half"), copy)
+    blank(two, two_released, "half")
+    notebook, _ = repair(two, two_released)
+    assert find_cell(notebook, "half").source == HALVED
+    assert "TWO = 2" in sources(notebook)
+
+
+@pytest.fixture
+def with_given(two_released):
+    """A given cell above all exercises."""
+    given = v4.new_code_cell("def show(x):\n    print(x)", id="show")
+    given.metadata["nbgrader"] = {"grade_id": "show", "locked": True, "grade": False, "solution": False}
+    two_released.cells.insert(1, given)
+    return two_released
+
+
+@pytest.mark.parametrize(
+    ("added", "answer"),
+    [
+        ("from math import sqrt as root", "def half(x):\n    return root(x * x) / 2"),
+        ("def by_two(x):\n    return x / 2", "def half(x):\n    return by_two(x)"),
+        ("import math\nTWO = math.sqrt(4)", "def half(x):\n    return x / TWO"),
+    ],
+)
+@pytest.mark.parametrize("where", ["show", "test_double", "demo"])
+def test_what_answers_need_of_the_code_added_to_a_cell_that_is_put_back_or_not_run_is_kept(
+    with_given, added, answer, where
+):
+    two = deepcopy(with_given)
+    find_cell(two, "double").source = ANSWER
+    find_cell(two, "half").source = answer
+    at = demo_place(two) if where == "demo" else place(two, where)
+    given = two.cells[at].source
+    two.cells[at].source = f"{added}\nscratch = 5\n{given}"
+    notebook, notes = repair(two, with_given)
+    kept = sources_place(notebook, added)
+    assert grade_id(notebook.cells[kept]) is None
+    assert notebook.cells[kept].metadata == {}
+    if where == "demo":
+        assert demo_place(notebook) == kept + 1
+    else:
+        assert notebook.cells[kept + 1].source == given
+    assert "was kept in a cell of its own above it." in notes[-1]
+    assert find_cell(notebook, "half").source == answer
+
+
+def demo_place(notebook):
+    return next(index for index, cell in enumerate(notebook.cells) if cell.metadata.get("tags") == ["demo"])
+
+
+@pytest.mark.parametrize(
+    "added",
+    ["def double(x):\n    return 0", "scratch = double(3)", "x = 7", "import math", "print(double(3))"],
+)
+def test_what_no_answer_needs_of_an_edited_test_cell_is_not_run(two, two_released, added):
+    find_cell(two, "test_double").source += f"\n{added}"
+    notebook, notes = repair(two, two_released)
+    assert sources(notebook) == sources(repair(deepcopy(two_with(two, two_released)), two_released)[0])
+    assert notes == ["The test cell `test_double` was edited; it was put back as it was handed out."]
+
+
+def two_with(two, two_released):
+    """The same notebook with its test cell as it was handed out."""
+    notebook = deepcopy(two)
+    blank(notebook, two_released, "test_double")
+    return notebook
+
+
+def test_variables_come_with_the_seed_and_whatever_is_computed_before_them(two_released):
+    cell = find_cell(two_released, "half")
+    cell.source = "torch.manual_seed(1)\nx = torch.randn(3)\n# YOUR CODE HERE\nraise NotImplementedError()"
+    submitted = deepcopy(two_released)
+    answer = "torch.manual_seed(1)\nx = torch.randn(3)\nz = x * 1\ny = z / 2"
+    find_cell(submitted, "half").source = "# solved below"
+    find_cell(submitted, "test_half").source = f"{answer}\n{find_cell(submitted, 'test_half').source}"
+    notebook, _ = repair(submitted, two_released)
+    assert find_cell(notebook, "half").source == answer.replace("\n", "\n\n\n")
+    assert sum("randn" in source for source in sources(notebook)) == 1
+
+
+def test_helpers_beside_a_placeholder_stay_when_the_answer_is_found_elsewhere(two, two_released):
+    placeholder = find_cell(two_released, "half").source
+    find_cell(two, "half").source = f"TWO = 2\n\n\n{placeholder}"
+    two.cells.append(v4.new_code_cell(HALVED))
+    notebook, _ = repair(two, two_released)
+    assert find_cell(notebook, "half").source == f"TWO = 2\n\n\n{HALVED}"
+
+
+@pytest.mark.parametrize("kind", ["markdown", "raw"])
+@pytest.mark.parametrize("below", [True, False])
+def test_a_written_answer_in_a_cell_beside_its_own_is_copied(submitted, released, kind, below):
+    blank(submitted, released, "why")
+    cell = v4.new_markdown_cell("Because it is.") if kind == "markdown" else v4.new_raw_cell("Because it is.")
+    submitted.cells.insert(place(submitted, "why") + below, cell)
+    notebook, notes = repaired(submitted, released)
+    assert find_cell(notebook, "why").source == "Because it is."
+    assert notes == ["The text beside the answer cell `why` was copied into it."]
+
+
+def test_a_written_answer_at_the_end_of_its_question_is_copied(submitted, released):
+    question = v4.new_markdown_cell("Why?", id="question")
+    released.cells.insert(place(released, "why"), question)
+    submitted.cells.insert(place(submitted, "why"), deepcopy(question))
+    submitted.cells[place(submitted, "why") - 1].source += "\n\nBecause it is."
+    blank(submitted, released, "why")
+    notebook, _ = repaired(submitted, released)
+    assert find_cell(notebook, "why").source == "Because it is."
+
+
+def test_text_beside_a_written_answer_that_is_given_is_not_copied(submitted, released):
+    submitted.cells.append(v4.new_markdown_cell("A note."))
+    notebook, notes = repaired(submitted, released)
+    assert find_cell(notebook, "why").source == "Because it is."
+    assert notes == []
+
+
+def test_text_that_was_handed_out_beside_a_written_answer_is_not_taken_for_one(submitted, released):
+    for notebook in (submitted, released):
+        notebook.cells.append(v4.new_markdown_cell("The end.", id="end"))
+    blank(submitted, released, "why")
+    notebook, notes = repaired(submitted, released)
+    assert find_cell(notebook, "why").source == find_cell(released, "why").source
+    assert notes == []
