@@ -10,13 +10,15 @@ from typing import Any, NoReturn
 
 
 def protect(shell: Any) -> None:
-    """Have `exit()`, `quit()` and a shutdown end the cell that calls them, and keep the output streams alive.
+    """Have `exit()`, `quit()` and a shutdown end the cell that calls them, and keep output streams and answers.
 
     Args:
         shell: the kernel's `InteractiveShell`.
     """
     shell.ask_exit = _leave_the_cell
     shell.kernel.do_shutdown = _leave_the_cell
+    for name in ("reset", "reset_selective"):
+        shell.register_magic_function(_keep_the_names, "line", name)
     streams = {"stdout": sys.stdout, "stderr": sys.stderr}
     for stream in streams.values():
         stream.close = _stay_open
@@ -31,6 +33,10 @@ def protect(shell: Any) -> None:
 
 def _leave_the_cell(*_: object, **__: object) -> NoReturn:
     raise SystemExit("the notebook asked its kernel to end; the cells below still run")
+
+
+def _keep_the_names(_: str) -> None:
+    print("Nothing was deleted: the answers are checked after the last cell, so %reset has no effect here.")
 
 
 def _stay_open() -> None:

@@ -7,7 +7,7 @@ from traitlets.config import Config
 from coursekit.nbgrader_plugin import rubric
 from coursekit.nbgrader_plugin.bind import BindChecks
 from coursekit.nbgrader_plugin.feedback import FeedbackExporter, GetGradesAndState
-from coursekit.nbgrader_plugin.log import PrintableFormatter
+from coursekit.nbgrader_plugin.log import OnlyMissingNotebooks, PrintableFormatter
 from coursekit.nbgrader_plugin.markdown import HighlightedCode, harmless_markdown
 from coursekit.nbgrader_plugin.reading import SubmissionExporter
 from coursekit.nbgrader_plugin.repair import RepairCells
@@ -44,8 +44,13 @@ def configure(config: Config) -> None:
     config.HTMLExporter.preprocessors = [rubric.ShowRubric]
     config.HTMLExporter.filters = {"markdown2html": harmless_markdown, "highlight_code": HighlightedCode()}
 
-    formatter = f"{PrintableFormatter.__module__}.{PrintableFormatter.__name__}"
-    config.NbGrader.logging_config = {"formatters": {"console": {"class": formatter}}}
+    config.NbGrader.logging_config = {
+        "formatters": {
+            "console": {"class": f"{PrintableFormatter.__module__}.{PrintableFormatter.__name__}"}
+        },
+        "filters": {"notebooks": {"()": OnlyMissingNotebooks}},
+        "handlers": {"console": {"filters": ["notebooks"]}},
+    }
 
     # a broken archive among those that students handed in would end nbgrader's own
     config.ZipCollectApp.extractor_plugin = "coursekit.collect.HarmlessExtractor"

@@ -26,15 +26,29 @@ class Row:
     state: str
 
 
-@dataclass
-class FirstThing:
-    """One cause of lost points, and the exercise in which it costs most."""
+@dataclass(frozen=True)
+class Loss:
+    """What one cause costs in one exercise; `grade_id` is its place on the page."""
 
     grade_id: str
-    name: str
+    points: float
+
+    @property
+    def name(self) -> str:
+        return exercise_name(self.grade_id)
+
+
+@dataclass(frozen=True)
+class FirstThing:
+    """One cause of lost points, with the exercises in which it costs any, the largest loss first."""
+
     text: str
-    lost: float
+    losses: tuple[Loss, ...]
     unanswered: bool = False
+
+    @property
+    def lost(self) -> float:
+        return sum(loss.points for loss in self.losses)
 
 
 def rows(cells: Sequence[NotebookNode], result: SubmissionResult) -> list[Row]:
@@ -70,29 +84,28 @@ def _state(cell: NotebookNode, result: SubmissionResult) -> str:
 
 def first_things(result: SubmissionResult, table: Sequence[Row]) -> list[FirstThing]:
     """The causes that cost most points, each once, those of unanswered exercises last."""
-    causes: dict[tuple[str, ...], FirstThing] = {}
-    most: dict[tuple[str, ...], float] = {}
+    causes: dict[tuple[str, ...], list[tuple[ExerciseResult, CheckResult]]] = {}
     for exercise in result.exercises:
         for check in exercise.checks:
-            if check.outcome == "passed":
-                continue
-            cause = _cause(exercise, check)
-            name = exercise_name(exercise.grade_id)
-            thing = causes.setdefault(
-                cause, FirstThing(exercise.grade_id, name, _text(exercise, check), 0, exercise.unanswered)
-            )
-            thing.lost += check.points
-            if check.points > most.get(cause, 0):
-                most[cause] = check.points
-                thing.grade_id, thing.name, thing.text = exercise.grade_id, name, _text(exercise, check)
+            if check.outcome != "passed":
+                causes.setdefault(_cause(exercise, check), []).append((exercise, check))
     written = [
-        FirstThing(row.grade_id, row.name, _NOT_ANSWERED, row.points, unanswered=True)
+        FirstThing(_NOT_ANSWERED, (Loss(row.grade_id, row.points),), unanswered=True)
         for row in table
         if row.state == "not answered" and result.exercise(row.grade_id) is None
     ]
-    return sorted([*causes.values(), *written], key=lambda thing: (thing.unanswered, -thing.lost))[
-        :FIRST_THINGS
-    ]
+    things = [*(_thing(failed) for failed in causes.values()), *written]
+    return sorted(things, key=lambda thing: (thing.unanswered, -thing.lost))[:FIRST_THINGS]
+
+
+def _thing(failed: Sequence[tuple[ExerciseResult, CheckResult]]) -> FirstThing:
+    """The checks that failed for one reason, in the words of the one that costs most."""
+    exercise, check = max(failed, key=lambda pair: pair[1].points)
+    lost: dict[str, float] = {}
+    for each, its_check in failed:
+        lost[each.grade_id] = lost.get(each.grade_id, 0) + its_check.points
+    losses = sorted((Loss(name, points) for name, points in lost.items()), key=lambda loss: -loss.points)
+    return FirstThing(_text(exercise, check), tuple(losses), exercise.unanswered)
 
 
 def _cause(exercise: ExerciseResult, check: CheckResult) -> tuple[str, ...]:

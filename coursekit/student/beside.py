@@ -32,6 +32,9 @@ _YEARS = range(1990, 2200)
 _TIMESTAMP = re.compile(r"(?=.*\d{4})(?!.*(?:\.\.|\s/))[\w:.,+ -]{4,80}(/\w+)*", re.ASCII)
 _NAMED_AT_MOST = 5
 _RECORDED_AT_MOST = 100
+_TOO_MANY = f"holds a folder of more than {MAX_ENTRIES:,} files, so it was set aside and not copied."
+_TOO_DEEP = f"is nested more than {MAX_DEPTH} folders deep, so it was set aside and not copied."
+_BEYOND = (_TOO_MANY, _TOO_DEEP)
 _KINDS = {
     stat.S_ISLNK: "a link",
     stat.S_ISFIFO: "a pipe",
@@ -114,8 +117,9 @@ class Beside:
                 continue  # a notebook is read with care, and nbgrader does not copy it
             path = Path(top.path)
             found = list(self._odd_in(path, PurePath(top.name), 0))
-            if (path, "") in found:  # too much of it, or too deep
-                yield path, "holds too many files or folders, so it was set aside and not copied."
+            beyond = next((reason for odd, reason in found if odd == path and reason in _BEYOND), None)
+            if beyond:
+                yield path, beyond
                 continue
             count, total = _extent(path)
             odd_bytes = sum(_size(odd) for odd, _ in found)
@@ -134,7 +138,7 @@ class Beside:
             with os.scandir(path) as inside:
                 for count, entry in enumerate(inside):
                     if count > MAX_ENTRIES or depth > MAX_DEPTH:
-                        yield self.folder / name.parts[0], ""
+                        yield self.folder / name.parts[0], _TOO_MANY if count > MAX_ENTRIES else _TOO_DEEP
                         return
                     yield from self._odd_in(Path(entry.path), name / entry.name, depth + 1)
 

@@ -101,6 +101,13 @@ def _defining(pieces: list[Piece], wanted: frozenset[str]) -> list[Piece]:
     return [pieces[place] for place in places]
 
 
+def deleted_names(source: str) -> frozenset[str]:
+    """Names that stand in a `del` statement at the top level of a cell."""
+    tree = parse(source) if len(source) <= _LONGEST else None
+    statements = [s for s in tree.body if isinstance(s, ast.Delete)] if tree else []
+    return frozenset(target.id for s in statements for target in s.targets if isinstance(target, ast.Name))
+
+
 def code_in(source: str) -> str:
     """The code of a cell of text: what its fence holds, or all of it."""
     fenced = _FENCE.match(source)

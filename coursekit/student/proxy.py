@@ -187,8 +187,16 @@ class Student:
         if self._submission.is_blank(label):
             return StudentError(f"Not answered: the cell `{label}` is as it was handed out.", "blank")
         if run is None or run.state == "ok":
+            deleting = self._submission.deleting_cell(name)
+            if deleting is not None:
+                return StudentError(
+                    f"`{name}` is gone after the last cell, when the checks run: the cell "
+                    f"`{self._submission.label(deleting)}` deletes it (`del {name}`). Remove that line."
+                )
             return StudentError(
-                f"The cell `{label}` defines no `{name}` when the notebook runs top to bottom."
+                f"The cell `{label}` ran, but there is no `{name}` after the last cell, when the checks run."
+                if self._submission.defining_cell(name) is not None
+                else f"The cell `{label}` defines no `{name}` when the notebook runs top to bottom."
             )
         if run.state == "left out":
             return StudentError(run.error, "kernel died")

@@ -148,7 +148,13 @@ def _content(path: Path) -> bytes:
 
 
 def _parse(data: bytes) -> Handed:
+    only_nul = bool(data) and not data.strip(b"\0")
     data = as_utf8(data)
+    if only_nul:
+        raise _Refused(
+            "holds nothing but NUL characters, as a file does that was damaged while it was saved. Save the "
+            "notebook again, check that Jupyter opens it, and hand it in again."
+        )
     if not data:
         raise _Refused("is an empty file. Save the notebook and hand it in again.")
     brackets = data.count(b"[") + data.count(b"{")

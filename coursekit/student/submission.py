@@ -8,6 +8,7 @@ from nbformat import NotebookNode
 
 from coursekit.course import PLACEHOLDER, find_cell, grade_id, is_demo, is_locked_cell
 from coursekit.student import names
+from coursekit.student.definitions import deleted_names
 from coursekit.student.reach import reached_code
 
 
@@ -46,6 +47,14 @@ class Submission:
         """Index of the last cell that binds `name` at top level."""
         return next(
             (index for index in reversed(self._definitions) if name in self._definitions[index]), None
+        )
+
+    def deleting_cell(self, name: str) -> int | None:
+        """Index of the last cell that says `del name`."""
+        cells = self.notebook.cells
+        return next(
+            (index for index in reversed(self._definitions) if name in deleted_names(cells[index].source)),
+            None,
         )
 
     def place_of(self, name: str) -> int | None:

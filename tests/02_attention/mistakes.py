@@ -469,6 +469,10 @@ SCORE_ZERO = (
     "As e⁰ = 1, they keep "
     "a share. Their score has to be minus infinity, or the lowest number of the dtype."
 )
+TOO_HIGH = (
+    "Your hidden keys get a score that is low but not low enough: true scores can lie below it. Take minus "
+    "infinity, or the lowest number of the dtype."
+)
 
 MASKED = [
     *of_the_formula(
@@ -521,9 +525,14 @@ MASKED = [
         cell="masked_attention",
         edits=[(LOWEST, "lowest = -20.0")],
         about=["test_scores_of_any_size"],
-        sentence="Your hidden keys get a score that is low but not low enough: "
-        "true scores can lie below it. Take minus "
-        "infinity, or the lowest number of the dtype.",
+        sentence=TOO_HIGH,
+    ),
+    Mistake(
+        "hidden_score_minus_million",
+        cell="masked_attention",
+        edits=[(LOWEST, "lowest = -1e6")],
+        about=["test_scores_of_any_size"],
+        sentence=TOO_HIGH,
     ),
     Mistake(
         "minus_20_added",

@@ -81,7 +81,7 @@ def test_scores_of_any_size(student, reference):
     """Hidden keys count for nothing, however large their scores, and however low the visible ones."""
     noise_q, noise_k, v = reference.inputs("extreme", q=(3, 2, 4), k=(3, 6, 4), v=(3, 6, 5))
     mask = torch.tensor([True, False, True, True, False, True])  # (L_key,)
-    for size in [-800, 800]:  # of the visible scores, about; the hidden ones are thousands
+    for size in [-800, 800, -2_000_000]:  # of the visible scores, about; the hidden ones are thousands
         q = 20 + 0.1 * noise_q
         k = 12 * noise_k + torch.where(mask, size / 40, 100.0)[:, None]
         output, _ = student.masked_attention(q, k, v, mask[None, None])

@@ -120,3 +120,21 @@ def test_what_can_t_be_moved_is_named(beside):
     os.mkfifo(beside.folder / "pipe")
     with pytest.raises(StuckError, match=r"ann/01/pipe can't be set aside .*: remove it by hand"):
         beside.set_aside()
+
+
+@pytest.mark.parametrize(
+    ("depth", "said"),
+    [(20, []), (30, ["deep is nested more than 20 folders deep, so it was set aside and not copied."])],
+)
+def test_a_chain_of_folders_that_is_too_deep_is_called_so(beside, depth, said):
+    beside.folder.joinpath("deep", *"x" * (depth - 1)).mkdir(parents=True)
+    assert beside.set_aside() == said
+
+
+def test_a_folder_of_too_many_files_is_called_so(beside):
+    (beside.folder / "many").mkdir()
+    for number in range(2002):
+        (beside.folder / "many" / str(number)).touch()
+    assert beside.set_aside() == [
+        "many holds a folder of more than 2,000 files, so it was set aside and not copied."
+    ]

@@ -142,22 +142,23 @@ def test_what_costs_most_comes_first_and_what_was_not_answered_last():
         ),
         [Row("written", "written", 0, 10, "not answered")],
     )
-    assert [(thing.name, thing.lost, thing.text) for thing in things] == [
+    assert [(thing.losses[0].name, thing.lost, thing.text) for thing in things] == [
         ("a", 5, "large holds."),
         ("a", 1, "small holds."),
         ("b", 50, "Not answered."),
     ]
 
 
-def test_a_named_mistake_is_told_once_where_it_costs_most():
+def test_a_cause_in_several_exercises_is_told_once_with_the_points_of_each():
     (thing,) = first_things(
         result(
-            ("test_a", [failed("x", 2, mistake="m", diagnosis="You forgot.")]),
+            ("test_a", [failed(x, 1, mistake="m", diagnosis="You forgot.") for x in "wx"]),
             ("test_b", [failed("y", 3, mistake="n", diagnosis="You forgot.")]),
         ),
         [],
     )
-    assert (thing.name, thing.lost, thing.text) == ("b", 5, "You forgot.")
+    assert [(loss.name, loss.points) for loss in thing.losses] == [("b", 3), ("a", 2)]
+    assert thing.text == "You forgot."
 
 
 def test_messages_that_differ_in_numbers_only_are_one_cause():

@@ -56,6 +56,14 @@ def test_an_unknown_mistake_is_not_guessed_at(grade_answer):
         ),
         ("def double():\n    return 1", "raised TypeError"),
         ("def doubled(x):\n    return 2 * x", "The cell `double` defines no `double`"),
+        (
+            RIGHT + "\ndel double",
+            "`double` is gone after the last cell, when the checks run: the cell `double` ",
+        ),
+        (
+            RIGHT + "\nglobals().pop('double')",
+            "The cell `double` ran, but there is no `double` after the last",
+        ),
         ("def double(x:\n    return 2 * x", "since the cell `double` stopped with SyntaxError"),
         (
             "1 / 0\n" + RIGHT,
@@ -191,3 +199,11 @@ def test_marks_are_collected_without_running_anything(tiny_course, tiny_source):
     assert {name: [mark.args[0] for mark in found.values()] for name, found in marks.items()} == {
         "test_double": [4, 3, 2, 1]
     }
+
+
+@pytest.mark.parametrize(
+    "magic", ["%reset -f", "%reset_selective -f double", "get_ipython().magic('reset -sf')"]
+)
+def test_a_reset_below_the_answer_costs_nothing(grade_answer, magic):
+    found = outcome(grade_answer(f"{RIGHT}\n{magic}"))
+    assert (found.earned, found.outcome) == (found.points, "passed")

@@ -80,8 +80,8 @@ BESIDE: dict[str, tuple[str, Put, str]] = {
     "huge": ("data.csv", a_huge_file, "is 1,024 MiB large"),
     "file-for-folder": ("tables", content(b"x"), "is a file where a folder belongs"),
     "folder-for-file": ("given.csv", a_folder, "is a folder where a file belongs"),
-    "many-files": ("many", many_files, "holds too many files"),
-    "deep-folders": ("deep", deep_folders, "holds too many files or folders"),
+    "many-files": ("many", many_files, "holds a folder of more than 2,000 files"),
+    "deep-folders": ("deep", deep_folders, "is nested more than 20 folders deep"),
     "escape-in-a-file-name": ("\x1b[31m\n", a_pipe, r"\x1b[31m\x0a is a pipe"),
 }
 #: in place of the notebook

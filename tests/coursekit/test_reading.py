@@ -32,7 +32,8 @@ def write(path: Path, content: object) -> Path:
         ({"nbformat": 4, "cells": [{"cell_type": "code", "source": "x" * 200_001}]}, "more than 200,000"),
         ({"nbformat": 4, "cells": [{"cell_type": "code", "source": "x" * 150_000}] * 30}, "4,000,000"),
         ('{"cells": [' + "[]," * 200_000 + "[]]}", "has 200,003 brackets, more than 200,000"),
-        ("\0" * 1000, "is an empty file"),
+        (" \n", "is an empty file"),
+        ("\0" * 1000, "holds nothing but NUL characters"),
     ],
 )
 def test_a_file_that_is_no_notebook_gets_one_sentence(tmp_path, content, words):

@@ -180,7 +180,9 @@ def test_the_top_says_total_status_repairs_and_what_to_look_at_first(graded, pag
 def test_a_mistake_that_costs_points_in_two_exercises_is_told_once(graded, page):
     graded.open(page, "ada")
     told = [text for text in texts(page, ".first li") if "division by the root" in text]
-    assert told == ["attention, 23 points: You left out the division by the root of d_k."]
+    assert told == [
+        "attention, 13 points; masked_attention, 10 points: You left out the division by the root of d_k."
+    ]
 
 
 def test_with_full_marks_there_is_nothing_to_look_at_first(graded, page):
