@@ -103,7 +103,7 @@ def _defining(pieces: list[Piece], wanted: frozenset[str]) -> list[Piece]:
 
 def deleted_names(source: str) -> frozenset[str]:
     """Names that stand in a `del` statement at the top level of a cell."""
-    tree = parse(source) if len(source) <= _LONGEST else None
+    tree = parse(source) if len(source) <= LONGEST else None
     statements = [s for s in tree.body if isinstance(s, ast.Delete)] if tree else []
     return frozenset(target.id for s in statements for target in s.targets if isinstance(target, ast.Name))
 
