@@ -90,7 +90,7 @@ def test_a_full_disk_ends_the_command_with_one_sentence(generated, capfd, monkey
     monkeypatch.setattr(AutogradeOne, "write_single_notebook", full)
     assert autograde(generated) == 2
     (line,) = [line for line in capfd.readouterr().err.splitlines() if line.startswith("coursekit: ")]
-    assert line.startswith("coursekit: No space left on device: autograded/ann. Make room")
+    assert line.startswith("coursekit: No space left on device: autograded/ann. Free some space")
 
 
 def test_an_autograded_notebook_is_written_at_once_or_not_at_all(generated):
