@@ -4,8 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 ASSIGNMENTS := $(notdir $(wildcard source/*))
 DEMO := sample-class
-# The student kernel must not see this folder, so coursekit is installed as a copy and brought up to date here.
-SOURCES := pyproject.toml README.md $(shell find coursekit -type f -not -name '*.pyc')
+# Submissions must not see this folder, so both packages are installed as copies and reinstalled when they change.
+PACKAGES := packages/sandbox-kernel packages/coursekit
+SOURCES := $(shell find $(PACKAGES:%=%/src) $(PACKAGES:%=%/pyproject.toml) -type f -not -name '*.pyc' -not -path '*.egg-info*')
 
 AS_ROOT := $(if $(filter 0,$(shell id -u)),,sudo --non-interactive)
 # without a question, and without an answer where it can't be had
@@ -61,8 +62,8 @@ $(VENV)/extras: requirements-extras.lock $(VENV)/packages
 	@touch $@
 
 $(VENV)/coursekit: $(VENV)/packages $(SOURCES)
-	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --force-reinstall .
-	@rm -rf build coursekit.egg-info && touch $@
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --force-reinstall $(PACKAGES:%=./%)
+	@rm -rf $(PACKAGES:%=%/build) $(PACKAGES:%=%/src/*.egg-info) && touch $@
 
 release: setup  ## make the student notebooks
 	coursekit earlier
@@ -79,23 +80,23 @@ demos: setup  ## train the models of the course with 3 seeds each, and fail unde
 	python -m demos
 
 bench: setup  ## measure what grading a class costs, beside plain nbgrader and Otter (FLAGS="--plain 12": faster)
-	python -m bench class $(FLAGS)
-	python -m bench parts
+	cd packages/coursekit && python -m bench class $(FLAGS)
+	cd packages/coursekit && python -m bench parts
 
 bench-large: setup  ## grade 2,000 submissions, and kill a worker midway (FLAGS="--count 100": fewer)
-	python -m bench large $(FLAGS)
+	cd packages/coursekit && python -m bench large $(FLAGS)
 
 stress: setup  ## grade every right answer on a busy machine, and fail if a point is lost (FLAGS="--busy 8": faster)
-	python -m bench stress $(FLAGS)
+	cd packages/coursekit && python -m bench stress $(FLAGS)
 
 audit: setup  ## prove the checks against known mistakes and known right answers
 	coursekit audit
 
 attacks: setup  ## try to get around the sandbox and the checks, in five modes, and print a table
-	PYTHONPATH=tests python -m attacks
+	cd packages/coursekit/tests && python -m attacks
 
 pictures: setup $(VENV)/extras $(VENV)/browser  ## take the pictures in docs/pictures anew
-	pytest tests/coursekit/browser --pictures
+	pytest packages/coursekit/tests/browser --pictures
 
 lint: setup  ## check format and style
 	ruff format --check . && ruff check .

@@ -1,0 +1,42 @@
+"""The meter on loads whose CPU time is known, so that its figures can be believed."""
+
+import sys
+from pathlib import Path
+
+from bench.meter import measure
+
+_BURN = "import time; start = time.process_time()\nwhile time.process_time() - start < 3: pass"
+#: a grandchild that its parent leaves behind
+_ORPHAN = f"""
+import os
+if os.fork() == 0:
+    if os.fork() == 0:
+        os.setsid()
+        exec({_BURN!r})
+    os._exit(0)
+"""
+_KERNEL = """
+from nbformat import v4
+from coursekit.kernels import SANDBOX
+from coursekit.student.session import Session
+
+session = Session(v4.new_notebook(cells=[v4.new_code_cell({source!r})]), kernel_name=SANDBOX)
+session.run_cells()
+assert all(run.state == "ok" for run in session.runs.values()), session.runs
+session.close()
+"""
+
+
+def report(scratch: Path) -> list[str]:
+    """One line for each load, with what was counted."""
+
+    def cpu(source: str) -> float:
+        return measure([sys.executable, "-c", source], scratch, scratch / "meter.log").cpu
+
+    idle = min(cpu(_KERNEL.format(source="pass")) for _ in range(2))  # the first reads from the disk
+    busy = cpu(_KERNEL.format(source=_BURN))
+    return [
+        "The meter on known loads:",
+        f"  a process that was forked twice and left behind burns 3 s: {cpu(_ORPHAN):.2f} s counted",
+        f"  a kernel in the sandbox burns 3 s: {busy - idle:.2f} s more counted than for an idle one",
+    ]

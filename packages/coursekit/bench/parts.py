@@ -1,0 +1,130 @@
+"""Where the CPU time of one submission goes, in the grader and in the kernel."""
+
+import ctypes
+import time
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import psutil
+import torch
+
+from bench.folders import ASSIGNMENT, CourseFolder, class_of
+from coursekit.checks.run import grade
+from coursekit.grading.autograde import Notebook, Submission
+from coursekit.grading.folders import RunningCourse
+from coursekit.grading.write import Writer
+from coursekit.kept import Kept, Results, kept_of, key_of
+from coursekit.nbgrader_plugin.run import RunChecks
+from coursekit.student.reading import read
+from coursekit.student.repair import repair
+from coursekit.student.session import Session
+from sandbox_kernel.start import launch_server
+
+_libc = ctypes.CDLL(None, use_errno=True)
+_READ, _START, _CELLS, _CHECKS, _END, _WRITE = (
+    *("reading, repair and hash", "fork and start of the kernel", "cells"),
+    *("checks", "end of the kernel", "keeping it, and nbgrader's writing"),
+)
+
+
+class Clock:
+    """CPU seconds by part: of this process, and of the kernel while there is one."""
+
+    def __init__(self) -> None:
+        self.parts: dict[str, tuple[float, float]] = {}
+        self._grader, self._kernel = time.process_time(), 0.0
+
+    def mark(self, part: str, kernel: int = 0) -> None:
+        """What was used since the last mark belongs to `part`."""
+        grader, in_kernel = time.process_time(), cpu_of(kernel) if kernel else self._kernel
+        self.parts[part] = grader - self._grader, in_kernel - self._kernel
+        self._grader, self._kernel = time.process_time(), in_kernel
+
+
+class ClockedSession(Session):
+    def __init__(self, clock: Clock, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._clock = clock
+
+    def _start(self) -> None:
+        super()._start()
+        self.mark(_START)
+
+    def run_cells(self) -> None:
+        super().run_cells()
+        self.mark(_CELLS)
+
+    def mark(self, part: str) -> None:
+        kernel = Path(self._runner.km.ip).parts[2]  # /proc/<number>/root/…
+        self._clock.mark(part, int(kernel))
+
+
+def cpu_of(pid: int) -> float:
+    """CPU seconds of a living process so far, to the nanosecond where /proc has hundredths."""
+    clock = ctypes.c_int()
+    if _libc.clock_getcpuclockid(pid, ctypes.byref(clock)) != 0:
+        raise ProcessLookupError(pid)
+    return time.clock_gettime(clock.value)
+
+
+def parts(scratch: Path, times: int) -> None:
+    """Print the median of each part over the right answers of `times` students."""
+    torch.set_num_threads(1)
+    folder = CourseFolder.with_checks(scratch / "parts")
+    samples = [sample for sample in class_of(3 * times + 3) if sample.variant is None]
+    folder.hand_in(samples)
+    folder.start_over()
+    launch_server()
+    time.sleep(5)  # it imports what kernels need
+    server = psutil.Process().children(recursive=True)[-1]
+    course = RunningCourse.open(folder.root)
+    writer = Writer(course)
+    before, found = 0.0, []
+    for number, sample in enumerate(samples):
+        found.append(_one(course, writer, sample.student))
+        if number == 0:  # the first has to import and to read what the others find
+            found.clear()
+            before = _own_cpu(server)
+    forking = (_own_cpu(server) - before) / len(found)
+    _print(found, forking)
+
+
+def _own_cpu(process: psutil.Process) -> float:
+    """CPU seconds of a process without those of its children."""
+    times = process.cpu_times()
+    return times.user + times.system
+
+
+def _one(course: RunningCourse, writer: Writer, student: str) -> dict[str, tuple[float, float]]:
+    settings = RunChecks(config=course.config)
+    assignment, results = course.assignment(ASSIGNMENT), Results(course.root)
+    (name,) = assignment.released_names()
+    clock = Clock()
+    released = assignment.released(name)
+    content, _ = repair(read(course.submitted(student, ASSIGNMENT) / f"{name}.ipynb").notebook, released)
+    key = key_of(assignment, content, name, released, settings.limits, settings.student_kernel)
+    clock.mark(_READ)
+    session = ClockedSession(clock, content, settings.limits, settings.student_kernel)
+    graded = grade(assignment, content, name, released, settings.limits, session=session)
+    session.mark(_CHECKS)
+    session.close()
+    clock.mark(_END)
+    results.keep(ASSIGNMENT, key, kept_of(graded, content, key))
+    problems = writer.write(Submission(student, [Notebook(name, content, key, Kept())]), ASSIGNMENT)
+    clock.mark(_WRITE)
+    if problems:
+        raise RuntimeError(problems[0])
+    return clock.parts
+
+
+def _print(found: list[dict[str, tuple[float, float]]], forking: float) -> None:
+    print(f"CPU milliseconds of one right submission, median over {len(found)}")
+    print(f"{'':36}{'grader':>9}{'kernel':>9}")
+    totals = [0.0, 0.0]
+    for part in found[0]:
+        middles = [1000 * median(parts[part][side] for parts in found) for side in (0, 1)]
+        totals = [total + middle for total, middle in zip(totals, middles, strict=True)]
+        print(f"{part:36}{middles[0]:9.0f}{middles[1]:9.0f}")
+    print(f"{'together':36}{totals[0]:9.0f}{totals[1]:9.0f}")
+    print(f"and {1000 * forking:.0f} ms of the server that forks the kernels, on average")

@@ -1,0 +1,271 @@
+"""Proof of the checks: every known mistake, every other right answer, and the blank notebook are graded."""
+
+import atexit
+import multiprocessing
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from copy import deepcopy
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from functools import cache, partial
+from pathlib import Path
+
+from nbformat import NotebookNode, v4
+
+from coursekit.checks.compare import difference
+from coursekit.checks.reference import FILE_NAME, Store
+from coursekit.checks.results import SubmissionResult
+from coursekit.checks.run import Graded, check_files, grade
+from coursekit.checks.variants import Alternative, Mistake, Variant, alternatives_of, mistakes_of
+from coursekit.course import Assignment, CourseError, find_cell, read_notebook
+from coursekit.degenerate import Degenerate, degenerate_answers, earns_everything, passed_checks
+from coursekit.kernels import LIMITED
+from coursekit.student.blank import blank_copy
+from coursekit.student.names import top_level_words
+from coursekit.student.session import Session
+from coursekit.student.submission import Submission
+
+BLANK = "blank"
+SOLUTION = "solution"
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass
+class Audit:
+    """What came of grading every variant of one assignment."""
+
+    assignment: Assignment
+    mistakes: list[Mistake]
+    graded: dict[str, Graded]
+    alternatives: list[Variant]
+    degenerate: list[Degenerate] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+    def results(self) -> dict[str, SubmissionResult]:
+        return {name: graded.result for name, graded in self.graded.items()}
+
+    def given_away(self) -> dict[str, list[str]]:
+        """Degenerate answer -> the checks that it passes; those of a shape or a dtype may well be among them."""
+        results = self.results()
+        found = {answer.name: passed_checks(answer, results[answer.name]) for answer in self.degenerate}
+        return {name: checks for name, checks in found.items() if checks}
+
+
+def run_audit(
+    assignment: Assignment,
+    workers: int | None = None,
+    progress: Progress | None = None,
+    only: str = "*",
+    thorough: bool = True,
+    degenerate: bool = True,
+) -> Audit:
+    """Grade the solution, the blank notebook and every variant, and list what is wrong with the checks.
+
+    A mistake must lose points in a check that is about it, and must not be taken for another one; an
+    alternative and the solution must earn full marks, the blank notebook nothing, and an answer that computes
+    nothing must not earn a whole exercise; the recorded tensors must be those that the solutions and mistakes
+    give now. An exercise that a variant can't touch has the points of the solution.
+
+    Args:
+        only: shell-style pattern of the variants' names.
+        thorough: also grade the exercises that build on the one in which a mistake is made. They may lose points
+            for it, but must not be given a wrong diagnosis.
+        degenerate: also grade answers that compute nothing.
+    """
+    mistakes, alternatives = (
+        [variant for variant in found if fnmatchcase(variant.name, only)]
+        for found in (mistakes_of(assignment), alternatives_of(assignment))
+    )
+    nothing = degenerate_answers(assignment, only) if degenerate else []
+    if only != "*" and not [*mistakes, *alternatives, *nothing]:
+        raise CourseError(f"{assignment.checks} has no mistake and no alternative that fits `{only}`")
+    variants = [SOLUTION, BLANK, *mistakes, *alternatives, *nothing]
+    graded = dict(grade_variants(assignment, variants, workers, progress, thorough))
+    for variant in graded.values():
+        mine = {exercise.grade_id: exercise for exercise in variant.result.exercises}
+        all_of_them = graded[SOLUTION].result.exercises
+        variant.result.exercises = [mine.get(exercise.grade_id, exercise) for exercise in all_of_them]
+    audit = Audit(assignment, mistakes, graded, alternatives, nothing)
+    audit.problems = [*_problems(audit), *_stale_records(audit)]
+    return audit
+
+
+def _problems(audit: Audit) -> Iterator[str]:
+    results = audit.results()
+    for name in [SOLUTION, *(alternative.name for alternative in audit.alternatives)]:
+        for exercise in results[name].exercises:
+            for check in exercise.checks:
+                if check.outcome != "passed":
+                    yield f"false alarm: {name} fails {exercise.grade_id}::{check.name}. {check.message}"
+    if results[BLANK].earned:
+        yield f"the blank notebook earns {results[BLANK].earned:g} points"
+    for answer in audit.degenerate:
+        if earns_everything(answer, results[answer.name]):
+            yield f"given away: {answer.name} earn all points of {answer.exercise}"
+    sentences = {mistake.name: mistake.sentence for mistake in mistakes_of(audit.assignment)}
+    for mistake in audit.mistakes:
+        failed = failed_checks(results[mistake.name])
+        known = {f"{e.grade_id}::{c.name}" for e in results[SOLUTION].exercises for c in e.checks}
+        if mistake.checks() - known:
+            yield f"{mistake.name} is said to be about {', '.join(mistake.checks() - known)}: no such check"
+        if not failed:
+            yield f"not caught: {mistake.name} keeps full marks"
+        elif not failed & mistake.checks():
+            yield f"caught only by others: {mistake.name} fails {', '.join(sorted(failed))}"
+        for name in named_mistakes(results[mistake.name]):
+            if sentences[name] != mistake.sentence:
+                yield f"wrong diagnosis: {mistake.name} is taken for {name}"
+    for alternative in audit.alternatives:
+        for name in named_mistakes(results[alternative.name]):
+            yield f"wrong diagnosis: {alternative.name} is taken for {name}"
+
+
+def _stale_records(audit: Audit) -> Iterator[str]:
+    now = mistake_records(audit.assignment, audit.graded)
+    left_out = {m.name for m in mistakes_of(audit.assignment)} - {m.name for m in audit.mistakes}
+    then = {
+        key: tensor
+        for key, tensor in Store.load(audit.assignment.checks).tensors.items()
+        if "/mistakes/" in key and key.split("/")[2] not in left_out
+    }
+    old = {key for key in now.keys() ^ then.keys()}
+    old |= {key for key in now.keys() & then.keys() if difference(now[key], then[key])}
+    if old:
+        name = audit.assignment.name
+        yield f"records out of date: run `coursekit record {name}` ({len(old)} tensors, first {min(old)})"
+
+
+def failed_checks(result: SubmissionResult) -> set[str]:
+    return {
+        f"{exercise.grade_id}::{check.name}"
+        for exercise in result.exercises
+        for check in exercise.checks
+        if check.outcome != "passed"
+    }
+
+
+def named_mistakes(result: SubmissionResult) -> set[str]:
+    return {check.mistake for exercise in result.exercises for check in exercise.checks if check.mistake}
+
+
+def record(assignment: Assignment, workers: int | None = None, progress: Progress | None = None) -> Store:
+    """Record anew what the solutions and the mistakes give, into `reference.safetensors`."""
+    store = Store(assignment.checks / FILE_NAME, recording=True)
+    for path in assignment.source_notebooks():
+        source = read_notebook(path)
+        grade(assignment, source, path.stem, blank_copy(source), store=store)
+    store.recording = False
+    store.save()
+    graded = dict(grade_variants(assignment, mistakes_of(assignment), workers, progress, thorough=False))
+    store.tensors |= mistake_records(assignment, graded)
+    store.save()
+    return store
+
+
+def mistake_records(assignment: Assignment, graded: dict[str, Graded]) -> dict:
+    """What each mistake gave in the comparisons that it failed, in its own exercise."""
+    return {
+        f"{check}/mistakes/{mistake.name}/{seen.key}": seen.value
+        for mistake in mistakes_of(assignment)
+        if mistake.name in graded
+        for check, observations in graded[mistake.name].observations.items()
+        if check.startswith(f"{mistake.exercise}::")
+        for seen in observations
+        if not seen.passed and seen.value is not None
+    }
+
+
+def grade_variants(
+    assignment: Assignment,
+    variants: list[Variant | str],
+    workers: int | None = None,
+    progress: Progress | None = None,
+    thorough: bool = True,
+) -> Iterator[tuple[str, Graded]]:
+    """Grade each variant, several at a time. They are ours, so that a worker keeps its kernel."""
+    if not variants:
+        return
+    workers = workers or os.cpu_count()
+    grading = _grade_here if workers == 1 else partial(_grade_in_processes, workers)
+    tasks = [(assignment, variant, thorough) for variant in variants]
+    for number, (variant, graded) in enumerate(zip(variants, grading(tasks), strict=True), 1):
+        name = variant if isinstance(variant, str) else variant.name
+        yield name, graded
+        if progress:
+            progress(name, number, len(variants))
+
+
+def _grade_here(tasks: list[tuple]) -> Iterator[Graded]:
+    try:
+        yield from (_grade_variant(*task) for task in tasks)
+    finally:
+        _kernel(tasks[0][0]).close()
+        for cached in (_kernel, _source_and_blank, _words_of_checks):
+            cached.cache_clear()  # the files may change before the next audit
+
+
+def _grade_in_processes(workers: int, tasks: list[tuple]) -> Iterator[Graded]:
+    # spawned, not forked: torch's threads do not survive a fork
+    with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _use_one_thread) as pool:
+        jobs = [pool.submit(_grade_variant, *task) for task in tasks]
+        yield from (job.result() for job in jobs)
+
+
+def _use_one_thread() -> None:
+    import torch
+
+    torch.set_num_threads(1)
+
+
+@cache
+def _source_and_blank(path: Path) -> tuple[NotebookNode, NotebookNode]:
+    source = read_notebook(path)
+    return source, blank_copy(source)
+
+
+@cache
+def _kernel(assignment: Assignment) -> Session:
+    session = Session(v4.new_notebook(), kernel_name=LIMITED, files=assignment.handed_out())
+    atexit.register(session.close)
+    return session
+
+
+def _grade_variant(assignment: Assignment, variant: Variant | str, thorough: bool) -> Graded:
+    cell = None if isinstance(variant, str) else variant.cell
+    for path in assignment.source_notebooks():
+        source, released = _source_and_blank(path)
+        if cell is not None and find_cell(source, cell) is None:
+            continue
+        notebook, exercises = deepcopy(released if variant == BLANK else source), None
+        if isinstance(variant, Variant):
+            notebook = variant.apply(source)
+            submission = Submission(notebook, released)
+            wide = isinstance(variant, Alternative) or (thorough and not isinstance(variant, Degenerate))
+            exercises = _touched_by(variant, assignment, submission, wide)
+        session = _kernel(assignment)
+        return grade(assignment, notebook, path.stem, released, session=session, exercises=exercises)
+    raise CourseError(f"no notebook of {assignment.name} has a cell `{cell}`")
+
+
+def _touched_by(
+    variant: Variant, assignment: Assignment, submission: Submission, dependents: bool
+) -> set[str]:
+    """The variant's exercise, and those whose checks use its cell, themselves or through other cells."""
+    touched = {variant.exercise}
+    for file in check_files(assignment, submission.notebook) if dependents else ():
+        if variant.cell in submission.cells_behind(_words_of_checks(file)):
+            touched.add(file.stem)
+    return touched | {name.split("::")[0] for name in getattr(variant, "about", ()) if "::" in name}
+
+
+@cache
+def _words_of_checks(file: Path) -> set[str]:
+    """The words of a check file and of those parts of its conftest.py that it uses."""
+    conftest = file.with_name("conftest.py")
+    parts = top_level_words(conftest.read_text(encoding="utf-8")) if conftest.exists() else {}
+    used = set().union(*top_level_words(file.read_text(encoding="utf-8")).values())
+    used |= {name for name, found in parts.items() if "autouse" in found}
+    while more := {word for name in used & parts.keys() for word in parts[name]} - used:
+        used |= more
+    return used

@@ -1,0 +1,235 @@
+"""The pytest plugin: fixtures of a hidden check, and the results of a run.
+
+pytest tests/02_attention                              against the instructor's solutions
+pytest tests/02_attention --submission PATH.ipynb      against one submission
+"""
+
+from collections.abc import Iterator
+from contextlib import nullcontext
+from copy import deepcopy
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from coursekit.checks.bounds import bounded
+from coursekit.checks.diagnosis import diagnose
+from coursekit.checks.draw import Draw
+from coursekit.checks.reference import Reference, Store
+from coursekit.checks.results import CheckResult, ExerciseResult
+from coursekit.checks.variants import mistakes_of
+from coursekit.checks.verdict import explain
+from coursekit.checks.wrong import wrong_answer
+from coursekit.course import Assignment, Course, CourseError, exercise_name, read_notebook
+from coursekit.kernels import BUBBLEWRAP, KERNELS, LIMITED
+from coursekit.printing import shortened
+from coursekit.student.blank import blank_copy
+from coursekit.student.proxy import Student
+from coursekit.student.reading import read
+from coursekit.student.repair import repair
+from coursekit.student.session import Session
+from coursekit.student.submission import Submission
+
+
+@dataclass
+class CheckRun:
+    """The checks of one notebook of one submission: what they run on, and what came of it."""
+
+    assignment: Assignment
+    submission: Submission
+    session: Session
+    store: Store
+    seed: int
+    started_here: bool = False
+    exercises: dict[str, ExerciseResult] = field(default_factory=dict)
+    references: dict[str, Reference] = field(default_factory=dict)
+    #: what is wrong with a check itself, in one line each
+    faults: list[str] = field(default_factory=list)
+    #: what a person should look at, in one sentence each
+    notes: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.student = Student(self.session, self.submission)
+
+    def diagnose(self) -> None:
+        """Name the mistakes behind the failed checks, once all checks of the notebook have run."""
+        sentences = {mistake.name: mistake.sentence for mistake in mistakes_of(self.assignment)}
+        for exercise in self.exercises.values():
+            mine = {
+                name: reference
+                for name, reference in self.references.items()
+                if name.startswith(f"{exercise.grade_id}::")
+            }
+            for check in exercise.checks:
+                if check.outcome == "failed":
+                    name = f"{exercise.grade_id}::{check.name}"
+                    check.mistake = diagnose(self.store, name, mine, sentences) or ""
+                    check.diagnosis = sentences.get(check.mistake, "")
+
+
+RUNS = pytest.StashKey[dict[tuple[Path, str], CheckRun]]()
+#: characters of what a check says; of a student's exception it has far fewer, see `StudentError`
+_MAX_MESSAGE = 1_000
+_ASSIGNMENTS = pytest.StashKey[dict[Path, Assignment]]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("coursekit")
+    group.addoption("--submission", type=Path, help="notebook to check, instead of the instructor's solution")
+    group.addoption(
+        "--sandbox",
+        choices=KERNELS,
+        default=BUBBLEWRAP,
+        help="around the submission; `none` for code one trusts",
+    )
+    group.addoption("--draw-seed", type=int, help="replay the checks that draw their inputs with this seed")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line(
+        "markers", "points(n, see): what a hidden check is worth, and the heading that explains it"
+    )
+    config.stash.setdefault(RUNS, {})
+    config.stash[_ASSIGNMENTS] = {}
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    for run in config.stash[RUNS].values():
+        if run.started_here:
+            run.session.close()
+
+
+@pytest.fixture
+def check_run(request: pytest.FixtureRequest) -> CheckRun:
+    runs = request.config.stash[RUNS]
+    key = _key(request.node)
+    if key not in runs:
+        runs[key] = _start_run(key, request.config)
+    return runs[key]
+
+
+@pytest.fixture
+def student(check_run: CheckRun, request: pytest.FixtureRequest) -> Student:
+    """The submission; its functions and classes are called by name."""
+    check_run.student.begin_check(exercise_name(request.path.stem))
+    return check_run.student
+
+
+@pytest.fixture
+def reference(check_run: CheckRun, request: pytest.FixtureRequest) -> Reference:
+    """Recorded inputs, and comparison with what the instructor's solution gave."""
+    name = _check_name(request.node)
+    check_run.references[name] = Reference(check_run.store, name)
+    return check_run.references[name]
+
+
+@pytest.fixture
+def draw(check_run: CheckRun, request: pytest.FixtureRequest) -> Draw:
+    """Sizes and inputs drawn anew for each submission."""
+    return Draw(check_run.seed, _check_name(request.node))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Iterator[object]:
+    """Bound the check itself; not its fixtures, of which `student` may start a process that would inherit this."""
+    with bounded() if pyfuncitem.get_closest_marker("points") else nullcontext():
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo) -> Iterator[pytest.TestReport | None]:
+    report = yield
+    marker = item.get_closest_marker("points")
+    run = item.config.stash[RUNS].get(_key(item)) if marker else None
+    if run is None or not (call.when == "call" or (call.when == "setup" and call.excinfo)):
+        return report
+    exercise = run.exercises.setdefault(item.path.stem, ExerciseResult(item.path.stem))
+    outcome, message = "passed", ""
+    if call.excinfo is not None:
+        found = explain(call.excinfo.value, run.student, item.path)
+        if found is None:
+            run.faults.append(f"{item.nodeid}: {call.excinfo.exconly().splitlines()[0]}")
+            found = ("failed", "")
+        outcome, message = found
+        message = _shown(message)
+    seen = run.references.get(_check_name(item))
+    wrong, numbers = wrong_answer(outcome, message, seen, drawn="draw" in item.fixturenames)
+    exercise.checks.append(
+        CheckResult(
+            name=item.name,
+            sentence=_sentence(item),
+            points=marker.args[0],
+            outcome=outcome,
+            message=message,
+            see=marker.kwargs.get("see", ""),
+            seconds=round(call.duration, 3),
+            wrong=wrong,
+            wrong_numbers=numbers,
+        )
+    )
+    return report
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    for run in config.stash[RUNS].values():
+        run.diagnose()
+        terminalreporter.section(f"points of {run.assignment.name}")
+        for exercise in run.exercises.values():
+            terminalreporter.line(f"{exercise.grade_id}: {exercise.earned:g} of {exercise.points:g} points")
+            for check in exercise.checks:
+                if check.outcome != "passed":
+                    line = f"  {check.name}: {check.outcome}. {check.message}"
+                    terminalreporter.line(f"{line} {check.diagnosis}".rstrip())
+
+
+def _shown(message: str) -> str:
+    """The message, not too long, and without what would steer a terminal: it may hold a student's text."""
+    cut = shortened(message, _MAX_MESSAGE)
+    return "".join(
+        mark if mark.isprintable() or mark in "\n\t" else "\N{REPLACEMENT CHARACTER}" for mark in cut
+    )
+
+
+def _sentence(item: pytest.Item) -> str:
+    return " ".join((item.function.__doc__ or item.name.removeprefix("test_").replace("_", " ")).split())
+
+
+def _check_name(item: pytest.Item) -> str:
+    return f"{item.path.stem}::{item.name}"
+
+
+def _assignment_of(folder: Path, config: pytest.Config) -> Assignment:
+    course = Course(folder.parent.parent, tests=folder.parent.name)
+    return config.stash[_ASSIGNMENTS].setdefault(folder, course.assignment(folder.name))
+
+
+def _key(item: pytest.Item) -> tuple[Path, str]:
+    folder = item.path.parent
+    return folder, _assignment_of(folder, item.config).notebook_of(item.path.stem).stem
+
+
+def _start_run(key: tuple[Path, str], config: pytest.Config) -> CheckRun:
+    folder, name = key
+    assignment = _assignment_of(folder, config)
+    path = config.getoption("--submission")
+    if path is None:
+        source = next(path for path in assignment.source_notebooks() if path.stem == name)
+        notebook = read_notebook(source)
+        submission = Submission(notebook, blank_copy(notebook))
+    else:
+        if len(assignment.source_notebooks()) > 1 and path.stem != name:
+            raise CourseError(f"--submission {path}: name one check file of the notebook `{path.stem}`")
+        handed = read(path)
+        if handed.notebook is None:
+            raise CourseError(handed.problem)
+        released = assignment.released(name)
+        submission = Submission(repair(handed.notebook, released)[0], released)
+    # the instructor's own code needs no sandbox
+    kernel = KERNELS[config.getoption("--sandbox")] if path else LIMITED
+    session = Session(deepcopy(submission.notebook), kernel_name=kernel, files=assignment.handed_out())
+    session.run_cells()
+    seed = config.getoption("--draw-seed")
+    store = Store.load(folder)
+    return CheckRun(
+        assignment, submission, session, store, submission.seed if seed is None else seed, started_here=True
+    )

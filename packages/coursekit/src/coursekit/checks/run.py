@@ -1,0 +1,223 @@
+"""Grading one notebook: run its cells, run the checks of its test cells, give the result."""
+
+import os
+import re
+import sys
+import time
+from collections.abc import Container, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from nbformat import NotebookNode
+
+from coursekit.checks.plugin import RUNS, CheckRun
+from coursekit.checks.reference import Observation, Store
+from coursekit.checks.results import SubmissionResult
+from coursekit.checks.verdict import status_of
+from coursekit.course import Assignment, CourseError, grade_id, is_test_cell, nbgrader_metadata
+from coursekit.kernels import SANDBOX
+from coursekit.student.session import CellRun, Limits, Session
+from coursekit.student.submission import Submission
+
+_UNUSED = (
+    *("terminal", "cacheprovider", "faulthandler", "warnings", "logging", "junitxml", "pastebin", "doctest"),
+    *("debugging", "setuponly", "setupplan", "stepwise", "legacypath", "unittest"),
+    *("unraisableexception", "threadexception"),  # they collect garbage five times a run, which takes 0.4 s
+)
+_PLUGIN = "coursekit.checks.plugin"
+
+
+@dataclass
+class Graded:
+    """The result, and what the checks observed (`<file>::<check>` -> comparisons)."""
+
+    result: SubmissionResult
+    observations: dict[str, list[Observation]]
+
+
+def grade(
+    assignment: Assignment,
+    notebook: NotebookNode,
+    name: str,
+    released: NotebookNode | None = None,
+    limits: Limits | None = None,
+    store: Store | None = None,
+    kernel_name: str = SANDBOX,
+    notes: Sequence[str] = (),
+    seed: int | None = None,
+    session: Session | None = None,
+    exercises: Container[str] | None = None,
+    wary: bool = False,
+) -> Graded:
+    """Grade a repaired notebook. Its code cells get the outputs of this run.
+
+    Args:
+        assignment: where the checks are.
+        notebook: the submission, changed in place.
+        name: the notebook's name, without folder and ending.
+        released: what was handed out, to tell what was not answered.
+        seed: for the checks that draw their inputs; by default it follows from the notebook's sources.
+        session: one to reuse (see `Session.reuse`) and leave open; by default a new one.
+        exercises: grade_ids of the test cells to grade; by default all.
+        wary: take time to find out which cell ends the kernel.
+
+    Raises:
+        CourseError: a check or a reference of the instructor's is at fault.
+        NotStarted: there was no kernel to run it in.
+    """
+    started = time.monotonic()
+    submission = Submission(notebook, released)
+    kept_open = session
+    if session is None:
+        session = Session(notebook, limits, kernel_name, assignment.handed_out(), wary)
+    else:
+        session.reuse(notebook)
+    store = store or Store.load(assignment.checks)
+    run = CheckRun(assignment, submission, session, store, submission.seed if seed is None else seed)
+    try:
+        session.run_cells()
+        _run_pytest(run, name, exercises)
+    finally:
+        if kept_open is None:
+            session.close()
+    if run.faults:
+        raise CourseError("A check is at fault, not the submission. " + "; ".join(run.faults))
+    if not store.recording:
+        run.diagnose()
+    results = list(run.exercises.values())
+    result = SubmissionResult(
+        status=status_of(session, results),
+        notes=[*notes, *run.notes],
+        cells=[
+            _cell_line(submission, run) for run in session.runs.values() if _is_worth_telling(submission, run)
+        ],
+        exercises=results,
+        seed=run.seed,
+        seconds=round(time.monotonic() - started, 1),
+        kernel=session.kernel_name,
+        suspect=list(dict.fromkeys(session.suspect)),
+    )
+    return Graded(result, {name: found.observations for name, found in run.references.items()})
+
+
+def check_files(assignment: Assignment, notebook: NotebookNode) -> list[Path]:
+    """The check files of a notebook's test cells.
+
+    Raises:
+        CourseError: a test cell has no check file.
+    """
+    files = []
+    for cell in notebook.cells:
+        if is_test_cell(cell):
+            path = assignment.checks / f"{grade_id(cell)}.py"
+            if not path.exists():
+                raise CourseError(f"The test cell `{grade_id(cell)}` has no checks: write {path}")
+            files.append(path)
+    return files
+
+
+def points_of(notebook: NotebookNode) -> dict[str, float]:
+    """Points of the test cells, by grade_id, as the notebook says."""
+    return {
+        grade_id(cell): float(nbgrader_metadata(cell)["points"])
+        for cell in notebook.cells
+        if is_test_cell(cell)
+    }
+
+
+def collect_marks(assignment: Assignment, notebook: NotebookNode) -> dict[str, dict[str, pytest.Mark | None]]:
+    """The `points` marks of the checks by name, in order, by the grade_id of their test cell; nothing is run.
+
+    None stands for a check that has no such mark.
+    """
+    marks: dict[str, dict[str, pytest.Mark | None]] = {name: {} for name in points_of(notebook)}
+
+    class Collector:
+        def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+            for item in items:
+                marks[item.path.stem][item.name] = item.get_closest_marker("points")
+
+    _pytest(assignment, check_files(assignment, notebook), Collector(), "--collect-only")
+    return marks
+
+
+def _run_pytest(run: CheckRun, name: str, exercises: Container[str] | None) -> None:
+    class Prepared:
+        def pytest_configure(self, config: pytest.Config) -> None:
+            config.stash[RUNS] = {(run.assignment.checks, name): run}
+
+    files = check_files(run.assignment, run.submission.notebook)
+    chosen = [file for file in files if exercises is None or file.stem in exercises]
+    _pytest(run.assignment, chosen, Prepared())
+
+
+def _pytest(assignment: Assignment, files: list[Path], plugin: object, *options: str) -> None:
+    """pytest in this process, whatever the course's own pytest settings are."""
+    if not files:
+        return
+    # no other plugin that is installed has a say in a grade
+    plugins = ["--disable-plugin-autoload", "-p", _PLUGIN]
+    plugins += [part for name in _UNUSED for part in ("-p", f"no:{name}")]
+    root = str(assignment.course.root)
+    own = ["-c", "/dev/null", "--rootdir", root, "--confcutdir", root, "--import-mode=importlib"]
+    problems: list[str] = []
+
+    class Collector:
+        def pytest_configure(self, config: pytest.Config) -> None:
+            config.option.tbstyle = "line"  # nobody sees the traceback, and a long one takes long to format
+
+        def pytest_ignore_collect(self, collection_path: Path) -> bool | None:
+            return (
+                True if collection_path.parent == assignment.checks and collection_path not in files else None
+            )
+
+        @pytest.hookimpl(tryfirst=True)
+        def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+            items.sort(key=lambda item: files.index(item.path))
+
+        def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+            if report.failed:
+                problems.append(_in_a_line(report))
+
+        def pytest_internalerror(self, excrepr: object) -> None:
+            problems.append(str(excrepr).strip().splitlines()[-1])
+
+    try:
+        code = pytest.main(
+            # given the files one by one, it would look through the folder for each of them
+            [*plugins, *own, "--assert=plain", "--capture=no", *options, str(assignment.checks)],
+            plugins=[plugin, Collector()],
+        )
+    finally:
+        _forget_modules(assignment.checks)
+    if problems or code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
+        raise CourseError(f"The checks of {assignment.name} can't run. " + "; ".join(problems or [str(code)]))
+
+
+def _in_a_line(report: pytest.CollectReport) -> str:
+    """A check file that can't be imported: where, and why."""
+    text = str(report.longrepr)
+    name = re.escape(Path(report.nodeid).name)
+    lines = re.findall(rf'{name}(?:", line |:)(\d+)', text)
+    place = f"{report.nodeid}, line {lines[-1]}" if lines else report.nodeid
+    return f"{place}: {text.strip().splitlines()[-1].removeprefix('E').strip()}"
+
+
+def _forget_modules(folder: Path) -> None:
+    """Check files are read anew each time: pytest would take them from memory, even those of another course."""
+    inside = f"{folder}{os.sep}"
+    for name, module in list(sys.modules.items()):
+        if (getattr(module, "__file__", None) or "").startswith(inside):
+            del sys.modules[name]
+
+
+def _is_worth_telling(submission: Submission, run: CellRun) -> bool:
+    """A cell that did not run. That it was not answered, or that a call ended the kernel, is told by its checks."""
+    name = submission.label(run.index)
+    blank = submission.is_blank(name) or submission.has_placeholder(name)
+    return run.state not in ("ok", "left out") and not (blank and run.state == "error")
+
+
+def _cell_line(submission: Submission, run: CellRun) -> str:
+    return f"The cell `{submission.label(run.index)}` {run.told}."

@@ -1,0 +1,154 @@
+"""Commands that grade: autograde, regrade."""
+
+import argparse
+import os
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from tqdm import tqdm
+
+from coursekit.cli.common import Commands, assignments_of, at_least_one, say
+from coursekit.course import CourseError
+from coursekit.kernels import KERNELS, NONE
+from coursekit.printing import printable
+
+if TYPE_CHECKING:
+    from coursekit.grading.autograde import ClassRun, Submission
+    from coursekit.grading.folders import RunningCourse
+    from coursekit.report.table import ClassTable, Row
+
+
+def add(commands: Commands) -> None:
+    for name, run, text in [
+        ("autograde", _autograde, "grade what is new in submitted/, several submissions at a time"),
+        ("regrade", _regrade, "grade everybody again where checks have changed, and tell whose points move"),
+    ]:
+        added = commands.add_for_assignments(name, run, text)
+        added.add_argument(
+            "--workers", type=at_least_one, help="processes on this machine; default: the number of cores"
+        )
+        added.add_argument("--scheduler", default="", metavar="ADDRESS", help="of a Dask cluster that grades")
+        added.add_argument(
+            "--sandbox",
+            choices=KERNELS,
+            help="`none` for code one trusts; default: as configured",
+        )
+        added.add_argument("--fresh", action="store_true", help="take no result from those that were kept")
+        if run is _autograde:
+            added.add_argument("--force", action="store_true", help="also what was autograded already")
+        else:
+            added.add_argument("--dry-run", action="store_true", help="only tell")
+
+
+def _autograde(options: argparse.Namespace) -> int:
+    _get_ready(options)
+    from coursekit.grading.write import Writer
+    from coursekit.report.table import class_table
+
+    worst = 0
+    for run, course in _class_runs(options):
+        problems = course.rename_students(run.assignment.name)
+        students = course.gradable(course.handed_in(run.assignment.name) if options.force else run.to_do())
+        writer = Writer(course)
+        with tqdm(total=len(students), desc=run.assignment.name, unit=" submissions") as bar:
+            for submission in run.grade(students):
+                problems += _failures(submission) + writer.write(submission, run.assignment.name)
+                bar.update()
+        with course.alone():  # or a folder might be missing that another command is writing anew
+            table = class_table(run.assignment)
+        worst = max(worst, _conclude(table, problems))
+    return worst
+
+
+def _regrade(options: argparse.Namespace) -> int:
+    _get_ready(options)
+    from coursekit.grading.regrade import Move, move_lines, moves
+    from coursekit.grading.write import Writer
+
+    failed = False
+    for run, course in _class_runs(options):
+        problems = course.rename_students(run.assignment.name)
+        students = course.gradable(course.handed_in(run.assignment.name))
+        writer = Writer(course)
+        moved: list[Move] = []
+        with tqdm(total=len(students), desc=run.assignment.name, unit=" submissions") as bar:
+            for found in moves(course, run, students):
+                if isinstance(found, Move):
+                    moved.append(found)
+                    continue
+                failures = _failures(found)
+                ungraded = any(notebook.failure for notebook in found.notebooks)
+                problems += [
+                    f"{line} Its points are left as they were." if ungraded else line for line in failures
+                ]
+                if not options.dry_run and not ungraded:
+                    problems += writer.write(found, run.assignment.name)
+                bar.update()
+        say([*move_lines(moved), *problems])
+        count = len({move.student for move in moved})
+        verb = "would move" if options.dry_run else "moved"
+        print(f"{run.assignment.name}: the points of {count} of {len(students)} students {verb}.")
+        failed = failed or bool(problems)
+    return int(failed)
+
+
+def _failures(submission: "Submission") -> list[str]:
+    """What a person has to look at, beside the status."""
+    student = printable(submission.student)
+    failed = [f"the grader failed on it: {n.failure}." for n in submission.notebooks if n.failure]
+    return [f"{student}: {problem}" for problem in (*submission.problems, *failed)]
+
+
+def _get_ready(options: argparse.Namespace) -> None:
+    """Before anything large is imported: let the server in the sandbox import what it needs at the same time."""
+    assignments_of(options)
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # grading is parallel anyway, and one thread can be forked
+    if not options.scheduler and options.sandbox != NONE:
+        from sandbox_kernel.start import launch_server
+
+        launch_server()
+
+
+def _class_runs(options: argparse.Namespace) -> "Iterator[tuple[ClassRun, RunningCourse]]":
+    from coursekit.grading.autograde import ClassRun
+    from coursekit.grading.folders import RunningCourse
+
+    kernel = KERNELS.get(options.sandbox, "")
+    workers = options.workers or os.cpu_count() or 1
+    chosen = assignments_of(options)
+    course = RunningCourse.open(chosen[0].course.root)
+    generated = course.assignments()
+    if not generated:
+        raise CourseError(
+            "the gradebook has no assignment: run `nbgrader generate_assignment --force` for one"
+        )
+    for assignment in chosen:
+        if not options.assignments and assignment.name not in generated:
+            print(f"{assignment.name}: passed over, since it was not generated yet", file=sys.stderr)
+            continue
+        own = course.assignment(assignment.name)
+        force = getattr(options, "force", False)
+        yield ClassRun(course, own, workers, options.scheduler, kernel, options.fresh, force), course
+
+
+def _conclude(table: "ClassTable", problems: list[str]) -> int:
+    """Count the statuses, and name those whose work a person has to look at; 1 if not all are graded."""
+    from coursekit.checks.results import GRADED, MISSING
+
+    counts = Counter(row.status for row in table.rows)
+    say([f"{table.assignment}: " + ", ".join(f"{count} {status}" for status, count in counts.most_common())])
+    say(
+        f"  {printable(row.student)}: {row.status}{_reason(row)}"
+        for row in table.rows
+        if row.status not in (GRADED, MISSING)
+    )
+    say(f"  {problem}" for problem in problems)
+    return int(counts[GRADED] < len(table.rows) or bool(problems))
+
+
+def _reason(row: "Row") -> str:
+    """Why nothing could be graded; what else was the matter is on the feedback page."""
+    notes = [note for result in row.results if result.nothing_graded for note in result.notes[:1]]
+    return f". {notes[0]}" if notes else ""

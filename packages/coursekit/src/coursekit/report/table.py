@@ -1,0 +1,163 @@
+"""One row per student: status, points per exercise, total."""
+
+import csv
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from nbgrader.api import Assignment as AssignmentEntry
+from nbgrader.api import Grade, Gradebook, MissingEntry, SubmittedAssignment, SubmittedNotebook
+from sqlalchemy.orm import joinedload
+
+from coursekit.checks.results import GRADED, MISSING, SubmissionResult
+from coursekit.course import Assignment, exercise_name
+from coursekit.grading.folders import RunningCourse
+from coursekit.kernels import LIMITED
+from coursekit.printing import defused, printable
+
+NOT_AUTOGRADED = "not autograded"
+
+
+@dataclass
+class Row:
+    """One student in one assignment. `points` holds None where nothing was graded yet.
+
+    `earned` is the sum of the points, and `penalty` what being late costs.
+    """
+
+    student: str
+    status: str
+    points: dict[str, float | None] = field(default_factory=dict)
+    earned: float | None = None
+    penalty: float = 0.0
+    #: graded without a sandbox
+    unprotected: bool = False
+    #: of each notebook that was graded
+    results: list[SubmissionResult] = field(default_factory=list, repr=False)
+
+    @property
+    def total(self) -> float | None:
+        """What nbgrader calls the score."""
+        return None if self.earned is None else max(0.0, self.earned - self.penalty)
+
+
+@dataclass
+class ClassTable:
+    assignment: str
+    maximum: dict[str, float]
+    rows: list[Row]
+
+
+def class_table(assignment: Assignment) -> ClassTable:
+    """Everybody who is in the gradebook or has a folder in submitted/, whatever became of the submission.
+
+    Raises:
+        CourseError: there is no gradebook yet.
+    """
+    course = RunningCourse.open(assignment.course.root)
+    with course.gradebook() as gradebook:
+        try:
+            notebooks = gradebook.find_assignment(assignment.name).notebooks
+        except MissingEntry:
+            notebooks = []
+        maximum = {cell.name: cell.max_score for notebook in notebooks for cell in notebook.grade_cells}
+        names = [notebook.name for notebook in notebooks]
+        known = {student.id for student in gradebook.students}
+        points = _points(gradebook, assignment.name)
+        penalties = _penalties(gradebook, assignment.name)
+    rows = [
+        _row(
+            course, assignment.name, student, names, points.get(student, {}), penalties.get(student), maximum
+        )
+        for student in sorted(known | set(course.handed_in()))
+    ]
+    return ClassTable(assignment.name, maximum, rows)
+
+
+def _points(gradebook: Gradebook, assignment: str) -> dict[str, dict[str, float | None]]:
+    """Points by student and exercise, in one query; None where nothing was graded yet."""
+    grades = (
+        gradebook.db.query(SubmittedAssignment.student_id, Grade)
+        .select_from(Grade)
+        .options(joinedload(Grade.cell))
+        .join(SubmittedNotebook, SubmittedNotebook.id == Grade.notebook_id)
+        .join(SubmittedAssignment, SubmittedAssignment.id == SubmittedNotebook.assignment_id)
+        .join(AssignmentEntry, AssignmentEntry.id == SubmittedAssignment.assignment_id)
+        .filter(AssignmentEntry.name == assignment)
+    )
+    found: dict[str, dict[str, float | None]] = {}
+    for student, grade in grades:
+        graded = grade.manual_score is not None or grade.auto_score is not None
+        found.setdefault(student, {})[grade.cell.name] = grade.score if graded else None
+    return found
+
+
+def _penalties(gradebook: Gradebook, assignment: str) -> dict[str, float | None]:
+    """What being late costs, by student, in one query."""
+    found = (
+        gradebook.db.query(SubmittedAssignment.student_id, SubmittedAssignment.late_submission_penalty)
+        .join(AssignmentEntry, AssignmentEntry.id == SubmittedAssignment.assignment_id)
+        .filter(AssignmentEntry.name == assignment)
+    )
+    return dict(found.all())
+
+
+def _row(
+    course: RunningCourse,
+    assignment: str,
+    student: str,
+    notebooks: list[str],
+    points: dict[str, float | None],
+    penalty: float | None,
+    exercises: Iterable[str],
+) -> Row:
+    results = [course.result(student, assignment, name) for name in notebooks]
+    found = [result for result in results if result is not None]
+    if not found:
+        handed_in = course.submitted(student, assignment).glob("*.ipynb")
+        return Row(student, NOT_AUTOGRADED if any(handed_in) else MISSING, dict.fromkeys(exercises))
+    graded = [value for value in points.values() if value is not None]
+    status = next((result.status for result in found if result.status != GRADED), GRADED)
+    plain = any(result.kernel == LIMITED for result in found)
+    return Row(student, status, points, sum(graded) if graded else None, penalty or 0.0, plain, found)
+
+
+def table_lines(table: ClassTable) -> Iterator[str]:
+    """The table as text. `-` stands where there are no points yet; being late has a column if it cost anybody points."""
+    late = any(row.penalty for row in table.rows)
+    exercises = [exercise_name(name) for name in table.maximum]
+    heads = ["student", "status", *exercises, *(["late"] if late else []), "total"]
+    maximum = [_text(value) for value in table.maximum.values()]
+    lines = [["", "of", *maximum, *([""] if late else []), _text(sum(table.maximum.values()))]]
+    for row in table.rows:
+        points = [_text(row.points.get(name)) for name in table.maximum]
+        cost = [_text(-row.penalty) if row.penalty else ""] if late else []
+        lines.append([printable(row.student), row.status, *points, *cost, _text(row.total)])
+    widths = [max(len(cell) for cell in column) for column in zip(heads, *lines, strict=True)]
+    widths[2:] = [max(width, 5) for width in widths[2:]]
+    yield table.assignment
+    for cells in [heads, *lines]:
+        texts = [f"{cell:{width}}" for cell, width in zip(cells[:2], widths, strict=False)]
+        numbers = [f"{cell:>{width}}" for cell, width in zip(cells[2:], widths[2:], strict=True)]
+        yield "  ".join(texts + numbers)
+    unprotected = sum(row.unprotected for row in table.rows)
+    if unprotected:
+        yield f"{unprotected} graded without a sandbox: their code could read what the grader can read."
+
+
+def write_csv(table: ClassTable, path: Path) -> None:
+    """One line for each student: status, total, penalty, points per exercise; empty where there are no points yet."""
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(
+            ["assignment", "student", "status", "total", "maximum", "late_penalty", *table.maximum]
+        )
+        maximum = sum(table.maximum.values())
+        for row in table.rows:
+            points = [row.points.get(name) for name in table.maximum]
+            head = [table.assignment, row.student, row.status, row.total, maximum, row.penalty]
+            writer.writerow(map(defused, [*head, *points]))
+
+
+def _text(value: float | None) -> str:
+    return "-" if value is None else f"{value:g}"

@@ -1,0 +1,378 @@
+"""A tiny course, so that the machinery is tested on something that a reader sees whole."""
+
+import json
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat import NotebookNode, v4
+from nbgrader.api import Grade, Gradebook, SubmittedAssignment, SubmittedNotebook
+
+from coursekit.cli import main
+from coursekit.course import Assignment, Course
+
+SOLUTION = """\
+def double(x):
+    ### BEGIN SOLUTION
+    y = 2 * x
+    return y
+    ### END SOLUTION"""
+
+CHECKS = '''
+from coursekit.checks import assert_close, assert_reaches, assert_unchanged, points
+
+
+@points(4)
+def test_value(student, reference):
+    """The output is twice the input."""
+    (x,) = reference.inputs("some", x=(3, 2))
+    reference.assert_close("output", student.double(x))
+
+
+@points(3)
+def test_any_size(student, draw):
+    """Any size will do."""
+    x = draw.normal(*draw.sizes(2))
+    assert_close("output", student.double(x), x + x)
+
+
+@points(2)
+def test_gradient(student, reference):
+    """Gradients reach the input."""
+    (x,) = reference.inputs("some", x=(3, 2))
+    assert_reaches(student.gradients("double", x))
+
+
+@points(1)
+def test_unchanged(student, reference):
+    """The input is left alone."""
+    (x,) = reference.inputs("some", x=(3, 2))
+    assert_unchanged(student.call("double", x))
+'''
+
+MISTAKES = """
+from coursekit.checks import Mistake
+
+MISTAKES = [
+    Mistake("square", cell="double", edits=[("2 * x", "x * x")], about=["test_value"],
+            sentence="You multiplied the input by itself."),
+    Mistake("triple", cell="double", edits=[("2 * x", "3 * x")], about=["test_value"],
+            sentence="You took three times the input."),
+    Mistake("detached", cell="double", edits=[("2 * x", "2 * x.detach()")], about=["test_gradient"],
+            sentence="You detached the input."),
+]
+"""
+
+ALTERNATIVES = """
+from coursekit.checks import Alternative
+
+ALTERNATIVES = [Alternative("sum", cell="double", edits=[("2 * x", "x + x")])]
+"""
+
+HALF = """\
+def half(x):
+    ### BEGIN SOLUTION
+    return x / 2
+    ### END SOLUTION"""
+
+HALF_CHECKS = '''
+import torch
+from coursekit.checks import assert_close, points
+
+
+@points(3)
+def test_half_of_even(student):
+    """Half of an even number."""
+    assert_close("output", student.half(torch.tensor([2.0, 8.0])), torch.tensor([1.0, 4.0]))
+
+
+@points(2)
+def test_half_of_zero(student):
+    """Half of nothing."""
+    assert_close("output", student.half(torch.zeros(3)), torch.zeros(3))
+'''
+
+#: beside the checks: notes which exercises were graded, each time
+COUNTING = """
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(autouse=True, scope="module")
+def counted(request):
+    with (Path(__file__).parents[2] / "graded.txt").open("a") as file:
+        file.write(request.path.stem + " ")
+"""
+
+#: a class in which everything happens: answers of `double` and of `half`
+RIGHT = "def double(x):\n    return 2 * x"
+RIGHT_HALF = "def half(x):\n    return x / 2"
+FOUR_TIMES = "def double(x):\n    # by {}\n    return 4 * x"
+CLASS = {
+    "exception": ("raise ValueError('not yet')", RIGHT_HALF),
+    "exits": ("def double(x):\n    import os\n    os._exit(1)", RIGHT_HALF),
+    "floor": (RIGHT, "def half(x):\n    return x // 2"),
+    "loop": ("while True: pass", RIGHT_HALF),
+    "mistake": ("def double(x):\n    return 3 * x", RIGHT_HALF),
+    "right": (RIGHT, RIGHT_HALF),
+}
+
+
+def mark(name: str, **values: object) -> dict:
+    base = {"grade": False, "locked": False, "schema_version": 3, "solution": False, "task": False}
+    return {"nbgrader": {**base, "grade_id": name, **values}}
+
+
+def code(source: str, metadata: dict | None = None, name: str = "") -> NotebookNode:
+    cell = v4.new_code_cell(source, metadata=metadata or {})
+    if name:
+        cell["id"] = name
+    return cell
+
+
+def tiny_notebook(points: float = 10) -> NotebookNode:
+    kernelspec = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
+    return v4.new_notebook(
+        cells=[
+            code("import torch", name="imports"),
+            code(SOLUTION, mark("double", solution=True), "answer"),
+            code(
+                "assert double(1) == 2, 'Twice one is two.'",
+                mark("test_double", grade=True, locked=True, points=points),
+                "test",
+            ),
+            code("raise RuntimeError('a long demonstration')", {"tags": ["demo"]}, "show"),
+            v4.new_markdown_cell(
+                "Because.", metadata=mark("why", grade=True, solution=True, points=5), id="why"
+            ),
+        ],
+        metadata={"kernelspec": kernelspec},
+    )
+
+
+@dataclass
+class TinyCourse:
+    """A course folder with one assignment, `01_double`, and the commands one runs in it."""
+
+    root: Path
+
+    @property
+    def assignment(self) -> Assignment:
+        return Course(self.root).assignment("01_double")
+
+    @property
+    def checks(self) -> Path:
+        return self.assignment.checks / "test_double.py"
+
+    def write_source(self, notebook: NotebookNode) -> None:
+        nbformat.write(notebook, self.root / "source" / "01_double" / "double.ipynb")
+
+    def hand_in(self, student: str, notebook: NotebookNode | str, name: str = "double.ipynb") -> Path:
+        path = self.root / "submitted" / student / "01_double" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(notebook if isinstance(notebook, str) else nbformat.writes(notebook))
+        return path
+
+    def run(self, *command: str) -> subprocess.CompletedProcess:
+        """Run a console script of this environment in the course folder."""
+        script = Path(sys.executable).with_name(command[0])
+        return subprocess.run(
+            [script, *command[1:]], cwd=self.root, capture_output=True, text=True, check=False
+        )
+
+    def autograded(self, student: str) -> NotebookNode:
+        return nbformat.read(self.root / "autograded" / student / "01_double" / "double.ipynb", as_version=4)
+
+    def answer(self, source: str, half: str = "") -> NotebookNode:
+        """The released notebook with this source in the answer cell, and in that of the second exercise."""
+        notebook = self.assignment.released("double")
+        sources = {"answer": source} | ({"half": half} if half else {})
+        for cell in notebook.cells:
+            cell.source = sources.get(cell["id"], cell.source)
+        return notebook
+
+    def coursekit(self, *command: str) -> int:
+        """Run the command `coursekit` in this process, which has imported everything already."""
+        return main(["--course-dir", str(self.root), *command])
+
+    def gradebook(self) -> Gradebook:
+        return Gradebook(f"sqlite:///{self.root / 'gradebook.db'}")
+
+    def grades(self, gradebook: Gradebook | None = None) -> dict[str, dict[str, tuple]]:
+        """Every grade in the gradebook, by student and cell; fails if one is there twice or not at all."""
+        found: dict[str, dict[str, tuple]] = {}
+        with gradebook or self.gradebook() as book:
+            cells = {cell.name for cell in book.find_assignment("01_double").notebooks[0].grade_cells}
+            students = [submission.student_id for submission in book.db.query(SubmittedAssignment)]
+            rows = (
+                book.db.query(SubmittedAssignment.student_id, Grade)
+                .select_from(Grade)
+                .join(SubmittedNotebook, SubmittedNotebook.id == Grade.notebook_id)
+                .join(SubmittedAssignment, SubmittedAssignment.id == SubmittedNotebook.assignment_id)
+            )
+            for student, grade in rows:
+                values = found.setdefault(student, {})
+                assert grade.cell.name not in values
+                values[grade.cell.name] = (grade.auto_score, grade.manual_score, grade.needs_manual_grade)
+        assert sorted(students) == sorted(found)
+        assert all(set(values) == cells for values in found.values())
+        return found
+
+    def kept(self) -> dict[str, int]:
+        """The files of kept results, and when each was written."""
+        folder = self.root / ".coursekit" / "results" / "01_double"
+        return {path.name: path.stat().st_mtime_ns for path in folder.glob("*.json")}
+
+    def gradings(self) -> Counter[str]:
+        """How often each exercise was graded since this was last asked."""
+        path = self.root / "graded.txt"
+        found = Counter(path.read_text().split()) if path.exists() else Counter()
+        path.unlink(missing_ok=True)
+        return found
+
+
+@pytest.fixture(scope="session")
+def course_at() -> Callable[[Path], TinyCourse]:
+    """The commands of a course, by its folder."""
+    return TinyCourse
+
+
+@pytest.fixture
+def tiny_source() -> NotebookNode:
+    return tiny_notebook()
+
+
+@pytest.fixture(scope="session")
+def tiny_original(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The course, recorded once, and with its notebook in release/ as nbgrader strips it."""
+    from coursekit.audit import record
+    from coursekit.student.blank import blank_copy
+
+    course = TinyCourse(tmp_path_factory.mktemp("tiny") / "course")
+    course.checks.parent.mkdir(parents=True)
+    course.checks.write_text(CHECKS)
+    (course.checks.parent / "mistakes.py").write_text(MISTAKES)
+    (course.checks.parent / "alternatives.py").write_text(ALTERNATIVES)
+    (course.root / "nbgrader_config.py").write_text(
+        "from coursekit.nbgrader_plugin import configure\nconfigure(get_config())\n"
+    )
+    for folder in ("source", "release"):
+        (course.root / folder / "01_double").mkdir(parents=True)
+    course.write_source(tiny_notebook())
+    nbformat.write(blank_copy(tiny_notebook()), course.root / "release" / "01_double" / "double.ipynb")
+    record(course.assignment, workers=1)
+    return course.root
+
+
+@pytest.fixture
+def tiny_course(tiny_original: Path, tmp_path: Path) -> TinyCourse:
+    """A copy of the course for one test."""
+    return TinyCourse(Path(shutil.copytree(tiny_original, tmp_path / "course")))
+
+
+@pytest.fixture(scope="session")
+def generated_original(tiny_original: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    course = TinyCourse(Path(shutil.copytree(tiny_original, tmp_path_factory.mktemp("generated") / "course")))
+    done = course.run("nbgrader", "generate_assignment", "01_double", "--force")
+    assert done.returncode == 0, done.stderr
+    return course.root
+
+
+@pytest.fixture
+def generated(generated_original: Path, tmp_path: Path) -> TinyCourse:
+    """The course after `nbgrader generate_assignment`: with its gradebook."""
+    return TinyCourse(Path(shutil.copytree(generated_original, tmp_path / "course")))
+
+
+@pytest.fixture(scope="session")
+def class_original(tiny_original: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The course with a second exercise and short limits, after `nbgrader generate_assignment`."""
+    course = TinyCourse(Path(shutil.copytree(tiny_original, tmp_path_factory.mktemp("class") / "course")))
+    notebook = tiny_notebook()
+    notebook.cells[3:3] = [
+        code(HALF, mark("half", solution=True), "half"),
+        code("assert half(2) == 1", mark("test_half", grade=True, locked=True, points=5), "test-half"),
+    ]
+    course.write_source(notebook)
+    course.checks.with_name("test_half.py").write_text(HALF_CHECKS)
+    course.checks.with_name("conftest.py").write_text(COUNTING)
+    (course.root / "nbgrader_config.py").write_text(
+        "from coursekit.nbgrader_plugin import configure\n"
+        "c = get_config()\nc.Execute.timeout = 2\nc.RunChecks.call_timeout = 2\nconfigure(c)\n"
+    )
+    done = course.run("nbgrader", "generate_assignment", "01_double", "--force")
+    assert done.returncode == 0, done.stderr
+    return course.root
+
+
+@pytest.fixture
+def empty_class(class_original: Path, tmp_path: Path) -> TinyCourse:
+    """The course with two exercises; nobody has handed in."""
+    return TinyCourse(Path(shutil.copytree(class_original, tmp_path / "empty" / "course")))
+
+
+@pytest.fixture(scope="session")
+def graded_original(class_original: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """`CLASS`, graded by `coursekit autograde`; what it printed is in autograde.txt."""
+    course = TinyCourse(Path(shutil.copytree(class_original, tmp_path_factory.mktemp("graded") / "course")))
+    for student, answers in CLASS.items():
+        path = course.hand_in(student, course.answer(*answers))
+        path.with_name("timestamp.txt").write_text("2026-01-01 12:00:00 UTC")
+    course.hand_in("blank", course.assignment.released("double"))
+    course.hand_in("broken", "{")
+    course.hand_in("missing", "my notes", "notes.txt")
+    done = course.run("coursekit", "autograde", "01_double", "--workers", "2")
+    (course.root / "autograde.txt").write_text(f"{done.returncode}\n{done.stdout}\n{done.stderr}")
+    return course.root
+
+
+@pytest.fixture
+def graded_class(graded_original: Path, tmp_path: Path) -> TinyCourse:
+    """A copy of the graded class for one test."""
+    course = TinyCourse(Path(shutil.copytree(graded_original, tmp_path / "course")))
+    course.gradings()
+    return course
+
+
+@pytest.fixture(scope="session")
+def four_times_original(class_original: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A class in which three share a mistake that has no name, and one has all right, after `coursekit report`."""
+    root = tmp_path_factory.mktemp("groups") / "course"
+    course = TinyCourse(Path(shutil.copytree(class_original, root)))
+    for student in ("ada", "ben", "cleo"):
+        course.hand_in(student, course.answer(FOUR_TIMES.format(student), RIGHT_HALF))
+    course.hand_in("dan", course.answer(RIGHT, RIGHT_HALF))
+    assert course.coursekit("autograde", "01_double", "--workers", "1") == 0
+    done = course.run("coursekit", "report", "01_double")
+    assert done.returncode == 0, done.stderr
+    (course.root / "printed.txt").write_text(done.stdout)
+    return course.root
+
+
+@pytest.fixture
+def four_times(four_times_original: Path, tmp_path: Path) -> TinyCourse:
+    """A copy of that class for one test."""
+    course = TinyCourse(Path(shutil.copytree(four_times_original, tmp_path / "course")))
+    course.printed = (course.root / "printed.txt").read_text()
+    course.groups = json.loads((course.root / "reports/01_double/report.json").read_text())["groups"]
+    return course
+
+
+@pytest.fixture
+def grade_answer(tiny_course: TinyCourse) -> Callable:
+    """Grade one answer of the tiny course, as source text of the answer cell; gives the result."""
+    from coursekit.checks.run import grade
+    from coursekit.student.session import Limits
+
+    def run(source: str, limits: Limits | None = None) -> object:
+        released = tiny_course.assignment.released("double")
+        return grade(tiny_course.assignment, tiny_course.answer(source), "double", released, limits).result
+
+    return run

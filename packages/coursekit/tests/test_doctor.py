@@ -1,0 +1,177 @@
+"""`coursekit doctor` says what is there, and what to do about what is missing."""
+
+import importlib.metadata
+import platform
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import nbformat
+import pytest
+
+from coursekit.cli import main
+from coursekit.doctor import Finding, machine
+from coursekit.doctor.course import examine_course
+from coursekit.doctor.machine import examine_machine
+from sandbox_kernel import bubblewrap, cgroup, users
+
+
+def found(findings, what: str) -> list[Finding]:
+    return [finding for finding in findings if finding.what == what]
+
+
+def test_where_nothing_is_missing_every_kernel_is_started_and_the_exit_code_is_0(generated):
+    done = generated.run("coursekit", "doctor")
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = {line[10:25].strip(): line for line in done.stdout.splitlines()}
+    for what in ("Python", "packages", "nbgrader", "alembic", "sandbox", "course", "gradebook"):
+        assert lines[what].startswith("ok "), lines[what]
+    for kernel in ("sandbox", "sandbox-cold", "limited"):
+        assert "ran a cell after" in lines[kernel]
+    assert "01_double: every test cell has its checks" in lines["assignment"]
+    assert "0 students" in lines["gradebook"]
+
+
+def test_without_bubblewrap_it_says_what_to_install_and_the_exit_code_is_1(generated, monkeypatch):
+    monkeypatch.setenv("PATH", str(Path(sys.executable).parent))
+    done = generated.run("coursekit", "doctor")
+    assert done.returncode == 1
+    assert (
+        "missing   sandbox          bubblewrap is missing: install it (`apt-get install bubblewrap`"
+        in done.stdout
+    )
+    assert "ok        limited" in done.stdout
+    assert "Traceback" not in done.stderr
+
+
+def test_what_the_sandbox_has_here_is_one_line_each(tmp_path, monkeypatch):
+    monkeypatch.setattr(machine, "_kernel", lambda name: Finding(name, "ok", "not started in this test"))
+    monkeypatch.setattr(bubblewrap, "problem", lambda: "")
+    monkeypatch.setattr(platform, "machine", lambda: "x86_64")
+    monkeypatch.setattr(users, "problem", lambda: "")
+    monkeypatch.setattr(cgroup, "problem", lambda: "no cgroups in this test")
+    lines = {finding.what: finding for finding in examine_machine(tmp_path)}
+    assert "calls are allowed on x86_64" in lines["system calls"].found
+    assert lines["user ids"].found.startswith("one for each kernel, from ")
+    assert (lines["cgroups"].state, lines["cgroups"].found) == (
+        "optional",
+        "none for kernels: no cgroups in this test",
+    )
+
+
+def test_what_the_sandbox_lacks_here_is_a_note_and_nothing_is_missing(tmp_path, monkeypatch):
+    monkeypatch.setattr(machine, "_kernel", lambda name: Finding(name, "ok", "not started in this test"))
+    monkeypatch.setattr(bubblewrap, "problem", lambda: "")
+    monkeypatch.setattr(platform, "machine", lambda: "riscv64")
+    monkeypatch.setattr(users, "problem", lambda: "only root can")
+    made = SimpleNamespace(controllers=["memory", "pids"], folder="/sys/fs/cgroup/grading.scope")
+    monkeypatch.setattr(cgroup, "problem", lambda: "")
+    monkeypatch.setattr(cgroup, "cgroups", lambda: made)
+    lines = {finding.what: finding for finding in examine_machine(tmp_path)}
+    assert (lines["system calls"].state, lines["user ids"].state) == ("note", "note")
+    assert "no list for riscv64" in lines["system calls"].found
+    assert lines["cgroups"].found == "one for each kernel (memory, pids) in /sys/fs/cgroup/grading.scope"
+
+
+def test_packages_of_the_wrong_version_are_named(tmp_path, monkeypatch):
+    wanted = ["numpy>=999", "no-such-thing>=1", "pytest>=8", "not-asked-for; extra == 'cluster'"]
+    monkeypatch.setattr(importlib.metadata, "requires", lambda name: wanted)
+    monkeypatch.setattr(bubblewrap, "problem", lambda: "no sandbox in this test")
+    (finding,) = found(examine_machine(tmp_path), "packages")
+    assert finding.needed
+    assert (
+        finding.found
+        == f"numpy>=999 ({importlib.metadata.version('numpy')}), no-such-thing>=1 (not installed)"
+    )
+    assert "make setup" in finding.remedy
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        ("c = get_config()\nc.x = (1,\n", "line 2: SyntaxError"),
+        ("c = get_config()\n\nconfigure(c)\n", "line 3: NameError: name 'configure' is not defined"),
+        ("import no_such_module\n", "line 1: ModuleNotFoundError"),
+    ],
+)
+def test_a_broken_configuration_is_named_with_its_line(generated, capsys, lines, words):
+    path = generated.root / "nbgrader_config.py"
+    path.write_text(lines)
+    (finding,) = examine_course(generated.root)
+    assert finding.needed
+    assert finding.found.startswith(f"{path}, {words}")
+    assert generated.coursekit("table", "01_double") == 2
+    assert capsys.readouterr().err.startswith(f"coursekit: {path}, {words}")
+
+
+def test_a_configuration_without_coursekit_is_told(generated):
+    (generated.root / "nbgrader_config.py").write_text("c = get_config()\n")
+    (finding,) = examine_course(generated.root)
+    assert finding.needed
+    assert "does not plug coursekit in" in finding.found
+
+
+def test_a_folder_that_is_no_course_is_told(tmp_path):
+    (finding,) = examine_course(tmp_path)
+    assert "has no nbgrader_config.py" in finding.found
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_test_cell_whose_checks_do_not_fit_is_named(generated):
+    generated.checks.write_text(generated.checks.read_text().replace("@points(4)", "@points(5)"))
+    (finding,) = found(examine_course(generated.root), "assignment")
+    assert finding.needed
+    assert "the test cell `test_double` is worth 10 points, but the checks" in finding.found
+
+
+def test_a_kernel_that_is_not_installed_and_a_damaged_record_are_told(generated):
+    with (generated.root / "nbgrader_config.py").open("a") as file:
+        file.write("\nget_config().RunChecks.student_kernel = 'nope'\n")
+    (generated.assignment.checks / "reference.safetensors").write_bytes(b"{}")
+    told = "\n".join(finding.found for finding in examine_course(generated.root) if finding.needed)
+    assert "names the kernel `nope`, which is not installed" in told
+    assert "reference.safetensors can't be read" in told
+
+
+def test_a_course_that_has_not_begun_is_no_fault(tiny_course):
+    path = tiny_course.root / "source" / "02_later" / "later.ipynb"
+    path.parent.mkdir()
+    nbformat.write(nbformat.v4.new_notebook(), path)
+    findings = list(examine_course(tiny_course.root))
+    assert not any(finding.needed for finding in findings)
+    assert found(findings, "gradebook")[0].found == "none yet"
+    assert [finding.state for finding in found(findings, "assignment")] == ["ok", "note"]
+    assert not (tiny_course.root / "gradebook.db").exists()
+
+
+@pytest.mark.parametrize(
+    ("url", "words"),
+    [
+        ("postgresql://nobody:secret@127.0.0.1:1/none", "can't be opened"),
+        ("no url at all", "can't be opened"),
+    ],
+)
+def test_a_gradebook_that_can_t_be_reached_is_told_without_its_password(generated, url, words):
+    path = generated.root / "nbgrader_config.py"
+    path.write_text(path.read_text() + f"get_config().CourseDirectory.db_url = {url!r}\n")
+    (finding,) = found(examine_course(generated.root), "gradebook")
+    assert finding.needed
+    assert words in finding.found
+    assert "secret" not in finding.found
+
+
+def test_a_gradebook_of_an_older_nbgrader_is_told(generated):
+    from sqlalchemy import text
+
+    with generated.gradebook() as gradebook:
+        gradebook.db.execute(text("UPDATE alembic_version SET version_num = '167914646830'"))
+        gradebook.db.commit()
+    (finding,) = found(examine_course(generated.root), "gradebook")
+    assert finding.needed
+    assert "nbgrader db upgrade" in finding.remedy
+
+
+def test_any_folder_gets_an_answer_and_no_traceback(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(bubblewrap, "problem", lambda: "no sandbox in this test")
+    assert main(["--course-dir", str(tmp_path), "doctor"]) == 1
+    assert "has no nbgrader_config.py" in capsys.readouterr().out

@@ -1,0 +1,161 @@
+"""nbgrader's exchange between an instructor and two students, each with folders of their own."""
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from coursekit.grading.folders import RunningCourse
+from coursekit.nbgrader_plugin.late import DAY, LatePenalty
+
+RIGHT = "def double(x):\n    return 2 * x"
+TRIPLE = "def double(x):\n    return 3 * x"
+LATE = 'c.AssignLatePenalties.plugin_class = "coursekit.nbgrader_plugin.late.LatePenalty"\n'
+
+
+@dataclass
+class Person:
+    """Somebody with a home of their own, who runs commands in `folder`."""
+
+    folder: Path
+
+    def run(self, *command: str) -> str:
+        """Run a console script; gives what it said. It must succeed."""
+        own = {
+            name: str(self.folder / ".home" / name.lower())
+            for name in ("HOME", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "IPYTHONDIR")
+        }
+        script = Path(sys.executable).with_name(command[0])
+        done = subprocess.run(
+            [script, *command[1:]],
+            cwd=self.folder,
+            env=os.environ | own,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout + done.stderr
+
+    def write_answer(self, source: str) -> None:
+        path = self.folder / "01_double" / "double.ipynb"
+        notebook = nbformat.read(path, as_version=4)
+        next(cell for cell in notebook.cells if cell["id"] == "answer").source = source
+        nbformat.write(notebook, path)
+
+    def fetched_pages(self) -> list[str]:
+        """The feedback pages that were fetched, oldest first."""
+        pages = sorted((self.folder / "01_double" / "feedback").glob("*/double.html"))
+        return [" ".join(page.read_text().split()) for page in pages]
+
+
+@pytest.fixture
+def exchange(generated, tmp_path):
+    """Instructor, Ada and Ben: the settings of the exchange are all that they share."""
+    shared = tmp_path / "exchange"
+    shared.mkdir(mode=0o777)
+    shared.chmod(0o777)
+    settings = f'c.CourseDirectory.course_id = "tiny"\nc.Exchange.root = "{shared}"\n'
+    with (generated.root / "nbgrader_config.py").open("a") as file:
+        file.write("c = get_config()\n" + settings + LATE)
+    people = [Person(generated.root)]
+    for name in ("ada", "ben"):
+        people.append(Person(tmp_path / name))
+        people[-1].folder.mkdir()
+        (people[-1].folder / "nbgrader_config.py").write_text(
+            f'c = get_config()\n{settings}c.CourseDirectory.student_id = "{name}"\n'
+        )
+    return people
+
+
+def set_deadline_to_now(instructor: Person) -> None:
+    now = f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S.%f} UTC"
+    instructor.run("nbgrader", "db", "assignment", "add", "01_double", f"--duedate={now}")
+
+
+def penalty(course, student: str) -> float:
+    with course.gradebook() as book:
+        return book.find_submission("01_double", student).late_submission_penalty
+
+
+def test_an_assignment_goes_to_two_students_and_their_feedback_comes_back(generated, exchange):
+    instructor, ada, ben = exchange
+    instructor.run("nbgrader", "release_assignment", "01_double")
+    for student in (ada, ben):
+        student.run("nbgrader", "fetch_assignment", "01_double")
+        assert sorted(path.name for path in (student.folder / "01_double").iterdir()) == ["double.ipynb"]
+
+    ada.write_answer(TRIPLE)
+    ada.run("nbgrader", "submit", "01_double")
+    set_deadline_to_now(instructor)
+    ben.write_answer(RIGHT)
+    ben.run("nbgrader", "submit", "01_double")
+    instructor.run("nbgrader", "collect", "01_double")
+    instructor.run("coursekit", "autograde", "01_double")
+    assert (penalty(generated, "ada"), penalty(generated, "ben")) == (0, 1.5)
+    table = [line.split() for line in instructor.run("coursekit", "table", "01_double").splitlines()]
+    assert ["student", "status", "double", "why", "late", "total"] in table
+    assert ["ben", "graded", "10", "0", "-1.5", "8.5"] in table
+
+    instructor.run("nbgrader", "generate_feedback", "01_double")
+    instructor.run("nbgrader", "release_feedback", "01_double")
+    for student in (ada, ben):
+        student.run("nbgrader", "fetch_feedback", "01_double")
+    (page_of_ada,), (page_of_ben,) = ada.fetched_pages(), ben.fetched_pages()
+    assert "3 of 15 points" in page_of_ada
+    assert "You took three times the input." in page_of_ada
+    assert "8.5 of 15 points" in page_of_ben
+    assert "late penalty" in page_of_ben
+    assert "late penalty" not in page_of_ada
+
+    # Ada hands in again, late by now
+    ada.write_answer(RIGHT)
+    ada.run("nbgrader", "submit", "01_double")
+    assert "use --update" in instructor.run("nbgrader", "collect", "01_double")
+    instructor.run("nbgrader", "collect", "01_double", "--update")
+    instructor.run("coursekit", "autograde", "01_double")
+    assert penalty(generated, "ada") == 1.5
+    instructor.run("nbgrader", "generate_feedback", "01_double")
+    instructor.run("nbgrader", "release_feedback", "01_double")
+    ada.run("nbgrader", "fetch_feedback", "01_double")
+    first, second = ada.fetched_pages()
+    assert "3 of 15 points" in first
+    assert "8.5 of 15 points" in second
+
+
+def test_both_commands_that_grade_take_the_same_for_being_late(generated):
+    with (generated.root / "nbgrader_config.py").open("a") as file:
+        file.write("c = get_config()\n" + LATE + "c.LatePenalty.per_day = 0.2\nc.LatePenalty.at_most = 0.5\n")
+    days = ("in-time", "a-minute", "two-days", "a-week")
+    generated.run("nbgrader", "db", "assignment", "add", "01_double", "--duedate=2026-01-10 12:00:00 UTC")
+    when = ("10 11:59:00", "10 12:01:00", "12 12:00:00", "17 12:00:00")
+    for student, time in zip(days, when, strict=True):
+        path = generated.hand_in(student, generated.answer(RIGHT))
+        path.with_name("timestamp.txt").write_text(f"2026-01-{time} UTC")
+    costs = {"in-time": 0, "a-minute": 3, "two-days": 6, "a-week": 7.5}
+    for command in ("nbgrader", "coursekit"):
+        generated.run(command, "autograde", "01_double", "--force")
+        assert {student: penalty(generated, student) for student in days} == costs
+
+    with generated.gradebook() as book:
+        book.grant_extension("01_double", "two-days", days=1)
+    generated.run("coursekit", "autograde", "01_double", "--force")
+    assert penalty(generated, "two-days") == 3
+
+
+def test_the_time_of_grace_costs_nothing_and_after_it_the_first_day_counts(monkeypatch):
+    monkeypatch.setattr(LatePenalty, "_points_to_be_had", lambda self, student: 100.0)
+    late = LatePenalty(grace_minutes=30)
+    assert late.late_submission_penalty("ada", 80, 30 * 60) is None
+    assert late.late_submission_penalty("ada", 80, 30 * 60 + 1) == 10
+    assert late.late_submission_penalty("ada", 80, DAY + 1) == 20
+
+
+def test_the_course_itself_takes_nothing_for_being_late():
+    settings = RunningCourse.open(Path(__file__).parents[3]).config
+    assert "plugin_class" not in settings.AssignLatePenalties

@@ -1,0 +1,166 @@
+"""What the feedback page is made of: formulas, headings, and what to look at first."""
+
+import re
+from pathlib import Path
+
+import nbformat
+import pytest
+from bs4 import BeautifulSoup
+from nbformat import v4
+
+from coursekit.checks.results import CheckResult, ExerciseResult, SubmissionResult
+from coursekit.course import Course, grade_id, is_test_cell
+from coursekit.nbgrader_plugin.formulas import formula
+from coursekit.nbgrader_plugin.headings import explaining, headings
+from coursekit.nbgrader_plugin.markdown import harmless_markdown
+from coursekit.nbgrader_plugin.page import PageParts
+from coursekit.nbgrader_plugin.summary import Row, first_things
+
+ASSIGNMENTS = Course(Path(__file__).parents[3]).assignments()
+each_assignment = pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda assignment: assignment.name)
+
+
+def notebook():
+    return v4.new_notebook(
+        cells=[
+            v4.new_markdown_cell("# A title\n\n## 1 Why `divide`?\n\n```\n# no heading\n```"),
+            v4.new_markdown_cell("### Exercise 1"),
+            v4.new_code_cell("", metadata={"nbgrader": {"grade_id": "double", "solution": True}}),
+            v4.new_markdown_cell("## 2 Later"),
+        ]
+    )
+
+
+def result(*exercises):
+    return SubmissionResult("graded", exercises=[ExerciseResult(name, checks) for name, checks in exercises])
+
+
+def failed(name, points, **values):
+    return CheckResult(name, f"{name} holds.", points, values.pop("outcome", "failed"), **values)
+
+
+def test_formulas_become_mathml_with_nothing_in_it_that_links_or_styles():
+    assert formula(r"\frac{a}{b}").startswith('<math display="inline">')
+    shown = formula(r"\href{javascript:a}{x} \style{color:red}{y} \class{c}{z} \hspace{900em}")
+    assert "<mi>x</mi>" in shown
+    for word in ("javascript", "color", "class", "900"):
+        assert word not in shown
+
+
+@pytest.mark.parametrize("latex", [r"\frac", r"\unknown{x}", "{" * 1000, "x" * 5000, r"x_1^{"])
+def test_what_is_no_formula_is_shown_as_it_was_written(latex):
+    assert formula(latex) == f"<code>{latex}</code>"
+
+
+def test_text_in_a_formula_is_text():
+    assert "<mtext>&lt;script&gt;</mtext>" in formula(r"\text{<script>}")
+
+
+@each_assignment
+def test_every_formula_of_the_course_can_be_shown(assignment):
+    for path in assignment.source_notebooks():
+        for cell in nbformat.read(path, as_version=4).cells:
+            if cell.cell_type == "markdown":
+                shown = harmless_markdown(cell.source)
+                assert re.findall(r"<code>[^<]*\\[a-z]+[^<]*</code>", shown) == []
+                assert "$$" not in shown
+
+
+def test_headings_are_found_by_their_text_with_or_without_the_number():
+    found = headings(notebook())
+    assert [heading.text for heading in found] == ["A title", "1 Why divide?", "Exercise 1", "2 Later"]
+    for see in ("Why divide?", "1 Why divide?"):
+        assert explaining(notebook(), found, "test_double", see).anchor == "1-Why-divide?"
+    assert explaining(notebook(), found, "test_double", "divide") is None
+
+
+def page_of(source, graded, given=frozenset()):
+    parts = PageParts(source, graded, given).parts()
+    return BeautifulSoup("".join(part.html for part in parts), "html.parser")
+
+
+def test_a_link_leads_to_its_heading_whatever_characters_are_in_it():
+    (path,) = Course(Path(__file__).parents[3]).assignment("04_transformer").source_notebooks()
+    source = nbformat.read(path, as_version=4)
+    given = frozenset(cell.source.strip() for cell in source.cells)
+    page = page_of(source, result(("test_encoder_layer", [failed("x", 1, see="Add & norm")])), given)
+    (link,) = page.select(".coursekit-checks a")
+    assert page.find(id=link["href"].removeprefix("#")).text == "2 Add & norm"
+
+
+def test_no_heading_of_a_student_takes_the_place_of_a_cell_to_which_the_page_links():
+    source = v4.new_notebook(
+        cells=[
+            v4.new_markdown_cell("# test_double\n\n# mine"),
+            v4.new_code_cell("", metadata={"nbgrader": {"grade_id": "test_double", "grade": True}}),
+        ]
+    )
+    page = page_of(source, result(("test_double", [failed("x", 1)])))
+    assert [heading.get("id") for heading in page.find_all(re.compile("h[1-6]"))] == [None, "mine"]
+
+
+def test_a_check_is_explained_above_its_answer_unless_it_says_otherwise():
+    assert explaining(notebook(), headings(notebook()), "test_double").text == "Exercise 1"
+
+
+@each_assignment
+def test_every_check_of_the_course_is_explained_somewhere(assignment):
+    for path in assignment.source_notebooks():
+        source = nbformat.read(path, as_version=4)
+        found = headings(source)
+        assert len({heading.anchor for heading in found}) == len(found)
+        for cell in source.cells:
+            if is_test_cell(cell):
+                assert explaining(source, found, grade_id(cell)) is not None
+
+
+def test_a_heading_that_is_not_there_stops_generate_assignment_with_one_sentence(tiny_course):
+    tiny_course.checks.write_text(
+        tiny_course.checks.read_text().replace("@points(4)", "@points(4, see='Nowhere')")
+    )
+    done = tiny_course.run("nbgrader", "generate_assignment", "01_double", "--force")
+    assert done.returncode != 0
+    assert (
+        "tests/01_double/test_double.py: a check says see='Nowhere', but source/01_double/double.ipynb has no "
+        "such heading. Write the heading's text as it stands there."
+        in done.stderr.replace(str(tiny_course.root) + "/", "")
+    )
+    assert "Traceback" not in done.stderr
+
+
+def test_results_that_were_kept_before_checks_named_their_headings_can_be_read():
+    kept = result(("test_a", [failed("b", 1)])).as_dict()
+    del kept["exercises"][0]["checks"][0]["see"]
+    assert SubmissionResult.from_dict(kept).exercises[0].checks[0].see == ""
+
+
+def test_what_costs_most_comes_first_and_what_was_not_answered_last():
+    things = first_things(
+        result(
+            ("test_a", [failed("small", 1), failed("large", 5)]),
+            ("test_b", [failed("blank", 50, outcome="not answered")]),
+        ),
+        [Row("written", "written", 0, 10, "not answered")],
+    )
+    assert [(thing.losses[0].name, thing.lost, thing.text) for thing in things] == [
+        ("a", 5, "large holds."),
+        ("a", 1, "small holds."),
+        ("b", 50, "Not answered."),
+    ]
+
+
+def test_a_cause_in_several_exercises_is_told_once_with_the_points_of_each():
+    (thing,) = first_things(
+        result(
+            ("test_a", [failed(x, 1, mistake="m", diagnosis="You forgot.") for x in "wx"]),
+            ("test_b", [failed("y", 3, mistake="n", diagnosis="You forgot.")]),
+        ),
+        [],
+    )
+    assert [(loss.name, loss.points) for loss in thing.losses] == [("b", 3), ("a", 2)]
+    assert thing.text == "You forgot."
+
+
+def test_messages_that_differ_in_numbers_only_are_one_cause():
+    checks = [failed("x", 2, message="shape (3, 4)"), failed("y", 3, message="shape (5,)")]
+    assert [thing.lost for thing in first_things(result(("test_a", checks)), [])] == [5]

@@ -1,0 +1,67 @@
+"""The layout of both packages: who imports whom, and how long a module may be."""
+
+import ast
+from pathlib import Path
+
+PACKAGES = Path(__file__).parents[2]
+COURSEKIT = PACKAGES / "coursekit" / "src" / "coursekit"
+SANDBOX_KERNEL = PACKAGES / "sandbox-kernel" / "src" / "sandbox_kernel"
+#: bottom to top; a module imports only from those before it
+ORDER = [
+    "printing",
+    "messages",
+    "guard",
+    "agent",
+    "course",
+    "kernels",
+    "student",
+    "earlier",
+    "checks",
+    "kept",
+    "attempt",
+    "nbgrader_plugin",
+    "degenerate",
+    "audit",
+    "grading",
+    "collect",
+    "samples",
+    "new",
+    "report",
+    "doctor",
+    "cli",
+]
+
+
+def imports(path: Path, package: str) -> list[str]:
+    """The modules of a package that a file imports, by the first part of their names."""
+    found = []
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module == package:
+            found += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith(f"{package}."):
+            found.append(node.module.split(".")[1])
+    return found
+
+
+def test_modules_import_only_from_those_below_them():
+    wrong = []
+    for path in COURSEKIT.rglob("*.py"):
+        own = path.relative_to(COURSEKIT).parts[0].removesuffix(".py")
+        if own in ORDER:
+            wrong += [
+                f"{path}: {name}"
+                for name in imports(path, "coursekit")
+                if ORDER.index(name) > ORDER.index(own)
+            ]
+    assert wrong == []
+
+
+def test_the_kernel_s_package_knows_nothing_of_courses():
+    for path in SANDBOX_KERNEL.rglob("*.py"):
+        assert imports(path, "coursekit") == [], path
+        assert "coursekit" not in path.read_text() and "nbgrader" not in path.read_text(), path
+
+
+def test_modules_stay_short_enough_to_read():
+    files = [*COURSEKIT.rglob("*.py"), *SANDBOX_KERNEL.rglob("*.py")]
+    assert [path for path in files if len(path.read_text().splitlines()) > 300] == []

@@ -1,0 +1,133 @@
+"""`coursekit new` writes an assignment that works as it stands."""
+
+import contextlib
+import io
+import re
+import shutil
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+from coursekit.cli import main
+from coursekit.course import Course, is_answer_cell
+from coursekit.student.blank import blank_copy
+
+NAME = "08_my_topic"
+PAGE = (Path(__file__).parents[3] / "docs" / "writing-checks.md").read_text(encoding="utf-8")
+
+
+def block(start: str) -> str:
+    """The block of code on the page that begins with these words."""
+    return next(
+        found for found in re.findall(r"```\w*\n(.*?)```", PAGE, re.DOTALL) if found.startswith(start)
+    )
+
+
+@pytest.fixture(scope="session")
+def new_original(tiny_original, tmp_path_factory):
+    """A course in which `coursekit new` has run, and what it printed."""
+    root = Path(shutil.copytree(tiny_original, tmp_path_factory.mktemp("new") / "course"))
+    with contextlib.redirect_stdout(io.StringIO()) as said:
+        assert main(["--course-dir", str(root), "new", NAME]) == 0
+    return root, said.getvalue()
+
+
+@pytest.fixture
+def course(new_original, tiny_course):
+    shutil.copytree(new_original[0], tiny_course.root, dirs_exist_ok=True)
+    return tiny_course
+
+
+def test_the_new_assignment_passes_the_audit_and_every_mistake_of_value_is_named(
+    new_original, course, capsys
+):
+    said = new_original[1]
+    assert f"source/{NAME}/my_topic.ipynb" in said
+    assert f"tests/{NAME}/reference.safetensors" in said
+    assert f"coursekit audit {NAME}" in said
+    assert course.coursekit("audit", NAME, "--workers", "1") == 0
+    assert (
+        "7 of 7 mistakes caught, 6 named; 3 of 3 alternatives earn full marks; 0 problems"
+        in capsys.readouterr().out
+    )
+
+
+def test_the_page_about_writing_checks_shows_what_the_audit_prints_and_its_example_works(course, capsys):
+    checks = Course(course.root).assignment(NAME).checks
+    for shown, file in [("@points(40)\n", "test_normalized.py"), ("Mistake(\n", "mistakes.py")]:
+        lines = [line.strip() for line in block(shown).splitlines() if line.strip()]
+        text = (checks / file).read_text()
+        assert [line for line in lines if line.rstrip(",") not in text] == []
+    course.coursekit("audit", NAME, "--workers", "1")
+    printed = capsys.readouterr().out
+    assert block("  test_normalized").rstrip() in printed
+    assert block("  answers that compute nothing").rstrip() in printed
+
+    path = checks / "test_normalized.py"
+    path.write_text(path.read_text().replace("@points(40)", "@points(35)") + "\n\n" + block("@points(5)"))
+    path = checks / "mistakes.py"
+    path.write_text(path.read_text().replace("MISTAKES = [\n", "MISTAKES = [\n" + block("    Mistake(")))
+    commands = block(f"coursekit record {NAME}\ncoursekit").splitlines()
+    for command in commands[:2]:
+        assert course.coursekit(*command.split()[1:], "--workers", "1") == 0
+    assert "8 of 8 mistakes caught" in capsys.readouterr().out
+    done = course.run(*commands[2].split())
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_new_assignment_can_be_released_and_its_notebook_runs(course):
+    done = course.run("nbgrader", "generate_assignment", NAME)
+    assert done.returncode == 0, done.stderr
+    assignment = Course(course.root).assignment(NAME)
+    (path,) = assignment.source_notebooks()
+    notebook = nbformat.read(path, as_version=4)
+    nbformat.validate(notebook)
+    assert notebook.cells[0].source.startswith("# 8 · My topic\n")
+    assert sum(cell.metadata.get("nbgrader", {}).get("points", 0) for cell in notebook.cells) == 100
+    assert [cell.source for cell in assignment.released("my_topic").cells] == [
+        cell.source for cell in blank_copy(notebook).cells
+    ]
+    NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+    assert any("image/png" in output.get("data", {}) for output in outputs)
+    assert [output for output in outputs if output.get("name") == "stderr"] == []
+
+
+def test_a_blank_answer_fails_the_visible_tests_with_a_sentence(course):
+    (path,) = Course(course.root).assignment(NAME).source_notebooks()
+    notebook = nbformat.read(path, as_version=4)
+    answer = next(cell for cell in notebook.cells if is_answer_cell(cell))
+    answer.source = answer.source.replace("torch.sqrt(variance + eps)", "(variance + eps)")
+    NotebookClient(notebook, timeout=120, kernel_name="python3", allow_errors=True).execute()
+    errors = [
+        output
+        for cell in notebook.cells
+        for output in cell.get("outputs", [])
+        if output.output_type == "error"
+    ]
+    assert [error.ename for error in errors] == ["AssertionError"]
+    assert "Do you divide by the root" in errors[0].evalue
+
+
+@pytest.mark.parametrize("name", ["08 my topic", "../elsewhere", "a+b", "", "08", "08_", "schön"])
+def test_a_name_that_nbgrader_can_t_take_is_refused_with_one_sentence(tiny_course, capsys, name):
+    assert tiny_course.coursekit("new", name) == 2
+    said = capsys.readouterr().err
+    assert "can't be the name of an assignment" in said
+    assert len(said.splitlines()) == 1
+    assert not (tiny_course.root / "tests" / "08").exists()
+
+
+def test_an_assignment_that_exists_is_not_overwritten(tiny_course, capsys):
+    before = tiny_course.checks.read_text()
+    assert tiny_course.coursekit("new", "01_double") == 2
+    assert "source/01_double exists: choose another name" in capsys.readouterr().err
+    assert tiny_course.checks.read_text() == before
+
+
+def test_outside_of_a_course_nothing_is_written(tmp_path, capsys):
+    assert main(["--course-dir", str(tmp_path), "new", NAME]) == 2
+    assert "has no nbgrader_config.py" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []

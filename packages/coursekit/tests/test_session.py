@@ -1,0 +1,320 @@
+"""One notebook in one kernel, apart from the grader."""
+
+import os
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+import torch
+from nbformat import v4
+
+from coursekit.course import CourseError
+from coursekit.student.proxy import Module, Student
+from coursekit.student.session import Limits, NotStarted, Session
+from coursekit.student.submission import Submission
+from coursekit.student.values import Opaque, StudentError
+from sandbox_kernel import sandboxed
+from sandbox_kernel.start import StartFailed
+
+ROOT = Path(__file__).parents[3]
+CELLS = {
+    "imports": "import os, sys, time, torch\nfrom torch import nn",
+    "plain": "def double(x):\n    return 2 * x\n\ncount = 3",
+    "module": "class Scale(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+    "        self.factor = nn.Parameter(torch.tensor(2.0))\n"
+    "    def forward(self, x):\n        return self.factor * x",
+    "failing": "def fail(x):\n    wrong = x + 1\n    raise ValueError('no such thing')",
+    "looping": "def loop():\n    while True:\n        pass",
+    "dying": "def die():\n    os._exit(7)",
+    "surroundings": "def surroundings():\n    return {'environment': dict(os.environ), 'path': sys.path, 'folder': os.getcwd(),"
+    " 'arguments': sys.argv, 'pid': os.getpid()}",
+    "noisy": "def noisy():\n    print('x' * 1000)\n    sys.stderr.write('y')\n    return 1",
+    "forging": "def forging():\n    import comm\n    return object()",
+    "seen": "def sees_coursekit_tests():\n    import coursekit\n    return list(coursekit.__path__)",
+}
+
+
+def notebook(cells: dict[str, str]):
+    return v4.new_notebook(
+        cells=[
+            v4.new_code_cell(source, metadata={"nbgrader": {"grade_id": name, "solution": True}})
+            for name, source in cells.items()
+        ]
+    )
+
+
+def open_session(cells: dict[str, str], **limits: float) -> tuple[Session, Student]:
+    book = notebook(cells)
+    session = Session(book, Limits(**{"call_seconds": 3, **limits}))
+    session.run_cells()
+    return session, Student(session, Submission(book))
+
+
+@pytest.fixture(scope="module")
+def student():
+    session, student = open_session(CELLS)
+    with closing(session):
+        yield student
+
+
+def test_functions_variables_and_modules_are_reached_by_name(student):
+    assert torch.equal(student.double(torch.ones(2)), torch.full((2,), 2.0))
+    assert student.get("count") == 3
+    scale = student.Scale()
+    assert isinstance(scale, Module)
+    assert scale(torch.tensor(3.0)) == 6
+    scale.load_state({"factor": torch.tensor(5.0)})
+    assert scale.state()["factor"] == 5
+    scale.load_state({"other": torch.tensor(1.0)})
+    with pytest.raises(StudentError, match="`Scale` raised KeyError: 'the module has no other'"):
+        student.double(torch.ones(2))
+    assert scale.load_state({"other": torch.tensor(1.0)}, strict=False).state()["factor"] == 5
+    assert scale.to(torch.float64)(torch.ones(1, dtype=torch.float64)).dtype == torch.float64
+
+
+def test_a_handle_can_be_an_argument(student):
+    helper = student.define("def apply(module, x):\n    return module(x)")
+    assert helper.apply(student.Scale(), torch.tensor(4.0)) == 8
+
+
+def test_gradients_come_for_inputs_and_parameters(student):
+    found = student.Scale().gradients(torch.ones(3))
+    assert found.inputs[0].shape == (3,)
+    assert found.parameters["factor"] is not None
+
+
+def test_an_exception_is_told_with_cell_and_line(student):
+    with pytest.raises(
+        StudentError, match=r"raised ValueError: no such thing in line 3 of the cell `failing`"
+    ):
+        student.fail(1)
+
+
+def test_what_cannot_be_sent_stays_in_the_kernel(student):
+    assert isinstance(student.forging(), Opaque)
+
+
+def test_printing_and_standard_error_do_no_harm(student):
+    assert student.noisy() == 1
+
+
+def test_the_kernel_gets_no_path_into_the_course_folder(student):
+    environment = Path(sys.prefix)
+    found = student.surroundings()
+    texts = [*found["environment"].values(), *found["path"], found["folder"], *found["arguments"]]
+    parts = [Path(part) for text in texts for part in text.split(os.pathsep) if part]
+    inside = [part for part in parts if part.is_relative_to(ROOT) and not part.is_relative_to(environment)]
+    assert inside == []
+    assert found["pid"] != os.getpid()
+
+
+def test_the_grader_s_environment_does_not_reach_the_kernel(monkeypatch):
+    monkeypatch.setenv("GRADER_SECRET", "canary-5d1f")
+    session, student = open_session({"imports": CELLS["imports"], "it": CELLS["surroundings"]})
+    with closing(session):
+        assert "canary-5d1f" not in str(student.surroundings())
+
+
+def test_a_loop_is_stopped_and_the_kernel_lives_on():
+    session, student = open_session(CELLS, call_seconds=1)
+    with closing(session):
+        for _ in range(2):
+            with pytest.raises(StudentError, match="ran past 1 s"):
+                student.loop()
+        with pytest.raises(StudentError, match="Not run"):
+            student.loop()
+        assert student.double(2) == 4
+        assert session.timed_out
+        assert not session.crashed
+
+
+def test_a_timeout_of_processor_time_is_no_reason_to_try_again_and_one_of_sleep_is():
+    cells = {"imports": CELLS["imports"], "loop": CELLS["looping"], "wait": "def wait():\n    time.sleep(60)"}
+    session, student = open_session(cells, call_seconds=0.5)
+    with closing(session):
+        with pytest.raises(StudentError, match=r"`loop` ran past 0\.5 s and was stopped"):
+            student.loop()
+        assert session.suspect == []
+        with pytest.raises(StudentError, match="`wait` slept or waited for more than 1 s and was stopped"):
+            student.wait()
+        assert session.suspect == ["a call slept or waited for more than 1 s"]
+
+
+def test_the_time_of_a_check_s_helper_is_not_the_student_s():
+    session, student = open_session({"double": CELLS["plain"]}, call_seconds=0.3)
+    with closing(session):
+        slow = "import time\ndef run(f):\n    end = time.process_time() + 1\n    while time.process_time() < end: pass\n"
+        assert student.define(slow + "    return f(2)").run(student.get("double")) == 4
+
+
+@pytest.mark.parametrize(
+    "leave", ["exit()", "quit()", "exit", "get_ipython().kernel.do_shutdown(False)", "raise SystemExit"]
+)
+def test_a_cell_that_asks_the_kernel_to_end_ends_only_itself(leave):
+    session, student = open_session({"first": "def one():\n    return 1", "leave": leave, **CELLS})
+    with closing(session):
+        assert session.runs[1].state == "error"
+        assert "SystemExit" in session.runs[1].error
+        assert student.one() == 1 and student.double(2) == 4
+        assert not session.crashed
+
+
+@pytest.mark.parametrize(
+    "silence",
+    [
+        "sys.stderr = None",
+        "sys.stdout = sys.stderr = None",
+        "sys.stdout.close()",
+        "sys.stderr.close(); sys.stdout.close()",
+        "get_ipython = display = None",
+        "def exit(): return 1\nquit = print = input = exit",
+    ],
+)
+def test_a_notebook_may_silence_its_streams_and_take_the_names_of_jupyter(silence):
+    session, student = open_session({"imports": CELLS["imports"], "it": silence, "plain": CELLS["plain"]})
+    with closing(session):
+        assert [session.runs[index].state for index in range(3)] == ["ok"] * 3
+        assert student.double(2) == 4
+
+
+def test_what_torch_sets_for_the_whole_process_is_put_back_before_each_call():
+    cells = {
+        "imports": CELLS["imports"],
+        "settings": "torch.set_num_threads(4); torch.set_grad_enabled(False)\n"
+        "torch.set_default_dtype(torch.float64)",
+        "look": "def look():\n    return [torch.get_num_threads(), torch.is_grad_enabled(), torch.ones(1)]",
+    }
+    session, student = open_session(cells)
+    with closing(session):
+        threads, gradients, ones = student.look()
+        assert (threads, gradients, ones.dtype) == (1, True, torch.float32)
+
+
+def test_a_compiled_answer_is_called_as_it_was_written():
+    source = CELLS["plain"].replace("def double", "@torch.compile\ndef double")
+    session, student = open_session({"imports": CELLS["imports"], "plain": source})
+    with closing(session):
+        assert torch.equal(student.double(torch.ones(2)), torch.full((2,), 2.0))
+
+
+def test_a_wary_session_names_the_cell_whose_thread_ends_the_kernel_a_moment_later():
+    cells = {
+        "imports": CELLS["imports"],
+        "bomb": "import threading\nthreading.Timer(0.2, lambda: os._exit(1)).start()",
+        **{f"good_{n}": f"value_{n} = {n}" for n in range(3)},
+    }
+    book = notebook(cells)
+    session = Session(book, wary=True)
+    session.run_cells()
+    with closing(session):
+        assert session.runs[1].state == "kernel died"
+        assert Student(session, Submission(book)).get("value_2") == 2
+
+
+@pytest.mark.parametrize("kernel", ["sandbox", "sandbox-cold", "limited"])
+def test_preloaded_statements_are_behind_every_kernel(kernel):
+    book = notebook({"look": "import sys\nfound = 'colorsys' in sys.modules"})
+    session = Session(book, Limits(preload=("import colorsys",)), kernel_name=kernel)
+    session.run_cells()
+    with closing(session):
+        assert Student(session, Submission(book)).get("found") is True
+
+
+def test_a_preloaded_statement_that_fails_is_the_course_s_fault():
+    with pytest.raises(
+        CourseError, match=r"c\.RunChecks\.preload: `import no_such` stops with ModuleNotFoundError"
+    ):
+        Session(notebook({}), Limits(preload=("import no_such",))).run_cells()
+
+
+def test_a_kernel_that_does_not_start_says_nothing_about_the_submission(monkeypatch):
+    def refuse(*_: object) -> None:
+        raise StartFailed("Too many references")
+
+    monkeypatch.setattr(sandboxed, "start_warm", refuse)
+    monkeypatch.setattr(sandboxed, "start_cold", refuse)
+    monkeypatch.setattr(sandboxed, "cold_because", [])
+    with pytest.raises(NotStarted, match=r"the kernel failed to start: .*Too many references"):
+        Session(notebook(CELLS)).run_cells()
+
+
+def test_after_a_death_the_rest_is_tried_once_more_without_the_cell():
+    session, student = open_session(CELLS)
+    with closing(session):
+        with pytest.raises(StudentError, match="it ended the Python process"):
+            student.die()
+        student.begin_check("plain")
+        assert student.double(2) == 4
+        with pytest.raises(StudentError, match="`die` could not finish: it ended the Python process"):
+            student.die()
+        assert session.crashed
+
+
+def test_a_second_death_ends_the_tries():
+    cells = {**CELLS, "again": "def die_again():\n    os._exit(8)"}
+    session, student = open_session(cells)
+    with closing(session):
+        for name in ("die", "die_again"):
+            student.begin_check("plain")
+            with pytest.raises(StudentError):
+                student.call(name)
+        with pytest.raises(StudentError, match="ended twice"):
+            student.begin_check("plain")
+
+
+def test_a_cell_that_kills_the_kernel_is_left_out_of_a_second_try():
+    session, student = open_session(
+        {"imports": CELLS["imports"], "die": "os._exit(1)", "plain": CELLS["plain"]}
+    )
+    with closing(session):
+        assert student.double(2) == 4
+        assert session.runs[1].state == "kernel died"
+
+
+def test_memory_past_the_limit_ends_the_kernel():
+    grow = "def grow():\n    hoard = []\n    while True:\n        hoard.append(bytearray(b'x' * 2**24))"
+    session, student = open_session({"imports": CELLS["imports"], "grow": grow}, memory=700, call_seconds=20)
+    with closing(session), pytest.raises(StudentError, match="more than 700 MiB of memory"):
+        student.grow()
+
+
+def test_one_allocation_far_past_the_limit_is_refused_as_an_error():
+    session, student = open_session({"f": "def grow():\n    return len(bytearray(2**40))"})
+    with closing(session), pytest.raises(StudentError, match="raised MemoryError"):
+        student.grow()
+
+
+def test_a_submission_that_takes_too_long_in_all_is_stopped():
+    slow = {f"slow_{n}": "time.sleep(0.6)" for n in range(4)}
+    session, student = open_session(
+        {"imports": CELLS["imports"], **slow, "late": "count = 4"}, submission_seconds=1.5
+    )
+    with closing(session):
+        assert session.timed_out
+        states = [session.runs[index].state for index in sorted(session.runs)]
+        assert states[-1] == "timed out" and len(states) < 7
+        slept = r"the whole submission slept or waited for more than 1\.5 s"
+        with pytest.raises(StudentError, match=slept):
+            student.get("count")
+        with pytest.raises(StudentError, match=f"Not run: {slept}"):
+            student.begin_check("plain")
+
+
+def test_a_forged_reply_ends_the_kernel_and_nothing_else():
+    forge = """\
+def f():
+    import gc, socket
+    for other in gc.get_objects():
+        if isinstance(other, socket.socket) and other.family == socket.AF_UNIX:
+            try:
+                other.sendall(b"\\xff" * 64)
+            except OSError:
+                pass
+    return 1"""
+    session, student = open_session({"f": forge, "plain": CELLS["plain"]})
+    with closing(session):
+        with pytest.raises(StudentError, match="can't be read"):
+            student.f()
+        student.begin_check("plain")
+        assert student.double(2) == 4

@@ -1,0 +1,127 @@
+"""Shutting a process off: namespaces, private folders, limits, and the end of all privileges.
+
+Python 3.11 has no `os.unshare` and no `mount`, so the C library is called. Linux only; see namespaces(7),
+user_namespaces(7) and capabilities(7).
+"""
+
+import ctypes
+import os
+import resource
+from collections.abc import Sequence
+from pathlib import Path
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+CLONE_NEWNS, CLONE_NEWCGROUP, CLONE_NEWUTS = 0x00020000, 0x02000000, 0x04000000
+CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET = 0x08000000, 0x10000000, 0x20000000, 0x40000000
+EVERYTHING = (
+    CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWNET | CLONE_NEWCGROUP
+)
+
+_MS_NOSUID, _MS_NODEV, _MS_NOEXEC, _MS_BIND, _MS_REC, _MS_PRIVATE = 2, 4, 8, 0x1000, 0x4000, 0x40000
+_MNT_DETACH = 2
+_PR_SET_DUMPABLE, _PR_SET_KEEPCAPS, _PR_CAPBSET_DROP, _PR_SET_NO_NEW_PRIVS = 4, 8, 24, 38
+_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL = 47, 4
+_CAPABILITY_VERSION_3 = 0x20080522
+_CAP_SETGID, _CAP_SETUID = 6, 7
+#: pseudo-terminals of one kernel; the machine has 4,096
+_TERMINALS = 32
+
+
+def _check(result: int, what: str) -> None:
+    if result != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{what}: {os.strerror(number)}")
+
+
+def mount(kind: str, target: str, flags: int = 0, options: str = "", source: str | None = None) -> None:
+    _check(
+        _libc.mount(
+            (source or kind).encode(), target.encode(), kind.encode() or None, flags, options.encode()
+        ),
+        f"mount {target}",
+    )
+
+
+def become(user: int) -> None:
+    """Be this user for good, and stay open to a look from outside at /proc/<pid>/root."""
+    _change_user(user)
+    _set_capabilities()
+    _check(_libc.prctl(_PR_SET_DUMPABLE, 1, 0, 0, 0), "prctl")
+
+
+def serve_as(user: int) -> None:
+    """Be this user, with no other right of root's than to have forks become other users."""
+    _check(_libc.prctl(_PR_SET_KEEPCAPS, 1, 0, 0, 0), "prctl")
+    _change_user(user)
+    _check(_libc.prctl(_PR_SET_KEEPCAPS, 0, 0, 0, 0), "prctl")
+    _set_capabilities(_CAP_SETGID, _CAP_SETUID)
+
+
+def _change_user(user: int) -> None:
+    os.setgroups([])
+    os.setresgid(user, user, user)
+    os.setresuid(user, user, user)
+
+
+def _set_capabilities(*kept: int) -> None:
+    """Keep these of the process's capabilities, and no others."""
+    header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)
+    bits = sum(1 << number for number in kept)
+    _check(_libc.capset(header, (ctypes.c_uint32 * 6)(bits, bits)), "capset")
+
+
+def enter_namespaces(flags: int) -> None:
+    """New namespaces for this process; a new pid namespace begins with its next child."""
+    user, group = os.getuid(), os.getgid()
+    _check(_libc.unshare(flags), "unshare")
+    Path("/proc/self/setgroups").write_text("deny")
+    Path("/proc/self/uid_map").write_text(f"{user} {user} 1")
+    Path("/proc/self/gid_map").write_text(f"{group} {group} 1")
+
+
+def mount_proc() -> None:
+    """Show the processes of this pid namespace, and no others."""
+    mount("proc", "/proc", _MS_NOSUID | _MS_NODEV | _MS_NOEXEC)
+
+
+def private_folders(targets: Sequence[str], mebibytes: int) -> None:
+    """Empty writable folders at `targets`, with one size limit for all of them together."""
+    scratch = targets[0]
+    mount("none", "/", _MS_REC | _MS_PRIVATE)
+    options = f"mode=0755,size={mebibytes}m,nr_inodes={64 * mebibytes}"
+    mount("tmpfs", scratch, _MS_NOSUID | _MS_NODEV, options)
+    for number, _ in enumerate(targets):
+        os.mkdir(f"{scratch}/{number}")
+    for number, target in reversed(list(enumerate(targets))):  # the first hides the others, so it comes last
+        mount("", target, _MS_BIND, source=f"{scratch}/{number}")
+
+
+def private_terminals() -> None:
+    """Pseudo-terminals that no other kernel sees, and no more than a notebook needs."""
+    options = f"newinstance,ptmxmode=0666,mode=0600,max={_TERMINALS}"
+    mount("devpts", "/dev/pts", _MS_NOSUID | _MS_NOEXEC, options)
+
+
+def forbid_user_namespaces() -> None:
+    """What runs here can't get the privileges of a namespace of its own making."""
+    Path("/proc/sys/user/max_user_namespaces").write_text("0")
+
+
+def drop_privileges() -> None:
+    """No capability is left, in no set, and none can come back by running a program."""
+    _check(_libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "prctl")
+    for capability in range(64):
+        if _libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0) != 0:
+            break  # past the last one that this kernel knows, or there were none to begin with
+    _libc.prctl(_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
+    _set_capabilities()
+
+
+def limit(limits: dict[str, int]) -> None:
+    """Set resource limits by name, such as {"NPROC": 64}."""
+    for name, value in limits.items():
+        kind = getattr(resource, f"RLIMIT_{name}")
+        hard = resource.getrlimit(kind)[1]
+        value = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        resource.setrlimit(kind, (value, value))

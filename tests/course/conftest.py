@@ -1,0 +1,27 @@
+"""Which tests start first."""
+
+import pytest
+
+LONGEST_FIRST = (
+    # it keeps the machine busy, which the audit beside it doesn't mind
+    *(
+        "test_stress.py",
+        "test_audit.py",
+        "test_attacks.py",
+        "test_sample_class.py",
+        "test_notebooks.py",
+    ),
+    *(
+        "test_cold_attacks.py",
+        "test_guides.py",
+        "test_feedback_page.py",
+        "test_class_report.py",
+        "test_new.py",
+    ),
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What takes minutes starts first, so that several workers end at about the same time."""
+    order = {name: place for place, name in enumerate(LONGEST_FIRST)}
+    items.sort(key=lambda item: order.get(item.path.name, len(order)))

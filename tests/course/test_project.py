@@ -1,0 +1,117 @@
+"""The frame: environment, layout, and what is committed."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from coursekit.course import Course, grade_id, is_answer_cell, is_test_cell
+from coursekit.earlier import earlier_source
+from coursekit.student.blank import blank_copy
+
+ROOT = Path(__file__).parents[2]
+ASSIGNMENTS = Course(ROOT).assignments()
+each_assignment = pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda assignment: assignment.name)
+
+
+def locked_versions() -> dict[str, str]:
+    lines = (ROOT / "requirements.lock").read_text().splitlines()
+    return dict(line.lower().split("==") for line in lines if line and not line.startswith("#"))
+
+
+def test_every_package_of_the_lock_has_one_version():
+    for name in ("requirements.lock", "requirements-pretrained.lock", "requirements-extras.lock"):
+        lines = (ROOT / name).read_text().splitlines()[1:]
+        assert [line for line in lines if not re.fullmatch(r"[A-Za-z0-9._-]+==[A-Za-z0-9.]+", line)] == []
+    assert locked_versions()["torch"] == "2.13.0"
+
+
+def test_the_conda_file_names_the_versions_of_the_lock():
+    text = (ROOT / "environment.yml").read_text()
+    pins = dict(re.findall(r"^  - ([a-z]+)=([0-9.]+)$", text, re.MULTILINE))
+    assert pins.pop("python") == "3.11"
+    assert {"pytorch", "jupyterlab", "nbgrader", "matplotlib", "seaborn", "pytest"} <= set(pins)
+    assert "  - pip:\n      - ./packages/sandbox-kernel\n      - ./packages/coursekit\n" in text
+    locked = locked_versions()
+    assert pins == {name: locked[name.replace("pytorch", "torch")] for name in pins}
+
+
+def test_what_a_running_course_writes_is_ignored():
+    for folder in ("submitted", "autograded", "feedback", "reports"):
+        assert (ROOT / folder / ".gitkeep").exists()
+        ignored = subprocess.run(["git", "check-ignore", "-q", f"{folder}/someone/x"], cwd=ROOT, check=False)
+        assert ignored.returncode == 0
+
+
+@each_assignment
+def test_each_assignment_is_worth_a_hundred_points(assignment):
+    (path,) = assignment.source_notebooks()
+    cells = nbformat.read(path, as_version=4).cells
+    assert (
+        sum(cell.metadata.nbgrader.points for cell in cells if cell.metadata.get("nbgrader", {}).get("grade"))
+        == 100
+    )
+
+
+@each_assignment
+def test_notebooks_are_committed_without_outputs_and_with_readable_ids(assignment):
+    for path in [*assignment.source_notebooks(), *(ROOT / "release" / assignment.name).glob("*.ipynb")]:
+        notebook = nbformat.read(path, as_version=4)
+        nbformat.validate(notebook)
+        code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+        assert [cell.id for cell in code if cell.outputs or cell.execution_count] == []
+        assert [cell.id for cell in notebook.cells if re.fullmatch(r"[0-9a-f]{8,}(-.*)?", cell.id)] == []
+
+
+@each_assignment
+def test_the_release_is_the_source_without_its_solutions(assignment):
+    for path in assignment.source_notebooks():
+        source = nbformat.read(path, as_version=4)
+        released = assignment.released(path.stem)
+        assert [cell.source for cell in released.cells] == [cell.source for cell in blank_copy(source).cells]
+        assert [grade_id(cell) for cell in released.cells] == [grade_id(cell) for cell in source.cells]
+
+
+@each_assignment
+def test_what_lies_beside_a_notebook_is_in_the_release_too(assignment):
+    for file in assignment.handed_out():
+        assert (ROOT / "release" / assignment.name / file.name).read_bytes() == file.read_bytes()
+
+
+@each_assignment
+def test_the_parts_of_earlier_assignments_are_those_of_their_solutions(assignment):
+    path = ROOT / "source" / assignment.name / "earlier.py"
+    assert earlier_source(assignment) == (path.read_text(encoding="utf-8") if path.exists() else None)
+
+
+@each_assignment
+def test_no_line_of_a_solution_stands_in_the_release(assignment):
+    for path in assignment.source_notebooks():
+        text = "\n".join(cell.source for cell in assignment.released(path.stem).cells)
+        for cell in nbformat.read(path, as_version=4).cells:
+            if is_answer_cell(cell) and cell.cell_type == "code":
+                solution = cell.source.split("### BEGIN SOLUTION")[1].split("### END SOLUTION")[0]
+                lines = [line.strip() for line in solution.splitlines()]
+                assert [line for line in lines if len(line) > 25 and line in text] == []
+
+
+@each_assignment
+def test_exercises_say_what_they_are_worth_how_hard_they_are_and_how_long_they_take(assignment):
+    (path,) = assignment.source_notebooks()
+    cells = nbformat.read(path, as_version=4).cells
+    for index, cell in enumerate(cells):
+        graded = next((c for c in cells[index:] if c.metadata.get("nbgrader", {}).get("grade")), None)
+        if is_answer_cell(cell):
+            before = "\n".join(
+                c.source for c in cells[max(0, index - 3) : index] if c.cell_type == "markdown"
+            )
+            bonus = cell.cell_type == "code" and grade_id(graded) != f"test_{grade_id(cell)}"
+            points = "no" if bonus else f"{graded.metadata.nbgrader.points:g}"
+            assert f"**{points} points" in before, grade_id(cell)
+            assert "●" in before
+            assert "minutes" in before
+            assert cell.cell_type == "markdown" or "<details><summary>" in before
+        if is_test_cell(cell):
+            assert grade_id(cell).startswith("test_")
