@@ -135,17 +135,17 @@ def _class_runs(options: argparse.Namespace) -> "Iterator[tuple[ClassRun, Runnin
 
 def _conclude(table: "ClassTable", problems: list[str]) -> int:
     """Count the statuses, and name those whose work a person has to look at; 1 if not all are graded."""
-    from coursekit.checks.results import GRADED, MISSING
+    from coursekit.checks.results import Status
 
     counts = Counter(row.status for row in table.rows)
     say([f"{table.assignment}: " + ", ".join(f"{count} {status}" for status, count in counts.most_common())])
     say(
         f"  {printable(row.student)}: {row.status}{_reason(row)}"
         for row in table.rows
-        if row.status not in (GRADED, MISSING)
+        if row.status not in (Status.GRADED, Status.MISSING)
     )
     say(f"  {problem}" for problem in problems)
-    return int(counts[GRADED] < len(table.rows) or bool(problems))
+    return int(counts[Status.GRADED] < len(table.rows) or bool(problems))
 
 
 def _reason(row: "Row") -> str:
