@@ -12,7 +12,7 @@ from bench.folders import ASSIGNMENT, COURSEKIT, CourseFolder, class_of
 from bench.meter import Metered
 from bench.table import HEAD, row
 from coursekit.checks.run import grade, points_of
-from coursekit.grading.folders import RunningCourse
+from coursekit.grading.running_course import RunningCourse
 from coursekit.report.table import class_table
 from coursekit.samples import Sample
 from coursekit.student.reading import read

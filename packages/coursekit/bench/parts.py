@@ -11,11 +11,11 @@ import torch
 
 from bench.folders import ASSIGNMENT, CourseFolder, class_of
 from coursekit.checks.run import grade
-from coursekit.grading.autograde import Notebook, Submission
-from coursekit.grading.folders import RunningCourse
+from coursekit.grading.autograde import NotebookRun, SubmissionRun
+from coursekit.grading.running_course import RunningCourse
 from coursekit.grading.write import Writer
-from coursekit.kept import Kept, Results, kept_of, key_of
 from coursekit.nbgrader_plugin.run import RunChecks
+from coursekit.result_cache import CachedResult, GradingJob, ResultCache
 from coursekit.student.reading import read
 from coursekit.student.repair import repair
 from coursekit.student.session import Session
@@ -24,7 +24,7 @@ from sandbox_kernel.start import launch_server
 _libc = ctypes.CDLL(None, use_errno=True)
 _READ, _START, _CELLS, _CHECKS, _END, _WRITE = (
     *("reading, repair and hash", "fork and start of the kernel", "cells"),
-    *("checks", "end of the kernel", "keeping it, and nbgrader's writing"),
+    *("checks", "end of the kernel", "caching it, and nbgrader's writing"),
 )
 
 
@@ -98,20 +98,22 @@ def _own_cpu(process: psutil.Process) -> float:
 
 def _one(course: RunningCourse, writer: Writer, student: str) -> dict[str, tuple[float, float]]:
     settings = RunChecks(config=course.config)
-    assignment, results = course.assignment(ASSIGNMENT), Results(course.root)
+    assignment, cache = course.assignment(ASSIGNMENT), ResultCache(course.root)
     (name,) = assignment.released_names()
     clock = Clock()
     released = assignment.released(name)
     content, _ = repair(read(course.submitted(student, ASSIGNMENT) / f"{name}.ipynb").notebook, released)
-    key = key_of(assignment, content, name, released, settings.limits, settings.student_kernel)
+    key = GradingJob(assignment, name, content, released, settings.limits, settings.student_kernel).key
     clock.mark(_READ)
     session = ClockedSession(clock, content, settings.limits, settings.student_kernel)
     graded = grade(assignment, content, name, released, settings.limits, session=session)
     session.mark(_CHECKS)
     session.close()
     clock.mark(_END)
-    results.keep(ASSIGNMENT, key, kept_of(graded, content, key))
-    problems = writer.write(Submission(student, [Notebook(name, content, key, Kept())]), ASSIGNMENT)
+    cache.store(ASSIGNMENT, key, CachedResult.of(graded, content, key))
+    problems = writer.write(
+        SubmissionRun(student, [NotebookRun(name, content, key, CachedResult())]), ASSIGNMENT
+    )
     clock.mark(_WRITE)
     if problems:
         raise RuntimeError(problems[0])

@@ -16,7 +16,7 @@ from bench.meter import CommandFailed, measure
 from coursekit.checks.run import points_of
 from coursekit.checks.variants import alternatives_of
 from coursekit.course import find_cell
-from coursekit.grading.folders import RunningCourse
+from coursekit.grading.running_course import RunningCourse
 from coursekit.samples import Change, Sample
 
 #: kinds of load: busy processes beside the grader, students who hog the processor, both at once

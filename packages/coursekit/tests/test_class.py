@@ -8,8 +8,8 @@ import pytest
 
 from coursekit.checks.results import SubmissionResult
 from coursekit.cli import main
-from coursekit.grading.workers import LocalWorkers
 from coursekit.report.table import class_table
+from coursekit.workers import Workers
 
 RIGHT = "def double(x):\n    return 2 * x"
 TRIPLE = "def double(x):\n    return 3 * x"
@@ -106,31 +106,31 @@ def test_table_and_csv_have_the_same_rows(graded_class, tmp_path, capsys):
 
 
 def test_a_second_run_grades_nothing(graded_class):
-    kept, written = graded_class.kept(), when_autograded(graded_class)
+    cached, written = graded_class.cached(), when_autograded(graded_class)
     assert autograde(graded_class) == 1
-    assert (graded_class.kept(), when_autograded(graded_class)) == (kept, written)
+    assert (graded_class.cached(), when_autograded(graded_class)) == (cached, written)
     assert not graded_class.gradings()
 
 
 def test_force_writes_everybody_again_and_grades_only_what_was_stopped(graded_class):
-    grades, kept, written = graded_class.grades(), graded_class.kept(), when_autograded(graded_class)
+    grades, cached, written = graded_class.grades(), graded_class.cached(), when_autograded(graded_class)
     autograde(graded_class, "--force")
     assert graded_class.grades() == grades
     assert all(time > written[student] for student, time in when_autograded(graded_class).items())
     stopped = [state for state in STATUSES.values() if state in ("timed out", "kernel died")]
-    assert sum(time > kept[name] for name, time in graded_class.kept().items()) == len(stopped)
+    assert sum(time > cached[name] for name, time in graded_class.cached().items()) == len(stopped)
     assert graded_class.gradings()["test_half"] == 3  # the death is tried twice
 
 
-def test_fresh_takes_nothing_from_what_is_kept(graded_class):
+def test_fresh_takes_nothing_from_the_cache(graded_class):
     for student in STATUSES:
         if student not in ("right", "mistake"):
             shutil.rmtree(graded_class.root / "submitted" / student)
-    grades, kept = graded_class.grades(), graded_class.kept()
+    grades, cached = graded_class.grades(), graded_class.cached()
     autograde(graded_class, "--force", "--fresh")
     assert graded_class.gradings() == {"test_double": 2, "test_half": 2}
     assert graded_class.grades() == grades
-    assert sum(time > kept[name] for name, time in graded_class.kept().items()) == 2
+    assert sum(time > cached[name] for name, time in graded_class.cached().items()) == 2
 
 
 def test_a_file_that_was_replaced_by_hand_is_graded_again(graded_class):
@@ -245,7 +245,7 @@ def test_an_assignment_that_was_not_generated_yet_does_not_keep_the_others_from_
 def test_where_the_grader_failed_it_tries_again_the_next_time(empty_class, monkeypatch):
     empty_class.hand_in("ada", empty_class.answer(RIGHT, HALF))
     with monkeypatch.context() as patch:
-        patch.setattr(LocalWorkers, "run", lambda self, tasks: ((task, None) for task in tasks))
+        patch.setattr(Workers, "run", lambda self, tasks: ((task, None) for task in tasks))
         assert autograde(empty_class) == 1
     assert statuses(empty_class) == {"ada": "kernel died"}
     assert autograde(empty_class) == 0

@@ -16,9 +16,9 @@ import pytest
 
 import coursekit
 from coursekit.grading import cluster
-from coursekit.grading.task import Files
-from coursekit.kept import versions
+from coursekit.grading.cluster import AssignmentFiles
 from coursekit.report.table import class_table
+from coursekit.result_cache import versions
 
 pytest.importorskip("distributed", reason="Dask is not installed (`make test` installs it)")
 
@@ -97,11 +97,11 @@ def autograde(course, dask, *options):
     return course.coursekit("autograde", "01_double", "--scheduler", dask.address, *options)
 
 
-def once_kept(course, count, action):
-    """Do something, in a thread, as soon as `count` results are kept."""
+def once_cached(course, count, action):
+    """Do something, in a thread, as soon as `count` results are cached."""
 
     def wait() -> None:
-        until(lambda: len(course.kept()) >= count)
+        until(lambda: len(course.cached()) >= count)
         action()
 
     thread = threading.Thread(target=wait)
@@ -125,10 +125,10 @@ def test_a_worker_killed_in_mid_class_costs_nothing(course, dask):
     def kill() -> None:
         victim = next(worker for worker in dask.workers if worker.children())  # one that has graded
         started.extend(victim.children(recursive=True))
-        graded.append(len(course.kept()))
+        graded.append(len(course.cached()))
         victim.send_signal(signal.SIGKILL)
 
-    thread = once_kept(course, 3, kill)
+    thread = once_cached(course, 3, kill)
     assert autograde(course, dask) == 0
     thread.join()
     assert graded[0] < 12
@@ -146,7 +146,7 @@ def test_when_all_workers_are_lost_those_who_come_later_go_on(course, dask):
         dask.workers[0].wait()
         dask.have(1)
 
-    thread = once_kept(course, 3, replace)
+    thread = once_cached(course, 3, replace)
     assert autograde(course, dask) == 0
     thread.join()
     everybody_has_what_belongs_to_them(course)
@@ -180,13 +180,16 @@ def test_a_worker_that_ends_leaves_no_process_and_no_folder(course, dask):
 
 def test_a_scheduler_that_ends_in_mid_class_ends_the_command_with_one_sentence(course, dask, capsys):
     dask.have(1)
-    thread = once_kept(course, 2, dask.scheduler.kill)
+    thread = once_cached(course, 2, dask.scheduler.kill)
     assert autograde(course, dask) == 2
     thread.join()
     captured = capsys.readouterr()
-    assert f"coursekit: the Dask scheduler at {dask.address} is gone; what was graded is kept" in captured.err
+    assert (
+        f"coursekit: the Dask scheduler at {dask.address} is gone; the results so far are in the cache"
+        in captured.err
+    )
     assert "Traceback" not in captured.err
-    assert len(course.kept()) >= 2
+    assert len(course.cached()) >= 2
 
 
 def free_port():
@@ -214,7 +217,7 @@ def test_without_dask_one_sentence_says_what_to_install(empty_class, monkeypatch
 
 
 def test_a_worker_with_other_versions_is_named_and_grades_nothing(empty_class):
-    files = Files.of(empty_class.assignment)
+    files = AssignmentFiles.of(empty_class.assignment)
     outcome = cluster._grade(files, None, ["Python 3.9.0", *versions()[1:]])
-    assert outcome.kept is None
+    assert outcome.cached is None
     assert f"has {versions()[0]} instead of Python 3.9.0" in outcome.fault

@@ -10,7 +10,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from coursekit.grading.folders import RunningCourse
+from coursekit.grading.running_course import RunningCourse
 from coursekit.nbgrader_plugin.late import DAY, LatePenalty
 
 RIGHT = "def double(x):\n    return 2 * x"

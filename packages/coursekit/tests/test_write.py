@@ -1,4 +1,4 @@
-"""Writing what came of a class, where grading itself went wrong."""
+"""Writing the results of a class when grading or writing fails."""
 
 import errno
 import json
@@ -7,21 +7,21 @@ import shutil
 
 import nbformat
 
-from coursekit.grading.autograde import Notebook, Submission
-from coursekit.grading.folders import RunningCourse
+from coursekit.grading.autograde import NotebookRun, SubmissionRun
+from coursekit.grading.running_course import RunningCourse
 from coursekit.grading.task import carry_out
 from coursekit.grading.write import Writer
-from coursekit.kept import Kept, Key
 from coursekit.nbgrader_plugin.converters import AutogradeOne
 from coursekit.report.table import class_table
+from coursekit.result_cache import CachedResult, CacheKey
 
 
 def test_a_failure_of_the_grader_gets_a_row_without_points_and_a_sentence(generated):
     generated.hand_in("ann", generated.answer("def double(x): return 2 * x"))
-    notebook = Notebook(
-        "double", nbformat.v4.new_notebook(), Key("", {}), Kept(), failure="OSError: disk full"
+    notebook = NotebookRun(
+        "double", nbformat.v4.new_notebook(), CacheKey("", {}), CachedResult(), failure="OSError: disk full"
     )
-    problems = Writer(RunningCourse.open(generated.root)).write(Submission("ann", [notebook]), "01_double")
+    problems = Writer(RunningCourse.open(generated.root)).write(SubmissionRun("ann", [notebook]), "01_double")
     assert problems == []
     (row,) = class_table(generated.assignment).rows
     assert (row.status, row.total) == ("kernel died", None)
@@ -32,9 +32,9 @@ def test_an_exception_in_the_grader_is_told_and_not_raised(tiny_course):
     class BadTask:
         notebook = "no notebook at all"
 
-    outcome = carry_out(tiny_course.assignment, BadTask())
-    assert outcome.kept is None
-    assert "NotJSONError" in outcome.failure
+    found = carry_out(tiny_course.assignment, BadTask())
+    assert found.cached is None
+    assert "NotJSONError" in found.failure
 
 
 RIGHT = "def double(x):\n    return 2 * x"

@@ -96,9 +96,7 @@ def _page_without_cells(nb: NotebookNode, names: dict[str, Any]) -> str:
     return _rendered(nb, names, replace(_result(nb), notes=[], cells=[]), [], [], NOT_DRAWN)
 
 
-OTHER_VERSION = (
-    "This notebook was autograded by another version of coursekit. Run `coursekit autograde`, then this command again."
-)
+OTHER_VERSION = "This notebook was autograded by another version of coursekit. Run `coursekit autograde`, then this command again."
 
 
 def _result(nb: NotebookNode) -> SubmissionResult:
@@ -125,7 +123,9 @@ def _rendered(
 ) -> str:
     table = rows(nb.cells, result)
     # of what the grader failed on, the notes say more than its status
-    sentence = "" if result.nothing_graded and result.status == Status.KERNEL_DIED else STATUSES[result.status]
+    sentence = (
+        "" if result.nothing_graded and result.status == Status.KERNEL_DIED else STATUSES[result.status]
+    )
     return _TEMPLATES.get_template("feedback.html.j2").render(
         names=names,
         result=result,

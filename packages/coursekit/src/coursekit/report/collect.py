@@ -7,7 +7,7 @@ from datetime import datetime
 
 from coursekit.checks.results import CheckResult, Status
 from coursekit.course import Assignment, exercise_name
-from coursekit.grading.folders import RunningCourse
+from coursekit.grading.running_course import RunningCourse
 from coursekit.report.table import NOT_AUTOGRADED, ClassTable, Row, class_table
 from coursekit.student.beside import time_handed_in
 

@@ -11,7 +11,7 @@ from sqlalchemy.orm import joinedload
 
 from coursekit.checks.results import Status, SubmissionResult
 from coursekit.course import Assignment, exercise_name
-from coursekit.grading.folders import RunningCourse
+from coursekit.grading.running_course import RunningCourse
 from coursekit.kernels import LIMITED
 from coursekit.printing import defused, printable
 
