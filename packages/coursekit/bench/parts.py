@@ -36,7 +36,7 @@ class Clock:
         self._grader, self._kernel = time.process_time(), 0.0
 
     def mark(self, part: str, kernel: int = 0) -> None:
-        """What was used since the last mark belongs to `part`."""
+        """Count the CPU time since the last mark as that of `part`."""
         grader, in_kernel = time.process_time(), cpu_of(kernel) if kernel else self._kernel
         self.parts[part] = grader - self._grader, in_kernel - self._kernel
         self._grader, self._kernel = time.process_time(), in_kernel
@@ -61,7 +61,7 @@ class ClockedSession(Session):
 
 
 def cpu_of(pid: int) -> float:
-    """CPU seconds of a living process so far, to the nanosecond where /proc has hundredths."""
+    """CPU seconds of a running process, in nanoseconds, where /proc has hundredths of a second."""
     clock = ctypes.c_int()
     if _libc.clock_getcpuclockid(pid, ctypes.byref(clock)) != 0:
         raise ProcessLookupError(pid)
@@ -69,7 +69,7 @@ def cpu_of(pid: int) -> float:
 
 
 def parts(scratch: Path, times: int) -> None:
-    """Print the median of each part over the right answers of `times` students."""
+    """Print the median of each part over `times` right submissions."""
     torch.set_num_threads(1)
     folder = CourseFolder.with_checks(scratch / "parts")
     samples = [sample for sample in class_of(3 * times + 3) if sample.variant is None]
@@ -83,7 +83,7 @@ def parts(scratch: Path, times: int) -> None:
     before, found = 0.0, []
     for number, sample in enumerate(samples):
         found.append(_one(course, writer, sample.student))
-        if number == 0:  # the first has to import and to read what the others find
+        if number == 0:  # the first one imports modules and reads files for all others
             found.clear()
             before = _own_cpu(server)
     forking = (_own_cpu(server) - before) / len(found)
@@ -91,7 +91,7 @@ def parts(scratch: Path, times: int) -> None:
 
 
 def _own_cpu(process: psutil.Process) -> float:
-    """CPU seconds of a process without those of its children."""
+    """CPU seconds of a process without its children."""
     times = process.cpu_times()
     return times.user + times.system
 

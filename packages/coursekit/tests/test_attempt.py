@@ -91,7 +91,7 @@ def test_code_that_computes_past_its_limit_is_tried_once(course):
 
 
 @pytest.mark.parametrize("command", ["coursekit", "nbgrader"])
-def test_what_there_is_no_time_to_try_again_says_so_is_not_stored_and_is_graded_next_time(course, command):
+def test_without_time_for_a_second_try_a_result_says_so_and_is_graded_next_time(course, command):
     configure(course, "c.RunChecks.repeat_budget = 0")
     a_kernel_that_dies_once(course)
     if command == "coursekit":
@@ -108,7 +108,7 @@ def test_what_there_is_no_time_to_try_again_says_so_is_not_stored_and_is_graded_
 
 
 @pytest.mark.parametrize("command", ["coursekit", "nbgrader"])
-def test_force_takes_no_death_and_no_timeout_from_what_was_stored(course, command):
+def test_force_uses_no_death_and_no_timeout_from_the_cache(course, command):
     course.hand_in("deadly", course.answer("import os\ndef double(x):\n    os._exit(1)", HALF))
     autograde(course)
     course.gradings()
@@ -146,7 +146,7 @@ def test_an_unconfirmed_result_says_what_is_in_doubt():
     assert "(a call slept)" in unconfirmed(tried(0, "a call slept")).cached.result.notes[0]
 
 
-def test_the_budget_is_spent_by_what_runs_inside(monkeypatch):
+def test_the_block_spends_the_budget(monkeypatch):
     clock = iter([100.0, 130.0, 200.0, 231.0])
     monkeypatch.setattr("coursekit.attempt.time.monotonic", lambda: next(clock))
     budget = RepeatBudget(60)

@@ -1,4 +1,4 @@
-"""A class whose workers, or whose command, are killed in the middle."""
+"""Grading of a class is killed midway: its workers, or the command."""
 
 import json
 import signal
@@ -30,7 +30,7 @@ def start(course):
 
 
 def until(condition, command):
-    """Wait for it, while the command runs."""
+    """Wait until `condition` is true, while the command runs."""
     deadline = time.monotonic() + 120
     while not condition():
         assert command.poll() is None and time.monotonic() < deadline
@@ -50,7 +50,7 @@ def line(process):
 
 
 def written(course):
-    """Students whose autograded notebook is complete, and those who have one that is not."""
+    """Students with a complete autograded notebook, and those with an incomplete one."""
     complete, begun = {}, set()
     for path in course.root.glob("autograded/*/01_double/double.ipynb"):
         try:
@@ -89,8 +89,8 @@ def test_a_killed_worker_costs_nothing(course):
     assert sum(course.gradings().values()) <= 2 * len(STUDENTS) + 2
 
 
-def test_a_killed_command_goes_on_where_it_was(course):
-    """It is killed as soon as workers run, once a few results are cached, and in the middle of writing one."""
+def test_a_killed_command_continues_where_it_was(course):
+    """It is killed as soon as workers run, once a few results are cached, and while it writes one."""
     moments = {
         "workers": lambda: workers_of(command),
         "cached": lambda: len(course.cached()) >= 3,

@@ -1,4 +1,4 @@
-"""Grading by Dask workers that are processes of their own, reached over TCP."""
+"""Grading by Dask workers that run in separate processes, over TCP."""
 
 import json
 import os
@@ -27,7 +27,7 @@ RIGHT, HALF = "def double(x):\n    return 2 * x", "def half(x):\n    return x / 
 
 @dataclass
 class Cluster:
-    """A scheduler and workers, each with a folder of its own outside the course."""
+    """A scheduler and workers, each with its own folder outside the course."""
 
     root: Path
     address: str = ""
@@ -118,7 +118,7 @@ def everybody_has_what_belongs_to_them(course):
         assert (row.points["test_double"] == 10, row.points["test_half"]) == (number % 3 != 0, 5)
 
 
-def test_a_worker_killed_in_mid_class_costs_nothing(course, dask):
+def test_a_worker_killed_midway_costs_nothing(course, dask):
     dask.have(2)
     started, graded = [], []
 
@@ -138,7 +138,7 @@ def test_a_worker_killed_in_mid_class_costs_nothing(course, dask):
     assert started and not left
 
 
-def test_when_all_workers_are_lost_those_who_come_later_go_on(course, dask):
+def test_when_all_workers_are_lost_new_ones_continue(course, dask):
     dask.have(1)
 
     def replace() -> None:
@@ -153,7 +153,7 @@ def test_when_all_workers_are_lost_those_who_come_later_go_on(course, dask):
 
 
 def test_cold_kernels_start_in_the_thread_of_a_worker_one_after_another(empty_class, dask):
-    """bubblewrap ends a cold kernel with the thread that started it, and Dask has a thread for tasks."""
+    """A cold kernel ends with the thread that started it, and Dask runs tasks in a thread."""
     dask.have(1)
     config = empty_class.root / "nbgrader_config.py"
     config.write_text(config.read_text() + 'c.RunChecks.student_kernel = "sandbox-cold"\n')
@@ -178,7 +178,7 @@ def test_a_worker_that_ends_leaves_no_process_and_no_folder(course, dask):
     assert not list(folder.glob("coursekit-*"))
 
 
-def test_a_scheduler_that_ends_in_mid_class_ends_the_command_with_one_sentence(course, dask, capsys):
+def test_a_scheduler_that_ends_midway_ends_the_command_with_one_sentence(course, dask, capsys):
     dask.have(1)
     thread = once_cached(course, 2, dask.scheduler.kill)
     assert autograde(course, dask) == 2

@@ -1,4 +1,4 @@
-"""After a check has changed: what moves, why, and what stays."""
+"""Regrading after a check has changed: what moves, why, and what stays."""
 
 import pytest
 
@@ -41,7 +41,7 @@ def test_only_the_exercise_of_the_changed_check_is_graded_again(changed):
     assert graded["test_half"] <= len(changed.cached())
 
 
-def test_a_dry_run_tells_whose_points_would_move_and_why_and_writes_nothing(changed, capsys):
+def test_a_dry_run_reports_whose_points_would_move_and_why_and_writes_nothing(changed, capsys):
     before = state(changed)
     assert regrade(changed, "--dry-run") == 0
     out = capsys.readouterr().out
@@ -52,12 +52,12 @@ def test_a_dry_run_tells_whose_points_would_move_and_why_and_writes_nothing(chan
     assert state(changed) == before
 
 
-def test_regrade_writes_what_the_dry_run_told_and_grades_nothing_again(changed, capsys):
+def test_regrade_writes_what_the_dry_run_reported_and_grades_nothing_again(changed, capsys):
     regrade(changed, "--dry-run")
     changed.gradings()
-    told = capsys.readouterr().out.replace("would move", "moved")
+    output = capsys.readouterr().out.replace("would move", "moved")
     assert regrade(changed) == 0
-    assert capsys.readouterr().out == told
+    assert capsys.readouterr().out == output
     assert not changed.gradings()
     points = {row.student: row.points for row in class_table(changed.assignment).rows}
     assert points["floor"] == {"test_double": 10, "test_half": 2, "why": 3}

@@ -101,7 +101,7 @@ CHANGES: dict[str, tuple[Callable, tuple[bool, set[str]]]] = {
 
 
 @pytest.mark.parametrize("name", CHANGES)
-def test_a_change_has_graded_again_what_depends_on_it(empty_class, name):
+def test_a_change_regrades_what_depends_on_it(empty_class, name):
     change, expected = CHANGES[name]
     before = key(empty_class)
     change(empty_class)

@@ -84,7 +84,7 @@ def run_audit(
     nothing = degenerate_answers(assignment, only) if degenerate else []
     if only != "*" and not [*mistakes, *alternatives, *nothing]:
         raise CourseError(f"{assignment.checks} has no mistake and no alternative that matches `{only}`")
-    variants = [SOLUTION, BLANK, *mistakes, *alternatives, *nothing]
+    variants: list[Variant | str] = [SOLUTION, BLANK, *mistakes, *alternatives, *nothing]
     found = dict(grade_variants(assignment, variants, workers, progress, thorough))
     graded = {name: found[name] for name in map(_name, variants)}
     for variant in graded.values():

@@ -2,7 +2,7 @@
 
 `concurrent.futures` and loky give up the whole pool when one worker dies, and neither limits the time of a task. Pebble
 does, but its workers share one pipe and its locks, so a worker killed at the wrong moment takes the pool with it, and
-it replaces workers by forking a process with threads. Here each worker has a pipe of its own.
+it replaces workers by forking a process with threads. Here each worker has its own pipe.
 """
 
 import contextlib

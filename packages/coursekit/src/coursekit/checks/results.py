@@ -1,6 +1,6 @@
 """What grading a submission gives: plain data that is written into the autograded notebook."""
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
@@ -116,7 +116,8 @@ class SubmissionResult:
 
     def as_dict(self) -> dict[str, Any]:
         """The stored form, with its schema version."""
-        return {"schema": SCHEMA} | msgspec.to_builtins(self)
+        values: dict[str, Any] = msgspec.to_builtins(asdict(self))
+        return {"schema": SCHEMA} | values
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> "SubmissionResult":

@@ -17,7 +17,7 @@ from coursekit.checks.results import STATUSES, Status, SubmissionResult
 from coursekit.course import CourseError, grade_id
 from coursekit.nbgrader_plugin.budget import TooCostly, drawn_apart
 from coursekit.nbgrader_plugin.converters import find_folders
-from coursekit.nbgrader_plugin.folders import course_of, stop
+from coursekit.nbgrader_plugin.folders import Stop, course_of
 from coursekit.nbgrader_plugin.markdown import HighlightedCode, harmless_markdown
 from coursekit.nbgrader_plugin.page import PageParts, Part
 from coursekit.nbgrader_plugin.run import RESULT
@@ -104,7 +104,8 @@ def _result(nb: NotebookNode) -> SubmissionResult:
     try:
         result = SubmissionResult.from_dict(kept) if kept else SubmissionResult(Status.GRADED)
     except ValueError:
-        stop(get_logger(), OTHER_VERSION)
+        get_logger().error(OTHER_VERSION)
+        raise Stop(OTHER_VERSION) from None
     return replace(result, notes=_lines(result.notes), cells=_lines(result.cells))
 
 
