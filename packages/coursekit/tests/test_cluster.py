@@ -16,7 +16,6 @@ import pytest
 
 import coursekit
 from coursekit.grading import cluster
-from coursekit.grading.cluster import AssignmentFiles
 from coursekit.report.table import class_table
 from coursekit.result_cache import versions
 
@@ -217,7 +216,7 @@ def test_without_dask_one_sentence_says_what_to_install(empty_class, monkeypatch
 
 
 def test_a_worker_with_other_versions_is_named_and_grades_nothing(empty_class):
-    files = AssignmentFiles.of(empty_class.assignment)
-    outcome = cluster._grade(files, None, ["Python 3.9.0", *versions()[1:]])
+    files = cluster.packed(empty_class.assignment)
+    outcome = cluster._grade("01_double", files, None, ["Python 3.9.0", *versions()[1:]])
     assert outcome.cached is None
     assert f"has {versions()[0]} instead of Python 3.9.0" in outcome.fault

@@ -24,6 +24,8 @@ from multiprocessing.context import ForkContext, ForkServerContext
 from multiprocessing.process import BaseProcess
 from typing import Generic, TypeVar
 
+import torch
+
 from sandbox_kernel.start import launch_server, use_launched_server
 
 T = TypeVar("T")
@@ -203,12 +205,13 @@ def _serve(
     work: Callable[[T], R], pipe: Connection, server: socket.socket | None, inherited: Sequence[Connection]
 ) -> None:
     """The worker's side: answer tasks until the pipe is closed."""
-    _end_with_parent()
+    if sys.platform == "linux":  # end when the command is killed, even in the middle of a computation
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     for other in inherited:  # while they are open here, their other ends never see an end of file
         other.close()
     if server is not None:
         use_launched_server(server)
-    _use_one_thread()
+    torch.set_num_threads(1)
     with contextlib.suppress(EOFError, OSError, KeyboardInterrupt):
         while True:
             task = pipe.recv()
@@ -218,15 +221,3 @@ def _serve(
                 error.add_note(traceback.format_exc())
                 result = _Raised(error)
             pipe.send(result)
-
-
-def _end_with_parent() -> None:
-    """Have the system kill this process when the command is killed, even in the middle of a computation."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-
-
-def _use_one_thread() -> None:
-    import torch
-
-    torch.set_num_threads(1)

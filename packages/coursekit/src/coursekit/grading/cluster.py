@@ -1,16 +1,16 @@
 """Workers on other machines: the same tasks on a running Dask cluster."""
 
 import atexit
-import hashlib
+import io
 import logging
 import shutil
 import socket
 import tempfile
+import zipfile
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -25,48 +25,6 @@ _WORKER_SECONDS = 600
 #: tasks sent ahead for each worker thread, so that none waits for its next task
 _AHEAD = 2
 _TRIES = 3
-
-
-@dataclass(frozen=True)
-class AssignmentFiles:
-    """The notebooks and checks of an assignment, which travel to the workers."""
-
-    assignment: str
-    content: tuple[tuple[str, bytes], ...]
-
-    @classmethod
-    def of(cls, assignment: Assignment) -> "AssignmentFiles":
-        course = assignment.course
-        paths = [
-            path
-            for folder in (course.source, course.release, course.tests)
-            for path in sorted((course.root / folder / assignment.name).rglob("*"))
-            if path.is_file() and "__pycache__" not in path.parts
-        ]
-        content = ((str(path.relative_to(course.root)), path.read_bytes()) for path in paths)
-        return cls(assignment.name, tuple(content))
-
-    @property
-    def digest(self) -> str:
-        found = hashlib.sha256()
-        for path, data in self.content:
-            found.update(path.encode() + b"\0" + hashlib.sha256(data).digest())
-        return found.hexdigest()
-
-    def unpack(self) -> Assignment:
-        """The assignment in a temporary folder, which is the same one for the same files."""
-        return _unpacked(self.digest, self)
-
-
-@cache
-def _unpacked(digest: str, files: AssignmentFiles) -> Assignment:
-    root = Path(tempfile.mkdtemp(prefix="coursekit-course-"))
-    atexit.register(shutil.rmtree, root, ignore_errors=True)
-    for path, data in files.content:
-        target = root / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(data)
-    return Course(root).assignment(files.assignment)
 
 
 @dataclass
@@ -91,7 +49,7 @@ class DaskWorkers:
         Raises:
             CourseError: Dask is not installed, nothing answers at the address, or there are no workers.
         """
-        tasks = iter(tasks)
+        tasks, name = iter(tasks), self.assignment.name
         client, as_completed = self._connect()
         with client:
             files = self._place_files(client)
@@ -103,8 +61,11 @@ class DaskWorkers:
             def hand_out() -> None:
                 threads = sum(client.nthreads().values())  # it changes when workers come and go
                 room = max(0, (1 if alone else _AHEAD * max(1, threads)) - len(under_way))
-                for task in islice(chain(_emptying(again), tasks), room):
-                    future = client.submit(_grade, files, task, versions(), pure=False)
+                for _ in range(room):
+                    task = again.popleft() if again else next(tasks, None)
+                    if task is None:
+                        break
+                    future = client.submit(_grade, name, files, task, versions(), pure=False)
                     under_way[future] = task
                     coming.add(future)
 
@@ -145,7 +106,7 @@ class DaskWorkers:
     def _place_files(self, client: Any) -> Any:
         try:
             client.wait_for_workers(1, timeout=_WORKER_SECONDS)
-            return client.scatter(AssignmentFiles.of(self.assignment), broadcast=True, hash=False)
+            return client.scatter(packed(self.assignment), broadcast=True, hash=False)
         except TimeoutError:
             raise CourseError(
                 f"the Dask scheduler at {self.address} has no workers, not even after {_WORKER_SECONDS} s"
@@ -164,16 +125,31 @@ def _result(future: Any) -> Attempt | None:
     return Attempt(None, f"a worker could not grade: {type(error).__name__}: {error}")
 
 
-def _emptying(tasks: deque[Task]) -> Iterator[Task]:
-    while tasks:
-        yield tasks.popleft()
-
-
-def _grade(files: AssignmentFiles, task: Task, expected: Sequence[str]) -> Attempt:
+def _grade(assignment: str, files: bytes, task: Task, expected: Sequence[str]) -> Attempt:
     """Grade in a worker, unless it has other versions, which might grade differently."""
     differing = [
         f"{own} instead of {other}" for own, other in zip(versions(), expected, strict=True) if own != other
     ]
     if differing:
         return Attempt(None, f"the worker on {socket.gethostname()} has {', '.join(differing)}")
-    return carry_out(files.unpack(), task)
+    return carry_out(_unpacked(assignment, files), task)
+
+
+def packed(assignment: Assignment) -> bytes:
+    """The notebooks and checks of an assignment as a zip archive."""
+    course, buffer = assignment.course, io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", strict_timestamps=False) as archive:
+        for folder in (course.source, course.release, course.tests):
+            for path in sorted((course.root / folder / assignment.name).rglob("*")):
+                if path.is_file() and "__pycache__" not in path.parts:
+                    archive.write(path, path.relative_to(course.root))
+    return buffer.getvalue()
+
+
+@cache
+def _unpacked(assignment: str, files: bytes) -> Assignment:
+    root = tempfile.mkdtemp(prefix="coursekit-course-")
+    atexit.register(shutil.rmtree, root, ignore_errors=True)
+    with zipfile.ZipFile(io.BytesIO(files)) as archive:
+        archive.extractall(root)
+    return Course(Path(root)).assignment(assignment)
