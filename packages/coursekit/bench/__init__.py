@@ -1,1 +1,1 @@
-"""`make bench`: what grading a class costs, beside plain nbgrader and Otter. See docs/performance.md."""
+"""`make bench`: the cost of grading a class, compared with plain nbgrader and Otter. See docs/performance.md."""

@@ -23,11 +23,15 @@ def main() -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m bench", description="What grading a class costs.")
+    parser = argparse.ArgumentParser(
+        prog="python -m bench", description="Measure what grading a class costs."
+    )
     commands = parser.add_subparsers(required=True, metavar="part")
-    against = commands.add_parser("class", help="a class beside plain nbgrader and Otter, and larger classes")
+    against = commands.add_parser(
+        "class", help="a class, compared with plain nbgrader and Otter, and larger classes"
+    )
     against.add_argument("--count", type=int, default=48, help="submissions of the class")
-    against.add_argument("--plain", type=int, help="how many of them plain nbgrader grades; default: all")
+    against.add_argument("--plain", type=int, help="how many of them plain nbgrader grades (default: all)")
     against.add_argument("--turns", type=int, default=3)
     against.add_argument("--otter", type=int, default=6, help="how many of them Otter grades")
     against.add_argument("--scale", type=int, nargs="*", default=[48, 96, 192], help="sizes of other classes")
@@ -38,15 +42,25 @@ def _parser() -> argparse.ArgumentParser:
     one = commands.add_parser("parts", help="where the time of one submission goes")
     one.add_argument("--times", type=int, default=20)
     one.set_defaults(run=lambda scratch, options: parts(scratch, options.times))
-    under_load = commands.add_parser("stress", help="right answers keep their points on a busy machine")
+    under_load = commands.add_parser(
+        "stress", help="whether right answers keep their points on a busy machine"
+    )
     names = [assignment.name for assignment in Course(ROOT).assignments()]
     under_load.add_argument("--assignments", nargs="+", choices=names, default=names, metavar="NAME")
     under_load.add_argument("--busy", type=int, nargs="+", default=[8, 16], help="numbers of busy processes")
     under_load.add_argument("--rounds", type=int, default=20, help="how often each solution is graded")
-    under_load.add_argument("--alternatives", type=int, help="of each assignment; default: all")
-    under_load.add_argument("--kinds", nargs="+", choices=KINDS, default=["busy", "hogs"], help="of load")
-    under_load.add_argument("--hogs", nargs="+", choices=list(HOGS), default=list(HOGS), help="hog students")
-    under_load.add_argument("--hog-seconds", type=int, default=120, help="how long a hog goes on at most")
+    under_load.add_argument("--alternatives", type=int, help="alternatives of each assignment (default: all)")
+    under_load.add_argument(
+        "--kinds", nargs="+", choices=KINDS, default=["busy", "hogs"], help="kinds of load"
+    )
+    under_load.add_argument(
+        "--hogs",
+        nargs="+",
+        choices=list(HOGS),
+        default=list(HOGS),
+        help="kinds of students who hog the processor",
+    )
+    under_load.add_argument("--hog-seconds", type=int, default=120, help="how long a hog runs at most")
     under_load.set_defaults(run=_stress)
     return parser
 
@@ -60,8 +74,8 @@ def _class(scratch: Path, options: argparse.Namespace) -> None:
 
 def _stress(scratch: Path, options: argparse.Namespace) -> int:
     plan = Plan(options.rounds, options.alternatives, options.hogs, options.hog_seconds)
-    kept = [stress(scratch, name, options.busy, options.kinds, plan) for name in options.assignments]
-    return 0 if all(kept) else 1
+    passed = [stress(scratch, name, options.busy, options.kinds, plan) for name in options.assignments]
+    return 0 if all(passed) else 1
 
 
 if __name__ == "__main__":

@@ -17,9 +17,9 @@ while os.getppid() == int(sys.argv[1]):
 
 @contextlib.contextmanager
 def busy_processes(count: int) -> Iterator[list[subprocess.Popen]]:
-    """So many processes that burn CPU, each in a session of its own.
+    """Run `count` processes that burn CPU, each in its own session.
 
-    In one session they would get the share of one process from the scheduler's autogroup.
+    The scheduler's autogroup would give all processes of one session the share of a single one.
     """
     processes: list[subprocess.Popen] = []
     try:

@@ -18,7 +18,7 @@ _PLAIN, _SHORTER, _OURS = (
 def compare(scratch: Path, count: int, plain_count: int, turns: int) -> None:
     """Print a row for each run, and how many times as many submissions coursekit grades in a minute.
 
-    Plain nbgrader works through one submission after another, so its first `plain_count` tell its speed.
+    Plain nbgrader grades one submission after another, so `plain_count` of them are enough to measure its speed.
     """
     plain, shorter = CourseFolder.plain(scratch / "plain"), CourseFolder.plain(scratch / "shorter", NO_DEMOS)
     ours = CourseFolder.with_checks(scratch / "ours")
@@ -58,12 +58,12 @@ def _without_demos(folder: CourseFolder) -> Usage:
     for notebook in folder.autograded():
         for cell in notebook.cells:
             if "demo" in cell.metadata.get("tags", []) and cell.get("execution_count"):
-                raise RuntimeError("nbgrader ran a demo cell in spite of its settings")
+                raise RuntimeError("nbgrader ran a demo cell despite its settings")
     return usage
 
 
 def scale(scratch: Path, counts: list[int]) -> None:
-    """Print what classes of several sizes cost."""
+    """Print the cost of classes of several sizes."""
     print(f"\nClasses of several sizes\n{HEAD}", flush=True)
     smallest: tuple[int, Usage] | None = None
     for count in counts:

@@ -1,4 +1,4 @@
-"""Course folders to measure in, and a class whose submissions all differ."""
+"""Course folders for the measurements, and a class whose submissions all differ."""
 
 import shutil
 import sys
@@ -25,10 +25,10 @@ def assignment() -> Assignment:
 
 
 def class_of(count: int, variety: int = 0) -> list[Sample]:
-    """A third each of right answers, known mistakes and other right answers, in turn.
+    """Solutions, known mistakes and alternatives in turn, a third each.
 
-    The mistakes and alternatives, `variety` of each, are spread over all that are known; by default there are as
-    many as find a place. A comment makes each submission another one, so that none could take the result of another.
+    There are `variety` different mistakes and alternatives, by default as many as possible, picked evenly from all
+    that are known. A comment makes each submission unique, so that none takes its result from the cache.
     """
     variety = variety or count // 3
     mistakes, alternatives = (_spread(of(assignment()), variety) for of in (mistakes_of, alternatives_of))
@@ -48,7 +48,7 @@ def _spread(found: list, count: int) -> list:
 
 
 def own_comment(number: int) -> Change:
-    """Make a submission differ from all others by a comment."""
+    """Make a submission unique with a comment."""
 
     def change(notebook: NotebookNode, main: str) -> None:
         cell = find_cell(notebook, main)
@@ -74,14 +74,14 @@ class CourseFolder:
 
     @classmethod
     def plain(cls, root: Path, settings: str = "") -> "CourseFolder":
-        """Only sources, and nbgrader's own settings but for those given."""
+        """A course with sources only, and nbgrader's defaults except for `settings`."""
         _copy("source", root, ASSIGNMENT)
         (root / "nbgrader_config.py").write_text(f"c = get_config()\n{settings}")
         return cls(root)
 
     @classmethod
     def with_checks(cls, root: Path, name: str = ASSIGNMENT) -> "CourseFolder":
-        """Sources and hidden checks, with the settings of this course."""
+        """A course with sources and hidden checks, and the settings of this course."""
         for folder in ("source", "release", "tests"):
             _copy(folder, root, name)
         shutil.copy(ROOT / "nbgrader_config.py", root)
@@ -91,7 +91,7 @@ class CourseFolder:
         write_class(Course(ROOT).assignment(self.name), self.root / "submitted", samples)
 
     def start_over(self) -> None:
-        """Remove whatever was graded, and make the assignment known to an empty gradebook."""
+        """Remove all results, and generate the assignment with an empty gradebook."""
         for name in _WRITTEN:
             path = self.root / name
             if path.is_dir():
@@ -108,7 +108,7 @@ class CourseFolder:
         """Grade the class with one command.
 
         Raises:
-            RuntimeError: not all of it is graded in the end.
+            RuntimeError: some submissions are not graded.
         """
         self.start_over()
         usage = measure([*command, self.name], self.root, self.log)

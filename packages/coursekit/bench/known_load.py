@@ -1,4 +1,4 @@
-"""The meter on loads whose CPU time is known, so that its figures can be believed."""
+"""A check of the meter: loads whose CPU time is known."""
 
 import sys
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 from bench.meter import measure
 
 _BURN = "import time; start = time.process_time()\nwhile time.process_time() - start < 3: pass"
-#: a grandchild that its parent leaves behind
+#: burns CPU in an orphaned grandchild
 _ORPHAN = f"""
 import os
 if os.fork() == 0:
@@ -28,7 +28,7 @@ session.close()
 
 
 def report(scratch: Path) -> list[str]:
-    """One line for each load, with what was counted."""
+    """A line for each load with the CPU time that was measured."""
 
     def cpu(source: str) -> float:
         return measure([sys.executable, "-c", source], scratch, scratch / "meter.log").cpu

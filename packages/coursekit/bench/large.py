@@ -1,4 +1,4 @@
-"""A large class. Midway, a worker process is killed."""
+"""A large class, in which a worker process is killed midway."""
 
 import signal
 import time
@@ -12,7 +12,7 @@ from bench.folders import ASSIGNMENT, COURSEKIT, CourseFolder, class_of
 from bench.meter import Metered
 from bench.table import HEAD, row
 from coursekit.checks.run import grade, points_of
-from coursekit.grading.folders import RunningCourse
+from coursekit.grading.running_course import RunningCourse
 from coursekit.report.table import class_table
 from coursekit.samples import Sample
 from coursekit.student.reading import read
@@ -20,16 +20,16 @@ from coursekit.student.repair import repair
 
 _PERCENT = (10, 50, 90)
 _KILL_AT_PERCENT = 40
-#: how many mistakes and how many other right answers the class is made of
+#: number of different mistakes, and of alternatives
 _VARIETY = 12
 _LOOK_SECONDS = 0.2
 
 
 def large(scratch: Path, count: int) -> None:
-    """Print memory at three points, and whether everybody has the points that are expected.
+    """Print the memory at three points, and whether everybody has the expected score.
 
     Raises:
-        RuntimeError: somebody has none or others, or no worker could be killed.
+        RuntimeError: a score is missing or wrong, or no worker could be killed.
     """
     folder = CourseFolder.with_checks(scratch / "large")
     samples = class_of(count, _VARIETY)
@@ -43,11 +43,11 @@ def large(scratch: Path, count: int) -> None:
     wrong = _wrong(folder, expected)
     if wrong or not killed:
         raise RuntimeError("\n".join(wrong) or "no worker was killed")
-    print(f"All {count} students have one row with the points expected.")
+    print(f"All {count} students have one row with the expected score.")
 
 
 def _expected(folder: CourseFolder, samples: list[Sample]) -> dict[str, float]:
-    """The points by student: full marks, or what the mistake earns when it is graded on its own."""
+    """The score of each student: full marks, or what the mistake earns when it is graded alone."""
     assignment = folder.assignment
     (name,) = assignment.released_names()
     released = assignment.released(name)
@@ -64,7 +64,7 @@ def _expected(folder: CourseFolder, samples: list[Sample]) -> dict[str, float]:
 
 
 def _watch(running: Metered, folder: CourseFolder, count: int) -> int:
-    """Print the memory as the class goes on, and kill a worker; gives its number."""
+    """Print the memory during the run, and kill a worker; returns its process id."""
     results, killed, left = folder.root / ".coursekit" / "results" / ASSIGNMENT, 0, list(_PERCENT)
     while running.running:
         graded = 100 * len(list(results.glob("*.json"))) / count
@@ -79,7 +79,7 @@ def _watch(running: Metered, folder: CourseFolder, count: int) -> int:
 
 
 def _workers(running: Metered) -> list[psutil.Process]:
-    """The worker processes among the descendants: forks of the command, which have its command line."""
+    """The worker processes: forks of the command, which have its command line."""
     found = running.descendants()
     return [process for process in found[1:] if _line(process) and _line(process) == _line(found[0])]
 
@@ -92,11 +92,11 @@ def _line(process: psutil.Process) -> list[str]:
 
 
 def _wrong(folder: CourseFolder, expected: dict[str, float]) -> list[str]:
-    """What is not as expected in the gradebook and in the table."""
+    """What is unexpected in the gradebook and in the table."""
     table = class_table(folder.assignment)
     rows = {row.student: row.total for row in table.rows}
     wrong = [f"{s}: {rows.get(s)} points, not {p}" for s, p in expected.items() if rows.get(s) != p]
-    wrong += [f"{student} is not of the class" for student in rows.keys() - expected.keys()]
+    wrong += [f"{student} is not in the class" for student in rows.keys() - expected.keys()]
     with RunningCourse.open(folder.root).gradebook() as gradebook:
         entries = Counter(entry.student_id for entry in gradebook.db.query(SubmittedAssignment))
     wrong += [f"{s}: {entries[s]} entries in the gradebook" for s in expected if entries[s] != 1]

@@ -1,9 +1,9 @@
-"""What a command costs with all its descendants: seconds, CPU seconds, and memory.
+"""Measure a command with all its descendants: seconds, CPU seconds, and memory.
 
     python -m bench.meter RESULT.json COMMAND...
 
-The meter adopts orphans and waits for every process, so that none gets away uncounted: not those that were forked
-twice, and not the kernels in their sandboxes. Its own work is not in the figures.
+The meter adopts orphans and waits for every process, so that it counts daemons and kernels in sandboxes, too. Its own
+work is not counted.
 """
 
 import contextlib
@@ -31,7 +31,7 @@ _TAIL = 2000
 
 @dataclass(frozen=True)
 class Usage:
-    """`peak` is in MiB: the proportional shares (PSS) of all processes, added up; the highest of the samples."""
+    """`peak` is in MiB: the highest sum of the proportional set sizes (PSS) of all processes."""
 
     code: int
     seconds: float
@@ -40,15 +40,15 @@ class Usage:
 
 
 class CommandFailed(Exception):
-    """A command ended with another code than was to be expected."""
+    """A command ended with an unexpected exit code."""
 
 
 class Metered:
-    """A command under way, with the meter as its parent.
+    """A running command, with the meter as its parent.
 
     Args:
-        log: where its output goes.
-        environment: variables to set.
+        log: file for its output.
+        environment: additional variables.
     """
 
     def __init__(
@@ -84,10 +84,10 @@ class Metered:
         return shared_out(process.pid for process in self.descendants())
 
     def wait(self, codes: Sequence[int] = (0,)) -> Usage:
-        """What it cost, once all of it has ended.
+        """Wait until all its processes have ended; returns what they used.
 
         Raises:
-            CommandFailed: it ended with a code that is not in `codes`.
+            CommandFailed: the exit code is not in `codes`.
         """
         self._process.wait()
         text = self._result.read_text()
@@ -106,12 +106,12 @@ def measure(
     environment: Mapping[str, str] | None = None,
     codes: Sequence[int] = (0,),
 ) -> Usage:
-    """Run a command to its end, and to that of all its descendants."""
+    """Run a command until it and all its descendants have ended."""
     return Metered(command, cwd, log, environment).wait(codes)
 
 
 def shared_out(pids: Sequence[int]) -> float:
-    """MiB of memory of these processes; a page that several share counts once."""
+    """MiB of memory of these processes; shared pages count once."""
     return sum(map(_pss, pids)) / 1024
 
 
@@ -127,7 +127,7 @@ def main(result: str, command: Sequence[str]) -> None:
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
         raise OSError(ctypes.get_errno(), "prctl")
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the command gets it too; what it cost is still to be told
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the command gets it, too; the meter must still report
     started = time.monotonic()
     first = subprocess.Popen(command)
     peak, over = [0.0], threading.Event()

@@ -1,6 +1,6 @@
-"""`otter run` beside the others: the visible tests of the released notebook, on some of the submissions.
+"""`otter run` for comparison: the visible tests of the released notebook, on some of the submissions.
 
-Otter has no command that grades a folder of notebooks without containers, so each submission is a command.
+Otter can't grade a folder of notebooks without containers, so each submission is one command.
 """
 
 import shutil
@@ -30,7 +30,7 @@ def test_visible(env):
 
 
 def beside(scratch: Path, count: int) -> None:
-    """Print two rows, or that there is no Otter here."""
+    """Print two rows, or that Otter is not installed."""
     program = shutil.which("otter")
     if program is None or not count:
         reason = "not asked for" if program else "otter-grader is not installed"
@@ -57,7 +57,7 @@ def beside(scratch: Path, count: int) -> None:
 
 
 def _autograder(program: str, root: Path) -> Path:
-    """Otter's archive, with one test for each test cell of the released notebook."""
+    """Make Otter's archive, with a test for each test cell of the released notebook."""
     tests = root / "tests"
     tests.mkdir(parents=True)
     (name,) = assignment().released_names()
@@ -73,7 +73,7 @@ def _autograder(program: str, root: Path) -> Path:
 
 
 def _without_tests(notebook: NotebookNode, demos: bool) -> NotebookNode:
-    """Otter runs the tests from its archive, so they need not stand in the notebook as well."""
+    """Remove the test cells, since Otter runs the tests of its archive."""
     notebook.cells = [
         cell for cell in notebook.cells if not is_test_cell(cell) and (demos or not is_demo(cell))
     ]
@@ -81,6 +81,6 @@ def _without_tests(notebook: NotebookNode, demos: bool) -> NotebookNode:
 
 
 def _together(usages: list[Usage]) -> Usage:
-    """One after another."""
+    """The total of runs one after another."""
     seconds, cpu = sum(usage.seconds for usage in usages), sum(usage.cpu for usage in usages)
     return Usage(0, seconds, cpu, max(usage.peak for usage in usages))

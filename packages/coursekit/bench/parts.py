@@ -11,11 +11,11 @@ import torch
 
 from bench.folders import ASSIGNMENT, CourseFolder, class_of
 from coursekit.checks.run import grade
-from coursekit.grading.autograde import Notebook, Submission
-from coursekit.grading.folders import RunningCourse
+from coursekit.grading.autograde import NotebookRun, SubmissionRun
+from coursekit.grading.running_course import RunningCourse
 from coursekit.grading.write import Writer
-from coursekit.kept import Kept, Results, kept_of, key_of
 from coursekit.nbgrader_plugin.run import RunChecks
+from coursekit.result_cache import CachedResult, GradingJob, ResultCache
 from coursekit.student.reading import read
 from coursekit.student.repair import repair
 from coursekit.student.session import Session
@@ -24,7 +24,7 @@ from sandbox_kernel.start import launch_server
 _libc = ctypes.CDLL(None, use_errno=True)
 _READ, _START, _CELLS, _CHECKS, _END, _WRITE = (
     *("reading, repair and hash", "fork and start of the kernel", "cells"),
-    *("checks", "end of the kernel", "keeping it, and nbgrader's writing"),
+    *("checks", "end of the kernel", "caching it, and nbgrader's writing"),
 )
 
 
@@ -36,7 +36,7 @@ class Clock:
         self._grader, self._kernel = time.process_time(), 0.0
 
     def mark(self, part: str, kernel: int = 0) -> None:
-        """What was used since the last mark belongs to `part`."""
+        """Count the CPU time since the last mark as that of `part`."""
         grader, in_kernel = time.process_time(), cpu_of(kernel) if kernel else self._kernel
         self.parts[part] = grader - self._grader, in_kernel - self._kernel
         self._grader, self._kernel = time.process_time(), in_kernel
@@ -61,7 +61,7 @@ class ClockedSession(Session):
 
 
 def cpu_of(pid: int) -> float:
-    """CPU seconds of a living process so far, to the nanosecond where /proc has hundredths."""
+    """CPU seconds of a running process, in nanoseconds, where /proc has hundredths of a second."""
     clock = ctypes.c_int()
     if _libc.clock_getcpuclockid(pid, ctypes.byref(clock)) != 0:
         raise ProcessLookupError(pid)
@@ -69,7 +69,7 @@ def cpu_of(pid: int) -> float:
 
 
 def parts(scratch: Path, times: int) -> None:
-    """Print the median of each part over the right answers of `times` students."""
+    """Print the median of each part over `times` right submissions."""
     torch.set_num_threads(1)
     folder = CourseFolder.with_checks(scratch / "parts")
     samples = [sample for sample in class_of(3 * times + 3) if sample.variant is None]
@@ -83,7 +83,7 @@ def parts(scratch: Path, times: int) -> None:
     before, found = 0.0, []
     for number, sample in enumerate(samples):
         found.append(_one(course, writer, sample.student))
-        if number == 0:  # the first has to import and to read what the others find
+        if number == 0:  # the first one imports modules and reads files for all others
             found.clear()
             before = _own_cpu(server)
     forking = (_own_cpu(server) - before) / len(found)
@@ -91,27 +91,29 @@ def parts(scratch: Path, times: int) -> None:
 
 
 def _own_cpu(process: psutil.Process) -> float:
-    """CPU seconds of a process without those of its children."""
+    """CPU seconds of a process without its children."""
     times = process.cpu_times()
     return times.user + times.system
 
 
 def _one(course: RunningCourse, writer: Writer, student: str) -> dict[str, tuple[float, float]]:
     settings = RunChecks(config=course.config)
-    assignment, results = course.assignment(ASSIGNMENT), Results(course.root)
+    assignment, cache = course.assignment(ASSIGNMENT), ResultCache(course.root)
     (name,) = assignment.released_names()
     clock = Clock()
     released = assignment.released(name)
     content, _ = repair(read(course.submitted(student, ASSIGNMENT) / f"{name}.ipynb").notebook, released)
-    key = key_of(assignment, content, name, released, settings.limits, settings.student_kernel)
+    key = GradingJob(assignment, name, content, released, settings.limits, settings.student_kernel).key
     clock.mark(_READ)
     session = ClockedSession(clock, content, settings.limits, settings.student_kernel)
     graded = grade(assignment, content, name, released, settings.limits, session=session)
     session.mark(_CHECKS)
     session.close()
     clock.mark(_END)
-    results.keep(ASSIGNMENT, key, kept_of(graded, content, key))
-    problems = writer.write(Submission(student, [Notebook(name, content, key, Kept())]), ASSIGNMENT)
+    cache.store(ASSIGNMENT, key, CachedResult.of(graded, content, key))
+    problems = writer.write(
+        SubmissionRun(student, [NotebookRun(name, content, key, CachedResult())]), ASSIGNMENT
+    )
     clock.mark(_WRITE)
     if problems:
         raise RuntimeError(problems[0])

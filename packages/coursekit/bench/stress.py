@@ -1,6 +1,6 @@
-"""Right answers, graded on a busy machine: each must keep all its points.
+"""Grade right answers on a busy machine: each must earn all its points.
 
-The processor is kept busy by processes beside the grader, by students of the class, or by both.
+Other processes keep the processor busy, or students of the class, or both.
 """
 
 from collections.abc import Sequence
@@ -16,12 +16,12 @@ from bench.meter import CommandFailed, measure
 from coursekit.checks.run import points_of
 from coursekit.checks.variants import alternatives_of
 from coursekit.course import find_cell
-from coursekit.grading.folders import RunningCourse
+from coursekit.grading.running_course import RunningCourse
 from coursekit.samples import Change, Sample
 
-#: kinds of load: busy processes beside the grader, students who hog the processor, both at once
+#: kinds of load: busy processes, students who hog the processor, or both
 KINDS = ("busy", "hogs", "both")
-#: goes before a hog's answer. The cell waits, so that honest students are graded meanwhile
+#: is put before a hog's answer; the cell waits, so that honest students are graded meanwhile
 _HOG = """\
 import contextlib, os, subprocess, threading, time
 import torch
@@ -30,7 +30,7 @@ def burn():
     x = torch.ones(300, 300)
     while time.monotonic() < over:
         x @ x
-with contextlib.suppress(OSError, RuntimeError):  # no more may be started
+with contextlib.suppress(OSError, RuntimeError):  # the limit on processes is reached
     for _ in range(100):
 {start}
 time.sleep(min(10, {seconds}))
@@ -55,9 +55,9 @@ if os.fork() == 0:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a class consists of: each solution `rounds` times, alternatives (None: all), kinds of hogs.
+    """A class: the solution `rounds` times, a number of alternatives (None: all), and kinds of hogs.
 
-    A hog keeps the processor busy for `hog_seconds`, unless it is ended before.
+    A hog keeps the processor busy for `hog_seconds` unless it is killed earlier.
     """
 
     rounds: int
@@ -78,7 +78,7 @@ class Plan:
         ]
 
     def hogging(self, honest: int) -> list[Sample]:
-        """Hogs among so many honest students. Submissions are graded in the order of the students' names."""
+        """Hogs spread among `honest` students, since submissions are graded in the order of the names."""
         places = [honest * part // len(self.hogs) for part in range(len(self.hogs))]
         return [
             Sample(f"{place:04}-z-hog-{kind}", change=_hogging(kind, self.hog_seconds))
@@ -87,7 +87,7 @@ class Plan:
 
 
 def stress(scratch: Path, name: str, counts: Sequence[int], kinds: Sequence[str], plan: Plan) -> bool:
-    """Grade the class of one assignment under each load and print what was lost; True if nothing was.
+    """Grade the class of one assignment under each load and print lost points; True if there are none.
 
     Args:
         counts: numbers of busy processes.
@@ -113,7 +113,7 @@ def stress(scratch: Path, name: str, counts: Sequence[int], kinds: Sequence[str]
 def _graded_beside(folder: CourseFolder, honest: list[Sample], count: int, load: str) -> list[str]:
     command = [*COURSEKIT, "autograde", "--fresh", folder.name]
     try:
-        with busy_processes(count):  # 1: a hog could not be graded
+        with busy_processes(count):  # exit code 1: a hog could not be graded
             usage = measure(command, folder.root, folder.log, codes=(0, 1))
     except CommandFailed as failure:
         print(f"{folder.name} {load}: not graded")
@@ -138,7 +138,7 @@ def _hogging(kind: str, seconds: int) -> Change:
 
 
 def _lost(folder: CourseFolder, student: str) -> list[str]:
-    """A line for each check that an honest student did not pass."""
+    """A line for each check that an honest student failed."""
     (name,) = folder.assignment.released_names()
     result = RunningCourse.open(folder.root).result(student, folder.name, name)
     if result is None:

@@ -1,4 +1,4 @@
-"""What the figures look like on the screen."""
+"""The format of the printed figures."""
 
 from collections.abc import Sequence
 from statistics import median

@@ -225,8 +225,8 @@ class TinyCourse:
         assert all(set(values) == cells for values in found.values())
         return found
 
-    def kept(self) -> dict[str, int]:
-        """The files of kept results, and when each was written."""
+    def cached(self) -> dict[str, int]:
+        """The files of the result cache, and when each was written."""
         folder = self.root / ".coursekit" / "results" / "01_double"
         return {path.name: path.stat().st_mtime_ns for path in folder.glob("*.json")}
 

@@ -1,11 +1,11 @@
-"""Second tries: nothing counts against a student that a second try, alone, would not confirm."""
+"""Second tries: nothing counts against a student unless a try on an idle machine confirms it."""
 
 import pytest
 
-from coursekit.attempt import Outcome, Repeats, settled, unconfirmed
+from coursekit.attempt import Attempt, RepeatBudget, settled, unconfirmed
 from coursekit.checks.results import CheckResult, ExerciseResult, SubmissionResult
-from coursekit.kept import Kept
 from coursekit.report.table import class_table
+from coursekit.result_cache import CachedResult
 
 RIGHT, HALF = "def double(x):\n    return 2 * x", "def half(x):\n    return x / 2"
 DEADLY = f"import os\n{RIGHT}\ndef die():\n    os._exit(1)"
@@ -61,7 +61,7 @@ def test_a_kernel_that_died_once_costs_nothing(course, command):
         done = course.run("nbgrader", "autograde", "01_double")
         assert done.returncode == 0, done.stderr
     assert (row(course, "unlucky").status, row(course, "unlucky").total) == ("graded", 15)
-    assert len(course.kept()) == 2
+    assert len(course.cached()) == 2
 
 
 def test_what_dies_twice_is_stored_and_named(course):
@@ -69,7 +69,7 @@ def test_what_dies_twice_is_stored_and_named(course):
     assert autograde(course) == 1
     assert (row(course, "deadly").status, row(course, "deadly").total) == ("kernel died", 5)
     assert course.gradings()["test_half"] == 3
-    assert len(course.kept()) == 2
+    assert len(course.cached()) == 2
     autograde(course)
     assert course.gradings() == {}
 
@@ -91,7 +91,7 @@ def test_code_that_computes_past_its_limit_is_tried_once(course):
 
 
 @pytest.mark.parametrize("command", ["coursekit", "nbgrader"])
-def test_what_there_is_no_time_to_try_again_says_so_is_not_stored_and_is_graded_next_time(course, command):
+def test_without_time_for_a_second_try_a_result_says_so_and_is_graded_next_time(course, command):
     configure(course, "c.RunChecks.repeat_budget = 0")
     a_kernel_that_dies_once(course)
     if command == "coursekit":
@@ -101,14 +101,14 @@ def test_what_there_is_no_time_to_try_again_says_so_is_not_stored_and_is_graded_
     assert row(course, "unlucky").status == "kernel died"
     (note,) = course.autograded("unlucky").metadata["coursekit"]["notes"]
     assert "there was no time left to try it again alone" in note
-    assert len(course.kept()) == 1
+    assert len(course.cached()) == 1
     assert autograde(course) == 0
     assert row(course, "unlucky").status == "graded"
-    assert len(course.kept()) == 2
+    assert len(course.cached()) == 2
 
 
 @pytest.mark.parametrize("command", ["coursekit", "nbgrader"])
-def test_force_takes_no_death_and_no_timeout_from_what_was_stored(course, command):
+def test_force_uses_no_death_and_no_timeout_from_the_cache(course, command):
     course.hand_in("deadly", course.answer("import os\ndef double(x):\n    os._exit(1)", HALF))
     autograde(course)
     course.gradings()
@@ -122,36 +122,36 @@ def test_force_takes_no_death_and_no_timeout_from_what_was_stored(course, comman
 def tried(points, *suspect):
     checks = [CheckResult("test_it", "It works.", 10, "passed" if points else "timed out")]
     result = SubmissionResult("graded", exercises=[ExerciseResult("test_x", checks)], suspect=list(suspect))
-    return Outcome(Kept(result), again=bool(suspect))
+    return Attempt(CachedResult(result), again=bool(suspect))
 
 
 def test_the_better_of_two_tries_counts():
     for first, second in [(tried(10, "slow"), tried(0, "slow")), (tried(0, "slow"), tried(10))]:
         found = settled(first, second)
-        assert (found.earned, found.again, found.kept.result.suspect) == (10, False, [])
+        assert (found.earned, found.again, found.cached.result.suspect) == (10, False, [])
 
 
 def test_a_second_try_that_fails_in_the_grader_leaves_the_first():
-    found = settled(tried(0, "slow"), Outcome(None, failure="the kernel failed to start: no", again=True))
+    found = settled(tried(0, "slow"), Attempt(None, failure="the kernel failed to start: no", again=True))
     assert (found.earned, found.again) == (0, False)
 
 
 def test_two_failed_starts_are_a_failure_that_is_not_tried_again():
-    start = Outcome(None, failure="the kernel failed to start: no", again=True)
-    assert settled(start, start) == Outcome(None, failure=start.failure)
-    assert unconfirmed(start).kept is None
+    start = Attempt(None, failure="the kernel failed to start: no", again=True)
+    assert settled(start, start) == Attempt(None, failure=start.failure)
+    assert unconfirmed(start).cached is None
 
 
 def test_an_unconfirmed_result_says_what_is_in_doubt():
-    assert "(a call slept)" in unconfirmed(tried(0, "a call slept")).kept.result.notes[0]
+    assert "(a call slept)" in unconfirmed(tried(0, "a call slept")).cached.result.notes[0]
 
 
-def test_the_budget_is_spent_by_what_runs_inside(monkeypatch):
+def test_the_block_spends_the_budget(monkeypatch):
     clock = iter([100.0, 130.0, 200.0, 231.0])
     monkeypatch.setattr("coursekit.attempt.time.monotonic", lambda: next(clock))
-    repeats = Repeats(60)
+    budget = RepeatBudget(60)
     for still_allowed in (True, False):
-        with repeats.spending():
+        with budget.spending():
             pass
-        assert repeats.allowed is still_allowed
-    assert not Repeats(0).allowed
+        assert budget.allowed is still_allowed
+    assert not RepeatBudget(0).allowed

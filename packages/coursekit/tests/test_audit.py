@@ -1,4 +1,4 @@
-"""The audit finds every way in which checks can be wrong."""
+"""The audit finds every kind of mistake in checks."""
 
 import pytest
 

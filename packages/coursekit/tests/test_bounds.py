@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from coursekit.checks.bounds import CheckOverrun, bounded
-from coursekit.checks.results import GRADED
+from coursekit.checks.results import Status
 from coursekit.student.runner import Limits
 
 BROADCASTS = """
@@ -105,4 +105,4 @@ def test_a_reply_that_a_check_broadcasts_costs_that_check_only(tiny_course, grad
         "of memory. Look at the shapes that the exercise asks for."
     )
     assert second.outcome == "passed"
-    assert result.status == GRADED
+    assert result.status == Status.GRADED

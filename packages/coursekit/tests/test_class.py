@@ -8,8 +8,8 @@ import pytest
 
 from coursekit.checks.results import SubmissionResult
 from coursekit.cli import main
-from coursekit.grading.workers import LocalWorkers
 from coursekit.report.table import class_table
+from coursekit.workers import Workers
 
 RIGHT = "def double(x):\n    return 2 * x"
 TRIPLE = "def double(x):\n    return 3 * x"
@@ -48,7 +48,7 @@ def hand_in_again(course, student, source, time):
     path.with_name("timestamp.txt").write_text(time)
 
 
-def test_the_grades_are_those_that_nbgrader_gives(graded_class, empty_class):
+def test_the_grades_equal_nbgrader_s(graded_class, empty_class):
     shutil.copytree(graded_class.root / "submitted", empty_class.root / "submitted")
     done = empty_class.run("nbgrader", "autograde", "01_double")
     assert done.returncode == 0, done.stderr
@@ -78,7 +78,7 @@ def test_every_student_has_one_row_with_a_status_and_points(graded_class):
     }
 
 
-def test_the_command_names_those_whom_a_person_has_to_look_at_and_exits_with_1(graded_class):
+def test_the_command_names_submissions_that_need_a_person_and_exits_with_1(graded_class):
     code, counts, *lines = (graded_class.root / "autograde.txt").read_text().splitlines()
     assert code == "1"
     assert counts.startswith("01_double: 4 graded, ")
@@ -106,31 +106,31 @@ def test_table_and_csv_have_the_same_rows(graded_class, tmp_path, capsys):
 
 
 def test_a_second_run_grades_nothing(graded_class):
-    kept, written = graded_class.kept(), when_autograded(graded_class)
+    cached, written = graded_class.cached(), when_autograded(graded_class)
     assert autograde(graded_class) == 1
-    assert (graded_class.kept(), when_autograded(graded_class)) == (kept, written)
+    assert (graded_class.cached(), when_autograded(graded_class)) == (cached, written)
     assert not graded_class.gradings()
 
 
 def test_force_writes_everybody_again_and_grades_only_what_was_stopped(graded_class):
-    grades, kept, written = graded_class.grades(), graded_class.kept(), when_autograded(graded_class)
+    grades, cached, written = graded_class.grades(), graded_class.cached(), when_autograded(graded_class)
     autograde(graded_class, "--force")
     assert graded_class.grades() == grades
     assert all(time > written[student] for student, time in when_autograded(graded_class).items())
     stopped = [state for state in STATUSES.values() if state in ("timed out", "kernel died")]
-    assert sum(time > kept[name] for name, time in graded_class.kept().items()) == len(stopped)
+    assert sum(time > cached[name] for name, time in graded_class.cached().items()) == len(stopped)
     assert graded_class.gradings()["test_half"] == 3  # the death is tried twice
 
 
-def test_fresh_takes_nothing_from_what_is_kept(graded_class):
+def test_fresh_takes_nothing_from_the_cache(graded_class):
     for student in STATUSES:
         if student not in ("right", "mistake"):
             shutil.rmtree(graded_class.root / "submitted" / student)
-    grades, kept = graded_class.grades(), graded_class.kept()
+    grades, cached = graded_class.grades(), graded_class.cached()
     autograde(graded_class, "--force", "--fresh")
     assert graded_class.gradings() == {"test_double": 2, "test_half": 2}
     assert graded_class.grades() == grades
-    assert sum(time > kept[name] for name, time in graded_class.kept().items()) == 2
+    assert sum(time > cached[name] for name, time in graded_class.cached().items()) == 2
 
 
 def test_a_file_that_was_replaced_by_hand_is_graded_again(graded_class):
@@ -237,15 +237,15 @@ def test_an_assignment_that_was_not_generated_yet_does_not_keep_the_others_from_
     shutil.copytree(empty_class.root / "source" / "01_double", empty_class.root / "source" / "00_draft")
     empty_class.hand_in("ada", empty_class.answer(RIGHT, HALF))
     assert empty_class.coursekit("autograde") == 0
-    told = capsys.readouterr()
-    assert told.out == "01_double: 1 graded\n"
-    assert "00_draft: passed over" in told.err
+    output = capsys.readouterr()
+    assert output.out == "01_double: 1 graded\n"
+    assert "00_draft: passed over" in output.err
 
 
-def test_where_the_grader_failed_it_tries_again_the_next_time(empty_class, monkeypatch):
+def test_a_submission_on_which_the_grader_failed_is_graded_next_time(empty_class, monkeypatch):
     empty_class.hand_in("ada", empty_class.answer(RIGHT, HALF))
     with monkeypatch.context() as patch:
-        patch.setattr(LocalWorkers, "run", lambda self, tasks: ((task, None) for task in tasks))
+        patch.setattr(Workers, "run", lambda self, tasks: ((task, None) for task in tasks))
         assert autograde(empty_class) == 1
     assert statuses(empty_class) == {"ada": "kernel died"}
     assert autograde(empty_class) == 0
@@ -270,7 +270,7 @@ def test_a_folder_that_nbgrader_would_take_for_a_pattern_is_refused(tmp_path, ca
     assert "rename the folder" in capsys.readouterr().err
 
 
-def test_without_its_release_nothing_that_was_graded_is_touched(empty_class, capsys):
+def test_without_its_release_an_assignment_s_results_stay(empty_class, capsys):
     empty_class.hand_in("ada", empty_class.answer(RIGHT, HALF))
     assert autograde(empty_class) == 0
     before = when_autograded(empty_class)
@@ -299,14 +299,14 @@ def test_a_kernel_that_is_not_installed_ends_the_command_before_anything_is_writ
         ("tests/01_double/reference.safetensors", "run `coursekit record 01_double`"),
     ],
 )
-def test_a_damaged_file_of_the_instructor_s_is_named(empty_class, capsys, place, words):
+def test_a_damaged_instructor_file_is_named(empty_class, capsys, place, words):
     empty_class.hand_in("ada", empty_class.answer(RIGHT, HALF))
     path = empty_class.root / place
     path.write_bytes(path.read_bytes()[:100])
     assert autograde(empty_class) == 2
-    told = capsys.readouterr().err
-    assert str(path) in told
-    assert words in told
+    output = capsys.readouterr().err
+    assert str(path) in output
+    assert words in output
     assert statuses(empty_class) == {"ada": "not autograded"}
 
 

@@ -1,4 +1,4 @@
-"""A class whose workers, or whose command, are killed in the middle."""
+"""Grading of a class is killed midway: its workers, or the command."""
 
 import json
 import signal
@@ -30,7 +30,7 @@ def start(course):
 
 
 def until(condition, command):
-    """Wait for it, while the command runs."""
+    """Wait until `condition` is true, while the command runs."""
     deadline = time.monotonic() + 120
     while not condition():
         assert command.poll() is None and time.monotonic() < deadline
@@ -50,7 +50,7 @@ def line(process):
 
 
 def written(course):
-    """Students whose autograded notebook is complete, and those who have one that is not."""
+    """Students with a complete autograded notebook, and those with an incomplete one."""
     complete, begun = {}, set()
     for path in course.root.glob("autograded/*/01_double/double.ipynb"):
         try:
@@ -76,12 +76,12 @@ def everybody_is_graded(course):
         for student in STUDENTS
     }
     assert sorted(written(course)[0]) == STUDENTS
-    assert len(course.kept()) == len(STUDENTS)
+    assert len(course.cached()) == len(STUDENTS)
 
 
 def test_a_killed_worker_costs_nothing(course):
     command = start(course)
-    until(lambda: course.kept(), command)
+    until(lambda: course.cached(), command)
     workers_of(command)[0].send_signal(signal.SIGKILL)
     out, err = command.communicate()
     assert (command.returncode, out) == (0, "01_double: 10 graded\n"), err
@@ -89,30 +89,30 @@ def test_a_killed_worker_costs_nothing(course):
     assert sum(course.gradings().values()) <= 2 * len(STUDENTS) + 2
 
 
-def test_a_killed_command_goes_on_where_it_was(course):
-    """It is killed as soon as workers run, once a few results are kept, and in the middle of writing one."""
+def test_a_killed_command_continues_where_it_was(course):
+    """It is killed as soon as workers run, once a few results are cached, and while it writes one."""
     moments = {
         "workers": lambda: workers_of(command),
-        "kept": lambda: len(course.kept()) >= 3,
+        "cached": lambda: len(course.cached()) >= 3,
         "writing": lambda: written(course)[1],
     }
     for moment in moments.values():
         command = start(course)
-        kept, before = course.kept(), written(course)[0]
+        cached, before = course.cached(), written(course)[0]
         until(moment, command)
         family = command.children(recursive=True)
         command.send_signal(signal.SIGKILL)
         command.wait()
-        assert kept.items() <= course.kept().items()
+        assert cached.items() <= course.cached().items()
         assert before.items() <= written(course)[0].items()
         _, left = psutil.wait_procs(family, timeout=20)
         assert not left
-    kept, before = course.kept(), written(course)[0]
+    cached, before = course.cached(), written(course)[0]
     assert 0 < len(before) < len(STUDENTS)
     course.gradings()
     assert course.coursekit("autograde", "01_double", "--workers", "2") == 0
     everybody_is_graded(course)
-    assert kept.items() <= course.kept().items()
+    assert cached.items() <= course.cached().items()
     assert before.items() <= written(course)[0].items()
-    missing = len(STUDENTS) - len(kept)
+    missing = len(STUDENTS) - len(cached)
     assert course.gradings() == ({"test_double": missing, "test_half": missing} if missing else {})

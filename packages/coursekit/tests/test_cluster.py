@@ -1,4 +1,4 @@
-"""Grading by Dask workers that are processes of their own, reached over TCP."""
+"""Grading by Dask workers that run in separate processes, over TCP."""
 
 import json
 import os
@@ -16,9 +16,8 @@ import pytest
 
 import coursekit
 from coursekit.grading import cluster
-from coursekit.grading.task import Files
-from coursekit.kept import versions
 from coursekit.report.table import class_table
+from coursekit.result_cache import versions
 
 pytest.importorskip("distributed", reason="Dask is not installed (`make test` installs it)")
 
@@ -27,7 +26,7 @@ RIGHT, HALF = "def double(x):\n    return 2 * x", "def half(x):\n    return x / 
 
 @dataclass
 class Cluster:
-    """A scheduler and workers, each with a folder of its own outside the course."""
+    """A scheduler and workers, each with its own folder outside the course."""
 
     root: Path
     address: str = ""
@@ -97,11 +96,11 @@ def autograde(course, dask, *options):
     return course.coursekit("autograde", "01_double", "--scheduler", dask.address, *options)
 
 
-def once_kept(course, count, action):
-    """Do something, in a thread, as soon as `count` results are kept."""
+def once_cached(course, count, action):
+    """Do something, in a thread, as soon as `count` results are cached."""
 
     def wait() -> None:
-        until(lambda: len(course.kept()) >= count)
+        until(lambda: len(course.cached()) >= count)
         action()
 
     thread = threading.Thread(target=wait)
@@ -118,17 +117,17 @@ def everybody_has_what_belongs_to_them(course):
         assert (row.points["test_double"] == 10, row.points["test_half"]) == (number % 3 != 0, 5)
 
 
-def test_a_worker_killed_in_mid_class_costs_nothing(course, dask):
+def test_a_worker_killed_midway_costs_nothing(course, dask):
     dask.have(2)
     started, graded = [], []
 
     def kill() -> None:
         victim = next(worker for worker in dask.workers if worker.children())  # one that has graded
         started.extend(victim.children(recursive=True))
-        graded.append(len(course.kept()))
+        graded.append(len(course.cached()))
         victim.send_signal(signal.SIGKILL)
 
-    thread = once_kept(course, 3, kill)
+    thread = once_cached(course, 3, kill)
     assert autograde(course, dask) == 0
     thread.join()
     assert graded[0] < 12
@@ -138,7 +137,7 @@ def test_a_worker_killed_in_mid_class_costs_nothing(course, dask):
     assert started and not left
 
 
-def test_when_all_workers_are_lost_those_who_come_later_go_on(course, dask):
+def test_when_all_workers_are_lost_new_ones_continue(course, dask):
     dask.have(1)
 
     def replace() -> None:
@@ -146,14 +145,14 @@ def test_when_all_workers_are_lost_those_who_come_later_go_on(course, dask):
         dask.workers[0].wait()
         dask.have(1)
 
-    thread = once_kept(course, 3, replace)
+    thread = once_cached(course, 3, replace)
     assert autograde(course, dask) == 0
     thread.join()
     everybody_has_what_belongs_to_them(course)
 
 
 def test_cold_kernels_start_in_the_thread_of_a_worker_one_after_another(empty_class, dask):
-    """bubblewrap ends a cold kernel with the thread that started it, and Dask has a thread for tasks."""
+    """A cold kernel ends with the thread that started it, and Dask runs tasks in a thread."""
     dask.have(1)
     config = empty_class.root / "nbgrader_config.py"
     config.write_text(config.read_text() + 'c.RunChecks.student_kernel = "sandbox-cold"\n')
@@ -178,15 +177,18 @@ def test_a_worker_that_ends_leaves_no_process_and_no_folder(course, dask):
     assert not list(folder.glob("coursekit-*"))
 
 
-def test_a_scheduler_that_ends_in_mid_class_ends_the_command_with_one_sentence(course, dask, capsys):
+def test_a_scheduler_that_ends_midway_ends_the_command_with_one_sentence(course, dask, capsys):
     dask.have(1)
-    thread = once_kept(course, 2, dask.scheduler.kill)
+    thread = once_cached(course, 2, dask.scheduler.kill)
     assert autograde(course, dask) == 2
     thread.join()
     captured = capsys.readouterr()
-    assert f"coursekit: the Dask scheduler at {dask.address} is gone; what was graded is kept" in captured.err
+    assert (
+        f"coursekit: the Dask scheduler at {dask.address} is gone; the results so far are in the cache"
+        in captured.err
+    )
     assert "Traceback" not in captured.err
-    assert len(course.kept()) >= 2
+    assert len(course.cached()) >= 2
 
 
 def free_port():
@@ -214,7 +216,7 @@ def test_without_dask_one_sentence_says_what_to_install(empty_class, monkeypatch
 
 
 def test_a_worker_with_other_versions_is_named_and_grades_nothing(empty_class):
-    files = Files.of(empty_class.assignment)
-    outcome = cluster._grade(files, None, ["Python 3.9.0", *versions()[1:]])
-    assert outcome.kept is None
+    files = cluster.packed(empty_class.assignment)
+    outcome = cluster._grade("01_double", files, None, ["Python 3.9.0", *versions()[1:]])
+    assert outcome.cached is None
     assert f"has {versions()[0]} instead of Python 3.9.0" in outcome.fault

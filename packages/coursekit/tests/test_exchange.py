@@ -1,4 +1,4 @@
-"""nbgrader's exchange between an instructor and two students, each with folders of their own."""
+"""nbgrader's exchange between an instructor and two students, each with their own folders."""
 
 import os
 import subprocess
@@ -10,7 +10,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from coursekit.grading.folders import RunningCourse
+from coursekit.grading.running_course import RunningCourse
 from coursekit.nbgrader_plugin.late import DAY, LatePenalty
 
 RIGHT = "def double(x):\n    return 2 * x"
@@ -20,12 +20,12 @@ LATE = 'c.AssignLatePenalties.plugin_class = "coursekit.nbgrader_plugin.late.Lat
 
 @dataclass
 class Person:
-    """Somebody with a home of their own, who runs commands in `folder`."""
+    """A user with their own home folder, who runs commands in `folder`."""
 
     folder: Path
 
     def run(self, *command: str) -> str:
-        """Run a console script; gives what it said. It must succeed."""
+        """Run a console script, which must succeed; returns its output."""
         own = {
             name: str(self.folder / ".home" / name.lower())
             for name in ("HOME", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "IPYTHONDIR")
@@ -56,7 +56,7 @@ class Person:
 
 @pytest.fixture
 def exchange(generated, tmp_path):
-    """Instructor, Ada and Ben: the settings of the exchange are all that they share."""
+    """Instructor, Ada and Ben, who share only the settings of the exchange."""
     shared = tmp_path / "exchange"
     shared.mkdir(mode=0o777)
     shared.chmod(0o777)
@@ -128,7 +128,7 @@ def test_an_assignment_goes_to_two_students_and_their_feedback_comes_back(genera
     assert "8.5 of 15 points" in second
 
 
-def test_both_commands_that_grade_take_the_same_for_being_late(generated):
+def test_both_grading_commands_deduct_the_same_for_lateness(generated):
     with (generated.root / "nbgrader_config.py").open("a") as file:
         file.write("c = get_config()\n" + LATE + "c.LatePenalty.per_day = 0.2\nc.LatePenalty.at_most = 0.5\n")
     days = ("in-time", "a-minute", "two-days", "a-week")
@@ -148,7 +148,7 @@ def test_both_commands_that_grade_take_the_same_for_being_late(generated):
     assert penalty(generated, "two-days") == 3
 
 
-def test_the_time_of_grace_costs_nothing_and_after_it_the_first_day_counts(monkeypatch):
+def test_the_grace_period_is_free_and_after_it_the_first_day_counts(monkeypatch):
     monkeypatch.setattr(LatePenalty, "_points_to_be_had", lambda self, student: 100.0)
     late = LatePenalty(grace_minutes=30)
     assert late.late_submission_penalty("ada", 80, 30 * 60) is None
@@ -156,6 +156,6 @@ def test_the_time_of_grace_costs_nothing_and_after_it_the_first_day_counts(monke
     assert late.late_submission_penalty("ada", 80, DAY + 1) == 20
 
 
-def test_the_course_itself_takes_nothing_for_being_late():
+def test_the_course_itself_deducts_nothing_for_lateness():
     settings = RunningCourse.open(Path(__file__).parents[3]).config
     assert "plugin_class" not in settings.AssignLatePenalties

@@ -128,12 +128,6 @@ def test_a_heading_that_is_not_there_stops_generate_assignment_with_one_sentence
     assert "Traceback" not in done.stderr
 
 
-def test_results_that_were_kept_before_checks_named_their_headings_can_be_read():
-    kept = result(("test_a", [failed("b", 1)])).as_dict()
-    del kept["exercises"][0]["checks"][0]["see"]
-    assert SubmissionResult.from_dict(kept).exercises[0].checks[0].see == ""
-
-
 def test_what_costs_most_comes_first_and_what_was_not_answered_last():
     things = first_things(
         result(

@@ -1,4 +1,4 @@
-"""Grading one notebook: what a student's answer earns and what the student is told."""
+"""Grading one notebook: what a student's answer earns, and what the student reads."""
 
 import pytest
 
@@ -18,7 +18,7 @@ def test_a_right_answer_earns_everything(grade_answer):
     assert (result.status, result.earned) == ("graded", 10)
 
 
-def test_a_blank_answer_earns_nothing_and_is_called_not_answered(grade_answer, tiny_course):
+def test_a_blank_answer_earns_nothing_and_counts_as_not_answered(grade_answer, tiny_course):
     blank = next(
         cell.source for cell in tiny_course.assignment.released("double").cells if cell["id"] == "answer"
     )
@@ -73,7 +73,7 @@ def test_an_unknown_mistake_is_not_guessed_at(grade_answer):
         ("double = 3", "raised TypeError"),
     ],
 )
-def test_what_went_wrong_is_said_in_the_check_s_line(grade_answer, source, words):
+def test_a_check_says_what_went_wrong(grade_answer, source, words):
     found = outcome(grade_answer(source))
     assert found.earned == 0
     assert words in found.message
@@ -112,11 +112,11 @@ def test_a_loop_that_ignores_interrupts_times_out(grade_answer):
         ),
     ],
 )
-def test_a_cell_that_did_not_run_is_told_in_a_sentence(grade_answer, source, sentence):
+def test_a_cell_that_did_not_run_is_reported_in_a_sentence(grade_answer, source, sentence):
     assert grade_answer(source, Limits(cell_seconds=1)).cells == [sentence]
 
 
-def test_a_call_that_ends_the_kernel_is_told_in_the_same_words_by_every_check(grade_answer):
+def test_every_check_reports_a_call_that_ends_the_kernel_in_the_same_words(grade_answer):
     result = grade_answer("import os\ndef double(x): os._exit(1)")
     messages = {check.message for check in result.exercises[0].checks}
     assert messages == {"`double` could not finish: it ended the Python process."}

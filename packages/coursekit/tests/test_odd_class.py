@@ -1,4 +1,4 @@
-"""One class in which everybody hands in something odd, beside two who do not; graded once by each command."""
+"""A class in which all but two students hand in something odd, graded once by each command."""
 
 import json
 import os
@@ -159,7 +159,7 @@ READABLE = {KEPT, *HONEST, *BESIDE, *CHANGED, *NAMES.values(), "utf-16"}
 
 
 def hand_in_class(course, chosen: set[str] | None = None) -> None:
-    """All of them, or those that are chosen."""
+    """All students, or the chosen ones."""
     right = nbformat.writes(course.answer(RIGHT, HALF))
 
     def among(students):
@@ -184,7 +184,7 @@ def hand_in_class(course, chosen: set[str] | None = None) -> None:
 
 @pytest.fixture(scope="module")
 def graded(class_original, course_at, tmp_path_factory):
-    """The class, graded by `coursekit autograde`; with what that printed and the rows that came of it."""
+    """The class, graded by `coursekit autograde`, with its output and the rows of the table."""
     course = course_at(Path(shutil.copytree(class_original, tmp_path_factory.mktemp("odd") / "course")))
     for place in ("source", "release"):
         (course.root / place / "01_double" / "tables").mkdir()
@@ -200,7 +200,7 @@ def notes(course, student) -> list[str]:
     return course.autograded(student).metadata["coursekit"]["notes"]
 
 
-def test_everybody_has_a_row_with_the_status_that_belongs_to_it(graded):
+def test_everybody_has_a_row_with_the_right_status(graded):
     statuses = {student: row.status for student, row in graded.rows.items()}
     assert statuses.pop(TAKEN) == "not autograded"
     assert statuses == dict.fromkeys(READABLE, "graded") | dict.fromkeys(UNREADABLE, "unreadable")
@@ -214,7 +214,7 @@ def test_what_can_be_read_has_its_points(graded):
 
 
 @pytest.mark.parametrize("student", BESIDE)
-def test_what_was_set_aside_is_said_to_student_and_instructor(graded, student):
+def test_student_and_instructor_learn_what_was_set_aside(graded, student):
     name, _, words = BESIDE[student]
     (note,) = notes(graded, student)
     assert words in note
@@ -224,21 +224,21 @@ def test_what_was_set_aside_is_said_to_student_and_instructor(graded, student):
     assert os.path.lexists(place)
 
 
-def test_the_files_that_were_handed_out_are_copied_all_the_same(graded):
+def test_files_that_were_handed_out_are_copied_anyway(graded):
     for student in ("file-for-folder", "folder-for-file"):
         folder = graded.root / "autograded" / student / "01_double"
         assert (folder / "tables" / "x.csv").read_text() == (folder / "given.csv").read_text() == "1"
 
 
 @pytest.mark.parametrize("student", UNREADABLE)
-def test_why_a_notebook_can_t_be_read_is_said(graded, student):
+def test_the_reason_why_a_notebook_can_t_be_read_is_reported(graded, student):
     words = UNREADABLE[student][1]
     assert words in notes(graded, student)[0]
     assert f"  {student}: unreadable. {notes(graded, student)[0]}" in graded.done.stdout.splitlines()
 
 
 @pytest.mark.parametrize("student", CHANGED)
-def test_what_was_put_right_is_noted(graded, student):
+def test_repairs_are_noted(graded, student):
     assert any(CHANGED[student][2] in note for note in notes(graded, student))
 
 

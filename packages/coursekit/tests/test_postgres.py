@@ -1,4 +1,4 @@
-"""A gradebook in PostgreSQL, which several commands may write at once. The tests start a server of their own."""
+"""A gradebook in PostgreSQL, which several commands may write at once. The tests start their own server."""
 
 import os
 import pwd
@@ -43,7 +43,7 @@ def unprivileged() -> Callable[[], None] | None:
 
 @pytest.fixture(scope="module")
 def server():
-    """Gives the URL of a database by its name; the server listens on a unix socket only."""
+    """Yields a function from the name of a database to its URL. The server listens on a unix socket only."""
     # a short path, since that of a socket has at most 107 characters, and one that `nobody` can reach
     folder = Path(subprocess.check_output(["mktemp", "-d", "/tmp/coursekit-pg-XXXXXX"], text=True).strip())
     if os.geteuid() == 0:
@@ -110,7 +110,7 @@ def database(folder: Path, name: str) -> str:
 
 @pytest.fixture
 def course(empty_class, server, request):
-    """A class of ten whose gradebook is in PostgreSQL; `url` says where."""
+    """A class of ten whose gradebook is in PostgreSQL, at `url`."""
     url = server(f"class_{request.node.name[-20:].lower()}".replace("-", "_"))
     config = empty_class.root / "nbgrader_config.py"
     settings = f'c.CourseDirectory.db_url = "{url}"\nc.CourseDirectory.course_id = "tiny"\n'
@@ -143,7 +143,7 @@ def everybody_has_what_belongs_to_them(course):
     assert not (course.root / "gradebook.db").exists()
 
 
-def test_two_commands_at_once_on_the_same_class_lose_and_double_nothing(course):
+def test_two_commands_at_once_on_the_same_class_lose_and_duplicate_nothing(course):
     commands = [start(course), start(course)]
     for command in commands:
         out, err = command.communicate()

@@ -1,10 +1,10 @@
-"""After a check has changed: what moves, why, and what stays."""
+"""Regrading after a check has changed: what moves, why, and what stays."""
 
 import pytest
 
-from coursekit.grading.task import Outcome
-from coursekit.grading.workers import LocalWorkers
+from coursekit.attempt import Attempt
 from coursekit.report.table import class_table
+from coursekit.workers import Workers
 
 STUDENTS = ("exception", "floor", "right")
 OLD, NEW = "torch.tensor([2.0, 8.0])), torch.tensor([1.0, 4.0])", "torch.tensor([3.0])), torch.tensor([1.5])"
@@ -38,10 +38,10 @@ def test_only_the_exercise_of_the_changed_check_is_graded_again(changed):
     assert regrade(changed) == 0
     graded = changed.gradings()
     assert set(graded) == {"test_half"}
-    assert graded["test_half"] <= len(changed.kept())
+    assert graded["test_half"] <= len(changed.cached())
 
 
-def test_a_dry_run_tells_whose_points_would_move_and_why_and_writes_nothing(changed, capsys):
+def test_a_dry_run_reports_whose_points_would_move_and_why_and_writes_nothing(changed, capsys):
     before = state(changed)
     assert regrade(changed, "--dry-run") == 0
     out = capsys.readouterr().out
@@ -52,12 +52,12 @@ def test_a_dry_run_tells_whose_points_would_move_and_why_and_writes_nothing(chan
     assert state(changed) == before
 
 
-def test_regrade_writes_what_the_dry_run_told_and_grades_nothing_anew(changed, capsys):
+def test_regrade_writes_what_the_dry_run_reported_and_grades_nothing_again(changed, capsys):
     regrade(changed, "--dry-run")
     changed.gradings()
-    told = capsys.readouterr().out.replace("would move", "moved")
+    output = capsys.readouterr().out.replace("would move", "moved")
     assert regrade(changed) == 0
-    assert capsys.readouterr().out == told
+    assert capsys.readouterr().out == output
     assert not changed.gradings()
     points = {row.student: row.points for row in class_table(changed.assignment).rows}
     assert points["floor"] == {"test_double": 10, "test_half": 2, "why": 3}
@@ -71,8 +71,8 @@ def test_regrade_writes_what_the_dry_run_told_and_grades_nothing_anew(changed, c
 
 def test_a_submission_on_which_the_grader_fails_keeps_its_points_and_is_named(changed, monkeypatch, capsys):
     before = changed.grades()
-    lost = Outcome(None, failure="its process ended each time")
-    monkeypatch.setattr(LocalWorkers, "run", lambda self, tasks: ((task, lost) for task in tasks))
+    lost = Attempt(None, failure="its process ended each time")
+    monkeypatch.setattr(Workers, "run", lambda self, tasks: ((task, lost) for task in tasks))
     assert regrade(changed) == 1
     assert (
         "right: the grader failed on it: its process ended each time. Its points are left as they were."

@@ -1,4 +1,4 @@
-"""On a busy machine, right answers keep their points: `make stress` in its short form."""
+"""On a busy machine, right answers keep their points: a short `make stress`."""
 
 import os
 import signal

@@ -12,11 +12,11 @@ import nbformat
 import psutil
 import pytest
 
-from coursekit.grading import workers
-from coursekit.grading.task import Task
-from coursekit.grading.workers import LocalWorkers
-from coursekit.kept import key_of
+from coursekit import workers
+from coursekit.grading import task as grading_task
+from coursekit.grading.task import Task, local_workers
 from coursekit.kernels import SANDBOX
+from coursekit.result_cache import GradingJob
 from coursekit.student.runner import Limits
 
 RIGHT, HALF = "def double(x):\n    return 2 * x", "def half(x):\n    return x / 2"
@@ -40,7 +40,7 @@ def first_time():
 def tasks(course, count, limits=LIMITS):
     assignment = course.assignment
     notebook, released = course.answer(RIGHT, HALF), assignment.released("double")
-    key = key_of(assignment, notebook, "double", released, limits, SANDBOX)
+    key = GradingJob(assignment, "double", notebook, released, limits, SANDBOX).key
     for number in range(count):
         text = nbformat.writes(notebook)
         yield Task(f"student-{number}", "double", text, key, None, limits, SANDBOX)
@@ -54,11 +54,11 @@ def trouble(course, line):
 
 
 def earned(outcomes):
-    return [outcome and outcome.kept.result.earned for _, outcome in outcomes]
+    return [outcome and outcome.cached.result.earned for _, outcome in outcomes]
 
 
 def test_every_task_comes_back_once_and_no_worker_is_left(empty_class):
-    found = LocalWorkers(empty_class.assignment, 2)
+    found = local_workers(empty_class.assignment, 2)
     outcomes = list(found.run(tasks(empty_class, 5)))
     assert sorted(task.student for task, _ in outcomes) == [f"student-{number}" for number in range(5)]
     assert earned(outcomes) == [15] * 5
@@ -69,21 +69,21 @@ def test_every_task_comes_back_once_and_no_worker_is_left(empty_class):
 
 def test_no_more_workers_are_started_than_there_are_tasks(empty_class, monkeypatch):
     started = []
-    start = workers._start
-    monkeypatch.setattr(workers, "_start", lambda *given: started.append(start(*given)) or started[-1])
-    assert list(LocalWorkers(empty_class.assignment, 4).run(iter([]))) == []
-    assert earned(LocalWorkers(empty_class.assignment, 4).run(tasks(empty_class, 1))) == [15]
+    start = workers._started
+    monkeypatch.setattr(workers, "_started", lambda *given: started.append(start(*given)) or started[-1])
+    assert list(local_workers(empty_class.assignment, 4).run(iter([]))) == []
+    assert earned(local_workers(empty_class.assignment, 4).run(tasks(empty_class, 1))) == [15]
     assert len(started) == 1
 
 
 def test_a_killed_worker_is_replaced_and_its_task_done_by_another(empty_class):
     trouble(empty_class, "if first_time(): os.kill(os.getpid(), signal.SIGKILL)")
-    outcomes = list(LocalWorkers(empty_class.assignment, 1).run(tasks(empty_class, 3)))
+    outcomes = list(local_workers(empty_class.assignment, 1).run(tasks(empty_class, 3)))
     assert earned(outcomes) == [15] * 3
 
 
 def test_an_idle_worker_that_was_killed_costs_nothing(empty_class):
-    found = LocalWorkers(empty_class.assignment, 1)
+    found = local_workers(empty_class.assignment, 1)
     running = found.run(tasks(empty_class, 3))
     outcomes = [next(running)]
     for worker in found._workers:
@@ -100,15 +100,17 @@ def test_a_task_that_loses_its_worker_twice_has_no_outcome_and_the_others_have_t
     notebook = empty_class.answer(RIGHT, "def half(x):\n    return 333 * x")
     deadly = replace(first, student="deadly", notebook=nbformat.writes(notebook))
     given = iter([deadly, *tasks(empty_class, 3)])
-    outcomes = {task.student: outcome for task, outcome in LocalWorkers(empty_class.assignment, 2).run(given)}
+    outcomes = {
+        task.student: outcome for task, outcome in local_workers(empty_class.assignment, 2).run(given)
+    }
     assert outcomes.pop("deadly") is None
     assert earned(outcomes.items()) == [15] * 3
 
 
 def test_a_worker_that_hangs_past_its_deadline_is_replaced(empty_class, monkeypatch):
-    monkeypatch.setattr(workers, "_SPARE_SECONDS", 1)
+    monkeypatch.setattr(grading_task, "_SPARE_SECONDS", 1)
     trouble(empty_class, "if first_time(): time.sleep(600)")
-    found = LocalWorkers(empty_class.assignment, 1)
+    found = local_workers(empty_class.assignment, 1)
     running = found.run(tasks(empty_class, 3, Limits(submission_seconds=2, startup_seconds=1)))
     assert next(running)[1] is None
     assert earned(running) == [15] * 2
@@ -119,13 +121,13 @@ def test_tasks_that_are_run_alone_never_overlap(empty_class):
     checks = empty_class.checks.with_name("test_half.py")
     note = "def note(text):\n    with FIRST.open('a') as file:\n        file.write(text + '\\n')\n\n\n"
     checks.write_text(checks.read_text().replace("def first_time", note + "def first_time"))
-    found = LocalWorkers(empty_class.assignment, 2)
+    found = local_workers(empty_class.assignment, 2)
     assert earned(found.run(tasks(empty_class, 3), alone=True)) == [15] * 3
     found.close()
     assert empty_class.checks.with_name("tried.txt").read_text().split() == ["begin", "end"] * 3
 
 
-def test_a_worker_in_the_midst_of_a_check_ends_with_the_command_that_is_killed(empty_class):
+def test_a_worker_in_the_middle_of_a_check_ends_with_the_command_that_is_killed(empty_class):
     trouble(empty_class, "FIRST.write_text(str(os.getpid())); [None for _ in iter(int, 1)]")
     empty_class.hand_in("ada", empty_class.answer(RIGHT, HALF))
     started = empty_class.checks.with_name("tried.txt")
@@ -146,15 +148,15 @@ def test_a_worker_in_the_midst_of_a_check_ends_with_the_command_that_is_killed(e
 
 
 def alive():
-    """What this process has started and what these have started, but for ends not yet waited for."""
+    """The living descendants of this process."""
     children = psutil.Process().children(recursive=True)
     return {child.pid for child in children if child.status() != psutil.STATUS_ZOMBIE}
 
 
 def test_what_a_worker_started_ends_when_the_class_is_given_up(empty_class):
-    list(LocalWorkers(empty_class.assignment, 1).run(tasks(empty_class, 1)))  # what all workers share stays
+    list(local_workers(empty_class.assignment, 1).run(tasks(empty_class, 1)))  # what all workers share stays
     before = alive()
-    running = LocalWorkers(empty_class.assignment, 1).run(tasks(empty_class, 2))
+    running = local_workers(empty_class.assignment, 1).run(tasks(empty_class, 2))
     next(running)
     assert alive() > before
     running.close()
@@ -165,8 +167,8 @@ def test_what_a_worker_started_ends_when_the_class_is_given_up(empty_class):
 
 
 @pytest.mark.parametrize("fault", ["no_such_name", "raise KeyError('x')"])
-def test_a_check_at_fault_is_told_by_the_outcome(empty_class, fault):
+def test_an_outcome_reports_a_check_at_fault(empty_class, fault):
     trouble(empty_class, fault)
-    ((_, outcome),) = LocalWorkers(empty_class.assignment, 1).run(tasks(empty_class, 1))
-    assert outcome.kept is None
+    ((_, outcome),) = local_workers(empty_class.assignment, 1).run(tasks(empty_class, 1))
+    assert outcome.cached is None
     assert "A check is at fault, not the submission" in outcome.fault

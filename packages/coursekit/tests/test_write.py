@@ -1,4 +1,4 @@
-"""Writing what came of a class, where grading itself went wrong."""
+"""Writing the results of a class when grading or writing fails."""
 
 import errno
 import json
@@ -7,34 +7,34 @@ import shutil
 
 import nbformat
 
-from coursekit.grading.autograde import Notebook, Submission
-from coursekit.grading.folders import RunningCourse
+from coursekit.grading.autograde import NotebookRun, SubmissionRun
+from coursekit.grading.running_course import RunningCourse
 from coursekit.grading.task import carry_out
 from coursekit.grading.write import Writer
-from coursekit.kept import Kept, Key
 from coursekit.nbgrader_plugin.converters import AutogradeOne
 from coursekit.report.table import class_table
+from coursekit.result_cache import CachedResult, CacheKey
 
 
 def test_a_failure_of_the_grader_gets_a_row_without_points_and_a_sentence(generated):
     generated.hand_in("ann", generated.answer("def double(x): return 2 * x"))
-    notebook = Notebook(
-        "double", nbformat.v4.new_notebook(), Key("", {}), Kept(), failure="OSError: disk full"
+    notebook = NotebookRun(
+        "double", nbformat.v4.new_notebook(), CacheKey("", {}), CachedResult(), failure="OSError: disk full"
     )
-    problems = Writer(RunningCourse.open(generated.root)).write(Submission("ann", [notebook]), "01_double")
+    problems = Writer(RunningCourse.open(generated.root)).write(SubmissionRun("ann", [notebook]), "01_double")
     assert problems == []
     (row,) = class_table(generated.assignment).rows
     assert (row.status, row.total) == ("kernel died", None)
     assert "disk full" in generated.autograded("ann").metadata["coursekit"]["notes"][0]
 
 
-def test_an_exception_in_the_grader_is_told_and_not_raised(tiny_course):
+def test_an_exception_in_the_grader_is_reported_and_not_raised(tiny_course):
     class BadTask:
         notebook = "no notebook at all"
 
-    outcome = carry_out(tiny_course.assignment, BadTask())
-    assert outcome.kept is None
-    assert "NotJSONError" in outcome.failure
+    found = carry_out(tiny_course.assignment, BadTask())
+    assert found.cached is None
+    assert "NotJSONError" in found.failure
 
 
 RIGHT = "def double(x):\n    return 2 * x"
@@ -50,10 +50,10 @@ def test_a_student_whose_folder_can_t_be_written_is_named_and_the_others_are_gra
     (generated.root / "autograded").mkdir(exist_ok=True)
     (generated.root / "autograded" / "ann").write_text("in the way")
     assert autograde(generated) == 1
-    told = capfd.readouterr()
-    (line,) = [line for line in told.out.splitlines() if line.startswith("  ann: not written")]
+    output = capfd.readouterr()
+    (line,) = [line for line in output.out.splitlines() if line.startswith("  ann: not written")]
     assert line.startswith("  ann: not written: Not a directory: ")
-    assert "Traceback" not in told.out + told.err
+    assert "Traceback" not in output.out + output.err
     assert generated.grades()["ben"]["test_double"][0] == 10
 
 
@@ -64,9 +64,9 @@ def test_what_can_t_be_set_aside_costs_its_student_alone_the_grades(generated, c
     (generated.root / ".coursekit").mkdir(exist_ok=True)
     (generated.root / ".coursekit" / "set_aside").write_text("in the way")
     assert autograde(generated) == 1
-    told = capfd.readouterr().out
-    assert "can't be set aside" in told
-    assert "remove it by hand" in told
+    output = capfd.readouterr().out
+    assert "can't be set aside" in output
+    assert "remove it by hand" in output
     statuses = {row.student: row.status for row in class_table(generated.assignment).rows}
     assert statuses == {"ann": "not autograded", "ben": "graded"}
 
@@ -93,7 +93,7 @@ def test_a_full_disk_ends_the_command_with_one_sentence(generated, capfd, monkey
     assert line.startswith("coursekit: No space left on device: autograded/ann. Free some space")
 
 
-def test_an_autograded_notebook_is_written_at_once_or_not_at_all(generated):
+def test_an_autograded_notebook_is_written_atomically(generated):
     """Another command may read it, or this one be killed, at any moment."""
     folder = generated.root / "autograded" / "ann" / "01_double"
     seen = []

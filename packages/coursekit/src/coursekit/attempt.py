@@ -1,7 +1,7 @@
-"""Grading a notebook so that nothing counts against a student that a second try, alone, would not confirm.
+"""Grading with a second try: nothing counts against a student unless a try on an idle machine confirms it.
 
-A timeout of processor time, or a wrong value, is the same on every machine. Code that was stopped while it waited, a
-kernel that died or did not start may have met a busy machine or another student's mischief.
+Using too much CPU time, or returning a wrong value, does not depend on the machine. But code that was stopped while it
+waited, or a kernel that died or did not start, may be due to a busy machine or to another student's code.
 """
 
 import time
@@ -10,16 +10,13 @@ from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, replace
 
-from nbformat import NotebookNode
-
-from coursekit.checks.results import KERNEL_DIED, SubmissionResult
+from coursekit.checks.results import Status, SubmissionResult
 from coursekit.checks.run import grade
-from coursekit.course import Assignment, CourseError
-from coursekit.kept import Kept, Key, Results, kept_of, key_of
-from coursekit.student.runner import Limits
+from coursekit.course import CourseError
+from coursekit.result_cache import CachedResult, CacheKey, GradingJob, ResultCache
 from coursekit.student.session import NotStarted
 
-#: seconds that all second tries of an assignment may take together, by default
+#: default for the seconds that all second tries of an assignment may take together
 REPEAT_BUDGET = 600.0
 
 FAILED = "The grader failed on this notebook ({}). Nothing was graded; a person has to look at it."
@@ -30,80 +27,82 @@ UNCONFIRMED = (
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """What came of grading one notebook.
+class Attempt:
+    """What one try at grading a notebook led to.
 
-    `fault` says what is wrong with a check; then the class can't be graded. `failure` says why the grader
-    failed on this one notebook. `again` is True where a second try may end better.
+    Args:
+        cached: the result; None if there is none.
+        fault: what is wrong with a check, so that the class can't be graded.
+        failure: why the grader failed on this notebook.
+        again: whether a second try may end better.
     """
 
-    kept: Kept | None
+    cached: CachedResult | None
     fault: str = ""
     failure: str = ""
     again: bool = False
 
     @classmethod
-    def failed(cls, error: Exception) -> "Outcome":
-        """The grader itself made a mistake, which must not cost the others their grades."""
+    def failed(cls, error: Exception) -> "Attempt":
+        """A failure of the grader itself, which must not cost the other students their grades."""
         return cls(None, failure=f"{type(error).__name__}: {error}"[:500])
 
     @property
     def earned(self) -> float:
-        return self.kept.result.earned if self.kept else -1.0
+        return self.cached.result.earned if self.cached else -1.0
 
 
 def attempt(
-    assignment: Assignment,
-    notebook: NotebookNode,
-    name: str,
-    key: Key,
-    exercises: Container[str],
-    limits: Limits,
-    kernel_name: str,
-    wary: bool = False,
-) -> Outcome:
-    """Grade a repaired notebook once; the notebook stays as it is.
+    job: GradingJob, key: CacheKey, exercises: Container[str] | None = None, wary: bool = False
+) -> Attempt:
+    """Grade a notebook once; the notebook itself is not changed.
 
     Args:
-        wary: take time to find out which cell ends the kernel, as in a second try.
+        key: of the job, to be stored with the result.
+        exercises: those to grade; by default all.
+        wary: take the time to find out which cell ends the kernel, for a second try.
     """
-    copy = deepcopy(notebook)
-    released = assignment.released(name)
+    notebook = deepcopy(job.notebook)
     try:
         graded = grade(
-            assignment, copy, name, released, limits, kernel_name=kernel_name, exercises=exercises, wary=wary
+            job.assignment,
+            notebook,
+            job.name,
+            job.released,
+            job.limits,
+            kernel_name=job.kernel_name,
+            exercises=exercises,
+            wary=wary,
         )
+        cached = CachedResult.of(graded, notebook, key)
     except CourseError as error:
-        return Outcome(None, fault=str(error))
+        return Attempt(None, fault=str(error))
     except NotStarted as error:
-        return Outcome(None, failure=str(error), again=True)
+        return Attempt(None, failure=str(error), again=True)
     except Exception as error:
-        return Outcome.failed(error)
-    kept = kept_of(graded, copy, key)
-    return Outcome(kept, again=bool(kept.result.suspect))
+        return Attempt.failed(error)
+    return Attempt(cached, again=bool(cached.result.suspect))
 
 
-def settled(first: Outcome, second: Outcome) -> Outcome:
-    """The better of two tries, which counts from now on whatever it says; of equal ones, the second."""
+def settled(first: Attempt, second: Attempt) -> Attempt:
+    """The better of two tries, which is final; the second one if they are equal."""
     better = first if first.earned > second.earned else second
-    if better.kept is None:
+    if better.cached is None:
         return replace(better, again=False)
-    return replace(better, kept=_with_result(better.kept, suspect=[]), again=False)
+    result = replace(better.cached.result, suspect=[])
+    return replace(better, cached=replace(better.cached, result=result), again=False)
 
 
-def unconfirmed(first: Outcome) -> Outcome:
-    """The only try of what should have been tried twice, with a note; it is not to be stored."""
-    if first.kept is None:
+def unconfirmed(first: Attempt) -> Attempt:
+    """A try that there was no time to repeat, with a note that says so. It must not be cached."""
+    if first.cached is None:
         return first
-    note = UNCONFIRMED.format(first.kept.result.suspect[0])
-    return replace(first, kept=_with_result(first.kept, notes=[*first.kept.result.notes, note]))
+    result = first.cached.result
+    result = replace(result, notes=[*result.notes, UNCONFIRMED.format(result.suspect[0])])
+    return replace(first, cached=replace(first.cached, result=result))
 
 
-def _with_result(kept: Kept, **changes: object) -> Kept:
-    return replace(kept, result=replace(kept.result, **changes))
-
-
-class Repeats:
+class RepeatBudget:
     """The time left for the second tries of an assignment."""
 
     def __init__(self, seconds: float = REPEAT_BUDGET) -> None:
@@ -115,7 +114,7 @@ class Repeats:
 
     @contextmanager
     def spending(self) -> Iterator[None]:
-        """Take what happens inside off the budget."""
+        """Deduct the time that the block takes."""
         start = time.monotonic()
         try:
             yield
@@ -123,44 +122,37 @@ class Repeats:
             self._left -= time.monotonic() - start
 
 
-def grade_unless_kept(
-    results: Results,
-    assignment: Assignment,
-    notebook: NotebookNode,
-    name: str,
-    released: NotebookNode,
-    limits: Limits,
-    kernel_name: str,
-    repeats: Repeats,
-    usable: Callable[[Kept], bool] = lambda kept: True,
+def grade_unless_cached(
+    job: GradingJob,
+    cache: ResultCache,
+    budget: RepeatBudget,
+    usable: Callable[[CachedResult], bool] = lambda cached: True,
 ) -> SubmissionResult:
-    """Grade what is not kept yet. The code cells of `notebook` get the outputs of the run.
+    """Grade the exercises that are not in the cache, and fill in the outputs of the notebook's cells.
 
     Args:
-        repeats: the budget for a second try, which follows at once: nothing else is graded meanwhile.
-        usable: whether to take what was kept.
+        budget: for a second try, which follows at once, since nothing else is being graded.
+        usable: whether to use a result from the cache.
 
     Raises:
         CourseError: a check is at fault.
     """
-    key = key_of(assignment, notebook, name, released, limits, kernel_name)
-    kept = results.find(assignment.name, key)
-    kept = kept if usable(kept) else Kept()
-    missing = kept.missing(key)
-    if missing or not kept.result.status:
-        once = [assignment, notebook, name, key, missing, limits, kernel_name]
-        outcome = attempt(*once)
-        if outcome.again and repeats.allowed:
-            with repeats.spending():
-                outcome = settled(outcome, attempt(*once, wary=True))
-        elif outcome.again:
-            outcome = unconfirmed(outcome)
-        if outcome.fault:
-            raise CourseError(outcome.fault)
-        if outcome.kept is None:
-            return SubmissionResult(KERNEL_DIED, notes=[FAILED.format(outcome.failure)])
-        kept = kept.with_newer(outcome.kept, key)
-        if not outcome.again:
-            results.keep(assignment.name, key, kept)
-    kept.put_into(notebook)
-    return kept.result
+    cached = cache.find(job.assignment.name, job.key)
+    cached = cached if usable(cached) else CachedResult()
+    missing = cached.missing(job.key)
+    if missing or not cached.result.status:
+        found = attempt(job, job.key, missing)
+        if found.again and budget.allowed:
+            with budget.spending():
+                found = settled(found, attempt(job, job.key, missing, wary=True))
+        elif found.again:
+            found = unconfirmed(found)
+        if found.fault:
+            raise CourseError(found.fault)
+        if found.cached is None:
+            return SubmissionResult(Status.KERNEL_DIED, notes=[FAILED.format(found.failure)])
+        cached = cached.updated(found.cached, job.key)
+        if not found.again:
+            cache.store(job.assignment.name, job.key, cached)
+    cached.put_outputs_into(job.notebook)
+    return cached.result

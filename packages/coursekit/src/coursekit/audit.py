@@ -1,17 +1,16 @@
-"""Proof of the checks: every known mistake, every other right answer, and the blank notebook are graded."""
+"""Proof of the checks: grade every known mistake, every alternative answer, and the blank notebook."""
 
-import atexit
-import multiprocessing
 import os
-from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from functools import cache, partial
+from functools import cache
+from multiprocessing.util import Finalize
 from pathlib import Path
 
 from nbformat import NotebookNode, v4
+from torch import Tensor
 
 from coursekit.checks.compare import difference
 from coursekit.checks.reference import FILE_NAME, Store
@@ -23,22 +22,27 @@ from coursekit.degenerate import Degenerate, degenerate_answers, earns_everythin
 from coursekit.kernels import LIMITED
 from coursekit.student.blank import blank_copy
 from coursekit.student.names import top_level_words
-from coursekit.student.session import Session
+from coursekit.student.runner import Limits
+from coursekit.student.session import Session, longest_seconds
 from coursekit.student.submission import Submission
+from coursekit.workers import Workers
 
 BLANK = "blank"
 SOLUTION = "solution"
+#: wall time in which a worker has to grade a variant
+_SECONDS = longest_seconds(Limits()) + 120
+#: called with a variant's name, how many are done, and of how many
 Progress = Callable[[str, int, int], None]
 
 
 @dataclass
 class Audit:
-    """What came of grading every variant of one assignment."""
+    """The results of all variants of one assignment."""
 
     assignment: Assignment
     mistakes: list[Mistake]
     graded: dict[str, Graded]
-    alternatives: list[Variant]
+    alternatives: list[Alternative]
     degenerate: list[Degenerate] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
 
@@ -46,7 +50,7 @@ class Audit:
         return {name: graded.result for name, graded in self.graded.items()}
 
     def given_away(self) -> dict[str, list[str]]:
-        """Degenerate answer -> the checks that it passes; those of a shape or a dtype may well be among them."""
+        """For each degenerate answer, the checks that it passes. Checks of a shape or dtype may be among them."""
         results = self.results()
         found = {answer.name: passed_checks(answer, results[answer.name]) for answer in self.degenerate}
         return {name: checks for name, checks in found.items() if checks}
@@ -62,26 +66,27 @@ def run_audit(
 ) -> Audit:
     """Grade the solution, the blank notebook and every variant, and list what is wrong with the checks.
 
-    A mistake must lose points in a check that is about it, and must not be taken for another one; an
-    alternative and the solution must earn full marks, the blank notebook nothing, and an answer that computes
-    nothing must not earn a whole exercise; the recorded tensors must be those that the solutions and mistakes
-    give now. An exercise that a variant can't touch has the points of the solution.
+    - A mistake must lose points in a check that is about it, and must not get the diagnosis of another mistake.
+    - The solution and the alternatives must earn full marks, and the blank notebook nothing.
+    - An answer that computes nothing must not earn a whole exercise.
+    - The recorded tensors must be those that the solutions and mistakes return now.
+
+    An exercise that a variant can't affect has the result of the solution.
 
     Args:
-        only: shell-style pattern of the variants' names.
-        thorough: also grade the exercises that build on the one in which a mistake is made. They may lose points
-            for it, but must not be given a wrong diagnosis.
+        only: shell-style pattern for the variants' names.
+        thorough: also grade the exercises that build on the one with the mistake. They may lose points, but must not
+            get a wrong diagnosis.
         degenerate: also grade answers that compute nothing.
     """
-    mistakes, alternatives = (
-        [variant for variant in found if fnmatchcase(variant.name, only)]
-        for found in (mistakes_of(assignment), alternatives_of(assignment))
-    )
+    mistakes = [mistake for mistake in mistakes_of(assignment) if fnmatchcase(mistake.name, only)]
+    alternatives = [answer for answer in alternatives_of(assignment) if fnmatchcase(answer.name, only)]
     nothing = degenerate_answers(assignment, only) if degenerate else []
     if only != "*" and not [*mistakes, *alternatives, *nothing]:
-        raise CourseError(f"{assignment.checks} has no mistake and no alternative that fits `{only}`")
-    variants = [SOLUTION, BLANK, *mistakes, *alternatives, *nothing]
-    graded = dict(grade_variants(assignment, variants, workers, progress, thorough))
+        raise CourseError(f"{assignment.checks} has no mistake and no alternative that matches `{only}`")
+    variants: list[Variant | str] = [SOLUTION, BLANK, *mistakes, *alternatives, *nothing]
+    found = dict(grade_variants(assignment, variants, workers, progress, thorough))
+    graded = {name: found[name] for name in map(_name, variants)}
     for variant in graded.values():
         mine = {exercise.grade_id: exercise for exercise in variant.result.exercises}
         all_of_them = graded[SOLUTION].result.exercises
@@ -150,7 +155,7 @@ def named_mistakes(result: SubmissionResult) -> set[str]:
 
 
 def record(assignment: Assignment, workers: int | None = None, progress: Progress | None = None) -> Store:
-    """Record anew what the solutions and the mistakes give, into `reference.safetensors`."""
+    """Write what the solutions and the mistakes return now into `reference.safetensors`."""
     store = Store(assignment.checks / FILE_NAME, recording=True)
     for path in assignment.source_notebooks():
         source = read_notebook(path)
@@ -163,8 +168,8 @@ def record(assignment: Assignment, workers: int | None = None, progress: Progres
     return store
 
 
-def mistake_records(assignment: Assignment, graded: dict[str, Graded]) -> dict:
-    """What each mistake gave in the comparisons that it failed, in its own exercise."""
+def mistake_records(assignment: Assignment, graded: dict[str, Graded]) -> dict[str, Tensor]:
+    """The values of each mistake in the comparisons that it failed, in its own exercise."""
     return {
         f"{check}/mistakes/{mistake.name}/{seen.key}": seen.value
         for mistake in mistakes_of(assignment)
@@ -178,44 +183,57 @@ def mistake_records(assignment: Assignment, graded: dict[str, Graded]) -> dict:
 
 def grade_variants(
     assignment: Assignment,
-    variants: list[Variant | str],
+    variants: Sequence[Variant | str],
     workers: int | None = None,
     progress: Progress | None = None,
     thorough: bool = True,
 ) -> Iterator[tuple[str, Graded]]:
-    """Grade each variant, several at a time. They are ours, so that a worker keeps its kernel."""
+    """Grade each variant, several at a time. Their code is trusted, so a worker reuses its kernel."""
     if not variants:
         return
-    workers = workers or os.cpu_count()
-    grading = _grade_here if workers == 1 else partial(_grade_in_processes, workers)
-    tasks = [(assignment, variant, thorough) for variant in variants]
-    for number, (variant, graded) in enumerate(zip(variants, grading(tasks), strict=True), 1):
-        name = variant if isinstance(variant, str) else variant.name
-        yield name, graded
+    workers = workers or os.cpu_count() or 1
+    tasks = [_Task(assignment, variant, thorough) for variant in variants]
+    grading = _grade_here(tasks) if workers == 1 else _grade_in_processes(workers, tasks)
+    for number, (task, graded) in enumerate(grading, 1):
+        yield task.name, graded
         if progress:
-            progress(name, number, len(variants))
+            progress(task.name, number, len(variants))
 
 
-def _grade_here(tasks: list[tuple]) -> Iterator[Graded]:
+@dataclass(frozen=True)
+class _Task:
+    assignment: Assignment
+    variant: Variant | str
+    thorough: bool
+
+    @property
+    def name(self) -> str:
+        return _name(self.variant)
+
+
+def _name(variant: Variant | str) -> str:
+    return variant if isinstance(variant, str) else variant.name
+
+
+def _grade_here(tasks: list[_Task]) -> Iterator[tuple[_Task, Graded]]:
     try:
-        yield from (_grade_variant(*task) for task in tasks)
+        yield from ((task, _grade_variant(task)) for task in tasks)
     finally:
-        _kernel(tasks[0][0]).close()
+        _kernel(tasks[0].assignment).close()
         for cached in (_kernel, _source_and_blank, _words_of_checks):
             cached.cache_clear()  # the files may change before the next audit
 
 
-def _grade_in_processes(workers: int, tasks: list[tuple]) -> Iterator[Graded]:
-    # spawned, not forked: torch's threads do not survive a fork
-    with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _use_one_thread) as pool:
-        jobs = [pool.submit(_grade_variant, *task) for task in tasks]
-        yield from (job.result() for job in jobs)
-
-
-def _use_one_thread() -> None:
-    import torch
-
-    torch.set_num_threads(1)
+def _grade_in_processes(count: int, tasks: list[_Task]) -> Iterator[tuple[_Task, Graded]]:
+    workers = Workers(_grade_variant, min(count, len(tasks)), lambda task: _SECONDS, warm=False)
+    workers.start()
+    try:
+        for task, graded in workers.run(tasks):
+            if graded is None:
+                raise CourseError(f"the process that graded `{task.name}` hung, or ended each time")
+            yield task, graded
+    finally:
+        workers.close()
 
 
 @cache
@@ -227,11 +245,12 @@ def _source_and_blank(path: Path) -> tuple[NotebookNode, NotebookNode]:
 @cache
 def _kernel(assignment: Assignment) -> Session:
     session = Session(v4.new_notebook(), kernel_name=LIMITED, files=assignment.handed_out())
-    atexit.register(session.close)
+    Finalize(None, session.close, exitpriority=10)  # unlike atexit, it runs in forked workers, too
     return session
 
 
-def _grade_variant(assignment: Assignment, variant: Variant | str, thorough: bool) -> Graded:
+def _grade_variant(task: _Task) -> Graded:
+    assignment, variant = task.assignment, task.variant
     cell = None if isinstance(variant, str) else variant.cell
     for path in assignment.source_notebooks():
         source, released = _source_and_blank(path)
@@ -241,7 +260,7 @@ def _grade_variant(assignment: Assignment, variant: Variant | str, thorough: boo
         if isinstance(variant, Variant):
             notebook = variant.apply(source)
             submission = Submission(notebook, released)
-            wide = isinstance(variant, Alternative) or (thorough and not isinstance(variant, Degenerate))
+            wide = isinstance(variant, Alternative) or (task.thorough and not isinstance(variant, Degenerate))
             exercises = _touched_by(variant, assignment, submission, wide)
         session = _kernel(assignment)
         return grade(assignment, notebook, path.stem, released, session=session, exercises=exercises)
@@ -251,7 +270,7 @@ def _grade_variant(assignment: Assignment, variant: Variant | str, thorough: boo
 def _touched_by(
     variant: Variant, assignment: Assignment, submission: Submission, dependents: bool
 ) -> set[str]:
-    """The variant's exercise, and those whose checks use its cell, themselves or through other cells."""
+    """The variant's exercise, and those whose checks use its cell, directly or through other cells."""
     touched = {variant.exercise}
     for file in check_files(assignment, submission.notebook) if dependents else ():
         if variant.cell in submission.cells_behind(_words_of_checks(file)):
@@ -261,7 +280,7 @@ def _touched_by(
 
 @cache
 def _words_of_checks(file: Path) -> set[str]:
-    """The words of a check file and of those parts of its conftest.py that it uses."""
+    """The words in a check file and in the parts of its conftest.py that it uses."""
     conftest = file.with_name("conftest.py")
     parts = top_level_words(conftest.read_text(encoding="utf-8")) if conftest.exists() else {}
     used = set().union(*top_level_words(file.read_text(encoding="utf-8")).values())

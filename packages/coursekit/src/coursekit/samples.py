@@ -10,7 +10,7 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode, v4
 
-from coursekit.checks.results import GRADED, KERNEL_DIED, MISSING, PARTLY_GRADED, TIMED_OUT, UNREADABLE
+from coursekit.checks.results import Status
 from coursekit.checks.run import points_of
 from coursekit.checks.variants import Variant, alternatives_of, mistakes_of
 from coursekit.course import (
@@ -39,7 +39,7 @@ class Sample:
     """
 
     student: str
-    status: str = GRADED
+    status: Status = Status.GRADED
     full: bool = False
     change: Change | None = None
     write: Writer | None = None
@@ -214,7 +214,7 @@ def _write_notes_only(path: Path, notebook: NotebookNode) -> None:
 
 #: Students whose submissions are odd in some way, whatever the assignment is.
 ODD_CLASS = [
-    Sample("syntax-error", PARTLY_GRADED, change=_append("def broken(:")),
+    Sample("syntax-error", Status.PARTLY_GRADED, change=_append("def broken(:")),
     Sample("exception", change=_body("raise ValueError('this does not work yet')")),
     Sample("wrong-type", change=_body("return 'a string'")),
     Sample(
@@ -223,11 +223,11 @@ ODD_CLASS = [
             "result = right_answer(*args, **kwargs)", "return tuple(part[..., :1] for part in result)"
         ),
     ),
-    Sample("endless-loop-in-a-cell", TIMED_OUT, change=_prepend("while True:\n    pass")),
-    Sample("endless-loop-in-a-call", TIMED_OUT, change=_body("while True:", "    pass")),
+    Sample("endless-loop-in-a-cell", Status.TIMED_OUT, change=_prepend("while True:\n    pass")),
+    Sample("endless-loop-in-a-call", Status.TIMED_OUT, change=_body("while True:", "    pass")),
     Sample(
         "endless-loop-that-ignores-interrupts",
-        TIMED_OUT,
+        Status.TIMED_OUT,
         change=_body(
             "while True:",
             "    try:",
@@ -237,14 +237,14 @@ ODD_CLASS = [
             "        pass",
         ),
     ),
-    Sample("os-exit-in-a-cell", KERNEL_DIED, change=_prepend("import os\nos._exit(1)")),
-    Sample("os-exit-in-a-call", KERNEL_DIED, change=_body("import os", "os._exit(1)")),
+    Sample("os-exit-in-a-cell", Status.KERNEL_DIED, change=_prepend("import os\nos._exit(1)")),
+    Sample("os-exit-in-a-call", Status.KERNEL_DIED, change=_body("import os", "os._exit(1)")),
     Sample(
         "memory-hog",
-        KERNEL_DIED,
+        Status.KERNEL_DIED,
         change=_body("hoard = []", "while True:", "    hoard.append(bytearray(b'x') * 2**28)"),
     ),
-    Sample("sys-exit", PARTLY_GRADED, change=_prepend("import sys\nsys.exit('done')")),
+    Sample("sys-exit", Status.PARTLY_GRADED, change=_prepend("import sys\nsys.exit('done')")),
     Sample(
         "warnings",
         full=True,
@@ -261,9 +261,9 @@ ODD_CLASS = [
     Sample("extra-cell", full=True, change=_extra_cell),
     Sample("other-kernel", full=True, change=_other_kernel),
     Sample("other-name", full=True, write=_write_other_name),
-    Sample("invalid-json", UNREADABLE, write=_write_truncated),
-    Sample("empty-file", UNREADABLE, write=_write_text("")),
-    Sample("not-a-notebook", UNREADABLE, write=_write_text('{"cells": 3, "nbformat": 4}')),
+    Sample("invalid-json", Status.UNREADABLE, write=_write_truncated),
+    Sample("empty-file", Status.UNREADABLE, write=_write_text("")),
+    Sample("not-a-notebook", Status.UNREADABLE, write=_write_text('{"cells": 3, "nbformat": 4}')),
     Sample("50-MB-of-output", full=True, write=_write_huge),
-    Sample("no-notebook", MISSING, write=_write_notes_only),
+    Sample("no-notebook", Status.MISSING, write=_write_notes_only),
 ]

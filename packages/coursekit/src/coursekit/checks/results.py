@@ -1,22 +1,35 @@
 """What grading a submission gives: plain data that is written into the autograded notebook."""
 
 from dataclasses import asdict, dataclass, field
+from enum import StrEnum
 from typing import Any
 
-GRADED = "graded"
-PARTLY_GRADED = "partly graded"
-TIMED_OUT = "timed out"
-KERNEL_DIED = "kernel died"
-UNREADABLE = "unreadable"
-MISSING = "missing"
+import msgspec
 
+#: version of the stored form of a result; one of another version is graded again
+SCHEMA = 1
+
+
+class Status(StrEnum):
+    """What became of a notebook."""
+
+    UNGRADED = ""
+    GRADED = "graded"
+    PARTLY_GRADED = "partly graded"
+    TIMED_OUT = "timed out"
+    KERNEL_DIED = "kernel died"
+    UNREADABLE = "unreadable"
+    MISSING = "missing"
+
+
+#: what a status means, in a sentence
 STATUSES = {
-    GRADED: "Every check gave a verdict.",
-    PARTLY_GRADED: "A cell of the notebook did not run, so the checks that need it could not run either.",
-    TIMED_OUT: "Some of the code ran out of time and was stopped. The rest was graded.",
-    KERNEL_DIED: "Some of the code ended its Python process. The rest was graded.",
-    UNREADABLE: "The file could not be read as a notebook. Nothing was graded.",
-    MISSING: "The notebook was not handed in. Nothing was graded.",
+    Status.GRADED: "Every check gave a verdict.",
+    Status.PARTLY_GRADED: "A cell of the notebook did not run, so the checks that need it could not run either.",
+    Status.TIMED_OUT: "Some of the code ran out of time and was stopped. The rest was graded.",
+    Status.KERNEL_DIED: "Some of the code ended its Python process. The rest was graded.",
+    Status.UNREADABLE: "The file could not be read as a notebook. Nothing was graded.",
+    Status.MISSING: "The notebook was not handed in. Nothing was graded.",
 }
 
 
@@ -79,7 +92,7 @@ class SubmissionResult:
     second try may not confirm (see `coursekit.attempt`).
     """
 
-    status: str
+    status: Status
     notes: list[str] = field(default_factory=list)
     cells: list[str] = field(default_factory=list)
     exercises: list[ExerciseResult] = field(default_factory=list)
@@ -99,15 +112,28 @@ class SubmissionResult:
     @property
     def nothing_graded(self) -> bool:
         """True if there was nothing to grade, or the grader failed: a 0 would say that the answers are wrong."""
-        return not self.exercises and self.status != GRADED
+        return not self.exercises and self.status != Status.GRADED
 
     def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        """The stored form, with its schema version."""
+        values: dict[str, Any] = msgspec.to_builtins(asdict(self))
+        return {"schema": SCHEMA} | values
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> "SubmissionResult":
-        exercises = [
-            ExerciseResult(**entry | {"checks": [CheckResult(**check) for check in entry["checks"]]})
-            for entry in values["exercises"]
-        ]
-        return cls(**values | {"exercises": exercises})
+        """Read the stored form.
+
+        Raises:
+            ValueError: it has another schema version, or a field is unknown, missing or of the wrong type.
+        """
+        result = msgspec.convert(values, cls)
+        if _fields(values) != _fields(result.as_dict()) or values["schema"] != SCHEMA:
+            raise ValueError("a result of another version")
+        return result
+
+
+def _fields(value: object) -> object:
+    """The names of all fields in a stored result."""
+    if isinstance(value, dict):
+        return {name: _fields(inner) for name, inner in value.items()}
+    return [_fields(inner) for inner in value] if isinstance(value, list) else None

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from coursekit.checks.bounds import CheckOverrun
 from coursekit.checks.compare import CheckFailure, describe
-from coursekit.checks.results import GRADED, KERNEL_DIED, PARTLY_GRADED, TIMED_OUT, ExerciseResult
+from coursekit.checks.results import ExerciseResult, Status
 from coursekit.student.proxy import Student
 from coursekit.student.session import Session
 from coursekit.student.values import StudentError
@@ -51,14 +51,14 @@ def _is_introspection(error: AssertionError) -> bool:
     return str(error).startswith("assert ") or not str(error)
 
 
-def status_of(session: Session, exercises: list[ExerciseResult]) -> str:
+def status_of(session: Session, exercises: list[ExerciseResult]) -> Status:
     """The status of a submission that could be read."""
     outcomes = {check.outcome for exercise in exercises for check in exercise.checks}
     if session.crashed:
-        return KERNEL_DIED
+        return Status.KERNEL_DIED
     if session.timed_out or "timed out" in outcomes:
-        return TIMED_OUT
+        return Status.TIMED_OUT
     broken = {run.index for run in session.runs.values() if run.state != "ok"}
     if broken and "blocked" in outcomes:
-        return PARTLY_GRADED
-    return GRADED
+        return Status.PARTLY_GRADED
+    return Status.GRADED

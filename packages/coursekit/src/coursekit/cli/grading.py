@@ -15,8 +15,8 @@ from coursekit.kernels import KERNELS, NONE
 from coursekit.printing import printable
 
 if TYPE_CHECKING:
-    from coursekit.grading.autograde import ClassRun, Submission
-    from coursekit.grading.folders import RunningCourse
+    from coursekit.grading.autograde import ClassRun, SubmissionRun
+    from coursekit.grading.running_course import RunningCourse
     from coursekit.report.table import ClassTable, Row
 
 
@@ -35,7 +35,7 @@ def add(commands: Commands) -> None:
             choices=KERNELS,
             help="`none` for code one trusts; default: as configured",
         )
-        added.add_argument("--fresh", action="store_true", help="take no result from those that were kept")
+        added.add_argument("--fresh", action="store_true", help="don't use the result cache")
         if run is _autograde:
             added.add_argument("--force", action="store_true", help="also what was autograded already")
         else:
@@ -94,7 +94,7 @@ def _regrade(options: argparse.Namespace) -> int:
     return int(failed)
 
 
-def _failures(submission: "Submission") -> list[str]:
+def _failures(submission: "SubmissionRun") -> list[str]:
     """What a person has to look at, beside the status."""
     student = printable(submission.student)
     failed = [f"the grader failed on it: {n.failure}." for n in submission.notebooks if n.failure]
@@ -112,8 +112,8 @@ def _get_ready(options: argparse.Namespace) -> None:
 
 
 def _class_runs(options: argparse.Namespace) -> "Iterator[tuple[ClassRun, RunningCourse]]":
-    from coursekit.grading.autograde import ClassRun
-    from coursekit.grading.folders import RunningCourse
+    from coursekit.grading.autograde import ClassRun, RunOptions
+    from coursekit.grading.running_course import RunningCourse
 
     kernel = KERNELS.get(options.sandbox, "")
     workers = options.workers or os.cpu_count() or 1
@@ -130,22 +130,23 @@ def _class_runs(options: argparse.Namespace) -> "Iterator[tuple[ClassRun, Runnin
             continue
         own = course.assignment(assignment.name)
         force = getattr(options, "force", False)
-        yield ClassRun(course, own, workers, options.scheduler, kernel, options.fresh, force), course
+        how = RunOptions(workers, options.scheduler, kernel, options.fresh, force)
+        yield ClassRun(course, own, how), course
 
 
 def _conclude(table: "ClassTable", problems: list[str]) -> int:
     """Count the statuses, and name those whose work a person has to look at; 1 if not all are graded."""
-    from coursekit.checks.results import GRADED, MISSING
+    from coursekit.checks.results import Status
 
     counts = Counter(row.status for row in table.rows)
     say([f"{table.assignment}: " + ", ".join(f"{count} {status}" for status, count in counts.most_common())])
     say(
         f"  {printable(row.student)}: {row.status}{_reason(row)}"
         for row in table.rows
-        if row.status not in (GRADED, MISSING)
+        if row.status not in (Status.GRADED, Status.MISSING)
     )
     say(f"  {problem}" for problem in problems)
-    return int(counts[GRADED] < len(table.rows) or bool(problems))
+    return int(counts[Status.GRADED] < len(table.rows) or bool(problems))
 
 
 def _reason(row: "Row") -> str:

@@ -11,7 +11,7 @@ from nbgrader.plugins import FileNameCollectorPlugin
 
 from coursekit.collect.roster import Roster
 from coursekit.course import CourseError
-from coursekit.grading.folders import RunningCourse
+from coursekit.grading.running_course import RunningCourse
 
 #: what Canvas, Moodle and browsers add to a name that was there already: `-1`, ` (1)`
 _COPY = re.compile(r"(?:-(\d+)|[ _]*\((\d+)\))$")

@@ -10,7 +10,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from coursekit.checks.reference import Store
 from coursekit.course import CourseError, refuse_pattern
 from coursekit.doctor.finding import MISSING, NOTE, OK, Finding
-from coursekit.grading.folders import RunningCourse
+from coursekit.grading.running_course import RunningCourse
 from coursekit.kernels import require_kernel
 from coursekit.nbgrader_plugin.bind import require_bound
 from coursekit.nbgrader_plugin.run import RunChecks

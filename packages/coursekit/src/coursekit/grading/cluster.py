@@ -1,48 +1,55 @@
 """Workers on other machines: the same tasks on a running Dask cluster."""
 
+import atexit
+import io
 import logging
+import shutil
 import socket
+import tempfile
+import zipfile
 from collections import Counter, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
+from functools import cache
+from pathlib import Path
 from typing import Any
 
-from coursekit.attempt import Outcome
-from coursekit.course import Assignment, CourseError
-from coursekit.grading.task import Files, Task, carry_out
-from coursekit.kept import versions
+from coursekit.attempt import Attempt
+from coursekit.course import Assignment, Course, CourseError
+from coursekit.grading.task import Task, carry_out
+from coursekit.result_cache import versions
 
 _CONNECT_SECONDS = 30
-#: how long to wait for the first worker, since a queue such as SLURM's may start them later
+#: how long to wait for the first worker, since a queue such as SLURM's may start it later
 _WORKER_SECONDS = 600
-#: tasks on the way for each worker thread, so that none waits for the next
+#: tasks sent ahead for each worker thread, so that none waits for its next task
 _AHEAD = 2
 _TRIES = 3
 
 
 @dataclass
 class DaskWorkers:
-    """The workers behind the scheduler at `address`. Submissions and checks travel with the tasks."""
+    """The workers of the Dask scheduler at `address`."""
 
     assignment: Assignment
     address: str
 
     def start(self) -> None:
-        """They run already."""
+        """Do nothing: they are running already."""
 
     def close(self) -> None:
-        """They go on for others."""
+        """Do nothing: they keep running for others."""
 
-    def run(self, tasks: Iterator[Task], alone: bool = False) -> Iterator[tuple[Task, Outcome | None]]:
-        """Give every task with its outcome, as they come; None where each worker that had it was lost.
+    def run(self, tasks: Iterable[Task], alone: bool = False) -> Iterator[tuple[Task, Attempt | None]]:
+        """Yield each task with its result as they are finished; None if every worker that had it was lost.
 
         Args:
-            alone: one task at a time.
+            alone: run one task at a time.
 
         Raises:
-            CourseError: Dask is not installed, nothing answers at the address, or no worker is there.
+            CourseError: Dask is not installed, nothing answers at the address, or there are no workers.
         """
+        tasks, name = iter(tasks), self.assignment.name
         client, as_completed = self._connect()
         with client:
             files = self._place_files(client)
@@ -52,10 +59,13 @@ class DaskWorkers:
             coming = as_completed(loop=client.loop)
 
             def hand_out() -> None:
-                threads = sum(client.nthreads().values())  # workers may come and go
+                threads = sum(client.nthreads().values())  # it changes when workers come and go
                 room = max(0, (1 if alone else _AHEAD * max(1, threads)) - len(under_way))
-                for task in islice(chain(_emptying(again), tasks), room):
-                    future = client.submit(_grade, files, task, versions(), pure=False)
+                for _ in range(room):
+                    task = again.popleft() if again else next(tasks, None)
+                    if task is None:
+                        break
+                    future = client.submit(_grade, name, files, task, versions(), pure=False)
                     under_way[future] = task
                     coming.add(future)
 
@@ -65,20 +75,20 @@ class DaskWorkers:
                 task = under_way.pop(future)
                 if client.status != "running":
                     raise CourseError(
-                        f"the Dask scheduler at {self.address} is gone; what was graded is kept"
+                        f"the Dask scheduler at {self.address} is gone; the results so far are in the cache"
                     )
                 tries[task.student, task.notebook_name] += 1
-                outcome = None
+                result = None
                 if future.status in ("finished", "error"):
-                    outcome = _outcome(future)
+                    result = _result(future)
                 elif tries[task.student, task.notebook_name] < _TRIES:
                     again.append(task)
-                if files.status != "finished":  # every worker that held them is gone
+                if files.status != "finished":  # all workers that had them are gone
                     files = self._place_files(client)
                 done = task not in again
                 hand_out()
                 if done:
-                    yield task, outcome
+                    yield task, result
 
     def _connect(self) -> tuple[Any, type]:
         try:
@@ -86,9 +96,9 @@ class DaskWorkers:
             from distributed.comm import get_address_host_port
         except ImportError:
             raise CourseError('--scheduler needs Dask: `pip install "coursekit[cluster]"`') from None
-        logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what it has to tell is told here
+        logging.getLogger("distributed").setLevel(logging.CRITICAL)  # we report its errors
         try:
-            get_address_host_port(self.address)  # a client with a name that is no address waits in vain
+            get_address_host_port(self.address)  # with an invalid address, the client would hang
             return Client(self.address, timeout=_CONNECT_SECONDS, set_as_default=False), as_completed
         except (OSError, TimeoutError, ValueError) as error:
             raise CourseError(f"no Dask scheduler answers at {self.address}: {error}") from error
@@ -96,34 +106,50 @@ class DaskWorkers:
     def _place_files(self, client: Any) -> Any:
         try:
             client.wait_for_workers(1, timeout=_WORKER_SECONDS)
-            return client.scatter(Files.of(self.assignment), broadcast=True, hash=False)
+            return client.scatter(packed(self.assignment), broadcast=True, hash=False)
         except TimeoutError:
             raise CourseError(
                 f"the Dask scheduler at {self.address} has no workers, not even after {_WORKER_SECONDS} s"
             ) from None
 
 
-def _outcome(future: Any) -> Outcome | None:
+def _result(future: Any) -> Attempt | None:
     from distributed.scheduler import KilledWorker
 
     if future.status == "finished":
-        return future.result()
+        found: Attempt = future.result()
+        return found
     error = future.exception()
     if isinstance(error, KilledWorker):
         return None
-    return Outcome(None, f"a worker could not grade: {type(error).__name__}: {error}")
+    return Attempt(None, f"a worker could not grade: {type(error).__name__}: {error}")
 
 
-def _emptying(tasks: deque[Task]) -> Iterator[Task]:
-    while tasks:
-        yield tasks.popleft()
-
-
-def _grade(files: Files, task: Task, expected: Sequence[str]) -> Outcome:
-    """In a worker. Other versions might give other grades, so that they are refused."""
+def _grade(assignment: str, files: bytes, task: Task, expected: Sequence[str]) -> Attempt:
+    """Grade in a worker, unless it has other versions, which might grade differently."""
     differing = [
         f"{own} instead of {other}" for own, other in zip(versions(), expected, strict=True) if own != other
     ]
     if differing:
-        return Outcome(None, f"the worker on {socket.gethostname()} has {', '.join(differing)}")
-    return carry_out(files, task)
+        return Attempt(None, f"the worker on {socket.gethostname()} has {', '.join(differing)}")
+    return carry_out(_unpacked(assignment, files), task)
+
+
+def packed(assignment: Assignment) -> bytes:
+    """The notebooks and checks of an assignment as a zip archive."""
+    course, buffer = assignment.course, io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", strict_timestamps=False) as archive:
+        for folder in (course.source, course.release, course.tests):
+            for path in sorted((course.root / folder / assignment.name).rglob("*")):
+                if path.is_file() and "__pycache__" not in path.parts:
+                    archive.write(path, path.relative_to(course.root))
+    return buffer.getvalue()
+
+
+@cache
+def _unpacked(assignment: str, files: bytes) -> Assignment:
+    root = tempfile.mkdtemp(prefix="coursekit-course-")
+    atexit.register(shutil.rmtree, root, ignore_errors=True)
+    with zipfile.ZipFile(io.BytesIO(files)) as archive:
+        archive.extractall(root)
+    return Course(Path(root)).assignment(assignment)

@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from coursekit.checks.results import ExerciseResult, SubmissionResult, points_in_words
-from coursekit.grading.autograde import ClassRun, Submission
-from coursekit.grading.folders import RunningCourse
+from coursekit.checks.results import ExerciseResult, Status, SubmissionResult, points_in_words
+from coursekit.grading.autograde import ClassRun, SubmissionRun
+from coursekit.grading.running_course import RunningCourse
 
 
 @dataclass(frozen=True)
 class Move:
-    """An exercise of one student whose points would be others; None where there were none."""
+    """An exercise whose score changes for one student; `before` is None if it was not graded yet."""
 
     student: str
     exercise: str
@@ -19,13 +19,14 @@ class Move:
     reasons: list[str]
 
 
-def moves(course: RunningCourse, run: ClassRun, students: list[str]) -> Iterator[Submission | Move]:
-    """Grade what is not kept, and give the moves of each submission, then the submission."""
+def moves(course: RunningCourse, run: ClassRun, students: list[str]) -> Iterator[SubmissionRun | Move]:
+    """Grade what is not in the cache; yield the moves of each submission, then the submission."""
     for submission in run.grade(students):
         for notebook in submission.notebooks:
             old = course.result(submission.student, run.assignment.name, notebook.name)
             if not notebook.failure:
-                yield from _moves(submission.student, old or SubmissionResult(""), notebook.kept.result)
+                old = old or SubmissionResult(Status.UNGRADED)
+                yield from _moves(submission.student, old, notebook.cached.result)
         yield submission
 
 
@@ -45,8 +46,8 @@ def _cause(
     if before.key != after.key:
         return "its checks were changed"
     if old.key != new.key:
-        return "the submission, the limits, or the versions of Python, torch or coursekit are others"
-    return "it went another way this time"
+        return "the submission, the limits, or the versions of Python, torch or coursekit have changed"
+    return "the result was non-deterministic"
 
 
 def _changes(before: ExerciseResult, after: ExerciseResult) -> Iterator[str]:
@@ -60,7 +61,7 @@ def _changes(before: ExerciseResult, after: ExerciseResult) -> Iterator[str]:
             yield f"{check.name} ({worth}): {old.outcome} before, {check.outcome} now. {check.message}".rstrip()
         elif old.points != check.points:
             yield f"{check.name} was worth {points_in_words(old.points)}, now {check.points:g}"
-    yield from (f"{name} is gone ({points_in_words(check.points)})" for name, check in then.items())
+    yield from (f"{name} was removed ({points_in_words(check.points)})" for name, check in then.items())
 
 
 def move_lines(found: list[Move]) -> Iterator[str]:

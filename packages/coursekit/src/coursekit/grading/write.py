@@ -1,4 +1,4 @@
-"""Writing results into the gradebook and autograded/, by nbgrader's own converter."""
+"""Writing results into the gradebook and autograded/ with nbgrader's own converter."""
 
 import errno
 import os
@@ -13,49 +13,50 @@ from sqlalchemy.exc import SAWarning
 from traitlets.config import Config
 
 from coursekit.attempt import FAILED
-from coursekit.checks.results import KERNEL_DIED, SubmissionResult
+from coursekit.checks.results import Status, SubmissionResult
 from coursekit.course import CourseError
-from coursekit.grading.autograde import Submission
-from coursekit.grading.folders import RunningCourse
-from coursekit.kept import Kept
+from coursekit.grading.autograde import SubmissionRun
+from coursekit.grading.running_course import RunningCourse
 from coursekit.nbgrader_plugin.converters import AutogradeOne, reason_of
 from coursekit.nbgrader_plugin.run import RunChecks
 from coursekit.printing import printable
+from coursekit.result_cache import CachedResult
 
+#: errors that every other student would meet, too
 _FOR_EVERYBODY = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 
 
 class Writer:
-    """Runs `nbgrader autograde` for one student at a time, with results that are there already.
+    """Runs `nbgrader autograde` for one student at a time, with results that have been computed before.
 
-    Of all commands that grade in this folder, one writes at a time: nbgrader looks whether a student is in the
-    gradebook and then adds them, and it removes a folder before it writes it anew.
+    Of all commands that grade in this folder, only one writes at a time: nbgrader does not add a student to the
+    gradebook, or replace a folder, in one step.
     """
 
     def __init__(self, course: RunningCourse) -> None:
         failures: dict[tuple[str, str], str] = {}
-        unconfirmed: dict[tuple[str, str], Kept] = {}
+        unconfirmed: dict[tuple[str, str], CachedResult] = {}
         self._failures, self._unconfirmed = failures, unconfirmed
 
         class TakeResult(RunChecks):
-            """Takes results from those that are kept; what is not there is graded here and now."""
+            """Takes results from the cache; a notebook that is not there is graded at once."""
 
             def result_of(self, nb: NotebookNode, resources: ResourcesDict) -> SubmissionResult:
                 names = resources["nbgrader"]
                 which = names["student"], names["notebook"]
                 if which in failures:
-                    return SubmissionResult(KERNEL_DIED, notes=[FAILED.format(failures[which])])
+                    return SubmissionResult(Status.KERNEL_DIED, notes=[FAILED.format(failures[which])])
                 if which in unconfirmed:
-                    unconfirmed[which].put_into(nb)
+                    unconfirmed[which].put_outputs_into(nb)
                     return unconfirmed[which].result
                 return super().result_of(nb, resources)
 
             def takes_no_stopped(self) -> bool:
-                """False: `force`, which nbgrader needs to write a folder again, says nothing here."""
+                """False: `force` is set below only so that nbgrader overwrites a folder."""
                 return False
 
-            def tell(self, kept: SubmissionResult, resources: ResourcesDict) -> None:
-                """Say nothing: the progress bar does."""
+            def tell(self, result: SubmissionResult, resources: ResourcesDict) -> None:
+                """Print nothing: there is a progress bar."""
 
         self._course = course
         _require_writable(Path(course.root, course.folders.autograded_directory))
@@ -66,35 +67,37 @@ class Writer:
         config.Autograde.autograde_preprocessors = [
             TakeResult if step is RunChecks else step
             for step in steps
-            if step is not CheckCellMetadata  # it has just been checked, in the steps before
+            if step is not CheckCellMetadata  # the steps before have just checked it
         ]
         NbGrader.clear_instance()
-        NbGrader.instance(config=config)  # from which the hook before autograding knows the folders
+        NbGrader.instance(config=config)  # the hook before autograding takes the folders from it
 
-    def write(self, submission: Submission, assignment: str) -> list[str]:
-        """Write one student's results; returns what went wrong, in one line, or nothing.
+    def write(self, submission: SubmissionRun, assignment: str) -> list[str]:
+        """Write one student's results; returns a line about what went wrong, if anything did.
 
         Raises:
-            CourseError: nothing more can be written, for anybody.
+            CourseError: nothing can be written for anybody.
         """
         student, folders = submission.student, self._course.folders
         folder = self._course.submitted(student, assignment)
         if not any(folder.glob("*.ipynb")):
-            return []  # nbgrader passes over such a folder, and the table calls it missing
+            return []  # nbgrader skips such a folder, and the table shows it as missing
         self._failures |= {(student, n.name): n.failure for n in submission.notebooks if n.failure}
         self._unconfirmed |= {
-            (student, n.name): n.kept for n in submission.notebooks if n.kept.result.suspect and not n.failure
+            (student, n.name): n.cached
+            for n in submission.notebooks
+            if n.cached.result.suspect and not n.failure
         }
         folders.student_id, folders.assignment_id = student, assignment
         with self._course.alone(), warnings.catch_warnings():
-            warnings.simplefilter("ignore", SAWarning)  # SQLAlchemy's remarks about nbgrader's own queries
+            warnings.simplefilter("ignore", SAWarning)  # about nbgrader's own queries
             converter = AutogradeOne(folder, coursedir=folders, config=self._config, log=self._course.log)
             try:
                 self._course.set_aside(student, assignment)
                 converter.start()
-            except SystemExit as stopped:  # with which a step of coursekit's ends nbgrader
+            except SystemExit as stopped:  # raised by one of coursekit's steps
                 reason = str(stopped).splitlines()[0]
-            except Exception as error:  # whatever it is, it must not cost the others their grades
+            except Exception as error:  # it must not cost the others their grades
                 reason = reason_of(converter.failure or error)
                 _require_space(converter.failure or error, reason)
             else:
@@ -103,16 +106,16 @@ class Writer:
 
 
 def _require_space(error: BaseException, reason: str) -> None:
-    """Raise CourseError for a failure that everybody else would meet, too."""
+    """Raise CourseError if the failure would repeat for everybody else."""
     if isinstance(error, OSError) and error.errno in _FOR_EVERYBODY:
         raise CourseError(
-            f"{reason}. Free some space or make it writable, then run the same command again; it goes "
-            "on from here."
+            f"{reason}. Free some space or make it writable, then run the same command again; it continues "
+            "from here."
         ) from error
 
 
 def _require_writable(folder: Path) -> None:
-    """Raise CourseError if nothing can be written there."""
+    """Raise CourseError if the folder can't be created or written to."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

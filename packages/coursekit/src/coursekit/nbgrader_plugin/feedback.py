@@ -11,12 +11,13 @@ from nbformat import NotebookNode
 from nbgrader.converters import BaseConverter
 from nbgrader.preprocessors import GetGrades
 from traitlets import default
+from traitlets.log import get_logger
 
-from coursekit.checks.results import GRADED, KERNEL_DIED, STATUSES, SubmissionResult
+from coursekit.checks.results import STATUSES, Status, SubmissionResult
 from coursekit.course import CourseError, grade_id
 from coursekit.nbgrader_plugin.budget import TooCostly, drawn_apart
 from coursekit.nbgrader_plugin.converters import find_folders
-from coursekit.nbgrader_plugin.folders import course_of
+from coursekit.nbgrader_plugin.folders import Stop, course_of
 from coursekit.nbgrader_plugin.markdown import HighlightedCode, harmless_markdown
 from coursekit.nbgrader_plugin.page import PageParts, Part
 from coursekit.nbgrader_plugin.run import RESULT
@@ -95,9 +96,16 @@ def _page_without_cells(nb: NotebookNode, names: dict[str, Any]) -> str:
     return _rendered(nb, names, replace(_result(nb), notes=[], cells=[]), [], [], NOT_DRAWN)
 
 
+OTHER_VERSION = "This notebook was autograded by another version of coursekit. Run `coursekit autograde`, then this command again."
+
+
 def _result(nb: NotebookNode) -> SubmissionResult:
     kept = nb.metadata.get(RESULT)
-    result = SubmissionResult.from_dict(kept) if kept else SubmissionResult(GRADED)
+    try:
+        result = SubmissionResult.from_dict(kept) if kept else SubmissionResult(Status.GRADED)
+    except ValueError:
+        get_logger().error(OTHER_VERSION)
+        raise Stop(OTHER_VERSION) from None
     return replace(result, notes=_lines(result.notes), cells=_lines(result.cells))
 
 
@@ -116,7 +124,9 @@ def _rendered(
 ) -> str:
     table = rows(nb.cells, result)
     # of what the grader failed on, the notes say more than its status
-    sentence = "" if result.nothing_graded and result.status == KERNEL_DIED else STATUSES[result.status]
+    sentence = (
+        "" if result.nothing_graded and result.status == Status.KERNEL_DIED else STATUSES[result.status]
+    )
     return _TEMPLATES.get_template("feedback.html.j2").render(
         names=names,
         result=result,

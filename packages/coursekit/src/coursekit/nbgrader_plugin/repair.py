@@ -7,7 +7,7 @@ from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import NotebookNode
 from nbgrader.preprocessors import NbGraderPreprocessor
 
-from coursekit.checks.results import MISSING, UNREADABLE, SubmissionResult
+from coursekit.checks.results import Status, SubmissionResult
 from coursekit.course import CourseError
 from coursekit.nbgrader_plugin.folders import course_of, stop
 from coursekit.student.reading import read
@@ -35,11 +35,11 @@ class RepairCells(NbGraderPreprocessor):
         beside = place["set_aside"]
         if handed.notebook is None:
             self.log.warning("%s: %s", names["student"], handed.problem)
-            status = MISSING if handed.missing else UNREADABLE
+            status = Status.MISSING if handed.missing else Status.UNREADABLE
             notebook, kept = deepcopy(released), SubmissionResult(status, notes=[handed.problem, *beside])
         else:
             notebook, notes = repair(handed.notebook, released)
-            kept = SubmissionResult("", notes=handed.notes + notes + beside)
+            kept = SubmissionResult(Status.UNGRADED, notes=handed.notes + notes + beside)
             for note in kept.notes:
                 self.log.warning("%s: %s", names["student"], note)
         notebook.metadata[FOUND] = kept.as_dict()

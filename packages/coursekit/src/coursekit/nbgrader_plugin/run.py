@@ -9,19 +9,19 @@ from nbformat import NotebookNode
 from nbgrader.preprocessors import Execute
 from traitlets import Bool, Bunch, Float, Integer, List, TraitError, Unicode, validate
 
-from coursekit.attempt import REPEAT_BUDGET, Repeats, grade_unless_kept
+from coursekit.attempt import REPEAT_BUDGET, RepeatBudget, grade_unless_cached
 from coursekit.checks.results import SubmissionResult
 from coursekit.course import CourseError, grade_id, is_test_cell
-from coursekit.kept import Results
 from coursekit.kernels import SANDBOX
 from coursekit.nbgrader_plugin.folders import course_of, stop
 from coursekit.nbgrader_plugin.repair import FOUND
 from coursekit.nbgrader_plugin.verdict import verdict_output
 from coursekit.printing import printable
+from coursekit.result_cache import GradingJob, ResultCache
 from coursekit.student.runner import Limits
 
 #: what is left for second tries in this process, by course and assignment
-_repeats: dict[tuple[Path, str], Repeats] = {}
+_budgets: dict[tuple[Path, str], RepeatBudget] = {}
 #: the result in an autograded notebook; written last, so that one that has it is complete
 RESULT = "coursekit"
 
@@ -51,7 +51,7 @@ class RunChecks(Execute):
     ).tag(config=True)
     memory_limit = Integer(2048, min=512, help="MiB of memory that a student kernel may use").tag(config=True)
     student_kernel = Unicode(SANDBOX, help="kernelspec in which submissions run").tag(config=True)
-    fresh = Bool(False, help="take no result from those that were kept").tag(config=True)
+    fresh = Bool(False, help="don't use the result cache").tag(config=True)
 
     @validate("timeout")
     def _time_there_is(self, proposal: Bunch) -> int | None:
@@ -91,16 +91,11 @@ class RunChecks(Execute):
         course = course_of(self.config)
         assignment = course.assignment(names["assignment"])
         released = assignment.released(names["notebook"])
-        return grade_unless_kept(
-            Results(course.root),
-            assignment,
-            nb,
-            names["notebook"],
-            released,
-            self.limits,
-            self.student_kernel,
-            _repeats.setdefault((course.root, assignment.name), Repeats(self.repeat_budget)),
-            lambda kept: not (self.fresh or (self.takes_no_stopped() and kept.stopped)),
+        return grade_unless_cached(
+            GradingJob(assignment, names["notebook"], nb, released, self.limits, self.student_kernel),
+            ResultCache(course.root),
+            _budgets.setdefault((course.root, assignment.name), RepeatBudget(self.repeat_budget)),
+            lambda cached: not (self.fresh or (self.takes_no_stopped() and cached.stopped)),
         )
 
     def takes_no_stopped(self) -> bool:

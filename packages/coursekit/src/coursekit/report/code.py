@@ -5,7 +5,7 @@ from textwrap import dedent
 import nbformat
 
 from coursekit.course import Assignment, find_cell
-from coursekit.grading.folders import RunningCourse
+from coursekit.grading.running_course import RunningCourse
 
 _MOST_LINES, _LONGEST_LINE, _LONGEST_SOURCE = 24, 160, 50_000
 

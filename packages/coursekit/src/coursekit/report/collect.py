@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from coursekit.checks.results import MISSING, CheckResult
+from coursekit.checks.results import CheckResult, Status
 from coursekit.course import Assignment, exercise_name
-from coursekit.grading.folders import RunningCourse
+from coursekit.grading.running_course import RunningCourse
 from coursekit.report.table import NOT_AUTOGRADED, ClassTable, Row, class_table
 from coursekit.student.beside import time_handed_in
 
@@ -80,7 +80,7 @@ def class_results(assignment: Assignment) -> ClassResults:
     with course.alone():  # or a folder might be missing that another command is writing anew
         table = class_table(assignment)
         members = [_member(course, table, row) for row in table.rows]
-    handed_in = [row for row in table.rows if row.status not in (MISSING, NOT_AUTOGRADED)]
+    handed_in = [row for row in table.rows if row.status not in (Status.MISSING, NOT_AUTOGRADED)]
     waiting = sum(row.points.get(name) is None for row in handed_in for name in table.maximum)
     return ClassResults(
         assignment.name, sum(table.maximum.values()), members, list(_checks(table.rows)), waiting

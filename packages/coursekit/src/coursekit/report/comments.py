@@ -7,7 +7,7 @@ from nbgrader.api import Comment, Gradebook, MissingEntry
 
 from coursekit.checks.wrong import same_numbers
 from coursekit.course import Assignment, CourseError
-from coursekit.grading.folders import RunningCourse
+from coursekit.grading.running_course import RunningCourse
 from coursekit.report.data import FOLDER, groups_in
 from coursekit.report.groups import AnswerGroup
 

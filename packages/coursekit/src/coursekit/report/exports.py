@@ -17,7 +17,7 @@ from nbgrader.plugins import ExportPlugin
 from traitlets import Dict, Unicode
 
 from coursekit.course import CourseError
-from coursekit.grading.folders import RunningCourse
+from coursekit.grading.running_course import RunningCourse
 from coursekit.printing import defused
 from coursekit.report.gradescope import results_of
 from coursekit.report.table import Row, class_table

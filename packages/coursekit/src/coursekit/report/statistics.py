@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from coursekit.checks.results import MISSING
+from coursekit.checks.results import Status
 from coursekit.report.collect import Check, ClassResults
 
 #: with fewer students, nothing is said about how well a check tells them apart
@@ -136,7 +136,7 @@ def progress(so_far: Sequence[ClassResults]) -> list[Stage]:
         Stage(
             results.assignment,
             tuple(results.scores),
-            sum(member.status == MISSING for member in results.members),
+            sum(member.status == Status.MISSING for member in results.members),
         )
         for results in so_far
         if results.scores
@@ -157,7 +157,7 @@ def fell_behind(so_far: Sequence[ClassResults]) -> list[FellBehind]:
                 before.setdefault(member.student, []).append((member.score, member.score - middle))
     found = []
     for member in last.members:
-        if member.student in before and (member.score is not None or member.status == MISSING):
+        if member.student in before and (member.score is not None or member.status == Status.MISSING):
             score, standing = np.median(before[member.student], axis=0).tolist()
             now = -np.inf if member.score is None else member.score - float(np.median(last.scores))
             if now < standing - DROP:

@@ -7,7 +7,7 @@ import numpy as np
 
 from coursekit.checks.wrong import NO_OUTPUT
 from coursekit.course import Assignment, CourseError, exercise_name
-from coursekit.grading.folders import RunningCourse
+from coursekit.grading.running_course import RunningCourse
 from coursekit.report.code import answer_code, excerpt
 from coursekit.report.collect import ClassResults, class_results
 from coursekit.report.groups import AnswerGroup, answer_groups, stub

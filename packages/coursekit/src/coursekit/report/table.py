@@ -9,9 +9,9 @@ from nbgrader.api import Assignment as AssignmentEntry
 from nbgrader.api import Grade, Gradebook, MissingEntry, SubmittedAssignment, SubmittedNotebook
 from sqlalchemy.orm import joinedload
 
-from coursekit.checks.results import GRADED, MISSING, SubmissionResult
+from coursekit.checks.results import Status, SubmissionResult
 from coursekit.course import Assignment, exercise_name
-from coursekit.grading.folders import RunningCourse
+from coursekit.grading.running_course import RunningCourse
 from coursekit.kernels import LIMITED
 from coursekit.printing import defused, printable
 
@@ -115,9 +115,9 @@ def _row(
     found = [result for result in results if result is not None]
     if not found:
         handed_in = course.submitted(student, assignment).glob("*.ipynb")
-        return Row(student, NOT_AUTOGRADED if any(handed_in) else MISSING, dict.fromkeys(exercises))
+        return Row(student, NOT_AUTOGRADED if any(handed_in) else Status.MISSING, dict.fromkeys(exercises))
     graded = [value for value in points.values() if value is not None]
-    status = next((result.status for result in found if result.status != GRADED), GRADED)
+    status = next((result.status for result in found if result.status != Status.GRADED), Status.GRADED)
     plain = any(result.kernel == LIMITED for result in found)
     return Row(student, status, points, sum(graded) if graded else None, penalty or 0.0, plain, found)
 

@@ -1,5 +1,6 @@
-"""Results that are kept: what they depend on, and what becomes of a damaged file."""
+"""The result cache: what results depend on, and what happens to a damaged file."""
 
+import json
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -8,13 +9,16 @@ import nbformat
 import pytest
 import torch
 
-from coursekit import kept
-from coursekit.attempt import Repeats, grade_unless_kept
+from coursekit import result_cache
+from coursekit.attempt import RepeatBudget, grade_unless_cached
 from coursekit.checks.reference import Store
 from coursekit.checks.results import CheckResult, ExerciseResult, SubmissionResult
 from coursekit.course import Course, find_cell
-from coursekit.kept import Kept, Key, Results, key_of
+from coursekit.grading.running_course import RunningCourse
 from coursekit.kernels import LIMITED, SANDBOX
+from coursekit.nbgrader_plugin.feedback import _result
+from coursekit.nbgrader_plugin.folders import Stop
+from coursekit.result_cache import CachedResult, CacheKey, GradingJob, ResultCache
 from coursekit.student.runner import Limits
 
 RIGHT, HALF = "def double(x):\n    return 2 * x", "def half(x):\n    return x / 2"
@@ -25,11 +29,11 @@ def key(course, notebook=None, limits=None, kernel=SANDBOX):
     assignment = Course(course.root).assignment("01_double")
     released = assignment.released("double")
     found = notebook or course.answer(RIGHT, HALF)
-    return key_of(assignment, found, "double", released, limits or Limits(), kernel)
+    return GradingJob(assignment, "double", found, released, limits or Limits(), kernel).key
 
 
-def changed(old: Key, new: Key) -> tuple[bool, set[str]]:
-    """Whether all of it is to be graded again, and which exercises are on their own."""
+def changed(old: CacheKey, new: CacheKey) -> tuple[bool, set[str]]:
+    """Whether the whole notebook is graded again, and which exercises have changed checks."""
     return old.submission != new.submission, {
         n for n in new.exercises if new.exercises[n] != old.exercises[n]
     }
@@ -97,7 +101,7 @@ CHANGES: dict[str, tuple[Callable, tuple[bool, set[str]]]] = {
 
 
 @pytest.mark.parametrize("name", CHANGES)
-def test_a_change_has_graded_again_what_depends_on_it(empty_class, name):
+def test_a_change_regrades_what_depends_on_it(empty_class, name):
     change, expected = CHANGES[name]
     before = key(empty_class)
     change(empty_class)
@@ -112,7 +116,7 @@ def test_limits_and_kernel_belong_to_the_key(empty_class):
 
 def test_versions_belong_to_the_key(empty_class, monkeypatch):
     before = key(empty_class)
-    monkeypatch.setattr(kept, "versions", lambda: ["3.99"])
+    monkeypatch.setattr(result_cache, "versions", lambda: ["3.99"])
     assert changed(before, key(empty_class)) == (True, set())
 
 
@@ -139,72 +143,167 @@ def test_the_place_of_the_course_does_not_count(empty_class, tmp_path):
     assert changed(before, key(empty_class)) == (False, set())
 
 
-def made_up(key: Key) -> Kept:
+def made_up(key: CacheKey) -> CachedResult:
     exercises = [
         ExerciseResult(name, [CheckResult("test_it", "It.", 3, "passed")], digest)
         for name, digest in key.exercises.items()
     ]
-    return Kept(SubmissionResult("graded", exercises=exercises, key=key.submission), {1: [{"text": "1"}]})
+    return CachedResult(
+        SubmissionResult("graded", exercises=exercises, key=key.submission), {1: [{"text": "1"}]}
+    )
 
 
-KEY = Key("abc", {"test_a": "1", "test_b": "2"})
+KEY = CacheKey("abc", {"test_a": "1", "test_b": "2"})
 
 
-def test_what_was_kept_is_found_again(tmp_path):
-    results = Results(tmp_path)
-    assert results.find("01", KEY).missing(KEY) == ["test_a", "test_b"]
-    results.keep("01", KEY, made_up(KEY))
-    assert results.find("01", KEY) == made_up(KEY)
-    assert results.find("02", KEY) == results.find("01", replace(KEY, submission="abd")) == Kept()
-    assert results.find("01", KEY).missing(replace(KEY, exercises={"test_a": "1", "test_b": "3"})) == [
-        "test_b"
-    ]
+def test_a_stored_result_is_found_again(tmp_path):
+    cache = ResultCache(tmp_path)
+    assert cache.find("01", KEY).missing(KEY) == ["test_a", "test_b"]
+    cache.store("01", KEY, made_up(KEY))
+    assert cache.find("01", KEY) == made_up(KEY)
+    assert cache.find("02", KEY) == cache.find("01", replace(KEY, submission="abd")) == CachedResult()
+    assert cache.find("01", KEY).missing(replace(KEY, exercises={"test_a": "1", "test_b": "3"})) == ["test_b"]
+
+
+def older(result):
+    result["schema"] = 0
+
+
+def newer(result):
+    result |= {"schema": 99, "percentile": 50}
+
+
+def without_schema(result):
+    del result["schema"]
+
+
+def with_a_field(result):
+    result["exercises"][0]["checks"][0]["color"] = "red"
+
+
+def without_a_field(result):
+    del result["exercises"][0]["checks"][0]["message"]
+
+
+def with_a_wrong_type(result):
+    result["exercises"][0]["checks"][0]["points"] = "three"
+
+
+def with_no_list(result):
+    result["exercises"] = 3
+
+
+def with_an_unknown_status(result):
+    result["status"] = "postponed"
+
+
+CHANGED_RECORDS = [
+    *(older, newer, without_schema, with_a_field, without_a_field),
+    *(with_a_wrong_type, with_no_list, with_an_unknown_status),
+]
+
+
+@pytest.mark.parametrize("change", CHANGED_RECORDS)
+def test_a_record_of_another_version_or_with_other_fields_is_not_used(tmp_path, change):
+    cache = ResultCache(tmp_path)
+    cache.store("01", KEY, made_up(KEY))
+    (path,) = tmp_path.rglob("*.json")
+    stored = json.loads(path.read_text())
+    change(stored["record"]["result"])
+    path.write_text(json.dumps(stored))
+    assert cache.find("01", KEY) == CachedResult()
+    stored["digest"] = result_cache._digest(stored["record"])  # as another version would have written it
+    path.write_text(json.dumps(stored))
+    assert cache.find("01", KEY) == CachedResult()
+    cache.store("01", KEY, made_up(KEY))
+    assert cache.find("01", KEY) == made_up(KEY)
+
+
+GARBAGE = ["", "[]", "{}", "5", "null", "\0\1", '{"record": 3, "digest": ""}', "[" * 100_000]
+
+
+@pytest.mark.parametrize("text", GARBAGE, ids=range(len(GARBAGE)))
+def test_a_file_with_garbage_is_not_used(tmp_path, text):
+    cache = ResultCache(tmp_path)
+    cache.store("01", KEY, made_up(KEY))
+    (path,) = tmp_path.rglob("*.json")
+    path.write_text(text)
+    assert cache.find("01", KEY) == CachedResult()
 
 
 @pytest.mark.parametrize(
-    "damage", [lambda text: text[: len(text) // 2], lambda _: "", lambda _: "[]", lambda _: "{}"]
+    "damage", [lambda data: data[: len(data) // 2], lambda data: data.replace(b"1", b"7")]
 )
-def test_a_damaged_file_counts_as_nothing_and_is_written_anew(tmp_path, damage):
-    results = Results(tmp_path)
-    results.keep("01", KEY, made_up(KEY))
+def test_a_damaged_file_is_not_used(tmp_path, damage):
+    cache = ResultCache(tmp_path)
+    cache.store("01", KEY, made_up(KEY))
     (path,) = tmp_path.rglob("*.json")
-    path.write_text(damage(path.read_text()))
-    assert results.find("01", KEY) == Kept()
-    results.keep("01", KEY, made_up(KEY))
-    assert results.find("01", KEY) == made_up(KEY)
+    path.write_bytes(damage(path.read_bytes()))
+    assert cache.find("01", KEY) == CachedResult()
 
 
-def test_no_other_file_is_left_after_keeping(tmp_path):
-    Results(tmp_path).keep("01", KEY, made_up(KEY))
+def autograded_with(course, result):
+    """An autograded notebook of ann that holds `result`."""
+    folder = course.root / "autograded" / "ann" / "01_double"
+    folder.mkdir(parents=True)
+    notebook = course.answer(RIGHT, HALF)
+    notebook.metadata["coursekit"] = result
+    nbformat.write(notebook, folder / "double.ipynb")
+    return notebook
+
+
+@pytest.mark.parametrize("change", CHANGED_RECORDS)
+def test_an_autograded_notebook_of_another_version_counts_as_not_graded(empty_class, change):
+    """A feedback page can't show it, and says which command to run."""
+    result = made_up(KEY).result.as_dict()
+    change(result)
+    notebook = autograded_with(empty_class, result)
+    assert RunningCourse.open(empty_class.root).result("ann", "01_double", "double") is None
+    with pytest.raises(Stop, match="Run `coursekit autograde`"):
+        _result(notebook)
+
+
+def test_the_result_in_an_autograded_notebook_is_read_as_it_was_written(empty_class):
+    notebook = autograded_with(empty_class, made_up(KEY).result.as_dict())
+    result = RunningCourse.open(empty_class.root).result("ann", "01_double", "double")
+    assert result == _result(notebook) == made_up(KEY).result
+
+
+@pytest.mark.parametrize("garbage", [5, [], "graded", None, {}, {"schema": 1}])
+def test_garbage_in_an_autograded_notebook_counts_as_not_graded(empty_class, garbage):
+    autograded_with(empty_class, garbage)
+    assert RunningCourse.open(empty_class.root).result("ann", "01_double", "double") is None
+
+
+def test_storing_leaves_no_other_file(tmp_path):
+    ResultCache(tmp_path).store("01", KEY, made_up(KEY))
     assert len([path for path in tmp_path.rglob("*") if path.is_file()]) == 1
 
 
-def test_a_graded_exercise_is_put_beside_those_that_were_kept():
+def test_a_newly_graded_exercise_joins_those_from_the_cache():
     newer_key = replace(KEY, exercises={"test_a": "1", "test_b": "3"})
     newer = made_up(newer_key)
     newer.result.exercises = [newer.result.exercises[1]]
     newer.result.exercises[0].checks[0].outcome = "timed out"
     newer.result.status = "timed out"
-    both = made_up(KEY).with_newer(newer, newer_key)
+    both = made_up(KEY).updated(newer, newer_key)
     assert [exercise.grade_id for exercise in both.result.exercises] == ["test_a", "test_b"]
     assert (both.result.earned, both.result.status) == (3, "timed out")
     assert both.missing(newer_key) == []
-    mended = made_up(newer_key)
-    mended.result.exercises = [mended.result.exercises[1]]
-    assert both.with_newer(mended, newer_key).result.status == "graded"
+    fixed = made_up(newer_key)
+    fixed.result.exercises = [fixed.result.exercises[1]]
+    assert both.updated(fixed, newer_key).result.status == "graded"
 
 
-def test_grading_takes_what_is_kept_and_gives_the_cells_their_outputs(empty_class):
+def test_grading_uses_the_cache_and_fills_in_the_outputs(empty_class):
     assignment = empty_class.assignment
     released = assignment.released("double")
-    results = Results(empty_class.root)
+    cache = ResultCache(empty_class.root)
 
     def grade(fresh=False):
         notebook = empty_class.answer("print('hello')\n" + RIGHT, HALF)
-        usable = (lambda kept: False) if fresh else (lambda kept: True)
-        found = grade_unless_kept(
-            results, assignment, notebook, "double", released, Limits(), SANDBOX, Repeats(), usable
-        )
+        job = GradingJob(assignment, "double", notebook, released, Limits(), SANDBOX)
+        found = grade_unless_cached(job, cache, RepeatBudget(), lambda cached: not fresh)
         return found, find_cell(notebook, "double").outputs, empty_class.gradings()
 
     first, outputs, graded = grade()

@@ -1,4 +1,4 @@
-"""A running course as nbgrader has it: folders, settings, gradebook."""
+"""A course that is running in nbgrader: its folders, settings and gradebook."""
 
 import contextlib
 import fcntl
@@ -14,13 +14,14 @@ from nbgrader.api import Gradebook
 from nbgrader.coursedir import CourseDirectory
 from sqlalchemy.exc import SQLAlchemyError
 from traitlets import TraitError
-from traitlets.config import Config, PyFileConfigLoader
+from traitlets.config import Config
+from traitlets.config.loader import PyFileConfigLoader
 
 from coursekit.checks.results import SubmissionResult
 from coursekit.course import Assignment, Course, CourseError
-from coursekit.kept import FOLDER
 from coursekit.nbgrader_plugin.folders import beside_of, handed_in, rename_students, usable_name
 from coursekit.nbgrader_plugin.run import RESULT, RunChecks
+from coursekit.result_cache import FOLDER
 from coursekit.student.beside import time_handed_in
 
 if TYPE_CHECKING:  # it imports all of nbgrader's commands
@@ -29,7 +30,7 @@ if TYPE_CHECKING:  # it imports all of nbgrader's commands
 
 @dataclass
 class RunningCourse:
-    """The course folder `root`, with what `nbgrader_config.py` says there."""
+    """A course folder with the settings of its `nbgrader_config.py`."""
 
     root: Path
     folders: CourseDirectory
@@ -38,23 +39,23 @@ class RunningCourse:
 
     @classmethod
     def open(cls, root: Path) -> "RunningCourse":
-        """The course folder `root`.
+        """The course in the folder `root`.
 
         Raises:
-            CourseError: its nbgrader_config.py stops with an error, or a setting has the wrong type.
+            CourseError: its nbgrader_config.py raises an error, or a setting has the wrong type.
         """
         config = _configuration(root / "nbgrader_config.py")
         log = logging.getLogger(__name__)
-        log.setLevel(logging.CRITICAL)  # what nbgrader has to tell stands in its results
+        log.setLevel(logging.CRITICAL)  # nbgrader's messages are in its results
         try:
-            RunChecks(config=config)  # which raises for a setting of the wrong type
+            RunChecks(config=config)  # raises TraitError for a setting of the wrong type
             return cls(root, CourseDirectory(config=config, root=str(root)), config, log)
         except TraitError as error:
             raise CourseError(f"{root / 'nbgrader_config.py'}: {error}") from error
 
     @classmethod
     def of(cls, app: "NbGrader") -> "RunningCourse":
-        """The course in which a command of nbgrader's runs."""
+        """The course in which an nbgrader command runs."""
         return cls(Path(app.coursedir.root), app.coursedir, app.config, app.log)
 
     def assignment(self, name: str) -> Assignment:
@@ -62,7 +63,7 @@ class RunningCourse:
         return Course(self.root, *names).assignment(name)
 
     def gradebook(self) -> Gradebook:
-        """nbgrader's database, to be used in a `with` statement."""
+        """nbgrader's database, for a `with` statement."""
         path = self.root / "gradebook.db"
         if self.folders.db_url == f"sqlite:///{path}" and not path.exists():
             raise CourseError(
@@ -80,13 +81,13 @@ class RunningCourse:
             raise CourseError(f"the gradebook {self.folders.db_url} can't be opened: {reason}") from error
 
     def assignments(self) -> set[str]:
-        """The assignments that the gradebook knows: those that were generated."""
+        """The assignments in the gradebook: those that were generated."""
         with self.gradebook() as gradebook:
             return {entry.name for entry in gradebook.assignments}
 
     @contextlib.contextmanager
     def alone(self) -> Iterator[None]:
-        """Wait until no other command of coursekit writes here. The lock goes with the process that holds it."""
+        """Wait until no other coursekit command writes here. The lock ends with the process that holds it."""
         path = self.root / FOLDER / "writing"
         path.parent.mkdir(exist_ok=True)
         with path.open("a") as file:
@@ -94,45 +95,49 @@ class RunningCourse:
             yield
 
     def submitted(self, student: str, assignment: str) -> Path:
-        """The folder in which a student's submission lies, whether it is there or not."""
+        """The folder of a student's submission, which may not exist."""
         return self._place(self.folders.submitted_directory, student, assignment)
 
     def autograded(self, student: str, assignment: str) -> Path:
         return self._place(self.folders.autograded_directory, student, assignment)
 
     def handed_in(self, assignment: str = "*") -> list[str]:
-        """Everybody with a folder for the assignment among the submissions, or for any."""
+        """Students with a submission folder for the assignment, by default for any assignment."""
         return handed_in(self.folders, assignment)
 
     def rename_students(self, assignment: str) -> list[str]:
-        """Give submission folders names that the gradebook can keep, and a sentence for each."""
+        """Rename submission folders whose names the gradebook can't store; returns a sentence for each."""
         return rename_students(self.folders, assignment)
 
     def gradable(self, students: list[str]) -> list[str]:
-        """Those whose names the gradebook can keep, after `rename_students` has reported the others."""
+        """The students whose names the gradebook can store; `rename_students` reports the others."""
         return [student for student in students if usable_name(student) == student]
 
     def set_aside(self, student: str, assignment: str) -> list[str]:
-        """Move away what lies beside a student's notebook and can't be copied; a sentence for each thing.
+        """Move away files in a submission that can't be copied; returns a sentence for each.
 
         Raises:
-            OSError: it can't be moved.
+            OSError: one can't be moved.
         """
         return beside_of(self.folders, self.submitted(student, assignment), assignment).set_aside()
 
     def result(self, student: str, assignment: str, notebook: str) -> SubmissionResult | None:
-        """What was written into the autograded notebook; None if it is not there, or not complete."""
+        """The result in the autograded notebook.
+
+        None if there is none, or it is damaged or of another schema version.
+        """
         path = self.autograded(student, assignment) / f"{notebook}.ipynb"
         try:
-            kept = json.loads(path.read_text(encoding="utf-8"))["metadata"][RESULT]
-            return SubmissionResult.from_dict(kept)
-        except (OSError, ValueError, KeyError, TypeError):
+            stored = json.loads(path.read_text(encoding="utf-8"))["metadata"][RESULT]
+            return SubmissionResult.from_dict(stored)
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
             return None
 
     def is_newer(self, student: str, assignment: str) -> bool:
-        """True if the submission was handed in anew since it was autograded.
+        """True if the submission was handed in again after it was autograded.
 
-        nbgrader's time stamps say so or, where these are the same, the files': somebody put one there by hand.
+        This compares nbgrader's time stamps or, if these are equal, the times of the files, which may have been
+        copied there.
         """
         folders = self.submitted(student, assignment), self.autograded(student, assignment)
         new, old = map(time_handed_in, folders)
@@ -151,8 +156,9 @@ def _configuration(path: Path) -> Config:
     if not path.exists():
         return Config()
     try:
-        return PyFileConfigLoader(path.name, path=str(path.parent)).load_config()
-    except Exception as error:  # whatever the instructor's own lines raise
+        config: Config = PyFileConfigLoader(path.name, path=str(path.parent)).load_config()
+        return config
+    except Exception as error:  # the instructor's lines may raise anything
         lines = [
             frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)
         ]

@@ -1,0 +1,226 @@
+"""The result cache: results stored by a hash of the submission, its checks, and the versions that graded it.
+
+Grading the same submission again takes its results from here. When a check has changed, only its exercise is graded
+again.
+"""
+
+import hashlib
+import importlib.metadata
+import json
+import os
+import platform
+import tempfile
+from dataclasses import asdict, dataclass, field, replace
+from functools import cache, cached_property, lru_cache
+from pathlib import Path
+from typing import Any
+
+import torch
+from nbformat import NotebookNode
+
+from coursekit.checks.reference import Store
+from coursekit.checks.results import ExerciseResult, Status, SubmissionResult
+from coursekit.checks.run import Graded, check_files
+from coursekit.checks.variants import mistakes_of
+from coursekit.course import Assignment, grade_id
+from coursekit.student.runner import Limits
+
+FOLDER = ".coursekit"
+_VERSIONS_OF = ("torch", "numpy", "ipykernel", "pytest")
+_VARIANTS = ("mistakes", "alternatives")
+#: from harmless to severe
+_SEVERITY = (Status.GRADED, Status.PARTLY_GRADED, Status.TIMED_OUT, Status.KERNEL_DIED)
+_FileStamp = tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class CacheKey:
+    """Hashes of what a result depends on: `submission` for the whole notebook, `exercises` for each exercise."""
+
+    submission: str
+    exercises: dict[str, str]
+
+
+@dataclass(frozen=True)
+class GradingJob:
+    """A repaired notebook, the notebook that was released, and the settings to grade it with.
+
+    Args:
+        name: the notebook's name, without folder and suffix.
+    """
+
+    assignment: Assignment
+    name: str
+    notebook: NotebookNode
+    released: NotebookNode
+    limits: Limits
+    kernel_name: str
+
+    @cached_property
+    def key(self) -> CacheKey:
+        """The hashes of what the result will depend on.
+
+        Raises:
+            CourseError: a test cell has no check file, or mistakes.py can't be read.
+        """
+        assignment = self.assignment
+        data_files = [(path.name, _digest_of_files(path)) for path in assignment.handed_out()]
+        cells = _cells(self.notebook), _cells(self.released)
+        limits = asdict(self.limits)
+        helpers = sorted(
+            path
+            for path in assignment.checks.glob("*.py")
+            if not path.name.startswith("test_") and path.stem not in _VARIANTS
+        )
+        common = [(path.name, _digest_of_files(path)) for path in helpers]
+        return CacheKey(
+            _digest([self.name, *cells, data_files, limits, self.kernel_name, versions()]),
+            {
+                file.stem: _digest([_digest_of_files(file), common, _recorded(assignment, file.stem)])
+                for file in check_files(assignment, self.notebook)
+            },
+        )
+
+
+@dataclass
+class CachedResult:
+    """The result of one notebook, and the outputs of its cells by index."""
+
+    result: SubmissionResult = field(default_factory=lambda: SubmissionResult(Status.UNGRADED))
+    outputs: dict[int, list[dict[str, Any]]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, graded: Graded, notebook: NotebookNode, key: CacheKey) -> "CachedResult":
+        """What to store of a notebook that has just been graded."""
+        exercises = [replace(e, key=key.exercises[e.grade_id]) for e in graded.result.exercises]
+        outputs = {
+            index: list(cell.outputs)
+            for index, cell in enumerate(notebook.cells)
+            if cell.cell_type == "code" and cell.outputs
+        }
+        return cls(replace(graded.result, exercises=exercises, key=key.submission), outputs)
+
+    @property
+    def stopped(self) -> bool:
+        """True if some code was stopped or ended its process, so that grading it again may help."""
+        outcomes = {check.outcome for exercise in self.result.exercises for check in exercise.checks}
+        stopped = {"timed out", "kernel died"}
+        return self.result.status in stopped or not stopped.isdisjoint(outcomes)
+
+    def missing(self, key: CacheKey) -> list[str]:
+        """The exercises to grade: those that aren't here or whose checks have changed."""
+        keys = {exercise.grade_id: exercise.key for exercise in self.result.exercises}
+        return [name for name, digest in key.exercises.items() if keys.get(name) != digest]
+
+    def updated(self, newer: "CachedResult", key: CacheKey) -> "CachedResult":
+        """Replace the exercises that `newer` has; the order is that of `key`."""
+        new = {exercise.grade_id: exercise for exercise in newer.result.exercises}
+        carried = [exercise for exercise in self.result.exercises if exercise.grade_id not in new]
+        exercises = new | {exercise.grade_id: exercise for exercise in carried}
+        found = [exercises[name] for name in key.exercises if name in exercises]
+        status = _status(newer.result.status, self.result.status, carried)
+        return CachedResult(replace(newer.result, exercises=found, status=status), newer.outputs)
+
+    def put_outputs_into(self, notebook: NotebookNode) -> None:
+        for index, outputs in self.outputs.items():
+            notebook.cells[index].outputs = [NotebookNode(output) for output in outputs]
+
+
+class ResultCache:
+    """The cached results of a course: one file per graded notebook, in `.coursekit/results`."""
+
+    def __init__(self, root: Path) -> None:
+        self._folder = root / FOLDER / "results"
+
+    def find(self, assignment: str, key: CacheKey) -> CachedResult:
+        """The stored result; an ungraded one if there is none, or it is damaged or of another schema version."""
+        try:
+            stored = json.loads(self._path(assignment, key).read_text(encoding="utf-8"))
+            record = stored["record"]
+            if stored["digest"] != _digest(record):
+                return CachedResult()
+            outputs = {int(index): outputs for index, outputs in record["outputs"].items()}
+            return CachedResult(SubmissionResult.from_dict(record["result"]), outputs)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            return CachedResult()
+
+    def store(self, assignment: str, key: CacheKey, cached: CachedResult) -> None:
+        """Write the file atomically, so that a killed command leaves no partial file."""
+        path = self._path(assignment, key)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        outputs = {str(index): outputs for index, outputs in cached.outputs.items()}
+        record = {"result": cached.result.as_dict(), "outputs": outputs}
+        with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8") as file:
+            json.dump({"digest": _digest(record), "record": record}, file)
+        os.replace(file.name, path)
+
+    def _path(self, assignment: str, key: CacheKey) -> Path:
+        return self._folder / assignment / f"{key.submission}.json"
+
+
+@cache
+def versions() -> list[str]:
+    """The versions that grades depend on: Python, some packages, and a hash of coursekit's sources."""
+    own = Path(__file__).parent
+    return [
+        f"Python {platform.python_version()}",
+        *(f"{name} {importlib.metadata.version(name)}" for name in _VERSIONS_OF),
+        "coursekit "
+        + _digest(sorted([str(path.relative_to(own)), _digest_of_files(path)] for path in own.rglob("*.py"))),
+    ]
+
+
+def _cells(notebook: NotebookNode) -> list[list[Any]]:
+    return [
+        [cell.cell_type, grade_id(cell), cell.metadata.get("tags", []), cell.source]
+        for cell in notebook.cells
+    ]
+
+
+def _recorded(assignment: Assignment, exercise: str) -> str:
+    """A digest of an exercise's recorded tensors and known mistakes."""
+    files = tuple((path, _stamp(path)) for path in sorted(assignment.checks.iterdir()) if path.is_file())
+    return _recorded_by_exercise(assignment, files).get(exercise, "")
+
+
+@lru_cache(64)
+def _recorded_by_exercise(
+    assignment: Assignment, files: tuple[tuple[Path, _FileStamp], ...]
+) -> dict[str, str]:
+    parts: dict[str, list[Any]] = {}
+    for key, tensor in sorted(Store.load(assignment.checks).tensors.items()):
+        data = tensor.contiguous().flatten().view(torch.uint8).numpy().tobytes()
+        kind = [key, str(tensor.dtype), list(tensor.shape), hashlib.sha256(data).hexdigest()]
+        parts.setdefault(key.split("::")[0], []).append(kind)
+    for mistake in mistakes_of(assignment):
+        parts.setdefault(mistake.exercise, []).append([mistake.name, mistake.sentence])
+    return {exercise: _digest(found) for exercise, found in parts.items()}
+
+
+def _digest_of_files(path: Path) -> str:
+    if path.is_dir():
+        inside = sorted(other for other in path.rglob("*") if other.is_file())
+        return _digest([[str(other.relative_to(path)), _digest_of_files(other)] for other in inside])
+    return _digest_of_file(path, _stamp(path))
+
+
+@lru_cache(4096)
+def _digest_of_file(path: Path, stamp: _FileStamp) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _stamp(path: Path) -> _FileStamp:
+    """Changes when the file changes."""
+    found = path.stat()
+    return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+def _digest(parts: object) -> str:
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def _status(newest: Status, older: Status, carried: list[ExerciseResult]) -> Status:
+    """The more severe status; the older one counts only if a carried exercise shows what caused it."""
+    outcomes = {check.outcome for exercise in carried for check in exercise.checks}
+    shown = older in _SEVERITY and outcomes & {"blocked", "timed out", "kernel died"}
+    return max(newest, older if shown else newest, key=_SEVERITY.index)
