@@ -99,14 +99,14 @@ def test_only_the_scratch_folders_can_be_written(kernel):
     """
     (found,) = run(kernel, "\n".join(line[4:] for line in source.splitlines()))
     assert {folder for folder in eval(found) if not folder.startswith("/home/user/")} == set(
-        bubblewrap.writable()
+        bubblewrap.writable_folders()
     )
 
 
 def test_python_is_found_inside_even_if_it_lies_in_the_folder_for_temporary_files(monkeypatch):
     monkeypatch.setattr(sys, "prefix", "/tmp/course/.venv")
-    assert bubblewrap.writable() == ["/home/user", "/dev/shm", "/run/kernel"]
-    assert "--tmpfs /tmp" not in " ".join(bubblewrap.command("warm", 1))
+    assert bubblewrap.writable_folders() == ["/home/user", "/dev/shm", "/run/kernel"]
+    assert "--tmpfs /tmp" not in " ".join(bubblewrap.bubblewrap_command("warm", 1))
 
 
 @pytest.mark.parametrize("manager", [SANDBOX, COLD, LIMITED], indirect=True)
@@ -167,13 +167,13 @@ def test_where_no_warm_start_is_possible_kernels_start_cold(monkeypatch):
 def test_without_bubblewrap_nothing_is_started_and_one_sentence_says_what_to_install(monkeypatch):
     start.stop_servers()
     monkeypatch.setattr(shutil, "which", lambda name: None)
-    bubblewrap.problem.cache_clear()
+    bubblewrap.sandbox_problem.cache_clear()
     try:
         with pytest.raises(bubblewrap.SandboxError, match=r"apt-get install bubblewrap"):
             run(SANDBOX, "1")
         assert run(LIMITED, "print(1)") == ["1"]
     finally:
-        bubblewrap.problem.cache_clear()
+        bubblewrap.sandbox_problem.cache_clear()
 
 
 def test_the_event_loop_goes_on_while_a_kernel_starts():

@@ -146,7 +146,7 @@ def test_the_cgroup_of_a_process_is_found_if_it_is_a_kernel_s(mount, monkeypatch
 
 def test_a_kernel_is_enclosed_before_its_first_cell_and_released_at_its_end(mount, monkeypatch):
     groups = Tree(mount, "/", managed=True)
-    monkeypatch.setattr(sandboxed.cgroup, "problem", lambda: "")
+    monkeypatch.setattr(sandboxed.cgroup, "cgroups_problem", lambda: "")
     monkeypatch.setattr(sandboxed.cgroup, "cgroups", lambda: groups)
     manager = KernelManager(kernel_name=SANDBOX, transport="ipc")
     manager.start_kernel()

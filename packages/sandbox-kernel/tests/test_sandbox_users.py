@@ -14,10 +14,10 @@ from nbformat import v4
 
 from sandbox_kernel import COLD, SANDBOX, sandboxed, start, users
 from sandbox_kernel.start import StartFailed
-from sandbox_kernel.users import FIRST, UNPRIVILEGED, KernelUser
+from sandbox_kernel.users import FIRST, NOBODY, KernelUser
 
 IN_SANDBOX = pytest.mark.parametrize("kernel", [SANDBOX, COLD])
-AS_ROOT = pytest.mark.skipif(os.geteuid() != 0 or bool(users.problem()), reason="needs root")
+AS_ROOT = pytest.mark.skipif(os.geteuid() != 0 or bool(users.user_ids_problem()), reason="needs root")
 
 
 def printed(kernel: str, source: str) -> str:
@@ -50,12 +50,12 @@ def test_the_files_of_a_kernel_belong_to_its_user():
 def test_an_id_is_given_once_until_it_is_released(monkeypatch):
     monkeypatch.setattr(users, "COUNT", 3)
     monkeypatch.setattr(users, "_TRIES", 3)
-    taken = [users.take() for _ in range(4)]
+    taken = [users.take_user() for _ in range(4)]
     numbers = {user.number for user in taken[:3]}
     assert numbers == {FIRST, FIRST + 1, FIRST + 2}
-    assert taken[3].number == UNPRIVILEGED  # there is none left
+    assert taken[3].number == NOBODY  # there is none left
     taken[0].release()
-    again = users.take()
+    again = users.take_user()
     assert again.number == taken[0].number
     for user in [again, *taken]:
         user.release()
@@ -65,15 +65,15 @@ def test_an_id_is_given_once_until_it_is_released(monkeypatch):
 def test_an_id_is_free_again_when_the_process_that_took_it_has_died(monkeypatch):
     monkeypatch.setattr(users, "COUNT", 1)
     monkeypatch.setattr(users, "_TRIES", 1)
-    lines = "from sandbox_kernel import users; users.COUNT = users._TRIES = 1; print(users.take().number, flush=True); input()"
+    lines = "from sandbox_kernel import users; users.COUNT = users._TRIES = 1; print(users.take_user().number, flush=True); input()"
     with subprocess.Popen(
         [sys.executable, "-c", lines], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as other:
         assert int(other.stdout.readline()) == FIRST
-        assert users.take().number == UNPRIVILEGED
+        assert users.take_user().number == NOBODY
         other.kill()
         other.wait()
-    user = users.take()
+    user = users.take_user()
     assert user.number == FIRST
     user.release()
 
@@ -95,10 +95,10 @@ def test_a_container_without_these_ids_is_recognized(table, found):
 
 
 def test_where_ids_can_t_be_had_kernels_are_nobody(monkeypatch):
-    monkeypatch.setattr(users, "problem", lambda: "no ids in this test")
-    assert users.take() == KernelUser(UNPRIVILEGED)
+    monkeypatch.setattr(users, "user_ids_problem", lambda: "no ids in this test")
+    assert users.take_user() == KernelUser(NOBODY)
     if os.geteuid() == 0:
-        assert printed(SANDBOX, "import os; print(os.getuid())") == str(UNPRIVILEGED)
+        assert printed(SANDBOX, "import os; print(os.getuid())") == str(NOBODY)
 
 
 @IN_SANDBOX
@@ -186,7 +186,7 @@ def test_a_failed_start_leaves_no_id_taken(monkeypatch):
     monkeypatch.setattr(sandboxed, "start_warm", _refuse)
     monkeypatch.setattr(sandboxed, "start_cold", _refuse)
     monkeypatch.setattr(os, "geteuid", lambda: 0)
-    monkeypatch.setattr(users, "take", lambda: KernelUser(FIRST))
+    monkeypatch.setattr(users, "take_user", lambda: KernelUser(FIRST))
     with contextlib.suppress(StartFailed), asyncio.Runner() as runner:
         runner.run(asyncio.to_thread(sandboxed.SandboxProvisioner()._start, {}))
     assert released == [FIRST]

@@ -1,4 +1,4 @@
-"""What the processes of a kernel have used: processor time, time spent in the queue for it, memory."""
+"""What the processes of a kernel have used: CPU time, time spent waiting for a CPU, memory."""
 
 import contextlib
 import os
@@ -12,7 +12,7 @@ import psutil
 _PROC = Path("/proc")
 _TICK = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
 _PAGE = os.sysconf("SC_PAGESIZE") if hasattr(os, "sysconf") else 4096
-#: places in /proc/<pid>/stat behind the name: time of the process and of its children that have ended
+#: fields of /proc/<pid>/stat after the name: times of the process and of its children that have ended
 _TIMES = slice(11, 15)
 
 
@@ -20,38 +20,38 @@ _TIMES = slice(11, 15)
 class Usage:
     """Seconds that a kernel's processes have used since they started.
 
-    `queued` is the time in which they were ready to run but another process had the processor; None where
-    the system doesn't say.
+    `queued` is the time in which they were ready to run but other processes had the CPU; None if the system
+    doesn't report it.
     """
 
     cpu: float = 0.0
     queued: float | None = 0.0
 
     def __add__(self, other: "Usage") -> "Usage":
-        unknown = self.queued is None or other.queued is None
-        return Usage(self.cpu + other.cpu, None if unknown else self.queued + other.queued)
+        queued = None if self.queued is None or other.queued is None else self.queued + other.queued
+        return Usage(self.cpu + other.cpu, queued)
 
 
 class Family(Protocol):
     """A process and all its descendants."""
 
     def usage(self) -> Usage:
-        """Processor time so far; what has been counted once stays counted."""
+        """Return the time used so far; it never decreases."""
 
     def memory(self, limit: int) -> int:
-        """Bytes in memory. What several of the processes share counts once if the simple sum exceeds `limit`."""
+        """Return the resident bytes. Shared pages count once if the plain sum exceeds `limit`."""
 
 
 def family_of(pid: int, cgroup: Path | None = None) -> Family:
-    """The family of a process of this machine, which has this cgroup to itself if any."""
+    """Return the family of a process; `cgroup` is a cgroup that contains nothing else, if there is one."""
     return LinuxFamily(pid, cgroup) if (_PROC / str(pid) / "stat").exists() else PortableFamily(pid)
 
 
 class LinuxFamily:
     """Reads /proc; see proc(5).
 
-    The kernel is the first process of its namespace (or bubblewrap is), so it adopts whatever leaves its parent.
-    What a process used that nobody waited for is lost with it, unless a cgroup has counted it.
+    The kernel (or bubblewrap) is the first process of its namespace, so it adopts orphans. The time of a child that
+    nobody waited for is lost when it ends, unless a cgroup counts it.
     """
 
     def __init__(self, pid: int, cgroup: Path | None = None) -> None:
@@ -68,12 +68,11 @@ class LinuxFamily:
                 for task in (process / "task").iterdir():
                     queued += int((task / "schedstat").read_text().split()[1])
                     known = True
-        self._cpu = max(self._cpu, ticks / _TICK, self._counted())
+        self._cpu = max(self._cpu, ticks / _TICK, self._cgroup_seconds())
         self._queued = max(self._queued, queued / 1e9)
         return Usage(self._cpu, self._queued if known or self._queued else None)
 
-    def _counted(self) -> float:
-        """Seconds by the cgroup's count."""
+    def _cgroup_seconds(self) -> float:
         with contextlib.suppress(OSError, ValueError):
             for line in (self._cgroup / "cpu.stat").read_text().splitlines() if self._cgroup else ():
                 if line.startswith("usage_usec "):
@@ -103,7 +102,7 @@ def _resident(process: Path) -> int:
 
 
 def _proportional(process: Path) -> int:
-    """Resident bytes, those of a shared page divided by the number of processes that share it."""
+    """Return the resident bytes, with each shared page divided by the number of processes that share it."""
     with contextlib.suppress(OSError, ValueError):
         for line in (process / "smaps_rollup").read_text().splitlines():
             if line.startswith("Pss:"):
@@ -112,7 +111,7 @@ def _proportional(process: Path) -> int:
 
 
 class PortableFamily:
-    """For systems without /proc. Time in the queue is unknown there."""
+    """For systems without /proc, where the time in the queue is unknown."""
 
     def __init__(self, pid: int) -> None:
         self._process = psutil.Process(pid)
