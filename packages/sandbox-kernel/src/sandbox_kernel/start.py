@@ -81,6 +81,8 @@ class Server:
         with theirs:
             process = subprocess.Popen(
                 server_command(mode, scratch, list(modules)),
+                # bubblewrap clears the environment of Python, but its own can be read inside, in /proc/1/environ
+                env={"PATH": os.environ.get("PATH", os.defpath)},
                 stdin=theirs.fileno(),
                 stdout=subprocess.DEVNULL,
                 stderr=errors,
