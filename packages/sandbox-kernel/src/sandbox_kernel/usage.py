@@ -5,7 +5,6 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 import psutil
 
@@ -32,23 +31,8 @@ class Usage:
         return Usage(self.cpu + other.cpu, queued)
 
 
-class Family(Protocol):
-    """A process and all its descendants."""
-
-    def usage(self) -> Usage:
-        """Return the time used so far; it never decreases."""
-
-    def memory(self, limit: int) -> int:
-        """Return the resident bytes. Shared pages count once if the plain sum exceeds `limit`."""
-
-
-def family_of(pid: int, cgroup: Path | None = None) -> Family:
-    """Return the family of a process; `cgroup` is a cgroup that contains nothing else, if there is one."""
-    return LinuxFamily(pid, cgroup) if (_PROC / str(pid) / "stat").exists() else PortableFamily(pid)
-
-
 class LinuxFamily:
-    """Reads /proc; see proc(5).
+    """A process and all its descendants, by /proc; see proc(5).
 
     The kernel (or bubblewrap) is the first process of its namespace, so it adopts orphans. The time of a child that
     nobody waited for is lost when it ends, unless a cgroup counts it.
@@ -60,6 +44,7 @@ class LinuxFamily:
         self._cpu = self._queued = 0.0
 
     def usage(self) -> Usage:
+        """Return the time used so far; it never decreases."""
         ticks, queued, known = 0, 0, False
         for process in self._members():
             with contextlib.suppress(OSError, ValueError):
@@ -80,6 +65,7 @@ class LinuxFamily:
         return 0.0
 
     def memory(self, limit: int) -> int:
+        """Return the resident bytes. Shared pages count once if the plain sum exceeds `limit`."""
         members = list(self._members())
         used = sum(map(_resident, members))
         return used if used <= limit else sum(map(_proportional, members))
@@ -111,7 +97,7 @@ def _proportional(process: Path) -> int:
 
 
 class PortableFamily:
-    """For systems without /proc, where the time in the queue is unknown."""
+    """A process and all its descendants, without /proc: the time in the queue is unknown."""
 
     def __init__(self, pid: int) -> None:
         self._process = psutil.Process(pid)
@@ -137,3 +123,11 @@ class PortableFamily:
         with contextlib.suppress(psutil.Error):
             return [self._process, *self._process.children(recursive=True)]
         return []
+
+
+Family = LinuxFamily | PortableFamily
+
+
+def family_of(pid: int, cgroup: Path | None = None) -> Family:
+    """Return the family of a process; `cgroup` is a cgroup that contains nothing else, if there is one."""
+    return LinuxFamily(pid, cgroup) if (_PROC / str(pid) / "stat").exists() else PortableFamily(pid)

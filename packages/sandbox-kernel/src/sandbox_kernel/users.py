@@ -4,6 +4,7 @@ An id is reserved by a lock on one byte of a file, so two programs on the same m
 lock ends with the process that holds it.
 """
 
+import contextlib
 import fcntl
 import grp
 import os
@@ -80,12 +81,10 @@ def _lock(file: int, kind: int, offset: int) -> bool:
 
 def _in_use(number: int) -> bool:
     """Whether an account, a group or a range of subordinate ids has this number."""
-    for look_up in (lambda: pwd.getpwuid(number), lambda: grp.getgrgid(number)):
-        try:
-            look_up()
-        except KeyError:
-            continue
-        return True
+    for look_up in (pwd.getpwuid, grp.getgrgid):
+        with contextlib.suppress(KeyError):
+            look_up(number)
+            return True
     return any(first <= number < first + count for first, count in _subordinate())
 
 
