@@ -46,10 +46,10 @@ def test_without_bubblewrap_it_says_what_to_install_and_the_exit_code_is_1(gener
 
 def test_what_the_sandbox_has_here_is_one_line_each(tmp_path, monkeypatch):
     monkeypatch.setattr(machine, "_kernel", lambda name: Finding(name, "ok", "not started in this test"))
-    monkeypatch.setattr(bubblewrap, "problem", lambda: "")
+    monkeypatch.setattr(bubblewrap, "sandbox_problem", lambda: "")
     monkeypatch.setattr(platform, "machine", lambda: "x86_64")
-    monkeypatch.setattr(users, "problem", lambda: "")
-    monkeypatch.setattr(cgroup, "problem", lambda: "no cgroups in this test")
+    monkeypatch.setattr(users, "user_ids_problem", lambda: "")
+    monkeypatch.setattr(cgroup, "cgroups_problem", lambda: "no cgroups in this test")
     lines = {finding.what: finding for finding in examine_machine(tmp_path)}
     assert "calls are allowed on x86_64" in lines["system calls"].found
     assert lines["user ids"].found.startswith("one for each kernel, from ")
@@ -61,11 +61,11 @@ def test_what_the_sandbox_has_here_is_one_line_each(tmp_path, monkeypatch):
 
 def test_what_the_sandbox_lacks_here_is_a_note_and_nothing_is_missing(tmp_path, monkeypatch):
     monkeypatch.setattr(machine, "_kernel", lambda name: Finding(name, "ok", "not started in this test"))
-    monkeypatch.setattr(bubblewrap, "problem", lambda: "")
+    monkeypatch.setattr(bubblewrap, "sandbox_problem", lambda: "")
     monkeypatch.setattr(platform, "machine", lambda: "riscv64")
-    monkeypatch.setattr(users, "problem", lambda: "only root can")
+    monkeypatch.setattr(users, "user_ids_problem", lambda: "only root can")
     made = SimpleNamespace(controllers=["memory", "pids"], folder="/sys/fs/cgroup/grading.scope")
-    monkeypatch.setattr(cgroup, "problem", lambda: "")
+    monkeypatch.setattr(cgroup, "cgroups_problem", lambda: "")
     monkeypatch.setattr(cgroup, "cgroups", lambda: made)
     lines = {finding.what: finding for finding in examine_machine(tmp_path)}
     assert (lines["system calls"].state, lines["user ids"].state) == ("note", "note")
@@ -76,7 +76,7 @@ def test_what_the_sandbox_lacks_here_is_a_note_and_nothing_is_missing(tmp_path, 
 def test_packages_of_the_wrong_version_are_named(tmp_path, monkeypatch):
     wanted = ["numpy>=999", "no-such-thing>=1", "pytest>=8", "not-asked-for; extra == 'cluster'"]
     monkeypatch.setattr(importlib.metadata, "requires", lambda name: wanted)
-    monkeypatch.setattr(bubblewrap, "problem", lambda: "no sandbox in this test")
+    monkeypatch.setattr(bubblewrap, "sandbox_problem", lambda: "no sandbox in this test")
     (finding,) = found(examine_machine(tmp_path), "packages")
     assert finding.needed
     assert (
@@ -172,6 +172,6 @@ def test_a_gradebook_of_an_older_nbgrader_is_told(generated):
 
 
 def test_any_folder_gets_an_answer_and_no_traceback(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(bubblewrap, "problem", lambda: "no sandbox in this test")
+    monkeypatch.setattr(bubblewrap, "sandbox_problem", lambda: "no sandbox in this test")
     assert main(["--course-dir", str(tmp_path), "doctor"]) == 1
     assert "has no nbgrader_config.py" in capsys.readouterr().out

@@ -1,27 +1,24 @@
-"""The list of system calls, asked in a kernel: each call of a table, and what the system answers."""
+"""The list of system calls: a kernel makes each call of a table, and the answers are compared."""
 
 import json
 import platform
 from pathlib import Path
 
 import pytest
-from nbclient import NotebookClient
-from nbformat import v4
 
 from sandbox_kernel import COLD, SANDBOX
 from sandbox_kernel.inside import calls
 
 EPERM, ENOSYS, ENOTTY = "EPERM", "ENOSYS", "ENOTTY"
 OK = "ok"
-PASSES = "passes the filter, whatever this system makes of it"
+PASSES = "passes the filter, and may fail later"
 
-# (call, its arguments, what it answers). Numbers that are no files, and pointers to nothing, make calls that pass
-# the filter fail in another way.
+# (call, its arguments, its answer). Closed files and null pointers make calls that pass the filter fail in another way.
 ALLOWED = [
     *(("socket", (family, 1, 0), OK) for family in (1, 2)),
     ("socket", (10, 1, 0), PASSES),
     ("socket", (16, 3, 0), OK),  # netlink, about routes
-    ("socket", (1 | 5 << 32, 1, 0), OK),  # the upper half of an argument that is an int counts for nothing
+    ("socket", (1 | 5 << 32, 1, 0), OK),  # the upper half of an int argument is ignored
     *((name, (), OK) for name in ("getpid", "gettid", "sched_yield", "getuid", "fork_and_wait")),
     *(("eventfd2", (0, 0), OK), ("timerfd_create", (1, 0), OK), ("epoll_create1", (0,), OK)),
     *(("signalfd4", (-1, "sigset", 8, 0), OK), ("pidfd_open", ("pid", 0), OK)),
@@ -37,7 +34,7 @@ ALLOWED = [
     *(("flock", (9999, 1), "EBADF"), ("copy_file_range", (9999, 0, 9999, 0, 1, 0), "EBADF")),
 ]
 REFUSED = [
-    # families of sockets that no network namespace covers, or that nobody needs
+    # socket families that a network namespace does not cover, or that are not needed
     *(("socket", (family, kind, 0), EPERM) for family, kind in (
         (40, 1), (17, 3), (38, 5), (31, 3), (29, 3), (21, 5), (30, 1), (41, 5), (44, 3), (9, 5), (0, 1), (45, 1))),
     *(("socket", (16, 3, protocol), EPERM) for protocol in (4, 9, 15, 16)),
@@ -48,7 +45,7 @@ REFUSED = [
     *(("request_key", (0, 0, 0, 0), EPERM), ("mq_open", (0, 0o102, 0, 0), EPERM), ("quotactl", (0, 0, 0, 0), EPERM)),
     *(("shmget", (0, 4096, 0o1600), EPERM), ("msgget", (0, 0o1600), EPERM), ("semget", (0, 1, 0o1600), EPERM)),
     *(("fcntl", ("pipe", 1031, 1 << 20), EPERM), ("fcntl", ("pipe", 1024, 0), EPERM), ("fcntl", ("pipe", 1026, 0), EPERM)),
-    # memory of no process
+    # memory outside of any process
     *(("setsockopt", (9999, 1, option, "buffer", 4), EPERM) for option in (7, 8, 32, 33)),
     *(("memfd_create", (0, 0), EPERM), ("memfd_secret", (0,), EPERM), ("vmsplice", (0, 0, 0, 0), EPERM)),
     *(("splice", (0, 0, 0, 0, 0, 0), EPERM), ("tee", (0, 0, 0, 0), EPERM), ("userfaultfd", (0,), EPERM)),
@@ -126,12 +123,12 @@ pytestmark = pytest.mark.skipif(not calls.known(platform.machine()), reason="no 
 
 
 def all_numbers() -> dict[str, int]:
-    """The numbers of the table's calls; those of refused ones are known for x86_64 only."""
+    """The numbers of the calls in the table; refused ones are known for x86_64 only."""
     return calls.numbers(platform.machine()) | (REFUSED_NUMBERS if platform.machine() == "x86_64" else {})
 
 
 @pytest.mark.parametrize("kernel", [SANDBOX, COLD])
-def test_each_call_gets_its_answer(kernel):
+def test_each_call_gets_its_answer(kernel, shared):
     numbers = all_numbers()
     table = [
         row for row in ALLOWED + REFUSED if row[0] in numbers or not row[0].isidentifier() or "fork" in row[0]
@@ -139,9 +136,7 @@ def test_each_call_gets_its_answer(kernel):
     if platform.machine() == "x86_64":
         table += OTHER_TABLES
     source = PROBE.format(numbers=numbers, table=[row[:2] for row in table])
-    notebook = v4.new_notebook(cells=[v4.new_code_cell(source)])
-    NotebookClient(notebook, kernel_name=kernel, timeout=60).execute()
-    answers = json.loads(notebook.cells[0].outputs[0]["text"])
+    answers = json.loads(shared(kernel).run(source))
     wrong = [(row, answer) for row, answer in zip(table, answers, strict=True) if not _fits(row[2], answer)]
     assert wrong == []
     assert len(table) > 40
@@ -174,7 +169,7 @@ def test_a_machine_without_a_list_refuses_nothing_and_goes_on(monkeypatch):
 
 
 def _filters() -> list[str]:
-    """What the system says about filters of this process; it may run in a container that has one."""
+    """What the system reports about filters of this process, which may run in a container that has one."""
     return [line for line in Path("/proc/self/status").read_text().splitlines() if "Seccomp" in line]
 
 
@@ -198,13 +193,8 @@ first, second = pty.openpty(); print(os.ttyname(second))
 """
 
 
-def test_what_notebooks_use_goes_on_working():
-    notebook = v4.new_notebook(cells=[v4.new_code_cell(_WORKS)])
-    NotebookClient(notebook, kernel_name=SANDBOX, timeout=100).execute()
-    printed = "".join(
-        output.get("text", "") for output in notebook.cells[0].outputs if output.get("name") == "stdout"
-    )
-    assert printed.splitlines() == [
+def test_what_notebooks_use_still_works(start_kernel):
+    assert start_kernel(SANDBOX).run(_WORKS).splitlines() == [
         *("[2, 4]", "a program", "6.0", "a thread", "a thread", "[(1,)]", "over zmq", "True"),
         *("tensor([1., 1.]) True", "/dev/pts/0"),
     ]

@@ -45,7 +45,7 @@ def mount(tmp_path):
     return tmp_path
 
 
-def test_a_kernel_gets_a_cgroup_with_its_bounds_and_none_is_left(mount):
+def test_a_kernel_gets_a_cgroup_with_limits_which_is_removed(mount):
     groups = Tree(mount, "/", managed=True)
     assert set((mount / "cgroup.subtree_control").read_text().split()) == {"+cpu", "+memory", "+pids"}
     path = groups.enclose(4711, memory=1 << 30, processes=129)
@@ -71,14 +71,14 @@ def test_only_the_controllers_that_are_there_are_used(mount):
     assert not (path / "memory.max").exists()
 
 
-def test_a_bound_that_can_t_be_set_is_no_cgroup_and_no_error(mount):
-    groups = Cgroups(mount, "/", managed=True)  # its new folders are empty, so that nothing can be written
+def test_a_limit_that_can_t_be_set_means_no_cgroup_and_no_error(mount):
+    groups = Cgroups(mount, "/", managed=True)  # its new folders are empty, so nothing can be written
     assert groups.enclose(4711, memory=1 << 30, processes=129) is None
     assert list(mount.glob("sandbox-kernel-*")) == []
 
 
-def test_the_grader_s_own_processes_make_room_where_the_system_asks_for_it(mount, monkeypatch):
-    scope = mount / "user.slice" / "grading.scope"
+def test_the_client_s_processes_are_moved_if_the_system_requires_it(mount, monkeypatch):
+    scope = mount / "user.slice" / "client.scope"
     scope.mkdir(parents=True)
     fill(scope, [])
     (scope / "cgroup.controllers").write_text("memory pids")
@@ -94,11 +94,11 @@ def test_the_grader_s_own_processes_make_room_where_the_system_asks_for_it(mount
 
     monkeypatch.setattr(Path, "write_text", as_the_system_does)
     monkeypatch.setattr(os, "getxattr", lambda folder, name: b"1" if folder == scope else b"0")
-    groups = Tree(mount, "/user.slice/grading.scope", managed=True)
+    groups = Tree(mount, "/user.slice/client.scope", managed=True)
     assert moved == ["100", "101"]
     assert groups.folder == scope
-    # the next process of the grader finds itself in the new one
-    assert Tree(mount, "/user.slice/grading.scope/sandbox-kernel-host", managed=True).folder == scope
+    # the next process of the client starts in the new cgroup
+    assert Tree(mount, "/user.slice/client.scope/sandbox-kernel-host", managed=True).folder == scope
 
 
 @pytest.mark.parametrize(
@@ -132,21 +132,9 @@ def test_a_kernel_that_the_system_ended_for_its_memory_is_recognized(tmp_path):
     assert cgroup.ran_out_of_memory(tmp_path)
 
 
-def test_the_cgroup_of_a_process_is_found_if_it_is_a_kernel_s(mount, monkeypatch):
-    monkeypatch.setattr(cgroup, "_mount", lambda: mount)
-    monkeypatch.setattr(cgroup, "_own", {1: "/", 2: "/sandbox-kernel-1-2", 3: "/sandbox-kernel-gone"}.get)
-    (mount / "sandbox-kernel-1-2").mkdir()
-    assert [cgroup.cgroup_path(pid) for pid in (1, 2, 3, 4)] == [
-        None,
-        mount / "sandbox-kernel-1-2",
-        None,
-        None,
-    ]
-
-
 def test_a_kernel_is_enclosed_before_its_first_cell_and_released_at_its_end(mount, monkeypatch):
     groups = Tree(mount, "/", managed=True)
-    monkeypatch.setattr(sandboxed.cgroup, "problem", lambda: "")
+    monkeypatch.setattr(sandboxed.cgroup, "cgroups_problem", lambda: "")
     monkeypatch.setattr(sandboxed.cgroup, "cgroups", lambda: groups)
     manager = KernelManager(kernel_name=SANDBOX, transport="ipc")
     manager.start_kernel()

@@ -1,4 +1,4 @@
-"""Kernels side by side: user ids, terminals, limits, and what one failed start means for the next."""
+"""Several kernels at once: user ids, terminals, limits, and failed starts."""
 
 import asyncio
 import contextlib
@@ -8,28 +8,20 @@ import subprocess
 import sys
 
 import pytest
-from jupyter_client.manager import KernelManager
-from nbclient import NotebookClient
-from nbformat import v4
 
 from sandbox_kernel import COLD, SANDBOX, sandboxed, start, users
 from sandbox_kernel.start import StartFailed
-from sandbox_kernel.users import FIRST, UNPRIVILEGED, KernelUser
+from sandbox_kernel.users import FIRST, NOBODY, KernelUser
 
 IN_SANDBOX = pytest.mark.parametrize("kernel", [SANDBOX, COLD])
-AS_ROOT = pytest.mark.skipif(os.geteuid() != 0 or bool(users.problem()), reason="needs root")
-
-
-def printed(kernel: str, source: str) -> str:
-    notebook = v4.new_notebook(cells=[v4.new_code_cell(source)])
-    NotebookClient(notebook, kernel_name=kernel, timeout=60).execute()
-    return "".join(output.get("text", "") for output in notebook.cells[0].outputs).strip()
+AS_ROOT = pytest.mark.skipif(os.geteuid() != 0 or bool(users.user_ids_problem()), reason="needs root")
 
 
 @AS_ROOT
 @IN_SANDBOX
-def test_each_kernel_of_root_s_has_a_user_id_of_its_own(kernel):
-    first, second = (printed(kernel, "import os; print(os.getuid(), os.getgid())") for _ in range(2))
+def test_each_kernel_of_root_s_has_its_own_user_id(kernel, shared, start_kernel):
+    source = "import os; print(os.getuid(), os.getgid())"
+    first, second = shared(kernel).run(source), start_kernel(kernel).run(source)
     for found in (first, second):
         user, group = map(int, found.split())
         assert user == group >= FIRST
@@ -39,23 +31,23 @@ def test_each_kernel_of_root_s_has_a_user_id_of_its_own(kernel):
 
 
 @AS_ROOT
-def test_the_files_of_a_kernel_belong_to_its_user():
+def test_the_files_of_a_kernel_belong_to_its_user(shared):
     source = (
         "import os; open('it', 'w').close(); s = os.stat('it'); print(s.st_uid == s.st_gid == os.getuid())"
     )
-    assert printed(SANDBOX, source) == "True"
+    assert shared(SANDBOX).run(source) == "True"
 
 
 @AS_ROOT
 def test_an_id_is_given_once_until_it_is_released(monkeypatch):
     monkeypatch.setattr(users, "COUNT", 3)
     monkeypatch.setattr(users, "_TRIES", 3)
-    taken = [users.take() for _ in range(4)]
+    taken = [users.take_user() for _ in range(4)]
     numbers = {user.number for user in taken[:3]}
     assert numbers == {FIRST, FIRST + 1, FIRST + 2}
-    assert taken[3].number == UNPRIVILEGED  # there is none left
+    assert taken[3].number == NOBODY  # none is left
     taken[0].release()
-    again = users.take()
+    again = users.take_user()
     assert again.number == taken[0].number
     for user in [again, *taken]:
         user.release()
@@ -65,15 +57,15 @@ def test_an_id_is_given_once_until_it_is_released(monkeypatch):
 def test_an_id_is_free_again_when_the_process_that_took_it_has_died(monkeypatch):
     monkeypatch.setattr(users, "COUNT", 1)
     monkeypatch.setattr(users, "_TRIES", 1)
-    lines = "from sandbox_kernel import users; users.COUNT = users._TRIES = 1; print(users.take().number, flush=True); input()"
+    lines = "from sandbox_kernel import users; users.COUNT = users._TRIES = 1; print(users.take_user().number, flush=True); input()"
     with subprocess.Popen(
         [sys.executable, "-c", lines], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as other:
         assert int(other.stdout.readline()) == FIRST
-        assert users.take().number == UNPRIVILEGED
+        assert users.take_user().number == NOBODY
         other.kill()
         other.wait()
-    user = users.take()
+    user = users.take_user()
     assert user.number == FIRST
     user.release()
 
@@ -94,59 +86,45 @@ def test_a_container_without_these_ids_is_recognized(table, found):
     assert users._mapped(table) is found
 
 
-def test_where_ids_can_t_be_had_kernels_are_nobody(monkeypatch):
-    monkeypatch.setattr(users, "problem", lambda: "no ids in this test")
-    assert users.take() == KernelUser(UNPRIVILEGED)
+def test_where_ids_can_t_be_had_kernels_are_nobody(monkeypatch, start_kernel):
+    monkeypatch.setattr(users, "user_ids_problem", lambda: "no ids in this test")
+    assert users.take_user() == KernelUser(NOBODY)
     if os.geteuid() == 0:
-        assert printed(SANDBOX, "import os; print(os.getuid())") == str(UNPRIVILEGED)
+        assert start_kernel(SANDBOX).run("import os; print(os.getuid())") == str(NOBODY)
 
 
 @IN_SANDBOX
-def test_limits_are_set_before_a_cell_runs(kernel):
+def test_limits_are_set_before_a_cell_runs(kernel, shared):
     source = "import resource as r; print([r.getrlimit(getattr(r, 'RLIMIT_' + n))[1] for n in ('NOFILE', 'SIGPENDING', 'MSGQUEUE', 'CORE')])"
-    assert printed(kernel, source) == "[256, 512, 0, 0]"
+    assert shared(kernel).run(source) == "[256, 512, 0, 0]"
 
 
-def test_a_kernel_sees_no_terminal_of_another():
+def test_a_kernel_sees_no_terminal_of_another(start_kernel):
     opens = "import os, pty; ends = pty.openpty(); print(sorted(os.listdir('/dev/pts')))"
-    manager = KernelManager(kernel_name=SANDBOX)
-    manager.start_kernel()
-    try:
-        client = manager.client()
-        client.start_channels()
-        client.wait_for_ready(timeout=60)
-        assert (
-            client.execute_interactive(opens, timeout=60, output_hook=lambda message: None)["content"][
-                "status"
-            ]
-            == "ok"
-        )
-        assert printed(SANDBOX, opens) == "['0', 'ptmx']"
-        client.stop_channels()
-    finally:
-        manager.shutdown_kernel(now=True)
+    first, second = start_kernel(SANDBOX), start_kernel(SANDBOX)
+    assert first.run(opens) == second.run(opens) == "['0', 'ptmx']"
 
 
-def test_terminals_are_bounded():
+def test_terminals_are_bounded(start_kernel):
     source = """import os, pty
 ends = []
 try:
     while len(ends) < 200: ends += pty.openpty()
 except OSError: pass
 print(len(ends) // 2)"""
-    assert 4 <= int(printed(SANDBOX, source)) <= 32
+    assert 4 <= int(start_kernel(SANDBOX).run(source)) <= 32
 
 
-def test_one_failed_start_does_not_send_the_next_kernels_the_slow_way(monkeypatch):
-    assert printed(SANDBOX, "print(1)") == "1"
+def test_one_failed_start_does_not_send_the_next_kernels_the_slow_way(monkeypatch, shared, start_kernel):
+    shared(SANDBOX)
     (before,) = start._warm.values()
     monkeypatch.setattr(sandboxed, "cold_because", reasons := [])
     with monkeypatch.context() as refusing:
         refusing.setattr(sandboxed, "start_warm", _refuse)
         refusing.setattr(sandboxed, "start_cold", _refuse)
         with pytest.raises(StartFailed, match="Too many references"):
-            printed(SANDBOX, "print(1)")
-    assert printed(SANDBOX, "print(1)") == "1"
+            start_kernel(SANDBOX)
+    assert start_kernel(SANDBOX).run("print(1)") == "1"
     assert (reasons, list(start._warm.values())) == ([], [before])
 
 
@@ -154,7 +132,7 @@ def _refuse(*arguments: object) -> None:
     raise StartFailed("the system refuses it: Too many references")
 
 
-def test_a_request_that_can_t_be_carried_out_is_a_failed_start_with_its_reason():
+def test_a_bad_request_is_a_failed_start_with_a_reason():
     server = start.Server.launch("cold", 1)
     try:
         with pytest.raises(StartFailed, match="KeyError"):
@@ -186,7 +164,7 @@ def test_a_failed_start_leaves_no_id_taken(monkeypatch):
     monkeypatch.setattr(sandboxed, "start_warm", _refuse)
     monkeypatch.setattr(sandboxed, "start_cold", _refuse)
     monkeypatch.setattr(os, "geteuid", lambda: 0)
-    monkeypatch.setattr(users, "take", lambda: KernelUser(FIRST))
+    monkeypatch.setattr(users, "take_user", lambda: KernelUser(FIRST))
     with contextlib.suppress(StartFailed), asyncio.Runner() as runner:
         runner.run(asyncio.to_thread(sandboxed.SandboxProvisioner()._start, {}))
     assert released == [FIRST]

@@ -1,4 +1,4 @@
-"""What is counted of a kernel's processes, on processes of the test's own."""
+"""What is counted of a kernel's processes, with plain processes in place of a kernel."""
 
 import subprocess
 import sys

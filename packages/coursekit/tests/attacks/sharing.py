@@ -141,7 +141,7 @@ def _pid(session: Session) -> int:
 
 def _another_kernel_suffers(mode: str, pid: int) -> str:
     """An honest kernel beside the other: does it start, and do what notebooks do?"""
-    own_user = mode != NONE and not users.problem()
+    own_user = mode != NONE and not users.user_ids_problem()
     try:
         with _session(mode, _HONEST.replace("@OWN_USER@", str(own_user))) as honest:
             said = str(honest.notebook.cells[0].outputs)

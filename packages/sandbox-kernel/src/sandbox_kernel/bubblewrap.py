@@ -1,6 +1,6 @@
-"""The sandbox: bubblewrap's command line, and whether it can be used here.
+"""The bubblewrap command line, and whether bubblewrap works on this machine.
 
-Inside, the system and Python are read-only, there is no network, and nothing else of the host is to be seen.
+Inside the sandbox, the system and Python are read-only, there is no network, and nothing else of the host is visible.
 """
 
 import os
@@ -10,10 +10,14 @@ import subprocess
 import sys
 from functools import cache
 from pathlib import Path
+from typing import Literal
 
 from sandbox_kernel.environment import clean_environment, font_lists
 from sandbox_kernel.inside import places
-from sandbox_kernel.users import UNPRIVILEGED
+from sandbox_kernel.users import NOBODY
+
+#: "warm": a server whose forks make their own private folders; "cold": a single kernel
+Mode = Literal["warm", "cold"]
 
 _HOME = Path(places.HOME)
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
@@ -21,54 +25,54 @@ _CONFIGURATION = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/fonts", "/etc/l
 
 
 class SandboxError(Exception):
-    """The sandbox can't be used on this machine; the message says why."""
+    """The sandbox doesn't work on this machine; the message says why."""
 
 
 @cache
-def problem() -> str:
-    """Why there is no sandbox on this machine, in one sentence; empty if there is."""
+def sandbox_problem() -> str:
+    """Return why the sandbox doesn't work on this machine, in one sentence, or an empty string if it works."""
     if platform.system() != "Linux":
         return f"the sandbox needs Linux, this is {platform.system()}"
     if shutil.which("bwrap") is None:
         return "bubblewrap is missing: install it (`apt-get install bubblewrap`, `dnf install bubblewrap`)"
-    tried = subprocess.run(
-        [*command("cold", 1), "--version"], capture_output=True, text=True, check=False, timeout=60
+    trial = subprocess.run(
+        [*bubblewrap_command("cold", 1), "--version"], capture_output=True, text=True, check=False, timeout=60
     )
-    if tried.returncode != 0:
-        reason = (tried.stderr.strip().splitlines() or ["no reason given"])[-1]
+    if trial.returncode != 0:
+        reason = (trial.stderr.strip().splitlines() or ["no reason given"])[-1]
         return f"bubblewrap does not run here ({reason}); unprivileged user namespaces may be switched off"
     return ""
 
 
-def require() -> None:
-    """Raise SandboxError unless the sandbox can be used."""
-    if problem():
-        raise SandboxError(problem())
+def require_sandbox() -> None:
+    """Raise SandboxError unless the sandbox works on this machine."""
+    if sandbox_problem():
+        raise SandboxError(sandbox_problem())
 
 
-def writable() -> list[str]:
-    """The folders inside that can be written. /tmp is none if Python itself lies there."""
-    own = "/tmp" if not any(Path(folder).is_relative_to("/tmp") for folder in _python()) else None
-    return [folder for folder in (places.HOME, own, "/dev/shm", places.RUN) if folder]
+def writable_folders() -> list[str]:
+    """List the folders that are writable inside. /tmp is left out if Python itself is installed there."""
+    in_tmp = any(Path(folder).is_relative_to("/tmp") for folder in _python_folders())
+    return [places.HOME, *([] if in_tmp else ["/tmp"]), "/dev/shm", places.RUN]
 
 
-def _python() -> list[str]:
+def _python_folders() -> list[str]:
     return list(dict.fromkeys([sys.base_prefix, sys.prefix]))
 
 
-def command(mode: str, scratch: int) -> list[str]:
-    """bubblewrap around Python; what follows is for Python.
+def bubblewrap_command(mode: Mode, scratch: int) -> list[str]:
+    """Return the command that runs Python in the sandbox; append Python's arguments to it.
 
     Args:
-        mode: "warm" for a server, whose forks make their own private folders; "cold" for one kernel.
+        mode: see `Mode`.
         scratch: size of each writable folder in MiB.
     """
     root = os.geteuid() == 0
     line = ["bwrap", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--new-session"]
     line += ["--unshare-cgroup-try", "--hostname", "sandbox"] if mode == "cold" else []
     if root:
-        # root's server becomes "nobody" by itself, once it has mounted a /proc that forks can mount again; it keeps
-        # the right to have each fork become another user
+        # The server mounts a /proc that forks can mount again, then becomes "nobody". It keeps the right to turn each
+        # fork into another user.
         line += ["--cap-drop", "ALL", "--cap-add", "CAP_SYS_ADMIN"]
         line += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
     else:
@@ -76,7 +80,7 @@ def command(mode: str, scratch: int) -> list[str]:
     if mode == "cold":
         line += ["--die-with-parent"]
     line += ["--clearenv"]
-    environment = clean_environment(_HOME) | ({"SANDBOX_KERNEL_USER": str(UNPRIVILEGED)} if root else {})
+    environment = clean_environment(_HOME) | ({"SANDBOX_KERNEL_USER": str(NOBODY)} if root else {})
     for name, value in environment.items():
         line += ["--setenv", name, value]
     for folder in map(Path, _SYSTEM):
@@ -84,23 +88,16 @@ def command(mode: str, scratch: int) -> list[str]:
             line += ["--symlink", os.readlink(folder), str(folder)]
         elif folder.exists():
             line += ["--ro-bind", str(folder), str(folder)]
-    shown = [*_CONFIGURATION, *_python()]
-    above = {parent for place in [*shown, *writable(), places.PROGRAM] for parent in Path(place).parents}
-    for folder in sorted(above):  # or bubblewrap would make them for root alone
-        line += ["--dir", str(folder)]
-    for place in shown:
-        line += ["--ro-bind-try", place, place]
-    line += [
-        "--ro-bind",
-        str(Path(places.__file__).parent),
-        places.PROGRAM,
-        "--proc",
-        "/proc",
-        "--dev",
-        "/dev",
-    ]
-    for folder in writable():
-        line += ["--perms", "0777", "--size", str(scratch << 20), "--tmpfs", folder]
+    writable, shown = writable_folders(), [*_CONFIGURATION, *_python_folders()]
+    parents = {parent for path in [*shown, *writable, places.PROGRAM] for parent in Path(path).parents}
+    for parent in sorted(parents):  # bubblewrap would make them accessible to root only
+        line += ["--dir", str(parent)]
+    for path in shown:
+        line += ["--ro-bind-try", path, path]
+    line += ["--ro-bind", str(Path(places.__file__).parent), places.PROGRAM]
+    line += ["--proc", "/proc", "--dev", "/dev"]
+    for path in writable:
+        line += ["--perms", "0777", "--size", str(scratch << 20), "--tmpfs", path]
     line += ["--perms", "0777", "--dir", f"{places.HOME}/.matplotlib"]
     if mode == "warm":
         for cached in font_lists():
@@ -108,5 +105,6 @@ def command(mode: str, scratch: int) -> list[str]:
     return [*line, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", places.HOME, "--", sys.executable]
 
 
-def server_command(mode: str, scratch: int, modules: list[str]) -> list[str]:
-    return [*command(mode, scratch), f"{places.PROGRAM}/{places.SERVER}", mode, *modules]
+def server_command(mode: Mode, scratch: int, modules: list[str]) -> list[str]:
+    """Return the command that runs inside/server.py in the sandbox."""
+    return [*bubblewrap_command(mode, scratch), f"{places.PROGRAM}/{places.SERVER}", mode, *modules]

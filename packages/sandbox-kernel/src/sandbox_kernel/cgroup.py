@@ -1,7 +1,7 @@
-"""A cgroup for each kernel, where the host has version 2 and lets this program make some; see cgroups(7).
+"""A cgroup for each kernel, if the host has cgroups v2 and lets this program create them; see cgroups(7).
 
-It bounds what resource limits can't: memory in the buffers of pipes and sockets, and the kernel's share of the
-processor however many processes it has. Without it kernels run all the same.
+Cgroups bound what resource limits can't: memory in the buffers of pipes and sockets, and a kernel's share of the CPU
+no matter how many processes it has. Kernels also run without them.
 """
 
 import contextlib
@@ -14,7 +14,7 @@ from pathlib import Path
 _WANTED = ("cpu", "memory", "pids")
 _OWN = "sandbox-kernel-host"
 _KERNEL = "sandbox-kernel-"
-#: other cgroups of the host have 100, so the program gets twice the share of one of its kernels
+#: other cgroups of the host have 100, so this program gets twice the share of one of its kernels
 _WEIGHT = 50
 _REMOVE_SECONDS = 0.5
 _REMEDY = "start the program by `systemd-run --user --scope --property=Delegate=yes …`"
@@ -25,45 +25,40 @@ class NoCgroups(Exception):
 
 
 class Cgroups:
-    """The cgroups that this process may make.
+    """Creates and removes the cgroups of kernels.
 
     Args:
-        mount: where version 2 is mounted.
-        own: this process's cgroup, as /proc/self/cgroup names it.
-        managed: whether systemd owns the whole tree, so that only what it has delegated may be changed.
+        mount: where cgroups v2 are mounted.
+        own: this process's cgroup, as in /proc/self/cgroup.
+        managed: whether systemd owns the tree, so that only delegated parts may be changed.
 
     Raises:
-        NoCgroups: there are none to be made.
+        NoCgroups: this process may not create cgroups.
     """
 
     def __init__(self, mount: Path, own: str, managed: bool) -> None:
         folder = mount / own.strip("/")
-        if folder.name == _OWN:  # another process of this program was here first
+        if folder.name == _OWN:  # another process of this program has moved us there
             folder = folder.parent
         if not (folder / "cgroup.procs").exists():
             raise NoCgroups(f"{folder}, this program's cgroup, can't be seen")
-        self._delegated = _is_delegated(folder, mount) or (_is_root(folder) and not managed)
-        self._folder = folder
+        #: the parent of the kernels' cgroups
+        self.folder = folder
         present = _words(folder / "cgroup.controllers")
         self.controllers = [name for name in _WANTED if name in present]
         self._left: list[Path] = []
         if not self.controllers:
             raise NoCgroups("version 2 of cgroups has no controllers here, they belong to version 1")
-        if not self._delegated:
+        if not (_is_delegated(folder, mount) or (_is_root(folder) and not managed)):
             raise NoCgroups(f"{folder} isn't delegated to this program: {_REMEDY}")
         try:
             self._enable()
         except OSError as error:
             raise NoCgroups(f"{folder} can't be changed ({error.strerror}): {_REMEDY}") from error
 
-    @property
-    def folder(self) -> Path:
-        """Where the cgroups of kernels are."""
-        return self._folder
-
     def _enable(self) -> None:
-        """Enable the controllers for children of this program's cgroup, which must then hold no process itself."""
-        control = self._folder / "cgroup.subtree_control"
+        """Enable the controllers for child cgroups; `folder` itself may then contain no process."""
+        control = self.folder / "cgroup.subtree_control"
         missing = set(self.controllers) - _words(control)
         if not missing:
             return
@@ -73,31 +68,34 @@ class Cgroups:
         except OSError as error:
             if error.errno != errno.EBUSY:
                 raise
-            own = self._folder / _OWN
+            own = self.folder / _OWN
             own.mkdir(exist_ok=True)
-            for pid in sorted(_words(self._folder / "cgroup.procs")):
+            for pid in sorted(_words(self.folder / "cgroup.procs")):
                 with contextlib.suppress(ProcessLookupError):
                     (own / "cgroup.procs").write_text(pid)
             control.write_text(words)
 
     def enclose(self, pid: int, memory: int, processes: int) -> Path | None:
-        """Put a kernel into a cgroup of its own; None if that fails.
+        """Move a kernel into a new cgroup and return its path, or None if that fails.
 
         Args:
-            pid: its process, whose children begin in the same cgroup.
-            memory: bytes that all of it may take, files in memory included.
-            processes: processes and threads.
+            pid: the kernel's first process; its children will start in the same cgroup.
+            memory: bytes in all, including files in memory.
+            processes: number of processes and threads.
         """
-        path = self._folder / f"{_KERNEL}{os.getpid()}-{pid}"
+        path = self.folder / f"{_KERNEL}{os.getpid()}-{pid}"
         values = {
-            **{"memory.max": memory, "memory.swap.max": 0, "memory.oom.group": 1},
-            **{"pids.max": processes, "cpu.weight": _WEIGHT},
+            "memory.max": memory,
+            "memory.swap.max": 0,
+            "memory.oom.group": 1,
+            "pids.max": processes,
+            "cpu.weight": _WEIGHT,
         }
         try:
             path.mkdir()
             for name, value in values.items():
                 if name.split(".")[0] in self.controllers:
-                    with contextlib.suppress(FileNotFoundError):  # memory.swap.max, without swap
+                    with contextlib.suppress(FileNotFoundError):  # memory.swap.max on a machine without swap
                         _write(path / name, value)
             _write(path / "cgroup.procs", pid)
         except OSError:
@@ -106,11 +104,11 @@ class Cgroups:
         return path
 
     def remove(self, path: Path) -> None:
-        """End whatever is left in a kernel's cgroup, and take it away; at the next try if not at this one."""
+        """Kill the processes left in a kernel's cgroup and remove it; if that fails, the next call tries again."""
         with contextlib.suppress(OSError):
             _write(path / "cgroup.kill", 1)
-        until = time.monotonic() + _REMOVE_SECONDS
-        while not self._removed(path) and time.monotonic() < until:
+        deadline = time.monotonic() + _REMOVE_SECONDS
+        while not self._removed(path) and time.monotonic() < deadline:
             time.sleep(0.01)
         self._left = [other for other in [*self._left, path] if not self._removed(other)]
 
@@ -125,20 +123,20 @@ class Cgroups:
 
 @cache
 def cgroups() -> Cgroups:
-    """Those of this machine.
+    """Return the Cgroups of this machine.
 
     Raises:
-        NoCgroups: there are none to be made.
+        NoCgroups: this process may not create cgroups.
     """
-    mount, own = _mount(), _own("self")
+    mount, own = _mount(), _own()
     if mount is None or own is None:
         raise NoCgroups("this system has no cgroups of version 2")
     return Cgroups(mount, own, managed=Path("/run/systemd/system").exists())
 
 
 @cache
-def problem() -> str:
-    """Why kernels have no cgroup of their own here, in one sentence; empty if they have."""
+def cgroups_problem() -> str:
+    """Return why kernels have no cgroups here, in one sentence, or an empty string if they do."""
     try:
         cgroups()
     except NoCgroups as none:
@@ -146,17 +144,8 @@ def problem() -> str:
     return ""
 
 
-def cgroup_path(pid: int) -> Path | None:
-    """The folder of a kernel's own cgroup, with `cpu.stat` in it; None if it has none."""
-    mount, own = _mount(), _own(pid)
-    if mount is None or own is None or not Path(own).name.startswith(_KERNEL):
-        return None
-    path = mount / own.strip("/")
-    return path if path.exists() else None
-
-
 def ran_out_of_memory(path: Path) -> bool:
-    """Whether the system ended processes of the cgroup because it had reached its bound."""
+    """Whether the system killed processes of the cgroup because it had reached its memory limit."""
     with contextlib.suppress(OSError, ValueError):
         for line in (path / "memory.events").read_text().splitlines():
             if line.startswith("oom_kill "):
@@ -164,7 +153,6 @@ def ran_out_of_memory(path: Path) -> bool:
     return False
 
 
-@cache
 def _mount() -> Path | None:
     with contextlib.suppress(OSError):
         for line in Path("/proc/self/mountinfo").read_text().splitlines():
@@ -174,21 +162,22 @@ def _mount() -> Path | None:
     return None
 
 
-def _own(pid: int | str) -> str | None:
+def _own() -> str | None:
+    """This process's cgroup."""
     with contextlib.suppress(OSError):
-        for line in Path(f"/proc/{pid}/cgroup").read_text().splitlines():
+        for line in Path("/proc/self/cgroup").read_text().splitlines():
             if line.startswith("0::/") and not line.startswith("0::/.."):
                 return line.removeprefix("0::")
     return None
 
 
 def _is_root(folder: Path) -> bool:
-    """Whether it is the top of the whole tree, which alone has no type."""
+    """Whether it is the root of the whole tree, the only cgroup without a type."""
     return not (folder / "cgroup.type").exists()
 
 
 def _is_delegated(folder: Path, mount: Path) -> bool:
-    """Whether systemd has marked it so, or it is the top of a container's tree."""
+    """Whether systemd has marked it as delegated, or it is the root of a container's tree."""
     for name in ("user.delegate", "trusted.delegate"):
         with contextlib.suppress(OSError):
             if os.getxattr(folder, name) == b"1":
@@ -201,6 +190,6 @@ def _words(path: Path) -> set[str]:
 
 
 def _write(path: Path, value: int) -> None:
-    """Into a file that is there already: the system makes them, with the folder."""
+    """Write to a file that the system has created; never create one."""
     with open(path, "r+") as file:
         file.write(str(value))

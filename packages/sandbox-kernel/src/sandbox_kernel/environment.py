@@ -8,11 +8,13 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import IO
 
+#: variables that no setting may replace: the kernel could not find its home folder or Python's programs
+FIXED = frozenset({"HOME", "TMPDIR", "PATH"})
 _PASSED_ON = ("LANG", "LC_ALL", "TZ")
 
 
 def clean_environment(home: Path) -> dict[str, str]:
-    """Variables for a kernel whose home and working folder is `home`: none of this process's own, except for the language and the time zone."""
+    """Return the variables of a kernel whose home folder is `home`; only language and time zone come from this process."""
     environment = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
     return environment | {
         "HOME": str(home),
@@ -23,20 +25,20 @@ def clean_environment(home: Path) -> dict[str, str]:
         "JUPYTER_CONFIG_DIR": str(home / ".jupyter"),
         "MPLCONFIGDIR": str(home / ".matplotlib"),
         "MPLBACKEND": "module://matplotlib_inline.backend_inline",
-        # One thread: results don't depend on the number of cores, and several kernels run side by side anyway.
+        # One thread: results don't depend on the number of cores, and kernels usually run in parallel anyway.
         "OMP_NUM_THREADS": "1",
         "MKL_NUM_THREADS": "1",
         "OPENBLAS_NUM_THREADS": "1",
-        # torch.compile needs a C++ compiler, which the sandbox has not; without it the function runs as written.
+        # torch.compile needs a C++ compiler, which the sandbox doesn't have; this runs the function uncompiled
         "TORCHDYNAMO_DISABLE": "1",
         "PYDEVD_DISABLE_FILE_VALIDATION": "1",
-        # glibc would give the memory of each large tensor back, and have the system clear it anew for the next one
+        # otherwise glibc returns the memory of each large array, and the system clears it for the next one
         "GLIBC_TUNABLES": "glibc.malloc.mmap_threshold=33554432:glibc.malloc.trim_threshold=134217728",
     }
 
 
 def font_lists() -> list[Path]:
-    """matplotlib's cached list of the fonts here, which takes seconds to make; empty without matplotlib."""
+    """Return matplotlib's cached font lists, which take seconds to build; empty without matplotlib."""
     try:
         import matplotlib
     except ImportError:
@@ -45,7 +47,7 @@ def font_lists() -> list[Path]:
 
 
 def make_home(home: Path, files: Iterable[str] = ()) -> None:
-    """Create the scratch folder, with copies of `files`."""
+    """Create the home folder, with copies of `files`."""
     (home / ".matplotlib").mkdir(parents=True)
     for cached in font_lists():
         shutil.copy(cached, home / ".matplotlib")
@@ -57,15 +59,15 @@ def make_home(home: Path, files: Iterable[str] = ()) -> None:
 
 
 def pack_home(stream: IO[bytes], files: Iterable[str] = ()) -> None:
-    """Write what `make_home` would create into `stream`, as a tar archive."""
+    """Write the contents that `make_home` would create to `stream`, as a tar archive."""
     with tarfile.open(fileobj=stream, mode="w") as archive:
         for cached in font_lists():
-            archive.add(cached, f".matplotlib/{cached.name}", filter=_belonging_to_nobody)
+            archive.add(cached, f".matplotlib/{cached.name}", filter=_without_owner)
         for file in map(Path, files):
-            archive.add(file, file.name, filter=_belonging_to_nobody)
+            archive.add(file, file.name, filter=_without_owner)
 
 
-def _belonging_to_nobody(member: tarfile.TarInfo) -> tarfile.TarInfo:
+def _without_owner(member: tarfile.TarInfo) -> tarfile.TarInfo:
     member.uid = member.gid = 0
     member.uname = member.gname = ""
     return member

@@ -1,4 +1,4 @@
-"""A kernel in the sandbox, for jupyter_client: any program that starts kernels can use it by name."""
+"""The provisioner of kernels in the sandbox: what jupyter_client calls to start, signal and end them."""
 
 import asyncio
 import contextlib
@@ -6,12 +6,13 @@ import logging
 import os
 import select
 import signal
-from typing import Any
+from typing import Any, cast
 
+from jupyter_client.connect import KernelConnectionInfo
 from traitlets import Bool, Integer, List, Unicode
 
 from sandbox_kernel import bubblewrap, cgroup, users
-from sandbox_kernel.inside.places import RUN
+from sandbox_kernel.inside.places import RUN, Request
 from sandbox_kernel.start import (
     MODULES,
     SCRATCH,
@@ -23,7 +24,7 @@ from sandbox_kernel.start import (
     warm_start_works,
 )
 from sandbox_kernel.usage import family_of
-from sandbox_kernel.watched import MEBIBYTE, WatchedProvisioner
+from sandbox_kernel.watched import MIB, WatchedProvisioner
 
 _log = logging.getLogger(__name__)
 _WAIT_SECONDS = 0.005
@@ -31,26 +32,26 @@ _PORTS = ("shell_port", "iopub_port", "stdin_port", "control_port", "hb_port")
 
 
 class SandboxProvisioner(WatchedProvisioner):
-    """Starts the kernel inside bubblewrap, with unix sockets that lie inside as well.
+    """Starts a kernel inside bubblewrap. Its unix sockets are inside as well.
 
-    This side reaches them through /proc/<pid>/root, so the kernel can write into no folder of the host.
+    The client reaches them through /proc/<pid>/root, so the kernel can write to no folder of the host.
     """
 
-    warm = Bool(True, help="fork kernels from a server that has imported `modules`").tag(config=True)
+    warm = Bool(True, help="fork kernels from a server that has already imported `modules`").tag(config=True)
     modules = List(
         Unicode(),
         MODULES,
-        help="what a warm kernel has imported already; what is not installed is left out",
+        help="what the server of warm kernels imports at its start; modules that aren't installed are skipped",
     ).tag(config=True)
     scratch_limit = Integer(SCRATCH, help="MiB that all files of the kernel may take").tag(config=True)
     file_limit = Integer(256, help="MiB that one file may take").tag(config=True)
-    process_limit = Integer(128, help="processes and threads at a time").tag(config=True)
-    cpu_limit = Integer(1200, help="seconds of CPU time of one process").tag(config=True)
+    process_limit = Integer(128, help="number of processes and threads").tag(config=True)
+    cpu_limit = Integer(1200, help="seconds of CPU time for each process").tag(config=True)
     open_file_limit = Integer(
-        256, help="files that a process may have open, and that may be under way between processes"
+        256, help="open files of each process, and files in flight between processes"
     ).tag(config=True)
-    signal_limit = Integer(512, help="signals that may be pending, and timers").tag(config=True)
-    start_seconds = Integer(300, help="seconds that a start may take").tag(config=True)
+    signal_limit = Integer(512, help="number of pending signals and timers").tag(config=True)
+    start_seconds = Integer(300, help="seconds that the start of a kernel may take").tag(config=True)
 
     _started: Started | None = None
     _ended = False
@@ -61,70 +62,72 @@ class SandboxProvisioner(WatchedProvisioner):
 
     async def pre_launch(self, **kwargs: Any) -> dict[str, Any]:
         if not warm_start_works(self.scratch_limit, self.modules):
-            bubblewrap.require()
+            bubblewrap.require_sandbox()
         kwargs.pop("extra_arguments", None)
         return await super().pre_launch(cmd=[], **kwargs)
 
-    async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> dict[str, Any]:
-        connection = {
+    async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> KernelConnectionInfo:
+        session = self._manager.session
+        connection: dict[str, Any] = {
             "transport": "ipc",
             "ip": f"{RUN}/kernel",
             **{name: number for number, name in enumerate(_PORTS, 1)},
-            "key": self.parent.session.key.decode(),
-            "signature_scheme": self.parent.session.signature_scheme,
-            "kernel_name": self.parent.kernel_name,
+            "key": session.key.decode(),
+            "signature_scheme": session.signature_scheme,
+            "kernel_name": self._manager.kernel_name,
         }
-        request = {
-            "connection": connection,
-            "limits": self._limits(),
-            "scratch": self.scratch_limit,
-            "writable": bubblewrap.writable(),
-            "preload": self.preload,
-            "environment": self.environment,
-        }
-        self._started = await asyncio.to_thread(self._start, request)
+        self._started = started = await asyncio.to_thread(
+            self._start,
+            Request(
+                connection=connection,
+                limits=self._limits(),
+                scratch=self.scratch_limit,
+                writable=bubblewrap.writable_folders(),
+                preload=self.preload,
+                environment=self.environment,
+                user=0,
+            ),
+        )
         self._ended = False
-        # what leaves its parent is adopted by the first process of the sandbox: the kernel, or bubblewrap
-        wrapper, pidfd = self._started.wrapper, self._started.pidfd
-        family = family_of(wrapper.pid if wrapper else self._started.pid, self._started.cgroup)
-        self.watch(family, lambda: signal.pidfd_send_signal(pidfd, signal.SIGKILL))
-        return connection | {
-            "ip": f"/proc/{self._started.pid}/root{RUN}/kernel",
-            "key": self.parent.session.key,
-        }
+        # orphans are adopted by the first process of the sandbox: the kernel or bubblewrap
+        first = started.wrapper.pid if started.wrapper else started.pid
+        self.watch(
+            family_of(first, started.cgroup),
+            lambda: signal.pidfd_send_signal(started.pidfd, signal.SIGKILL),
+        )
+        outside = {"ip": f"/proc/{started.pid}/root{RUN}/kernel", "key": session.key}
+        return cast(KernelConnectionInfo, connection | outside)
 
-    def _start(self, request: dict[str, Any]) -> Started:
-        user = users.take() if os.geteuid() == 0 else None
+    def _start(self, request: Request) -> Started:
+        user = users.take_user() if os.geteuid() == 0 else None
         try:
-            started = self._start_somehow(request | {"user": user.number if user else 0})
+            started = self._start_warm_or_cold({**request, "user": user.number if user else 0})
         except BaseException:
             if user is not None:
                 user.release()
             raise
         started.user = user
-        if not cgroup.problem():  # before the client connects, so before any of its code runs
-            memory = (self.memory_limit + self.scratch_limit) * MEBIBYTE
+        if not cgroup.cgroups_problem():  # before the client connects, so before any of its code runs
+            memory = (self.memory_limit + self.scratch_limit) * MIB
             started.cgroup = cgroup.cgroups().enclose(started.pid, memory, self.process_limit + 1)
         return started
 
-    def _start_somehow(self, request: dict[str, Any]) -> Started:
-        if self.warm and not cold_because:
-            try:
-                return start_warm(
-                    self.scratch_limit, self.modules, request, self.working_files, self.start_seconds
-                )
-            except StartFailed as failed:
-                started = start_cold(self.scratch_limit, request, self.working_files, self.start_seconds)
-                if not warm_start_works(self.scratch_limit, self.modules):
-                    cold_because.append(str(failed))
-                    _log.warning("Kernels start cold, which is slower: %s.", failed)
-                return started
-        return start_cold(self.scratch_limit, request, self.working_files, self.start_seconds)
+    def _start_warm_or_cold(self, request: Request) -> Started:
+        if not self.warm or cold_because:
+            return start_cold(request, self.working_files, self.start_seconds)
+        try:
+            return start_warm(request, self.modules, self.working_files, self.start_seconds)
+        except StartFailed as failed:
+            started = start_cold(request, self.working_files, self.start_seconds)
+            if not warm_start_works(self.scratch_limit, self.modules):
+                cold_because.append(str(failed))
+                _log.warning("Kernels start cold, which is slower: %s.", failed)
+            return started
 
     def _limits(self) -> dict[str, int]:
         return {
-            "DATA": (self.memory_limit + self.memory_headroom) * MEBIBYTE,
-            "FSIZE": self.file_limit * MEBIBYTE,
+            "DATA": self._data_limit,
+            "FSIZE": self.file_limit * MIB,
             "NPROC": self.process_limit,
             "CPU": self.cpu_limit,
             "NOFILE": self.open_file_limit,
@@ -137,18 +140,19 @@ class SandboxProvisioner(WatchedProvisioner):
     async def poll(self) -> int | None:
         if self._started is None or self._ended:
             return 1
-        if select.select([self._started.pidfd], [], [], 0)[0]:
-            self._ended = True
-            if self._started.cgroup is not None and cgroup.ran_out_of_memory(self._started.cgroup):
-                self.ended_because = (
-                    self.ended_because or f"it used more than {self.memory_limit} MiB of memory"
-                )
-            return 1
-        return None
+        if not select.select([self._started.pidfd], [], [], 0)[0]:
+            return None
+        self._ended = True
+        if self._started.cgroup is not None and cgroup.ran_out_of_memory(self._started.cgroup):
+            self.ended_because = self.ended_because or self._too_much_memory
+        return 1
 
-    async def wait(self) -> int | None:
+    async def _wait_for_end(self) -> None:
         while await self.poll() is None:
             await asyncio.sleep(_WAIT_SECONDS)
+
+    async def wait(self) -> int | None:
+        await self._wait_for_end()
         self._release()
         return 1
 
@@ -159,8 +163,7 @@ class SandboxProvisioner(WatchedProvisioner):
 
     async def kill(self, restart: bool = False) -> None:
         await self.send_signal(signal.SIGKILL)
-        while await self.poll() is None:
-            await asyncio.sleep(_WAIT_SECONDS)
+        await self._wait_for_end()
 
     async def terminate(self, restart: bool = False) -> None:
         await self.send_signal(signal.SIGTERM)
@@ -174,12 +177,13 @@ class SandboxProvisioner(WatchedProvisioner):
     def _release(self) -> None:
         self.stop_watching()
         started, self._started = self._started, None
-        if started is not None:
-            os.close(started.pidfd)
-            started.lifeline.close()
-            if started.wrapper is not None:
-                started.wrapper.wait()
-            if started.cgroup is not None:
-                cgroup.cgroups().remove(started.cgroup)
-            if started.user is not None:
-                started.user.release()
+        if started is None:
+            return
+        os.close(started.pidfd)
+        started.lifeline.close()
+        if started.wrapper is not None:
+            started.wrapper.wait()
+        if started.cgroup is not None:
+            cgroup.cgroups().remove(started.cgroup)
+        if started.user is not None:
+            started.user.release()

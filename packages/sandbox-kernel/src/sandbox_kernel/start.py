@@ -1,4 +1,4 @@
-"""Starting a kernel in the sandbox, from outside: warm, as a fork of a server, or cold."""
+"""Starting a kernel in the sandbox, seen from outside: warm, as a fork of a server, or cold."""
 
 import atexit
 import contextlib
@@ -12,16 +12,17 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
-from sandbox_kernel.bubblewrap import problem, server_command
+from sandbox_kernel.bubblewrap import Mode, sandbox_problem, server_command
 from sandbox_kernel.environment import pack_home
+from sandbox_kernel.inside.places import MAX_REQUEST, Request
 from sandbox_kernel.users import KernelUser
 
 _REPLY_BYTES = 4096
 _TRIES = 3
 
-#: the defaults of a kernel in the sandbox: MiB of files, and what a warm one has imported already
+#: defaults of a kernel in the sandbox: MiB of files, and the modules that a warm one has already imported
 SCRATCH = 512
 MODULES = [
     *("torch", "matplotlib.pyplot", "matplotlib.backends.backend_agg", "seaborn", "safetensors.torch"),
@@ -32,24 +33,25 @@ MODULES = [
 
 
 class StartFailed(Exception):
-    """One kernel failed to start; the message says why. It says nothing about the next one."""
+    """One kernel failed to start; the message says why. The next one may start."""
 
 
 class ServerGone(StartFailed):
-    """The server in the sandbox has ended or hangs, so it starts no other kernel either."""
+    """The server in the sandbox has ended or hangs, so it can start no other kernel either."""
 
 
 @dataclass
 class Started:
-    """A kernel in the sandbox: a pidfd of it, its number on this side, and bubblewrap if it is its own.
+    """A running kernel in the sandbox.
 
-    A warm kernel ends when nobody holds `lifeline`, so it does not outlive this process.
+    `pid` is its number outside the sandbox. A warm kernel ends when nobody holds `lifeline`, so it does not outlive
+    this process. A cold kernel has its own bubblewrap process, `wrapper`.
     """
 
     pidfd: int
     pid: int
     lifeline: socket.socket
-    wrapper: subprocess.Popen | None = None
+    wrapper: subprocess.Popen[bytes] | None = None
     user: KernelUser | None = None
     cgroup: Path | None = None
 
@@ -57,104 +59,108 @@ class Started:
 class Server:
     """A Python process inside a sandbox that starts kernels on request.
 
-    Requests go into `control`, a socket that several processes can share: each request is one packet.
+    Each request is one packet on the socket `control`, which several processes can share. `process` and `errors`
+    (its standard error) are None if another process has launched the server.
     """
 
     def __init__(
-        self, control: socket.socket, process: subprocess.Popen | None = None, complaints: IO | None = None
-    ):
+        self,
+        control: socket.socket,
+        process: subprocess.Popen[bytes] | None = None,
+        errors: IO[bytes] | None = None,
+    ) -> None:
         self.control = control
         self.process = process
         self.has_started_one = False
-        self._complaints = complaints
+        self._errors = errors
 
     @classmethod
-    def launch(cls, mode: str, scratch: int, modules: Sequence[str] = ()) -> "Server":
+    def launch(cls, mode: Mode, scratch: int, modules: Sequence[str] = ()) -> "Server":
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        complaints = tempfile.TemporaryFile()  # noqa: SIM115  (closed with the server)
+        errors = tempfile.TemporaryFile()  # noqa: SIM115  (closed with the server)
         with theirs:
             process = subprocess.Popen(
                 server_command(mode, scratch, list(modules)),
-                stdin=theirs,
+                # bubblewrap clears the environment of Python, but its own can be read inside, in /proc/1/environ
+                env={"PATH": os.environ.get("PATH", os.defpath)},
+                stdin=theirs.fileno(),
                 stdout=subprocess.DEVNULL,
-                stderr=complaints,
+                stderr=errors,
             )
-        return cls(ours, process, complaints)
+        return cls(ours, process, errors)
 
     @property
     def alive(self) -> bool:
-        """False if it is known to have ended."""
+        """False if the server is known to have ended."""
         return self.process is None or self.process.poll() is None
 
-    def start_kernel(self, request: dict[str, Any], files: Sequence[str], seconds: float) -> Started:
-        """Have a kernel started; returns when its sockets are bound.
+    def start_kernel(self, request: Request, files: Sequence[str], seconds: float) -> Started:
+        """Request a kernel, and return once its sockets are bound.
 
         Raises:
             ServerGone: the server has ended, or takes longer than `seconds`.
             StartFailed: the system or the server refuses this kernel.
         """
+        packet = json.dumps(request).encode()
+        if len(packet) > MAX_REQUEST:
+            raise StartFailed(f"`environment` and `preload` are too long ({len(packet)} bytes in all)")
         try:
-            return self._start_kernel(request, files, seconds)
+            with contextlib.ExitStack() as unless_started:
+                ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+                unless_started.enter_context(ours)
+                with theirs, tempfile.TemporaryFile() as archive, open(os.devnull, "wb") as output:
+                    pack_home(archive, files)
+                    archive.seek(0)
+                    self._send(packet, [theirs.fileno(), archive.fileno(), output.fileno()])
+                started = self._answer(ours, seconds)
+                unless_started.pop_all()
+                return started
         except OSError as error:
             raise StartFailed(f"the system refuses it: {error.strerror or error}") from error
 
-    def _start_kernel(self, request: dict[str, Any], files: Sequence[str], seconds: float) -> Started:
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with (
-            contextlib.ExitStack() as unless_started,
-            theirs,
-            tempfile.TemporaryFile() as archive,
-            open(os.devnull, "wb") as output,
-        ):
-            unless_started.enter_context(ours)
-            pack_home(archive, files)
-            archive.seek(0)
-            descriptors = [theirs.fileno(), archive.fileno(), output.fileno()]
-            try:
-                socket.send_fds(self.control, [json.dumps(request).encode()], descriptors)
-            except (BrokenPipeError, ConnectionError) as error:
-                raise ServerGone(f"the server in the sandbox has ended{self._last_words()}") from error
-            theirs.close()
-            started = self._answer(ours, seconds)
-            unless_started.pop_all()
-            return started
+    def _send(self, packet: bytes, descriptors: list[int]) -> None:
+        try:
+            socket.send_fds(self.control, [packet], descriptors)
+        except ConnectionError as error:
+            raise ServerGone(f"the server in the sandbox has ended{self._last_error()}") from error
 
     def _answer(self, answers: socket.socket, seconds: float) -> Started:
         deadline = time.monotonic() + seconds
         while not select.select([answers], [], [], 0.1)[0]:
             if not self.alive:
-                raise ServerGone(f"the sandbox has ended{self._last_words()}")
+                raise ServerGone(f"the sandbox has ended{self._last_error()}")
             if time.monotonic() > deadline:
                 raise ServerGone(f"no kernel within {seconds:g} s")
         data, files, _, _ = socket.recv_fds(answers, _REPLY_BYTES, 1)
-        answer = json.loads(data) if data else {"error": f"the kernel ended at once{self._last_words()}"}
+        answer = json.loads(data) if data else {"error": f"the kernel ended at once{self._last_error()}"}
         if not answer.get("ok") or not files:
-            raise StartFailed(str(answer.get("error", "too many open files, or files under way")))
+            raise StartFailed(str(answer.get("error", "too many open files, or files in flight")))
         return Started(files[0], _pid_of(files[0]), answers)
 
-    def _last_words(self) -> str:
-        if self._complaints is None:
+    def _last_error(self) -> str:
+        if self._errors is None:
             return ""
-        self._complaints.seek(0)
-        lines = self._complaints.read().decode(errors="replace").strip().splitlines()
+        self._errors.seek(0)
+        lines = self._errors.read().decode(errors="replace").strip().splitlines()
         return f" ({lines[-1]})" if lines else ""
 
     def close(self) -> None:
-        """Let go of the server; it ends, with every kernel that it started, when nobody holds it."""
+        """Disconnect; the server and all its kernels end when no process is connected."""
         self.control.close()
         if self.process is not None:
             self.process.kill()
             self.process.wait()
-            self._complaints.close()
+        if self._errors is not None:
+            self._errors.close()
 
 
-_warm: dict[tuple, Server] = {}
-#: why no warm start is possible here, once that is known
+_warm: dict[tuple[object, ...], Server] = {}
+#: why warm starts are impossible here, once that is known
 cold_because: list[str] = []
 
 
 def warm_server(scratch: int, modules: Sequence[str]) -> Server:
-    """This process's server; it is launched if there is none or it has died."""
+    """Return this process's server, launching it if there is none or it has ended."""
     key = (scratch, *modules)
     if key not in _warm or not _warm[key].alive:
         _warm[key] = Server.launch("warm", scratch, modules)
@@ -162,12 +168,12 @@ def warm_server(scratch: int, modules: Sequence[str]) -> Server:
 
 
 def launch_server() -> socket.socket | None:
-    """Start the server for kernels with the default settings, and give the way to it; None without a sandbox.
+    """Launch the server for the default settings and return its socket, or None without a sandbox.
 
-    Its imports take seconds, in which the caller can do something else. Other processes take it by
-    `use_launched_server`.
+    Its imports take seconds, in which the caller can do something else. Pass the socket to `use_launched_server` in
+    other processes.
     """
-    return None if problem() else warm_server(SCRATCH, MODULES).control
+    return None if sandbox_problem() else warm_server(SCRATCH, MODULES).control
 
 
 def use_launched_server(control: socket.socket) -> None:
@@ -175,28 +181,24 @@ def use_launched_server(control: socket.socket) -> None:
     _warm[SCRATCH, *MODULES] = Server(control)
 
 
-def start_warm(
-    scratch: int, modules: Sequence[str], request: dict[str, Any], files: Sequence[str], seconds: float
-) -> Started:
-    """A fork of this process's server, which is started first if there is none or it has died.
+def start_warm(request: Request, modules: Sequence[str], files: Sequence[str], seconds: float) -> Started:
+    """Fork a kernel from this process's server, which is launched if necessary.
 
     Raises:
-        StartFailed: each time.
+        StartFailed: all tries have failed.
     """
-    for _ in range(_TRIES - 1):  # the first may find out that the server has ended, and the second say so
+    for _ in range(_TRIES - 1):  # the first may find that the server has ended, the second report it
         with contextlib.suppress(StartFailed):
-            return _start_warm(scratch, modules, request, files, seconds)
-    return _start_warm(scratch, modules, request, files, seconds)
+            return _start_warm(request, modules, files, seconds)
+    return _start_warm(request, modules, files, seconds)
 
 
-def _start_warm(
-    scratch: int, modules: Sequence[str], request: dict[str, Any], files: Sequence[str], seconds: float
-) -> Started:
+def _start_warm(request: Request, modules: Sequence[str], files: Sequence[str], seconds: float) -> Started:
     try:
-        server = warm_server(scratch, modules)
+        server = warm_server(request["scratch"], modules)
         started = server.start_kernel(request, files, seconds)
     except ServerGone:
-        _warm.pop((scratch, *modules)).close()
+        _warm.pop((request["scratch"], *modules)).close()
         raise
     except OSError as error:
         raise StartFailed(f"the system starts no server: {error.strerror or error}") from error
@@ -205,19 +207,19 @@ def _start_warm(
 
 
 def warm_start_works(scratch: int, modules: Sequence[str]) -> bool:
-    """Whether this process's server has started a kernel, or another process has handed the server over."""
+    """Whether this process's server has started a kernel, or comes from another process."""
     server = _warm.get((scratch, *modules))
     return server is not None and (server.has_started_one or server.process is None)
 
 
-def start_cold(scratch: int, request: dict[str, Any], files: Sequence[str], seconds: float) -> Started:
-    """A sandbox of its own for one kernel.
+def start_cold(request: Request, files: Sequence[str], seconds: float) -> Started:
+    """Start a kernel in a new sandbox.
 
     Raises:
-        StartFailed: none came of it.
+        StartFailed: the kernel failed to start.
     """
     try:
-        server = Server.launch("cold", scratch)
+        server = Server.launch("cold", request["scratch"])
     except OSError as error:
         raise StartFailed(f"the system starts no sandbox: {error.strerror or error}") from error
     try:
@@ -240,4 +242,4 @@ def _pid_of(pidfd: int) -> int:
     for line in Path(f"/proc/self/fdinfo/{pidfd}").read_text().splitlines():
         if line.startswith("Pid:"):
             return int(line.split()[1])
-    raise StartFailed("the kernel has no number on this side")
+    raise StartFailed("the kernel's process id is not visible here")

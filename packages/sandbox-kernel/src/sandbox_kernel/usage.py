@@ -1,18 +1,17 @@
-"""What the processes of a kernel have used: processor time, time spent in the queue for it, memory."""
+"""What the processes of a kernel have used: CPU time, time spent waiting for a CPU, memory."""
 
 import contextlib
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 import psutil
 
 _PROC = Path("/proc")
 _TICK = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
 _PAGE = os.sysconf("SC_PAGESIZE") if hasattr(os, "sysconf") else 4096
-#: places in /proc/<pid>/stat behind the name: time of the process and of its children that have ended
+#: fields of /proc/<pid>/stat after the name: times of the process and of its children that have ended
 _TIMES = slice(11, 15)
 
 
@@ -20,38 +19,23 @@ _TIMES = slice(11, 15)
 class Usage:
     """Seconds that a kernel's processes have used since they started.
 
-    `queued` is the time in which they were ready to run but another process had the processor; None where
-    the system doesn't say.
+    `queued` is the time in which they were ready to run but other processes had the CPU; None if the system
+    doesn't report it.
     """
 
     cpu: float = 0.0
     queued: float | None = 0.0
 
     def __add__(self, other: "Usage") -> "Usage":
-        unknown = self.queued is None or other.queued is None
-        return Usage(self.cpu + other.cpu, None if unknown else self.queued + other.queued)
-
-
-class Family(Protocol):
-    """A process and all its descendants."""
-
-    def usage(self) -> Usage:
-        """Processor time so far; what has been counted once stays counted."""
-
-    def memory(self, limit: int) -> int:
-        """Bytes in memory. What several of the processes share counts once if the simple sum exceeds `limit`."""
-
-
-def family_of(pid: int, cgroup: Path | None = None) -> Family:
-    """The family of a process of this machine, which has this cgroup to itself if any."""
-    return LinuxFamily(pid, cgroup) if (_PROC / str(pid) / "stat").exists() else PortableFamily(pid)
+        queued = None if self.queued is None or other.queued is None else self.queued + other.queued
+        return Usage(self.cpu + other.cpu, queued)
 
 
 class LinuxFamily:
-    """Reads /proc; see proc(5).
+    """A process and all its descendants, by /proc; see proc(5).
 
-    The kernel is the first process of its namespace (or bubblewrap is), so it adopts whatever leaves its parent.
-    What a process used that nobody waited for is lost with it, unless a cgroup has counted it.
+    The kernel (or bubblewrap) is the first process of its namespace, so it adopts orphans. The time of a child that
+    nobody waited for is lost when it ends, unless a cgroup counts it.
     """
 
     def __init__(self, pid: int, cgroup: Path | None = None) -> None:
@@ -60,6 +44,7 @@ class LinuxFamily:
         self._cpu = self._queued = 0.0
 
     def usage(self) -> Usage:
+        """Return the time used so far; it never decreases."""
         ticks, queued, known = 0, 0, False
         for process in self._members():
             with contextlib.suppress(OSError, ValueError):
@@ -68,12 +53,11 @@ class LinuxFamily:
                 for task in (process / "task").iterdir():
                     queued += int((task / "schedstat").read_text().split()[1])
                     known = True
-        self._cpu = max(self._cpu, ticks / _TICK, self._counted())
+        self._cpu = max(self._cpu, ticks / _TICK, self._cgroup_seconds())
         self._queued = max(self._queued, queued / 1e9)
         return Usage(self._cpu, self._queued if known or self._queued else None)
 
-    def _counted(self) -> float:
-        """Seconds by the cgroup's count."""
+    def _cgroup_seconds(self) -> float:
         with contextlib.suppress(OSError, ValueError):
             for line in (self._cgroup / "cpu.stat").read_text().splitlines() if self._cgroup else ():
                 if line.startswith("usage_usec "):
@@ -81,6 +65,7 @@ class LinuxFamily:
         return 0.0
 
     def memory(self, limit: int) -> int:
+        """Return the resident bytes. Shared pages count once if the plain sum exceeds `limit`."""
         members = list(self._members())
         used = sum(map(_resident, members))
         return used if used <= limit else sum(map(_proportional, members))
@@ -103,7 +88,7 @@ def _resident(process: Path) -> int:
 
 
 def _proportional(process: Path) -> int:
-    """Resident bytes, those of a shared page divided by the number of processes that share it."""
+    """Return the resident bytes, with each shared page divided by the number of processes that share it."""
     with contextlib.suppress(OSError, ValueError):
         for line in (process / "smaps_rollup").read_text().splitlines():
             if line.startswith("Pss:"):
@@ -112,7 +97,7 @@ def _proportional(process: Path) -> int:
 
 
 class PortableFamily:
-    """For systems without /proc. Time in the queue is unknown there."""
+    """A process and all its descendants, without /proc: the time in the queue is unknown."""
 
     def __init__(self, pid: int) -> None:
         self._process = psutil.Process(pid)
@@ -138,3 +123,11 @@ class PortableFamily:
         with contextlib.suppress(psutil.Error):
             return [self._process, *self._process.children(recursive=True)]
         return []
+
+
+Family = LinuxFamily | PortableFamily
+
+
+def family_of(pid: int, cgroup: Path | None = None) -> Family:
+    """Return the family of a process; `cgroup` is a cgroup that contains nothing else, if there is one."""
+    return LinuxFamily(pid, cgroup) if (_PROC / str(pid) / "stat").exists() else PortableFamily(pid)

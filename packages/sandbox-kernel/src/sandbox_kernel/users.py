@@ -1,9 +1,10 @@
-"""A user id for each kernel, where they are started by root: the system counts most of its quotas by user.
+"""A separate user id for each kernel that root starts, since the system counts most of its quotas by user.
 
-An id is taken by a lock on one byte of a file, so two programs on the same machine never use the same id. The
+An id is reserved by a lock on one byte of a file, so two programs on the same machine never use the same id. The
 lock ends with the process that holds it.
 """
 
+import contextlib
 import fcntl
 import grp
 import os
@@ -14,9 +15,9 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-#: "nobody": what root's kernels run as where there is no id of their own, since some limits don't hold for root
-UNPRIVILEGED = 65534
-#: systemd's list of ids assigns this range to nobody (https://systemd.io/UIDS-GIDS)
+#: root's kernels run as "nobody" if they can't have separate ids, since some limits don't apply to root
+NOBODY = 65534
+#: systemd leaves this range unassigned (https://systemd.io/UIDS-GIDS)
 FIRST, COUNT = 0x70000000, 1 << 16
 _LOCKS = Path("/run/sandbox-kernel/users")
 _TRIES = 100
@@ -24,21 +25,21 @@ _TRIES = 100
 
 @dataclass
 class KernelUser:
-    """An id that no other kernel has until it is released."""
+    """A user id that no other kernel has until it is released."""
 
     number: int
     lock: int = -1
 
     def release(self) -> None:
         if self.lock >= 0:
-            _lock(self.lock, fcntl.F_UNLCK, self.number - FIRST)  # a forked worker may hold a copy of it
+            _lock(self.lock, fcntl.F_UNLCK, self.number - FIRST)  # closing isn't enough if a fork has a copy
             os.close(self.lock)
             self.lock = -1
 
 
 @cache
-def problem() -> str:
-    """Why kernels here have no user id of their own, in one sentence; empty if they have."""
+def user_ids_problem() -> str:
+    """Return why kernels have no separate user ids here, in one sentence, or an empty string if they do."""
     if os.geteuid() != 0:
         return "only root can give each kernel a user id of its own"
     for name in ("uid_map", "gid_map"):
@@ -52,58 +53,54 @@ def problem() -> str:
     return ""
 
 
-def take() -> KernelUser:
-    """An id for one kernel: its own if that is possible here, or "nobody". For root only."""
-    if problem():
-        return KernelUser(UNPRIVILEGED)
+def take_user() -> KernelUser:
+    """Reserve a user id for one kernel, or return "nobody" if that isn't possible. For root only."""
+    if user_ids_problem():
+        return KernelUser(NOBODY)
     lock = _open_locks()
-    # a fresh one each time, since the system may still be clearing up behind the last
-    for place in random.sample(range(COUNT), _TRIES):
-        if not _in_use(FIRST + place) and _lock(lock, fcntl.F_WRLCK, place):
-            return KernelUser(FIRST + place, lock)
+    # a random one, since the system may still be cleaning up after the last user of an id
+    for offset in random.sample(range(COUNT), _TRIES):
+        if not _in_use(FIRST + offset) and _lock(lock, fcntl.F_WRLCK, offset):
+            return KernelUser(FIRST + offset, lock)
     os.close(lock)
-    return KernelUser(UNPRIVILEGED)
+    return KernelUser(NOBODY)
 
 
 def _open_locks() -> int:
     return os.open(_LOCKS, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
 
 
-def _lock(file: int, kind: int, place: int) -> bool:
+def _lock(file: int, kind: int, offset: int) -> bool:
     try:
-        # struct flock; a lock of the open file, not of the process
-        fcntl.fcntl(file, fcntl.F_OFD_SETLK, struct.pack("hhqqi4x", kind, os.SEEK_SET, place, 1, 0))
+        # struct flock; the lock belongs to the open file, not to the process
+        fcntl.fcntl(file, fcntl.F_OFD_SETLK, struct.pack("hhqqi4x", kind, os.SEEK_SET, offset, 1, 0))
     except OSError:
         return False
     return True
 
 
 def _in_use(number: int) -> bool:
-    """Whether an account or a range of subordinate ids has this number."""
-    for known in (lambda: pwd.getpwuid(number), lambda: grp.getgrgid(number)):
-        try:
-            known()
-        except KeyError:
-            continue
-        return True
+    """Whether an account, a group or a range of subordinate ids has this number."""
+    for look_up in (pwd.getpwuid, grp.getgrgid):
+        with contextlib.suppress(KeyError):
+            look_up(number)
+            return True
     return any(first <= number < first + count for first, count in _subordinate())
 
 
 @cache
 def _subordinate() -> tuple[tuple[int, int], ...]:
-    found = []
-    for name in ("/etc/subuid", "/etc/subgid"):
-        if Path(name).exists():
-            rows = (line.split(":") for line in Path(name).read_text().splitlines())
+    found: list[tuple[int, int]] = []
+    for path in map(Path, ("/etc/subuid", "/etc/subgid")):
+        if path.exists():
+            rows = [line.split(":") for line in path.read_text().splitlines()]
             found += [
-                (int(row[1]), int(row[2]))
-                for row in rows
-                if len(row) == 3 and row[1].isdigit() and row[2].isdigit()
+                (int(row[1]), int(row[2])) for row in rows if len(row) == 3 and all(map(str.isdigit, row[1:]))
             ]
     return tuple(found)
 
 
 def _mapped(table: str) -> bool:
-    """Whether a uid_map or gid_map has the whole range."""
+    """Whether a uid_map or gid_map contains the whole range."""
     rows = [tuple(map(int, line.split())) for line in table.splitlines()]
     return any(first <= FIRST and first + count >= FIRST + COUNT for first, _, count in rows)

@@ -1,70 +1,144 @@
-"""What every kernel here has, sandboxed or not: limits, files, and a watch on its memory."""
+"""Kernels without a sandbox: the settings that all kernels share, a watch on their memory, and limited kernels."""
 
+import asyncio
 import contextlib
+import os
+import resource
 import threading
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any, cast
 
 import psutil
-from jupyter_client.provisioning import KernelProvisionerBase
-from traitlets import Dict, Float, Integer, List, Unicode
+from jupyter_client.connect import KernelConnectionInfo
+from jupyter_client.manager import KernelManager
+from jupyter_client.provisioning.local_provisioner import LocalProvisioner
+from jupyter_client.provisioning.provisioner_base import KernelProvisionerBase
+from traitlets import Dict, Float, Integer, List, TraitError, Unicode, validate
 
-from sandbox_kernel.usage import Family, Usage
+from sandbox_kernel.environment import FIXED, clean_environment, make_home
+from sandbox_kernel.usage import Family, Usage, family_of
 
-MEBIBYTE = 2**20
+MIB = 2**20
 
 
 class WatchedProvisioner(KernelProvisionerBase):
-    """Settings of a kernel; one that takes too much memory is ended.
+    """Settings that all kernels share, and a thread that ends a kernel that takes too much memory.
 
-    This process's own memory is watched too: a kernel can send data faster than a client reads them.
+    The client's memory is watched too, since a kernel can send data faster than the client reads it.
     """
 
-    memory_limit = Integer(2048, help="MiB of resident memory at which the kernel is ended").tag(config=True)
-    memory_headroom = Integer(
-        4096, help="MiB beyond memory_limit at which the system refuses a single allocation"
+    memory_limit = Integer(
+        2048, help="MiB of resident memory for all processes of the kernel; above this, it is ended"
     ).tag(config=True)
-    flood_limit = Integer(1024, help="MiB that this process may grow by while it listens to the kernel").tag(
+    memory_headroom = Integer(
+        4096, help="MiB of address space beyond memory_limit; above this, an allocation raises MemoryError"
+    ).tag(config=True)
+    flood_limit = Integer(
+        1024, help="MiB that the client's own memory may grow by; above this, the kernel is ended"
+    ).tag(config=True)
+    working_files = List(Unicode(), help="files and folders to copy into the kernel's home folder").tag(
         config=True
     )
-    working_files = List(Unicode(), help="files and folders to copy into the working folder").tag(config=True)
     preload = List(
-        Unicode(), help="statements that a warm kernel's server has run before the kernel starts"
+        Unicode(),
+        help="Python statements that the server runs once, before it forks the kernel; only warm kernels use it",
     ).tag(config=True)
     environment = Dict(
-        key_trait=Unicode(), value_trait=Unicode(), help="environment variables of this kernel"
+        key_trait=Unicode(),
+        value_trait=Unicode(),
+        help="environment variables to add or replace; HOME, TMPDIR and PATH are refused",
     ).tag(config=True)
-    poll_seconds = Float(0.1, help="seconds between two looks at the memory").tag(config=True)
+    poll_seconds = Float(0.1, help="seconds between two checks of the memory").tag(config=True)
 
-    #: why the kernel was ended; empty if it was not
+    #: why the kernel was ended, to follow "the kernel was ended because"; empty if it was not
     ended_because = ""
     _family: Family | None = None
-    _watched: threading.Event | None = None
+    _stop_watching: threading.Event | None = None
+
+    @validate("environment")
+    def _has_no_fixed_variable(self, proposal: Any) -> dict[str, str]:
+        fixed = sorted(FIXED & proposal["value"].keys())
+        if fixed:
+            raise TraitError(
+                f"`environment` can't replace {', '.join(fixed)}: list only the variables that the kernel needs, "
+                "not a copy of os.environ"
+            )
+        return cast(dict[str, str], proposal["value"])
+
+    @property
+    def _manager(self) -> KernelManager:
+        assert self.parent is not None, "jupyter_client passes itself as the parent"
+        return cast(KernelManager, self.parent)
 
     def usage(self) -> Usage:
-        """What the kernel's processes have used so far; nothing before the start."""
+        """Return the CPU time that the kernel's processes have used so far; zero before the start."""
         return self._family.usage() if self._family else Usage()
 
     def watch(self, family: Family, end: Callable[[], None]) -> None:
-        """Look at the memory of the kernel's processes from now on, and call `end` if it is too much."""
+        """Watch the memory of the kernel's processes from now on, and call `end` if they take too much."""
         self._family = family
-        self._watched = threading.Event()
-        # a thread, since the client may do nothing else while it waits for a reply
-        threading.Thread(target=self._watch, args=(family, end, self._watched), daemon=True).start()
+        self._stop_watching = threading.Event()
+        # a thread, since the client may be blocked while it waits for a reply
+        threading.Thread(target=self._watch, args=(family, end, self._stop_watching), daemon=True).start()
 
     def stop_watching(self) -> None:
-        if self._watched is not None:
-            self._watched.set()
+        if self._stop_watching is not None:
+            self._stop_watching.set()
 
-    def _watch(self, family: Family, end: Callable[[], None], over: threading.Event) -> None:
+    def _watch(self, family: Family, end: Callable[[], None], stop: threading.Event) -> None:
         client = psutil.Process()
         before = client.memory_info().rss
         with contextlib.suppress(psutil.Error, OSError):
-            while not over.wait(self.poll_seconds):
-                limit = self.memory_limit * MEBIBYTE
+            while not stop.wait(self.poll_seconds):
+                limit = self.memory_limit * MIB
                 if family.memory(limit) > limit:
-                    self.ended_because = f"it used more than {self.memory_limit} MiB of memory"
-                elif client.memory_info().rss - before > self.flood_limit * MEBIBYTE:
+                    self.ended_because = self._too_much_memory
+                elif client.memory_info().rss - before > self.flood_limit * MIB:
                     self.ended_because = "it sent more data than its client takes"
                 if self.ended_because:
                     end()
                     return
+
+    @property
+    def _too_much_memory(self) -> str:
+        return f"it used more than {self.memory_limit} MiB of memory"
+
+    @property
+    def _data_limit(self) -> int:
+        return (self.memory_limit + self.memory_headroom) * MIB
+
+
+class LimitedProvisioner(WatchedProvisioner, LocalProvisioner):
+    """Starts a kernel as an ordinary process of this user, with a clean environment and a memory limit: no sandbox.
+
+    Its home folder is `home`, in the folder of the connection file. It is not removed when the kernel ends.
+    """
+
+    async def pre_launch(self, **kwargs: Any) -> dict[str, Any]:
+        kwargs = await super().pre_launch(**kwargs)
+        home = Path(self._manager.connection_file).parent / "home"
+        if not home.exists():
+            make_home(home, self.working_files)
+        return kwargs | {"env": clean_environment(home) | self.environment, "cwd": str(home)}
+
+    async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> KernelConnectionInfo:
+        info = await super().launch_kernel(cmd, **kwargs)
+        assert self.pid is not None
+        process = psutil.Process(self.pid)
+        if hasattr(resource, "prlimit"):
+            with contextlib.suppress(ProcessLookupError):
+                resource.prlimit(self.pid, resource.RLIMIT_DATA, (self._data_limit, self._data_limit))
+        self.watch(family_of(self.pid), process.kill)
+        if self._manager.transport == "ipc":
+            await self._sockets_bound(dict(info))
+        return info
+
+    async def _sockets_bound(self, info: dict[str, Any]) -> None:
+        paths = [f"{info['ip']}-{port}" for name, port in info.items() if name.endswith("_port")]
+        while await self.poll() is None and not all(map(os.path.exists, paths)):
+            await asyncio.sleep(self.poll_seconds / 10)
+
+    async def cleanup(self, restart: bool = False) -> None:
+        self.stop_watching()
+        await super().cleanup(restart=restart)

@@ -81,7 +81,7 @@ def _command(name: str) -> Finding:
 
 
 def _sandbox_and_kernels() -> Iterator[Finding]:
-    problem = bubblewrap.problem()
+    problem = bubblewrap.sandbox_problem()
     if problem:
         yield Finding(
             "sandbox", MISSING, problem, "or choose `--sandbox none` where all code is to be trusted"
@@ -103,14 +103,17 @@ def _layers() -> Iterator[Finding]:
     else:
         found = f"there is no list for {machine}: none is refused"
         yield Finding("system calls", NOTE, found, "grade on x86_64 or aarch64, or only code that you trust")
-    if users.problem():
+    if users.user_ids_problem():
         yield Finding(
-            "user ids", NOTE, f"one for all kernels: {users.problem()}", "see docs/security.md, Quotas"
+            "user ids",
+            NOTE,
+            f"one for all kernels: {users.user_ids_problem()}",
+            "see docs/security.md, Quotas",
         )
     else:
         yield Finding("user ids", OK, f"one for each kernel, from {users.FIRST} on")
-    if cgroup.problem():
-        yield Finding("cgroups", OPTIONAL, f"none for kernels: {cgroup.problem()}")
+    if cgroup.cgroups_problem():
+        yield Finding("cgroups", OPTIONAL, f"none for kernels: {cgroup.cgroups_problem()}")
     else:
         made = cgroup.cgroups()
         yield Finding("cgroups", OK, f"one for each kernel ({', '.join(made.controllers)}) in {made.folder}")

@@ -1,1 +1,1 @@
-"""The programs inside the sandbox. They run there as plain files and import nothing else of this package."""
+"""Programs that run inside the sandbox, as plain files: they import each other, and nothing else of this package."""

@@ -1,6 +1,6 @@
-"""Shutting a process off: namespaces, private folders, limits, and the end of all privileges.
+"""Isolating a process: namespaces, private folders, limits, dropped privileges.
 
-Python 3.11 has no `os.unshare` and no `mount`, so the C library is called. Linux only; see namespaces(7),
+Python 3.11 has no `os.unshare` and no `mount`, so this calls the C library. Linux only; see namespaces(7),
 user_namespaces(7) and capabilities(7).
 """
 
@@ -44,14 +44,14 @@ def mount(kind: str, target: str, flags: int = 0, options: str = "", source: str
 
 
 def become(user: int) -> None:
-    """Be this user for good, and stay open to a look from outside at /proc/<pid>/root."""
+    """Become this user for good. /proc/<pid>/root stays readable from outside."""
     _change_user(user)
     _set_capabilities()
     _check(_libc.prctl(_PR_SET_DUMPABLE, 1, 0, 0, 0), "prctl")
 
 
 def serve_as(user: int) -> None:
-    """Be this user, with no other right of root's than to have forks become other users."""
+    """Become this user, and keep only root's right to turn forks into other users."""
     _check(_libc.prctl(_PR_SET_KEEPCAPS, 1, 0, 0, 0), "prctl")
     _change_user(user)
     _check(_libc.prctl(_PR_SET_KEEPCAPS, 0, 0, 0, 0), "prctl")
@@ -65,14 +65,14 @@ def _change_user(user: int) -> None:
 
 
 def _set_capabilities(*kept: int) -> None:
-    """Keep these of the process's capabilities, and no others."""
+    """Keep only these capabilities of the process."""
     header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)
     bits = sum(1 << number for number in kept)
     _check(_libc.capset(header, (ctypes.c_uint32 * 6)(bits, bits)), "capset")
 
 
 def enter_namespaces(flags: int) -> None:
-    """New namespaces for this process; a new pid namespace begins with its next child."""
+    """Move this process to new namespaces; a new pid namespace starts with its next child."""
     user, group = os.getuid(), os.getgid()
     _check(_libc.unshare(flags), "unshare")
     Path("/proc/self/setgroups").write_text("deny")
@@ -81,39 +81,39 @@ def enter_namespaces(flags: int) -> None:
 
 
 def mount_proc() -> None:
-    """Show the processes of this pid namespace, and no others."""
+    """Mount a /proc that shows only the processes of this pid namespace."""
     mount("proc", "/proc", _MS_NOSUID | _MS_NODEV | _MS_NOEXEC)
 
 
 def private_folders(targets: Sequence[str], mebibytes: int) -> None:
-    """Empty writable folders at `targets`, with one size limit for all of them together."""
+    """Mount empty writable folders at `targets`, with one size limit for all of them together."""
     scratch = targets[0]
     mount("none", "/", _MS_REC | _MS_PRIVATE)
     options = f"mode=0755,size={mebibytes}m,nr_inodes={64 * mebibytes}"
     mount("tmpfs", scratch, _MS_NOSUID | _MS_NODEV, options)
     for number, _ in enumerate(targets):
         os.mkdir(f"{scratch}/{number}")
-    for number, target in reversed(list(enumerate(targets))):  # the first hides the others, so it comes last
+    for number, target in reversed(list(enumerate(targets))):  # the first would hide the others
         mount("", target, _MS_BIND, source=f"{scratch}/{number}")
 
 
 def private_terminals() -> None:
-    """Pseudo-terminals that no other kernel sees, and no more than a notebook needs."""
+    """Mount pseudo-terminals that no other kernel sees, and limit their number."""
     options = f"newinstance,ptmxmode=0666,mode=0600,max={_TERMINALS}"
     mount("devpts", "/dev/pts", _MS_NOSUID | _MS_NOEXEC, options)
 
 
 def forbid_user_namespaces() -> None:
-    """What runs here can't get the privileges of a namespace of its own making."""
+    """Prevent code in this namespace from gaining privileges in a new one."""
     Path("/proc/sys/user/max_user_namespaces").write_text("0")
 
 
 def drop_privileges() -> None:
-    """No capability is left, in no set, and none can come back by running a program."""
+    """Drop all capabilities from all sets, so that running a program can't restore any."""
     _check(_libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "prctl")
     for capability in range(64):
         if _libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0) != 0:
-            break  # past the last one that this kernel knows, or there were none to begin with
+            break  # past the last one that the system knows, or the process had none
     _libc.prctl(_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
     _set_capabilities()
 

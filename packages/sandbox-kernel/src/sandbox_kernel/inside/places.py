@@ -1,5 +1,24 @@
-"""Paths inside the sandbox, known on both sides."""
+"""What both sides of the sandbox agree on: paths inside, and the format of a request.
+
+A separate module because the host imports it without the Linux-only code of the others.
+"""
+
+from typing import Any, TypedDict
 
 HOME, RUN, PROGRAM = "/home/user", "/run/kernel", "/run/sandbox-kernel"
-#: the program that starts kernels
+#: the program in the folder PROGRAM that starts kernels
 SERVER = "server.py"
+#: bytes of a request as JSON
+MAX_REQUEST = 1 << 16
+
+
+class Request(TypedDict):
+    """The settings of one kernel, sent to the server as JSON."""
+
+    connection: dict[str, Any]  # what a connection file contains
+    limits: dict[str, int]  # by the name of a resource limit, such as "NPROC"
+    scratch: int  # MiB that all files of the kernel may take
+    writable: list[str]  # folders
+    preload: list[str]  # statements
+    environment: dict[str, str]
+    user: int  # the user id to run as, if the sandbox was started by root

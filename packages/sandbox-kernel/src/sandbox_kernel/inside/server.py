@@ -3,15 +3,15 @@
     server.py warm MODULE...   import the modules once, then fork a kernel for every request
     server.py cold             become the kernel of the first request
 
-A request arrives on standard input: one JSON object with three file descriptors: a socket to answer on, an
-archive of files for the working folder, and where standard output and error go. The answer is `{"ok": true}` with
-a pidfd of the kernel, once its sockets are bound, or `{"ok": false, "error": …}`. Nothing else ever goes in or
-out this way: the kernel holds neither of the two sockets. When the other end of the answering socket is closed, a
-warm kernel is ended.
+A request arrives on standard input: one JSON object (`places.Request`) with three file descriptors: a socket to answer
+on, an archive of files for the home folder, and where standard output and error go. The answer is `{"ok": true}` with
+a pidfd of the kernel, once its sockets are bound, or `{"ok": false, "error": …}`. Nothing else is sent this way, and
+the kernel holds neither of the two sockets. A warm kernel is ended when the other end of the answering socket is closed.
 """
 
 import contextlib
 import errno
+import gc
 import importlib
 import io
 import json
@@ -21,35 +21,41 @@ import signal
 import socket
 import sys
 import tarfile
+from typing import TYPE_CHECKING, Any
 
-import calls
-import isolate
-import preloading
-from places import HOME, PROGRAM, RUN
+if TYPE_CHECKING:
+    from ipykernel.kernelapp import IPKernelApp
+
+    from sandbox_kernel.inside import calls, isolate
+    from sandbox_kernel.inside.places import HOME, MAX_REQUEST, PROGRAM, RUN, Request
+else:  # plain files in the same folder; the package can't be imported inside
+    import calls
+    import isolate
+    from places import HOME, MAX_REQUEST, PROGRAM, RUN
 
 CONNECTION = f"{RUN}/connection.json"
-_MAX_REQUEST = 1 << 16
 
 
 def main(mode: str, modules: list[str]) -> None:
-    sys.path.remove(PROGRAM)  # the kernel's user has no use for these modules
+    sys.path.remove(PROGRAM)  # hide these files from the kernel's user
     control = socket.socket(fileno=os.dup(0))
     null = os.open(os.devnull, os.O_RDWR)
     os.dup2(null, 0)
     root = os.getuid() == 0 and os.environ.pop("SANDBOX_KERNEL_USER", "")
     if root:
-        isolate.mount_proc()  # bubblewrap's own can't be mounted again by an ordinary user
+        isolate.mount_proc()  # an ordinary user can't mount bubblewrap's own again
     if mode == "warm":
         if root:
             isolate.serve_as(int(root))
         for name in modules:
             with contextlib.suppress(ImportError):
                 importlib.import_module(name)
-        preloading.share()
+        _share_memory()
+    preloaded: set[str] = set()
     while received := _receive(control):
         request, files = received
         if mode == "warm":
-            preloading.run(request["preload"])
+            _preload(request["preload"], preloaded)
         if mode == "warm" and _fork(files[0]) != 0:
             for descriptor in files:
                 os.close(descriptor)
@@ -59,8 +65,25 @@ def main(mode: str, modules: list[str]) -> None:
         _serve(mode, bool(root), request, *files)
 
 
+def _preload(statements: list[str], preloaded: set[str]) -> None:
+    """Run the new statements. The kernel runs a statement that failed again, so the client sees why."""
+    new = [statement for statement in statements if statement not in preloaded]
+    for statement in new:
+        with contextlib.suppress(Exception):
+            exec(statement, {})
+    preloaded.update(new)
+    if new:
+        _share_memory()
+
+
+def _share_memory() -> None:
+    """Stop the garbage collector from writing to memory that forks can share."""
+    gc.collect()
+    gc.freeze()
+
+
 def _fork(answer: int) -> int:
-    """Fork; where the system refuses, say so and go on, since the next request may be luckier."""
+    """Fork. If the system refuses, report it on the socket `answer` and return -1; the next request may succeed."""
     try:
         return os.fork()
     except OSError as error:
@@ -75,18 +98,18 @@ def _reap() -> None:
             pass
 
 
-def _receive(control: socket.socket) -> tuple[dict, list[int]] | None:
+def _receive(control: socket.socket) -> "tuple[Request, list[int]] | None":
     while True:
-        data, files, _, _ = socket.recv_fds(control, _MAX_REQUEST, 3)
+        data, files, _, _ = socket.recv_fds(control, MAX_REQUEST, 3)
         if not data:
             return None
         if len(files) == 3:
             return json.loads(data), files
-        for descriptor in files:  # the system refused some, and the client sees its end of the answer closed
+        for descriptor in files:  # the system refused some; the client sees its socket closed
             os.close(descriptor)
 
 
-def _serve(mode: str, was_root: bool, request: dict, answer: int, archive: int, output: int) -> None:
+def _serve(mode: str, was_root: bool, request: "Request", answer: int, archive: int, output: int) -> None:
     """Become the kernel; never returns."""
     reply = socket.socket(fileno=answer)
     try:
@@ -106,14 +129,14 @@ def _serve(mode: str, was_root: bool, request: dict, answer: int, archive: int, 
             isolate.forbid_user_namespaces()
             socket.sethostname("sandbox")
         elif was_root:
-            with contextlib.suppress(OSError):  # where the system allows none, there is nothing to forbid
+            with contextlib.suppress(OSError):  # a system without user namespaces has nothing to forbid
                 isolate.enter_namespaces(isolate.CLONE_NEWUSER)
                 isolate.forbid_user_namespaces()
         isolate.drop_privileges()
         calls.refuse_calls()
         limits = request["limits"]
-        # the pidfd is refused to whoever has this many files under way already, and another kernel of the same
-        # user may have them
+        # set last: a process with this many files in flight can't send the pidfd, and another kernel of the same user
+        # may have that many
         open_files = {"NOFILE": limits.pop("NOFILE")}
         isolate.limit(limits)
         with os.fdopen(archive, "rb") as stream, tarfile.open(fileobj=io.BytesIO(stream.read())) as files:
@@ -138,14 +161,14 @@ def _serve(mode: str, was_root: bool, request: dict, answer: int, archive: int, 
 
 def _reason(error: BaseException) -> str:
     if isinstance(error, OSError) and error.errno == errno.ETOOMANYREFS:
-        return "too many files are under way between processes of this user"
+        return "too many files are in flight between processes of this user"
     return f"{type(error).__name__}: {error}"
 
 
 def _watch(kernel: int, reply: socket.socket, *unused: int) -> None:
-    """End the kernel as soon as nobody holds the other end of `reply`; never returns.
+    """End the kernel as soon as the other end of `reply` is closed; never returns.
 
-    Whoever had it started may be killed, and could not end it then.
+    The client may be killed, and then couldn't end the kernel itself.
     """
     try:
         isolate.drop_privileges()
@@ -154,7 +177,7 @@ def _watch(kernel: int, reply: socket.socket, *unused: int) -> None:
         ended = os.pidfd_open(kernel)
         events = select.poll()
         events.register(ended, select.POLLIN)
-        events.register(reply, 0)  # only the end of it
+        events.register(reply, 0)  # reports only that it was closed
         events.poll()
     finally:
         os.kill(kernel, signal.SIGKILL)
@@ -162,12 +185,12 @@ def _watch(kernel: int, reply: socket.socket, *unused: int) -> None:
         os._exit(0)
 
 
-def _kernel(connection: dict) -> "IPKernelApp":  # noqa: F821
+def _kernel(connection: dict[str, Any]) -> "IPKernelApp":
     from ipykernel.kernelapp import IPKernelApp
 
     with open(CONNECTION, "w") as file:
         json.dump(connection, file)
-    # whatever was in the way of SIGINT while the server ran
+    # the server or a preloaded module may have changed this handler
     signal.signal(signal.SIGINT, signal.default_int_handler)
     sys.argv = ["ipykernel_launcher", "-f", CONNECTION, "--HistoryManager.enabled=False"]
     app = IPKernelApp.instance()
