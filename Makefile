@@ -18,7 +18,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # SQLAlchemy's remarks about nbgrader's own queries
 export PYTHONWARNINGS := ignore:Object of type
 
-.PHONY: bench bench-large stress demo demos test setup release grade feedback audit attacks pictures docs lint clean help
+.PHONY: bench bench-large stress demo demos test test-all setup release grade feedback audit attacks pictures docs lint clean help
 
 demo: setup  ## grade a sample class in a folder of its own, write the feedback pages and a class report
 	rm -rf $(DEMO) && mkdir -p $(DEMO)/tests
@@ -32,8 +32,13 @@ demo: setup  ## grade a sample class in a folder of its own, write the feedback 
 	@echo "For example:    $(CURDIR)/$(DEMO)/feedback/mistake/02_attention/attention.html"
 	@echo "Class report:   $(CURDIR)/$(DEMO)/reports/02_attention/report.html"
 
-test: setup $(VENV)/pretrained $(VENV)/extras $(VENV)/browser  ## set everything up and pass all tests
-	pytest --numprocesses=2 --dist=loadfile --no-loadscope-reorder $(TESTFLAGS)
+TESTS = pytest --numprocesses=2 --dist=loadfile --no-loadscope-reorder
+
+test: setup $(VENV)/pretrained $(VENV)/extras $(VENV)/browser  ## set everything up and pass the tests
+	$(TESTS) -m "not thorough" $(TESTFLAGS)
+
+test-all: test  ## the tests, and those that take minutes each: all audits and attacks, a term, large classes
+	$(TESTS) -m thorough $(TESTFLAGS)
 
 setup: $(VENV)/coursekit $(VENV)/sandbox  ## make the environment in .venv, and install bubblewrap if that can be done
 

@@ -120,6 +120,7 @@ def hand_in(people: dict[str, Person], guide: Iterator[tuple[str, list[str]]]) -
             person.run("nbgrader submit 02_attention")
 
 
+@pytest.mark.thorough
 def test_a_term_goes_as_the_guides_say(term):
     instructor, ada = term["instructor"], term["ada"]
     students_guide = iter(commands_of("student.md"))

@@ -13,6 +13,8 @@ from coursekit.samples import solved
 
 ROOT = Path(__file__).parents[2]
 ASSIGNMENTS = Course(ROOT).assignments()
+#: run in full in every test run
+EXAMPLE = "02_attention"
 each_assignment = pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda assignment: assignment.name)
 
 
@@ -42,7 +44,13 @@ def seconds_of_cpu():
     return times.children_user + times.children_system
 
 
-@each_assignment
+@pytest.mark.parametrize(
+    "assignment",
+    [
+        pytest.param(a, id=a.name, marks=[] if a.name == EXAMPLE else pytest.mark.thorough)
+        for a in ASSIGNMENTS
+    ],
+)
 def test_a_source_notebook_runs_in_time_and_draws_figures(assignment, folder):
     (path,) = assignment.source_notebooks()
     before = seconds_of_cpu()

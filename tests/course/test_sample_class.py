@@ -18,6 +18,7 @@ from coursekit.course import Course
 from coursekit.report.table import class_table, table_lines
 from coursekit.samples import ODD_CLASS, Sample, ordinary_class, write_class
 
+pytestmark = pytest.mark.thorough
 ROOT = Path(__file__).parents[2]
 ODD = "02_attention"
 ASSIGNMENTS = [ODD, "07_inside_pretrained"]

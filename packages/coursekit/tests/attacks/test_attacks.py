@@ -1,9 +1,11 @@
 """Every attack in the sandbox; and that attacks are real."""
 
+from collections.abc import Iterator
+
 import pytest
 
 from attacks.attack import NBGRADER, NBGRADER_SANDBOXED, NONE, SANDBOX, Attack
-from attacks.catalogue import ATTACKS
+from attacks.catalogue import ATTACKS, THEMES
 from attacks.play import play
 
 #: quick ones, each by another witness; `make attacks` asserts the proofs of all
@@ -15,13 +17,27 @@ STOPPED, NOT_STOPPED = "reads-the-instructors-solution", "strips-asserts-from-th
 SLACK = 10
 
 
+#: of each theme, how many attacks are in every test run
+FIRST = 3
+
+
+def marked_attacks() -> Iterator[pytest.ParameterSet]:
+    for attacks in THEMES.values():
+        for number, attack in enumerate(attacks):
+            marks = [pytest.mark.thorough] if number >= FIRST or attack.slow else []
+            yield pytest.param(attack, id=attack.name, marks=marks)
+
+
 @pytest.fixture(scope="module")
-def in_sandbox() -> dict[str, str]:
-    """What each attack got; most of them are one class."""
-    return play(ATTACKS, SANDBOX)
+def in_sandbox(request: pytest.FixtureRequest) -> dict[str, str]:
+    """What each attack of this test run got; most of them are one class."""
+    played = [
+        item.callspec.params["attack"] for item in request.session.items if "in_sandbox" in item.fixturenames
+    ]
+    return play(played, SANDBOX)
 
 
-@pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
+@pytest.mark.parametrize("attack", marked_attacks())
 def test_the_sandbox_repels(attack: Attack, in_sandbox: dict[str, str]):
     assert not in_sandbox[attack.name].lstrip("-").startswith("not run")
     assert in_sandbox[attack.name] == ""

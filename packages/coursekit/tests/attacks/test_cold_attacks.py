@@ -6,6 +6,7 @@ from attacks.attack import COLD, Attack
 from attacks.catalogue import ATTACKS
 from attacks.play import play
 
+pytestmark = pytest.mark.thorough
 #: what takes its time is played cold by `make attacks`
 COLD_ONES = [attack for attack in ATTACKS if attack.kernel and not attack.slow]
 

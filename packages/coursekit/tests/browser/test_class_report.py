@@ -14,6 +14,7 @@ from coursekit.cli import main
 from coursekit.course import Assignment, Course, find_cell
 from coursekit.samples import solved
 
+pytestmark = pytest.mark.thorough
 ROOT = Path(__file__).parents[4]
 STUDENTS = [
     "ada", "anton", "bella", "ben", "carla", "chen", "dilan", "dora", "emil", "fatma",

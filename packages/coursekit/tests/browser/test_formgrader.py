@@ -16,6 +16,7 @@ from coursekit.course import Course, find_cell
 from coursekit.nbgrader_plugin.rubric import RUBRIC
 from coursekit.samples import Sample, write_class
 
+pytestmark = pytest.mark.thorough
 ROOT = Path(__file__).parents[4]
 NAME, NOTEBOOK, WRITTEN = "02_attention", "attention", "written_attention"
 NAMES = {
