@@ -56,13 +56,31 @@ def write_generated() -> None:
         place = GENERATED / "notebooks" / notebook.parent.name
         place.mkdir(parents=True)
         shutil.copy(notebook, place)
-    for name in ("CONTRIBUTING.md", "SECURITY.md"):
-        text = (ROOT / name).read_text(encoding="utf-8")
-        (GENERATED / name).write_text(text.replace("](docs/", "](../"), encoding="utf-8")
+    copy_page(ROOT / "CONTRIBUTING.md")
+    copy_page(ROOT / "SECURITY.md")
+    for page in ROOT.glob("packages/*/*.md"):
+        copy_page(page)
     for package, folder in SOURCES.items():
         parts = {path for path in folder.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
         for part in sorted(part for part in parts if part.name not in NOT_IMPORTED):
             write_reference(package, part)
+
+
+def copy_page(page: Path) -> None:
+    """Copy a page from outside docs/, with links that lead to the same places."""
+    here = page.relative_to(ROOT)
+
+    def moved(link: re.Match[str]) -> str:
+        target = (page.parent / link[1]).resolve()
+        if target.is_relative_to(ROOT / "docs"):
+            return f"](/{target.relative_to(ROOT / 'docs')}"
+        if target.suffix == ".md":
+            return f"](/generated/{target.relative_to(ROOT)}"
+        return f"](/../{target.relative_to(ROOT)}"
+
+    copy = GENERATED / here
+    copy.parent.mkdir(parents=True, exist_ok=True)
+    copy.write_text(re.sub(r"\]\((?![a-z]+:|#)([^)#\s]+)", moved, page.read_text("utf-8")), "utf-8")
 
 
 def write_reference(package: str, part: Path) -> None:
@@ -96,7 +114,7 @@ def has_namesake(module: str) -> bool:
 
 def link_to_copies(app: Sphinx, page: str, source: list[str]) -> None:
     """Point links to files outside docs/ at their copies."""
-    source[0] = re.sub(r"\]\(\.\./([A-Z]+\.md)", r"](/generated/\1", source[0])
+    source[0] = re.sub(r"\]\(\.\./((?:packages/[a-z-]+/)?[A-Z]+\.md)", r"](/generated/\1", source[0])
     source[0] = re.sub(r"\]\(\.\./release/([^)#]*\.ipynb)", r"](/generated/notebooks/\1", source[0])
 
 
