@@ -18,7 +18,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # SQLAlchemy's remarks about nbgrader's own queries
 export PYTHONWARNINGS := ignore:Object of type
 
-.PHONY: bench bench-large stress demo demos test test-all setup release grade feedback audit attacks pictures lint clean help
+.PHONY: bench bench-large stress demo demos test test-all setup release grade feedback audit attacks pictures docs lint clean help
 
 demo: setup  ## grade a sample class in a folder of its own, write the feedback pages and a class report
 	rm -rf $(DEMO) && mkdir -p $(DEMO)/tests
@@ -103,11 +103,18 @@ attacks: setup  ## try to get around the sandbox and the checks, in five modes, 
 pictures: setup $(VENV)/extras $(VENV)/browser  ## take the pictures in docs/pictures anew
 	pytest packages/coursekit/tests/browser --pictures
 
-lint: setup  ## check format and style
-	ruff format --check . && ruff check .
+docs: setup $(VENV)/docs  ## build the documentation site, build/site/index.html
+	sphinx-build --quiet --fail-on-warning --keep-going docs build/site
+
+$(VENV)/docs: requirements-docs.lock $(VENV)/packages
+	$(BIN)/python -m pip install --quiet --no-deps --requirement requirements-docs.lock
+	@touch $@
+
+lint: setup  ## check format, style and types
+	ruff format --check . && ruff check . && mypy
 
 clean:  ## remove the environment and what can be made again; submissions and the gradebook stay
-	rm -rf $(VENV) $(DEMO) .coursekit .pytest_cache .ruff_cache build
+	rm -rf $(VENV) $(DEMO) .coursekit .pytest_cache .ruff_cache build docs/generated
 	git clean -fdXq autograded feedback reports
 
 help:

@@ -1,4 +1,4 @@
-"""The guides: what stands after `$` is run as it stands, in one small term, and prints what stands below it."""
+"""The docs: links lead somewhere, and the commands of the guides run in one small term and print what is shown."""
 
 import os
 import re
@@ -16,12 +16,12 @@ from coursekit.samples import ordinary_class, write_class
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-#: commands that take long, or never end, and the test that runs them
+#: slow or endless commands, and the test that runs them instead
 ELSEWHERE = {
-    "coursekit audit 02_attention": "test_course_audit.py",
-    "jupyter lab": "browser/test_formgrader.py",
-    "coursekit new 08_my_topic": "test_new.py",
-    "coursekit doctor": "test_doctor.py",
+    "coursekit audit 02_attention": "tests/course/test_audit.py",
+    "jupyter lab": "packages/coursekit/tests/browser/test_formgrader.py",
+    "coursekit new 08_my_topic": "packages/coursekit/tests/test_new.py",
+    "coursekit doctor": "packages/coursekit/tests/test_doctor.py",
 }
 
 
@@ -39,13 +39,13 @@ def commands_of(guide: str) -> list[tuple[str, list[str]]]:
 
 @dataclass
 class Person:
-    """Somebody who works in `folder`, with settings of their own. `after` is called after a command."""
+    """Somebody who works in `folder` with their own settings. `after` holds what to call after a command."""
 
     folder: Path
     after: dict[str, Callable[[], None]] = field(default_factory=dict)
 
     def follow(self, commands: Iterator[tuple[str, list[str]]], until: str = "") -> None:
-        """Run commands as they stand; the one that begins with `until` is the last."""
+        """Run commands and compare their output, up to the one that begins with `until`."""
         for command, expected in commands:
             if command not in ELSEWHERE:
                 said = self.run(command)
@@ -68,7 +68,7 @@ class Person:
             text=True,
             check=False,
         )
-        # coursekit ends with 1 where somebody's work could not be graded, such as what is missing
+        # 1: somebody's work could not be graded, such as a missing notebook
         ok = (0, 1) if command.startswith("coursekit autograde") else (0,)
         assert done.returncode in ok, f"{command}\n{done.stdout}\n{done.stderr}"
         return done.stdout + done.stderr
@@ -76,7 +76,7 @@ class Person:
 
 @pytest.fixture(scope="module")
 def term(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Person]:
-    """The course folder, an exchange, and students: Ada, who reads her guide, and two others who hand in; Dan does not."""
+    """A course folder, an exchange, and students: Ada follows her guide, Ben and Carla just hand in, Dan does not."""
     base = tmp_path_factory.mktemp("term")
     exchange = base / "exchange"
     exchange.mkdir()
@@ -101,7 +101,7 @@ def term(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Person]:
 
 
 def hand_in(people: dict[str, Person], guide: Iterator[tuple[str, list[str]]]) -> None:
-    """Ada follows her guide and has everything right; Ben and Carla make the same mistake."""
+    """Hand in for Ada, who has everything right, and for Ben and Carla, who make the same mistake."""
     assignment = Course(people["instructor"].folder).assignment("02_attention")
     samples = {sample.student: sample for sample in ordinary_class(assignment)}
     answers = people["instructor"].folder.parent / "answers"
@@ -135,13 +135,40 @@ def test_a_term_goes_as_the_guides_say(term):
     instructor.follow(iter(commands_of("ta.md")))
 
 
-def test_what_the_guides_leave_to_other_tests_is_run_there():
+def test_commands_left_to_other_tests_appear_in_the_guides():
     for command, test in ELSEWHERE.items():
         assert command in "".join((DOCS / name).read_text() for name in ("instructor.md", "ta.md")), command
-        assert (Path(__file__).parent / test).exists()
+        assert (ROOT / test).exists()
 
 
-@pytest.mark.parametrize("path", sorted([ROOT / "README.md", *DOCS.glob("*.md")]), ids=lambda path: path.name)
+PAGES = sorted([*ROOT.glob("*.md"), *DOCS.glob("*.md"), *ROOT.glob("packages/*/*.md")])
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors of a page's headings, as GitHub and the documentation site make them."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_link_of_a_page_leads_somewhere(path):
-    for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", path.read_text()):
-        assert "://" in target or (path.parent / target).exists(), target
+    for link in re.findall(r"\]\(([^)\s]+)[^)]*\)", path.read_text()):
+        if "://" in link:
+            continue
+        name, _, anchor = link.partition("#")
+        target = path.parent / name if name else path
+        assert target.exists(), link
+        assert not anchor or anchor in anchors(target), link
+
+
+def test_every_guide_is_in_the_contents_of_the_site():
+    contents = re.findall(r"^([a-z-]+)$", (DOCS / "index.md").read_text(), re.MULTILINE)
+    assert sorted(contents) == sorted(path.stem for path in DOCS.glob("*.md") if path.stem != "index")
+
+
+def test_the_lock_files_agree():
+    versions: dict[str, str] = {}
+    for lock in ROOT.glob("requirements*.lock"):
+        for name, version in re.findall(r"^([\w.-]+)==(\S+)$", lock.read_text(), re.MULTILINE):
+            assert versions.setdefault(name.lower().replace("_", "-"), version) == version, (lock.name, name)
