@@ -150,7 +150,7 @@ SELF = [
         cell="self_attention",
         edits=[("self.k = nn.Linear(input_dim, key_dim)", "self.k = self.q")],
         about=["test_three_layers"],
-        sentence="`q` and `k` are one and the same layer. Make a layer of its own for each.",
+        sentence="`q` and `k` are the same layer. Create a separate layer for each.",
     ),
     Mistake(
         "self_keys_made_by_q",
@@ -256,7 +256,7 @@ CROSS = [
         cell="cross_attention",
         edits=[("self.k = nn.Linear(y_input_dim, key_dim)", "self.k = self.q")],
         about=["test_three_layers"],
-        sentence="`q` and `k` are one and the same layer. Make a layer of its own for each.",
+        sentence="`q` and `k` are the same layer. Create a separate layer for each.",
     ),
     Mistake(
         "cross_mask_transposed",
@@ -632,7 +632,7 @@ FUSED = [
         "one_layer_for_queries_and_keys",
         [("self.w_k = nn.Linear(d_model, d_model)", "self.w_k = self.w_q")],
         ["test_everything_learns"],
-        "`w_q` and `w_k` are one and the same layer. Make a layer of its own for each.",
+        "`w_q` and `w_k` are the same layer. Create a separate layer for each.",
     ),
     fused(
         "no_bias",
