@@ -1,4 +1,4 @@
-"""Known wrong answers: each a small edit of the instructor's solution, with a sentence for the student."""
+"""Known wrong answers to this assignment, each an edit of the instructor's solution cell."""
 
 from coursekit.checks import Mistake
 
@@ -8,7 +8,7 @@ ENCODER = [
         cell="positional_encoder",
         edits=[("torch.cos(angle)", "torch.cos(position / 10000 ** ((even + 1) / d_model))")],
         about=["test_table_of_sines_and_cosines"],
-        sentence="Your cosines use an angle of their own, with exponent (2i+1)/d. "
+        sentence="Your cosines have their own exponent, (2i+1)/d. "
         "Both columns of a pair use the same angle, with exponent 2i/d.",
     ),
     Mistake(
@@ -16,8 +16,8 @@ ENCODER = [
         cell="positional_encoder",
         edits=[("(even / d_model)", "(2 * even / d_model)")],
         about=["test_table_of_sines_and_cosines"],
-        sentence="Your exponent is twice too large: a factor of 2 is in it twice. "
-        "`torch.arange(0, d_model, 2)` gives 2i already.",
+        sentence="Your exponent is twice as large as it should be. "
+        "`torch.arange(0, d_model, 2)` already returns 2i.",
     ),
     Mistake(
         "exponent_halved",
@@ -69,14 +69,14 @@ ENCODER = [
         cell="positional_encoder",
         edits=[("angle = position /", "angle = math.pi / 180 * position /")],
         about=["test_table_of_sines_and_cosines"],
-        sentence="Your angles are converted from degrees. The formula is in radians, as torch.sin expects.",
+        sentence="You convert the angles from degrees. The formula uses radians, and so does torch.sin.",
     ),
     Mistake(
         "not_scaled",
         cell="positional_encoder",
         edits=[("x = x * math.sqrt(self.d_model)", "x = x * 1")],
         about=["test_input_is_scaled"],
-        sentence="The input is not multiplied by the square root of d_model.",
+        sentence="You don't multiply the input by the square root of d_model.",
     ),
     Mistake(
         "scaled_by_width",
@@ -90,14 +90,14 @@ ENCODER = [
         cell="positional_encoder",
         edits=[("x * math.sqrt", "x / math.sqrt")],
         about=["test_input_is_scaled"],
-        sentence="The input is divided by the square root of d_model. It should be multiplied by it.",
+        sentence="The input is divided by the square root of d_model. Multiply it instead.",
     ),
     Mistake(
         "scaled_by_root_of_length",
         cell="positional_encoder",
         edits=[("math.sqrt(self.d_model)", "math.sqrt(length)")],
         about=["test_input_is_scaled"],
-        sentence="The input is multiplied by the square root of its length instead of its width.",
+        sentence="The input is multiplied by the square root of its length. Use its width, d_model.",
     ),
     Mistake(
         "scaled_after_adding",
@@ -107,29 +107,30 @@ ENCODER = [
             ("return x + self.pe[:, :length]", "return (x + self.pe[:, :length]) * math.sqrt(self.d_model)"),
         ],
         about=["test_table_of_sines_and_cosines"],
-        sentence="Your table is multiplied by the square root of d_model, too. "
-        "Only the input should be, before the table is added.",
+        sentence="Your table is also multiplied by the square root of d_model. "
+        "Multiply only the input, before you add the table.",
     ),
     Mistake(
         "table_not_added",
         cell="positional_encoder",
         edits=[("return x + self.pe[:, :length]", "return x")],
         about=["test_table_of_sines_and_cosines"],
-        sentence="The table is not added to the input.",
+        sentence="You don't add the table to the input.",
     ),
     Mistake(
         "length_of_the_batch",
         cell="positional_encoder",
         edits=[("length, max_seq_len = x.size(1)", "length, max_seq_len = x.size(0)")],
         about=["test_table_does_not_depend_on_the_input"],
-        sentence="You take the length from axis 0, which is the batch. The length is axis 1.",
+        sentence="You take the length from axis 0, which is the batch. The length is on axis 1.",
     ),
     Mistake(
         "aligned_to_the_end",
         cell="positional_encoder",
         edits=[("self.pe[:, :length]", "self.pe[:, max_seq_len - length :]")],
         about=["test_table_does_not_depend_on_the_input"],
-        sentence="You add the last rows of the table. A sequence starts at position 0.",
+        sentence="You add the last rows of the table. A sequence starts at position 0, so add the first "
+        "ones.",
     ),
     Mistake(
         "always_80_positions",
@@ -139,7 +140,7 @@ ENCODER = [
             ("torch.zeros(max_seq_len, d_model)", "torch.zeros(80, d_model)"),
         ],
         about=["test_table_does_not_depend_on_the_input", "test_too_long_raises"],
-        sentence="Your table always has 80 rows, whatever max_seq_len is.",
+        sentence="Your table always has 80 rows. It needs max_seq_len rows.",
     ),
     Mistake(
         "parameter",
@@ -153,7 +154,7 @@ ENCODER = [
         cell="positional_encoder",
         edits=[('self.register_buffer("pe", pe.unsqueeze(0))', "self.pe = pe.unsqueeze(0)")],
         about=["test_follows_its_dtype"],
-        sentence="Your table is a plain attribute, so `.to()` leaves it behind. Make it a buffer.",
+        sentence="Your table is a plain attribute, so `.to()` doesn't move it. Make it a buffer.",
     ),
     Mistake(
         "float64_table",
@@ -176,42 +177,42 @@ ENCODER = [
         cell="positional_encoder",
         edits=[("x = x * math.sqrt(self.d_model)", "x *= math.sqrt(self.d_model)")],
         about=["test_input_is_not_changed"],
-        sentence="`x *= …` changes the caller's tensor. Write `x = x * …`, which makes a new one.",
+        sentence="`x *= …` modifies the caller's tensor. Write `x = x * …`, which creates a new one.",
     ),
     Mistake(
         "odd_width_unnoticed",
         cell="positional_encoder",
         edits=[("if d_model % 2 != 0:", "if False:")],
         about=["test_odd_width_raises"],
-        sentence="An odd d_model is not refused with a ValueError.",
+        sentence="An odd d_model has to raise a ValueError.",
     ),
     Mistake(
         "odd_width_unnamed",
         cell="positional_encoder",
         edits=[(", but it is {d_model}", "")],
         about=["test_odd_width_raises"],
-        sentence="The message for an odd d_model does not name the width.",
+        sentence="The error message for an odd d_model doesn't name the width.",
     ),
     Mistake(
         "too_long_unnoticed",
         cell="positional_encoder",
         edits=[("if length > max_seq_len:", "if False:")],
         about=["test_too_long_raises"],
-        sentence="A sequence longer than max_seq_len is not refused with a ValueError.",
+        sentence="A sequence longer than max_seq_len has to raise a ValueError.",
     ),
     Mistake(
         "too_long_unnamed",
         cell="positional_encoder",
         edits=[(", but max_seq_len is {max_seq_len}", "")],
         about=["test_too_long_raises"],
-        sentence="The message for a sequence that is too long does not name both lengths.",
+        sentence="The error message for a sequence that is too long doesn't name both lengths.",
     ),
     Mistake(
         "just_as_long_refused",
         cell="positional_encoder",
         edits=[("if length > max_seq_len:", "if length >= max_seq_len:")],
         about=["test_too_long_raises"],
-        sentence="A sequence of exactly max_seq_len positions is refused, but it fits.",
+        sentence="A sequence of exactly max_seq_len positions raises an error, but it fits into the table.",
     ),
 ]
 
@@ -228,7 +229,7 @@ CURVES = [
         cell="encoding_curves",
         edits=[("return curves.T", "return curves")],
         about=["test_one_row_per_dimension"],
-        sentence="Rows and columns are swapped: there should be one row per hidden dimension.",
+        sentence="You swapped rows and columns: return one row per hidden dimension.",
     ),
     Mistake(
         "positions_for_dimensions",
@@ -242,7 +243,8 @@ CURVES = [
         cell="encoding_curves",
         edits=[("encoder.pe[0]", "encoder(torch.ones_like(encoder.pe))[0]")],
         about=["test_curves_of_the_dimensions"],
-        sentence="You read the curves from the output for ones, so the square root of d_model is in them.",
+        sentence="You read the curves from the output for an input of ones, so they include the square "
+        "root of d_model. Read the table itself.",
     ),
     Mistake(
         "formula_again",
@@ -259,7 +261,7 @@ CURVES = [
             ),
         ],
         about=["test_curves_of_the_dimensions"],
-        sentence="You compute the formula anew. The curves must be read from the encoder that is given.",
+        sentence="You compute the formula again. Read the curves from the encoder that is passed in.",
     ),
     Mistake(
         "always_32_positions",
@@ -273,21 +275,21 @@ CURVES = [
         cell="encoding_curves",
         edits=[("for dim in hidden_dims", "for dim in [1, 2, 7, 16]")],
         about=["test_one_row_per_dimension"],
-        sentence="You always give the dimensions 1, 2, 7 and 16. Use hidden_dims.",
+        sentence="You always return dimensions 1, 2, 7 and 16. Use hidden_dims.",
     ),
     Mistake(
         "rows_sorted",
         cell="encoding_curves",
         edits=[("for dim in hidden_dims", "for dim in sorted(set(hidden_dims))")],
         about=["test_rows_keep_the_order"],
-        sentence="Your rows are sorted. They should come in the order of hidden_dims.",
+        sentence="Your rows are sorted. They should be in the order of hidden_dims.",
     ),
     Mistake(
         "table_squeezed",
         cell="encoding_curves",
         edits=[("encoder.pe[0]", "encoder.pe.squeeze_(0)")],
         about=["test_encoder_is_not_changed"],
-        sentence="`squeeze_` changes the encoder's own table. Use `squeeze`, or index with [0].",
+        sentence="`squeeze_` modifies the encoder's own table. Use `squeeze`, or index with [0].",
     ),
 ]
 
@@ -300,14 +302,14 @@ SHIFT = [
             ("matrix[odd, even] = -torch.sin(angle)", "matrix[odd, even] = torch.sin(angle)"),
         ],
         about=["test_moves_every_code_ahead"],
-        sentence="Your matrix is transposed, so it moves back. Here the minus stands below the diagonal.",
+        sentence="Your matrix is transposed, so it moves back. The minus sign belongs below the diagonal.",
     ),
     Mistake(
         "no_minus",
         cell="shift_matrix",
         edits=[("-torch.sin(angle)", "torch.sin(angle)")],
         about=["test_moves_every_code_ahead"],
-        sentence="There is no minus in your blocks. The sine below the diagonal has one.",
+        sentence="Your blocks have no minus sign. The sine below the diagonal needs one.",
     ),
     Mistake(
         "mirrored",
@@ -317,7 +319,7 @@ SHIFT = [
             ("matrix[odd, odd] = torch.cos(angle)", "matrix[odd, odd] = -torch.cos(angle)"),
         ],
         about=["test_moves_every_code_ahead", "test_zero_offset_is_the_identity"],
-        sentence="Your minus stands at the second cosine, so the blocks mirror instead of turning. "
+        sentence="Your minus sign is at the second cosine, so the blocks reflect instead of rotating. "
         "It belongs to the sine below the diagonal.",
     ),
     Mistake(
@@ -328,7 +330,7 @@ SHIFT = [
             ("matrix[odd, even] = -torch.sin(angle)", "matrix[odd, even] = 0"),
         ],
         about=["test_moves_every_code_ahead"],
-        sentence="Your matrix has its cosines only. Each 2 × 2 block needs two sines as well.",
+        sentence="Your matrix contains only cosines. Each 2 × 2 block also needs two sines.",
     ),
     Mistake(
         "halves_of_the_matrix",
@@ -343,14 +345,14 @@ SHIFT = [
         ],
         about=["test_pairs_turn_by_themselves"],
         sentence="Your matrix is for a code with all sines first and then all cosines. "
-        "Here they alternate, so the 2 × 2 blocks stand along the diagonal.",
+        "Here they alternate, so the 2 × 2 blocks are along the diagonal.",
     ),
     Mistake(
         "one_speed",
         cell="shift_matrix",
         edits=[("(even / d_model)", "(0 * even)")],
         about=["test_moves_every_code_ahead"],
-        sentence="All your blocks turn at the same speed. Pair i has the frequency 1 / 10000^(2i/d).",
+        sentence="All your blocks rotate at the same speed. Pair i has the frequency 1 / 10000^(2i/d).",
     ),
     Mistake(
         "speeds_upside_down",
@@ -371,7 +373,7 @@ SHIFT = [
         cell="shift_matrix",
         edits=[("(even / d_model)", "(2 * even / d_model)")],
         about=["test_moves_every_code_ahead"],
-        sentence="Your exponent is twice too large: a factor of 2 is in it twice.",
+        sentence="Your exponent is twice as large as it should be: it contains the factor 2 twice.",
     ),
     Mistake(
         "shift_cosine_own_exponent",
@@ -384,7 +386,7 @@ SHIFT = [
             ("-torch.sin(angle)", "-torch.sin(offset / 10000 ** (odd / d_model))"),
         ],
         about=["test_moves_every_code_ahead"],
-        sentence="The second row of your blocks uses an angle of its own, with exponent (2i+1)/d. "
+        sentence="The second row of your blocks has its own exponent, (2i+1)/d. "
         "All four entries of a block use the same angle.",
     ),
     Mistake(
@@ -407,21 +409,21 @@ SHIFT = [
         edits=[("return matrix", "return torch.eye(d_model).roll(offset, dims=0)")],
         about=["test_moves_every_code_ahead"],
         sentence="Your matrix moves the entries of a code to other columns. "
-        "It should turn each pair of columns, so that the code becomes that of another position.",
+        "It should rotate each pair of columns, so that the code becomes that of another position.",
     ),
     Mistake(
         "offset_without_sign",
         cell="shift_matrix",
         edits=[("angle = offset /", "angle = abs(offset) /")],
         about=["test_negative_offset_moves_back"],
-        sentence="A negative offset moves ahead with your matrix. It should move back.",
+        sentence="Your matrix moves ahead for a negative offset. It should move back.",
     ),
     Mistake(
         "negative_offset_ignored",
         cell="shift_matrix",
         edits=[("angle = offset /", "angle = max(offset, 0) /")],
         about=["test_negative_offset_moves_back"],
-        sentence="With a negative offset your matrix moves nothing. It should move back.",
+        sentence="Your matrix moves nothing for a negative offset. It should move back.",
     ),
 ]
 
@@ -431,21 +433,21 @@ EMBEDDING = [
         cell="integer_sequence_embedding",
         edits=[("return tokens + positions", "return tokens")],
         about=["test_sum_of_token_and_position", "test_both_tables_are_learned"],
-        sentence="The position is missing: your output is the token's vector alone.",
+        sentence="You don't add the position: your output is only the token's vector.",
     ),
     Mistake(
         "position_of_the_id",
         cell="integer_sequence_embedding",
         edits=[("self.position(torch.arange(length, device=ids.device))", "self.position(ids)")],
         about=["test_sum_of_token_and_position"],
-        sentence="You look up the ids in the position table. Look up 0, 1, …, length - 1 there.",
+        sentence="You look up the ids in the position table. Look up the positions 0, 1, …, length - 1.",
     ),
     Mistake(
         "position_in_the_batch",
         cell="integer_sequence_embedding",
         edits=[("torch.arange(length, device=ids.device)", "torch.arange(ids.size(0)).unsqueeze(1)")],
         about=["test_a_vector_depends_on_id_and_place_only"],
-        sentence="You number the sequences of the batch (axis 0). The position counts along axis 1.",
+        sentence="You number the sequences of the batch (axis 0). Positions count along axis 1.",
     ),
     Mistake(
         "position_from_1",
@@ -459,14 +461,15 @@ EMBEDDING = [
         cell="integer_sequence_embedding",
         edits=[("torch.arange(length,", "torch.arange(seq_length - length, seq_length,")],
         about=["test_a_vector_depends_on_id_and_place_only"],
-        sentence="You use the last rows of the position table. A sequence starts at position 0.",
+        sentence="You use the last rows of the position table. "
+        "A sequence starts at position 0, so use the first ones.",
     ),
     Mistake(
         "product",
         cell="integer_sequence_embedding",
         edits=[("return tokens + positions", "return tokens * positions")],
         about=["test_sum_of_token_and_position"],
-        sentence="You multiply the token's vector by the position's. They should be added.",
+        sentence="You multiply the token's vector by the position's vector. Add them.",
     ),
     Mistake(
         "tokens_scaled",
@@ -475,7 +478,8 @@ EMBEDDING = [
             ("return tokens + positions", "return tokens * math.sqrt(self.token.embedding_dim) + positions")
         ],
         about=["test_sum_of_token_and_position"],
-        sentence="You multiply the token's vector by the square root of the width. Here it is a plain sum.",
+        sentence="You multiply the token's vector by the square root of the width. "
+        "Here the output is a plain sum.",
     ),
     Mistake(
         "concatenated",
@@ -484,14 +488,14 @@ EMBEDDING = [
             ("return tokens + positions", "return torch.cat([tokens, positions.expand_as(tokens)], dim=-1)")
         ],
         about=["test_sum_of_token_and_position"],
-        sentence="You put the two vectors one behind the other. They should be added.",
+        sentence="You concatenate the two vectors. Add them.",
     ),
     Mistake(
         "one_table_for_both",
         cell="integer_sequence_embedding",
         edits=[("self.position(torch.arange(", "self.token(torch.arange(")],
         about=["test_both_tables_are_learned"],
-        sentence="You look up the positions in the token table. They need a table of their own.",
+        sentence="You look up the positions in the token table. They need their own table.",
     ),
     Mistake(
         "one_row_per_id",
@@ -512,7 +516,7 @@ EMBEDDING = [
             ("self.position(torch.arange(length, device=ids.device))", "self.position[:length]"),
         ],
         about=["test_both_tables_are_learned"],
-        sentence="Your position table is not learned: it is no parameter.",
+        sentence="Your position table is not learned, because it isn't a parameter. Use nn.Embedding.",
     ),
     Mistake(
         "positions_detached",
@@ -538,35 +542,36 @@ EMBEDDING = [
         cell="integer_sequence_embedding",
         edits=[("return tokens + positions", "return (tokens + positions).float()")],
         about=["test_follows_its_dtype"],
-        sentence="Your output is float32, whatever the dtype of the module is.",
+        sentence="Your output is always float32. It should have the dtype of the module.",
     ),
     Mistake(
         "ids_from_1",
         cell="integer_sequence_embedding",
         edits=[("    tokens = self.token(ids)", "    ids -= 1\n        tokens = self.token(ids)")],
         about=["test_ids_are_not_changed"],
-        sentence="You subtract 1 from the ids, and `-=` changes the caller's tensor.",
+        sentence="You subtract 1 from the ids, and `-=` modifies the caller's tensor. "
+        "Look up the ids as they are.",
     ),
     Mistake(
         "long_sequence_unnoticed",
         cell="integer_sequence_embedding",
         edits=[("if length > seq_length:", "if False:")],
         about=["test_too_long_raises"],
-        sentence="A sequence longer than seq_length is not refused with a ValueError.",
+        sentence="A sequence longer than seq_length has to raise a ValueError.",
     ),
     Mistake(
         "long_sequence_unnamed",
         cell="integer_sequence_embedding",
         edits=[(", but seq_length is {seq_length}", "")],
         about=["test_too_long_raises"],
-        sentence="The message for a sequence that is too long does not name both lengths.",
+        sentence="The error message for a sequence that is too long doesn't name both lengths.",
     ),
     Mistake(
         "full_sequence_refused",
         cell="integer_sequence_embedding",
         edits=[("if length > seq_length:", "if length >= seq_length:")],
         about=["test_too_long_raises"],
-        sentence="A sequence of exactly seq_length positions is refused, but it fits.",
+        sentence="A sequence of exactly seq_length positions raises an error, but it fits into the table.",
     ),
 ]
 

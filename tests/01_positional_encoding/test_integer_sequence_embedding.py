@@ -35,7 +35,7 @@ def set_table(embed, table: torch.Tensor) -> None:
         embed.load_state({name: (table.T if transposed else table).reshape(own.shape).contiguous()})
 
 
-@points(7, see="Positions that are learned")
+@points(7, see="Learned positions")
 def test_sum_of_token_and_position(student, reference, draw):
     """The output is the row of the token table plus the row of the position table."""
     embed = student.IntegerSequenceEmbedding(11, 6, 9)
@@ -51,7 +51,7 @@ def test_sum_of_token_and_position(student, reference, draw):
     assert_close("output", embed(ids), tokens[ids] + positions[: seq_length - 1])
 
 
-@points(4, see="Positions that are learned")
+@points(4, see="Learned positions")
 def test_both_tables_are_learned(student, draw):
     """Both tables are learned: one row per id, one row per position, and gradients reach both."""
     batch, embed_dim, seq_length, vocab_size = sorted(draw.sizes(4, low=3, high=14))

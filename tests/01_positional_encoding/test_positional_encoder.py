@@ -42,7 +42,7 @@ def test_table_of_sines_and_cosines(student, reference, draw):
     assert_close("the table", output, expected, atol=tolerance(length))
 
 
-@points(5, see="What the encoder puts out")
+@points(5, see="What the encoder returns")
 def test_input_is_scaled(student, reference):
     """The input is multiplied by √d_model before the table is added."""
     (x,) = reference.inputs("x", x=(1, 5, 12))

@@ -1,4 +1,4 @@
-"""Other right answers to this assignment. Each has to earn full marks."""
+"""Other right answers to this assignment. Each must get full marks."""
 
 from coursekit.checks import Alternative
 
@@ -10,7 +10,7 @@ ZERO = "weights = weights.masked_fill(~has_a_key, 0.0)"
 
 
 def formula(name, *edits):
-    """The same other way to write the formula, in `attention` and in `masked_attention`."""
+    """One alternative way to write the formula, for `attention` and for `masked_attention`."""
     return [
         Alternative(name, cell="attention", edits=edits),
         Alternative(f"masked_{name}", cell="masked_attention", edits=edits),

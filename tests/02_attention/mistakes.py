@@ -9,36 +9,36 @@ BY_HAND = [
         cell="by_hand",
         edits=[(" / math.sqrt(d_k)", "")],
         about=["test_scores"],
-        sentence="You left out the division by the root of the width.",
+        sentence="You left out the division by the square root of the width.",
     ),
     Mistake(
         "by_hand_divided_by_width",
         cell="by_hand",
         edits=[("math.sqrt(d_k)", "d_k")],
         about=["test_scores"],
-        sentence="You divided by the width itself. Divide by its square root.",
+        sentence="You divided by the width. Divide by its square root.",
     ),
     Mistake(
         "by_hand_times_root",
         cell="by_hand",
         edits=[("/ math.sqrt(d_k)", "* math.sqrt(d_k)")],
         about=["test_scores"],
-        sentence="You multiplied by the root of the width. Divide by it.",
+        sentence="You multiplied by the square root of the width. Divide by it.",
     ),
     Mistake(
         "by_hand_root_of_length",
         cell="by_hand",
         edits=[("q.shape[-1]", "q.shape[-2]")],
         about=["test_scores"],
-        sentence="You divided by the root of the number of tokens, 4. Take the width of the vectors, 8.",
+        sentence="You divided by the square root of the number of tokens, 4. Use the width of the vectors, 8.",
     ),
     Mistake(
         "by_hand_softmax_over_queries",
         cell="by_hand",
         edits=[("dim=-1", "dim=-2")],
         about=["test_weights_follow_from_scores"],
-        sentence="Your softmax runs over the queries, so that columns sum to 1. "
-        "Let it run over the keys, the last axis.",
+        sentence="Your softmax runs over the queries, so the columns sum to 1. "
+        "It should run over the keys, the last axis.",
     ),
     Mistake(
         "by_hand_softmax_over_heads",
@@ -46,28 +46,28 @@ BY_HAND = [
         edits=[("dim=-1", "dim=1")],
         about=["test_weights_follow_from_scores"],
         sentence="Your softmax runs over the axis of the heads, so all weights are 1. "
-        "Let it run over the last axis.",
+        "It should run over the keys, the last axis.",
     ),
     Mistake(
         "by_hand_sigmoid",
         cell="by_hand",
         edits=[("torch.softmax(scores, dim=-1)", "torch.sigmoid(scores)")],
         about=["test_weights_follow_from_scores"],
-        sentence="You took the sigmoid of each score. The softmax also divides by the sum of the row.",
+        sentence="You applied a sigmoid to each score, so the rows don't sum to 1. Use a softmax.",
     ),
     Mistake(
         "by_hand_log_softmax",
         cell="by_hand",
         edits=[("torch.softmax", "torch.log_softmax")],
         about=["test_weights_follow_from_scores"],
-        sentence="You took the logarithm of the softmax. The weights are the softmax itself.",
+        sentence="You used log_softmax, so your weights are logarithms. Use softmax.",
     ),
     Mistake(
         "by_hand_not_exponential",
         cell="by_hand",
         edits=[("torch.softmax(scores, dim=-1)", "scores / scores.sum(dim=-1, keepdim=True)")],
         about=["test_weights_follow_from_scores"],
-        sentence="You divided the scores by their sum. The softmax takes e to the power of each score first.",
+        sentence="You divided the scores by their sum. The softmax applies the exponential function to them first.",
     ),
     Mistake(
         "by_hand_result_from_scores",
@@ -89,14 +89,14 @@ BY_HAND = [
         cell="by_hand",
         edits=[("weights @ v", "v.mean(dim=-2, keepdim=True).expand_as(v)")],
         about=["test_result_follows_from_weights"],
-        sentence="Your result is the plain average of v, the same for every token. Weight it with `weights`.",
+        sentence="Your result is the plain average of v, the same for every token. Use `weights` to weight the average.",
     ),
 ]
 
 
 # ----------------------------------------------------------------------------- exercises 2 and 4, together
 def of_the_formula(cell, unequal, large, heads, hygiene):
-    """What can go wrong in the formula itself, in `attention` and in `masked_attention` alike."""
+    """Mistakes in the formula itself, which `attention` and `masked_attention` share."""
 
     def mistake(name, old, new, about, sentence):
         prefix = "masked_" if cell == "masked_attention" else ""
@@ -106,109 +106,112 @@ def of_the_formula(cell, unequal, large, heads, hygiene):
     softmax, pair = "torch.softmax(scores, dim=-1)", "return output, weights"
     return [
         mistake(
-            "no_scale", " / math.sqrt(d_k)", "", [output], "You left out the division by the root of d_k."
+            "no_scale",
+            " / math.sqrt(d_k)",
+            "",
+            [output],
+            "You left out the division by the square root of d_k.",
         ),
         mistake(
             "divided_by_d_k",
             "math.sqrt(d_k)",
             "d_k",
             [output],
-            "You divided by d_k itself. Divide by its square root.",
+            "You divided by d_k. Divide by its square root.",
         ),
         mistake(
             "times_root",
             "/ math.sqrt(d_k)",
             "* math.sqrt(d_k)",
             [output],
-            "You multiplied by the root of d_k. Divide by it.",
+            "You multiplied by the square root of d_k. Divide by it.",
         ),
         mistake(
             "root_of_d_v",
             "d_k = q.shape[-1]",
             "d_k = v.shape[-1]",
             [unequal],
-            "You divided by the root of the width of v. Take the width of q and k, whose dot product it is.",
+            "You divided by the square root of the width of v. Use the width of q and k, the vectors in the dot product.",
         ),
         mistake(
             "root_of_length",
             "d_k = q.shape[-1]",
             "d_k = k.shape[-2]",
             [output],
-            "You divided by the root of the number of keys. Take the width of q and k, their last axis.",
+            "You divided by the square root of the number of keys. Use the width of q and k, their last axis.",
         ),
         mistake(
             "softmax_over_queries",
             softmax,
             "torch.softmax(scores, dim=-2)",
             [output],
-            "Your softmax runs over the queries, so that columns sum to 1. "
-            "Let it run over the keys, the last axis.",
+            "Your softmax runs over the queries, so the columns sum to 1. "
+            "It should run over the keys, the last axis.",
         ),
         mistake(
             "softmax_over_axis_2",
             softmax,
             "torch.softmax(scores, dim=2)",
             [heads],
-            "Your softmax runs over axis 2. With heads that is the axis of the queries: "
-            "count from the end, -1.",
+            "Your softmax runs over axis 2. With heads that is the axis of the queries. "
+            "Count from the end: the keys are axis -1.",
         ),
         mistake(
             "keys_times_queries",
             "q @ k.transpose(-2, -1)",
             "k @ q.transpose(-2, -1)",
             [output, unequal],
-            "You computed k qᵀ, in which rows are keys. Compute q kᵀ.",
+            "You computed k qᵀ, so the rows of your scores are keys. Compute q kᵀ.",
         ),
         mistake(
             "sigmoid",
             softmax,
             "torch.sigmoid(scores)",
             [output],
-            "You took the sigmoid of each score. The softmax also divides by the sum of the row.",
+            "You applied a sigmoid to each score, so the rows don't sum to 1. Use a softmax.",
         ),
         mistake(
             "log_softmax",
             softmax,
             "torch.log_softmax(scores, dim=-1)",
             [output],
-            "You took the logarithm of the softmax. The weights are the softmax itself.",
+            "You used log_softmax, so your weights are logarithms. Use softmax.",
         ),
         mistake(
             "no_softmax",
             softmax,
             "scores",
             [output],
-            "You used the scores as weights. They have to pass through a softmax.",
+            "You used the scores as weights. Apply a softmax to them first.",
         ),
         mistake(
             "exp_without_the_largest",
             softmax,
             "scores.exp() / scores.exp().sum(dim=-1, keepdim=True)",
             [large],
-            "With a large score, e to its power is infinite, and infinite / infinite is NaN. "
-            "Take the largest score of the "
-            "row away from all of its scores first, or use torch.softmax.",
+            "The exponential of a large score overflows to infinity, and infinity / infinity is NaN. "
+            "Subtract the largest score of each row first, or use torch.softmax.",
         ),
         mistake(
             "weights_detached",
             "weights @ v",
             "weights.detach() @ v",
             ["test_gradients"],
-            "You detached the weights, so that no gradient reaches q and k through the output.",
+            "You detached the weights, so no gradient reaches q and k through the output.",
         ),
         mistake(
             "computed_without_gradients",
             softmax,
             "torch.softmax(scores.detach(), dim=-1)",
             ["test_gradients"],
-            "You detached the scores, so that no gradient reaches q and k.",
+            "You detached the scores, so no gradient reaches q and k.",
         ),
         mistake(
             "scores_returned",
             pair,
             "return output, scores",
             [weights],
-            "You return the scores as the second value. Return the weights, which come after the softmax.",
+            "You return the scores as the second value. Return the weights, the result of the softmax.",
         ),
         mistake(
             "pair_swapped",
@@ -222,21 +225,21 @@ def of_the_formula(cell, unequal, large, heads, hygiene):
             pair,
             "return output",
             [output, weights],
-            "You return the output alone. Return the pair (output, weights).",
+            "You return only the output. Return the pair (output, weights).",
         ),
         mistake(
             "scaled_in_place",
             "d_k = q.shape[-1]",
             "q *= 1.0\n    q += 1e-3\n    d_k = q.shape[-1]",
             [hygiene["unchanged"]],
-            "You changed q in place.",
+            "You modified q in place. Leave the inputs unchanged.",
         ),
         mistake(
             "float32_inside",
             "d_k = q.shape[-1]",
             "q, k, v = q.float(), k.float(), v.float()\n    d_k = q.shape[-1]",
             [hygiene["dtype"]],
-            "You turned the inputs into float32. Keep the dtype that they have.",
+            "You converted the inputs to float32. Keep their dtype.",
         ),
     ]
 
@@ -254,8 +257,8 @@ ATTENTION = [
         cell="attention",
         edits=[("k.transpose(-2, -1)", "k.transpose(1, 2)")],
         about=["test_leading_axes"],
-        sentence="You transposed axes 1 and 2 of k. With heads these are other axes: "
-        "count from the end, -2 and -1.",
+        sentence="You transposed axes 1 and 2 of k. With heads these are not the last two axes. "
+        "Count from the end: -2 and -1.",
     ),
     Mistake(
         "torch_does_it",
@@ -266,7 +269,7 @@ def attention(q, k, v):
     return F.scaled_dot_product_attention(q, k, v), F.scaled_dot_product_attention(q, k, unit)
 """,
         about=["test_output_equals_the_formula", "test_weights_equal_the_formula"],
-        sentence="You let torch's own attention do the work. Write the computation yourself.",
+        sentence="You used torch's own attention. Write the computation yourself.",
     ),
 ]
 
@@ -277,29 +280,28 @@ MASKS = [
         cell="padding_mask",
         edits=[("ids != pad_idx", "ids == pad_idx")],
         about=["test_hides_the_pads"],
-        sentence="Your mask is True at the pads. In this course True means 'may attend', so pads are False.",
+        sentence="Your mask is True at the padding. In this course True means 'may attend', so padding must be False.",
     ),
     Mistake(
         "padding_on_the_query_axis",
         cell="padding_mask",
         edits=[("unsqueeze(1)", "unsqueeze(2)")],
         about=["test_shape"],
-        sentence="You put the tokens on the axis of the queries. "
-        "Keys are hidden, and they are the last axis.",
+        sentence="You put the tokens on the query axis. The mask hides keys, which are the last axis.",
     ),
     Mistake(
         "padding_without_a_query_axis",
         cell="padding_mask",
         edits=[(".unsqueeze(1)", "")],
         about=["test_shape"],
-        sentence="Your mask is (batch, length). It needs an axis of size 1 for the queries in between.",
+        sentence="Your mask has shape (batch, length). Add an axis of size 1 for the queries: (batch, 1, length).",
     ),
     Mistake(
         "padding_with_a_head_axis",
         cell="padding_mask",
         edits=[("unsqueeze(1)", "unsqueeze(1).unsqueeze(1)")],
         about=["test_shape"],
-        sentence="Your mask has an axis too many: (batch, 1, 1, length). "
+        sentence="Your mask has one axis too many: (batch, 1, 1, length). "
         "The exercise asks for (batch, 1, length).",
     ),
     Mistake(
@@ -307,14 +309,14 @@ MASKS = [
         cell="padding_mask",
         edits=[("ids != pad_idx", "ids != 0")],
         about=["test_other_pad_id"],
-        sentence="You compare with 0 whatever the argument says. Compare with pad_idx.",
+        sentence="You always compare with 0. Compare with the argument pad_idx.",
     ),
     Mistake(
         "pad_id_is_the_smallest",
         cell="padding_mask",
         edits=[("ids != pad_idx", "ids > pad_idx")],
         about=["test_other_pad_id"],
-        sentence="You also hide ids that are smaller than pad_idx. Hide pad_idx and nothing else.",
+        sentence="You also hide ids smaller than pad_idx. Hide only pad_idx itself.",
     ),
     Mistake(
         "pads_only_at_the_end",
@@ -327,37 +329,37 @@ MASKS = [
             )
         ],
         about=["test_hides_the_pads"],
-        sentence="You count the tokens and hide what comes after so many places. "
-        "Pads may stand anywhere, also in front.",
+        sentence="You count the tokens and assume that they all come before the padding. "
+        "Padding can be anywhere, even at the start.",
     ),
     Mistake(
         "all_after_the_first_pad",
         cell="padding_mask",
         edits=[("is_token = ids != pad_idx", "is_token = (ids != pad_idx).int().cumprod(dim=1).bool()")],
         about=["test_hides_the_pads"],
-        sentence="You hide everything after the first pad. Tokens after a pad stay visible.",
+        sentence="You hide everything after the first padding token. Hide only the padding itself.",
     ),
     Mistake(
         "padding_of_all_sequences_joined",
         cell="padding_mask",
         edits=[("is_token = ids != pad_idx", "is_token = (ids != pad_idx).any(dim=0, keepdim=True)")],
         about=["test_hides_the_pads", "test_shape"],
-        sentence="You made one mask for the whole batch, so that pads of the shorter sequences are visible.",
+        sentence="You made one mask for the whole batch, so the padding of shorter sequences can be visible.",
     ),
     Mistake(
         "padding_hides_rows_too",
         cell="padding_mask",
         edits=[("return is_token.unsqueeze(1)", "return is_token.unsqueeze(1) & is_token.unsqueeze(2)")],
         about=["test_shape"],
-        sentence="You hide the rows of the pads, too, which makes the mask (batch, length, length). "
-        "Hide the keys only.",
+        sentence="You also hide the rows of the padding, which makes the mask (batch, length, length). "
+        "Hide only the keys.",
     ),
     Mistake(
         "padding_as_floats",
         cell="padding_mask",
         edits=[("return is_token.unsqueeze(1)", "return is_token.unsqueeze(1).float()")],
         about=["test_is_boolean"],
-        sentence="Your mask holds the numbers 0 and 1. Return booleans.",
+        sentence="Your mask contains the numbers 0.0 and 1.0. Return booleans.",
     ),
     Mistake(
         "padding_to_be_added",
@@ -369,7 +371,7 @@ MASKS = [
             )
         ],
         about=["test_hides_the_pads", "test_is_boolean"],
-        sentence="Your mask is one to be added to the scores, with 0 and -inf. Return booleans: "
+        sentence="Your mask contains 0 and -inf, to be added to the scores. Return booleans: "
         "True = may attend.",
     ),
     Mistake(
@@ -377,30 +379,30 @@ MASKS = [
         cell="padding_mask",
         edits=[("is_token = ids != pad_idx", "ids -= pad_idx\n    is_token = ids != 0")],
         about=["test_ids_unchanged"],
-        sentence="You changed ids in place.",
+        sentence="You modified ids in place. Leave the input unchanged.",
     ),
     Mistake(
         "causal_without_the_diagonal",
         cell="causal_mask",
         edits=[("torch.tril(everything)", "torch.tril(everything, diagonal=-1)")],
         about=["test_sees_itself"],
-        sentence="Your triangle leaves out the diagonal, so a token can't see itself, and the first one "
-        "sees nothing.",
+        sentence="Your triangle leaves out the diagonal, so a token can't attend to itself, and the first one "
+        "can't attend to anything. Include the diagonal.",
     ),
     Mistake(
         "causal_one_too_far",
         cell="causal_mask",
         edits=[("torch.tril(everything)", "torch.tril(everything, diagonal=1)")],
         about=["test_hides_the_future"],
-        sentence="Your triangle reaches one place too far: each token sees the next one, which is the "
-        "answer.",
+        sentence="Your triangle extends one position too far: each token sees the next one, which is what "
+        "it has to predict.",
     ),
     Mistake(
         "causal_inverted",
         cell="causal_mask",
         edits=[("torch.tril(everything)", "torch.triu(everything, diagonal=1)")],
         about=["test_hides_the_future"],
-        sentence="Your mask is True in the future. In this course True means 'may attend'.",
+        sentence="Your mask is True at future positions. In this course True means 'may attend'.",
     ),
     Mistake(
         "causal_transposed",
@@ -414,14 +416,14 @@ MASKS = [
         cell="causal_mask",
         edits=[("torch.tril(everything)", "everything")],
         about=["test_hides_the_future"],
-        sentence="Your mask is True everywhere, so it hides nothing.",
+        sentence="Your mask is True everywhere, so it hides nothing. Hide the keys after each query.",
     ),
     Mistake(
         "causal_sees_itself_only",
         cell="causal_mask",
         edits=[("torch.tril(everything)", "torch.eye(length, dtype=torch.bool)")],
         about=["test_shows_the_past"],
-        sentence="Your mask is the diagonal alone. The past is visible, too.",
+        sentence="Your mask is True only on the diagonal. The past has to be visible as well.",
     ),
     Mistake(
         "causal_with_a_batch_axis",
@@ -436,14 +438,14 @@ MASKS = [
         cell="causal_mask",
         edits=[("torch.tril(everything)", "torch.tril(everything[:80, :80])")],
         about=["test_shape"],
-        sentence="Your mask ends at a fixed size. Make it as large as the argument says.",
+        sentence="Your mask stops at a fixed size. Its size has to follow the argument `length`.",
     ),
     Mistake(
         "causal_as_floats",
         cell="causal_mask",
         edits=[("torch.ones(length, length, dtype=torch.bool)", "torch.ones(length, length)")],
         about=["test_is_boolean"],
-        sentence="Your mask holds the numbers 0 and 1. Return booleans.",
+        sentence="Your mask contains the numbers 0.0 and 1.0. Return booleans.",
     ),
     Mistake(
         "causal_to_be_added",
@@ -455,7 +457,7 @@ MASKS = [
             )
         ],
         about=["test_hides_the_future", "test_is_boolean"],
-        sentence="Your mask is one to be added to the scores, with 0 and -inf. Return booleans: "
+        sentence="Your mask contains 0 and -inf, to be added to the scores. Return booleans: "
         "True = may attend.",
     ),
 ]
@@ -465,12 +467,12 @@ FILL = "scores = scores.masked_fill(~mask, lowest)"
 LOWEST = "lowest = torch.finfo(scores.dtype).min"
 ZERO = "weights = weights.masked_fill(~has_a_key, 0.0)"
 SCORE_ZERO = (
-    "Your hidden keys get the score 0 or almost 0, by writing it or by multiplying with the mask. "
-    "As e⁰ = 1, they keep "
-    "a share. Their score has to be minus infinity, or the lowest number of the dtype."
+    "Your hidden keys have a score of 0 or almost 0, set directly or by multiplying by the mask. "
+    "Since e⁰ = 1, they still get some weight. "
+    "Set their score to minus infinity, or to the lowest number of the dtype."
 )
 TOO_HIGH = (
-    "Your hidden keys get a score that is low but not low enough: true scores can lie below it. Take minus "
+    "Your hidden keys get a score that is low, but not low enough: real scores can be lower. Use minus "
     "infinity, or the lowest number of the dtype."
 )
 
@@ -490,7 +492,7 @@ MASKED = [
         cell="masked_attention",
         edits=[(FILL, "pass"), (ZERO, "pass")],
         about=["test_output_equals_the_formula"],
-        sentence="Your output is that of plain attention: the mask has no effect.",
+        sentence="Your output is that of plain attention: the mask has no effect. Hide the keys where it is False.",
     ),
     Mistake(
         "mask_inverted",
@@ -539,9 +541,8 @@ MASKED = [
         cell="masked_attention",
         edits=[(FILL, "scores = scores - 20.0 * ~mask")],
         about=["test_scores_of_any_size"],
-        sentence="You take a fixed amount away from the hidden scores. A large score outlives that. "
-        "Take minus infinity, "
-        "or the lowest number of the dtype.",
+        sentence="You subtract a fixed number from the hidden scores, which is not enough for a large score. "
+        "Set them to minus infinity, or to the lowest number of the dtype.",
     ),
     Mistake(
         "masked_after_the_softmax",
@@ -564,24 +565,23 @@ MASKED = [
         ],
         about=["test_scores_of_any_size"],
         sentence="You hide keys after the softmax and rescale the rows. "
-        "Where a hidden score is very large, the visible "
-        "weights are 0 by then, and nothing is left to rescale. Hide the keys before the softmax.",
+        "If a hidden score is very large, the visible weights are already 0, and there is nothing left to rescale. "
+        "Hide the keys before the softmax.",
     ),
     Mistake(
         "mask_transposed",
         cell="masked_attention",
         edits=[("~mask, lowest", "~mask.transpose(-2, -1), lowest")],
         about=["test_output_equals_the_formula", "test_causal_mask"],
-        sentence="You transposed the mask. Its rows are queries and its columns keys, as in the scores.",
+        sentence="You transposed the mask. Its rows are queries and its columns are keys, as in the scores.",
     ),
     Mistake(
         "no_key_left_is_nan",
         cell="masked_attention",
         edits=[(LOWEST, "lowest = -torch.inf"), (ZERO, "pass")],
         about=["test_query_with_no_key"],
-        sentence="A query that may attend to nothing has scores of minus infinity only, and its softmax is "
-        "0 / 0 = NaN. "
-        "Give it zeros.",
+        sentence="If a query may attend to nothing, all its scores are minus infinity, and its softmax is "
+        "0 / 0 = NaN. Its weights and output have to be zeros.",
     ),
     Mistake(
         "no_key_left_is_uniform",
@@ -589,7 +589,7 @@ MASKED = [
         edits=[(ZERO, "pass")],
         about=["test_query_with_no_key"],
         sentence="A query that may attend to nothing gets equal weights over all the hidden keys. "
-        "Give it zeros.",
+        "Its weights and output have to be zeros.",
     ),
     Mistake(
         "no_key_left_zeroes_the_output_alone",
@@ -599,7 +599,7 @@ MASKED = [
             ("output = weights @ v", "output = weights @ v if mask is None else weights @ v * has_a_key"),
         ],
         about=["test_query_with_no_key"],
-        sentence="For a query that may attend to nothing your output is zero, but its weights are not.",
+        sentence="For a query that may attend to nothing, your output is zero, but the weights are not. Both have to be zeros.",
     ),
     Mistake(
         "no_key_left_zeroes_the_weights_alone",
@@ -609,7 +609,7 @@ MASKED = [
             ("return output, weights", "return output, weights if mask is None else weights * has_a_key"),
         ],
         about=["test_query_with_no_key"],
-        sentence="For a query that may attend to nothing your weights are zero, but its output is not.",
+        sentence="For a query that may attend to nothing, your weights are zero, but the output is not. Both have to be zeros.",
     ),
     Mistake(
         "nan_in_the_gradients",
@@ -619,7 +619,7 @@ MASKED = [
             (ZERO, "weights = weights.nan_to_num()"),
         ],
         about=["test_gradients"],
-        sentence="You replace NaN by 0 after the softmax. The output is right, but the gradients are still "
+        sentence="You replace NaN with 0 after the softmax. The output is right, but the gradients are still "
         "NaN.",
     ),
     Mistake(
@@ -627,7 +627,7 @@ MASKED = [
         cell="masked_attention",
         edits=[(LOWEST, "mask = mask.any(dim=0) if mask.dim() == 3 else mask\n        " + LOWEST)],
         about=["test_mask_broadcasts", "test_causal_mask"],
-        sentence="You join the masks of all sequences into one, so that the pads of the shorter ones are "
+        sentence="You combine the masks of all sequences into one, so the padding of shorter sequences can be "
         "visible.",
     ),
     Mistake(
@@ -635,37 +635,37 @@ MASKED = [
         cell="masked_attention",
         edits=[(LOWEST, "mask = mask[0] if mask.dim() == 3 else mask\n        " + LOWEST)],
         about=["test_mask_broadcasts", "test_causal_mask"],
-        sentence="You use the mask of the first sequence for all of them.",
+        sentence="You use the mask of the first sequence for the whole batch.",
     ),
     Mistake(
         "target_padding_visible",
         cell="masked_attention",
         edits=[(LOWEST, "mask = torch.ones_like(scores, dtype=torch.bool).tril()\n        " + LOWEST)],
         about=["test_mask_broadcasts", "test_causal_mask"],
-        sentence="You hide the future whatever the mask says, and the pads stay visible. "
-        "Use the mask that is given.",
+        sentence="You always hide the future and ignore the mask, so padding stays visible. "
+        "Use the mask that is passed in.",
     ),
     Mistake(
         "mask_does_not_broadcast",
         cell="masked_attention",
         edits=[(FILL, "scores[~mask] = lowest")],
         about=["test_mask_broadcasts", "test_causal_mask"],
-        sentence="Indexing with a mask needs a mask of the full shape. "
-        "masked_fill and torch.where broadcast.",
+        sentence="You index the scores with the mask, which works only if their shapes are equal. "
+        "Use masked_fill or torch.where, which broadcast.",
     ),
     Mistake(
         "mask_needed",
         cell="masked_attention",
         edits=[("d_k = q.shape[-1]", "mask = mask.bool()\n    d_k = q.shape[-1]")],
         about=["test_without_a_mask"],
-        sentence="Your function needs a mask. Without one (mask=None) it is plain attention.",
+        sentence="Your function fails without a mask. With mask=None it has to be plain attention.",
     ),
     Mistake(
         "mask_changed_in_place",
         cell="masked_attention",
         edits=[("~mask, lowest", "mask.logical_not_(), lowest"), ("mask.any(", "(~mask).any(")],
         about=["test_inputs_unchanged_and_dtype_kept"],
-        sentence="You changed the mask in place.",
+        sentence="You modified the mask in place. Leave the inputs unchanged.",
     ),
     Mistake(
         "masked_torch_does_it",
@@ -677,7 +677,7 @@ def masked_attention(q, k, v, mask=None):
     return output, F.scaled_dot_product_attention(q, k, unit, attn_mask=mask)
 """,
         about=["test_output_equals_the_formula", "test_weights_equal_the_formula"],
-        sentence="You let torch's own attention do the work. Write the computation yourself.",
+        sentence="You used torch's own attention. Write the computation yourself.",
     ),
 ]
 
@@ -704,28 +704,28 @@ SCORE_STD = [
         cell="score_std",
         edits=[(SCALE, "        pass")],
         about=["test_with_the_scale"],
-        sentence="You never divide by the root of d_k, also where `scaled` is true.",
+        sentence="You never divide by the square root of d_k, not even if `scaled` is true.",
     ),
     Mistake(
         "always_scaled",
         cell="score_std",
         edits=[("if scaled:", "if True:")],
         about=["test_without_the_scale"],
-        sentence="You divide by the root of d_k even where `scaled` is false.",
+        sentence="You divide by the square root of d_k even if `scaled` is false.",
     ),
     Mistake(
         "scaled_the_wrong_way_round",
         cell="score_std",
         edits=[("if scaled:", "if not scaled:")],
         about=["test_without_the_scale", "test_with_the_scale"],
-        sentence="You divide by the root of d_k where `scaled` is false, and not where it is true.",
+        sentence="You divide by the square root of d_k if `scaled` is false. Divide if it is true.",
     ),
     Mistake(
         "scaled_by_d_k",
         cell="score_std",
         edits=[("math.sqrt(d_k)", "d_k")],
         about=["test_with_the_scale"],
-        sentence="You divide by d_k itself. Divide by its square root.",
+        sentence="You divide by d_k. Divide by its square root.",
     ),
     Mistake(
         "uniform_vectors",
@@ -740,14 +740,14 @@ SCORE_STD = [
         cell="score_std",
         edits=[("(q * k)", "(q * q)")],
         about=["test_without_the_scale", "test_with_the_scale"],
-        sentence="You multiply each vector with itself. Query and key are two independent vectors.",
+        sentence="You multiply each vector by itself. The query and the key are two independent vectors.",
     ),
     Mistake(
         "products_not_summed",
         cell="score_std",
         edits=[(".sum(dim=-1)", "")],
         about=["test_without_the_scale", "test_with_the_scale"],
-        sentence="You measure the single products. A score is their sum over the width.",
+        sentence="You measure the spread of the individual products. A score is their sum over the width.",
     ),
     Mistake(
         "products_averaged",
@@ -761,28 +761,28 @@ SCORE_STD = [
         cell="score_std",
         edits=[("(q * k).sum(dim=-1)", "(q * k).sum(dim=0)")],
         about=["test_without_the_scale", "test_with_the_scale"],
-        sentence="You sum over the pairs. A score is the sum over the width, the last axis.",
+        sentence="You sum over the pairs. Sum over the width, the last axis.",
     ),
     Mistake(
         "formula_not_measured",
         cell="score_std",
         edits=[("return scores.std().item()", "return 1.0 if scaled else math.sqrt(d_k)")],
         about=["test_is_measured"],
-        sentence="You return what the formula says. Measure it on random vectors.",
+        sentence="You compute the number from the formula. Measure it on random vectors.",
     ),
     Mistake(
         "tensor_returned",
         cell="score_std",
         edits=[(".item()", "")],
         about=["test_returns_a_float"],
-        sentence="You return a tensor. `.item()` makes a float of it.",
+        sentence="You return a tensor. Convert it to a float with `.item()`.",
     ),
     Mistake(
         "too_few_pairs",
         cell="score_std",
         edits=[("10_000", "4")],
         about=["test_without_the_scale", "test_with_the_scale"],
-        sentence="You measure on so few pairs that chance decides. Draw at least 10 000.",
+        sentence="You draw too few pairs, so the result is mostly chance. Draw at least 10 000.",
     ),
 ]
 

@@ -1,4 +1,4 @@
-"""Other right answers to this assignment. Each has to earn full marks."""
+"""Other right answers to this assignment. Each must get full marks."""
 
 from coursekit.checks import Alternative
 
@@ -14,7 +14,7 @@ BY_EINSUM = """scores = torch.einsum("bqd,bkd->bqk", queries, keys) * keys.size(
 
 
 def one_head(cell, prefix):
-    """Other ways to write attention in SelfAttention and CrossAttention alike."""
+    """Other ways to write the attention, for SelfAttention and for CrossAttention."""
     return [
         Alternative(prefix + "by_hand", cell=cell, edits=[(ATTEND, BY_HAND)]),
         Alternative(prefix + "einsum_and_additive_mask", cell=cell, edits=[(ATTEND, BY_EINSUM)]),

@@ -13,7 +13,7 @@ ROLES = {
 
 # ---------------------------------------------------------------------- exercises 1 and 3, together
 def of_one_head(cell, prefix, asks, answers):
-    """What can go wrong in SelfAttention and CrossAttention alike."""
+    """Mistakes that SelfAttention and CrossAttention share."""
     queries, values = ROLES["q"].format(asks), ROLES["v"].format(answers)
     k_layer = "self.k = nn.Linear({}, key_dim)".format(
         "input_dim" if cell == "self_attention" else "y_input_dim"
@@ -28,62 +28,62 @@ def of_one_head(cell, prefix, asks, answers):
             "keys_are_values",
             [(values, ROLES["v"].format(answers).replace("self.v", "self.k"))],
             [FORMULA],
-            "You made the values with the layer k. The layer v is for the values.",
+            "You computed the values with the layer k. Use the layer v.",
         ),
         mistake(
             "values_without_a_layer",
             [(values, f"values = {answers}  #")],
             [FORMULA],
-            f"You took {answers} itself as values. They have to come from the layer v.",
+            f"You used {answers} itself as the values. Apply the layer v to it.",
         ),
         mistake(
             "residual_inside",
             [("return output", f"return output + {asks}")],
             [FORMULA],
-            f"You added {asks} to the output. The module returns attention alone; "
+            f"You added {asks} to the output. Return only the attention; "
             "residual connections come later, around it.",
         ),
         mistake(
             "no_gradients",
             [(f"        {ATTEND}", f"        with torch.no_grad():\n            {ATTEND}")],
             ["test_everything_learns"],
-            "You computed under `torch.no_grad()`, so that nothing can be trained.",
+            "You computed under `torch.no_grad()`, so nothing can be trained.",
         ),
         mistake(
             "queries_detached",
             [(ATTEND, ATTEND.replace("queries", "queries.detach()"))],
             ["test_everything_learns"],
-            "You detached the queries, so that their layer can't be trained.",
+            "You detached the queries, so their layer can't be trained.",
         ),
         mistake(
             "mask_ignored",
             [(", mask)", ")")],
             ["test_mask"],
-            "Your module ignores the mask. Hand it on to masked_attention.",
+            "Your module ignores the mask. Pass it to masked_attention.",
         ),
         mistake(
             "mask_inverted",
             [(", mask)", ", None if mask is None else ~mask)")],
             ["test_mask"],
-            "You turned the mask round. True means that a token may be attended to.",
+            "You inverted the mask. True means that a token may be attended to.",
         ),
         mistake(
             "weights_returned_too",
             [("return output", "return output, _")],
             [FORMULA],
-            "You returned the weights as well. This module returns the output alone.",
+            "You returned the weights as well. Return only the output.",
         ),
         mistake(
             "weights_in_place_of_output",
             [("return output", "return _")],
             [FORMULA, "test_unequal_widths"],
-            "You returned the weights in place of the output.",
+            "You returned the weights instead of the output.",
         ),
         mistake(
             "no_bias",
             [(k_layer, k_layer.replace("key_dim)", "key_dim, bias=False)"))],
             ["test_three_layers"],
-            "Your layer k has no bias.",
+            "Your layer k has no bias. Each layer needs one.",
         ),
         mistake(
             "no_scale",
@@ -94,8 +94,8 @@ def of_one_head(cell, prefix, asks, answers):
                 ),
             ],
             [FORMULA],
-            "The scores are not divided by the root of the width of the queries. "
-            "masked_attention does it for you.",
+            "The scores are not divided by the square root of the width of the queries. "
+            "masked_attention does this for you.",
         ),
         mistake(
             "scaled_twice",
@@ -106,7 +106,7 @@ def of_one_head(cell, prefix, asks, answers):
                 ),
             ],
             [FORMULA],
-            "The scores are divided by the root of the width twice. masked_attention does it already.",
+            "The scores are divided by the square root of the width twice. masked_attention already does it.",
         ),
         mistake(
             "softmax_over_queries",
@@ -119,19 +119,19 @@ def of_one_head(cell, prefix, asks, answers):
                 )
             ],
             [FORMULA],
-            "Your softmax runs over the queries. Let it run over the keys, the last axis.",
+            "Your softmax runs over the queries. It should run over the keys, the last axis.",
         ),
         mistake(
             "float32_inside",
             [("return output", f"return output.float().to({asks}.dtype)")],
             [alone],
-            "You computed in float32. The module should compute in the dtype of its input.",
+            "You computed in float32. Use the dtype of the input.",
         ),
         mistake(
             "input_changed",
             [(queries, f"{asks} -= 0.5\n        {queries}")],
             [alone],
-            f"You changed {asks} in place.",
+            f"You modified {asks} in place. Leave the input unchanged.",
         ),
     ]
 
@@ -143,42 +143,42 @@ SELF = [
         cell="self_attention",
         edits=[("masked_attention(queries, keys, values", "masked_attention(keys, queries, values")],
         about=[FORMULA],
-        sentence="Queries and keys are swapped: layer q has to make the queries, layer k the keys.",
+        sentence="Queries and keys are swapped: layer q computes the queries, layer k the keys.",
     ),
     Mistake(
         "self_one_layer_for_queries_and_keys",
         cell="self_attention",
         edits=[("self.k = nn.Linear(input_dim, key_dim)", "self.k = self.q")],
         about=["test_three_layers"],
-        sentence="`q` and `k` are one and the same layer. Make a layer of its own for each.",
+        sentence="`q` and `k` are the same layer. Create a separate layer for each.",
     ),
     Mistake(
         "self_keys_made_by_q",
         cell="self_attention",
         edits=[("keys = self.k(x)  #", "keys = self.q(x)  #")],
         about=[FORMULA],
-        sentence="You made the keys with the layer q. The layer k is for the keys.",
+        sentence="You computed the keys with the layer q. Use the layer k.",
     ),
     Mistake(
         "self_key_width_for_all",
         cell="self_attention",
         edits=[("self.v = nn.Linear(input_dim, output_dim)", "self.v = nn.Linear(input_dim, key_dim)")],
         about=["test_unequal_widths"],
-        sentence="Your values have the width key_dim. Their width is output_dim.",
+        sentence="Your values have width key_dim. They should have width output_dim.",
     ),
     Mistake(
         "self_no_attention",
         cell="self_attention",
         edits=[("return output", "return values")],
         about=[FORMULA],
-        sentence="You returned the values as they are. The output is their weighted average.",
+        sentence="You returned the values unchanged. The output is their weighted average.",
     ),
     Mistake(
         "self_output_for_one_token",
         cell="self_attention",
         edits=[("return output", "return output.mean(dim=1, keepdim=True).expand_as(output)")],
         about=[FORMULA],
-        sentence="You averaged the output over the tokens. Every token keeps its own.",
+        sentence="You averaged the output over the tokens. Every token has its own output.",
     ),
 ]
 
@@ -226,7 +226,8 @@ CROSS = [
             ("self.q = nn.Linear(x_input_dim", "self.q = nn.Linear(y_input_dim"),
         ],
         about=[FORMULA],
-        sentence="Your queries come from y, so that x plays no part. They come from x, which asks.",
+        sentence="Your queries come from y, so x has no influence. "
+        "Compute them from x, the sequence that asks.",
     ),
     Mistake(
         "cross_cut_to_the_shorter",
@@ -240,7 +241,8 @@ CROSS = [
             )
         ],
         about=["test_unequal_lengths"],
-        sentence="You cut x and y to the shorter length. Attention needs no equal lengths: keep all tokens.",
+        sentence="You cut x and y to the shorter length. Attention works with unequal lengths: use all "
+        "tokens.",
     ),
     Mistake(
         "cross_y_cut_to_the_length_of_x",
@@ -254,14 +256,14 @@ CROSS = [
         cell="cross_attention",
         edits=[("self.k = nn.Linear(y_input_dim, key_dim)", "self.k = self.q")],
         about=["test_three_layers"],
-        sentence="`q` and `k` are one and the same layer. Make a layer of its own for each.",
+        sentence="`q` and `k` are the same layer. Create a separate layer for each.",
     ),
     Mistake(
         "cross_mask_transposed",
         cell="cross_attention",
         edits=[(", mask)", ", None if mask is None else mask.transpose(-2, -1))")],
         about=["test_mask"],
-        sentence="You transposed the mask. Its rows are the tokens of x, its columns those of y.",
+        sentence="You transposed the mask. Its rows are the tokens of x, its columns the tokens of y.",
     ),
 ]
 
@@ -277,21 +279,21 @@ GAP = [
         "not_shuffled_after",
         [("module(x)[:, order]", "module(x)")],
         [DEPENDS, "test_equivariant_modules"],
-        "You compared with the output in its old order. Shuffle it like the tokens, or it is invariance "
-        "that you measure.",
+        "You compared with the output in its original order. "
+        "Shuffle it like the tokens, or you measure invariance.",
     ),
     gap(
         "not_shuffled_before",
         [("module(x[:, order])", "module(x)")],
         [DEPENDS, "test_equivariant_modules"],
-        "You shuffled the output only. The other way shuffles the tokens before the module sees them.",
+        "You shuffled only the output. In one of the two ways, shuffle the tokens before the module sees "
+        "them.",
     ),
     gap(
         "put_back_the_wrong_way",
         [("module(x)[:, order]", "module(x)[:, order.argsort()]")],
         [DEPENDS, "test_equivariant_modules"],
-        "You shuffled the output by the inverse order. "
-        "Both ways use `order` itself, or you undo the first shuffle.",
+        "You shuffled the output by the inverse order. Use `order` itself in both ways.",
     ),
     gap(
         "batch_shuffled",
@@ -309,7 +311,8 @@ GAP = [
         "always_equal",
         [("module(x)[:, order]", "module(x[:, order])")],
         [DEPENDS],
-        "You went the same way twice, so the gap is always 0. Shuffle after the module once.",
+        "You computed the same result twice, so the gap is always 0. "
+        "In one of them, shuffle after the module.",
     ),
     gap(
         "mean_difference",
@@ -327,25 +330,26 @@ GAP = [
         "with_sign",
         [(").abs()", ")")],
         ["test_a_float_at_least_0"],
-        "You took the largest difference with its sign, so a large negative one is not seen. Use `.abs()`.",
+        "You took the largest difference with its sign, which misses large negative differences. "
+        "Use `.abs()`.",
     ),
     gap(
         "root_of_squares",
         [("difference.max()", "difference.norm()")],
         [DEPENDS],
-        "You took the root of the sum of squares. Take the largest difference.",
+        "You took the square root of the sum of squares. Take the largest difference.",
     ),
     gap(
         "first_sequence_only",
         [("difference.max()", "difference[0].max()")],
         ["test_unequal_sizes"],
-        "You looked at the first sequence of the batch only.",
+        "You looked only at the first sequence of the batch. Take the maximum over the whole batch.",
     ),
     gap(
         "tensor_returned",
         [(".max().item()", ".max()")],
         ["test_a_float_at_least_0"],
-        "You returned a tensor. `.item()` makes a float of it.",
+        "You returned a tensor. Convert it to a float with `.item()`.",
     ),
     gap(
         "x_changed",
@@ -356,7 +360,7 @@ GAP = [
             )
         ],
         ["test_inputs_unchanged"],
-        "You shuffled x in place.",
+        "You shuffled x in place. Leave the input unchanged.",
     ),
 ]
 
@@ -375,19 +379,19 @@ HEADS = [
         "plain_list",
         [("nn.ModuleList(attn_modules)", "list(attn_modules)")],
         ["test_heads_belong_to_the_module"],
-        "The heads stand in a plain list, where torch does not find their parameters. Use nn.ModuleList.",
+        "The heads are in a plain list, where torch doesn't find their parameters. Use nn.ModuleList.",
     ),
     heads(
         "width_of_the_first",
         [(WIDTH, "len(attn_modules) * attn_modules[0].v.out_features")],
         ["test_heads_of_different_widths"],
-        "You took the width of the first head for all of them. Sum the widths.",
+        "You used the width of the first head for all of them. Add up the widths.",
     ),
     heads(
         "no_final_layer",
         [("return self.linear(side_by_side)", "return side_by_side")],
         [FORMULA],
-        "You returned the heads' outputs as they stand. `linear` has to mix them.",
+        "You returned the concatenated outputs of the heads. Apply `linear` to them.",
     ),
     heads(
         "averaged",
@@ -396,19 +400,19 @@ HEADS = [
             (SIDE_BY_SIDE, "side_by_side = torch.stack(outputs).mean(dim=0)"),
         ],
         [FORMULA],
-        "You averaged the heads. Put their outputs side by side.",
+        "You averaged the heads. Concatenate their outputs.",
     ),
     heads(
         "summed",
         [(WIDTH, "attn_modules[0].v.out_features"), (SIDE_BY_SIDE, "side_by_side = sum(outputs)")],
         [FORMULA],
-        "You added the heads up. Put their outputs side by side.",
+        "You added up the heads. Concatenate their outputs.",
     ),
     heads(
         "backwards",
         [("torch.cat(outputs, dim=-1)", "torch.cat(outputs[::-1], dim=-1)")],
         [FORMULA],
-        "The heads stand in the opposite order. Keep the given one.",
+        "You concatenated the heads in reverse order. Keep the given order.",
     ),
     heads(
         "interleaved",
@@ -431,7 +435,7 @@ HEADS = [
             )
         ],
         [FORMULA],
-        "You called the first head again and again. Call each of them once.",
+        "You called only the first head, several times. Call each head once.",
     ),
     heads(
         "one_after_the_other",
@@ -444,13 +448,13 @@ HEADS = [
             )
         ],
         [FORMULA],
-        "What one head gives goes into the next. All of them look at the same x.",
+        "You feed the output of one head into the next. All heads get the same x.",
     ),
     heads(
         "mask_ignored",
         [("head(x, mask)", "head(x)")],
         ["test_mask"],
-        "Your heads don't get the mask.",
+        "Your heads don't get the mask. Pass it to each of them.",
     ),
     heads(
         "mask_for_the_first_only",
@@ -461,19 +465,19 @@ HEADS = [
             )
         ],
         ["test_mask"],
-        "Only the first head gets the mask. It holds for all of them.",
+        "Only the first head gets the mask. Pass it to all of them.",
     ),
     heads(
         "no_gradients",
         [("outputs = [head(x, mask) for", "outputs = [head(x, mask).detach() for")],
         ["test_everything_learns"],
-        "You detached the heads' outputs, so that the heads can't be trained.",
+        "You detached the heads' outputs, so the heads can't be trained.",
     ),
     heads(
         "no_bias",
         [("nn.Linear(width, final_output_dim)", "nn.Linear(width, final_output_dim, bias=False)")],
         ["test_heads_belong_to_the_module"],
-        "`linear` has no bias.",
+        "`linear` has no bias. It needs one.",
     ),
     heads(
         "residual_inside",
@@ -484,13 +488,14 @@ HEADS = [
             )
         ],
         [FORMULA],
-        "You added the input to the output. Residual connections come later, around the module.",
+        "You added the input to the output. Return only the attention; residual connections come later, "
+        "around the module.",
     ),
     heads(
         "nonlinear",
         [("return self.linear(side_by_side)", "return torch.relu(self.linear(side_by_side))")],
         [FORMULA],
-        "You put a ReLU after the final layer. There is none here.",
+        "You applied a ReLU after the final layer. Return the output of the layer itself.",
     ),
 ]
 
@@ -511,14 +516,14 @@ FUSED = [
         "split_without_swapping",
         [(SPLIT, "return x.reshape(batch, self.num_heads, length, d_head)")],
         [FORMULA, WEIGHTS],
-        "You split by `reshape` alone, so head 0 gets whole tokens. "
+        "You split with `reshape` alone, so head 0 gets whole tokens. "
         "Split into (batch, length, heads, d_head) first, then swap the axes.",
     ),
     fused(
         "merge_without_swapping",
         [(MERGE, "heads.reshape(query.shape)")],
         [FORMULA],
-        "You merged by `reshape` alone, which mixes the tokens up. "
+        "You merged with `reshape` alone, which mixes up the tokens. "
         "Swap the axes back to (batch, length, heads, d_head) first.",
     ),
     fused(
@@ -528,8 +533,9 @@ FUSED = [
             (MERGE, "heads.reshape(query.shape)"),
         ],
         [FORMULA],
-        "You split and merged by `reshape` alone. The shapes are right, but heads get whole tokens, "
-        "not a part of every token. Swap the axes.",
+        "You split and merged with `reshape` alone. "
+        "The shapes are right, but heads get whole tokens instead of a part of every token. Swap the "
+        "axes.",
     ),
     fused(
         "columns_interleaved",
@@ -540,7 +546,7 @@ FUSED = [
             )
         ],
         [FORMULA, WEIGHTS],
-        "Your head 0 takes every num_heads-th column. It takes the first d_head columns.",
+        "Your head 0 takes every num_heads-th column. It should take the first d_head columns.",
     ),
     fused(
         "split_and_merge_interleaved",
@@ -552,105 +558,107 @@ FUSED = [
             (MERGE, "heads.permute(0, 2, 3, 1).flatten(2)"),
         ],
         [FORMULA, WEIGHTS],
-        "Your heads share the columns out one by one, in splitting and in merging. "
+        "You deal the columns out to the heads one by one, both in splitting and in merging. "
         "Head 0 takes the first d_head columns, head 1 the next ones.",
     ),
     fused(
         "merge_interleaved",
         [(MERGE, "heads.permute(0, 2, 3, 1).flatten(2)")],
         [FORMULA],
-        "In merging, you interleave the columns of the heads. All columns of head 0 come first.",
+        "You interleave the columns of the heads when you merge. All columns of head 0 come first.",
     ),
     fused(
         "merge_backwards",
         [(MERGE, "heads.flip(1).transpose(1, 2).flatten(2)")],
         [FORMULA],
-        "In merging, the heads stand in the opposite order.",
+        "You merge the heads in reverse order. Head 0 comes first.",
     ),
     fused(
         "heads_averaged",
         [(MERGE, "heads.mean(dim=1).repeat(1, 1, self.num_heads)")],
         [FORMULA],
-        "You averaged the heads. Put their outputs side by side.",
+        "You averaged the heads. Concatenate their outputs.",
     ),
     fused(
         "scale_of_d_model",
         [(CALL, CALL.replace("(q,", "(q / self.num_heads**0.5,"))],
         [FORMULA, WEIGHTS],
-        "You divided by the root of d_model. Divide by the root of d_head, the width of one head.",
+        "You divided by the square root of d_model. "
+        "Divide by the square root of d_head, the width of one head.",
     ),
     fused(
         "no_scale",
         [(CALL, CALL.replace("(q,", "(q * q.shape[-1] ** 0.5,"))],
         [FORMULA, WEIGHTS],
-        "The scores are not divided by the root of d_head. masked_attention does it for you.",
+        "The scores are not divided by the square root of d_head. masked_attention does this for you.",
     ),
     fused(
         "no_output_layer",
         [(RETURN, "return merged, weights")],
         [FORMULA],
-        "You returned the merged heads. They have to pass through w_o.",
+        "You returned the merged heads. Apply w_o to them.",
     ),
     fused(
         "queries_and_keys_swapped",
         [("self.w_q(query)", "self.w_k(query)"), ("self.w_k(key)", "self.w_q(key)")],
         [FORMULA, WEIGHTS],
-        "`w_q` and `w_k` are swapped: w_q makes the queries, w_k the keys.",
+        "`w_q` and `w_k` are swapped: w_q computes the queries, w_k the keys.",
     ),
     fused(
         "keys_from_the_query",
         [("self.w_k(key)", "self.w_k(query)")],
         [FORMULA, WEIGHTS],
-        "Your keys come from `query`. They come from `key`.",
+        "You compute the keys from `query`. Compute them from `key`.",
     ),
     fused(
         "values_from_the_key",
         [("self.w_v(value)", "self.w_v(key)")],
         [FORMULA],
-        "Your values come from `key`. They come from `value`.",
+        "You compute the values from `key`. Compute them from `value`.",
     ),
     fused(
         "values_made_by_w_k",
         [("self.w_v(value)", "self.w_k(value)")],
         [FORMULA],
-        "You made the values with w_k. The layer w_v is for the values.",
+        "You computed the values with w_k. Use w_v.",
     ),
     fused(
         "values_without_a_layer",
         [("self.w_v(value)", "value")],
         [FORMULA],
-        "You took `value` itself for the values. It has to pass through w_v.",
+        "You used `value` itself as the values. Apply w_v to it.",
     ),
     fused(
         "one_layer_for_queries_and_keys",
         [("self.w_k = nn.Linear(d_model, d_model)", "self.w_k = self.w_q")],
         ["test_everything_learns"],
-        "`w_q` and `w_k` are one and the same layer. Make a layer of its own for each.",
+        "`w_q` and `w_k` are the same layer. Create a separate layer for each.",
     ),
     fused(
         "no_bias",
         [("self.w_q = nn.Linear(d_model, d_model)", "self.w_q = nn.Linear(d_model, d_model, bias=False)")],
         ["test_everything_learns"],
-        "`w_q` has no bias.",
+        "`w_q` has no bias. Each layer needs one.",
     ),
     fused(
         "residual_inside",
         [(RETURN, "return query + self.w_o(merged), weights")],
         [FORMULA],
-        "You added the query to the output. Residual connections come later, around the module.",
+        "You added the input to the output. Return only the attention; residual connections come later, "
+        "around the module.",
     ),
     fused(
         "mask_ignored",
         [(", mask)  # (batch, heads", ")  # (batch, heads")],
         ["test_mask"],
-        "Your module ignores the mask.",
+        "Your module ignores the mask. Pass it to masked_attention.",
     ),
     fused(
         "mask_inverted",
         [("mask.unsqueeze(-3)", "~mask.unsqueeze(-3)")],
         ["test_mask"],
-        "You turned the mask round. True means that a key may be attended to; "
-        "only nn.MultiheadAttention means the opposite.",
+        "You inverted the mask. Here True means that a key may be attended to; only nn.MultiheadAttention "
+        "means the opposite.",
     ),
     fused(
         "mask_for_the_first_head_only",
@@ -661,20 +669,20 @@ FUSED = [
             )
         ],
         ["test_mask"],
-        "Only the first head obeys the mask. It holds for all of them.",
+        "Only the first head uses the mask. It applies to all of them.",
     ),
     fused(
         "mask_axis_from_the_front",
         [("mask.unsqueeze(-3)", "mask.unsqueeze(1)")],
         ["test_mask"],
-        "You added the axis of the heads at place 1, which is wrong for a mask without a batch axis. "
+        "You inserted the axis of the heads as axis 1, which is wrong for a mask without a batch axis. "
         "Count from the end: -3.",
     ),
     fused(
         "mask_without_the_axis",
         [("mask = mask.unsqueeze(-3)  #", "mask = mask.unsqueeze(0) if mask.dim() == 2 else mask  #")],
         ["test_mask"],
-        "Your mask has no axis for the heads, so its batch is taken for the heads.",
+        "Your mask has no axis for the heads, so its batch axis is taken for the heads. Insert the axis.",
     ),
     fused(
         "mask_after_the_softmax",
@@ -685,7 +693,8 @@ FUSED = [
             )
         ],
         ["test_mask"],
-        "You masked after the softmax, so the weights of the visible keys don't sum to 1.",
+        "You applied the mask after the softmax, so the weights of the visible keys don't sum to 1. "
+        "Apply it before.",
     ),
     fused(
         "no_key_left_is_nan",
@@ -698,7 +707,7 @@ FUSED = [
             )
         ],
         ["test_query_with_no_key"],
-        "A query that may attend to nothing gets NaN. masked_attention gives it zeros.",
+        "A query that may attend to nothing gets NaN. It should get zeros, as masked_attention returns them.",
     ),
     fused(
         "no_key_left_is_an_average",
@@ -711,7 +720,8 @@ FUSED = [
             )
         ],
         ["test_query_with_no_key"],
-        "A query that may attend to nothing gets the average of what it must not see. It should get zeros.",
+        "A query that may attend to nothing gets the average of the values that it must not see. "
+        "It should get zeros.",
     ),
     fused(
         "softmax_over_heads",
@@ -724,19 +734,19 @@ FUSED = [
             )
         ],
         [WEIGHTS],
-        "Your softmax runs over the axis of the heads. Let it run over the keys, the last axis.",
+        "Your softmax runs over the heads. It should run over the keys, the last axis.",
     ),
     fused(
         "weights_averaged",
         [(RETURN, "return self.w_o(merged), weights.mean(dim=1)")],
         [WEIGHTS],
-        "You averaged the weights over the heads. Return a matrix for each head.",
+        "You averaged the weights over the heads. Return one matrix per head.",
     ),
     fused(
         "weights_not_returned",
         [(RETURN, "return self.w_o(merged)")],
         [FORMULA],
-        "You returned the output alone. Return the pair (output, weights).",
+        "You returned only the output. Return the pair (output, weights).",
     ),
     fused(
         "pair_swapped",
@@ -748,13 +758,13 @@ FUSED = [
         "weights_after_dropout",
         [(DROP, "weights = self.dropout(weights)\n        heads = weights @ v")],
         ["test_weights_before_dropout"],
-        "You returned the weights after dropout. Return those before it.",
+        "You returned the weights after dropout. Return the weights from before it.",
     ),
     fused(
         "no_dropout",
         [("self.dropout(weights) @ v", "weights @ v")],
         ["test_dropout_in_training"],
-        "Nothing is dropped in training.",
+        "You don't apply dropout in training. Apply it to the weights.",
     ),
     fused(
         "dropout_on_the_output",
@@ -763,31 +773,31 @@ FUSED = [
             (RETURN, "return self.dropout(self.w_o(merged)), weights"),
         ],
         ["test_dropout_in_training"],
-        "Dropout hits the output. It should hit the weights.",
+        "You apply dropout to the output. Apply it to the weights.",
     ),
     fused(
         "dropout_on_the_heads",
         [(DROP, "heads = self.dropout(weights @ v)")],
         ["test_dropout_in_training"],
-        "Dropout hits what the heads give. It should hit the weights, before they are multiplied with v.",
+        "You apply dropout to the heads' outputs. Apply it to the weights, before you multiply them by v.",
     ),
     fused(
         "dropout_in_evaluation",
         [("self.dropout(weights)", "nn.functional.dropout(weights, self.dropout.p)")],
         ["test_no_dropout_otherwise"],
-        "Dropout stays on after `eval()`. Use nn.Dropout, or hand `self.training` on.",
+        "Dropout stays on after `eval()`. Use nn.Dropout, or pass `self.training` on.",
     ),
     fused(
         "dropout_always_half",
         [("nn.Dropout(dropout)", "nn.Dropout()")],
         ["test_no_dropout_otherwise", "test_dropout_in_training"],
-        "Your dropout has the probability 0.5, whatever is asked for.",
+        "Your dropout always has the probability 0.5. Use the argument `dropout`.",
     ),
     fused(
         "dropout_keeps_what_it_should_drop",
         [("nn.Dropout(dropout)", "nn.Dropout(1 - dropout if dropout else 0.0)")],
         ["test_dropout_in_training"],
-        "You took `dropout` for the probability to keep a weight. It is the probability to drop it.",
+        "You used `dropout` as the probability of keeping a weight. It is the probability of dropping it.",
     ),
     fused(
         "dropout_without_scaling",
@@ -798,19 +808,19 @@ FUSED = [
             )
         ],
         ["test_dropout_in_training"],
-        "The weights that dropout leaves are not scaled up by 1 / (1 - p).",
+        "The weights that dropout keeps are not scaled up by 1 / (1 - p).",
     ),
     fused(
         "uneven_heads_let_through",
         [("if d_model % num_heads != 0:", "if d_model < num_heads:")],
         ["test_heads_must_share_the_width"],
-        "You let a width through that the heads can't share evenly. `%` gives the remainder.",
+        "You accept a d_model that isn't divisible by num_heads. Check the remainder with `%`.",
     ),
     fused(
         "assertion_instead",
         [("raise ValueError(", "raise AssertionError(")],
         ["test_heads_must_share_the_width"],
-        "You raised an AssertionError. It should be a ValueError.",
+        "You raised an AssertionError. Raise a ValueError.",
     ),
     fused(
         "message_without_numbers",
@@ -821,31 +831,31 @@ FUSED = [
             )
         ],
         ["test_heads_must_share_the_width"],
-        "The message of your ValueError does not name both numbers.",
+        "The message of your ValueError doesn't name both numbers.",
     ),
     fused(
         "no_gradients",
         [(DROP, f"with torch.no_grad():\n            {DROP}")],
         ["test_everything_learns"],
-        "You computed under `torch.no_grad()`, so that nothing before it can be trained.",
+        "You computed under `torch.no_grad()`, so no gradient reaches w_q, w_k and w_v.",
     ),
     fused(
         "weights_detached",
         [("self.dropout(weights) @ v", "self.dropout(weights.detach()) @ v")],
         ["test_everything_learns"],
-        "You detached the weights, so that no gradient reaches queries and keys through the output.",
+        "You detached the weights, so no gradient reaches the queries and keys through the output.",
     ),
     fused(
         "float32_inside",
         [(RETURN, "return self.w_o(merged).float().to(query.dtype), weights")],
         ["test_float64_and_inputs_unchanged"],
-        "You computed in float32. The module should compute in the dtype of its input.",
+        "You computed in float32. Use the dtype of the input.",
     ),
     fused(
         "mask_changed",
         [("mask = mask.unsqueeze(-3)", "mask.logical_not_()\n            mask = ~mask.unsqueeze(-3)")],
         ["test_float64_and_inputs_unchanged"],
-        "You changed the mask in place.",
+        "You modified the mask in place. Leave the inputs unchanged.",
     ),
 ]
 
@@ -863,7 +873,7 @@ COPYING = [
         "biases_forgotten",
         [(BIAS, "")],
         ["test_biases_of_the_heads"],
-        "You left the biases of q, k and v out.",
+        "You didn't copy the biases of q, k and v.",
     ),
     copying(
         "final_layer_forgotten",
@@ -875,25 +885,25 @@ COPYING = [
             )
         ],
         ["test_final_layer"],
-        "You left the final layer out: `linear` belongs in w_o.",
+        "You didn't copy the final layer: `linear` goes into w_o.",
     ),
     copying(
         "final_bias_forgotten",
         [("        fused.w_o.bias.copy_(heads.linear.bias)\n", "")],
         ["test_final_layer"],
-        "You left the bias of the final layer out.",
+        "You didn't copy the bias of the final layer.",
     ),
     copying(
         "final_weight_transposed",
         [("(heads.linear.weight)", "(heads.linear.weight.T)")],
         ["test_final_layer"],
-        "You transposed the weight of the final layer. It fits as it is.",
+        "You transposed the weight of the final layer. Copy it as it is.",
     ),
     copying(
         "heads_backwards",
         [(PARTS, PARTS.replace("heads.attn_modules", "reversed(heads.attn_modules)"))],
         [OF_HEADS],
-        "The heads stand in the opposite order. Head 0 belongs in the first rows.",
+        "You copied the heads in reverse order. Head 0 goes into the first rows.",
     ),
     copying(
         "rows_interleaved",
@@ -915,26 +925,26 @@ COPYING = [
             )
         ],
         [OF_HEADS],
-        "You put the heads' weights side by side, transposed. "
-        "A row of the weight makes a column of the result, so stack the rows.",
+        "You transposed the heads' weights and put them side by side. "
+        "A row of the weight produces a column of the result, so stack the rows.",
     ),
     copying(
         "first_head_for_all",
         [(PARTS, "[getattr(heads.attn_modules[0], name) for head in heads.attn_modules]")],
         [OF_HEADS],
-        "All heads got the weights of the first one.",
+        "All heads got the weights of the first one. Copy each head's own weights.",
     ),
     copying(
         "queries_and_keys_swapped",
         [('"q": fused.w_q, "k": fused.w_k', '"k": fused.w_q, "q": fused.w_k')],
         [OF_HEADS],
-        "`q` and `k` are swapped: the weights of q belong in w_q, those of k in w_k.",
+        "`q` and `k` are swapped: the weights of q go into w_q, those of k into w_k.",
     ),
     copying(
         "values_forgotten",
         [(', "v": fused.w_v', "")],
         [OF_HEADS],
-        "You left the values out: v belongs in w_v.",
+        "You didn't copy the values' layer: v goes into w_v.",
     ),
     copying(
         "final_layer_shared",
@@ -964,13 +974,13 @@ COPYING = [
             )
         ],
         ["test_list_unchanged"],
-        "You copied the weight of the final layer from the fused module to the list, the wrong way round.",
+        "You copied the weight of the final layer in the wrong direction, from the fused module to the list.",
     ),
     copying(
         "with_a_copy_of_the_module",
         [("layers = {", "import copy\n\n    fused = copy.deepcopy(fused)\n    layers = {")],
         [OF_HEADS, "test_list_unchanged"],
-        "You wrote into a copy of the fused module. Write into the one that you are given.",
+        "You wrote into a copy of the fused module. Write into the one that is passed in.",
     ),
 ]
 

@@ -30,7 +30,7 @@ def fused(student, reference, layers_of):
     return make
 
 
-@points(5, see="Splitting is not just another shape")
+@points(5, see="Splitting is more than reshaping")
 def test_output_equals_the_formula(reference, fused):
     """The output is w_o of the heads side by side, each softmax(q kᵀ / √d_head) v of its own columns."""
     query, key, value = reference.inputs("x", query=(3, 4, 8), key=(3, 4, 8), value=(3, 4, 8))
@@ -46,7 +46,7 @@ def test_weights_equal_the_formula(reference, fused):
     reference.assert_close("weights", weights)
 
 
-@points(3, see="Splitting is not just another shape")
+@points(3, see="Splitting is more than reshaping")
 def test_unequal_sizes(student, draw, layers_of, oracle):
     """Batch, lengths, heads and widths may all differ, also one head only, and the biases count."""
     batch, l_query, l_key, heads, d_head = draw.sizes(5)

@@ -1,4 +1,4 @@
-"""Other right answers to this assignment. Each has to earn full marks."""
+"""Other right answers to this assignment. Each must get full marks."""
 
 from coursekit.checks import Alternative
 
@@ -218,7 +218,7 @@ NORM = "self.norm = nn.LayerNorm(d_model) if norm_first else nn.Identity()"
 
 
 def of_both(cell, letter, layer):
-    """The same other way in `Encoder` and in `Decoder`."""
+    """One alternative way to write `Encoder` and `Decoder`."""
     made = f"{layer}(d_model, num_heads, d_ff, dropout, norm_first)"
     v = "x" if cell == "encoder" else "y"
     return [

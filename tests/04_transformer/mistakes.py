@@ -16,13 +16,14 @@ FEED_FORWARD = [
         "ff_no_relu",
         [(RELU, "self.linear1(x)")],
         FORMULA,
-        "There is no ReLU between the two linear layers, so together they are only one linear layer.",
+        "There is no ReLU between the two linear layers, so together they are equivalent to one linear "
+        "layer.",
     ),
     feed_forward(
         "ff_relu_twice",
         [("return self.linear2(hidden)", "return torch.relu(self.linear2(hidden))")],
         FORMULA,
-        "There is a second ReLU after linear2. The output has to be able to be negative.",
+        "You applied a second ReLU after linear2. The output has to be able to be negative.",
     ),
     feed_forward(
         "ff_relu_only_at_the_end",
@@ -31,31 +32,32 @@ FEED_FORWARD = [
             ("return self.linear2(hidden)", "return torch.relu(self.linear2(hidden))"),
         ],
         FORMULA,
-        "The ReLU stands after linear2. It belongs between the two linear layers.",
+        "You applied the ReLU after linear2. It belongs between the two linear layers.",
     ),
     feed_forward(
         "ff_relu_before_linear1",
         [(RELU, "self.linear1(torch.relu(x))")],
         FORMULA,
-        "The ReLU stands before linear1. It belongs between the two linear layers.",
+        "You applied the ReLU before linear1. It belongs between the two linear layers.",
     ),
     feed_forward(
         "ff_sigmoid",
         [("torch.relu", "torch.sigmoid")],
         FORMULA,
-        "You used a sigmoid. Between the two linear layers stands a ReLU.",
+        "You used a sigmoid. Use a ReLU between the two linear layers.",
     ),
     feed_forward(
         "ff_softmax",
         [(RELU, "torch.softmax(self.linear1(x), dim=-1)")],
         FORMULA,
-        "You used a softmax. Between the two linear layers stands a ReLU.",
+        "You used a softmax. Use a ReLU between the two linear layers.",
     ),
     feed_forward(
         "ff_residual_inside",
         [("return self.linear2(hidden)", "return x + self.linear2(hidden)")],
         FORMULA,
-        "You added x inside FeedForward. The residual belongs to the layer around it, or it is added twice.",
+        "You added x inside FeedForward. The residual connection belongs in the layer around it, or x is "
+        "added twice.",
     ),
     feed_forward(
         "ff_width_hard_coded",
@@ -64,7 +66,7 @@ FEED_FORWARD = [
             ("nn.Linear(d_ff,", "nn.Linear(4 * d_model,"),
         ],
         "test_parameters",
-        "The hidden width is 4 · d_model in your module. It has to be d_ff.",
+        "The hidden width of your module is 4 · d_model. It should be d_ff.",
     ),
     feed_forward(
         "ff_no_bias",
@@ -73,13 +75,13 @@ FEED_FORWARD = [
             ("(d_ff, d_model)", "(d_ff, d_model, bias=False)"),
         ],
         "test_parameters",
-        "Your linear layers have no bias.",
+        "Your linear layers have no bias. They need one.",
     ),
     feed_forward(
         "ff_no_dropout",
         [("hidden = self.dropout(hidden)", "pass")],
         "test_dropout",
-        "There is no dropout on the hidden vector.",
+        "You don't apply dropout to the hidden vector.",
     ),
     feed_forward(
         "ff_dropout_in_eval",
@@ -88,7 +90,7 @@ FEED_FORWARD = [
             ("self.dropout(hidden)", "nn.functional.dropout(hidden, self.p)"),
         ],
         "test_dropout",
-        "Your dropout stays on after eval(). Use nn.Dropout, or give F.dropout training=self.training.",
+        "Your dropout stays on after eval(). Use nn.Dropout, or pass training=self.training to F.dropout.",
     ),
     feed_forward(
         "ff_dropout_on_the_output",
@@ -103,7 +105,7 @@ FEED_FORWARD = [
         "ff_hidden_detached",
         [(RELU, "torch.relu(self.linear1(x)).detach()")],
         "test_gradients_and_dtype",
-        "No gradient reaches linear1 and x, because the hidden vector is detached.",
+        "You detached the hidden vector, so no gradient reaches linear1 and x.",
     ),
 ]
 
@@ -128,19 +130,20 @@ ENCODER_LAYER = [
             (POST_END, "return self.norm2(self.dropout(changed))"),
         ],
         POST,
-        "In post-norm the residuals are missing: add the input of a sublayer to its output, and norm the sum.",
+        "In post-norm the residual connections are missing: add the input of a sublayer to its output, and "
+        "normalize the sum.",
     ),
     encoder_layer(
         "el_no_residual_around_attention",
         [(POST_ATTENTION, "x = self.norm1(self.dropout(attended))")],
         POST,
-        "In post-norm the residual around attention is missing.",
+        "In post-norm the residual connection around attention is missing.",
     ),
     encoder_layer(
         "el_no_residual_around_feed_forward",
         [(POST_END, "return self.norm2(self.dropout(changed))")],
         POST,
-        "In post-norm the residual around the feed-forward network is missing.",
+        "In post-norm the residual connection around the feed-forward network is missing.",
     ),
     encoder_layer(
         "el_pre_no_residual",
@@ -152,7 +155,7 @@ ENCODER_LAYER = [
             ),
         ],
         PRE,
-        "In pre-norm the residuals are missing: add what a sublayer gives to x.",
+        "In pre-norm the residual connections are missing: add the output of each sublayer to x.",
     ),
     encoder_layer(
         "el_norm_of_the_summand",
@@ -161,7 +164,7 @@ ENCODER_LAYER = [
             (POST_END, "return self.norm2(x) + self.dropout(changed)"),
         ],
         POST,
-        "In post-norm you compute norm(x) + f(x). It is norm(x + f(x)): add first, then norm.",
+        "In post-norm you compute norm(x) + f(x). It should be norm(x + f(x)): add first, then normalize.",
     ),
     encoder_layer(
         "el_norm_of_the_branch",
@@ -170,31 +173,31 @@ ENCODER_LAYER = [
             (POST_END, "return x + self.norm2(self.dropout(changed))"),
         ],
         POST,
-        "In post-norm you compute x + norm(f(x)). It is norm(x + f(x)): add first, then norm.",
+        "In post-norm you compute x + norm(f(x)). It should be norm(x + f(x)): add first, then normalize.",
     ),
     encoder_layer(
         "el_always_pre_norm",
         [("if self.norm_first:", "if True:")],
         POST,
-        "Your layer is pre-norm, whatever norm_first says. With norm_first=False the norms follow the sums.",
+        "Your layer is always pre-norm. With norm_first=False the norms come after the sums.",
     ),
     encoder_layer(
         "el_always_post_norm",
         [("if self.norm_first:", "if False:")],
         PRE,
-        "Your layer is post-norm, whatever norm_first says. With norm_first=True the norms stand before the sublayers.",
+        "Your layer is always post-norm. With norm_first=True the norms come before the sublayers.",
     ),
     encoder_layer(
         "el_orders_swapped",
         [("if self.norm_first:", "if not self.norm_first:")],
         [POST, PRE],
-        "You have pre-norm and post-norm the wrong way round: norm_first=True means the norm comes before the sublayer.",
+        "You swapped pre-norm and post-norm: norm_first=True means that the norm comes before the sublayer.",
     ),
     encoder_layer(
         "el_norms_shared",
         [("self.norm2 = nn.LayerNorm(d_model)", "self.norm2 = self.norm1")],
         "test_parameters",
-        "Both norms are one and the same module. Each place needs a norm of its own, with its own parameters.",
+        "Both norms are the same module. Each place needs its own norm with its own parameters.",
     ),
     encoder_layer(
         "el_norm1_used_twice",
@@ -203,7 +206,7 @@ ENCODER_LAYER = [
             ("normed = self.norm2(x)", "normed = self.norm1(x)"),
         ],
         [POST, PRE],
-        "You use norm1 in both places, and norm2 in none.",
+        "You use norm1 in both places and never use norm2.",
     ),
     encoder_layer(
         "el_norms_exchanged",
@@ -214,19 +217,19 @@ ENCODER_LAYER = [
             ("normed = self.norm2(x)\n", "normed = self.norm1(x)\n"),
         ],
         [POST, PRE],
-        "`norm1` and `norm2` have changed places. norm1 belongs to attention.",
+        "You swapped norm1 and norm2. norm1 belongs to attention.",
     ),
     encoder_layer(
         "el_no_norm1",
         [(POST_ATTENTION, "x = x + self.dropout(attended)"), ("normed = self.norm1(x)", "normed = x")],
         [POST, PRE],
-        "`norm1` is not used: the norm that belongs to attention is missing.",
+        "You don't use `norm1`: the norm of attention is missing.",
     ),
     encoder_layer(
         "el_no_norm2",
         [(POST_END, "return x + self.dropout(changed)"), ("normed = self.norm2(x)", "normed = x")],
         [POST, PRE],
-        "`norm2` is not used: the norm that belongs to the feed-forward network is missing.",
+        "You don't use `norm2`: the norm of the feed-forward network is missing.",
     ),
     encoder_layer(
         "el_residual_from_the_normed",
@@ -238,13 +241,13 @@ ENCODER_LAYER = [
             ),
         ],
         PRE,
-        "In pre-norm you add to the normed vectors. Add to x as it was before the norm.",
+        "In pre-norm you add to the normalized vectors. Add to x as it was before the norm.",
     ),
     encoder_layer(
         "el_only_the_query_normed",
         [("(normed, normed, normed, mask)", "(normed, x, x, mask)")],
         PRE,
-        "In pre-norm only your queries are normed. Keys and values are, too.",
+        "In pre-norm you normalize only the queries. Normalize the keys and values as well.",
     ),
     encoder_layer(
         "el_norm_at_the_end_of_pre_norm",
@@ -255,7 +258,8 @@ ENCODER_LAYER = [
             )
         ],
         PRE,
-        "In pre-norm your layer ends in a norm. The final norm belongs to the encoder, once, after all layers.",
+        "In pre-norm your layer ends in a norm. The final norm belongs in the encoder, once, after all "
+        "layers.",
     ),
     encoder_layer(
         "el_feed_forward_first",
@@ -276,31 +280,32 @@ ENCODER_LAYER = [
             ("changed = self.feed_forward(x)", "changed = self.feed_forward(given)"),
         ],
         POST,
-        "In post-norm the feed-forward network gets the input of the layer. It gets what comes out of norm1.",
+        "In post-norm the feed-forward network gets the input of the layer. "
+        "It should get the output of norm1.",
     ),
     encoder_layer(
         "el_no_feed_forward",
         [(POST_END, "return x"), ("return x + self.dropout(self.feed_forward(normed))", "return x")],
         [POST, PRE],
-        "The feed-forward network is left out.",
+        "You left out the feed-forward network.",
     ),
     encoder_layer(
         "el_one_head",
         [(LAYER_ATTN, "self.self_attn = FusedMultiHeadAttention(d_model, 1, dropout)")],
         [POST, PRE],
-        "Your attention has one head. Pass num_heads on.",
+        "Your attention has only one head. Pass num_heads on.",
     ),
     encoder_layer(
         "el_mask_dropped",
         [("(x, x, x, mask)", "(x, x, x)"), ("(normed, normed, normed, mask)", "(normed, normed, normed)")],
         "test_mask",
-        "The mask is not passed on to self-attention, so hidden tokens count.",
+        "You don't pass the mask to self-attention, so hidden tokens are visible.",
     ),
     encoder_layer(
         "el_mask_dropped_in_pre_norm",
         [("(normed, normed, normed, mask)", "(normed, normed, normed)")],
         "test_mask",
-        "In pre-norm the mask is not passed on to self-attention.",
+        "In pre-norm you don't pass the mask to self-attention.",
     ),
     encoder_layer(
         "el_mask_inverted",
@@ -309,7 +314,7 @@ ENCODER_LAYER = [
             ("(normed, normed, normed, mask)", "(normed, normed, normed, None if mask is None else ~mask)"),
         ],
         "test_mask",
-        "Your mask is inverted: True has to mean that a query may attend to the key.",
+        "You inverted the mask. True means that a query may attend to the key.",
     ),
     encoder_layer(
         "el_width_hard_coded",
@@ -326,7 +331,7 @@ ENCODER_LAYER = [
             ("return x + self.dropout(self.feed_forward(normed))", "return x + self.feed_forward(normed)"),
         ],
         "test_dropout",
-        "There is no dropout on what the sublayers give before it is added.",
+        "You don't apply dropout to the output of the sublayers before it is added.",
     ),
     encoder_layer(
         "el_dropout_on_the_sum",
@@ -335,7 +340,8 @@ ENCODER_LAYER = [
             (POST_END, "return self.norm2(self.dropout(x + changed))"),
         ],
         "test_dropout",
-        "In post-norm your dropout acts on the sum. It acts on what the sublayer gives, before it is added.",
+        "In post-norm you apply dropout to the sum. "
+        "Apply it to the output of the sublayer, before it is added.",
     ),
     encoder_layer(
         "el_dropout_not_passed_on",
@@ -344,7 +350,7 @@ ENCODER_LAYER = [
             ("FeedForward(d_model, d_ff, dropout)", "FeedForward(d_model, d_ff)"),
         ],
         "test_dropout",
-        "The dropout probability does not reach attention and the feed-forward network.",
+        "You don't pass the dropout probability to attention and the feed-forward network.",
     ),
     encoder_layer(
         "el_dropout_in_eval",
@@ -366,13 +372,13 @@ ENCODER_LAYER = [
             )
         ],
         "test_gradients",
-        "In post-norm the output of attention is detached, so that attention never learns.",
+        "In post-norm the output of attention is detached, so attention never learns.",
     ),
     encoder_layer(
         "el_changed_in_place",
         [(PRE_ATTENTION, PRE_ATTENTION.replace("x = x + ", "x += "))],
         "test_x_unchanged_and_dtype_kept",
-        "`x += ...` changes the x of whoever called your layer. Write `x = x + ...`.",
+        "`x += ...` modifies the caller's x. Write `x = x + ...`.",
     ),
 ]
 
@@ -396,19 +402,20 @@ DECODER_LAYER = [
         "dl_no_cross_attention",
         [(D_POST_CROSS, "pass"), (D_PRE_CROSS, "pass")],
         "test_reads_all_of_the_memory",
-        "Cross-attention is left out, so the decoder never sees the source.",
+        "You left out cross-attention, so the decoder never sees the source.",
     ),
     decoder_layer(
         "dl_cross_reads_itself",
         [(CROSS, "(y, y, y, target_mask)"), (CROSS_PRE, "(normed, normed, normed, target_mask)")],
         "test_reads_all_of_the_memory",
-        "Your cross-attention reads the target itself. Its keys and values come from the memory.",
+        "Your cross-attention reads the target. Its keys and values come from the memory.",
     ),
     decoder_layer(
         "dl_query_from_the_memory",
         [(CROSS, "(memory, y, y, target_mask)"), (CROSS_PRE, "(memory, normed, normed, target_mask)")],
         [POST, PRE],
-        "In cross-attention the queries come from the memory. Queries come from the target, keys and values from the memory.",
+        "Your cross-attention takes the queries from the memory. "
+        "Queries come from the target, keys and values from the memory.",
     ),
     decoder_layer(
         "dl_causal_mask_on_cross_attention",
@@ -420,13 +427,13 @@ DECODER_LAYER = [
         "dl_memory_mask_dropped",
         [(CROSS, "(y, memory, memory)"), (CROSS_PRE, "(normed, memory, memory)")],
         "test_memory_mask",
-        "`memory_mask` is not passed on to cross-attention, so pads of the source count.",
+        "You don't pass `memory_mask` to cross-attention, so padding in the source is visible.",
     ),
     decoder_layer(
         "dl_memory_mask_dropped_in_pre_norm",
         [(CROSS_PRE, "(normed, memory, memory)")],
         "test_memory_mask",
-        "In pre-norm memory_mask is not passed on to cross-attention.",
+        "In pre-norm you don't pass memory_mask to cross-attention.",
     ),
     decoder_layer(
         "dl_target_mask_dropped",
@@ -435,13 +442,13 @@ DECODER_LAYER = [
             ("(normed, normed, normed, target_mask)", "(normed, normed, normed)"),
         ],
         "test_no_leak_of_the_future",
-        "`target_mask` is not passed on to self-attention, so every position sees the future.",
+        "You don't pass `target_mask` to self-attention, so every position sees the future.",
     ),
     decoder_layer(
         "dl_target_mask_dropped_in_pre_norm",
         [("(normed, normed, normed, target_mask)", "(normed, normed, normed)")],
         "test_no_leak_of_the_future",
-        "In pre-norm target_mask is not passed on to self-attention, so every position sees the future.",
+        "In pre-norm you don't pass target_mask to self-attention, so every position sees the future.",
     ),
     decoder_layer(
         "dl_masks_exchanged",
@@ -452,7 +459,7 @@ DECODER_LAYER = [
             (CROSS_PRE, "(normed, memory, memory, target_mask)"),
         ],
         "test_no_leak_of_the_future",
-        "The two masks have changed places: target_mask belongs to self-attention, memory_mask to cross-attention.",
+        "You swapped the two masks: target_mask belongs to self-attention, memory_mask to cross-attention.",
     ),
     decoder_layer(
         "dl_attention_shared",
@@ -463,7 +470,7 @@ DECODER_LAYER = [
             )
         ],
         "test_parameters",
-        "Self-attention and cross-attention are one and the same module. Each needs weights of its own.",
+        "Self-attention and cross-attention are the same module. Each needs its own weights.",
     ),
     decoder_layer(
         "dl_self_attention_used_twice",
@@ -472,7 +479,7 @@ DECODER_LAYER = [
             (D_PRE_CROSS, D_PRE_CROSS.replace("cross_attn", "self_attn")),
         ],
         [POST, PRE],
-        "You use self_attn in both places, and cross_attn in none.",
+        "You use self_attn in both places and never use cross_attn.",
     ),
     decoder_layer(
         "dl_cross_attention_first",
@@ -493,7 +500,7 @@ DECODER_LAYER = [
         "dl_memory_normed",
         [(CROSS_PRE, "(normed, self.norm2(memory), self.norm2(memory), memory_mask)")],
         PRE,
-        "In pre-norm you norm the memory as well. The encoder has done that; here it is used as it is.",
+        "In pre-norm you also normalize the memory. The encoder has already done that; use it as it is.",
     ),
     decoder_layer(
         "dl_no_residual",
@@ -512,7 +519,7 @@ DECODER_LAYER = [
             (D_PRE_CROSS, D_PRE_CROSS.replace("y = y + ", "y = ")),
         ],
         [POST, PRE],
-        "The residual around cross-attention is missing.",
+        "The residual connection around cross-attention is missing.",
     ),
     decoder_layer(
         "dl_norm_of_the_summand",
@@ -522,7 +529,7 @@ DECODER_LAYER = [
             (D_POST_END, "return self.norm3(y) + self.dropout(changed)"),
         ],
         POST,
-        "In post-norm you compute norm(y) + f(y). It is norm(y + f(y)): add first, then norm.",
+        "In post-norm you compute norm(y) + f(y). It should be norm(y + f(y)): add first, then normalize.",
     ),
     decoder_layer(
         "dl_always_pre_norm",
@@ -543,7 +550,7 @@ DECODER_LAYER = [
             ("self.norm3 = nn.LayerNorm(d_model)", "self.norm3 = self.norm1"),
         ],
         "test_parameters",
-        "All norms are one and the same module. Each place needs a norm of its own, with its own parameters.",
+        "All norms are the same module. Each place needs its own norm with its own parameters.",
     ),
     decoder_layer(
         "dl_norm2_used_twice",
@@ -552,13 +559,13 @@ DECODER_LAYER = [
             ("normed = self.norm3(y)", "normed = self.norm2(y)"),
         ],
         [POST, PRE],
-        "You use norm2 in two places, and norm3 in none.",
+        "You use norm2 in two places and never use norm3.",
     ),
     decoder_layer(
         "dl_no_norm2",
         [(D_POST_CROSS, "y = y + self.dropout(found)"), ("normed = self.norm2(y)", "normed = y")],
         [POST, PRE],
-        "`norm2` is not used: the norm that belongs to cross-attention is missing.",
+        "You don't use `norm2`: the norm of cross-attention is missing.",
     ),
     decoder_layer(
         "dl_norms_out_of_order",
@@ -569,7 +576,7 @@ DECODER_LAYER = [
             ("normed = self.norm3(y)\n", "normed = self.norm2(y)\n"),
         ],
         [POST, PRE],
-        "`norm2` and `norm3` have changed places: norm2 belongs to cross-attention, norm3 to the feed-forward network.",
+        "You swapped norm2 and norm3: norm2 belongs to cross-attention, norm3 to the feed-forward network.",
     ),
     decoder_layer(
         "dl_residual_from_the_normed",
@@ -579,7 +586,7 @@ DECODER_LAYER = [
             (D_PRE_END, D_PRE_END.replace("return y +", "return normed +")),
         ],
         PRE,
-        "In pre-norm you add to the normed vectors. Add to y as it was before the norm.",
+        "In pre-norm you add to the normalized vectors. Add to y as it was before the norm.",
     ),
     decoder_layer(
         "dl_no_feed_forward",
@@ -610,19 +617,19 @@ DECODER_LAYER = [
             ("FeedForward(d_model, d_ff, dropout)", "FeedForward(d_model, d_ff)"),
         ],
         "test_dropout",
-        "The dropout probability does not reach all three sublayers.",
+        "You don't pass the dropout probability to all three sublayers.",
     ),
     decoder_layer(
         "dl_memory_detached",
         [(CROSS, "(y, memory.detach(), memory.detach(), memory_mask)")],
         "test_gradients",
-        "In post-norm the memory is detached, so that the encoder never learns.",
+        "In post-norm you detach the memory, so the encoder never learns.",
     ),
     decoder_layer(
         "dl_changed_in_place",
         [(D_PRE_SELF, D_PRE_SELF.replace("y = y + ", "y += "))],
         "test_inputs_unchanged_and_dtype_kept",
-        "`y += ...` changes the y of whoever called your layer. Write `y = y + ...`.",
+        "`y += ...` modifies the caller's y. Write `y = y + ...`.",
     ),
 ]
 
@@ -633,7 +640,7 @@ STACK = "test_runs_through_all_layers"
 
 
 def of_both(cell, letter, layer, start, pads, dropout):
-    """Mistakes that can be made in `Encoder` and in `Decoder` alike; `start` is the line that embeds."""
+    """Mistakes that `Encoder` and `Decoder` share; `start` is the line that embeds the ids."""
     made = f"{layer}(d_model, num_heads, d_ff, dropout, norm_first)"
     listed = f"[{made} for _ in range(num_layers)]"
     v = "x" if cell == "encoder" else "y"
@@ -648,55 +655,56 @@ def of_both(cell, letter, layer, start, pads, dropout):
             "no_positions",
             [(start, f"{v} = self.embedding({ids}) * self.positions.d_model**0.5")],
             [STACK, "test_order_matters"],
-            "The positions are missing, so the model can't know the order of the tokens.",
+            "You don't add the positions, so the model can't know the order of the tokens.",
         ),
         mistake(
             "scaled_twice",
             [(start, f"{v} = self.positions(self.embedding({ids}) * self.positions.d_model**0.5)")],
             STACK,
-            "You multiply the embeddings by √d yourself, and PositionalEncoder does it once more.",
+            "You multiply the embeddings by √d, but PositionalEncoder already does.",
         ),
         mistake(
             "layers_shared",
             [(listed, f"[{made}] * num_layers")],
             ["test_every_layer_learns", STACK],
-            "All your layers are one and the same module. Make a new one for each level.",
+            "All your layers are the same module. Create a new one for each level.",
         ),
         mistake(
             "plain_list",
             [(f"nn.ModuleList(\n            {listed}\n        )", listed)],
             "test_every_layer_learns",
-            "The layers are kept in a plain list, which hides their parameters. Use nn.ModuleList.",
+            "The layers are in a plain list, which hides their parameters. Use nn.ModuleList.",
         ),
         mistake(
             "one_layer_only",
             [("range(num_layers)", "range(1)")],
             "test_every_layer_learns",
-            "There is only one layer. Make num_layers of them.",
+            "You create only one layer. Create num_layers of them.",
         ),
         mistake(
             "last_layer_left_out",
             [("for layer in self.layers:", "for layer in self.layers[:-1]:")],
             STACK,
-            "The last layer is left out.",
+            "You leave out the last layer.",
         ),
         mistake(
             "layers_in_reverse",
             [("for layer in self.layers:", "for layer in reversed(self.layers):")],
             STACK,
-            "The layers run from last to first.",
+            "You apply the layers in reverse order.",
         ),
         mistake(
             "no_final_norm",
             [(NORM, "self.norm = nn.Identity()")],
             "test_final_norm",
-            "With norm_first the final norm is missing.",
+            "With norm_first=True the final norm is missing.",
         ),
         mistake(
             "always_a_final_norm",
             [(NORM, "self.norm = nn.LayerNorm(d_model)")],
             "test_final_norm",
-            "There is a final norm also without norm_first. In post-norm every layer ends in a norm already.",
+            "You apply a final norm even with norm_first=False. "
+            "In post-norm every layer already ends in a norm.",
         ),
         mistake(
             "final_norm_without_parameters",
@@ -707,37 +715,38 @@ def of_both(cell, letter, layer, start, pads, dropout):
                 )
             ],
             "test_every_layer_learns",
-            "Your final norm has no parameters of its own.",
+            "Your final norm has no learned parameters.",
         ),
         mistake(
             "norm_first_not_passed_on",
             [(made, f"{layer}(d_model, num_heads, d_ff, dropout)")],
             "test_final_norm",
-            "`norm_first` is not passed on to the layers, so they are post-norm always.",
+            "You don't pass `norm_first` to the layers, so they are always post-norm.",
         ),
         mistake(
             "embeddings_too_large",
             [(STD, "nn.init.normal_(self.embedding.weight)")],
             "test_embeddings_start_small" if cell == "encoder" else dropout,
-            "The embeddings start with standard deviation 1, and are multiplied by √d later. Draw them with 1/√d.",
+            "The embeddings start with standard deviation 1 and are multiplied by √d later. "
+            "Draw them with 1/√d.",
         ),
         mistake(
             "pad_row_drawn",
             [("self.embedding.weight[pad_idx] = 0", "pass")],
             "test_embeddings_start_small" if cell == "encoder" else dropout,
-            "The row of the pad is drawn like all others. Set it back to zero after the drawing.",
+            "The padding row is drawn like all the others. Set it back to zero afterwards.",
         ),
         mistake(
             "pad_id_0",
             [(f"make_padding_mask({ids}, self.pad_idx)", f"make_padding_mask({ids}, 0)")],
             pads,
-            "Your mask hides the id 0, whatever pad_idx is.",
+            "Your mask always hides the id 0. Use pad_idx.",
         ),
         mistake(
             "no_dropout",
             [(f"{v} = self.dropout({v})", "pass")],
             dropout,
-            "There is no dropout on the sum of embeddings and positions.",
+            "You don't apply dropout to the sum of embeddings and positions.",
         ),
         mistake(
             "dropout_before_positions",
@@ -746,19 +755,19 @@ def of_both(cell, letter, layer, start, pads, dropout):
                 (start, f"{v} = self.positions(self.dropout(self.embedding({ids})))"),
             ],
             dropout,
-            "Your dropout acts on the embeddings before the positions are added. It acts on the sum.",
+            "You apply dropout to the embeddings before the positions are added. Apply it to the sum.",
         ),
         mistake(
             "dropout_not_passed_on",
             [(made, f"{layer}(d_model, num_heads, d_ff, norm_first=norm_first)")],
             dropout,
-            "The dropout probability does not reach the layers.",
+            "You don't pass the dropout probability to the layers.",
         ),
         mistake(
             "embedding_detached",
             [(start, f"{v} = self.positions(self.embedding({ids}).detach())")],
             "test_every_layer_learns",
-            "The embeddings are detached, so that they never learn.",
+            "The embeddings are detached, so they never learn.",
         ),
     ]
 
@@ -778,7 +787,7 @@ ENCODER = [
         cell="encoder",
         edits=[(E_CALL, "x = layer(x)")],
         about=["test_pads_are_hidden"],
-        sentence="The layers don't get the mask, so pads count.",
+        sentence="The layers don't get the mask, so padding is visible.",
     ),
     Mistake(
         "e_mask_for_the_first_layer_only",
@@ -792,7 +801,7 @@ ENCODER = [
         cell="encoder",
         edits=[(E_CALL, "x = layer(x, mask.transpose(1, 2))")],
         about=["test_pads_are_hidden"],
-        sentence="Your mask hides the pads as queries. They have to be hidden as keys, on the last axis.",
+        sentence="Your mask hides padding on the query axis. Hide it as keys, on the last axis.",
     ),
     Mistake(
         "e_every_layer_gets_the_embeddings",
@@ -802,36 +811,38 @@ ENCODER = [
             ("return self.norm(x), mask", "return self.norm(memory), mask"),
         ],
         about=[STACK],
-        sentence="Every layer gets the embeddings, so only the last one counts. "
-        "Each layer has to get what the one before it gave.",
+        sentence="Every layer gets the embeddings, so only the last layer has an effect. "
+        "Pass each layer the output of the one before it.",
     ),
     Mistake(
         "e_no_padding_idx",
         cell="encoder",
         edits=[(", padding_idx=pad_idx", "")],
         about=["test_embeddings_start_small"],
-        sentence="The embedding has no padding_idx, so that training changes the row of the pad.",
+        sentence="The embedding has no padding_idx, so training changes the padding row.",
     ),
     Mistake(
         "e_mask_inverted_on_return",
         cell="encoder",
         edits=[("return self.norm(x), mask", "return self.norm(x), ~mask")],
         about=["test_returns_the_mask"],
-        sentence="The mask that you return is True at the pads. True has to mean that a token may be attended to.",
+        sentence="The mask that you return is True at padding. "
+        "True has to mean that a token may be attended to.",
     ),
     Mistake(
         "e_mask_without_its_axis",
         cell="encoder",
         edits=[("return self.norm(x), mask", "return self.norm(x), mask[:, 0]")],
         about=["test_returns_the_mask"],
-        sentence="The mask that you return has lost the axis of the queries. Its shape is (batch, 1, L_src).",
+        sentence="The mask that you return has no axis for the queries. "
+        "Its shape should be (batch, 1, L_src).",
     ),
     Mistake(
         "e_causal_encoder",
         cell="encoder",
         edits=[(E_CALL, "x = layer(x, mask & make_causal_mask(src.shape[1]))")],
         about=[STACK],
-        sentence="Your encoder has a causal mask. It may look in both directions.",
+        sentence="Your encoder has a causal mask. It should look in both directions.",
     ),
 ]
 
@@ -858,21 +869,22 @@ DECODER = [
         cell="decoder",
         edits=[(BOTH_MASKS, "target_mask = causal")],
         about=["test_pads_of_the_target_are_hidden"],
-        sentence="The pads of the target are visible: the target mask is causal, but without the padding.",
+        sentence="The padding of the target is visible: your target mask is only causal.",
     ),
     Mistake(
         "d_padding_on_the_query_axis",
         cell="decoder",
         edits=[(BOTH_MASKS, "target_mask = padding.transpose(1, 2) & causal")],
         about=["test_pads_of_the_target_are_hidden"],
-        sentence="Your padding mask hides the pads as queries. They have to be hidden as keys, on the last axis.",
+        sentence="Your padding mask hides padding on the query axis. Hide it as keys, on the last axis.",
     ),
     Mistake(
         "d_masks_joined_by_or",
         cell="decoder",
         edits=[(BOTH_MASKS, "target_mask = padding | causal")],
         about=["test_no_leak_of_the_future"],
-        sentence="You joined the two masks by `|`. A key must be visible in both, so join them by `&`.",
+        sentence="You combined the two masks with `|`. A key must be visible in both, so combine them with "
+        "`&`.",
     ),
     Mistake(
         "d_causal_mask_transposed",
@@ -900,14 +912,15 @@ DECODER = [
             )
         ],
         about=["test_no_leak_of_the_future"],
-        sentence="Your causal mask is off by one: a position sees the token after it, the one that it has to predict.",
+        sentence="Your causal mask is off by one: a position sees the token after it, which is what it has "
+        "to predict.",
     ),
     Mistake(
         "d_memory_mask_dropped",
         cell="decoder",
         edits=[(D_CALL, "y = layer(y, memory, target_mask)")],
         about=["test_memory_mask"],
-        sentence="The layers don't get memory_mask, so pads of the source count.",
+        sentence="The layers don't get memory_mask, so padding in the source is visible.",
     ),
     Mistake(
         "d_memory_mask_for_the_first_layer_only",
@@ -923,7 +936,7 @@ DECODER = [
         cell="decoder",
         edits=[(D_CALL, "y = layer(y, memory, memory_mask, target_mask)")],
         about=["test_no_leak_of_the_future"],
-        sentence="The two masks have changed places: a layer takes target_mask first, then memory_mask.",
+        sentence="You swapped the two masks: a layer takes target_mask first, then memory_mask.",
     ),
     Mistake(
         "d_every_layer_gets_the_embeddings",
@@ -941,7 +954,7 @@ DECODER = [
         cell="decoder",
         edits=[(D_CALL, "y = layer(y, memory if layer is self.layers[0] else y, target_mask, None)")],
         about=[STACK],
-        sentence="Only the first layer reads the memory. Every layer reads the same memory.",
+        sentence="Only the first layer reads the memory. Pass the same memory to every layer.",
     ),
 ]
 
@@ -959,25 +972,25 @@ TRANSFORMER = [
         "t_softmax",
         [("return self.output(y)", "return torch.softmax(self.output(y), dim=-1)")],
         "test_logits_are_not_probabilities",
-        "Your model ends in a softmax. It returns logits; the loss applies the softmax.",
+        "Your model ends in a softmax. Return logits; the loss applies the softmax.",
     ),
     transformer(
         "t_log_softmax",
         [("return self.output(y)", "return torch.log_softmax(self.output(y), dim=-1)")],
         "test_logits_are_not_probabilities",
-        "Your model ends in a log-softmax. It returns logits; the loss applies the softmax.",
+        "Your model ends in a log-softmax. Return logits; the loss applies the softmax.",
     ),
     transformer(
         "t_relu_at_the_end",
         [("return self.output(y)", "return torch.relu(self.output(y))")],
         "test_forward",
-        "There is a ReLU after the last linear layer. Logits may be negative.",
+        "You applied a ReLU after the last linear layer. Logits may be negative.",
     ),
     transformer(
         "t_memory_mask_dropped",
         [("self.decoder(tgt, memory, memory_mask)", "self.decoder(tgt, memory)")],
         ["test_pads", "test_encode_and_decode"],
-        "The mask of the memory does not reach the decoder, so pads of the source count.",
+        "You don't pass the mask of the memory to the decoder, so padding in the source is visible.",
     ),
     transformer(
         "t_mask_dropped_in_forward",
@@ -989,19 +1002,19 @@ TRANSFORMER = [
         "t_pad_idx_not_passed_on",
         [("pad_idx, dropout, norm_first)\n        self", "0, dropout, norm_first)\n        self")],
         "test_pads",
-        "`pad_idx` does not reach the two halves: they hide the id 0.",
+        "You don't pass `pad_idx` to the two halves, so they hide the id 0.",
     ),
     transformer(
         "t_dropout_not_passed_on",
         [("pad_idx, dropout, norm_first)\n        self", "pad_idx, 0.0, norm_first)\n        self")],
         "test_sizes_and_defaults",
-        "`dropout` does not reach the two halves.",
+        "You don't pass `dropout` to the two halves.",
     ),
     transformer(
         "t_norm_first_not_passed_on",
         [("pad_idx, dropout, norm_first)\n        self", "pad_idx, dropout)\n        self")],
         ["test_sizes_and_defaults", "test_forward"],
-        "`norm_first` does not reach the two halves, so they are always post-norm.",
+        "You don't pass `norm_first` to the two halves, so they are always post-norm.",
     ),
     transformer(
         "t_one_layer",
@@ -1012,7 +1025,7 @@ TRANSFORMER = [
             )
         ],
         "test_sizes_and_defaults",
-        "Your halves have one layer each, whatever num_layers is.",
+        "Your halves always have one layer each. Pass num_layers on.",
     ),
     transformer(
         "t_max_seq_len_20",
@@ -1023,7 +1036,7 @@ TRANSFORMER = [
             )
         ],
         "test_sizes_and_defaults",
-        "`max_seq_len` does not reach the two halves.",
+        "You don't pass `max_seq_len` to the two halves.",
     ),
     transformer(
         "t_vocabularies_exchanged",
@@ -1032,25 +1045,27 @@ TRANSFORMER = [
             ("Decoder(tgt_vocab_size", "Decoder(src_vocab_size"),
         ],
         "test_forward",
-        "The two vocabularies have changed places: the source goes into the encoder, the target into the decoder.",
+        "You swapped the two vocabularies: the encoder needs that of the source, the decoder that of the "
+        "target.",
     ),
     transformer(
         "t_logits_of_the_source_vocabulary",
         [("nn.Linear(d_model, tgt_vocab_size)", "nn.Linear(d_model, src_vocab_size)")],
         "test_sizes_and_defaults",
-        "Your logits are over the source vocabulary. The decoder predicts tokens of the target.",
+        "Your logits are over the source vocabulary. The decoder predicts target tokens.",
     ),
     transformer(
         "t_no_output_bias",
         [("nn.Linear(d_model, tgt_vocab_size)", "nn.Linear(d_model, tgt_vocab_size, bias=False)")],
         "test_sizes_and_defaults",
-        "The last linear layer has no bias.",
+        "The last linear layer has no bias. It needs one.",
     ),
     transformer(
         "t_embedding_as_memory",
         [("return self.encoder(src)", "return self.encoder.embedding(src), self.encoder(src)[1]")],
         "test_forward",
-        "The decoder gets the embeddings of the source. It gets the memory, the output of the last encoder layer.",
+        "The decoder gets the embeddings of the source. "
+        "It should get the memory, the output of the last encoder layer.",
     ),
     transformer(
         "t_memory_detached",
@@ -1061,7 +1076,7 @@ TRANSFORMER = [
             )
         ],
         "test_gradients_and_dtype",
-        "The memory is detached, so that the encoder never learns.",
+        "The memory is detached, so the encoder never learns.",
     ),
 ]
 

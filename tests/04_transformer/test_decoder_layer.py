@@ -40,7 +40,7 @@ def test_pre_norm(reference, draw, make_layer):
     equals_torch(reference, draw, make_layer, norm_first=True)
 
 
-@points(3, see="The layer of the decoder")
+@points(3, see="The decoder layer")
 def test_no_leak_of_the_future(reference, make_layer):
     """Under a causal target mask, changing a later position moves nothing earlier, in both orders."""
     y, other, memory = reference.inputs("inputs", y=(2, 5, 6), other=(2, 5, 6), memory=(2, 4, 6))
@@ -57,7 +57,7 @@ def test_no_leak_of_the_future(reference, make_layer):
         )
 
 
-@points(3, see="The layer of the decoder")
+@points(3, see="The decoder layer")
 def test_memory_mask(reference, make_layer):
     """What the memory mask hides counts for nothing, in both orders; L_src and L_tgt differ."""
     y, memory, other = reference.inputs("inputs", y=(2, 5, 6), memory=(2, 4, 6), other=(2, 4, 6))
@@ -77,7 +77,7 @@ def test_memory_mask(reference, make_layer):
         assert not before[1].allclose(plain[1]), f"In {order} memory_mask changes nothing. Is it passed on?"
 
 
-@points(2, see="The layer of the decoder")
+@points(2, see="The decoder layer")
 def test_reads_all_of_the_memory(reference, make_layer):
     """Every target position reads every vector of the memory, also the last one, and under a causal target mask."""
     y, memory, other = reference.inputs("inputs", y=(2, 5, 6), memory=(2, 5, 6), other=(2, 5, 6))

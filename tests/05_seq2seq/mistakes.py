@@ -1,4 +1,4 @@
-"""Known wrong answers to this assignment, each a small edit of the solution."""
+"""Known wrong answers to this assignment, each an edit of the instructor's solution cell."""
 
 from coursekit.checks import Mistake
 

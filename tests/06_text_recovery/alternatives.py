@@ -1,4 +1,4 @@
-"""Other right answers to this assignment. Each has to earn full marks."""
+"""Other right answers to this assignment. Each must get full marks."""
 
 from coursekit.checks import Alternative
 
