@@ -16,8 +16,8 @@ from coursekit.grading.folders import RunningCourse
 from coursekit.grading.write import Writer
 from coursekit.kept import Kept, Results, kept_of, key_of
 from coursekit.nbgrader_plugin.run import RunChecks
-from coursekit.student.reading import read
-from coursekit.student.repair import repair
+from coursekit.student.notebook_file import read_submitted
+from coursekit.student.restore import restore_notebook
 from coursekit.student.session import Session
 from sandbox_kernel.start import launch_server
 
@@ -102,7 +102,9 @@ def _one(course: RunningCourse, writer: Writer, student: str) -> dict[str, tuple
     (name,) = assignment.released_names()
     clock = Clock()
     released = assignment.released(name)
-    content, _ = repair(read(course.submitted(student, ASSIGNMENT) / f"{name}.ipynb").notebook, released)
+    content, _ = restore_notebook(
+        read_submitted(course.submitted(student, ASSIGNMENT) / f"{name}.ipynb").notebook, released
+    )
     key = key_of(assignment, content, name, released, settings.limits, settings.student_kernel)
     clock.mark(_READ)
     session = ClockedSession(clock, content, settings.limits, settings.student_kernel)

@@ -5,7 +5,7 @@ from nbformat import v4
 
 from coursekit.checks.run import grade
 from coursekit.student.names import mentions
-from coursekit.student.reach import needed_names, reached_code
+from coursekit.student.statements import needed_names, reached_code
 
 CONFTEST = "from coursekit.checks import forbid\n\nonly_own_code = forbid('mul')\n"
 

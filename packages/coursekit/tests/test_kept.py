@@ -15,7 +15,7 @@ from coursekit.checks.results import CheckResult, ExerciseResult, SubmissionResu
 from coursekit.course import Course, find_cell
 from coursekit.kept import Kept, Key, Results, key_of
 from coursekit.kernels import LIMITED, SANDBOX
-from coursekit.student.runner import Limits
+from coursekit.student.limits import Limits
 
 RIGHT, HALF = "def double(x):\n    return 2 * x", "def half(x):\n    return x / 2"
 BOTH = {"test_double", "test_half"}

@@ -10,8 +10,10 @@ import torch
 from nbformat import v4
 
 from coursekit.course import CourseError
+from coursekit.student.kernel import NotStarted
+from coursekit.student.limits import Limits
 from coursekit.student.proxy import Module, Student
-from coursekit.student.session import Limits, NotStarted, Session
+from coursekit.student.session import Session
 from coursekit.student.submission import Submission
 from coursekit.student.values import Opaque, StudentError
 from sandbox_kernel import sandboxed

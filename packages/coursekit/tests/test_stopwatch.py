@@ -4,26 +4,26 @@ from types import SimpleNamespace
 
 import pytest
 
-from coursekit.student import stopwatch
-from coursekit.student.stopwatch import Breach, Stopwatch
+from coursekit.student import limits
+from coursekit.student.limits import Breach, Stopwatch
 from sandbox_kernel.usage import Usage
 
 
 @pytest.fixture
 def world(monkeypatch):
     found = SimpleNamespace(now=100.0, cpu=7.0, queued=3.0)
-    monkeypatch.setattr(stopwatch.time, "monotonic", lambda: found.now)
+    monkeypatch.setattr(limits.time, "monotonic", lambda: found.now)
     found.usage = lambda: Usage(found.cpu, found.queued)
     return found
 
 
 def breach_after(world, watch, wall, cpu=0.0, queued=0.0):
-    watch.over()  # the first look, right after the start
+    watch.is_over()  # the first look, right after the start
     world.now += wall
     world.cpu += cpu
     if world.queued is not None:
         world.queued += queued
-    watch.over()
+    watch.is_over()
     return watch.breach
 
 

@@ -17,7 +17,7 @@ from coursekit.grading.task import Task
 from coursekit.grading.workers import LocalWorkers
 from coursekit.kept import key_of
 from coursekit.kernels import SANDBOX
-from coursekit.student.runner import Limits
+from coursekit.student.limits import Limits
 
 RIGHT, HALF = "def double(x):\n    return 2 * x", "def half(x):\n    return x / 2"
 LIMITS = Limits(submission_seconds=60)

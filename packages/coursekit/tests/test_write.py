@@ -66,7 +66,7 @@ def test_what_can_t_be_set_aside_costs_its_student_alone_the_grades(generated, c
     assert autograde(generated) == 1
     told = capfd.readouterr().out
     assert "can't be set aside" in told
-    assert "remove it by hand" in told
+    assert "remove it yourself" in told
     statuses = {row.student: row.status for row in class_table(generated.assignment).rows}
     assert statuses == {"ann": "not autograded", "ben": "graded"}
 

@@ -16,8 +16,8 @@ from coursekit.checks.results import KERNEL_DIED, SubmissionResult
 from coursekit.checks.run import grade
 from coursekit.course import Assignment, CourseError
 from coursekit.kept import Kept, Key, Results, kept_of, key_of
-from coursekit.student.runner import Limits
-from coursekit.student.session import NotStarted
+from coursekit.student.kernel import NotStarted
+from coursekit.student.limits import Limits
 
 #: seconds that all second tries of an assignment may take together, by default
 REPEAT_BUDGET = 600.0

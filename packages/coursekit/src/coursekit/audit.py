@@ -18,10 +18,9 @@ from coursekit.checks.reference import FILE_NAME, Store
 from coursekit.checks.results import SubmissionResult
 from coursekit.checks.run import Graded, check_files, grade
 from coursekit.checks.variants import Alternative, Mistake, Variant, alternatives_of, mistakes_of
-from coursekit.course import Assignment, CourseError, find_cell, read_notebook
+from coursekit.course import Assignment, CourseError, blank_copy, find_cell, read_notebook
 from coursekit.degenerate import Degenerate, degenerate_answers, earns_everything, passed_checks
 from coursekit.kernels import LIMITED
-from coursekit.student.blank import blank_copy
 from coursekit.student.names import top_level_words
 from coursekit.student.session import Session
 from coursekit.student.submission import Submission

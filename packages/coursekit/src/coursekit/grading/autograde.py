@@ -17,8 +17,8 @@ from coursekit.kept import Kept, Key, Results, key_of
 from coursekit.nbgrader_plugin.bind import require_bound
 from coursekit.nbgrader_plugin.converters import reason_of
 from coursekit.nbgrader_plugin.run import RunChecks
-from coursekit.student.reading import read
-from coursekit.student.repair import repair
+from coursekit.student.notebook_file import read_submitted
+from coursekit.student.restore import restore_notebook
 
 
 @dataclass
@@ -171,9 +171,9 @@ class ClassRun:
     def _read(self, student: str) -> Iterator[Notebook]:
         folder = self._course.submitted(student, self.assignment.name)
         for name, released in self._released.items():
-            handed = read(folder / f"{name}.ipynb")
+            handed = read_submitted(folder / f"{name}.ipynb")
             if handed.notebook is not None:
-                content, _ = repair(handed.notebook, released)
+                content, _ = restore_notebook(handed.notebook, released)
                 key = key_of(self.assignment, content, name, released, self._limits, self._kernel_name)
                 kept = Kept() if self._fresh else self._results.find(self.assignment.name, key)
                 kept = Kept() if self._force and kept.stopped else kept

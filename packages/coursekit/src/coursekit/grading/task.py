@@ -14,7 +14,7 @@ import nbformat
 from coursekit.attempt import Outcome, attempt
 from coursekit.course import Assignment, Course
 from coursekit.kept import Key
-from coursekit.student.runner import Limits
+from coursekit.student.limits import Limits
 
 
 @dataclass(frozen=True)

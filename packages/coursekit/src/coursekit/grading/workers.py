@@ -21,7 +21,6 @@ import torch
 from coursekit.attempt import Outcome
 from coursekit.course import Assignment
 from coursekit.grading.task import Task, carry_out
-from coursekit.student.session import longest_seconds
 from sandbox_kernel.start import launch_server, use_launched_server
 
 _TRIES = 2
@@ -95,7 +94,7 @@ class LocalWorkers:
                 break
             worker = self._idle_worker()
             worker.task = task
-            worker.deadline = time.monotonic() + longest_seconds(task.limits) + _SPARE_SECONDS
+            worker.deadline = time.monotonic() + task.limits.longest_seconds + _SPARE_SECONDS
             with contextlib.suppress(OSError):  # it has died: `_collect` notices
                 worker.pipe.send(task)
         return any(worker.task for worker in self._workers)

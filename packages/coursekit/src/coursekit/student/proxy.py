@@ -201,7 +201,7 @@ class Student:
         if run.state == "left out":
             return StudentError(run.error, "kernel died")
         kind = run.state if run.state in ("timed out", "kernel died") else "blocked"
-        return StudentError(f"`{name}` is missing, since the cell `{label}` {run.told}.", kind)
+        return StudentError(f"`{name}` is missing, since the cell `{label}` {run.description}.", kind)
 
     def _where(self, lines: list[tuple[int, str]], label: str) -> tuple[int, int, str] | None:
         likely = self._submission.defining_cell(label), self._submission.place_of(self._answer_cell)

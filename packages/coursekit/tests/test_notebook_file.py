@@ -10,7 +10,8 @@ import nbformat
 import pytest
 from nbformat import v4
 
-from coursekit.student.reading import parse, read
+from coursekit.student.notebook_file import read_submitted
+from coursekit.student.notebook_json import parse_submitted
 
 
 def write(path: Path, content: object) -> Path:
@@ -37,7 +38,7 @@ def write(path: Path, content: object) -> Path:
     ],
 )
 def test_a_file_that_is_no_notebook_gets_one_sentence(tmp_path, content, words):
-    handed = read(write(tmp_path / "a.ipynb", content))
+    handed = read_submitted(write(tmp_path / "a.ipynb", content))
     assert handed.notebook is None
     assert words in handed.problem
     assert "a.ipynb" in handed.problem
@@ -46,7 +47,7 @@ def test_a_file_that_is_no_notebook_gets_one_sentence(tmp_path, content, words):
 
 def test_bytes_that_are_no_text_get_one_sentence(tmp_path):
     (tmp_path / "a.ipynb").write_bytes(b"\xff\xfe\x00")
-    assert "can't be read" in read(tmp_path / "a.ipynb").problem
+    assert "can't be read" in read_submitted(tmp_path / "a.ipynb").problem
 
 
 @pytest.mark.parametrize(
@@ -54,7 +55,7 @@ def test_bytes_that_are_no_text_get_one_sentence(tmp_path):
 )
 def test_a_notebook_is_read_whatever_its_encoding(encoding):
     text = json.dumps({"nbformat": 4, "cells": [{"source": "größe"}]}, ensure_ascii=False)
-    assert parse(text.encode(encoding), "a.ipynb").notebook.cells[0].source == "größe"
+    assert parse_submitted(text.encode(encoding), "a.ipynb").notebook.cells[0].source == "größe"
 
 
 @pytest.mark.parametrize(
@@ -69,18 +70,18 @@ def test_a_notebook_is_read_whatever_its_encoding(encoding):
     ],
 )
 def test_what_does_no_harm_costs_nothing(cell):
-    (found,) = parse(b'{"nbformat": 4, "cells": [' + cell + b"]}\n\0\0", "a.ipynb").notebook.cells
+    (found,) = parse_submitted(b'{"nbformat": 4, "cells": [' + cell + b"]}\n\0\0", "a.ipynb").notebook.cells
     assert found.source == "x = 1"
 
 
 def test_a_cell_whose_nul_characters_were_removed_is_named():
     cell = {"source": "a\0b", "metadata": {"nbgrader": {"grade_id": "f"}}}
-    handed = parse(json.dumps({"cells": [cell]}).encode(), "a.ipynb")
+    handed = parse_submitted(json.dumps({"cells": [cell]}).encode(), "a.ipynb")
     assert handed.notes == ["The cell `f` held NUL characters, which Python can't read; they were removed."]
 
 
 def test_line_ends_of_another_system_are_not_a_change_of_the_text():
-    handed = parse(json.dumps({"cells": [{"source": "a\r\nb"}]}).encode(), "a.ipynb")
+    handed = parse_submitted(json.dumps({"cells": [{"source": "a\r\nb"}]}).encode(), "a.ipynb")
     assert handed.notebook.cells[0].source == "a\nb"
 
 
@@ -93,7 +94,7 @@ def test_a_hostile_file_takes_no_more_than_a_few_times_its_size(inside):
     data = b'{"nbformat": 4, "cells": [' + inside * (4 * 2**20 // len(inside)) + b"[]]}"
     tracemalloc.start()
     try:
-        handed = parse(data, "a.ipynb")
+        handed = parse_submitted(data, "a.ipynb")
         _, most = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
@@ -106,7 +107,7 @@ def test_large_outputs_take_no_memory_at_all():
     data = json.dumps({"nbformat": 4, "cells": [cell]}).encode()
     tracemalloc.start()
     try:
-        assert parse(data, "a.ipynb").notebook.cells[0].source == "x"
+        assert parse_submitted(data, "a.ipynb").notebook.cells[0].source == "x"
         _, most = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
@@ -141,13 +142,13 @@ def a_huge_file(path):
 )
 def test_a_notebook_that_is_something_else_is_refused_without_being_opened(tmp_path, make, words):
     make(tmp_path / "a.ipynb")
-    handed = read(tmp_path / "a.ipynb")
+    handed = read_submitted(tmp_path / "a.ipynb")
     assert words in handed.problem
 
 
 def test_a_name_that_a_terminal_would_obey_is_shown_with_visible_escapes(tmp_path):
     (tmp_path / "\x1b[31m\n.ipynb").write_text("{")
-    assert r"found: \x1b[31m\x0a.ipynb" in read(tmp_path / "a.ipynb").problem
+    assert r"found: \x1b[31m\x0a.ipynb" in read_submitted(tmp_path / "a.ipynb").problem
 
 
 def test_only_sources_ids_and_grade_ids_are_taken_over(tmp_path):
@@ -162,7 +163,7 @@ def test_only_sources_ids_and_grade_ids_are_taken_over(tmp_path):
         tmp_path / "a.ipynb",
         {"nbformat": 4, "metadata": {"coursekit": {"status": "graded"}}, "cells": [cell, 7]},
     )
-    notebook = read(path).notebook
+    notebook = read_submitted(path).notebook
     assert notebook.metadata == {}
     (only,) = notebook.cells
     assert only.source == "a\nb"
@@ -190,21 +191,21 @@ def test_an_old_notebook_format_is_read(tmp_path):
             }
         ],
     }
-    cells = read(write(tmp_path / "a.ipynb", old)).notebook.cells
+    cells = read_submitted(write(tmp_path / "a.ipynb", old)).notebook.cells
     assert [(cell.cell_type, cell.source) for cell in cells] == [("code", "x = 1"), ("markdown", "## Title")]
 
 
 def test_the_only_notebook_of_another_name_is_taken_if_it_answers_the_assignment(tmp_path):
     cell = v4.new_code_cell("x", metadata={"nbgrader": {"grade_id": "f"}})
     write(tmp_path / "a (1).ipynb", nbformat.writes(v4.new_notebook(cells=[cell])))
-    handed = read(tmp_path / "a.ipynb")
+    handed = read_submitted(tmp_path / "a.ipynb")
     assert handed.notebook is not None
     assert "Handed in as a (1).ipynb" in handed.notes[0]
 
 
 def test_a_notebook_about_something_else_is_not_taken(tmp_path):
     write(tmp_path / "diary.ipynb", nbformat.writes(v4.new_notebook(cells=[v4.new_code_cell("x")])))
-    handed = read(tmp_path / "a.ipynb")
+    handed = read_submitted(tmp_path / "a.ipynb")
     assert handed.missing
     assert "diary.ipynb" in handed.problem
 
@@ -212,7 +213,7 @@ def test_a_notebook_about_something_else_is_not_taken(tmp_path):
 @pytest.mark.parametrize("name", ["<b>x</b>", "\x00", "", "x" * 65, 5, None])
 def test_a_cell_id_that_notebooks_must_not_have_is_replaced(tmp_path, name):
     cell = {"cell_type": "code", "id": name, "source": "x"}
-    handed = read(write(tmp_path / "a.ipynb", {"nbformat": 4, "cells": [cell]}))
+    handed = read_submitted(write(tmp_path / "a.ipynb", {"nbformat": 4, "cells": [cell]}))
     assert handed.notebook.cells[0].id not in (name, "")
     nbformat.validate(handed.notebook)
 
@@ -221,11 +222,11 @@ def test_a_cell_id_that_notebooks_must_not_have_is_replaced(tmp_path, name):
     "cell", [{"cell_type": 7}, {"cell_type": "code", "source": {"a": 1}}, {"cell_type": "raw"}]
 )
 def test_a_cell_of_an_odd_kind_is_kept_as_one_that_notebooks_may_have(tmp_path, cell):
-    handed = read(write(tmp_path / "a.ipynb", {"nbformat": 4, "cells": [cell]}))
+    handed = read_submitted(write(tmp_path / "a.ipynb", {"nbformat": 4, "cells": [cell]}))
     nbformat.validate(handed.notebook)
 
 
 def test_text_that_can_be_written_into_no_file_is_replaced(tmp_path):
     cell = {"cell_type": "code", "source": "x = '\ud800'"}
-    handed = read(write(tmp_path / "a.ipynb", {"nbformat": 4, "cells": [cell]}))
+    handed = read_submitted(write(tmp_path / "a.ipynb", {"nbformat": 4, "cells": [cell]}))
     assert handed.notebook.cells[0].source == "x = '?'"

@@ -6,7 +6,7 @@ from pathlib import PurePath
 
 import pytest
 
-from coursekit.student.beside import Beside, HandedOut, StuckError, time_handed_in
+from coursekit.student.extra_files import ExtraFiles, HandedOut, StuckError, time_handed_in
 
 
 @pytest.fixture
@@ -14,7 +14,7 @@ def beside(tmp_path):
     folder = tmp_path / "submitted" / "ann" / "01"
     folder.mkdir(parents=True)
     (folder / "a.ipynb").write_text("{}")
-    return Beside.in_course(tmp_path, folder)
+    return ExtraFiles.in_course(tmp_path, folder)
 
 
 @pytest.mark.parametrize(
@@ -60,14 +60,14 @@ def test_what_was_set_aside_is_said_again_until_the_notebook_is_handed_in_again(
     os.mkfifo(beside.folder / "pipe")
     said = beside.set_aside()
     assert said == ["pipe is a pipe, so it was set aside."]
-    again = Beside(beside.folder, beside.aside)
+    again = ExtraFiles(beside.folder, beside.aside)
     assert again.set_aside() == again.notes() == said
     newer = beside.folder / "newer"
     newer.write_text("{}")
     later = (beside.aside.with_name("01.json").stat().st_mtime_ns // 10**9) - 10
     os.utime(beside.aside.with_name("01.json"), (later, later))
     newer.replace(beside.folder / "a.ipynb")
-    assert Beside(beside.folder, beside.aside).set_aside() == []
+    assert ExtraFiles(beside.folder, beside.aside).set_aside() == []
 
 
 def test_a_timestamp_that_was_set_aside_leaves_an_empty_one_which_means_unknown(beside):
@@ -88,7 +88,7 @@ def test_files_are_set_aside_when_together_they_are_too_large(beside):
     for name in "abc":
         (beside.folder / name).write_bytes(bytes(400))
     (said,) = beside.set_aside()
-    assert said.startswith("c is beyond what may be handed in")
+    assert said.startswith("c exceeds the limits on files handed in")
     assert (beside.folder / "a").exists() and (beside.folder / "b").exists()
 
 
@@ -111,14 +111,14 @@ def test_what_would_be_in_the_way_of_a_file_that_was_handed_out_is_set_aside(bes
 def test_what_may_not_be_read_is_set_aside(beside):
     (beside.folder / "closed").write_text("x")
     (beside.folder / "closed").chmod(0)
-    assert beside.set_aside() == ["closed may not be read, so it was set aside."]
+    assert beside.set_aside() == ["closed has no read permission, so it was set aside."]
 
 
 def test_what_can_t_be_moved_is_named(beside):
     beside.aside.parents[1].parent.mkdir(parents=True)
     beside.aside.parents[1].write_text("in the way")
     os.mkfifo(beside.folder / "pipe")
-    with pytest.raises(StuckError, match=r"ann/01/pipe can't be set aside .*: remove it by hand"):
+    with pytest.raises(StuckError, match=r"ann/01/pipe can't be set aside .*: remove it yourself"):
         beside.set_aside()
 
 

@@ -7,10 +7,9 @@ import nbformat
 import pytest
 from nbformat import v4
 
-from coursekit.course import find_cell, grade_id
-from coursekit.student.blank import blank_copy
-from coursekit.student.reading import parse
-from coursekit.student.repair import repair
+from coursekit.course import blank_copy, find_cell, grade_id
+from coursekit.student.notebook_json import parse_submitted
+from coursekit.student.restore import restore_notebook
 
 NAMES = ["double", "test_double", "why"]
 ANSWER = "def double(x):\n    return x + x"
@@ -27,7 +26,7 @@ def submitted(released):
     notebook = deepcopy(released)
     find_cell(notebook, "double").source = ANSWER
     find_cell(notebook, "why").source = "Because it is."
-    return parse(nbformat.writes(notebook).encode(), "double.ipynb").notebook
+    return parse_submitted(nbformat.writes(notebook).encode(), "double.ipynb").notebook
 
 
 def place(notebook, name):
@@ -39,7 +38,7 @@ def marks(notebook):
 
 
 def repaired(submitted, released):
-    notebook, notes = repair(submitted, released)
+    notebook, notes = restore_notebook(submitted, released)
     nbformat.validate(notebook)
     assert marks(notebook) == NAMES
     assert find_cell(notebook, "test_double").source == find_cell(released, "test_double").source
@@ -64,7 +63,7 @@ def test_a_deleted_test_cell_comes_back_behind_its_exercise(submitted, released)
 def test_an_edited_test_cell_is_put_back(submitted, released):
     find_cell(submitted, "test_double").source = "pass"
     _, notes = repaired(submitted, released)
-    assert notes == ["The test cell `test_double` was edited; it was put back as it was handed out."]
+    assert notes == ["The test cell `test_double` was edited; it was put back as released."]
 
 
 def test_a_doubled_test_cell_counts_once(submitted, released):
@@ -184,7 +183,7 @@ def test_two_answers_in_one_cell_are_both_found(two, two_released, left):
     find_cell(two, "half").source = "" if left == "an empty cell" else find_cell(two_released, "half").source
     if left == "nothing":
         del two.cells[place(two, "half")]
-    notebook, notes = repair(two, two_released)
+    notebook, notes = restore_notebook(two, two_released)
     assert find_cell(notebook, "half").source == HALVED
     assert place(notebook, "double") < place(notebook, "half")
     assert notes[-1] == "The answer to `half` was found in the cell `double` and copied to its own cell."
@@ -193,7 +192,7 @@ def test_two_answers_in_one_cell_are_both_found(two, two_released, left):
 def test_an_answer_in_a_later_cell_is_copied_behind_that_cell(two, two_released):
     find_cell(two, "double").source = find_cell(two_released, "double").source
     find_cell(two, "half").source += f"\n\n\n{ANSWER}"
-    notebook, _ = repair(two, two_released)
+    notebook, _ = restore_notebook(two, two_released)
     assert find_cell(notebook, "double").source == ANSWER
     assert place(notebook, "double") == place(notebook, "half") + 1
 
@@ -202,7 +201,7 @@ def test_an_answer_in_a_cell_of_the_student_s_own_is_found(two, two_released):
     own = v4.new_code_cell(find_cell(two, "half").source)
     find_cell(two, "half").source = find_cell(two_released, "half").source
     two.cells.append(own)
-    notebook, notes = repair(two, two_released)
+    notebook, notes = restore_notebook(two, two_released)
     assert find_cell(notebook, "half").source == HALVED
     assert own.source in sources(notebook)
     assert "found in the cell number" in notes[-1]
@@ -212,7 +211,7 @@ def test_an_answer_that_still_is_the_placeholder_is_not_taken_for_one(two, two_r
     blank = find_cell(two_released, "half").source
     find_cell(two, "double").source = f"{ANSWER}\n\n\n{blank}"
     find_cell(two, "half").source = blank
-    notebook, notes = repair(two, two_released)
+    notebook, notes = restore_notebook(two, two_released)
     assert find_cell(notebook, "half").source == blank
     assert notes == []
 
@@ -221,7 +220,7 @@ def test_answers_without_marks_in_another_order_are_told_apart_by_what_they_defi
     helper = v4.new_code_cell("TWO = 2")
     answers = [v4.new_code_cell(HALVED), v4.new_code_cell(ANSWER)]
     tests = [v4.new_code_cell(find_cell(two, name).source) for name in ("test_half", "test_double")]
-    notebook, _ = repair(v4.new_notebook(cells=[helper, *answers, *tests]), two_released)
+    notebook, _ = restore_notebook(v4.new_notebook(cells=[helper, *answers, *tests]), two_released)
     assert find_cell(notebook, "double").source == ANSWER
     assert find_cell(notebook, "half").source == HALVED
     assert notebook.cells[0].source == helper.source
@@ -266,7 +265,7 @@ def test_prose_in_place_of_code_is_named_and_does_not_run(submitted, released):
 def test_repair_takes_little_time_whatever_the_notebook(released, cells):
     notebook = v4.new_notebook(cells=[v4.new_code_cell(source) for source in cells])
     before = time.process_time()
-    repair(notebook, released)
+    restore_notebook(notebook, released)
     assert time.process_time() - before < 6  # 0.6 s were measured
 
 
@@ -287,23 +286,20 @@ def test_an_answer_in_its_test_cell_is_found_without_the_test(two, two_released,
             blank(two, two_released, "half")
         case _:
             find_cell(two, "half").source = "# solved below" if left == "a comment" else ""
-    notebook, notes = repair(two, two_released)
+    notebook, notes = restore_notebook(two, two_released)
     nbformat.validate(notebook)
     assert find_cell(notebook, "half").source == HALVED
     assert find_cell(notebook, "test_half").source == find_cell(two_released, "test_half").source
     assert sources(notebook).count("TWO = 2") == 1
     assert sum("def half" in source for source in sources(notebook)) == 1
     assert "The answer to `half` was found in the test cell `test_half` and copied to its own cell." in notes
-    assert (
-        notes[-1]
-        == "What you added to the test cell `test_half`, `TWO`, was kept in a cell of its own above it."
-    )
+    assert notes[-1] == "What you added to the test cell `test_half`, `TWO`, was kept in a new cell above it."
 
 
 def test_an_answer_in_the_test_cell_of_another_exercise_is_found(two, two_released):
     find_cell(two, "test_double").source += f"\n\nTWO = 2\n\n\n{HALVED}"
     blank(two, two_released, "half")
-    notebook, _ = repair(two, two_released)
+    notebook, _ = restore_notebook(two, two_released)
     assert find_cell(notebook, "half").source == HALVED
     assert find_cell(notebook, "double").source == ANSWER
     assert place(notebook, "test_double") - 1 == sources_place(notebook, "TWO = 2")
@@ -318,7 +314,7 @@ def test_an_answer_in_a_copy_of_a_test_cell_is_found(two, two_released):
     copy.source = f"{find_cell(two, 'half').source}\n\n{copy.source}"
     two.cells.insert(place(two, "test_half"), copy)
     blank(two, two_released, "half")
-    notebook, _ = repair(two, two_released)
+    notebook, _ = restore_notebook(two, two_released)
     assert find_cell(notebook, "half").source == HALVED
     assert "TWO = 2" in sources(notebook)
 
@@ -350,7 +346,7 @@ def test_what_answers_need_of_the_code_added_to_a_cell_that_is_put_back_or_not_r
     at = demo_place(two) if where == "demo" else place(two, where)
     given = two.cells[at].source
     two.cells[at].source = f"{added}\nscratch = 5\n{given}"
-    notebook, notes = repair(two, with_given)
+    notebook, notes = restore_notebook(two, with_given)
     kept = sources_place(notebook, added)
     assert grade_id(notebook.cells[kept]) is None
     assert notebook.cells[kept].metadata == {}
@@ -358,7 +354,7 @@ def test_what_answers_need_of_the_code_added_to_a_cell_that_is_put_back_or_not_r
         assert demo_place(notebook) == kept + 1
     else:
         assert notebook.cells[kept + 1].source == given
-    assert "was kept in a cell of its own above it." in notes[-1]
+    assert "was kept in a new cell above it." in notes[-1]
     assert find_cell(notebook, "half").source == answer
 
 
@@ -372,9 +368,11 @@ def demo_place(notebook):
 )
 def test_what_no_answer_needs_of_an_edited_test_cell_is_not_run(two, two_released, added):
     find_cell(two, "test_double").source += f"\n{added}"
-    notebook, notes = repair(two, two_released)
-    assert sources(notebook) == sources(repair(deepcopy(two_with(two, two_released)), two_released)[0])
-    assert notes == ["The test cell `test_double` was edited; it was put back as it was handed out."]
+    notebook, notes = restore_notebook(two, two_released)
+    assert sources(notebook) == sources(
+        restore_notebook(deepcopy(two_with(two, two_released)), two_released)[0]
+    )
+    assert notes == ["The test cell `test_double` was edited; it was put back as released."]
 
 
 def two_with(two, two_released):
@@ -391,7 +389,7 @@ def test_variables_come_with_the_seed_and_whatever_is_computed_before_them(two_r
     answer = "torch.manual_seed(1)\nx = torch.randn(3)\nz = x * 1\ny = z / 2"
     find_cell(submitted, "half").source = "# solved below"
     find_cell(submitted, "test_half").source = f"{answer}\n{find_cell(submitted, 'test_half').source}"
-    notebook, _ = repair(submitted, two_released)
+    notebook, _ = restore_notebook(submitted, two_released)
     assert find_cell(notebook, "half").source == answer.replace("\n", "\n\n\n")
     assert sum("randn" in source for source in sources(notebook)) == 1
 
@@ -400,7 +398,7 @@ def test_helpers_beside_a_placeholder_stay_when_the_answer_is_found_elsewhere(tw
     placeholder = find_cell(two_released, "half").source
     find_cell(two, "half").source = f"TWO = 2\n\n\n{placeholder}"
     two.cells.append(v4.new_code_cell(HALVED))
-    notebook, _ = repair(two, two_released)
+    notebook, _ = restore_notebook(two, two_released)
     assert find_cell(notebook, "half").source == f"TWO = 2\n\n\n{HALVED}"
 
 
@@ -412,7 +410,7 @@ def test_a_written_answer_in_a_cell_beside_its_own_is_copied(submitted, released
     submitted.cells.insert(place(submitted, "why") + below, cell)
     notebook, notes = repaired(submitted, released)
     assert find_cell(notebook, "why").source == "Because it is."
-    assert notes == ["The text beside the answer cell `why` was copied into it."]
+    assert notes == ["The text next to the answer cell `why` was copied into it."]
 
 
 def test_a_written_answer_at_the_end_of_its_question_is_copied(submitted, released):
