@@ -13,6 +13,7 @@ if TYPE_CHECKING:  # importing nbformat takes most of a second, and some users o
 PLACEHOLDER = re.compile(r"#[^\S\n]*YOUR CODE HERE[^\S\n]*\n\s*raise NotImplementedError\(\)")
 TEST_PREFIX = "test_"
 DEMO_TAG = "demo"
+_MARKERS = ("### BEGIN SOLUTION", "### END SOLUTION")
 
 
 class CourseError(Exception):
@@ -48,13 +49,20 @@ class Assignment:
         """The folder of the hidden checks."""
         return self.course.root / self.course.tests / self.name
 
+    @property
+    def source_folder(self) -> Path:
+        return self.course.root / self.course.source / self.name
+
+    @property
+    def release_folder(self) -> Path:
+        return self.course.root / self.course.release / self.name
+
     def source_notebooks(self) -> list[Path]:
-        return sorted((self.course.root / self.course.source / self.name).glob("*.ipynb"))
+        return sorted(self.source_folder.glob("*.ipynb"))
 
     def handed_out(self) -> list[Path]:
         """Files and folders that students get with the notebooks, which may open or import them."""
-        folder = self.course.root / self.course.source / self.name
-        found = folder.iterdir() if folder.exists() else []
+        found = self.source_folder.iterdir() if self.source_folder.exists() else []
         return sorted(path for path in found if path.suffix != ".ipynb" and path.name[0] not in "._")
 
     def released(self, notebook: str) -> "NotebookNode":
@@ -63,7 +71,7 @@ class Assignment:
         Raises:
             CourseError: the assignment has not been generated yet.
         """
-        path = self.course.root / self.course.release / self.name / f"{notebook}.ipynb"
+        path = self.release_folder / f"{notebook}.ipynb"
         if not path.exists():
             raise CourseError(
                 f"{path} does not exist: run `nbgrader generate_assignment {self.name} --force` first"
@@ -71,9 +79,7 @@ class Assignment:
         return read_notebook(path)
 
     def released_names(self) -> list[str]:
-        return sorted(
-            path.stem for path in (self.course.root / self.course.release / self.name).glob("*.ipynb")
-        )
+        return sorted(path.stem for path in self.release_folder.glob("*.ipynb"))
 
     def notebook_of(self, grade_id: str) -> Path:
         """The source notebook that has the cell `grade_id`.
@@ -83,7 +89,7 @@ class Assignment:
         """
         for name, grade_ids in self._grade_ids.items():
             if grade_id in grade_ids:
-                return self.course.root / self.course.source / self.name / f"{name}.ipynb"
+                return self.source_folder / f"{name}.ipynb"
         raise CourseError(
             f"{self.checks / grade_id}.py belongs to no cell: "
             f"no notebook of {self.course.source}/{self.name} has a cell with grade_id `{grade_id}`"
@@ -131,6 +137,11 @@ def blank_copy(source: "NotebookNode") -> "NotebookNode":
     blank: NotebookNode
     blank, _ = ClearSolutions().preprocess(deepcopy(source), {})
     return blank
+
+
+def without_markers(source: str) -> str:
+    """The source without the comment lines that mark a solution."""
+    return "\n".join(line for line in source.split("\n") if line.strip() not in _MARKERS)
 
 
 def nbgrader_metadata(cell: "NotebookNode") -> dict[str, Any]:

@@ -15,12 +15,19 @@ from functools import cached_property
 from pathlib import Path
 from types import ModuleType
 
-from coursekit.course import Assignment, Course, CourseError, is_demo, is_test_cell, read_notebook
+from coursekit.course import (
+    Assignment,
+    Course,
+    CourseError,
+    is_demo,
+    is_test_cell,
+    read_notebook,
+    without_markers,
+)
 from coursekit.student.names import defined_names, parse
 
 MODULE = "earlier"
 FILE = f"{MODULE}.py"
-_MARKERS = ("### BEGIN SOLUTION", "### END SOLUTION")
 
 
 def earlier_source(assignment: Assignment) -> str | None:
@@ -52,7 +59,7 @@ def load_parts(assignment: Assignment, names: Iterable[str]) -> ModuleType:
     for name in names:
         parts.take(assignment, name)
     module = ModuleType(assignment.name)
-    folder = str(assignment.course.root / assignment.course.source / assignment.name)
+    folder = str(assignment.source_folder)
     sys.path.insert(0, folder)  # for imports of files next to the notebook
     try:
         exec(compile(parts.text(""), f"<solutions of {assignment.name}>", "exec"), module.__dict__)
@@ -168,7 +175,7 @@ class _Cell:
         decorators = getattr(statement, "decorator_list", [])
         first = min([statement.lineno, *(decorator.lineno for decorator in decorators)])
         lines = self.source.split("\n")[first - 1 : statement.end_lineno]
-        return "\n".join(line for line in lines if line.strip() not in _MARKERS)
+        return without_markers("\n".join(lines))
 
 
 def _cells(assignment: Assignment) -> Iterator[_Cell]:

@@ -1,6 +1,6 @@
 """The kernels that submissions can run in.
 
-A module of its own, since the command line needs these names before it imports anything large.
+Separate from `coursekit.student`, since the command line needs these names before it imports anything large.
 """
 
 from functools import cache

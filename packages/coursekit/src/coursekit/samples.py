@@ -22,10 +22,10 @@ from coursekit.course import (
     is_answer_cell,
     is_test_cell,
     read_notebook,
+    without_markers,
 )
 from coursekit.student.names import defined_names
 
-_MARKERS = ("### BEGIN SOLUTION", "### END SOLUTION")
 _TEXT_ANSWER = "A short answer by the sample student, for manual grading."
 
 Change = Callable[[NotebookNode, str], None]
@@ -93,8 +93,7 @@ def _fill(notebook: NotebookNode, source: NotebookNode) -> None:
     for cell in notebook.cells:
         if is_answer_cell(cell):
             answer = _cell_named(source, grade_id(cell) or "").source
-            lines = [line for line in answer.split("\n") if line.strip() not in _MARKERS]
-            cell.source = "\n".join(lines) if cell.cell_type == "code" else _TEXT_ANSWER
+            cell.source = without_markers(answer) if cell.cell_type == "code" else _TEXT_ANSWER
 
 
 def _main_cell(source: NotebookNode) -> str:

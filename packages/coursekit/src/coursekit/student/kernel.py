@@ -90,6 +90,7 @@ class StudentKernel:
             try:
                 runner.start_new_kernel()
                 client = runner.start_new_kernel_client()
+                assert isinstance(client, StudentClient)
                 cleanup.callback(client.stop_channels)
                 channel = Channel(manager, client)
                 cleanup.callback(channel.close)

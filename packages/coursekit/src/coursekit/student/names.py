@@ -46,7 +46,7 @@ def _as_python(source: str) -> str:
 
     try:
         return TransformerManager().transform_cell(source)
-    except Exception as error:  # its tokenizer has errors of its own
+    except Exception as error:  # the tokenizer raises other types of errors, too
         raise ValueError("not a cell") from error
 
 

@@ -1,4 +1,4 @@
-"""Reads the notebook file that a student submitted, whatever is in its place."""
+"""Reads the notebook file that a student submitted, which may be anything."""
 
 import os
 import stat
@@ -52,7 +52,7 @@ def _content(path: Path) -> bytes:
 
 
 def _read_another_name(path: Path) -> SubmittedNotebook:
-    """Take the only notebook in the folder, under whatever name, if it has cells of this assignment."""
+    """Read the only notebook in the folder, under any name, if its cells have grade_ids."""
     others = sorted(path.parent.glob("*.ipynb"))
     if len(others) == 1:
         submitted = read_submitted(others[0])

@@ -9,7 +9,7 @@ from typing import TypeVar
 import msgspec
 from msgspec import Raw, Struct
 from nbformat import NotebookNode, v4
-from nbformat.v4 import nbbase
+from nbformat.corpus.words import generate_corpus_id
 
 from coursekit.course import grade_id
 from coursekit.printing import printable
@@ -231,7 +231,7 @@ def _plain_cell(cell: _Cell) -> NotebookNode:
         kind, source = "markdown", f"{marks} {source}"
     # v4.new_code_cell would validate each cell, which takes longer than everything else
     plain = NotebookNode(
-        id=nbbase.random_cell_id(),
+        id=generate_corpus_id(),
         cell_type=kind if kind in ("code", "markdown") else "raw",
         metadata=NotebookNode(),
         source=source,

@@ -122,7 +122,8 @@ class CellRunner(NotebookClient):
 
     async def _lives_for(self, seconds: float) -> bool:
         await asyncio.sleep(seconds)
-        return await self._manager.is_alive()
+        alive: bool = await self._manager.is_alive()
+        return alive
 
     async def _execute_within(self, index: int, watch: Stopwatch) -> None:
         running = asyncio.ensure_future(self.async_execute_cell(self.nb.cells[index], index))
@@ -161,26 +162,27 @@ class CellRunner(NotebookClient):
 
     def _plain(self, kind: str, content: dict[str, Any]) -> dict[str, Any]:
         """The content of a message, reduced to what a page may show, and cut to the limits."""
-        kept = {name: content[name] for name in ("execution_state", "wait") if name in content}
+        plain: dict[str, Any] = {}
+        plain |= {name: content[name] for name in ("execution_state", "wait") if name in content}
         if isinstance(content.get("execution_count"), int):
-            kept["execution_count"] = content["execution_count"]
+            plain["execution_count"] = content["execution_count"]
         transient = content.get("transient")
         if isinstance(transient, dict) and isinstance(transient.get("display_id"), str):
-            kept["transient"] = {"display_id": transient["display_id"]}
+            plain["transient"] = {"display_id": transient["display_id"]}
         match kind:
             case "stream":
                 self._written += _COST
                 name = "stderr" if content.get("name") == "stderr" else "stdout"
-                kept |= {"name": name, "text": self._cut(_text(content.get("text")))}
+                plain |= {"name": name, "text": self._cut(_text(content.get("text")))}
             case "error":
                 traceback = content.get("traceback")
                 lines = traceback[-MAX_TRACEBACK:] if isinstance(traceback, list) else []
-                kept |= {name: _text(content.get(name))[:MAX_ERROR] for name in ("ename", "evalue")}
-                kept["traceback"] = [_text(line)[:MAX_ERROR] for line in lines]
+                plain |= {name: _text(content.get(name))[:MAX_ERROR] for name in ("ename", "evalue")}
+                plain["traceback"] = [_text(line)[:MAX_ERROR] for line in lines]
                 self._errors += 1
             case "display_data" | "update_display_data" | "execute_result":
-                kept |= {"data": self._data(content.get("data")), "metadata": {}}
-        return kept
+                plain |= {"data": self._data(content.get("data")), "metadata": {}}
+        return plain
 
     def _data(self, data: object) -> dict[str, str]:
         found = data if isinstance(data, dict) else {}
