@@ -1,4 +1,4 @@
-"""What lies beside a notebook, and the time at which it was handed in."""
+"""Files submitted with a notebook, and the time of submission."""
 
 import os
 from datetime import datetime
@@ -10,7 +10,7 @@ from coursekit.student.extra_files import ExtraFiles, HandedOut, StuckError, tim
 
 
 @pytest.fixture
-def beside(tmp_path):
+def extra(tmp_path):
     folder = tmp_path / "submitted" / "ann" / "01"
     folder.mkdir(parents=True)
     (folder / "a.ipynb").write_text("{}")
@@ -36,7 +36,7 @@ def beside(tmp_path):
         ("2026-01-15 17:30:00 UTC" + " " * 2000, None),
     ],
 )
-def test_times_are_read_as_nbgrader_reads_them_and_nothing_else_is(tmp_path, text, time):
+def test_times_are_read_as_nbgrader_reads_them(tmp_path, text, time):
     (tmp_path / "timestamp.txt").write_text(text)
     assert time_handed_in(tmp_path) == time
 
@@ -45,96 +45,96 @@ def test_without_a_timestamp_the_time_is_unknown(tmp_path):
     assert time_handed_in(tmp_path) is None
 
 
-def test_ordinary_files_and_folders_stay_where_they_are(beside):
-    (beside.folder / "data").mkdir()
-    (beside.folder / "data" / "x.csv").write_text("1")
-    (beside.folder / "timestamp.txt").write_text("2026-01-15 17:30:00 UTC")
-    (beside.folder / "submission_secret.txt").write_text("f" * 128)
-    before = sorted(beside.folder.rglob("*"))
-    assert beside.set_aside() == []
-    assert sorted(beside.folder.rglob("*")) == before
-    assert not beside.aside.parent.exists()
+def test_ordinary_files_and_folders_stay_where_they_are(extra):
+    (extra.folder / "data").mkdir()
+    (extra.folder / "data" / "x.csv").write_text("1")
+    (extra.folder / "timestamp.txt").write_text("2026-01-15 17:30:00 UTC")
+    (extra.folder / "submission_secret.txt").write_text("f" * 128)
+    before = sorted(extra.folder.rglob("*"))
+    assert extra.set_aside() == []
+    assert sorted(extra.folder.rglob("*")) == before
+    assert not extra.aside.parent.exists()
 
 
-def test_what_was_set_aside_is_said_again_until_the_notebook_is_handed_in_again(beside):
-    os.mkfifo(beside.folder / "pipe")
-    said = beside.set_aside()
-    assert said == ["pipe is a pipe, so it was set aside."]
-    again = ExtraFiles(beside.folder, beside.aside)
-    assert again.set_aside() == again.notes() == said
-    newer = beside.folder / "newer"
+def test_notes_are_repeated_until_the_notebook_is_handed_in_again(extra):
+    os.mkfifo(extra.folder / "pipe")
+    notes = extra.set_aside()
+    assert notes == ["pipe is a pipe, so it was set aside."]
+    again = ExtraFiles(extra.folder, extra.aside)
+    assert again.set_aside() == again.notes() == notes
+    newer = extra.folder / "newer"
     newer.write_text("{}")
-    later = (beside.aside.with_name("01.json").stat().st_mtime_ns // 10**9) - 10
-    os.utime(beside.aside.with_name("01.json"), (later, later))
-    newer.replace(beside.folder / "a.ipynb")
-    assert ExtraFiles(beside.folder, beside.aside).set_aside() == []
+    later = (extra.aside.with_name("01.json").stat().st_mtime_ns // 10**9) - 10
+    os.utime(extra.aside.with_name("01.json"), (later, later))
+    newer.replace(extra.folder / "a.ipynb")
+    assert ExtraFiles(extra.folder, extra.aside).set_aside() == []
 
 
-def test_a_timestamp_that_was_set_aside_leaves_an_empty_one_which_means_unknown(beside):
-    (beside.folder / "timestamp.txt").write_text("soon")
-    beside.set_aside()
-    assert (beside.folder / "timestamp.txt").read_text() == ""
-    assert (beside.aside / "timestamp.txt").read_text() == "soon"
+def test_a_timestamp_that_is_set_aside_is_replaced_by_an_empty_file(extra):
+    (extra.folder / "timestamp.txt").write_text("soon")
+    extra.set_aside()
+    assert (extra.folder / "timestamp.txt").read_text() == ""
+    assert (extra.aside / "timestamp.txt").read_text() == "soon"
 
 
-def test_a_secret_that_was_set_aside_leaves_one_that_nobody_knows(beside):
-    (beside.folder / "submission_secret.txt").mkdir()
-    beside.set_aside()
-    assert len((beside.folder / "submission_secret.txt").read_text()) == 128
+def test_a_secret_that_is_set_aside_is_replaced_by_a_random_one(extra):
+    (extra.folder / "submission_secret.txt").mkdir()
+    extra.set_aside()
+    assert len((extra.folder / "submission_secret.txt").read_text()) == 128
 
 
-def test_files_are_set_aside_when_together_they_are_too_large(beside):
-    beside.max_bytes = 1000
+def test_files_that_are_too_large_together_are_set_aside(extra):
+    extra.max_bytes = 1000
     for name in "abc":
-        (beside.folder / name).write_bytes(bytes(400))
-    (said,) = beside.set_aside()
-    assert said.startswith("c exceeds the limits on files handed in")
-    assert (beside.folder / "a").exists() and (beside.folder / "b").exists()
+        (extra.folder / name).write_bytes(bytes(400))
+    (notes,) = extra.set_aside()
+    assert notes.startswith("c exceeds the limits on files handed in")
+    assert (extra.folder / "a").exists() and (extra.folder / "b").exists()
 
 
-def test_a_file_inside_a_folder_is_set_aside_under_its_own_path(beside):
-    (beside.folder / "data").mkdir()
-    (beside.folder / "data" / "link").symlink_to("/etc/passwd")
-    (beside.folder / "data" / "x").write_text("1")
-    assert beside.set_aside() == ["data/link is a link, so it was set aside."]
-    assert (beside.aside / "data" / "link").is_symlink()
-    assert (beside.folder / "data" / "x").exists()
+def test_a_file_inside_a_folder_keeps_its_path_when_it_is_set_aside(extra):
+    (extra.folder / "data").mkdir()
+    (extra.folder / "data" / "link").symlink_to("/etc/passwd")
+    (extra.folder / "data" / "x").write_text("1")
+    assert extra.set_aside() == ["data/link is a link, so it was set aside."]
+    assert (extra.aside / "data" / "link").is_symlink()
+    assert (extra.folder / "data" / "x").exists()
 
 
-def test_what_would_be_in_the_way_of_a_file_that_was_handed_out_is_set_aside(beside):
-    beside.handed_out = HandedOut(frozenset({PurePath("data/x.csv")}), frozenset({PurePath("data")}))
-    (beside.folder / "data" / "x.csv").mkdir(parents=True)
-    assert beside.set_aside() == ["data/x.csv is a folder where a file belongs, so it was set aside."]
+def test_a_folder_in_place_of_a_released_file_is_set_aside(extra):
+    extra.handed_out = HandedOut(frozenset({PurePath("data/x.csv")}), frozenset({PurePath("data")}))
+    (extra.folder / "data" / "x.csv").mkdir(parents=True)
+    assert extra.set_aside() == ["data/x.csv is a folder where a file belongs, so it was set aside."]
 
 
 @pytest.mark.skipif(os.getuid() == 0, reason="root may read everything")
-def test_what_may_not_be_read_is_set_aside(beside):
-    (beside.folder / "closed").write_text("x")
-    (beside.folder / "closed").chmod(0)
-    assert beside.set_aside() == ["closed has no read permission, so it was set aside."]
+def test_a_file_without_read_permission_is_set_aside(extra):
+    (extra.folder / "closed").write_text("x")
+    (extra.folder / "closed").chmod(0)
+    assert extra.set_aside() == ["closed has no read permission, so it was set aside."]
 
 
-def test_what_can_t_be_moved_is_named(beside):
-    beside.aside.parents[1].parent.mkdir(parents=True)
-    beside.aside.parents[1].write_text("in the way")
-    os.mkfifo(beside.folder / "pipe")
+def test_a_file_that_cannot_be_moved_is_an_error(extra):
+    extra.aside.parents[1].parent.mkdir(parents=True)
+    extra.aside.parents[1].write_text("in the way")
+    os.mkfifo(extra.folder / "pipe")
     with pytest.raises(StuckError, match=r"ann/01/pipe can't be set aside .*: remove it yourself"):
-        beside.set_aside()
+        extra.set_aside()
 
 
 @pytest.mark.parametrize(
-    ("depth", "said"),
+    ("depth", "notes"),
     [(20, []), (30, ["deep is nested more than 20 folders deep, so it was set aside and not copied."])],
 )
-def test_a_chain_of_folders_that_is_too_deep_is_called_so(beside, depth, said):
-    beside.folder.joinpath("deep", *"x" * (depth - 1)).mkdir(parents=True)
-    assert beside.set_aside() == said
+def test_folders_that_are_nested_too_deeply_are_set_aside(extra, depth, notes):
+    extra.folder.joinpath("deep", *"x" * (depth - 1)).mkdir(parents=True)
+    assert extra.set_aside() == notes
 
 
-def test_a_folder_of_too_many_files_is_called_so(beside):
-    (beside.folder / "many").mkdir()
+def test_a_folder_with_too_many_files_is_set_aside(extra):
+    (extra.folder / "many").mkdir()
     for number in range(2002):
-        (beside.folder / "many" / str(number)).touch()
-    assert beside.set_aside() == [
+        (extra.folder / "many" / str(number)).touch()
+    assert extra.set_aside() == [
         "many holds a folder of more than 2,000 files, so it was set aside and not copied."
     ]
