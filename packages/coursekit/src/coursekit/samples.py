@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
@@ -79,14 +79,10 @@ def ordinary_class(assignment: Assignment) -> Iterator[Sample]:
     yield Sample("right", full=True)
     yield Sample("blank", answered=False)
     main = _main_cell(read_notebook(assignment.source_notebooks()[0]))
-    kinds: list[tuple[str, bool, Iterable[Variant]]] = [
-        ("mistake", False, mistakes_of(assignment)),
-        ("alternative", True, alternatives_of(assignment)),
-    ]
-    for kind, full, variants in kinds:
-        variant = next((variant for variant in variants if variant.cell == main), None)
-        if variant:
-            yield Sample(kind, full=full, variant=variant)
+    mistakes = [mistake for mistake in mistakes_of(assignment) if mistake.cell == main]
+    alternatives = [alternative for alternative in alternatives_of(assignment) if alternative.cell == main]
+    yield from [Sample("mistake", variant=mistake) for mistake in mistakes[:1]]
+    yield from [Sample("alternative", full=True, variant=alternative) for alternative in alternatives[:1]]
 
 
 def _fill(notebook: NotebookNode, source: NotebookNode) -> None:
@@ -114,20 +110,22 @@ def _main_name(notebook: NotebookNode, main: str) -> str:
     return next(name for name in sorted(defined_names(source)) if not name.startswith("_"))
 
 
-def _prepend(text: str) -> Change:
+def _around(above: str, below: str = "") -> Change:
+    """Add code above and below the main answer."""
+
     def change(notebook: NotebookNode, main: str) -> None:
         cell = _cell_named(notebook, main)
-        cell.source = f"{text}\n{cell.source}"
+        cell.source = f"{above}{cell.source}{below}"
 
     return change
+
+
+def _prepend(text: str) -> Change:
+    return _around(f"{text}\n")
 
 
 def _append(text: str) -> Change:
-    def change(notebook: NotebookNode, main: str) -> None:
-        cell = _cell_named(notebook, main)
-        cell.source = f"{cell.source}\n\n\n{text}"
-
-    return change
+    return _around("", f"\n\n\n{text}")
 
 
 def _body(*lines: str) -> Change:

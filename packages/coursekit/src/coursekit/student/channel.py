@@ -6,9 +6,8 @@ Jupyter's messages would work, but each costs milliseconds on both sides, and a 
 import inspect
 import socket
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from queue import Empty
-from typing import Any
 
 from jupyter_client.asynchronous.client import AsyncKernelClient
 from jupyter_client.manager import AsyncKernelManager
@@ -134,18 +133,9 @@ class Channel:
             raise KernelGone from None
 
     async def _wait_for_idle(self, identifier: str, seconds: float) -> str:
-        error = ""
-        async for reply in self._replies(identifier, seconds):
-            if reply["msg_type"] == "error":
-                error = f"{reply['content'].get('ename')}: {reply['content'].get('evalue')}"
-        return error
-
-    async def _replies(self, identifier: str, seconds: float) -> AsyncIterator[dict[str, Any]]:
-        """The messages that the kernel publishes about one request, until it is idle."""
-        deadline = time.monotonic() + seconds
-        while True:
-            if time.monotonic() > deadline:
-                raise TimeoutError
+        """Wait until a request has been processed, and return its error, or an empty string."""
+        error, deadline = "", time.monotonic() + seconds
+        while time.monotonic() <= deadline:
             try:
                 reply = await self._client.get_iopub_msg(timeout=_POLL_SECONDS)
             except Empty:
@@ -154,9 +144,12 @@ class Channel:
                 continue
             if reply["parent_header"].get("msg_id") != identifier:
                 continue
-            yield reply
-            if reply["msg_type"] == "status" and reply["content"].get("execution_state") == "idle":
-                return
+            kind, content = reply["msg_type"], reply["content"]
+            if kind == "error":
+                error = f"{content.get('ename')}: {content.get('evalue')}"
+            elif kind == "status" and content.get("execution_state") == "idle":
+                return error
+        raise TimeoutError
 
 
 _PARTS = (messages, guard, agent)

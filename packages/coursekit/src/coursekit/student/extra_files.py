@@ -69,12 +69,7 @@ class HandedOut:
 
 @dataclass
 class ExtraFiles:
-    """The files in a submission folder other than notebooks.
-
-    Attributes:
-        aside: the folder for files that are set aside.
-        handed_out: the files that nbgrader will write over the submission.
-    """
+    """The files in a submission folder other than notebooks. Bad ones are moved to the folder `aside`."""
 
     folder: Path
     aside: Path

@@ -47,16 +47,11 @@ class Edit:
 
 
 class Restoration:
-    """A submitted notebook while its cells are restored.
+    """A submitted notebook while its `cells` are restored.
 
-    Attributes:
-        cells: all cells; they are changed in place.
-        known: the released cells that have a grade_id, by grade_id.
-        present: those found in `cells` so far, by grade_id.
-        expected: the names that each answer cell has to define.
-        edits: changes to cells that are restored or not run.
-        handed_out: the released versions of cells without a grade_id, by the id of the cell object.
-        notes: sentences for the student and the TA.
+    By grade_id: `known` has the released cells, `present` those found so far, `expected` the names that answers have
+    to define. `handed_out` has the released versions of other cells, by the id of the cell object. `edits` are
+    changes to cells that are restored or not run.
     """
 
     def __init__(self, submitted: NotebookNode, released: NotebookNode) -> None:

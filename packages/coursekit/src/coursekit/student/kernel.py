@@ -5,6 +5,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from queue import Empty
 from typing import Any
@@ -39,22 +40,14 @@ class NotStarted(Exception):
     """The kernel failed to start; the message says why. This says nothing about the submission."""
 
 
+@dataclass(frozen=True)
 class StudentKernel:
-    """A running kernel with the agent inside. Created by `start`; `close` ends it and removes its files.
+    """A running kernel with the agent inside. Created by `start`; `close` ends it and removes its files."""
 
-    Attributes:
-        runner: runs the cells of the notebook.
-        channel: takes requests to the agent.
-        provisioner: jupyter_client's handle on the process.
-    """
-
-    def __init__(
-        self, runner: CellRunner, channel: Channel, provisioner: object, cleanup: contextlib.ExitStack
-    ) -> None:
-        self.runner = runner
-        self.channel = channel
-        self.provisioner = provisioner
-        self._cleanup = cleanup
+    runner: CellRunner
+    channel: Channel
+    provisioner: object  # jupyter_client's handle on the process
+    _cleanup: contextlib.ExitStack
 
     @classmethod
     def start(
@@ -147,19 +140,12 @@ class StudentChannel(AsyncZMQSocketChannel):
             message = await super()._recv(**kwargs)
         except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
             return dict(_NOISE)
-        parts = (message.get(name) for name in ("header", "parent_header", "metadata", "content"))
-        sound = all(isinstance(part, dict) for part in parts) and isinstance(message.get("msg_type"), str)
-        return message if sound else dict(_NOISE)
+        sound = all(isinstance(message.get(part), dict) for part in _PARTS)
+        return message if sound and isinstance(message.get("msg_type"), str) else dict(_NOISE)
 
 
-_NOISE: dict[str, Any] = {
-    "msg_type": "noise",
-    "header": {},
-    "parent_header": {},
-    "metadata": {},
-    "content": {},
-    "buffers": [],
-}
+_PARTS = ("header", "parent_header", "metadata", "content")
+_NOISE: dict[str, Any] = {"msg_type": "noise", "buffers": [], **{part: {} for part in _PARTS}}
 
 
 class StudentClient(AsyncKernelClient):

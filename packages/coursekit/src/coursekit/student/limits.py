@@ -15,7 +15,7 @@ from sandbox_kernel.usage import Usage
 #: multiples of the CPU limit that code may spend asleep or waiting, and that may pass in all
 SLEEP_FACTOR, WALL_FACTOR = 2.0, 20.0
 #: the same for a whole submission
-SUBMISSION_SLEEP_FACTOR, SUBMISSION_WALL_FACTOR = 1.0, 3.0
+_SUBMISSION_SLEEP_FACTOR, _SUBMISSION_WALL_FACTOR = 1.0, 3.0
 _CORES = os.cpu_count() or 1
 
 
@@ -39,7 +39,7 @@ class Limits:
     @property
     def longest_seconds(self) -> float:
         """The wall time that a submission can take, including two starts of its kernel."""
-        return SUBMISSION_WALL_FACTOR * self.submission_seconds + 2 * self.startup_seconds
+        return _SUBMISSION_WALL_FACTOR * self.submission_seconds + 2 * self.startup_seconds
 
 
 class Breach(StrEnum):
@@ -54,8 +54,7 @@ class Stopwatch:
     """Measures one piece of a student's code, from the moment the stopwatch is created.
 
     Args:
-        usage: returns what the kernel has used so far, or None if its processes can't be measured, in which case
-            `seconds` are wall time.
+        usage: what the kernel has used so far; None if it can't be measured, so that `seconds` are wall time.
         seconds: CPU time.
         sleep_factor: how many times `seconds` the code may spend neither running nor waiting for a CPU.
         wall_factor: how many times `seconds` may pass in all.
@@ -75,6 +74,11 @@ class Stopwatch:
         self._start = time.monotonic()
         self._first: tuple[float, Usage | None] | None = None
         self.breach: Breach | None = None
+
+    @classmethod
+    def of_submission(cls, usage: Callable[[], Usage | None], limits: Limits) -> "Stopwatch":
+        seconds = limits.submission_seconds
+        return cls(usage, seconds, _SUBMISSION_SLEEP_FACTOR, _SUBMISSION_WALL_FACTOR).begin()
 
     def begin(self) -> "Stopwatch":
         """Measure the usage now, instead of at the first call of `is_over`, and return the stopwatch."""

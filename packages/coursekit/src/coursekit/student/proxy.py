@@ -144,7 +144,7 @@ class Student:
             raise StudentError(f"`{label}` {late} and was stopped.", "timed out") from None
         except KernelDied as died:
             self._culprit = self._submission.defining_cell(label)
-            self._death = f"`{label}` could not finish: {died.reason}."
+            self._death = f"`{label}` could not finish: {died}."
             raise StudentError(self._death, "kernel died") from None
         except MessageError as error:
             raise StudentError(f"What `{label}` gave can't be read: {error}.") from None

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import logging
 import re
+import time
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -118,11 +119,8 @@ class CellRunner(NotebookClient):
 
     def lives_for(self, seconds: float) -> bool:
         """True if the kernel is still alive after `seconds`."""
-        return run_sync(self._lives_for)(seconds)
-
-    async def _lives_for(self, seconds: float) -> bool:
-        await asyncio.sleep(seconds)
-        alive: bool = await self._manager.is_alive()
+        time.sleep(seconds)
+        alive: bool = run_sync(self._manager.is_alive)()
         return alive
 
     async def _execute_within(self, index: int, watch: Stopwatch) -> None:

@@ -14,13 +14,7 @@ from coursekit.course import is_demo, is_test_cell
 from coursekit.kernels import SANDBOX
 from coursekit.student.channel import KernelGone, Unresponsive
 from coursekit.student.kernel import NotStarted, StudentKernel
-from coursekit.student.limits import (
-    SUBMISSION_SLEEP_FACTOR,
-    SUBMISSION_WALL_FACTOR,
-    Breach,
-    Limits,
-    Stopwatch,
-)
+from coursekit.student.limits import Breach, Limits, Stopwatch
 from coursekit.student.replies import Reply, read_reply
 from coursekit.student.runner import CellRun, CellState
 from sandbox_kernel.usage import Usage
@@ -30,11 +24,7 @@ _WARY_SECONDS = 0.5
 
 
 class KernelDied(Exception):
-    """The kernel is gone. `reason` is a sentence for the student."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
+    """The kernel is gone. The message says why, to the student."""
 
 
 class CallTimeout(Exception):
@@ -52,11 +42,8 @@ class Session:
         files: copied into the notebook's working folder.
         wary: wait a moment after each cell, to find out which cell started the thread that ends the kernel.
 
-    Attributes:
-        runs: how the cells ended, by index.
-        deaths: why the kernels ended, a sentence each.
-        suspect: reasons to repeat the run before its result counts. Code that exceeded a limit other than CPU time,
-            or ended its kernel, may succeed on an idle machine.
+    Reasons to repeat the run before its result counts are in `suspect`: code that exceeded a limit other than CPU
+    time, or ended its kernel, may succeed on an idle machine.
     """
 
     def __init__(
@@ -83,9 +70,7 @@ class Session:
         self.crashed = False
         self._left_out: set[int] = set()
         self._used_before = Usage()
-        seconds = self.limits.submission_seconds
-        watch = Stopwatch(self._usage, seconds, SUBMISSION_SLEEP_FACTOR, SUBMISSION_WALL_FACTOR)
-        self._watch = watch.begin()
+        self._watch = Stopwatch.of_submission(self._usage, self.limits)
 
     @property
     def alive(self) -> bool:
@@ -114,9 +99,7 @@ class Session:
             self.suspect.append(reason)
 
     def run_cells(self) -> None:
-        """Run the cells, in a new kernel if there is none.
-
-        If a cell ends the kernel, the others are run once more in a new one.
+        """Run the cells, in a new kernel if there is none. If a cell ends it, run the others in another one.
 
         Raises:
             CourseError: the kernel or the sandbox is not installed.
@@ -137,7 +120,7 @@ class Session:
                 self.runs[index] = self._run_cell(kernel, index)
             except KernelDied as died:
                 state = CellState.KERNEL_DIED if self.crashed else CellState.TIMED_OUT
-                self.runs[index] = CellRun(index, state, error=died.reason)
+                self.runs[index] = CellRun(index, state, error=str(died))
                 if len(self.deaths) == 1:
                     self._left_out.add(index)
                     self._run_again()
