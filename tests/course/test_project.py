@@ -7,9 +7,8 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from coursekit.course import Course, grade_id, is_answer_cell, is_test_cell
+from coursekit.course import Course, blank_copy, grade_id, is_answer_cell, is_test_cell
 from coursekit.earlier import earlier_source
-from coursekit.student.blank import blank_copy
 
 ROOT = Path(__file__).parents[2]
 ASSIGNMENTS = Course(ROOT).assignments()

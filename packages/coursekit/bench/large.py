@@ -15,8 +15,8 @@ from coursekit.checks.run import grade, points_of
 from coursekit.grading.running_course import RunningCourse
 from coursekit.report.table import class_table
 from coursekit.samples import Sample
-from coursekit.student.reading import read
-from coursekit.student.repair import repair
+from coursekit.student.notebook_file import read_submitted
+from coursekit.student.restore import restore_notebook
 
 _PERCENT = (10, 50, 90)
 _KILL_AT_PERCENT = 40
@@ -56,7 +56,7 @@ def _expected(folder: CourseFolder, samples: list[Sample]) -> dict[str, float]:
     for sample in samples:
         if not sample.full and sample.variant.name not in of_mistakes:
             path = folder.root / "submitted" / sample.student / ASSIGNMENT / f"{name}.ipynb"
-            notebook, _ = repair(read(path).notebook, released)
+            notebook, _ = restore_notebook(read_submitted(path).notebook, released)
             of_mistakes[sample.variant.name] = grade(assignment, notebook, name, released).result.earned
     if max(of_mistakes.values(), default=0) >= full:
         raise RuntimeError("a known mistake earns full marks")

@@ -16,8 +16,8 @@ from coursekit.grading.running_course import RunningCourse
 from coursekit.grading.write import Writer
 from coursekit.nbgrader_plugin.run import RunChecks
 from coursekit.result_cache import CachedResult, GradingJob, ResultCache
-from coursekit.student.reading import read
-from coursekit.student.repair import repair
+from coursekit.student.notebook_file import read_submitted
+from coursekit.student.restore import restore_notebook
 from coursekit.student.session import Session
 from sandbox_kernel.start import launch_server
 
@@ -102,7 +102,7 @@ def _one(course: RunningCourse, writer: Writer, student: str) -> dict[str, tuple
     (name,) = assignment.released_names()
     clock = Clock()
     released = assignment.released(name)
-    content, _ = repair(read(course.submitted(student, ASSIGNMENT) / f"{name}.ipynb").notebook, released)
+    content, _ = restore_notebook(read_submitted(course.submitted(student, ASSIGNMENT) / f"{name}.ipynb").notebook, released)
     key = GradingJob(assignment, name, content, released, settings.limits, settings.student_kernel).key
     clock.mark(_READ)
     session = ClockedSession(clock, content, settings.limits, settings.student_kernel)

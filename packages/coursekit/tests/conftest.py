@@ -253,7 +253,7 @@ def tiny_source() -> NotebookNode:
 def tiny_original(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The course, recorded once, and with its notebook in release/ as nbgrader strips it."""
     from coursekit.audit import record
-    from coursekit.student.blank import blank_copy
+    from coursekit.course import blank_copy
 
     course = TinyCourse(tmp_path_factory.mktemp("tiny") / "course")
     course.checks.parent.mkdir(parents=True)
@@ -369,7 +369,7 @@ def four_times(four_times_original: Path, tmp_path: Path) -> TinyCourse:
 def grade_answer(tiny_course: TinyCourse) -> Callable:
     """Grade one answer of the tiny course, as source text of the answer cell; gives the result."""
     from coursekit.checks.run import grade
-    from coursekit.student.session import Limits
+    from coursekit.student.limits import Limits
 
     def run(source: str, limits: Limits | None = None) -> object:
         released = tiny_course.assignment.released("double")

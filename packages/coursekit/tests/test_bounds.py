@@ -9,7 +9,7 @@ import torch
 
 from coursekit.checks.bounds import CheckOverrun, bounded
 from coursekit.checks.results import Status
-from coursekit.student.runner import Limits
+from coursekit.student.limits import Limits
 
 BROADCASTS = """
 def double(x):

@@ -1,4 +1,4 @@
-"""`earlier.py` holds what a notebook imports from earlier assignments, and all that it needs, and no more."""
+"""`earlier.py` has what a notebook imports from earlier assignments, with everything that this needs."""
 
 import nbformat
 import pytest
@@ -30,7 +30,7 @@ class Twice:
 
 @pytest.fixture
 def course(tmp_path):
-    """Three assignments: `b_second` builds on `a_first`, `c_third` on both."""
+    """Three assignments: `b_second` imports from `a_first`, `c_third` from both."""
 
     def write(name, *sources, tags=()):
         folder = tmp_path / "source" / name
@@ -45,7 +45,7 @@ def course(tmp_path):
     return Course(tmp_path)
 
 
-def test_names_come_with_all_that_they_need_and_nothing_else(course):
+def test_names_come_with_everything_they_need_and_nothing_else(course):
     text = earlier_source(course.assignment("c_third"))
     assert "import math" in text
     assert "SCALE = 3" in text
@@ -55,7 +55,7 @@ def test_names_come_with_all_that_they_need_and_nothing_else(course):
     assert text.index("def scaled") < text.index("class Twice")
 
 
-def test_the_solution_stands_there_with_its_comments_and_without_the_marks(course):
+def test_solutions_have_their_comments_but_no_markers(course):
     text = earlier_source(course.assignment("b_second"))
     assert "    # three times\n    return SCALE * math.floor(x)\n" in text
     assert "SOLUTION" not in text
@@ -76,7 +76,7 @@ def test_parts_can_be_loaded_without_a_file(course):
     assert load_parts(course.assignment("b_second"), ["Twice"]).Twice()(2) == 12
 
 
-def test_a_name_that_no_earlier_assignment_defines_is_named(course):
+def test_a_name_that_no_earlier_assignment_defines_is_an_error(course):
     folder = course.root / "source" / "d_fourth"
     folder.mkdir()
     nbformat.write(v4.new_notebook(cells=[code("from earlier import nothing")]), folder / "d.ipynb")
@@ -86,7 +86,7 @@ def test_a_name_that_no_earlier_assignment_defines_is_named(course):
         earlier_source(course.assignment("d_fourth"))
 
 
-def test_a_submission_finds_the_files_that_were_handed_out(tiny_course):
+def test_a_submission_can_use_the_released_files(tiny_course):
     folder = tiny_course.root / "source" / "01_double"
     (folder / "earlier.py").write_text("factor = 2\n")
     (folder / "data").mkdir()

@@ -1,18 +1,18 @@
-"""The ban on ready-made functions: it reminds, and a way round it is noted for a person."""
+"""The ban on ready-made functions, and the ways around it, which are noted for the TA."""
 
 import pytest
 from nbformat import v4
 
 from coursekit.checks.run import grade
 from coursekit.student.names import mentions
-from coursekit.student.reach import needed_names, reached_code
+from coursekit.student.statements import needed_names, reached_code
 
 CONFTEST = "from coursekit.checks import forbid\n\nonly_own_code = forbid('mul')\n"
 
 
 @pytest.fixture
 def grade_with(tiny_course):
-    """Grade an answer, with another cell of the student's behind it, where `mul` is forbidden."""
+    """Grade an answer and another cell of the student, where `mul` is forbidden."""
     tiny_course.checks.with_name("conftest.py").write_text(CONFTEST)
 
     def run(answer: str, other: str = ""):
@@ -40,13 +40,13 @@ def test_a_forbidden_name_costs_the_exercise(grade_with, answer):
     assert result.notes == []
 
 
-def test_a_forbidden_name_in_a_cell_that_no_answer_builds_on_costs_nothing(grade_with):
+def test_a_forbidden_name_in_a_cell_that_no_answer_needs_costs_nothing(grade_with):
     result = grade_with("def double(x):\n    return 2 * x", "torch.mul(double(torch.ones(2)), 2)")
     assert result.earned == 10
     assert result.notes == []
 
 
-def test_a_way_round_the_ban_is_noted_once_and_costs_nothing(grade_with):
+def test_a_way_around_the_ban_is_noted_once_and_costs_nothing(grade_with):
     result = grade_with("def double(x):\n    return 2 * x", "import builtins\nbuiltins.twice = torch.mul")
     assert result.earned == 10
     (note,) = result.notes
@@ -56,7 +56,7 @@ def test_a_way_round_the_ban_is_noted_once_and_costs_nothing(grade_with):
 
 
 OWN = "def double(x):\n    output = 2 * x\n    return output"
-BESIDE = [
+COMPARISONS = [
     "print(torch.equal(double(torch.ones(2)), torch.mul(torch.ones(2), 2)))",
     "output = torch.mul(torch.ones(2), 2)",
     "for n in (1, 2):\n    assert double(n) == torch.mul(torch.tensor(n), 2)",
@@ -89,10 +89,10 @@ def banned(*sources):
     return [word for code in reached_code(sources, {"double"}) if (word := mentions(code, ("mul",)))]
 
 
-@pytest.mark.parametrize("beside", BESIDE)
-def test_a_comparison_with_a_ready_made_function_is_no_use_of_it(beside):
-    assert banned(f"{OWN}\n\n{beside}") == []
-    assert banned(OWN, beside) == []
+@pytest.mark.parametrize("comparison", COMPARISONS)
+def test_a_comparison_with_a_ready_made_function_is_not_a_use_of_it(comparison):
+    assert banned(f"{OWN}\n\n{comparison}") == []
+    assert banned(OWN, comparison) == []
 
 
 @pytest.mark.parametrize("alias", ALIASES)
@@ -100,15 +100,15 @@ def test_an_alias_that_the_answer_uses_is_found(alias):
     assert banned(alias) == ["mul"]
 
 
-def test_an_alias_is_found_in_whatever_cell_it_is():
+def test_an_alias_is_found_in_any_cell():
     assert banned("twice = torch.mul", "def helper(x):\n    return twice(x, 2)", "double = helper") == ["mul"]
 
 
-def test_local_variables_are_not_among_the_names_that_a_cell_needs():
+def test_a_cell_does_not_need_its_functions_local_variables():
     source = "def f(x, y=START):\n    z = x + g(y)\n    return [z for z in h]\n\nprint(f)"
     assert needed_names(source) == {"START", "g", "h", "f", "print"}
 
 
-@pytest.mark.parametrize("beside", BESIDE[:3])
-def test_a_comparison_below_an_answer_costs_nothing(grade_with, beside):
-    assert grade_with(f"{OWN}\n\n{beside}", f"{OWN}\n\n{beside}").earned == 10
+@pytest.mark.parametrize("comparison", COMPARISONS[:3])
+def test_a_comparison_below_an_answer_costs_nothing(grade_with, comparison):
+    assert grade_with(f"{OWN}\n\n{comparison}", f"{OWN}\n\n{comparison}").earned == 10

@@ -4,7 +4,7 @@ import pytest
 
 from coursekit.checks.run import collect_marks
 from coursekit.course import CourseError
-from coursekit.student.session import Limits
+from coursekit.student.limits import Limits
 
 RIGHT = "def double(x):\n    return 2 * x"
 
@@ -104,7 +104,7 @@ def test_a_loop_that_ignores_interrupts_times_out(grade_answer):
 @pytest.mark.parametrize(
     ("source", "sentence"),
     [
-        ("import os\nos._exit(1)", "The cell `double` broke off: it ended the Python process."),
+        ("import os\nos._exit(1)", "The cell `double` crashed: it ended the Python process."),
         ("while True: pass", "The cell `double` took too long: it ran past 1 s."),
         (
             "x = 1\nx.y",

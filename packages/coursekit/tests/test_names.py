@@ -1,4 +1,4 @@
-"""What a cell defines and uses, found without running it."""
+"""The names that a cell defines and uses, found without running it."""
 
 import pytest
 
@@ -48,7 +48,7 @@ def test_a_forbidden_name_is_found_however_it_is_written(source):
     assert mentions(source, ("scaled_dot_product_attention", "Transformer*"))
 
 
-def test_prose_about_a_forbidden_name_is_no_use_of_it():
+def test_a_forbidden_name_in_prose_is_not_a_use_of_it():
     source = "def f(x):\n    '''Like F.scaled_dot_product_attention.'''\n    # scaled_dot_product_attention\n    return x"
     assert mentions(source, ("scaled_dot_product_attention",)) is None
 
@@ -62,7 +62,7 @@ def test_prose_about_a_forbidden_name_is_no_use_of_it():
         "def broken(:\n    scaled_dot_product_attention",
     ],
 )
-def test_a_function_of_the_student_s_own_may_have_that_name(source):
+def test_the_student_s_own_function_may_have_a_forbidden_name(source):
     assert mentions(source, ("scaled_dot_product_attention",)) is None
 
 
@@ -77,11 +77,11 @@ def test_a_function_of_the_student_s_own_may_have_that_name(source):
         ("F.softmax(q)", "torch.nn.functional.softmax"),
     ],
 )
-def test_what_is_reached_through_torch_has_its_whole_path(source, path):
+def test_attributes_of_torch_have_their_full_path(source, path):
     assert path in words(source)
 
 
-def test_a_name_of_the_student_s_own_has_no_path():
+def test_the_student_s_own_names_have_no_path():
     assert words("self.ops.run()") == ("run", "ops", "self")
 
 
@@ -99,7 +99,7 @@ def test_a_name_of_the_student_s_own_has_no_path():
         ("%time x = 1\nexec(text)", "exec"),
     ],
 )
-def test_a_way_round_the_names_is_noticed(source, way):
+def test_a_way_around_a_forbidden_name_is_noticed(source, way):
     assert roundabout(source) == way
 
 
@@ -114,11 +114,11 @@ def test_a_way_round_the_names_is_noticed(source, way):
         "def f(:",
     ],
 )
-def test_what_is_usual_is_no_way_round(source):
+def test_ordinary_code_is_not_a_way_around_a_name(source):
     assert roundabout(source) is None
 
 
-def test_a_cell_of_many_magics_is_read_in_a_moment():
+def test_a_cell_with_many_magics_is_parsed_quickly():
     source = "%time x = 1\n" * 20_000 + "F.scaled_dot_product_attention(q)"
     assert mentions(source, ("scaled_dot_product_attention",))
 

@@ -11,8 +11,7 @@ import pytest
 from nbclient import NotebookClient
 
 from coursekit.cli import main
-from coursekit.course import Course, is_answer_cell
-from coursekit.student.blank import blank_copy
+from coursekit.course import Course, blank_copy, is_answer_cell
 
 NAME = "08_my_topic"
 PAGE = (Path(__file__).parents[3] / "docs" / "writing-checks.md").read_text(encoding="utf-8")

@@ -66,7 +66,7 @@ BESIDE: dict[str, tuple[str, Put, str]] = {
     "time-garbage": ("timestamp.txt", content(b"yesterday"), "isn't a time"),
     "time-binary": ("timestamp.txt", content(bytes(range(256))), "isn't a time"),
     "time-far": ("timestamp.txt", content(b"99999-01-01 00:00:00 UTC"), "isn't a time"),
-    "time-long-ago": ("timestamp.txt", content(b"0001-01-01 00:00:00"), "says a time out of range"),
+    "time-long-ago": ("timestamp.txt", content(b"0001-01-01 00:00:00"), "has a year out of range"),
     "time-zone-is-a-file": ("timestamp.txt", content(b"2026-01-01 12:00:00 /dev/zero"), "isn't a time"),
     "time-folder": ("timestamp.txt", a_folder, "is a folder where a file belongs"),
     "time-dangling": ("timestamp.txt", a_link("nowhere"), "is a link"),

@@ -1,4 +1,4 @@
-"""Names and other text from strangers, made fit for a terminal, a page and a spreadsheet."""
+"""Untrusted text, made safe for a terminal, a page and a spreadsheet."""
 
 import pytest
 
@@ -23,12 +23,12 @@ from coursekit.printing import defused, printable
         ("\x00\x7f", r"\x00\x7f"),
     ],
 )
-def test_what_is_not_printable_becomes_a_visible_escape(text, shown):
+def test_unprintable_characters_become_visible_escapes(text, shown):
     assert printable(text) == shown
     printable(text).encode("utf-8")
 
 
-def test_printable_text_is_cut_before_it_is_worked_on():
+def test_text_is_cut_before_it_is_escaped():
     assert printable("x" * 10_000) == "x" * 200 + "…"
     assert printable("\x1b" * 10_000, limit=3) == r"\x1b\x1b\x1b…"
     assert printable("x" * 10_000, limit=None) == "x" * 10_000
@@ -37,7 +37,7 @@ def test_printable_text_is_cut_before_it_is_worked_on():
 @pytest.mark.parametrize(
     "cell", ["=1+1", "+SUM(A1)", "-x", "@cmd", " =1+1", "\u00a0=1", "\ufeff=1", "＝1+1", "\t=1", "\r=1"]
 )
-def test_a_cell_that_a_spreadsheet_takes_for_a_formula_gets_a_quote(cell):
+def test_a_cell_that_looks_like_a_formula_gets_a_quote(cell):
     assert defused(cell).startswith("'")
 
 
@@ -46,5 +46,5 @@ def test_other_cells_stay_as_they_are(cell):
     assert defused(cell) == cell
 
 
-def test_a_csv_cell_holds_no_control_character():
+def test_a_csv_cell_has_no_control_characters():
     assert defused("\x1b[2Jada\udce9") == r"\x1b[2Jada\xe9"

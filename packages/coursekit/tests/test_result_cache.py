@@ -19,7 +19,7 @@ from coursekit.kernels import LIMITED, SANDBOX
 from coursekit.nbgrader_plugin.feedback import _result
 from coursekit.nbgrader_plugin.folders import Stop
 from coursekit.result_cache import CachedResult, CacheKey, GradingJob, ResultCache
-from coursekit.student.runner import Limits
+from coursekit.student.limits import Limits
 
 RIGHT, HALF = "def double(x):\n    return 2 * x", "def half(x):\n    return x / 2"
 BOTH = {"test_double", "test_half"}

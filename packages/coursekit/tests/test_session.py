@@ -1,4 +1,4 @@
-"""One notebook in one kernel, apart from the grader."""
+"""A session runs one notebook in one kernel and answers requests about it."""
 
 import os
 import sys
@@ -10,8 +10,10 @@ import torch
 from nbformat import v4
 
 from coursekit.course import CourseError
+from coursekit.student.kernel import NotStarted
+from coursekit.student.limits import Limits
 from coursekit.student.proxy import Module, Student
-from coursekit.student.session import Limits, NotStarted, Session
+from coursekit.student.session import Session
 from coursekit.student.submission import Submission
 from coursekit.student.values import Opaque, StudentError
 from sandbox_kernel import sandboxed
@@ -78,20 +80,20 @@ def test_a_handle_can_be_an_argument(student):
     assert helper.apply(student.Scale(), torch.tensor(4.0)) == 8
 
 
-def test_gradients_come_for_inputs_and_parameters(student):
+def test_gradients_of_inputs_and_parameters(student):
     found = student.Scale().gradients(torch.ones(3))
     assert found.inputs[0].shape == (3,)
     assert found.parameters["factor"] is not None
 
 
-def test_an_exception_is_told_with_cell_and_line(student):
+def test_an_exception_is_reported_with_cell_and_line(student):
     with pytest.raises(
         StudentError, match=r"raised ValueError: no such thing in line 3 of the cell `failing`"
     ):
         student.fail(1)
 
 
-def test_what_cannot_be_sent_stays_in_the_kernel(student):
+def test_an_object_that_cannot_be_sent_stays_in_the_kernel(student):
     assert isinstance(student.forging(), Opaque)
 
 
@@ -116,7 +118,7 @@ def test_the_grader_s_environment_does_not_reach_the_kernel(monkeypatch):
         assert "canary-5d1f" not in str(student.surroundings())
 
 
-def test_a_loop_is_stopped_and_the_kernel_lives_on():
+def test_a_loop_is_interrupted_and_the_kernel_stays_alive():
     session, student = open_session(CELLS, call_seconds=1)
     with closing(session):
         for _ in range(2):
@@ -129,7 +131,7 @@ def test_a_loop_is_stopped_and_the_kernel_lives_on():
         assert not session.crashed
 
 
-def test_a_timeout_of_processor_time_is_no_reason_to_try_again_and_one_of_sleep_is():
+def test_only_a_timeout_by_sleep_is_suspect_not_one_by_cpu_time():
     cells = {"imports": CELLS["imports"], "loop": CELLS["looping"], "wait": "def wait():\n    time.sleep(60)"}
     session, student = open_session(cells, call_seconds=0.5)
     with closing(session):
@@ -141,7 +143,7 @@ def test_a_timeout_of_processor_time_is_no_reason_to_try_again_and_one_of_sleep_
         assert session.suspect == ["a call slept or waited for more than 1 s"]
 
 
-def test_the_time_of_a_check_s_helper_is_not_the_student_s():
+def test_time_in_a_check_s_helper_does_not_count_as_the_student_s():
     session, student = open_session({"double": CELLS["plain"]}, call_seconds=0.3)
     with closing(session):
         slow = "import time\ndef run(f):\n    end = time.process_time() + 1\n    while time.process_time() < end: pass\n"
@@ -151,7 +153,7 @@ def test_the_time_of_a_check_s_helper_is_not_the_student_s():
 @pytest.mark.parametrize(
     "leave", ["exit()", "quit()", "exit", "get_ipython().kernel.do_shutdown(False)", "raise SystemExit"]
 )
-def test_a_cell_that_asks_the_kernel_to_end_ends_only_itself(leave):
+def test_a_cell_that_asks_the_kernel_to_exit_ends_only_itself(leave):
     session, student = open_session({"first": "def one():\n    return 1", "leave": leave, **CELLS})
     with closing(session):
         assert session.runs[1].state == "error"
@@ -171,14 +173,14 @@ def test_a_cell_that_asks_the_kernel_to_end_ends_only_itself(leave):
         "def exit(): return 1\nquit = print = input = exit",
     ],
 )
-def test_a_notebook_may_silence_its_streams_and_take_the_names_of_jupyter(silence):
+def test_a_notebook_may_close_its_streams_and_redefine_jupyter_s_names(silence):
     session, student = open_session({"imports": CELLS["imports"], "it": silence, "plain": CELLS["plain"]})
     with closing(session):
         assert [session.runs[index].state for index in range(3)] == ["ok"] * 3
         assert student.double(2) == 4
 
 
-def test_what_torch_sets_for_the_whole_process_is_put_back_before_each_call():
+def test_torch_s_global_settings_are_reset_before_each_call():
     cells = {
         "imports": CELLS["imports"],
         "settings": "torch.set_num_threads(4); torch.set_grad_enabled(False)\n"
@@ -191,14 +193,14 @@ def test_what_torch_sets_for_the_whole_process_is_put_back_before_each_call():
         assert (threads, gradients, ones.dtype) == (1, True, torch.float32)
 
 
-def test_a_compiled_answer_is_called_as_it_was_written():
+def test_a_compiled_answer_is_called_uncompiled():
     source = CELLS["plain"].replace("def double", "@torch.compile\ndef double")
     session, student = open_session({"imports": CELLS["imports"], "plain": source})
     with closing(session):
         assert torch.equal(student.double(torch.ones(2)), torch.full((2,), 2.0))
 
 
-def test_a_wary_session_names_the_cell_whose_thread_ends_the_kernel_a_moment_later():
+def test_a_wary_session_blames_the_cell_whose_thread_ends_the_kernel():
     cells = {
         "imports": CELLS["imports"],
         "bomb": "import threading\nthreading.Timer(0.2, lambda: os._exit(1)).start()",
@@ -213,7 +215,7 @@ def test_a_wary_session_names_the_cell_whose_thread_ends_the_kernel_a_moment_lat
 
 
 @pytest.mark.parametrize("kernel", ["sandbox", "sandbox-cold", "limited"])
-def test_preloaded_statements_are_behind_every_kernel(kernel):
+def test_preloaded_statements_have_run_in_every_kernel(kernel):
     book = notebook({"look": "import sys\nfound = 'colorsys' in sys.modules"})
     session = Session(book, Limits(preload=("import colorsys",)), kernel_name=kernel)
     session.run_cells()
@@ -221,14 +223,14 @@ def test_preloaded_statements_are_behind_every_kernel(kernel):
         assert Student(session, Submission(book)).get("found") is True
 
 
-def test_a_preloaded_statement_that_fails_is_the_course_s_fault():
+def test_a_failing_preload_statement_is_a_course_error():
     with pytest.raises(
         CourseError, match=r"c\.RunChecks\.preload: `import no_such` stops with ModuleNotFoundError"
     ):
         Session(notebook({}), Limits(preload=("import no_such",))).run_cells()
 
 
-def test_a_kernel_that_does_not_start_says_nothing_about_the_submission(monkeypatch):
+def test_a_kernel_that_fails_to_start_raises_not_started(monkeypatch):
     def refuse(*_: object) -> None:
         raise StartFailed("Too many references")
 
@@ -239,7 +241,7 @@ def test_a_kernel_that_does_not_start_says_nothing_about_the_submission(monkeypa
         Session(notebook(CELLS)).run_cells()
 
 
-def test_after_a_death_the_rest_is_tried_once_more_without_the_cell():
+def test_after_a_death_the_other_cells_run_in_a_new_kernel():
     session, student = open_session(CELLS)
     with closing(session):
         with pytest.raises(StudentError, match="it ended the Python process"):
@@ -251,7 +253,7 @@ def test_after_a_death_the_rest_is_tried_once_more_without_the_cell():
         assert session.crashed
 
 
-def test_a_second_death_ends_the_tries():
+def test_there_is_no_third_kernel():
     cells = {**CELLS, "again": "def die_again():\n    os._exit(8)"}
     session, student = open_session(cells)
     with closing(session):
@@ -272,20 +274,20 @@ def test_a_cell_that_kills_the_kernel_is_left_out_of_a_second_try():
         assert session.runs[1].state == "kernel died"
 
 
-def test_memory_past_the_limit_ends_the_kernel():
+def test_exceeding_the_memory_limit_ends_the_kernel():
     grow = "def grow():\n    hoard = []\n    while True:\n        hoard.append(bytearray(b'x' * 2**24))"
     session, student = open_session({"imports": CELLS["imports"], "grow": grow}, memory=700, call_seconds=20)
     with closing(session), pytest.raises(StudentError, match="more than 700 MiB of memory"):
         student.grow()
 
 
-def test_one_allocation_far_past_the_limit_is_refused_as_an_error():
+def test_a_huge_allocation_raises_memory_error():
     session, student = open_session({"f": "def grow():\n    return len(bytearray(2**40))"})
     with closing(session), pytest.raises(StudentError, match="raised MemoryError"):
         student.grow()
 
 
-def test_a_submission_that_takes_too_long_in_all_is_stopped():
+def test_a_submission_that_takes_too_long_as_a_whole_is_stopped():
     slow = {f"slow_{n}": "time.sleep(0.6)" for n in range(4)}
     session, student = open_session(
         {"imports": CELLS["imports"], **slow, "late": "count = 4"}, submission_seconds=1.5
@@ -301,7 +303,7 @@ def test_a_submission_that_takes_too_long_in_all_is_stopped():
             student.begin_check("plain")
 
 
-def test_a_forged_reply_ends_the_kernel_and_nothing_else():
+def test_a_forged_reply_ends_only_the_kernel():
     forge = """\
 def f():
     import gc, socket

@@ -1,39 +1,39 @@
-"""When code has had its time, told by a clock and a usage that the test sets."""
+"""When the time of code is over, by a clock and a usage that the test sets."""
 
 from types import SimpleNamespace
 
 import pytest
 
-from coursekit.student import stopwatch
-from coursekit.student.stopwatch import Breach, Stopwatch
+from coursekit.student import limits
+from coursekit.student.limits import Breach, Stopwatch
 from sandbox_kernel.usage import Usage
 
 
 @pytest.fixture
 def world(monkeypatch):
     found = SimpleNamespace(now=100.0, cpu=7.0, queued=3.0)
-    monkeypatch.setattr(stopwatch.time, "monotonic", lambda: found.now)
+    monkeypatch.setattr(limits.time, "monotonic", lambda: found.now)
     found.usage = lambda: Usage(found.cpu, found.queued)
     return found
 
 
 def breach_after(world, watch, wall, cpu=0.0, queued=0.0):
-    watch.over()  # the first look, right after the start
+    watch.is_over()  # the first look, right after the start
     world.now += wall
     world.cpu += cpu
     if world.queued is not None:
         world.queued += queued
-    watch.over()
+    watch.is_over()
     return watch.breach
 
 
-def test_processor_time_past_the_limit_is_over(world):
+def test_cpu_time_past_the_limit_is_over(world):
     watch = Stopwatch(world.usage, 5)
     assert breach_after(world, watch, wall=6, cpu=5.5) is Breach.CPU
     assert watch.reason == "ran past 5 s"
 
 
-def test_a_busy_machine_takes_nothing_from_code_that_computes(world):
+def test_a_busy_machine_takes_no_time_from_code_that_computes(world):
     assert breach_after(world, Stopwatch(world.usage, 5), wall=90, cpu=4.5, queued=85) is None
 
 
@@ -48,20 +48,20 @@ def test_time_in_the_queue_is_not_sleep(world):
     assert breach_after(world, Stopwatch(world.usage, 5), wall=60, queued=55) is None
 
 
-def test_everything_is_over_after_twenty_times_the_limit(world):
+def test_any_code_is_over_after_twenty_times_the_limit(world):
     watch = Stopwatch(world.usage, 5)
     assert breach_after(world, watch, wall=101, queued=101) is Breach.WALL
     assert watch.reason == "took more than 100 s in all"
 
 
-def test_where_the_queue_is_unknown_sleep_is_not_told_from_waiting_for_a_processor(world):
+def test_sleep_has_no_limit_if_the_time_in_the_queue_is_unknown(world):
     world.queued = None
     watch = Stopwatch(world.usage, 5)
     assert breach_after(world, watch, wall=99) is None
     assert breach_after(world, watch, wall=2) is Breach.WALL
 
 
-def test_of_an_unknown_kernel_the_clock_on_the_wall_decides(world):
+def test_wall_time_counts_if_the_usage_is_unknown(world):
     world.usage = lambda: None
     watch = Stopwatch(world.usage, 5)
     assert breach_after(world, watch, wall=4) is None
@@ -69,6 +69,6 @@ def test_of_an_unknown_kernel_the_clock_on_the_wall_decides(world):
     assert watch.reason == "ran past 5 s"
 
 
-def test_what_was_used_before_the_start_does_not_count(world):
+def test_usage_before_the_start_does_not_count(world):
     world.cpu = 1000.0
     assert breach_after(world, Stopwatch(world.usage, 5).begin(), wall=5, cpu=4) is None

@@ -17,7 +17,7 @@ from coursekit.grading import task as grading_task
 from coursekit.grading.task import Task, local_workers
 from coursekit.kernels import SANDBOX
 from coursekit.result_cache import GradingJob
-from coursekit.student.runner import Limits
+from coursekit.student.limits import Limits
 
 RIGHT, HALF = "def double(x):\n    return 2 * x", "def half(x):\n    return x / 2"
 LIMITS = Limits(submission_seconds=60)

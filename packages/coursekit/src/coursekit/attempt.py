@@ -14,7 +14,7 @@ from coursekit.checks.results import Status, SubmissionResult
 from coursekit.checks.run import grade
 from coursekit.course import CourseError
 from coursekit.result_cache import CachedResult, CacheKey, GradingJob, ResultCache
-from coursekit.student.session import NotStarted
+from coursekit.student.kernel import NotStarted
 
 #: default for the seconds that all second tries of an assignment may take together
 REPEAT_BUDGET = 600.0

@@ -17,20 +17,19 @@ from coursekit.checks.reference import FILE_NAME, Store
 from coursekit.checks.results import SubmissionResult
 from coursekit.checks.run import Graded, check_files, grade
 from coursekit.checks.variants import Alternative, Mistake, Variant, alternatives_of, mistakes_of
-from coursekit.course import Assignment, CourseError, find_cell, read_notebook
+from coursekit.course import Assignment, CourseError, blank_copy, find_cell, read_notebook
 from coursekit.degenerate import Degenerate, degenerate_answers, earns_everything, passed_checks
 from coursekit.kernels import LIMITED
-from coursekit.student.blank import blank_copy
+from coursekit.student.limits import Limits
 from coursekit.student.names import top_level_words
-from coursekit.student.runner import Limits
-from coursekit.student.session import Session, longest_seconds
+from coursekit.student.session import Session
 from coursekit.student.submission import Submission
 from coursekit.workers import Workers
 
 BLANK = "blank"
 SOLUTION = "solution"
 #: wall time in which a worker has to grade a variant
-_SECONDS = longest_seconds(Limits()) + 120
+_SECONDS = Limits().longest_seconds + 120
 #: called with a variant's name, how many are done, and of how many
 Progress = Callable[[str, int, int], None]
 

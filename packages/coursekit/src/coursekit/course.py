@@ -1,21 +1,23 @@
-"""Where a course keeps its notebooks and checks, and what their nbgrader metadata says."""
+"""The folders of a course, its notebooks, and the nbgrader metadata of their cells."""
 
 import re
+from copy import deepcopy
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:  # importing nbformat takes most of a second, and not all need it
+if TYPE_CHECKING:  # importing nbformat takes most of a second, and some users only need the paths
     from nbformat import NotebookNode
 
 PLACEHOLDER = re.compile(r"#[^\S\n]*YOUR CODE HERE[^\S\n]*\n\s*raise NotImplementedError\(\)")
 TEST_PREFIX = "test_"
 DEMO_TAG = "demo"
+_MARKERS = ("### BEGIN SOLUTION", "### END SOLUTION")
 
 
 class CourseError(Exception):
-    """Something in the instructor's files is wrong. The message names the file, the cell and the remedy."""
+    """Something in the instructor's files is wrong. The message names the file and the cell, and says what to do."""
 
 
 @dataclass(frozen=True)
@@ -47,22 +49,29 @@ class Assignment:
         """The folder of the hidden checks."""
         return self.course.root / self.course.tests / self.name
 
+    @property
+    def source_folder(self) -> Path:
+        return self.course.root / self.course.source / self.name
+
+    @property
+    def release_folder(self) -> Path:
+        return self.course.root / self.course.release / self.name
+
     def source_notebooks(self) -> list[Path]:
-        return sorted((self.course.root / self.course.source / self.name).glob("*.ipynb"))
+        return sorted(self.source_folder.glob("*.ipynb"))
 
     def handed_out(self) -> list[Path]:
-        """Files and folders that students get beside the notebooks, and that a notebook may open or import."""
-        folder = self.course.root / self.course.source / self.name
-        found = folder.iterdir() if folder.exists() else []
+        """Files and folders that students get with the notebooks, which may open or import them."""
+        found = self.source_folder.iterdir() if self.source_folder.exists() else []
         return sorted(path for path in found if path.suffix != ".ipynb" and path.name[0] not in "._")
 
     def released(self, notebook: str) -> "NotebookNode":
-        """What students got.
+        """The notebook that students got.
 
         Raises:
-            CourseError: the assignment was not generated yet.
+            CourseError: the assignment has not been generated yet.
         """
-        path = self.course.root / self.course.release / self.name / f"{notebook}.ipynb"
+        path = self.release_folder / f"{notebook}.ipynb"
         if not path.exists():
             raise CourseError(
                 f"{path} does not exist: run `nbgrader generate_assignment {self.name} --force` first"
@@ -70,19 +79,17 @@ class Assignment:
         return read_notebook(path)
 
     def released_names(self) -> list[str]:
-        return sorted(
-            path.stem for path in (self.course.root / self.course.release / self.name).glob("*.ipynb")
-        )
+        return sorted(path.stem for path in self.release_folder.glob("*.ipynb"))
 
     def notebook_of(self, grade_id: str) -> Path:
-        """The source notebook that holds the cell `grade_id`.
+        """The source notebook that has the cell `grade_id`.
 
         Raises:
-            CourseError: no notebook of the assignment has it.
+            CourseError: none of the assignment's notebooks has it.
         """
         for name, grade_ids in self._grade_ids.items():
             if grade_id in grade_ids:
-                return self.course.root / self.course.source / self.name / f"{name}.ipynb"
+                return self.source_folder / f"{name}.ipynb"
         raise CourseError(
             f"{self.checks / grade_id}.py belongs to no cell: "
             f"no notebook of {self.course.source}/{self.name} has a cell with grade_id `{grade_id}`"
@@ -94,21 +101,21 @@ class Assignment:
     @cached_property
     def _grade_ids(self) -> dict[str, set[str]]:
         return {
-            path.stem: {grade_id(cell) for cell in read_notebook(path).cells}
+            path.stem: {name for cell in read_notebook(path).cells if (name := grade_id(cell))}
             for path in self.source_notebooks()
         }
 
 
 def refuse_pattern(root: Path) -> None:
-    """Raise CourseError if nbgrader would take the path of a course folder for a pattern."""
+    """Raise CourseError if nbgrader would read the path of a course folder as a pattern."""
     if not set("*?[]").isdisjoint(str(root)):
         raise CourseError(
-            f"{root}: nbgrader takes `*`, `?`, `[` and `]` in this path for a pattern; rename the folder"
+            f"{root}: nbgrader reads `*`, `?`, `[` and `]` in this path as a pattern; rename the folder"
         )
 
 
 def read_notebook(path: Path) -> "NotebookNode":
-    """A notebook of the instructor's.
+    """Read one of the instructor's notebooks.
 
     Raises:
         CourseError: the file is damaged.
@@ -116,13 +123,29 @@ def read_notebook(path: Path) -> "NotebookNode":
     import nbformat
 
     try:
-        return nbformat.read(path, as_version=4)
-    except Exception as error:  # whatever a damaged file makes nbformat raise
+        notebook: NotebookNode = nbformat.read(path, as_version=4)
+    except Exception as error:  # a damaged file can make nbformat raise anything
         reason = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
         raise CourseError(f"{path} can't be read as a notebook: restore it ({reason})") from error
+    return notebook
 
 
-def nbgrader_metadata(cell: "NotebookNode") -> dict:
+def blank_copy(source: "NotebookNode") -> "NotebookNode":
+    """A copy of a source notebook without its solutions, as nbgrader releases it."""
+    from nbgrader.preprocessors import ClearSolutions
+
+    blank: NotebookNode
+    blank, _ = ClearSolutions().preprocess(deepcopy(source), {})
+    return blank
+
+
+def without_markers(source: str) -> str:
+    """The source without the comment lines that mark a solution."""
+    return "\n".join(line for line in source.split("\n") if line.strip() not in _MARKERS)
+
+
+def nbgrader_metadata(cell: "NotebookNode") -> dict[str, Any]:
+    """nbgrader's metadata of a cell; empty if there is none."""
     found = cell.metadata.get("nbgrader")
     return found if isinstance(found, dict) else {}
 
@@ -132,31 +155,32 @@ def grade_id(cell: "NotebookNode") -> str | None:
 
 
 def exercise_name(test: str) -> str:
-    """The exercise of a test cell, by its grade_id: what the answer cell is called."""
+    """The exercise, and so the grade_id of the answer cell, that the test cell `test` belongs to."""
     return test.removeprefix(TEST_PREFIX)
 
 
 def is_test_cell(cell: "NotebookNode") -> bool:
-    """A code cell that is graded by checks."""
+    """True for a code cell that is graded by checks."""
     found = nbgrader_metadata(cell)
     return cell.cell_type == "code" and bool(found.get("grade")) and not found.get("solution")
 
 
 def is_demo(cell: "NotebookNode") -> bool:
-    """A cell that only demonstrates, and is skipped when grading."""
+    """True for a demo cell, which is skipped when grading."""
     return DEMO_TAG in cell.metadata.get("tags", [])
 
 
 def is_answer_cell(cell: "NotebookNode") -> bool:
-    """A cell that the student fills in, code or text."""
+    """True for a cell that the student fills in, with code or text."""
     return bool(nbgrader_metadata(cell).get("solution"))
 
 
 def is_locked_cell(cell: "NotebookNode") -> bool:
-    """A cell whose text is the instructor's: nbgrader puts it back as it was released."""
+    """True for a cell whose text is the instructor's: nbgrader restores it to the released version."""
     found = nbgrader_metadata(cell)
     return bool(found) and not found.get("solution") and bool(found.get("grade") or found.get("locked"))
 
 
 def find_cell(notebook: "NotebookNode", name: str) -> "NotebookNode | None":
+    """The cell with grade_id `name`."""
     return next((cell for cell in notebook.cells if grade_id(cell) == name), None)

@@ -1,7 +1,7 @@
-"""`earlier.py`: what an assignment needs of the assignments before it, made from their solution cells.
+"""Makes `earlier.py`: the parts of earlier assignments that an assignment needs, from their solution cells.
 
-A notebook says what it needs: `from earlier import make_padding_mask, PositionalEncoder`. The statements that define
-these names, and what they need in turn, are taken from the source notebooks.
+A notebook imports these parts: `from earlier import make_padding_mask, PositionalEncoder`. The statements that define
+the names are taken from the source notebooks, with everything that they need in turn.
 """
 
 import ast
@@ -15,12 +15,19 @@ from functools import cached_property
 from pathlib import Path
 from types import ModuleType
 
-from coursekit.course import Assignment, Course, CourseError, is_demo, is_test_cell, read_notebook
+from coursekit.course import (
+    Assignment,
+    Course,
+    CourseError,
+    is_demo,
+    is_test_cell,
+    read_notebook,
+    without_markers,
+)
 from coursekit.student.names import defined_names, parse
 
 MODULE = "earlier"
 FILE = f"{MODULE}.py"
-_MARKERS = ("### BEGIN SOLUTION", "### END SOLUTION")
 
 
 def earlier_source(assignment: Assignment) -> str | None:
@@ -43,7 +50,7 @@ def earlier_source(assignment: Assignment) -> str | None:
 
 
 def load_parts(assignment: Assignment, names: Iterable[str]) -> ModuleType:
-    """A module that holds `names` as the solutions of the assignment define them.
+    """A module with `names` as the solutions of the assignment define them.
 
     Raises:
         CourseError: a name is defined nowhere.
@@ -52,8 +59,8 @@ def load_parts(assignment: Assignment, names: Iterable[str]) -> ModuleType:
     for name in names:
         parts.take(assignment, name)
     module = ModuleType(assignment.name)
-    folder = str(assignment.course.root / assignment.course.source / assignment.name)
-    sys.path.insert(0, folder)  # what lies beside the notebook can be imported as the notebook does
+    folder = str(assignment.source_folder)
+    sys.path.insert(0, folder)  # for imports of files next to the notebook
     try:
         exec(compile(parts.text(""), f"<solutions of {assignment.name}>", "exec"), module.__dict__)
     finally:
@@ -62,7 +69,7 @@ def load_parts(assignment: Assignment, names: Iterable[str]) -> ModuleType:
 
 
 def write_earlier(assignment: Assignment) -> Path | None:
-    """Write `earlier.py` beside the source notebook; gives its path, or None where nothing is needed."""
+    """Write `earlier.py` next to the source notebook; returns its path, or None if it isn't needed."""
     source = earlier_source(assignment)
     if source is None:
         return None
@@ -73,12 +80,12 @@ def write_earlier(assignment: Assignment) -> Path | None:
 
 @dataclass
 class _Parts:
-    """Statements gathered from the notebooks of a course, with everything that they need."""
+    """Statements taken from the notebooks of a course, with everything that they need."""
 
     course: Course
-    #: by (assignment, cell, line), which is the order in which they run
+    #: by (assignment, cell, line), the order in which they run
     statements: dict[tuple[str, int, int], str] = field(default_factory=dict)
-    imports: dict[str, ast.stmt] = field(default_factory=dict)
+    imports: dict[str, ast.Import | ast.ImportFrom] = field(default_factory=dict)
     origin: dict[str, str] = field(default_factory=dict)
 
     def take_from_before(self, assignment: Assignment, name: str) -> None:
@@ -114,15 +121,14 @@ class _Parts:
     def _take_statement(self, assignment: Assignment, cell: "_Cell", statement: ast.stmt, name: str) -> None:
         if isinstance(statement, ast.Import | ast.ImportFrom):
             alias = next(a for a in statement.names if (a.asname or a.name).split(".")[0] == name)
-            kind = type(statement)
             own = (
-                kind(names=[alias])
-                if kind is ast.Import
-                else kind(statement.module, [alias], statement.level)
+                ast.Import([alias])
+                if isinstance(statement, ast.Import)
+                else ast.ImportFrom(statement.module, [alias], statement.level)
             )
             if ast.unparse(self.imports.setdefault(name, own)) != ast.unparse(own):
                 raise CourseError(
-                    f"{assignment.name} imports `{name}` from elsewhere than an assignment before it"
+                    f"{assignment.name} imports `{name}` from another place than an earlier assignment"
                 )
             return
         key = (assignment.name, cell.index, statement.lineno)
@@ -149,7 +155,7 @@ class _Cell:
         return parse(self.source) or ast.Module([], [])
 
     def imported_from(self, module: str) -> dict[str, str]:
-        """Names that the cell imports from a module, and what they are called there."""
+        """The names that the cell imports from a module, and what they are called there."""
         return {
             alias.asname or alias.name: alias.name
             for statement in self.tree.body
@@ -169,11 +175,11 @@ class _Cell:
         decorators = getattr(statement, "decorator_list", [])
         first = min([statement.lineno, *(decorator.lineno for decorator in decorators)])
         lines = self.source.split("\n")[first - 1 : statement.end_lineno]
-        return "\n".join(line for line in lines if line.strip() not in _MARKERS)
+        return without_markers("\n".join(lines))
 
 
 def _cells(assignment: Assignment) -> Iterator[_Cell]:
-    """Code cells that define something for good: no tests, no demonstrations."""
+    """The code cells except for test cells and demo cells."""
     for path in assignment.source_notebooks():
         for index, cell in enumerate(read_notebook(path).cells):
             if cell.cell_type == "code" and not is_test_cell(cell) and not is_demo(cell):
@@ -181,7 +187,7 @@ def _cells(assignment: Assignment) -> Iterator[_Cell]:
 
 
 def _outer_names(source: str) -> set[str]:
-    """Names that a piece of source looks up outside of itself."""
+    """Names that a piece of source uses but does not define."""
 
     def used(table: symtable.SymbolTable) -> Iterator[str]:
         for symbol in table.get_symbols():
@@ -196,11 +202,11 @@ def _outer_names(source: str) -> set[str]:
     return set()
 
 
-def _import_text(imports: Iterable[ast.stmt]) -> str:
-    """Import statements, a name each: the standard library first, `import` before `from`."""
+def _import_text(imports: Iterable[ast.Import | ast.ImportFrom]) -> str:
+    """Import statements of one name each: the standard library first, `import` before `from`."""
     lines: dict[bool, list[str]] = {True: [], False: []}
     for statement in imports:
-        module = statement.module if isinstance(statement, ast.ImportFrom) else statement.names[0].name
+        module = (isinstance(statement, ast.ImportFrom) and statement.module) or statement.names[0].name
         lines[module.split(".")[0] in sys.stdlib_module_names].append(ast.unparse(statement))
     in_order = [
         sorted(section, key=lambda line: (line.startswith("from"), line)) for section in lines.values()

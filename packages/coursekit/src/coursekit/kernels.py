@@ -1,4 +1,7 @@
-"""The kernels that submissions run in: which there are, and whether one is installed."""
+"""The kernels that submissions can run in.
+
+Separate from `coursekit.student`, since the command line needs these names before it imports anything large.
+"""
 
 from functools import cache
 
@@ -7,7 +10,7 @@ from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
 from coursekit.course import CourseError
 from sandbox_kernel import COLD, LIMITED, SANDBOX
 
-#: values of the option --sandbox
+#: values of `--sandbox`
 BUBBLEWRAP, NONE = "bubblewrap", "none"
 KERNELS = {BUBBLEWRAP: SANDBOX, NONE: LIMITED}
 __all__ = ["BUBBLEWRAP", "COLD", "KERNELS", "LIMITED", "NONE", "SANDBOX", "require_kernel"]
@@ -15,7 +18,7 @@ __all__ = ["BUBBLEWRAP", "COLD", "KERNELS", "LIMITED", "NONE", "SANDBOX", "requi
 
 @cache
 def require_kernel(name: str) -> None:
-    """Raise CourseError if there is no kernelspec of that name."""
+    """Raise CourseError if the kernel `name` is not installed."""
     try:
         KernelSpecManager().get_kernel_spec(name)
     except NoSuchKernel:

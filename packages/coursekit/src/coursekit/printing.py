@@ -1,6 +1,7 @@
-"""Text from strangers (names of students, folders and files) for a terminal, a page or a spreadsheet."""
+"""Makes untrusted text, such as names of students and files, safe for a terminal, a page or a spreadsheet."""
 
 import re
+from collections.abc import Iterable
 from typing import TypeVar
 from unicodedata import category
 
@@ -9,18 +10,18 @@ _UNPRINTABLE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 #: the zero-width joiners, which Persian and Indic names and some emoji need
 _JOINERS = "\u200c\u200d"
 _LONGEST = 200
-#: what a spreadsheet takes for the beginning of a formula, also in the wide forms of East Asian keyboards
+#: what begins a formula in a spreadsheet, including the wide forms of East Asian keyboards
 _FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
-#: characters of the message of a student's exception that anybody is shown: it may hold a check's hidden inputs
+#: characters of the message of a student's exception that are shown: it may have a check's hidden inputs in it
 MAX_MESSAGE = 200
 _Cell = TypeVar("_Cell")
 
 
 def printable(text: str, limit: int | None = _LONGEST) -> str:
-    """The text in one line, cut to `limit` characters, with everything that isn't printable as an escape.
+    """The text in one line, cut to `limit` characters, with escapes for everything that isn't printable.
 
-    An escape sequence becomes the visible `\\x1b`, a byte of a name that isn't UTF-8 becomes `\\xe9`.
+    An escape character becomes a visible `\\x1b`, a byte of a name that isn't UTF-8 becomes `\\xe9`.
     """
     cut = limit is not None and len(text) > limit
     shown = text[:limit] if cut else text
@@ -30,12 +31,12 @@ def printable(text: str, limit: int | None = _LONGEST) -> str:
 
 
 def shortened(text: str, limit: int = MAX_MESSAGE) -> str:
-    """The beginning of a text that is longer than `limit`."""
+    """The text, cut to `limit` characters."""
     return text if len(text) <= limit else f"{text[:limit]}…"
 
 
 def defused(cell: _Cell) -> _Cell | str:
-    """A cell of a CSV file that no spreadsheet takes for a formula; whatever isn't text stays as it is."""
+    """The cell of a CSV file, changed if a spreadsheet would take it for a formula."""
     if not isinstance(cell, str):
         return cell
     begins = cell.lstrip(" \u00a0\u3000\ufeff").startswith((*_FORMULA, "\t", "\r", "\n"))
@@ -43,10 +44,15 @@ def defused(cell: _Cell) -> _Cell | str:
     return f"'{shown}" if begins and not _NUMBER.fullmatch(cell) else shown
 
 
+def listed(names: Iterable[str]) -> str:
+    """Names in backticks, with commas between them."""
+    return ", ".join(f"`{name}`" for name in names)
+
+
 def _visible(character: str) -> str:
     if category(character) not in _UNPRINTABLE or character in _JOINERS:
         return character
     code = ord(character)
-    if 0xDC80 <= code <= 0xDCFF:  # how Python reads a byte that is not UTF-8
+    if 0xDC80 <= code <= 0xDCFF:  # Python's stand-in for a byte that is not UTF-8
         code -= 0xDC00
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

@@ -23,7 +23,7 @@ from coursekit.checks.results import ExerciseResult, Status, SubmissionResult
 from coursekit.checks.run import Graded, check_files
 from coursekit.checks.variants import mistakes_of
 from coursekit.course import Assignment, grade_id
-from coursekit.student.runner import Limits
+from coursekit.student.limits import Limits
 
 FOLDER = ".coursekit"
 _VERSIONS_OF = ("torch", "numpy", "ipykernel", "pytest")

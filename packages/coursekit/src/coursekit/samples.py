@@ -1,4 +1,4 @@
-"""A sample class: submissions of every kind that a grader meets, for `make demo` and the tests."""
+"""A sample class: submissions of every kind that a grader has to handle, for `make demo` and the tests."""
 
 import json
 import shutil
@@ -15,27 +15,28 @@ from coursekit.checks.run import points_of
 from coursekit.checks.variants import Variant, alternatives_of, mistakes_of
 from coursekit.course import (
     Assignment,
+    CourseError,
     exercise_name,
     find_cell,
     grade_id,
     is_answer_cell,
     is_test_cell,
     read_notebook,
+    without_markers,
 )
 from coursekit.student.names import defined_names
 
-_MARKERS = ("### BEGIN SOLUTION", "### END SOLUTION")
-_TEXT_ANSWER = "A short answer of the sample student's, to be graded by hand."
+_TEXT_ANSWER = "A short answer by the sample student, for manual grading."
 
 Change = Callable[[NotebookNode, str], None]
-Writer = Callable[[Path, NotebookNode], None]
+Writer = Callable[[Path, NotebookNode], object]
 
 
 @dataclass(frozen=True)
 class Sample:
-    """One student of the sample class, named after what is the matter with the submission.
+    """One student of the sample class, named after what is odd about the submission.
 
-    `full` says whether the hidden checks give full marks in spite of it.
+    `full` is true if the hidden checks give it all points nevertheless.
     """
 
     student: str
@@ -48,7 +49,7 @@ class Sample:
 
 
 def solved(assignment: Assignment, name: str) -> NotebookNode:
-    """The released notebook `name` as a student hands it in who has everything right."""
+    """The released notebook `name` with a right answer in every answer cell."""
     notebook = deepcopy(assignment.released(name))
     source = read_notebook(next(p for p in assignment.source_notebooks() if p.stem == name))
     _fill(notebook, source)
@@ -56,7 +57,7 @@ def solved(assignment: Assignment, name: str) -> NotebookNode:
 
 
 def write_class(assignment: Assignment, submitted: Path, samples: list[Sample]) -> None:
-    """Write samples of one assignment below `submitted`, in place of what they left there before."""
+    """Write samples of one assignment below `submitted`, and remove earlier ones."""
     (name,) = assignment.released_names()
     source = read_notebook(assignment.source_notebooks()[0])
     main = _main_cell(source)
@@ -69,61 +70,66 @@ def write_class(assignment: Assignment, submitted: Path, samples: list[Sample]) 
             _fill(notebook, sample.variant.apply(source) if sample.variant else source)
         if sample.change:
             sample.change(notebook, main)
-        write = sample.write or (lambda path, notebook: nbformat.write(notebook, path))
+        write = sample.write or _write_notebook
         write(folder / f"{name}.ipynb", notebook)
 
 
 def ordinary_class(assignment: Assignment) -> Iterator[Sample]:
-    """All right, all blank, and the first known mistake and other right answer in the exercise worth most."""
+    """A right and a blank notebook, and the first mistake and alternative of the exercise with the most points."""
     yield Sample("right", full=True)
     yield Sample("blank", answered=False)
     main = _main_cell(read_notebook(assignment.source_notebooks()[0]))
-    for kind, full, variants in [
-        ("mistake", False, mistakes_of(assignment)),
-        ("alternative", True, alternatives_of(assignment)),
-    ]:
-        variant = next((variant for variant in variants if variant.cell == main), None)
-        if variant:
-            yield Sample(kind, full=full, variant=variant)
+    mistakes = [mistake for mistake in mistakes_of(assignment) if mistake.cell == main]
+    alternatives = [alternative for alternative in alternatives_of(assignment) if alternative.cell == main]
+    yield from [Sample("mistake", variant=mistake) for mistake in mistakes[:1]]
+    yield from [Sample("alternative", full=True, variant=alternative) for alternative in alternatives[:1]]
 
 
 def _fill(notebook: NotebookNode, source: NotebookNode) -> None:
     for cell in notebook.cells:
         if is_answer_cell(cell):
-            answer = find_cell(source, grade_id(cell)).source
-            lines = [line for line in answer.split("\n") if line.strip() not in _MARKERS]
-            cell.source = "\n".join(lines) if cell.cell_type == "code" else _TEXT_ANSWER
+            answer = _cell_named(source, grade_id(cell) or "").source
+            cell.source = without_markers(answer) if cell.cell_type == "code" else _TEXT_ANSWER
 
 
 def _main_cell(source: NotebookNode) -> str:
-    """The answer cell that is worth most."""
+    """The answer cell with the most points."""
     points = points_of(source)
-    return exercise_name(max(points, key=points.get))
+    return exercise_name(max(points, key=lambda name: points[name]))
+
+
+def _cell_named(notebook: NotebookNode, name: str) -> NotebookNode:
+    cell = find_cell(notebook, name)
+    if cell is None:
+        raise CourseError(f"the notebook has no cell with grade_id `{name}`")
+    return cell
 
 
 def _main_name(notebook: NotebookNode, main: str) -> str:
-    source = find_cell(notebook, main).source
+    source = _cell_named(notebook, main).source
     return next(name for name in sorted(defined_names(source)) if not name.startswith("_"))
 
 
-def _prepend(text: str) -> Change:
+def _around(above: str, below: str = "") -> Change:
+    """Add code above and below the main answer."""
+
     def change(notebook: NotebookNode, main: str) -> None:
-        cell = find_cell(notebook, main)
-        cell.source = f"{text}\n{cell.source}"
+        cell = _cell_named(notebook, main)
+        cell.source = f"{above}{cell.source}{below}"
 
     return change
+
+
+def _prepend(text: str) -> Change:
+    return _around(f"{text}\n")
 
 
 def _append(text: str) -> Change:
-    def change(notebook: NotebookNode, main: str) -> None:
-        cell = find_cell(notebook, main)
-        cell.source = f"{cell.source}\n\n\n{text}"
-
-    return change
+    return _around("", f"\n\n\n{text}")
 
 
 def _body(*lines: str) -> Change:
-    """The main function or class, replaced by a function with these lines."""
+    """Replace the main function or class by a function with these lines."""
 
     def change(notebook: NotebookNode, main: str) -> None:
         name = _main_name(notebook, main)
@@ -192,6 +198,10 @@ def _write_text(text: str) -> Writer:
     return lambda path, notebook: path.write_text(text)
 
 
+def _write_notebook(path: Path, notebook: NotebookNode) -> None:
+    nbformat.write(notebook, path)
+
+
 def _write_truncated(path: Path, notebook: NotebookNode) -> None:
     text = nbformat.writes(notebook)
     path.write_text(text[: len(text) // 2])
@@ -212,7 +222,7 @@ def _write_notes_only(path: Path, notebook: NotebookNode) -> None:
     path.with_name("notes.txt").write_text("I could not finish in time.")
 
 
-#: Students whose submissions are odd in some way, whatever the assignment is.
+#: students with odd submissions, for any assignment
 ODD_CLASS = [
     Sample("syntax-error", Status.PARTLY_GRADED, change=_append("def broken(:")),
     Sample("exception", change=_body("raise ValueError('this does not work yet')")),

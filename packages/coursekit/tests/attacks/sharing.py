@@ -15,7 +15,7 @@ from nbformat import v4
 
 from attacks.attack import NBGRADER, NONE, Attack
 from attacks.course import KERNELS
-from coursekit.student.runner import Limits
+from coursekit.student.limits import Limits
 from coursekit.student.session import Session
 from sandbox_kernel import users
 
@@ -135,7 +135,7 @@ def _session(mode: str, source: str) -> Iterator[Session]:
 
 
 def _pid(session: Session) -> int:
-    provisioner = session._runner.km.provisioner
+    provisioner = session._kernel.provisioner
     return getattr(getattr(provisioner, "process", None), "pid", None) or provisioner._started.pid
 
 

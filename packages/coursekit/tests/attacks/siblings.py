@@ -13,7 +13,7 @@ from nbformat import v4
 
 from attacks.attack import NBGRADER, NONE, Attack
 from attacks.course import KERNELS
-from coursekit.student.runner import Limits
+from coursekit.student.limits import Limits
 from coursekit.student.session import Session
 
 # What the other student's kernel holds.
@@ -83,7 +83,7 @@ def _session(mode: str, source: str) -> Iterator[Session]:
 def _between(way: str, course: Any, mode: str) -> str:
     word = course.mark(way)
     with _session(mode, _VICTIM.replace("@WORD@", word)) as victim:
-        provisioner = victim._runner.km.provisioner
+        provisioner = victim._kernel.provisioner
         pid = getattr(getattr(provisioner, "process", None), "pid", None) or provisioner._started.pid
         try:
             source = (_ATTEMPT + _WAYS[way]).replace("@WORD@", word).replace("@PID@", str(pid))

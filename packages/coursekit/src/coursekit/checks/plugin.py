@@ -20,13 +20,12 @@ from coursekit.checks.results import CheckResult, ExerciseResult
 from coursekit.checks.variants import mistakes_of
 from coursekit.checks.verdict import explain
 from coursekit.checks.wrong import wrong_answer
-from coursekit.course import Assignment, Course, CourseError, exercise_name, read_notebook
+from coursekit.course import Assignment, Course, CourseError, blank_copy, exercise_name, read_notebook
 from coursekit.kernels import BUBBLEWRAP, KERNELS, LIMITED
 from coursekit.printing import shortened
-from coursekit.student.blank import blank_copy
+from coursekit.student.notebook_file import read_submitted
 from coursekit.student.proxy import Student
-from coursekit.student.reading import read
-from coursekit.student.repair import repair
+from coursekit.student.restore import restore_notebook
 from coursekit.student.session import Session
 from coursekit.student.submission import Submission
 
@@ -219,11 +218,11 @@ def _start_run(key: tuple[Path, str], config: pytest.Config) -> CheckRun:
     else:
         if len(assignment.source_notebooks()) > 1 and path.stem != name:
             raise CourseError(f"--submission {path}: name one check file of the notebook `{path.stem}`")
-        handed = read(path)
+        handed = read_submitted(path)
         if handed.notebook is None:
             raise CourseError(handed.problem)
         released = assignment.released(name)
-        submission = Submission(repair(handed.notebook, released)[0], released)
+        submission = Submission(restore_notebook(handed.notebook, released)[0], released)
     # the instructor's own code needs no sandbox
     kernel = KERNELS[config.getoption("--sandbox")] if path else LIMITED
     session = Session(deepcopy(submission.notebook), kernel_name=kernel, files=assignment.handed_out())

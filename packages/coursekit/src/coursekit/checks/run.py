@@ -17,7 +17,9 @@ from coursekit.checks.results import SubmissionResult
 from coursekit.checks.verdict import status_of
 from coursekit.course import Assignment, CourseError, grade_id, is_test_cell, nbgrader_metadata
 from coursekit.kernels import SANDBOX
-from coursekit.student.session import CellRun, Limits, Session
+from coursekit.student.limits import Limits
+from coursekit.student.runner import CellRun
+from coursekit.student.session import Session
 from coursekit.student.submission import Submission
 
 _UNUSED = (
@@ -220,4 +222,4 @@ def _is_worth_telling(submission: Submission, run: CellRun) -> bool:
 
 
 def _cell_line(submission: Submission, run: CellRun) -> str:
-    return f"The cell `{submission.label(run.index)}` {run.told}."
+    return f"The cell `{submission.label(run.index)}` {run.description}."

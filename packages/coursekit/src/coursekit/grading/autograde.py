@@ -16,8 +16,8 @@ from coursekit.nbgrader_plugin.bind import require_bound
 from coursekit.nbgrader_plugin.converters import reason_of
 from coursekit.nbgrader_plugin.run import RunChecks
 from coursekit.result_cache import CachedResult, CacheKey, GradingJob, ResultCache
-from coursekit.student.reading import read
-from coursekit.student.repair import repair
+from coursekit.student.notebook_file import read_submitted
+from coursekit.student.restore import restore_notebook
 from coursekit.workers import Workers
 
 
@@ -176,9 +176,9 @@ class ClassRun:
     def _read(self, student: str) -> Iterator[NotebookRun]:
         folder = self._course.submitted(student, self.assignment.name)
         for name, released in self._released.items():
-            handed_in = read(folder / f"{name}.ipynb")
+            handed_in = read_submitted(folder / f"{name}.ipynb")
             if handed_in.notebook is not None:
-                content, _ = repair(handed_in.notebook, released)
+                content, _ = restore_notebook(handed_in.notebook, released)
                 job = GradingJob(self.assignment, name, content, released, self._limits, self._kernel_name)
                 cached = CachedResult() if self._fresh else self._cache.find(self.assignment.name, job.key)
                 cached = CachedResult() if self._force and cached.stopped else cached

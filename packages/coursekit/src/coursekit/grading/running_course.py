@@ -22,7 +22,7 @@ from coursekit.course import Assignment, Course, CourseError
 from coursekit.nbgrader_plugin.folders import beside_of, handed_in, rename_students, usable_name
 from coursekit.nbgrader_plugin.run import RESULT, RunChecks
 from coursekit.result_cache import FOLDER
-from coursekit.student.beside import time_handed_in
+from coursekit.student.extra_files import time_handed_in
 
 if TYPE_CHECKING:  # it imports all of nbgrader's commands
     from nbgrader.apps import NbGrader

@@ -9,8 +9,7 @@ import nbformat
 from coursekit.attempt import Attempt, attempt
 from coursekit.course import Assignment
 from coursekit.result_cache import CacheKey, GradingJob
-from coursekit.student.runner import Limits
-from coursekit.student.session import longest_seconds
+from coursekit.student.limits import Limits
 from coursekit.workers import Workers
 
 #: wall time on top of the submission's own limit after which a worker counts as hung
@@ -56,4 +55,4 @@ def local_workers(assignment: Assignment, count: int) -> Workers[Task, Attempt]:
 
 
 def _longest_seconds(task: Task) -> float:
-    return longest_seconds(task.limits) + _SPARE_SECONDS
+    return task.limits.longest_seconds + _SPARE_SECONDS

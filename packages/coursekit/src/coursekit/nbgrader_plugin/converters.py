@@ -17,7 +17,7 @@ from nbgrader.converters.base import BaseConverter
 
 from coursekit.nbgrader_plugin.folders import beside_of, rename_students
 from coursekit.printing import printable
-from coursekit.student.beside import StuckError
+from coursekit.student.extra_files import StuckError
 
 
 def find_folders(converter: BaseConverter, step: str) -> None:

@@ -11,7 +11,7 @@ from traitlets.config import Config
 
 from coursekit.course import Course
 from coursekit.printing import printable
-from coursekit.student.beside import Beside, HandedOut
+from coursekit.student.extra_files import ExtraFiles, HandedOut
 
 
 def course_of(config: Config) -> Course:
@@ -20,10 +20,10 @@ def course_of(config: Config) -> Course:
     return Course(Path.cwd(), folders.source_directory, folders.release_directory)
 
 
-def beside_of(folders: CourseDirectory, folder: Path, assignment: str) -> Beside:
+def beside_of(folders: CourseDirectory, folder: Path, assignment: str) -> ExtraFiles:
     """What lies beside the notebooks in a submission folder."""
     source = Path(folders.format_path(folders.source_directory, ".", assignment))
-    return Beside.in_course(Path(folders.root), folder, HandedOut.of(source))
+    return ExtraFiles.in_course(Path(folders.root), folder, HandedOut.of(source))
 
 
 def handed_in(folders: CourseDirectory, assignment: str = "*") -> list[str]:

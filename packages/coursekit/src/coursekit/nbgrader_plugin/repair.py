@@ -10,8 +10,8 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 from coursekit.checks.results import Status, SubmissionResult
 from coursekit.course import CourseError
 from coursekit.nbgrader_plugin.folders import course_of, stop
-from coursekit.student.reading import read
-from coursekit.student.repair import repair
+from coursekit.student.notebook_file import read_submitted
+from coursekit.student.restore import restore_notebook
 
 #: what reading and repairing found, for the next step
 FOUND = "coursekit_found"
@@ -31,14 +31,14 @@ class RepairCells(NbGraderPreprocessor):
         except CourseError as error:
             stop(self.log, str(error))
         place = resources["metadata"]
-        handed = read(Path(place["path"], f"{place['name']}.ipynb"))
+        handed = read_submitted(Path(place["path"], f"{place['name']}.ipynb"))
         beside = place["set_aside"]
         if handed.notebook is None:
             self.log.warning("%s: %s", names["student"], handed.problem)
             status = Status.MISSING if handed.missing else Status.UNREADABLE
             notebook, kept = deepcopy(released), SubmissionResult(status, notes=[handed.problem, *beside])
         else:
-            notebook, notes = repair(handed.notebook, released)
+            notebook, notes = restore_notebook(handed.notebook, released)
             kept = SubmissionResult(Status.UNGRADED, notes=handed.notes + notes + beside)
             for note in kept.notes:
                 self.log.warning("%s: %s", names["student"], note)

@@ -18,7 +18,7 @@ from coursekit.nbgrader_plugin.repair import FOUND
 from coursekit.nbgrader_plugin.verdict import verdict_output
 from coursekit.printing import printable
 from coursekit.result_cache import GradingJob, ResultCache
-from coursekit.student.runner import Limits
+from coursekit.student.limits import Limits
 
 #: what is left for second tries in this process, by course and assignment
 _budgets: dict[tuple[Path, str], RepeatBudget] = {}
@@ -34,10 +34,14 @@ class RunChecks(Execute):
     """
 
     call_timeout = Float(
-        5, min=0.1, help="seconds of processor time that one call of a student's function may use"
+        Limits.call_seconds,
+        min=0.1,
+        help="seconds of processor time that one call of a student's function may use",
     ).tag(config=True)
     submission_timeout = Float(
-        600, min=1, help="seconds of processor time that a whole notebook with its checks may use"
+        Limits.submission_seconds,
+        min=1,
+        help="seconds of processor time that a whole notebook with its checks may use",
     ).tag(config=True)
     repeat_budget = Float(
         REPEAT_BUDGET,
@@ -49,7 +53,9 @@ class RunChecks(Execute):
         help="statements that are run in every kernel before the notebook, once in the server of warm ones; for "
         "what the course's code imports only when it is used, such as `import torch._dynamo`",
     ).tag(config=True)
-    memory_limit = Integer(2048, min=512, help="MiB of memory that a student kernel may use").tag(config=True)
+    memory_limit = Integer(Limits.memory, min=512, help="MiB of memory that a student kernel may use").tag(
+        config=True
+    )
     student_kernel = Unicode(SANDBOX, help="kernelspec in which submissions run").tag(config=True)
     fresh = Bool(False, help="don't use the result cache").tag(config=True)
 
@@ -62,7 +68,7 @@ class RunChecks(Execute):
     @property
     def limits(self) -> Limits:
         return Limits(
-            self.timeout or 30,
+            self.timeout or Limits.cell_seconds,
             self.call_timeout,
             submission_seconds=self.submission_timeout,
             memory=self.memory_limit,

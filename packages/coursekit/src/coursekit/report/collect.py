@@ -9,7 +9,7 @@ from coursekit.checks.results import CheckResult, Status
 from coursekit.course import Assignment, exercise_name
 from coursekit.grading.running_course import RunningCourse
 from coursekit.report.table import NOT_AUTOGRADED, ClassTable, Row, class_table
-from coursekit.student.beside import time_handed_in
+from coursekit.student.extra_files import time_handed_in
 
 
 @dataclass(frozen=True)

@@ -1,1 +1,1 @@
-"""A submission: reading, repairing and running it, and the proxy that checks talk to."""
+"""A submission: reading, restoring and running it, and the proxy that checks talk to."""

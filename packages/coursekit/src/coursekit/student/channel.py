@@ -1,30 +1,30 @@
-"""The way to the agent in one kernel: requests and replies on a unix socket beside the kernel's own.
+"""Requests to the agent in one kernel, and its replies, on a unix socket next to the kernel's own.
 
-Jupyter's messages would do, but each costs milliseconds on both sides, and a check makes many calls.
+Jupyter's messages would work, but each costs milliseconds on both sides, and a check makes many calls.
 """
 
 import inspect
 import socket
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from queue import Empty
 
-from jupyter_client.asynchronous import AsyncKernelClient
+from jupyter_client.asynchronous.client import AsyncKernelClient
 from jupyter_client.manager import AsyncKernelManager
-from jupyter_core.utils import ensure_async, run_sync
+from jupyter_core.utils import run_sync
 
 from coursekit import agent, guard, messages
 from coursekit.course import CourseError
-from coursekit.student.stopwatch import Stopwatch
+from coursekit.student.limits import Stopwatch
 
-#: what code that was interrupted may use of its time to end
+#: CPU time that interrupted code has to end
 GRACE_SECONDS = 2.0
 _POLL_SECONDS = 0.1
 _SOCKET = "agent"
 
 
 class KernelGone(Exception):
-    """The kernel process has ended, or has closed the way to it."""
+    """The kernel process has ended, or has closed the connection."""
 
 
 class Unresponsive(Exception):
@@ -32,23 +32,23 @@ class Unresponsive(Exception):
 
 
 class Channel:
-    """Puts requests to the agent of one kernel, one at a time."""
+    """Sends requests to the agent of one kernel, one at a time."""
 
     def __init__(self, manager: AsyncKernelManager, client: AsyncKernelClient) -> None:
         self._manager = manager
         self._client = client
-        self._connection: socket.socket | None = None
+        self._connection = socket.socket(socket.AF_UNIX)
         self._serving = ""
         self._number = 0
 
     def open(self, seconds: float, preload: Sequence[str] = ()) -> None:
-        """Bring the agent into the kernel and connect to it.
+        """Start the agent in the kernel and connect to it.
 
-        Later, when the student's code has run, something else could be found at the path of the socket.
+        To be called before the student's code runs, which could replace the socket.
 
         Args:
             seconds: wall time that each step may take.
-            preload: statements to run first, which cost nothing where the kernel's server has run them.
+            preload: statements to run first; they cost nothing if the server of warm kernels has run them.
 
         Raises:
             CourseError: one of the statements raised.
@@ -58,22 +58,21 @@ class Channel:
             if error:
                 raise CourseError(f"c.RunChecks.preload: `{statement}` stops with {error}")
         run_sync(self.execute)(_BOOTSTRAP, seconds)
-        self._connection = socket.socket(socket.AF_UNIX)
         self._connection.connect(f"{self._manager.ip}-{_SOCKET}")
 
     async def execute(self, source: str, seconds: float) -> str:
-        """Run trusted code in the notebook's namespace; returns the error it stopped with, or nothing."""
+        """Run trusted code in the notebook's namespace and return its error, or an empty string."""
         identifier = self._client.execute(source, silent=True, store_history=False)
         return await self._wait_for_idle(identifier, seconds)
 
     def ask(self, buffers: list[bytes], watch: Stopwatch) -> list[bytes]:
-        """Put one request and wait for the buffers of the reply. No cell can be run from then on.
+        """Send a request and return the buffers of the reply. No cells can be run until `hang_up`.
 
         Raises:
-            TimeoutError: `watch` ran out; the request was interrupted and the kernel lives on.
-            Unresponsive: no reply in time, and the kernel ignored the interrupt.
+            TimeoutError: the time was over; the request was interrupted, and the kernel is still usable.
+            Unresponsive: the time was over, and the kernel ignored the interrupt.
             KernelGone: the kernel process ended.
-            messages.MessageError: the reply is too large; the kernel is of no more use.
+            messages.MessageError: the reply is too large; the kernel can no longer be used.
         """
         try:
             if not self._serving:
@@ -88,26 +87,24 @@ class Channel:
             raise KernelGone from None
 
     def hang_up(self, seconds: float) -> None:
-        """End the agent's work, so that the kernel can run cells again."""
+        """Stop the agent, so that the kernel can run cells again."""
         if self._serving:
             messages.send(self._connection, 0, [b"", b""])
             run_sync(self._wait_for_idle)(self._serving, seconds)
             self._serving = ""
 
     def close(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+        self._connection.close()
 
     def _send(self, buffers: list[bytes], watch: Stopwatch) -> None:
-        """Put the request on the stream, in pieces if the kernel is slow to take it."""
+        """Send the request, in pieces if the kernel is slow to read it."""
         left = memoryview(messages.packed(self._number, buffers))
         self._connection.settimeout(_POLL_SECONDS)
         while left:
             try:
                 left = left[self._connection.send(left) :]
             except TimeoutError:
-                if watch.over():  # half a request is on its way, so no other can follow
+                if watch.is_over():  # a request that was sent in part can't be followed by another
                     raise Unresponsive from None
 
     def _reply(self, watch: Stopwatch) -> list[bytes]:
@@ -118,47 +115,41 @@ class Channel:
                 try:
                     return self._connection.recv(count)
                 except TimeoutError:
-                    if watch.over():
+                    if watch.is_over():
                         raise
 
-        while True:  # replies that come too late are passed over
+        while True:  # skips the late replies to earlier requests
             number, buffers = messages.receive(recv)
             if number == self._number:
                 return buffers
 
     async def _interrupt(self, watch: Stopwatch) -> None:
-        await ensure_async(self._manager.interrupt_kernel())
+        await self._manager.interrupt_kernel()
         try:
-            self._reply(watch.again(GRACE_SECONDS))
+            self._reply(watch.follow_up(GRACE_SECONDS))
         except TimeoutError:
             raise Unresponsive from None
         except (OSError, EOFError, messages.MessageError):
             raise KernelGone from None
 
     async def _wait_for_idle(self, identifier: str, seconds: float) -> str:
-        error = ""
-        async for reply in self._replies(identifier, seconds):
-            if reply["msg_type"] == "error":
-                error = f"{reply['content'].get('ename')}: {reply['content'].get('evalue')}"
-        return error
-
-    async def _replies(self, identifier: str, seconds: float) -> AsyncIterator[dict]:
-        """What the kernel publishes about one request, until it is idle again."""
-        deadline = time.monotonic() + seconds
-        while True:
-            if time.monotonic() > deadline:
-                raise TimeoutError
+        """Wait until a request has been processed, and return its error, or an empty string."""
+        error, deadline = "", time.monotonic() + seconds
+        while time.monotonic() <= deadline:
             try:
-                reply = await ensure_async(self._client.iopub_channel.get_msg(timeout=_POLL_SECONDS))
+                reply = await self._client.get_iopub_msg(timeout=_POLL_SECONDS)
             except Empty:
-                if not await ensure_async(self._manager.is_alive()):
+                if not await self._manager.is_alive():
                     raise KernelGone from None
                 continue
             if reply["parent_header"].get("msg_id") != identifier:
                 continue
-            yield reply
-            if reply["msg_type"] == "status" and reply["content"].get("execution_state") == "idle":
-                return
+            kind, content = reply["msg_type"], reply["content"]
+            if kind == "error":
+                error = f"{content.get('ename')}: {content.get('evalue')}"
+            elif kind == "status" and content.get("execution_state") == "idle":
+                return error
+        raise TimeoutError
 
 
 _PARTS = (messages, guard, agent)

@@ -1,8 +1,11 @@
-"""Putting together what a student wrote in other cells than the answer cells: answers, their helpers, texts."""
+"""Moves what a student wrote in the wrong cells to where it counts: answers, the code they need, texts."""
 
+import builtins
 from collections import defaultdict
-from collections.abc import Iterable
-from typing import Protocol
+from collections.abc import Iterable, Set
+from copy import deepcopy
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
 
 from nbformat import NotebookNode, v4
 
@@ -15,44 +18,85 @@ from coursekit.course import (
     is_locked_cell,
     is_test_cell,
 )
-from coursekit.student.additions import needed_additions, text_added_to
-from coursekit.student.definitions import Definitions, definitions_in, is_code, without_definitions
+from coursekit.printing import listed
+from coursekit.student.names import squeezed
+from coursekit.student.statements import (
+    LONGEST,
+    Definitions,
+    Piece,
+    definitions_in,
+    expected_names,
+    is_code,
+    needed_names,
+    pieces_of,
+    without_definitions,
+)
+
+#: characters of one notebook that are searched for additions
+_BUDGET = 400_000
+_BUILTIN = frozenset(dir(builtins))
 
 
-class Restored(Protocol):
-    """A notebook whose marked cells are all there.
+@dataclass(frozen=True)
+class Edit:
+    """A cell that does not run as the student wrote it, with its submitted and its released source."""
 
-    `present` and `known` are these cells and those that were handed out, by grade_id; `expected` has the names that
-    answers define; `handed_out` has the originals of unmarked cells by the id of the cell object; `edited` holds
-    cells that don't run as the student wrote them, each with what was handed in and what was handed out.
+    cell: NotebookNode
+    submitted: str
+    released: str
+
+
+class Restoration:
+    """A submitted notebook while its `cells` are restored.
+
+    By grade_id: `known` has the released cells, `present` those found so far, `expected` the names that answers have
+    to define. `handed_out` has the released versions of other cells, by the id of the cell object. `edits` are
+    changes to cells that are restored or not run.
     """
 
-    cells: list[NotebookNode]
-    known: dict[str, NotebookNode]
-    expected: dict[str, frozenset[str]]
-    present: dict[str, NotebookNode]
-    notes: list[str]
-    definitions: Definitions
-    as_released: set[str]
-    edited: list[tuple[NotebookNode, str, str]]
-    handed_out: dict[int, NotebookNode]
+    def __init__(self, submitted: NotebookNode, released: NotebookNode) -> None:
+        self.cells: list[NotebookNode] = deepcopy(submitted.cells)
+        self.released = released
+        self.known = {name: cell for cell in released.cells if (name := grade_id(cell))}
+        self.present: dict[str, NotebookNode] = {}
+        self.expected = {
+            name: expected_names(cell) for name, cell in self.known.items() if is_answer_cell(cell)
+        }
+        self.edits: list[Edit] = []
+        self.handed_out: dict[int, NotebookNode] = {}
+        self.notes: list[str] = []
+        self.definitions = Definitions()
 
-    def is_blank(self, name: str, cell: NotebookNode) -> bool: ...
+    def is_blank(self, name: str, cell: NotebookNode) -> bool:
+        source = squeezed(cell.source)
+        return not source or source == squeezed(self.known[name].source)
 
-    def remove(self, unwanted: set[int]) -> None: ...
+    def remove(self, unwanted: set[int]) -> None:
+        self.cells[:] = [cell for cell in self.cells if id(cell) not in unwanted]
+
+
+@dataclass
+class _AddedCell:
+    """A new cell with additions from the cell `origin`; `copied` are the names that answer cells took from it."""
+
+    cell: NotebookNode
+    origin: NotebookNode
+    copied: list[frozenset[str]] = field(default_factory=list)
 
 
 class Gathering:
     """Changes the cells of a restored notebook, and adds to its notes."""
 
-    def __init__(self, work: Restored) -> None:
+    def __init__(self, work: Restoration) -> None:
         self._work = work
-        #: by the id of a cell that holds kept additions: that cell, the one they come from, the names that were copied
-        self._additions: dict[int, tuple[NotebookNode, NotebookNode, list[frozenset[str]]]] = {}
+        self._added: dict[int, _AddedCell] = {}  # by the id of the new cell
+        self._as_released = {
+            squeezed(cell.source) for cell in work.released.cells if cell.cell_type == "code"
+        }
 
     def keep_additions(self) -> None:
-        """Put what answers need of the code that was added to given, test and demo cells into cells above these."""
-        if not self._work.edited:
+        """Put code that answers need, and that was added to given, test or demo cells, into new cells above these."""
+        if not self._work.edits:
             return
         running = [
             cell
@@ -61,25 +105,25 @@ class Gathering:
             and not (is_test_cell(cell) or is_demo(cell))
             and not self._is_unanswered(grade_id(cell))
         ]
-        kept = needed_additions(
-            [(was, released, self._is_of_variables(cell)) for cell, was, released in self._work.edited],
+        sources = needed_additions(
+            [(edit, self._asks_for_variables(edit.cell)) for edit in self._work.edits],
             [cell.source for cell in running if self._is_students_code(cell)],
             frozenset(name for names in self._work.expected.values() for name in names),
             frozenset(name for cell in running for name in self._work.definitions.of(cell.source)),
         )
         above: dict[int, list[NotebookNode]] = defaultdict(list)
-        for (cell, _, _), source in zip(self._work.edited, kept, strict=True):
+        for edit, source in zip(self._work.edits, sources, strict=True):
             if source:
-                added = v4.new_code_cell(source)
-                above[id(cell)].append(added)
-                self._additions[id(added)] = added, cell, []
+                cell = v4.new_code_cell(source)
+                above[id(edit.cell)].append(cell)
+                self._added[id(cell)] = _AddedCell(cell, edit.cell)
         self._work.cells[:] = [one for cell in self._work.cells for one in (*above[id(cell)], cell)]
 
     def gather_answers(self) -> None:
-        """Copy answers that were written into other cells to the cells where they belong.
+        """Copy answers that were written into other cells to their answer cells.
 
-        What defines the expected names says which is which. The cell that nobody answered would otherwise define
-        them again, without an answer.
+        They are recognized by the names that they define. An unanswered cell would otherwise define its names again,
+        without an answer.
         """
         unanswered = [n for n, wanted in self._work.expected.items() if wanted and self._is_unanswered(n)]
         if not unanswered:
@@ -89,7 +133,7 @@ class Gathering:
             for cell in self._work.cells
             if self._is_students_code(cell) and not is_demo(cell)
             for one in self._work.definitions.of(cell.source)
-            if not (grade_id(cell) in unanswered and one in self._work.expected[grade_id(cell)])
+            if not ((name := grade_id(cell)) in unanswered and one in self._work.expected[name or ""])
         }
         for name in unanswered:
             wanted, own = self._work.expected[name], self._work.present[name]
@@ -104,9 +148,9 @@ class Gathering:
             own.source = "\n\n\n".join([rest, *pieces] if rest and not PLACEHOLDER.search(rest) else pieces)
             host = self._work.cells[found[-1]]
             for place in found:
-                if id(self._work.cells[place]) in self._additions:
-                    self._additions[id(self._work.cells[place])][2].append(wanted)
-            if places[id(own)] < found[-1]:  # it may need what that cell defines above the answer
+                if id(self._work.cells[place]) in self._added:
+                    self._added[id(self._work.cells[place])].copied.append(wanted)
+            if places[id(own)] < found[-1]:  # the answer may need what that cell defines above it
                 self._work.cells.insert(found[-1] + 1, own)
                 del self._work.cells[places[id(own)]]
             label = self._label(host, found[-1] + 1)
@@ -115,31 +159,32 @@ class Gathering:
             )
 
     def note_additions(self) -> None:
-        """Leave of the kept additions what no answer cell holds by now, and say so."""
-        for added, _, copied in self._additions.values():
-            added.source = without_definitions(added.source, *copied) if copied else added.source
-        self._work.remove({id(added) for added, _, _ in self._additions.values() if not added.source})
+        """Remove from the new cells what answer cells have by now, and add notes about the rest."""
+        for added in self._added.values():
+            if added.copied:
+                added.cell.source = without_definitions(added.cell.source, *added.copied)
+        self._work.remove({id(added.cell) for added in self._added.values() if not added.cell.source})
         for place, cell in enumerate(self._work.cells):
-            if id(cell) in self._additions:
+            if id(cell) in self._added:
                 names = listed(sorted(self._work.definitions.of(cell.source)))
                 where = self._label(cell, place + 2)
                 self._work.notes.append(
-                    f"What you added to the {where}, {names}, was kept in a cell of its own above it."
+                    f"What you added to the {where}, {names}, was kept in a new cell above it."
                 )
 
     def gather_texts(self) -> None:
-        """Copy text that was written beside an empty written answer into it, so that a person reads it."""
+        """Copy text next to an empty written answer into it, so that a person reads it."""
         for name, original in self._work.known.items():
             own = self._work.present[name]
             if not is_answer_cell(original) or own.cell_type == "code" or not self._work.is_blank(name, own):
                 continue
-            texts = self._texts_beside(own)
+            texts = self._texts_around(own)
             if texts:
                 own.source = "\n\n".join(texts)
-                self._work.notes.append(f"The text beside the answer cell `{name}` was copied into it.")
+                self._work.notes.append(f"The text next to the answer cell `{name}` was copied into it.")
 
-    def _texts_beside(self, own: NotebookNode) -> list[str]:
-        """Texts of the student's between the neighbours that were handed out, and at the end of the upper one."""
+    def _texts_around(self, own: NotebookNode) -> list[str]:
+        """The student's texts between the released cells above and below, and at the end of the one above."""
         place = next(index for index, cell in enumerate(self._work.cells) if cell is own)
         first = last = place
         while first > 0 and self._is_students_own(self._work.cells[first - 1]):
@@ -149,7 +194,9 @@ class Gathering:
         texts = [cell.source for cell in self._work.cells[first : last + 1] if cell.cell_type != "code"]
         above = self._work.cells[first - 1] if first else own
         if above.cell_type != "code" and id(above) in self._work.handed_out:
-            texts.insert(0, text_added_to(above.source, self._work.handed_out[id(above)].source))
+            submitted, released = above.source.strip(), self._work.handed_out[id(above)].source.strip()
+            if released and submitted.startswith(released):
+                texts.insert(0, submitted[len(released) :].strip())
         blank = squeezed(own.source)
         return [text for text in texts if text.strip() and squeezed(text) != blank]
 
@@ -157,22 +204,22 @@ class Gathering:
         return not grade_id(cell) and id(cell) not in self._work.handed_out
 
     def _label(self, cell: NotebookNode, number: int) -> str:
-        """How a note names a cell; additions by the cell that they come from."""
-        if id(cell) in self._additions:
-            cell = self._additions[id(cell)][1]
+        """How a note refers to a cell; a new cell is named after the one that its code comes from."""
+        if id(cell) in self._added:
+            cell = self._added[id(cell)].origin
         what = "test cell" if is_test_cell(cell) else "demo cell" if is_demo(cell) else "cell"
         return f"{what} `{grade_id(cell)}`" if grade_id(cell) else f"{what} number {number}"
 
-    def _is_of_variables(self, cell: NotebookNode) -> bool:
-        """True for the test cell of an unanswered exercise that asks for variables; their names are not known."""
+    def _asks_for_variables(self, cell: NotebookNode) -> bool:
+        """True for the test cell of an unanswered exercise that asks for variables, whose names are not known."""
         name = exercise_name(grade_id(cell) or "")
         source = self._work.known[name].source if name in self._work.expected else ""
         defines = any(text in source for text in ("def ", "class "))
         return is_test_cell(cell) and self._is_unanswered(name) and not defines
 
     def _is_unanswered(self, name: str | None) -> bool:
-        """True for an answer cell that is as it was handed out, still has its placeholder, or holds comments only."""
-        if name not in self._work.expected:
+        """True for an answer cell that is as released, has its placeholder, or has nothing but comments."""
+        if name is None or name not in self._work.expected:
             return False
         source, wanted = self._work.present[name].source, self._work.expected[name]
         return (
@@ -182,16 +229,67 @@ class Gathering:
         )
 
     def _is_students_code(self, cell: NotebookNode) -> bool:
-        return (
-            cell.cell_type == "code"
-            and not is_locked_cell(cell)
-            and squeezed(cell.source) not in self._work.as_released
-        )
+        given = is_locked_cell(cell) or squeezed(cell.source) in self._as_released
+        return cell.cell_type == "code" and not given
 
 
-def squeezed(source: str) -> str:
-    return "\n".join(line.rstrip() for line in source.strip().splitlines() if line.strip())
+def needed_additions(
+    edits: Iterable[tuple[Edit, bool]], sources: Iterable[str], wanted: Set[str], bound: Set[str]
+) -> list[str]:
+    """For each edit, the statements that were added and that the student's code needs to run.
+
+    Args:
+        edits: changed cells, and whether the exercise asks for all that is bound in the cell.
+        sources: the student's code that runs.
+        wanted: names that the exercises ask for.
+        bound: names that are bound without the edited cells.
+    """
+    left, asked = _BUDGET, set(wanted)
+    found: list[list[Piece]] = []
+    for edit, is_answer in edits:
+        affordable = len(edit.submitted) <= min(LONGEST, left)
+        left -= len(edit.submitted) if affordable else 0
+        found.append(_additions(edit) if affordable else [])
+        asked |= {name for one in found[-1] for name in one.binds if is_answer}
+    if not any(found):
+        return ["" for _ in found]
+    missing = asked - bound
+    for source in sources:
+        if len(source) <= min(LONGEST, left):
+            left -= len(source)
+            missing |= needed_names(source) - bound - _BUILTIN
+    needed = _needed([one for additions in found for one in additions], missing, bound | _BUILTIN)
+    return ["\n".join(_with_seeds(additions, needed)) for additions in found]
 
 
-def listed(names: Iterable[str]) -> str:
-    return ", ".join(f"`{name}`" for name in names)
+def _additions(edit: Edit) -> list[Piece]:
+    """The top-level statements of a cell that the released cell does not have."""
+    theirs, ours = pieces_of(edit.submitted), pieces_of(edit.released)
+    matcher = SequenceMatcher(None, [p.shape for p in theirs], [p.shape for p in ours], autojunk=False)
+    return [
+        piece
+        for tag, first, last, _, _ in matcher.get_opcodes()
+        if tag != "equal"
+        for piece in theirs[first:last]
+    ]
+
+
+def _needed(additions: list[Piece], missing: set[str], bound: Set[str]) -> set[int]:
+    needed: set[int] = set()
+    grown = True
+    while grown:
+        grown = False
+        for addition in additions:
+            if id(addition) not in needed and addition.binds & missing:
+                needed.add(id(addition))
+                missing |= addition.needs - bound
+                grown = True
+    return needed
+
+
+def _with_seeds(additions: list[Piece], needed: set[int]) -> list[str]:
+    """The needed statements, and the seeds above the last one, which decide about random numbers."""
+    last = max((place for place, one in enumerate(additions) if id(one) in needed), default=-1)
+    return [
+        one.text for place, one in enumerate(additions) if id(one) in needed or (one.is_seed and place < last)
+    ]

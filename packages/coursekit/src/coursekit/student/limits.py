@@ -1,14 +1,124 @@
-"""How large a notebook that was handed in may be. What goes beyond is refused before it takes memory."""
+"""What a submission may use, and the stopwatch that says when a piece of its code has used up its time.
 
-MAX_FILE_BYTES = 100 * 2**20
-#: brackets and braces of the whole file: each may become an object of Python's
-MAX_BRACKETS = 200_000
-MAX_CELLS = 2_000
-#: parsing code takes a hundred times its length
-MAX_CODE_CHARACTERS = 200_000
-MAX_TEXT_CHARACTERS = 1_000_000
-#: of all cells together
-MAX_CHARACTERS = 4_000_000
-#: for files that only a lenient parser reads, which takes more memory
-MAX_LENIENT_BYTES = 20 * 2**20
-MAX_LENIENT_ITEMS = 400_000
+Time is CPU time of the kernel's processes, so a busy machine costs no student anything.
+"""
+
+import math
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from sandbox_kernel.usage import Usage
+
+#: multiples of the CPU limit that code may spend asleep or waiting, and that may pass in all
+SLEEP_FACTOR, WALL_FACTOR = 2.0, 20.0
+#: the same for a whole submission
+_SUBMISSION_SLEEP_FACTOR, _SUBMISSION_WALL_FACTOR = 1.0, 3.0
+_CORES = os.cpu_count() or 1
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a submission may use, and the statements that are run before its notebook (`preload`).
+
+    Seconds are CPU time, except for `startup_seconds`, which is wall time. A call of a check's helper code, which
+    in turn calls the student's, has `helper_seconds` more. Memory is in MiB, output in characters.
+    """
+
+    cell_seconds: float = 30
+    call_seconds: float = 5
+    helper_seconds: float = 30
+    submission_seconds: float = 600
+    startup_seconds: float = 300
+    memory: int = 2048
+    cell_output: int = 100_000
+    preload: tuple[str, ...] = ()
+
+    @property
+    def longest_seconds(self) -> float:
+        """The wall time that a submission can take, including two starts of its kernel."""
+        return _SUBMISSION_WALL_FACTOR * self.submission_seconds + 2 * self.startup_seconds
+
+
+class Breach(StrEnum):
+    """The limit that was exceeded. Only CPU says something about the code, however busy the machine was."""
+
+    CPU = "cpu"
+    ASLEEP = "asleep"
+    WALL = "wall"
+
+
+class Stopwatch:
+    """Measures one piece of a student's code, from the moment the stopwatch is created.
+
+    Args:
+        usage: what the kernel has used so far; None if it can't be measured, so that `seconds` are wall time.
+        seconds: CPU time.
+        sleep_factor: how many times `seconds` the code may spend neither running nor waiting for a CPU.
+        wall_factor: how many times `seconds` may pass in all.
+    """
+
+    def __init__(
+        self,
+        usage: Callable[[], Usage | None],
+        seconds: float,
+        sleep_factor: float = SLEEP_FACTOR,
+        wall_factor: float = WALL_FACTOR,
+    ) -> None:
+        self._usage = usage
+        self._seconds = seconds
+        self._sleep = sleep_factor * seconds
+        self._wall = wall_factor * seconds
+        self._start = time.monotonic()
+        self._first: tuple[float, Usage | None] | None = None
+        self.breach: Breach | None = None
+
+    @classmethod
+    def of_submission(cls, usage: Callable[[], Usage | None], limits: Limits) -> "Stopwatch":
+        seconds = limits.submission_seconds
+        return cls(usage, seconds, _SUBMISSION_SLEEP_FACTOR, _SUBMISSION_WALL_FACTOR).begin()
+
+    def begin(self) -> "Stopwatch":
+        """Measure the usage now, instead of at the first call of `is_over`, and return the stopwatch."""
+        self._first = time.monotonic(), self._usage()
+        return self
+
+    def is_over(self) -> bool:
+        """Check the time, and set `breach` if a limit has been exceeded."""
+        now = time.monotonic()
+        since, first = self._first or (now, self._usage())
+        self._first = since, first
+        elapsed = now - self._start
+        if elapsed * _CORES < min(self._seconds, self._sleep):
+            return False
+        used = self._usage()
+        if first is None or used is None:
+            self.breach = Breach.WALL if elapsed > self._seconds else None
+        elif used.cpu - first.cpu > self._seconds:
+            self.breach = Breach.CPU
+        elif elapsed > self._wall:
+            self.breach = Breach.WALL
+        elif _slept(now - since, first, used) > self._sleep:
+            self.breach = Breach.ASLEEP
+        return self.breach is not None
+
+    def follow_up(self, seconds: float) -> "Stopwatch":
+        """A new stopwatch for the same kernel."""
+        return Stopwatch(self._usage, seconds)
+
+    @property
+    def reason(self) -> str:
+        """The end of a sentence about the code, once the time is over: "ran past 5 s"."""
+        if self.breach is Breach.ASLEEP:
+            return f"slept or waited for more than {self._sleep:g} s"
+        if self.breach is Breach.WALL and self._first and self._first[1]:
+            return f"took more than {self._wall:g} s in all"
+        return f"ran past {self._seconds:g} s"
+
+
+def _slept(elapsed: float, first: Usage, used: Usage) -> float:
+    if first.queued is None or used.queued is None:
+        return -math.inf  # sleeping and waiting for a CPU look the same
+    return elapsed - (used.cpu - first.cpu) - (used.queued - first.queued)

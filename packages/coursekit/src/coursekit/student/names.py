@@ -1,4 +1,4 @@
-"""What a cell's source defines and uses, found without running it."""
+"""The names that a cell defines and uses, found without running it."""
 
 import ast
 import fnmatch
@@ -8,12 +8,13 @@ from functools import lru_cache
 
 _MAGIC = re.compile(r"^[^\S\n]*[%!?].*$", re.MULTILINE)
 _CELL_MAGIC = re.compile(r"\s*%%.*")
-#: more than this IPython's transformer is not given, since it reads the cell again for every magic
+#: limits for IPython's transformer, which reads the cell again for every magic
 _MOST_TRANSFORMED, _MOST_MAGICS = 20_000, 50
-#: what the notebooks of a course call the parts of torch
+#: the usual names of torch and its parts
 _USUAL = {"torch": "torch", "nn": "torch.nn", "F": "torch.nn.functional"}
-#: names that can run code that isn't in the cell, whether called or only mentioned
+#: names that can run code that isn't in the cell, when they are called
 _CALLS = {"exec", "eval", "compile", "__import__"}
+#: the same, when they are only mentioned
 _ANYWHERE = {
     *("builtins", "__builtins__", "import_module", "attrgetter", "__getattribute__", "__dict__"),
     *("run_cell", "input_transformers_cleanup", "input_transformers_post", "ast_transformers"),
@@ -23,7 +24,7 @@ _BINDING = re.compile(r"^(?:async\s+)?(?:def|class)\s+(\w+)|^(\w+)\s*(?::[^=\n]+
 
 @lru_cache(64)  # a tree takes a hundred times the memory of its source
 def parse(source: str) -> ast.Module | None:
-    """The syntax tree of a cell as IPython runs it; None if it has none. It is kept: do not change it."""
+    """The syntax tree of a cell as IPython runs it; None if it can't be parsed. It is cached, so don't change it."""
     source = _CELL_MAGIC.sub("pass", source, count=1) if _CELL_MAGIC.match(source) else source
     for transform in (str, _as_python, lambda text: _MAGIC.sub("pass", text)):
         try:
@@ -34,10 +35,10 @@ def parse(source: str) -> ast.Module | None:
 
 
 def _as_python(source: str) -> str:
-    """The source with its magics as calls, prompts and indentation removed, as IPython does it.
+    """The source as IPython transforms it: magics become calls, prompts and indentation are removed.
 
     Raises:
-        SyntaxError, ValueError: that can't be done.
+        SyntaxError, ValueError: the source can't be transformed.
     """
     if len(source) > _MOST_TRANSFORMED or len(_MAGIC.findall(source)) > _MOST_MAGICS:
         raise ValueError("too long to be transformed")
@@ -45,13 +46,13 @@ def _as_python(source: str) -> str:
 
     try:
         return TransformerManager().transform_cell(source)
-    except Exception as error:  # its tokenizer has errors of its own
+    except Exception as error:  # the tokenizer raises other types of errors, too
         raise ValueError("not a cell") from error
 
 
 @lru_cache(256)
 def defined_names(source: str) -> frozenset[str]:
-    """Names that the cell binds at top level, also where its syntax is broken."""
+    """Names that the cell binds at top level, even if it has a syntax error."""
     tree = parse(source)
     if tree is None:
         return frozenset(name for pair in _BINDING.findall(source) for name in pair if name)
@@ -72,7 +73,7 @@ def _bound_by(statement: ast.stmt) -> Iterable[str]:
 
 @lru_cache(256)
 def used_names(source: str) -> frozenset[str]:
-    """All names that stand in the cell."""
+    """All names in the cell."""
     tree = parse(source)
     return (
         frozenset(node.id for node in ast.walk(tree) if isinstance(node, ast.Name)) if tree else frozenset()
@@ -81,9 +82,9 @@ def used_names(source: str) -> frozenset[str]:
 
 @lru_cache(256)
 def words(source: str) -> tuple[str, ...]:
-    """Names, attributes, imports, and strings that could be a name, in order; those of torch with their path.
+    """Names, attributes, imports, and strings that could be names, in order; imported ones also with their path.
 
-    The name of a function or class that the cell itself defines is not among them.
+    Without the functions and classes that the cell itself defines.
     """
     tree = parse(source)
     if tree is None:
@@ -94,11 +95,12 @@ def words(source: str) -> tuple[str, ...]:
 
 
 def top_level_words(source: str) -> dict[str, set[str]]:
-    """The `words` and arguments of the top-level statements, by the name that they bind ("" where there is none)."""
+    """The `words` and arguments of the top-level statements, by the name that they bind ("" for none)."""
     found: dict[str, set[str]] = {}
     tree = parse(source)
     for statement in tree.body if tree else ():
-        arguments = {node.arg for node in ast.walk(statement) if isinstance(node, ast.arg | ast.keyword)}
+        nodes = (node for node in ast.walk(statement) if isinstance(node, ast.arg | ast.keyword))
+        arguments = {node.arg for node in nodes if node.arg is not None}
         for name in list(_bound_by(statement)) or [""]:
             found.setdefault(name, set()).update(arguments, _words(statement))
     return found
@@ -115,9 +117,9 @@ def mentions(source: str, patterns: tuple[str, ...]) -> str | None:
 
 @lru_cache(256)
 def roundabout(source: str) -> str | None:
-    """A way to use a name without writing it, such as `exec` or `getattr` with a computed name; None if there is none.
+    """The first way to use a name without writing it, such as `exec` or a computed `getattr`; None if there is none.
 
-    It proves nothing: a person has to look at the cell.
+    This proves nothing: a person has to look at the cell.
     """
     tree = parse(source)
     paths = _paths(tree) if tree else {}
@@ -151,7 +153,7 @@ def _words(tree: ast.AST, own: Set[str] = frozenset()) -> Iterable[str]:
 
 
 def _names_in(text: str | None) -> list[str]:
-    """The parts of a text that is a name, or several with dots between them."""
+    """The parts of a text that is a dotted name."""
     parts = (text or "").split(".")
     return parts if all(part.isidentifier() for part in parts) else []
 
@@ -179,7 +181,7 @@ def _text(node: ast.AST) -> str | None:
 
 
 def _paths(tree: ast.AST) -> dict[str, str]:
-    """Name -> what it is imported from, for the imports in the tree and the usual ones of torch."""
+    """The import path of each name, for the imports in the tree and the usual ones of torch."""
     nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
     return _USUAL | {name: path for node in nodes for name, path in _imported(node).items()}
 
@@ -194,7 +196,7 @@ def _imported(node: ast.Import | ast.ImportFrom) -> dict[str, str]:
 
 
 def _path(node: ast.AST, paths: dict[str, str]) -> str | None:
-    """`torch._C._nn` for the expression that means it; None if it does not begin with an imported name."""
+    """The path of an attribute, like `torch._C._nn`; None if it does not begin with an imported name."""
     parts = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)
@@ -202,3 +204,8 @@ def _path(node: ast.AST, paths: dict[str, str]) -> str | None:
     if not isinstance(node, ast.Name) or node.id not in paths:
         return None
     return ".".join([paths[node.id], *reversed(parts)])
+
+
+def squeezed(source: str) -> str:
+    """The source without blank lines and trailing spaces."""
+    return "\n".join(line.rstrip() for line in source.strip().splitlines() if line.strip())

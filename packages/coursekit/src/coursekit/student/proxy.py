@@ -144,7 +144,7 @@ class Student:
             raise StudentError(f"`{label}` {late} and was stopped.", "timed out") from None
         except KernelDied as died:
             self._culprit = self._submission.defining_cell(label)
-            self._death = f"`{label}` could not finish: {died.reason}."
+            self._death = f"`{label}` could not finish: {died}."
             raise StudentError(self._death, "kernel died") from None
         except MessageError as error:
             raise StudentError(f"What `{label}` gave can't be read: {error}.") from None
@@ -201,7 +201,7 @@ class Student:
         if run.state == "left out":
             return StudentError(run.error, "kernel died")
         kind = run.state if run.state in ("timed out", "kernel died") else "blocked"
-        return StudentError(f"`{name}` is missing, since the cell `{label}` {run.told}.", kind)
+        return StudentError(f"`{name}` is missing, since the cell `{label}` {run.description}.", kind)
 
     def _where(self, lines: list[tuple[int, str]], label: str) -> tuple[int, int, str] | None:
         likely = self._submission.defining_cell(label), self._submission.place_of(self._answer_cell)

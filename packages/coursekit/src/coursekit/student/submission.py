@@ -1,4 +1,4 @@
-"""A submission as the grader sees it: its cells, which are answered, where a name comes from."""
+"""The answers in a submitted notebook: which are blank, and which cells define the names they use."""
 
 import hashlib
 from collections.abc import Iterable, Set
@@ -8,12 +8,11 @@ from nbformat import NotebookNode
 
 from coursekit.course import PLACEHOLDER, find_cell, grade_id, is_demo, is_locked_cell
 from coursekit.student import names
-from coursekit.student.definitions import deleted_names
-from coursekit.student.reach import reached_code
+from coursekit.student.statements import deleted_names, reached_code
 
 
 class Submission:
-    """A repaired notebook (see `coursekit.student.repair`) beside the notebook that was released."""
+    """A restored notebook (see `coursekit.student.restore`), and the released one."""
 
     def __init__(self, notebook: NotebookNode, released: NotebookNode | None = None) -> None:
         self.notebook = notebook
@@ -23,7 +22,7 @@ class Submission:
 
     @property
     def seed(self) -> int:
-        """For the checks that draw their inputs: the same sources give the same inputs."""
+        """A seed for checks that draw their inputs; the same for the same sources."""
         digest = hashlib.sha256("\x00".join(cell.source for cell in self.notebook.cells).encode())
         return int.from_bytes(digest.digest()[:6], "big")
 
@@ -37,8 +36,8 @@ class Submission:
         source = self.source(name).strip()
         if not source:
             return True
-        cell = find_cell(self.released, name) if self.released is not None else None
-        return cell is not None and _squeezed(cell.source) == _squeezed(source)
+        cell = self._released_cell(name)
+        return cell is not None and names.squeezed(cell.source) == names.squeezed(source)
 
     def has_placeholder(self, name: str) -> bool:
         return bool(PLACEHOLDER.search(self.source(name)))
@@ -50,7 +49,7 @@ class Submission:
         )
 
     def deleting_cell(self, name: str) -> int | None:
-        """Index of the last cell that says `del name`."""
+        """Index of the last cell with `del name`."""
         cells = self.notebook.cells
         return next(
             (index for index in reversed(self._definitions) if name in deleted_names(cells[index].source)),
@@ -62,11 +61,11 @@ class Submission:
         return next((i for i, cell in enumerate(self.notebook.cells) if grade_id(cell) == name), None)
 
     def label(self, index: int) -> str:
-        """How to name a cell to the student: by grade_id, or by its place."""
+        """How messages refer to a cell: by its grade_id or its number."""
         return grade_id(self.notebook.cells[index]) or f"number {index + 1}"
 
     def cell_with_line(self, line: int, text: str, likely: Iterable[int | None] = ()) -> int | None:
-        """Index of a cell that has `text` at `line` (counted from 1): of several, the first of the likely ones."""
+        """Index of a cell with `text` at `line` (counted from 1); cells in `likely` come first."""
         for index in (*(place for place in likely if place is not None), *reversed(self._definitions)):
             lines = self.notebook.cells[index].source.split("\n")
             if 0 < line <= len(lines) and lines[line - 1].strip() == text:
@@ -74,31 +73,37 @@ class Submission:
         return None
 
     def answer_code(self, name: str) -> list[str]:
-        """Sources of the answer cell `name` and of the student's other cells that it builds on."""
+        """Sources of the answer cell `name` and of the student's other cells that it depends on."""
         if name not in self._answer_code:
-            cell = find_cell(self.released, name) if self.released is not None else None
-            wanted = names.defined_names(cell.source) if cell is not None else frozenset()
+            wanted = self._wanted_names(name)
             place = self.place_of(name)
             reached = self._own_cells_behind(wanted, () if place is None else (place,))
             self._answer_code[name] = [self.notebook.cells[index].source for index in reached]
         return self._answer_code[name]
 
     def used_code(self, name: str) -> list[str]:
-        """The statements that the exercise `name` depends on, of all cells that the student wrote or changed."""
+        """The statements that the exercise `name` depends on, from all cells that the student wrote or changed."""
         if name not in self._used_code:
-            cell = find_cell(self.released, name) if self.released is not None else None
-            wanted = names.defined_names(cell.source) if cell is not None else frozenset()
+            wanted = self._wanted_names(name)
             sources = [self.notebook.cells[index].source for index in sorted(self._own_cells)]
             self._used_code[name] = reached_code(sources, wanted) if wanted else self.answer_code(name)
         return self._used_code[name]
 
     def own_code(self) -> dict[str, str]:
-        """Sources of all cells that the student wrote or changed, by what the cell is called."""
+        """Sources of all cells that the student wrote or changed, by label."""
         return {self.label(index): self.notebook.cells[index].source for index in sorted(self._own_cells)}
 
     def cells_behind(self, wanted: set[str]) -> set[str]:
-        """grade_ids of the student's cells that define the names `wanted`, and of those that these build on."""
-        return {grade_id(self.notebook.cells[index]) for index in self._own_cells_behind(wanted)} - {None}
+        """grade_ids of the student's cells that define the names `wanted`, or that these cells depend on."""
+        found = (grade_id(self.notebook.cells[index]) for index in self._own_cells_behind(wanted))
+        return {name for name in found if name}
+
+    def _released_cell(self, name: str) -> NotebookNode | None:
+        return find_cell(self.released, name) if self.released is not None else None
+
+    def _wanted_names(self, name: str) -> frozenset[str]:
+        cell = self._released_cell(name)
+        return names.defined_names(cell.source) if cell is not None else frozenset()
 
     def _own_cells_behind(self, wanted: Set[str], also: Iterable[int] = ()) -> list[int]:
         own = self._own_cells
@@ -125,12 +130,12 @@ class Submission:
         }
 
     def _is_given(self, cell: NotebookNode) -> bool:
-        return _squeezed(cell.source) in self._given_sources
+        return names.squeezed(cell.source) in self._given_sources
 
     @cached_property
     def _given_sources(self) -> set[str]:
         cells = self.released.cells if self.released is not None else []
-        return {_squeezed(cell.source) for cell in cells if cell.cell_type == "code"}
+        return {names.squeezed(cell.source) for cell in cells if cell.cell_type == "code"}
 
     @cached_property
     def _definitions(self) -> dict[int, frozenset[str]]:
@@ -139,7 +144,3 @@ class Submission:
             for index, cell in enumerate(self.notebook.cells)
             if cell.cell_type == "code"
         }
-
-
-def _squeezed(source: str) -> str:
-    return "\n".join(line.rstrip() for line in source.strip().splitlines() if line.strip())

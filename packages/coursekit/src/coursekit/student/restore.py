@@ -1,33 +1,35 @@
-"""Putting a submitted notebook right: every cell that nbgrader knows is in it once, marked and unharmed.
+"""Restores a submitted notebook, so that it has every released cell with a grade_id exactly once, and unharmed.
 
-The notebook that was released is the measure. What was put right is noted for student and TA. The work grows with
-the length of the notebook and no faster, since it is done in the grader's own process.
+Changes are noted for student and TA. The work is linear in the length of the notebook, since it is done in the
+grader's process.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from copy import deepcopy
 from difflib import SequenceMatcher
 
 from nbformat import NotebookNode, v4
 
-from coursekit.course import PLACEHOLDER, grade_id, is_answer_cell, is_demo, is_locked_cell, is_test_cell
-from coursekit.student.definitions import Definitions, code_in, expected_names, is_code
-from coursekit.student.gather import Gathering, listed, squeezed
+from coursekit.course import PLACEHOLDER, grade_id, is_demo, is_locked_cell, is_test_cell
+from coursekit.printing import listed
+from coursekit.student.gather import Edit, Gathering, Restoration
+from coursekit.student.names import squeezed
+from coursekit.student.statements import code_in, is_code
 
 #: a text that occurs more often says nothing about places
 _OFTEN = 10
 
 
-def repair(submitted: NotebookNode, released: NotebookNode) -> tuple[NotebookNode, list[str]]:
-    """The submitted notebook with the marked cells of the released one, in order, and notes of what changed.
+def restore_notebook(submitted: NotebookNode, released: NotebookNode) -> tuple[NotebookNode, list[str]]:
+    """The submitted notebook with all marked cells of the released one, and notes of the changes.
 
-    Of an answer cell that is there twice the last answered one counts; the earlier ones stay as ordinary cells. A
-    cell whose mark was stripped is found again by its id, its text, the names it defines, or its place. An answer
-    that was written into another cell is copied to its own. Cells of the student's own are kept, and so is what answers
-    need of the code that was added to cells that are put back or not run.
+    A marked cell has a grade_id. Of duplicate answer cells, the last one with an answer counts; the earlier ones stay
+    as ordinary cells. A cell without its mark is recognized by its id, its text, the names it defines, or its place.
+    An answer in another cell is copied to its answer cell. The student's own cells are kept, and so is code that
+    answers need and that was added to cells that are restored or not run.
     """
-    work = _Repair(submitted, released)
+    work = _Restoration(submitted, released)
     work.find_marked()
     work.find_stripped()
     work.restore()
@@ -43,35 +45,22 @@ def repair(submitted: NotebookNode, released: NotebookNode) -> tuple[NotebookNod
     return notebook, work.notes
 
 
-class _Repair:
-    """One notebook under repair: `cells` change, and `present` grows until it has every cell in `known`."""
+class _Restoration(Restoration):
+    """Fills `present` until it has every cell in `known`."""
 
     def __init__(self, submitted: NotebookNode, released: NotebookNode) -> None:
-        self.cells: list[NotebookNode] = deepcopy(submitted.cells)
-        self.released = released
-        self.known = {name: cell for cell in released.cells if (name := grade_id(cell))}
-        self.expected = {
-            name: expected_names(cell) for name, cell in self.known.items() if is_answer_cell(cell)
-        }
-        self.present: dict[str, NotebookNode] = {}
-        self.notes: list[str] = []
-        self.definitions = Definitions()
-        #: cells that are not what the student runs: each with what was handed in there, and what was handed out
-        self.edited: list[tuple[NotebookNode, str, str]] = []
+        super().__init__(submitted, released)
         self._removed_copies: dict[str, list[str]] = defaultdict(list)
-        #: what unmarked cells were when they were handed out, by the id of the object
-        self.handed_out: dict[int, NotebookNode] = {}
-        self.as_released = {squeezed(cell.source) for cell in released.cells if cell.cell_type == "code"}
 
     def find_marked(self) -> None:
-        """The cells that carry a known grade_id. Of several with the same one, one is kept as such."""
+        """Find the cells with a known grade_id. Of several with the same one, one keeps it."""
         marked: dict[str, list[NotebookNode]] = defaultdict(list)
         for cell in self.cells:
-            if grade_id(cell) in self.known:
-                marked[grade_id(cell)].append(cell)
+            if (known := grade_id(cell)) is not None and known in self.known:
+                marked[known].append(cell)
             else:
                 cell.metadata.pop("nbgrader", None)
-        superfluous: set[int] = set()
+        extra: set[int] = set()
         for name, found in marked.items():
             chosen = self._chosen(name, found)
             self.present[name] = chosen
@@ -79,7 +68,7 @@ class _Repair:
             for cell in others:
                 cell.metadata.pop("nbgrader")
             copies = [cell for cell in others if name not in self.expected or self.is_blank(name, cell)]
-            superfluous |= {id(cell) for cell in copies}
+            extra |= {id(cell) for cell in copies}
             if name not in self.expected:
                 self._removed_copies[name] += [cell.source for cell in copies if cell.cell_type == "code"]
             if len(others) > len(copies):
@@ -90,10 +79,10 @@ class _Repair:
                     f"The cell `{name}` is in the notebook more than once: "
                     + ("one copy was removed." if len(copies) == 1 else "its copies were removed.")
                 )
-        self.remove(superfluous)
+        self.remove(extra)
 
     def find_stripped(self) -> None:
-        """Unmarked cells that are marked ones of the release: by id, text, names, or place."""
+        """Find cells that lost their mark: by id, text, names, or place."""
         stripped: dict[str, NotebookNode] = {}
         for find in (self._by_id, self._by_text, self._by_names, self._by_place):
             missing = [name for name in self.known if name not in self.present]
@@ -117,7 +106,7 @@ class _Repair:
         self.remove({id(c) for c in self.cells if id(c) not in mine and squeezed(c.source) in blank})
 
     def restore(self) -> None:
-        """Give the cells that were found the mark, the type and, where it is the instructor's, the text."""
+        """Restore the mark and type of the cells, and the text if it is the instructor's."""
         for name, cell in self.present.items():
             original = self.known[name]
             locked = is_locked_cell(original)
@@ -129,15 +118,13 @@ class _Repair:
                 self._note_edits(cell, handed_in, original)
                 if source != original.source:
                     what = "test cell" if is_test_cell(original) else "given cell"
-                    self.notes.append(
-                        f"The {what} `{name}` was edited; it was put back as it was handed out."
-                    )
+                    self.notes.append(f"The {what} `{name}` was edited; it was put back as released.")
             else:
-                cell.source = source if kind == cell.cell_type else self._turned_back(name, kind, source)
+                cell.source = source if kind == cell.cell_type else self._converted(name, kind, source)
         self._restore_ordinary()
 
     def insert_missing(self) -> None:
-        """Put back the marked cells that are gone, each behind the marked cell that it followed."""
+        """Put missing marked cells back, each behind the marked cell that it followed."""
         gone, place = [], 0
         places = {id(cell): index for index, cell in enumerate(self.cells)}
         added: dict[int, list[NotebookNode]] = defaultdict(list)
@@ -151,9 +138,7 @@ class _Repair:
         cells = [*self.cells, None]
         self.cells = [c for index, cell in enumerate(cells) for c in (*added[index], cell) if c is not None]
         if gone:
-            self.notes.append(
-                f"Cells that were missing were put back as they were handed out: {listed(gone)}."
-            )
+            self.notes.append(f"Missing cells were put back as released: {listed(gone)}.")
 
     def _chosen(self, name: str, found: list[NotebookNode]) -> NotebookNode:
         answered = [cell for cell in found if not self.is_blank(name, cell)] or found
@@ -161,15 +146,13 @@ class _Repair:
         defining = [c for c in answered if wanted and wanted <= self.definitions.of(c.source)]
         return (defining or answered)[-1]
 
-    def is_blank(self, name: str, cell: NotebookNode) -> bool:
-        source = squeezed(cell.source)
-        return not source or source == squeezed(self.known[name].source)
-
     def _note_edits(self, cell: NotebookNode, handed_in: list[str], original: NotebookNode) -> None:
-        self.edited += [(cell, source, original.source) for source in handed_in if source != original.source]
+        self.edits += [
+            Edit(cell, source, original.source) for source in handed_in if source != original.source
+        ]
 
-    def _turned_back(self, name: str, kind: str, source: str) -> str:
-        """The text of an answer whose cell has become one of another type, as its own type needs it."""
+    def _converted(self, name: str, kind: str, source: str) -> str:
+        """The text of an answer whose cell type was changed, converted to the original type."""
         own = self.known[name].cell_type
         was = f"The answer cell `{name}` was handed in as a {kind} cell"
         if own != "code":
@@ -186,7 +169,7 @@ class _Repair:
         return "\n".join(f"# {line}" for line in source.split("\n"))
 
     def _restore_ordinary(self) -> None:
-        """Give cells that were handed out without a mark their tags back: `demo` cells are not graded."""
+        """Restore the tags of cells that were released without a mark: demo cells are not graded."""
         ordinary = [cell for cell in self.released.cells if not grade_id(cell)]
         by_id = {cell.get("id"): cell for cell in ordinary}
         by_source = {cell.source.strip(): cell for cell in ordinary}
@@ -198,9 +181,6 @@ class _Repair:
                     self.handed_out[id(cell)] = original
                     if is_demo(cell) and cell.cell_type == "code":
                         self._note_edits(cell, [cell.source], original)
-
-    def remove(self, unwanted: set[int]) -> None:
-        self.cells[:] = [cell for cell in self.cells if id(cell) not in unwanted]
 
     def _by_id(self, missing: list[str], free: list[NotebookNode]) -> Iterable[tuple[str, NotebookNode]]:
         found = {cell.get("id"): cell for cell in free}
@@ -226,16 +206,16 @@ class _Repair:
                 yield from [(name, cell) for cell in reversed(same)]
 
     def _by_place(self, missing: list[str], free: list[NotebookNode]) -> Iterable[tuple[str, NotebookNode]]:
-        """Answer cells that are between the same unchanged neighbours, in a gap of equal size."""
+        """Answer cells between the same unchanged neighbors, in a gap of equal size."""
         ours = [cell.source.strip() for cell in self.released.cells]
         theirs = [cell.source.strip() for cell in self.cells]
         often = {text for text, count in Counter(theirs).items() if count > _OFTEN}
-        keys = [(index, text) if text in often else text for index, text in enumerate(theirs)]
+        keys: list[Hashable] = [(index, text) if text in often else text for index, text in enumerate(theirs)]
         for tag, a, a_end, b, b_end in SequenceMatcher(None, ours, keys, autojunk=False).get_opcodes():
             if tag == "replace" and a_end - a == b_end - b:
                 for original, cell in zip(self.released.cells[a:a_end], self.cells[b:b_end], strict=True):
-                    if is_answer_cell(original) and cell.cell_type == original.cell_type:
-                        yield grade_id(original), cell
+                    if cell.cell_type == original.cell_type and (name := grade_id(original)) in self.expected:
+                        yield name, cell
 
 
 def _make_ids_unique(cells: list[NotebookNode]) -> None:

@@ -1,4 +1,4 @@
-"""Reading whatever a student hands in."""
+"""Reading submitted files, damaged and hostile ones included."""
 
 import json
 import os
@@ -10,7 +10,8 @@ import nbformat
 import pytest
 from nbformat import v4
 
-from coursekit.student.reading import parse, read
+from coursekit.student.notebook_file import read_submitted
+from coursekit.student.notebook_json import parse_submitted
 
 
 def write(path: Path, content: object) -> Path:
@@ -36,25 +37,25 @@ def write(path: Path, content: object) -> Path:
         ("\0" * 1000, "holds nothing but NUL characters"),
     ],
 )
-def test_a_file_that_is_no_notebook_gets_one_sentence(tmp_path, content, words):
-    handed = read(write(tmp_path / "a.ipynb", content))
-    assert handed.notebook is None
-    assert words in handed.problem
-    assert "a.ipynb" in handed.problem
-    assert "\n" not in handed.problem
+def test_a_file_that_is_not_a_notebook_gets_one_sentence(tmp_path, content, words):
+    submitted = read_submitted(write(tmp_path / "a.ipynb", content))
+    assert submitted.notebook is None
+    assert words in submitted.problem
+    assert "a.ipynb" in submitted.problem
+    assert "\n" not in submitted.problem
 
 
-def test_bytes_that_are_no_text_get_one_sentence(tmp_path):
+def test_bytes_that_are_not_text_get_one_sentence(tmp_path):
     (tmp_path / "a.ipynb").write_bytes(b"\xff\xfe\x00")
-    assert "can't be read" in read(tmp_path / "a.ipynb").problem
+    assert "can't be read" in read_submitted(tmp_path / "a.ipynb").problem
 
 
 @pytest.mark.parametrize(
     "encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "latin-1", "cp1252"]
 )
-def test_a_notebook_is_read_whatever_its_encoding(encoding):
+def test_a_notebook_is_read_in_any_encoding(encoding):
     text = json.dumps({"nbformat": 4, "cells": [{"source": "größe"}]}, ensure_ascii=False)
-    assert parse(text.encode(encoding), "a.ipynb").notebook.cells[0].source == "größe"
+    assert parse_submitted(text.encode(encoding), "a.ipynb").notebook.cells[0].source == "größe"
 
 
 @pytest.mark.parametrize(
@@ -68,20 +69,22 @@ def test_a_notebook_is_read_whatever_its_encoding(encoding):
         b'{"source": "x = 1", "id": 7, "metadata": "none", "cell_type": ["code"]}',
     ],
 )
-def test_what_does_no_harm_costs_nothing(cell):
-    (found,) = parse(b'{"nbformat": 4, "cells": [' + cell + b"]}\n\0\0", "a.ipynb").notebook.cells
+def test_harmless_oddities_are_read(cell):
+    (found,) = parse_submitted(b'{"nbformat": 4, "cells": [' + cell + b"]}\n\0\0", "a.ipynb").notebook.cells
     assert found.source == "x = 1"
 
 
-def test_a_cell_whose_nul_characters_were_removed_is_named():
+def test_removed_nul_characters_are_noted():
     cell = {"source": "a\0b", "metadata": {"nbgrader": {"grade_id": "f"}}}
-    handed = parse(json.dumps({"cells": [cell]}).encode(), "a.ipynb")
-    assert handed.notes == ["The cell `f` held NUL characters, which Python can't read; they were removed."]
+    submitted = parse_submitted(json.dumps({"cells": [cell]}).encode(), "a.ipynb")
+    assert submitted.notes == [
+        "The cell `f` held NUL characters, which Python can't read; they were removed."
+    ]
 
 
-def test_line_ends_of_another_system_are_not_a_change_of_the_text():
-    handed = parse(json.dumps({"cells": [{"source": "a\r\nb"}]}).encode(), "a.ipynb")
-    assert handed.notebook.cells[0].source == "a\nb"
+def test_line_ends_are_converted():
+    submitted = parse_submitted(json.dumps({"cells": [{"source": "a\r\nb"}]}).encode(), "a.ipynb")
+    assert submitted.notebook.cells[0].source == "a\nb"
 
 
 @pytest.mark.parametrize(
@@ -89,24 +92,24 @@ def test_line_ends_of_another_system_are_not_a_change_of_the_text():
     [b"[],", b"1,", b'"",', b"{},", b'[[["x"]]],'],
     ids=["lists", "numbers", "texts", "objects", "nested"],
 )
-def test_a_hostile_file_takes_no_more_than_a_few_times_its_size(inside):
+def test_a_hostile_file_takes_only_a_few_times_its_size_in_memory(inside):
     data = b'{"nbformat": 4, "cells": [' + inside * (4 * 2**20 // len(inside)) + b"[]]}"
     tracemalloc.start()
     try:
-        handed = parse(data, "a.ipynb")
+        submitted = parse_submitted(data, "a.ipynb")
         _, most = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert handed.notebook is None
+    assert submitted.notebook is None
     assert most < 4 * len(data)
 
 
-def test_large_outputs_take_no_memory_at_all():
+def test_large_outputs_take_no_memory():
     cell = {"cell_type": "code", "source": "x", "outputs": [{"text": "x" * (8 * 2**20)}]}
     data = json.dumps({"nbformat": 4, "cells": [cell]}).encode()
     tracemalloc.start()
     try:
-        assert parse(data, "a.ipynb").notebook.cells[0].source == "x"
+        assert parse_submitted(data, "a.ipynb").notebook.cells[0].source == "x"
         _, most = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
@@ -139,18 +142,18 @@ def a_huge_file(path):
         (lambda path: path.symlink_to(__file__), "is a link"),
     ],
 )
-def test_a_notebook_that_is_something_else_is_refused_without_being_opened(tmp_path, make, words):
+def test_a_link_pipe_or_device_is_refused_without_being_opened(tmp_path, make, words):
     make(tmp_path / "a.ipynb")
-    handed = read(tmp_path / "a.ipynb")
-    assert words in handed.problem
+    submitted = read_submitted(tmp_path / "a.ipynb")
+    assert words in submitted.problem
 
 
-def test_a_name_that_a_terminal_would_obey_is_shown_with_visible_escapes(tmp_path):
+def test_escape_sequences_in_a_name_become_visible(tmp_path):
     (tmp_path / "\x1b[31m\n.ipynb").write_text("{")
-    assert r"found: \x1b[31m\x0a.ipynb" in read(tmp_path / "a.ipynb").problem
+    assert r"found: \x1b[31m\x0a.ipynb" in read_submitted(tmp_path / "a.ipynb").problem
 
 
-def test_only_sources_ids_and_grade_ids_are_taken_over(tmp_path):
+def test_only_sources_ids_and_grade_ids_are_read(tmp_path):
     cell = {
         "cell_type": "code",
         "id": "mine",
@@ -162,7 +165,7 @@ def test_only_sources_ids_and_grade_ids_are_taken_over(tmp_path):
         tmp_path / "a.ipynb",
         {"nbformat": 4, "metadata": {"coursekit": {"status": "graded"}}, "cells": [cell, 7]},
     )
-    notebook = read(path).notebook
+    notebook = read_submitted(path).notebook
     assert notebook.metadata == {}
     (only,) = notebook.cells
     assert only.source == "a\nb"
@@ -190,42 +193,42 @@ def test_an_old_notebook_format_is_read(tmp_path):
             }
         ],
     }
-    cells = read(write(tmp_path / "a.ipynb", old)).notebook.cells
+    cells = read_submitted(write(tmp_path / "a.ipynb", old)).notebook.cells
     assert [(cell.cell_type, cell.source) for cell in cells] == [("code", "x = 1"), ("markdown", "## Title")]
 
 
-def test_the_only_notebook_of_another_name_is_taken_if_it_answers_the_assignment(tmp_path):
+def test_the_only_notebook_under_another_name_is_read_if_it_is_of_the_assignment(tmp_path):
     cell = v4.new_code_cell("x", metadata={"nbgrader": {"grade_id": "f"}})
     write(tmp_path / "a (1).ipynb", nbformat.writes(v4.new_notebook(cells=[cell])))
-    handed = read(tmp_path / "a.ipynb")
-    assert handed.notebook is not None
-    assert "Handed in as a (1).ipynb" in handed.notes[0]
+    submitted = read_submitted(tmp_path / "a.ipynb")
+    assert submitted.notebook is not None
+    assert "Handed in as a (1).ipynb" in submitted.notes[0]
 
 
-def test_a_notebook_about_something_else_is_not_taken(tmp_path):
+def test_an_unrelated_notebook_under_another_name_is_not_read(tmp_path):
     write(tmp_path / "diary.ipynb", nbformat.writes(v4.new_notebook(cells=[v4.new_code_cell("x")])))
-    handed = read(tmp_path / "a.ipynb")
-    assert handed.missing
-    assert "diary.ipynb" in handed.problem
+    submitted = read_submitted(tmp_path / "a.ipynb")
+    assert submitted.missing
+    assert "diary.ipynb" in submitted.problem
 
 
 @pytest.mark.parametrize("name", ["<b>x</b>", "\x00", "", "x" * 65, 5, None])
-def test_a_cell_id_that_notebooks_must_not_have_is_replaced(tmp_path, name):
+def test_an_invalid_cell_id_is_replaced(tmp_path, name):
     cell = {"cell_type": "code", "id": name, "source": "x"}
-    handed = read(write(tmp_path / "a.ipynb", {"nbformat": 4, "cells": [cell]}))
-    assert handed.notebook.cells[0].id not in (name, "")
-    nbformat.validate(handed.notebook)
+    submitted = read_submitted(write(tmp_path / "a.ipynb", {"nbformat": 4, "cells": [cell]}))
+    assert submitted.notebook.cells[0].id not in (name, "")
+    nbformat.validate(submitted.notebook)
 
 
 @pytest.mark.parametrize(
     "cell", [{"cell_type": 7}, {"cell_type": "code", "source": {"a": 1}}, {"cell_type": "raw"}]
 )
-def test_a_cell_of_an_odd_kind_is_kept_as_one_that_notebooks_may_have(tmp_path, cell):
-    handed = read(write(tmp_path / "a.ipynb", {"nbformat": 4, "cells": [cell]}))
-    nbformat.validate(handed.notebook)
+def test_a_cell_with_odd_fields_becomes_a_valid_one(tmp_path, cell):
+    submitted = read_submitted(write(tmp_path / "a.ipynb", {"nbformat": 4, "cells": [cell]}))
+    nbformat.validate(submitted.notebook)
 
 
-def test_text_that_can_be_written_into_no_file_is_replaced(tmp_path):
+def test_text_that_cannot_be_encoded_is_replaced(tmp_path):
     cell = {"cell_type": "code", "source": "x = '\ud800'"}
-    handed = read(write(tmp_path / "a.ipynb", {"nbformat": 4, "cells": [cell]}))
-    assert handed.notebook.cells[0].source == "x = '?'"
+    submitted = read_submitted(write(tmp_path / "a.ipynb", {"nbformat": 4, "cells": [cell]}))
+    assert submitted.notebook.cells[0].source == "x = '?'"

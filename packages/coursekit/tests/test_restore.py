@@ -1,4 +1,4 @@
-"""Putting a submitted notebook right."""
+"""Restoring a submitted notebook."""
 
 import time
 from copy import deepcopy
@@ -7,10 +7,9 @@ import nbformat
 import pytest
 from nbformat import v4
 
-from coursekit.course import find_cell, grade_id
-from coursekit.student.blank import blank_copy
-from coursekit.student.reading import parse
-from coursekit.student.repair import repair
+from coursekit.course import blank_copy, find_cell, grade_id
+from coursekit.student.notebook_json import parse_submitted
+from coursekit.student.restore import restore_notebook
 
 NAMES = ["double", "test_double", "why"]
 ANSWER = "def double(x):\n    return x + x"
@@ -23,11 +22,11 @@ def released(tiny_source):
 
 @pytest.fixture
 def submitted(released):
-    """The release, answered, as it comes out of reading."""
+    """The released notebook with answers, as it was read."""
     notebook = deepcopy(released)
     find_cell(notebook, "double").source = ANSWER
     find_cell(notebook, "why").source = "Because it is."
-    return parse(nbformat.writes(notebook).encode(), "double.ipynb").notebook
+    return parse_submitted(nbformat.writes(notebook).encode(), "double.ipynb").notebook
 
 
 def place(notebook, name):
@@ -39,7 +38,7 @@ def marks(notebook):
 
 
 def repaired(submitted, released):
-    notebook, notes = repair(submitted, released)
+    notebook, notes = restore_notebook(submitted, released)
     nbformat.validate(notebook)
     assert marks(notebook) == NAMES
     assert find_cell(notebook, "test_double").source == find_cell(released, "test_double").source
@@ -47,7 +46,7 @@ def repaired(submitted, released):
     return notebook, notes
 
 
-def test_an_untouched_notebook_needs_no_note(submitted, released):
+def test_an_unchanged_notebook_gets_no_note(submitted, released):
     notebook, notes = repaired(submitted, released)
     assert notes == []
     assert find_cell(notebook, "double").source == ANSWER
@@ -64,17 +63,17 @@ def test_a_deleted_test_cell_comes_back_behind_its_exercise(submitted, released)
 def test_an_edited_test_cell_is_put_back(submitted, released):
     find_cell(submitted, "test_double").source = "pass"
     _, notes = repaired(submitted, released)
-    assert notes == ["The test cell `test_double` was edited; it was put back as it was handed out."]
+    assert notes == ["The test cell `test_double` was edited; it was put back as released."]
 
 
-def test_a_doubled_test_cell_counts_once(submitted, released):
+def test_a_copy_of_a_test_cell_is_removed(submitted, released):
     submitted.cells.append(deepcopy(find_cell(submitted, "test_double")))
     submitted.cells.insert(0, submitted.cells.pop())
     _, notes = repaired(submitted, released)
     assert "more than once" in notes[0]
 
 
-def test_of_a_doubled_answer_the_last_one_counts(submitted, released):
+def test_the_last_of_two_answers_counts(submitted, released):
     first = deepcopy(find_cell(submitted, "double"))
     first.source = "def double(x):\n    return None"
     submitted.cells.insert(place(submitted, "double"), first)
@@ -84,7 +83,7 @@ def test_of_a_doubled_answer_the_last_one_counts(submitted, released):
     assert "the last one counts" in notes[0]
 
 
-def test_stripped_marks_are_found_again_by_text_and_names(submitted, released):
+def test_lost_marks_are_restored_by_text_and_names(submitted, released):
     for cell in submitted.cells:
         cell.metadata = {}
         cell["id"] = v4.new_raw_cell()["id"]
@@ -94,12 +93,12 @@ def test_stripped_marks_are_found_again_by_text_and_names(submitted, released):
     assert "put back" in notes[0]
 
 
-def test_a_demonstration_stays_one_although_its_tag_was_stripped(submitted, released):
+def test_a_demo_cell_gets_its_lost_tag_back(submitted, released):
     notebook, _ = repaired(submitted, released)
     assert notebook.cells[3].metadata.tags == ["demo"]
 
 
-def test_tags_of_the_students_own_count_for_nothing(submitted, released):
+def test_the_student_s_own_tags_are_removed(submitted, released):
     cell = v4.new_code_cell("x = 1", metadata={"tags": ["demo"], "nbgrader": {"grade_id": "my_test"}})
     submitted.cells.append(cell)
     notebook, _ = repaired(submitted, released)
@@ -119,13 +118,13 @@ def test_an_empty_notebook_becomes_a_blank_one(released):
     assert find_cell(notebook, "double").source == find_cell(released, "double").source
 
 
-def test_cells_keep_the_students_order(submitted, released):
+def test_cells_keep_the_student_s_order(submitted, released):
     submitted.cells.insert(1, v4.new_code_cell("helper = 1"))
     notebook, _ = repaired(submitted, released)
     assert notebook.cells[1].source == "helper = 1"
 
 
-def test_of_a_doubled_answer_a_blank_copy_does_not_count(submitted, released):
+def test_a_blank_copy_of_an_answer_does_not_count(submitted, released):
     blank = deepcopy(find_cell(released, "double"))
     submitted.cells.append(blank)
     notebook, notes = repaired(submitted, released)
@@ -134,7 +133,7 @@ def test_of_a_doubled_answer_a_blank_copy_does_not_count(submitted, released):
     assert "one copy was removed" in notes[0]
 
 
-def test_of_a_split_answer_the_part_with_the_definition_counts(submitted, released):
+def test_the_part_with_the_definition_counts_in_a_split_answer(submitted, released):
     rest = deepcopy(find_cell(submitted, "double"))
     rest.source = "print(double(2))"
     submitted.cells.insert(place(submitted, "double") + 1, rest)
@@ -184,7 +183,7 @@ def test_two_answers_in_one_cell_are_both_found(two, two_released, left):
     find_cell(two, "half").source = "" if left == "an empty cell" else find_cell(two_released, "half").source
     if left == "nothing":
         del two.cells[place(two, "half")]
-    notebook, notes = repair(two, two_released)
+    notebook, notes = restore_notebook(two, two_released)
     assert find_cell(notebook, "half").source == HALVED
     assert place(notebook, "double") < place(notebook, "half")
     assert notes[-1] == "The answer to `half` was found in the cell `double` and copied to its own cell."
@@ -193,35 +192,35 @@ def test_two_answers_in_one_cell_are_both_found(two, two_released, left):
 def test_an_answer_in_a_later_cell_is_copied_behind_that_cell(two, two_released):
     find_cell(two, "double").source = find_cell(two_released, "double").source
     find_cell(two, "half").source += f"\n\n\n{ANSWER}"
-    notebook, _ = repair(two, two_released)
+    notebook, _ = restore_notebook(two, two_released)
     assert find_cell(notebook, "double").source == ANSWER
     assert place(notebook, "double") == place(notebook, "half") + 1
 
 
-def test_an_answer_in_a_cell_of_the_student_s_own_is_found(two, two_released):
+def test_an_answer_in_a_new_cell_is_found(two, two_released):
     own = v4.new_code_cell(find_cell(two, "half").source)
     find_cell(two, "half").source = find_cell(two_released, "half").source
     two.cells.append(own)
-    notebook, notes = repair(two, two_released)
+    notebook, notes = restore_notebook(two, two_released)
     assert find_cell(notebook, "half").source == HALVED
     assert own.source in sources(notebook)
     assert "found in the cell number" in notes[-1]
 
 
-def test_an_answer_that_still_is_the_placeholder_is_not_taken_for_one(two, two_released):
+def test_a_placeholder_in_another_cell_is_not_an_answer(two, two_released):
     blank = find_cell(two_released, "half").source
     find_cell(two, "double").source = f"{ANSWER}\n\n\n{blank}"
     find_cell(two, "half").source = blank
-    notebook, notes = repair(two, two_released)
+    notebook, notes = restore_notebook(two, two_released)
     assert find_cell(notebook, "half").source == blank
     assert notes == []
 
 
-def test_answers_without_marks_in_another_order_are_told_apart_by_what_they_define(two, two_released):
+def test_reordered_answers_without_marks_are_matched_by_their_definitions(two, two_released):
     helper = v4.new_code_cell("TWO = 2")
     answers = [v4.new_code_cell(HALVED), v4.new_code_cell(ANSWER)]
     tests = [v4.new_code_cell(find_cell(two, name).source) for name in ("test_half", "test_double")]
-    notebook, _ = repair(v4.new_notebook(cells=[helper, *answers, *tests]), two_released)
+    notebook, _ = restore_notebook(v4.new_notebook(cells=[helper, *answers, *tests]), two_released)
     assert find_cell(notebook, "double").source == ANSWER
     assert find_cell(notebook, "half").source == HALVED
     assert notebook.cells[0].source == helper.source
@@ -230,7 +229,7 @@ def test_answers_without_marks_in_another_order_are_told_apart_by_what_they_defi
 @pytest.mark.parametrize("kind", ["raw", "markdown"])
 @pytest.mark.parametrize("form", ["{}", "```python\n{}\n```"])
 @pytest.mark.parametrize("marked", [True, False])
-def test_an_answer_in_a_cell_of_text_becomes_code_again(submitted, released, kind, form, marked):
+def test_an_answer_in_a_text_cell_becomes_code_again(submitted, released, kind, form, marked):
     index = place(submitted, "double")
     submitted.cells[index]["cell_type"] = kind
     submitted.cells[index].source = form.format(ANSWER)
@@ -245,7 +244,7 @@ def test_an_answer_in_a_cell_of_text_becomes_code_again(submitted, released, kin
     )
 
 
-def test_prose_in_place_of_code_is_named_and_does_not_run(submitted, released):
+def test_prose_in_a_code_answer_is_noted_and_not_run(submitted, released):
     index = place(submitted, "double")
     submitted.cells[index] |= {"cell_type": "markdown", "source": "You double it.\nThat's all."}
     notebook, (note,) = repaired(submitted, released)
@@ -263,10 +262,10 @@ def test_prose_in_place_of_code_is_named_and_does_not_run(submitted, released):
     ],
     ids=["long", "equal", "many", "definitions"],
 )
-def test_repair_takes_little_time_whatever_the_notebook(released, cells):
+def test_restoring_is_fast_for_any_notebook(released, cells):
     notebook = v4.new_notebook(cells=[v4.new_code_cell(source) for source in cells])
     before = time.process_time()
-    repair(notebook, released)
+    restore_notebook(notebook, released)
     assert time.process_time() - before < 6  # 0.6 s were measured
 
 
@@ -276,7 +275,7 @@ def blank(notebook, released, name):
 
 @pytest.mark.parametrize("left", ["nothing", "the blank cell", "an empty cell", "a comment"])
 @pytest.mark.parametrize("below", [True, False])
-def test_an_answer_in_its_test_cell_is_found_without_the_test(two, two_released, left, below):
+def test_an_answer_in_its_test_cell_is_copied_without_the_test(two, two_released, left, below):
     test = find_cell(two, "test_half")
     parts = [test.source, HALVED] if below else [HALVED, test.source]
     test.source = "TWO = 2\n\n" + "\n".join(parts)
@@ -287,23 +286,20 @@ def test_an_answer_in_its_test_cell_is_found_without_the_test(two, two_released,
             blank(two, two_released, "half")
         case _:
             find_cell(two, "half").source = "# solved below" if left == "a comment" else ""
-    notebook, notes = repair(two, two_released)
+    notebook, notes = restore_notebook(two, two_released)
     nbformat.validate(notebook)
     assert find_cell(notebook, "half").source == HALVED
     assert find_cell(notebook, "test_half").source == find_cell(two_released, "test_half").source
     assert sources(notebook).count("TWO = 2") == 1
     assert sum("def half" in source for source in sources(notebook)) == 1
     assert "The answer to `half` was found in the test cell `test_half` and copied to its own cell." in notes
-    assert (
-        notes[-1]
-        == "What you added to the test cell `test_half`, `TWO`, was kept in a cell of its own above it."
-    )
+    assert notes[-1] == "What you added to the test cell `test_half`, `TWO`, was kept in a new cell above it."
 
 
 def test_an_answer_in_the_test_cell_of_another_exercise_is_found(two, two_released):
     find_cell(two, "test_double").source += f"\n\nTWO = 2\n\n\n{HALVED}"
     blank(two, two_released, "half")
-    notebook, _ = repair(two, two_released)
+    notebook, _ = restore_notebook(two, two_released)
     assert find_cell(notebook, "half").source == HALVED
     assert find_cell(notebook, "double").source == ANSWER
     assert place(notebook, "test_double") - 1 == sources_place(notebook, "TWO = 2")
@@ -318,7 +314,7 @@ def test_an_answer_in_a_copy_of_a_test_cell_is_found(two, two_released):
     copy.source = f"{find_cell(two, 'half').source}\n\n{copy.source}"
     two.cells.insert(place(two, "test_half"), copy)
     blank(two, two_released, "half")
-    notebook, _ = repair(two, two_released)
+    notebook, _ = restore_notebook(two, two_released)
     assert find_cell(notebook, "half").source == HALVED
     assert "TWO = 2" in sources(notebook)
 
@@ -341,7 +337,7 @@ def with_given(two_released):
     ],
 )
 @pytest.mark.parametrize("where", ["show", "test_double", "demo"])
-def test_what_answers_need_of_the_code_added_to_a_cell_that_is_put_back_or_not_run_is_kept(
+def test_code_that_answers_need_is_kept_from_edited_cells_that_are_restored_or_not_run(
     with_given, added, answer, where
 ):
     two = deepcopy(with_given)
@@ -350,7 +346,7 @@ def test_what_answers_need_of_the_code_added_to_a_cell_that_is_put_back_or_not_r
     at = demo_place(two) if where == "demo" else place(two, where)
     given = two.cells[at].source
     two.cells[at].source = f"{added}\nscratch = 5\n{given}"
-    notebook, notes = repair(two, with_given)
+    notebook, notes = restore_notebook(two, with_given)
     kept = sources_place(notebook, added)
     assert grade_id(notebook.cells[kept]) is None
     assert notebook.cells[kept].metadata == {}
@@ -358,7 +354,7 @@ def test_what_answers_need_of_the_code_added_to_a_cell_that_is_put_back_or_not_r
         assert demo_place(notebook) == kept + 1
     else:
         assert notebook.cells[kept + 1].source == given
-    assert "was kept in a cell of its own above it." in notes[-1]
+    assert "was kept in a new cell above it." in notes[-1]
     assert find_cell(notebook, "half").source == answer
 
 
@@ -370,49 +366,51 @@ def demo_place(notebook):
     "added",
     ["def double(x):\n    return 0", "scratch = double(3)", "x = 7", "import math", "print(double(3))"],
 )
-def test_what_no_answer_needs_of_an_edited_test_cell_is_not_run(two, two_released, added):
+def test_code_in_an_edited_test_cell_that_no_answer_needs_is_not_run(two, two_released, added):
     find_cell(two, "test_double").source += f"\n{added}"
-    notebook, notes = repair(two, two_released)
-    assert sources(notebook) == sources(repair(deepcopy(two_with(two, two_released)), two_released)[0])
-    assert notes == ["The test cell `test_double` was edited; it was put back as it was handed out."]
+    notebook, notes = restore_notebook(two, two_released)
+    assert sources(notebook) == sources(
+        restore_notebook(deepcopy(two_with(two, two_released)), two_released)[0]
+    )
+    assert notes == ["The test cell `test_double` was edited; it was put back as released."]
 
 
 def two_with(two, two_released):
-    """The same notebook with its test cell as it was handed out."""
+    """The same notebook with the released test cell."""
     notebook = deepcopy(two)
     blank(notebook, two_released, "test_double")
     return notebook
 
 
-def test_variables_come_with_the_seed_and_whatever_is_computed_before_them(two_released):
+def test_variables_are_copied_with_their_seed_and_the_code_before_them(two_released):
     cell = find_cell(two_released, "half")
     cell.source = "torch.manual_seed(1)\nx = torch.randn(3)\n# YOUR CODE HERE\nraise NotImplementedError()"
     submitted = deepcopy(two_released)
     answer = "torch.manual_seed(1)\nx = torch.randn(3)\nz = x * 1\ny = z / 2"
     find_cell(submitted, "half").source = "# solved below"
     find_cell(submitted, "test_half").source = f"{answer}\n{find_cell(submitted, 'test_half').source}"
-    notebook, _ = repair(submitted, two_released)
+    notebook, _ = restore_notebook(submitted, two_released)
     assert find_cell(notebook, "half").source == answer.replace("\n", "\n\n\n")
     assert sum("randn" in source for source in sources(notebook)) == 1
 
 
-def test_helpers_beside_a_placeholder_stay_when_the_answer_is_found_elsewhere(two, two_released):
+def test_helpers_next_to_a_placeholder_stay_when_the_answer_is_found_elsewhere(two, two_released):
     placeholder = find_cell(two_released, "half").source
     find_cell(two, "half").source = f"TWO = 2\n\n\n{placeholder}"
     two.cells.append(v4.new_code_cell(HALVED))
-    notebook, _ = repair(two, two_released)
+    notebook, _ = restore_notebook(two, two_released)
     assert find_cell(notebook, "half").source == f"TWO = 2\n\n\n{HALVED}"
 
 
 @pytest.mark.parametrize("kind", ["markdown", "raw"])
 @pytest.mark.parametrize("below", [True, False])
-def test_a_written_answer_in_a_cell_beside_its_own_is_copied(submitted, released, kind, below):
+def test_a_written_answer_in_a_cell_next_to_its_own_is_copied(submitted, released, kind, below):
     blank(submitted, released, "why")
     cell = v4.new_markdown_cell("Because it is.") if kind == "markdown" else v4.new_raw_cell("Because it is.")
     submitted.cells.insert(place(submitted, "why") + below, cell)
     notebook, notes = repaired(submitted, released)
     assert find_cell(notebook, "why").source == "Because it is."
-    assert notes == ["The text beside the answer cell `why` was copied into it."]
+    assert notes == ["The text next to the answer cell `why` was copied into it."]
 
 
 def test_a_written_answer_at_the_end_of_its_question_is_copied(submitted, released):
@@ -425,14 +423,14 @@ def test_a_written_answer_at_the_end_of_its_question_is_copied(submitted, releas
     assert find_cell(notebook, "why").source == "Because it is."
 
 
-def test_text_beside_a_written_answer_that_is_given_is_not_copied(submitted, released):
+def test_text_next_to_a_given_written_answer_is_not_copied(submitted, released):
     submitted.cells.append(v4.new_markdown_cell("A note."))
     notebook, notes = repaired(submitted, released)
     assert find_cell(notebook, "why").source == "Because it is."
     assert notes == []
 
 
-def test_text_that_was_handed_out_beside_a_written_answer_is_not_taken_for_one(submitted, released):
+def test_released_text_next_to_a_written_answer_is_not_copied(submitted, released):
     for notebook in (submitted, released):
         notebook.cells.append(v4.new_markdown_cell("The end.", id="end"))
     blank(submitted, released, "why")

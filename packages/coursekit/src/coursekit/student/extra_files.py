@@ -1,7 +1,7 @@
-"""What lies beside a submitted notebook: what nbgrader can't copy or read is set aside before it tries.
+"""Sets aside the files in a submission that nbgrader can't copy or read, before it tries.
 
-It is moved, not deleted, into `.coursekit/set_aside` of the course folder, under the path that it had. A record
-beside it keeps the sentences, so that grading again says the same.
+They are moved to the same path below `.coursekit/set_aside` in the course folder. A record next to them keeps the
+reasons, so that the next grading reports them again.
 """
 
 import contextlib
@@ -22,13 +22,13 @@ from nbgrader.utils import parse_utc
 from coursekit.printing import printable
 
 TIMESTAMP = "timestamp.txt"
-#: nbgrader's exchange writes it, and names feedback after it
+#: written by nbgrader's exchange, which names feedback after it
 SECRET = "submission_secret.txt"
 MAX_ENTRIES = 2_000
 MAX_DEPTH = 20
 _MAX_TIMESTAMP_BYTES = 1024
 _YEARS = range(1990, 2200)
-#: nbgrader takes the third word for a time zone, and opens the file of that name
+#: strict, since nbgrader reads the third word as a time zone, and opens the file of that name
 _TIMESTAMP = re.compile(r"(?=.*\d{4})(?!.*(?:\.\.|\s/))[\w:.,+ -]{4,80}(/\w+)*", re.ASCII)
 _NAMED_AT_MOST = 5
 _RECORDED_AT_MOST = 100
@@ -45,31 +45,31 @@ _KINDS = {
 
 
 class NotATime(ValueError):
-    """A timestamp that can't be read; the message follows the name of the file."""
+    """A timestamp can't be read. The message continues the name of the file."""
 
 
 class StuckError(OSError):
-    """Something could not be set aside, so nbgrader must not touch the submission."""
+    """A file could not be set aside, so nbgrader must not touch the submission."""
 
 
 @dataclass(frozen=True)
 class HandedOut:
-    """Paths of the files that are handed out beside the notebooks, and of the folders in which they are."""
+    """Paths of the files that are handed out with the notebooks, and of the folders that they are in."""
 
     files: frozenset[PurePath] = frozenset()
     folders: frozenset[PurePath] = frozenset()
 
     @classmethod
     def of(cls, source: Path) -> "HandedOut":
-        """What nbgrader copies over a submission from the assignment's folder."""
+        """The files in an assignment's source folder, which nbgrader copies over a submission."""
         paths = [path.relative_to(source) for path in source.rglob("*") if path.is_file()]
         folders = {parent for path in paths for parent in path.parents} - {PurePath()}
         return cls(frozenset(paths), frozenset(folders))
 
 
 @dataclass
-class Beside:
-    """A submission folder, the folder for what is set aside, and what nbgrader will write over it."""
+class ExtraFiles:
+    """The files in a submission folder other than notebooks. Bad ones are moved to the folder `aside`."""
 
     folder: Path
     aside: Path
@@ -78,15 +78,15 @@ class Beside:
     _notes: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def in_course(cls, root: Path, folder: Path, handed_out: HandedOut = HandedOut()) -> "Beside":
+    def in_course(cls, root: Path, folder: Path, handed_out: HandedOut = HandedOut()) -> "ExtraFiles":
         inside = folder.relative_to(root) if folder.is_relative_to(root) else Path(*folder.parts[1:])
         return cls(folder, root / ".coursekit" / "set_aside" / inside, handed_out)
 
     def set_aside(self) -> list[str]:
-        """Move away what nbgrader can't read; returns a sentence for each item, including those moved earlier.
+        """Move files away that nbgrader can't read, and return the `notes`.
 
         Raises:
-            StuckError: something can't be moved.
+            StuckError: a file can't be moved.
         """
         if self.folder.is_symlink() or not self.folder.is_dir():
             return []
@@ -102,19 +102,19 @@ class Beside:
         return self.notes()
 
     def notes(self) -> list[str]:
-        """What was set aside, a sentence each, at most a few."""
+        """A sentence for each file that was set aside, now or earlier; at most a few."""
         found = self._notes or self._recorded()
         lines = [f"{printable(name, 80)} {reason}" for name, reason in found.items()]
         more = len(lines) - _NAMED_AT_MOST
-        rest = ["More than that was set aside."] if more > 0 else []
+        rest = ["More files were set aside."] if more > 0 else []
         return lines[:_NAMED_AT_MOST] + rest
 
     def _odd(self) -> Iterator[tuple[Path, str]]:
-        """What has to go, with the sentence about it."""
+        """The files and folders to set aside, with the reasons."""
         entries = size = 0
         for top in sorted(os.scandir(self.folder), key=lambda entry: entry.name):
             if top.name.endswith(".ipynb"):
-                continue  # a notebook is read with care, and nbgrader does not copy it
+                continue  # nbgrader does not copy notebooks, and we read them with care
             path = Path(top.path)
             found = list(self._odd_in(path, PurePath(top.name), 0))
             beyond = next((reason for odd, reason in found if odd == path and reason in _BEYOND), None)
@@ -126,7 +126,7 @@ class Beside:
             entries, size = entries + count, size + total - odd_bytes
             if entries > MAX_ENTRIES or size > self.max_bytes:
                 entries, size = entries - count, size - total + odd_bytes
-                yield path, "is beyond what may be handed in beside a notebook, so it was set aside."
+                yield path, "exceeds the limits on files handed in with a notebook, so it was set aside."
             else:
                 yield from found
 
@@ -153,12 +153,12 @@ class Beside:
         if name in self.handed_out.folders and not is_folder:
             return "is a file where a folder belongs, so it was set aside."
         if not os.access(path, os.R_OK | (os.X_OK if is_folder else 0)):
-            return "may not be read, so it was set aside."
+            return "has no read permission, so it was set aside."
         if str(name) == TIMESTAMP:
             try:
                 _parsed(path)
             except NotATime as error:
-                return f"{error}, so it was set aside, and nobody knows when this was handed in."
+                return f"{error}, so it was set aside, and the time of submission is unknown."
         if not is_folder and path.lstat().st_size > self.max_bytes:
             return f"is {path.lstat().st_size // 2**20:,} MiB large, so it was set aside and not copied."
         if str(name) == SECRET and path.lstat().st_size > _MAX_TIMESTAMP_BYTES:
@@ -176,15 +176,15 @@ class Beside:
             os.rename(path, target)
         except OSError as error:
             if not os.path.lexists(path):
-                return  # another command was faster
+                return  # another command has moved it
             raise StuckError(
-                f"{printable(str(path))} can't be set aside ({error.strerror}): remove it by hand"
+                f"{printable(str(path))} can't be set aside ({error.strerror}): remove it yourself"
             ) from error
 
     def _replace(self, path: Path) -> None:
-        """nbgrader's release of feedback ends where one of these is missing."""
+        """Replace a file without which nbgrader could not release feedback."""
         if path == self.folder / TIMESTAMP:
-            path.touch()  # which nbgrader takes for an unknown time
+            path.touch()  # nbgrader reads an empty file as an unknown time
         elif path == self.folder / SECRET:
             path.write_text(secrets.token_hex(64))
 
@@ -198,7 +198,7 @@ class Beside:
         os.replace(unfinished, self._record_path)
 
     def _recorded(self) -> dict[str, str]:
-        """The sentences of earlier times, unless the notebook was handed in again since."""
+        """The reasons from earlier runs, unless the notebook has been handed in again since."""
         try:
             when = self._record_path.stat().st_mtime_ns
             if any(path.lstat().st_ctime_ns > when for path in self.folder.glob("*.ipynb")):
@@ -210,19 +210,19 @@ class Beside:
 
 
 def time_handed_in(folder: Path) -> datetime | None:
-    """What the timestamp in a folder says, in UTC; None if there is none, or none that can be read."""
+    """The time in a folder's timestamp, in UTC; None if there is none, or it can't be read."""
     with contextlib.suppress(NotATime, OSError):
         return _parsed(folder / TIMESTAMP)
     return None
 
 
 def _parsed(path: Path) -> datetime | None:
-    """None if the file is empty, as nbgrader has it."""
+    """The time in a file; None if it is empty, as in nbgrader."""
     found = path.lstat()
     if not stat.S_ISREG(found.st_mode):
         raise NotATime("isn't a file")
     if found.st_size > _MAX_TIMESTAMP_BYTES:
-        raise NotATime(f"is {found.st_size:,} bytes long and no time")
+        raise NotATime(f"is {found.st_size:,} bytes long, too long for a time")
     text = path.read_bytes().decode("ascii", errors="replace").strip()
     if not text:
         return None
@@ -231,16 +231,16 @@ def _parsed(path: Path) -> datetime | None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about names of time zones
-            time = parse_utc(text)
-    except Exception:  # whatever dateutil raises
+            time: datetime = parse_utc(text)
+    except Exception:  # dateutil raises errors of many types
         raise NotATime("isn't a time") from None
     if time.year not in _YEARS:
-        raise NotATime("says a time out of range")
+        raise NotATime("has a year out of range")
     return time
 
 
 def _extent(path: Path) -> tuple[int, int]:
-    """Number of entries of a tree, and its bytes."""
+    """The number of entries in a tree, and their size in bytes."""
     if path.is_symlink() or not path.is_dir():
         return 1, _size(path)
     count = total = 0
