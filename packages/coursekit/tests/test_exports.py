@@ -11,8 +11,8 @@ import pytest
 from traitlets import import_item
 
 from coursekit.checks.results import STATUSES
-from coursekit.collect.collector import Collector
-from coursekit.report.exports import Export
+from coursekit.lms.collector import Collector
+from coursekit.lms.exports import Export
 
 SAMPLES = Path(__file__).parent / "samples"
 CANVAS_COLUMNS = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
@@ -95,7 +95,7 @@ def course(graded_class):
 @pytest.fixture
 def export(course) -> Callable[..., subprocess.CompletedProcess]:
     def run(kind: str, *options: str) -> subprocess.CompletedProcess:
-        done = course.run("nbgrader", "export", f"--exporter=coursekit.report.exports.{kind}Export", *options)
+        done = course.run("nbgrader", "export", f"--exporter=coursekit.lms.{kind}Export", *options)
         assert "Traceback" not in done.stderr
         return done
 
@@ -124,7 +124,7 @@ def test_the_table_has_a_status_for_everybody_and_a_score_only_where_something_w
     assert {row["status"] for row in rows.values()} <= STATUSES.keys()
     assert rows["floor"]["ungraded"] == "why"
     assert "01_double: no score for 1 unreadable, 1 missing" in done.stderr
-    assert "01_double: scores that are without answers that nobody has graded yet: 2" in done.stderr
+    assert "01_double: scores without the answers awaiting manual grading: 2" in done.stderr
 
 
 def test_canvas_gets_its_own_columns_and_an_empty_field_for_no_grade(course, export):

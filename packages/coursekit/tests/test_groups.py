@@ -7,7 +7,7 @@ from coursekit.checks.reference import Observation, Reference, Store
 from coursekit.checks.results import CheckResult
 from coursekit.checks.variants import mistakes_of
 from coursekit.checks.wrong import same_numbers, wrong_answer
-from coursekit.report.collect import Check, ClassResults, Member
+from coursekit.report.class_results import Check, ClassResults, Member
 from coursekit.report.groups import answer_groups, stub
 
 VALUE = torch.linspace(-3, 3, 60).reshape(3, 4, 5)
@@ -247,7 +247,7 @@ def test_a_group_that_grew_says_so(four_times, capsys):
     assert four_times.coursekit("autograde", "01_double", "--workers", "1") == 0
     assert four_times.coursekit("report", "01_double") == 0
     id = four_times.groups[0]["id"]
-    assert f"{id}, 4 students, 1 more than in the report before" in capsys.readouterr().out
+    assert f"{id}, 4 students, 1 more than in the previous report" in capsys.readouterr().out
 
 
 def test_an_unknown_group_and_an_empty_comment_are_refused_in_a_sentence(four_times, capsys):

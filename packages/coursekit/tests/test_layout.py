@@ -23,10 +23,10 @@ ORDER = [
     "degenerate",
     "audit",
     "grading",
-    "collect",
     "samples",
     "new",
     "report",
+    "lms",
     "doctor",
     "cli",
 ]

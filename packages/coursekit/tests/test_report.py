@@ -10,9 +10,10 @@ from nbgrader.api import Grade, Student, SubmittedAssignment, SubmittedNotebook
 
 from coursekit.checks.results import CheckResult, ExerciseResult, SubmissionResult
 from coursekit.course import CourseError
-from coursekit.report.collect import Check, ClassResults, Member, class_results
+from coursekit.report.class_results import Check, ClassResults, Member, class_results
+from coursekit.report.contents import make_report
 from coursekit.report.figures import outcome_map, progress_chart, score_distribution
-from coursekit.report.page import as_html
+from coursekit.report.files import as_html
 from coursekit.report.statistics import (
     Stage,
     check_statistics,
@@ -21,7 +22,6 @@ from coursekit.report.statistics import (
     point_biserial,
     progress,
 )
-from coursekit.report.summary import make_report
 
 
 def class_with(rows: dict[str, str], points: tuple[float, ...] = ()) -> ClassResults:
@@ -89,17 +89,17 @@ def test_checks_that_tell_nothing_are_warned_of():
         "",
     ]
     same_everywhere = check_statistics(class_with(repeated(".xx", "xxx", "..x", "x.x")))
-    assert same_everywhere[0].warning == "Tells nothing: those who pass do no better elsewhere."
+    assert same_everywhere[0].warning == "Doesn't discriminate: students who pass do no better elsewhere."
 
 
 def test_a_check_that_better_students_miss_is_warned_of():
     found = check_statistics(class_with(repeated("x...", "x...", ".xxx", ".xx.")))
-    assert found[0].warning == "Students who do better elsewhere miss it: look at the check."
+    assert found[0].warning == "Students who do better elsewhere fail it: look at the check."
 
 
 def test_of_a_few_students_nothing_is_said():
     found = check_statistics(class_with(repeated("..", ".x", "xx", times=2)))
-    assert {statistics.warning for statistics in found} == {"Too few students to tell."}
+    assert {statistics.warning for statistics in found} == {"Too few students to judge."}
 
 
 def test_mistakes_are_counted_once_for_each_student_and_by_their_sentence():
@@ -163,7 +163,7 @@ def test_the_report_of_a_class_in_which_everything_happens(graded_class, capsys)
     assert graded_class.coursekit("report", "01_double") == 0
     printed = capsys.readouterr().out
     assert "01_double: 4 graded, 1 unreadable" in printed
-    assert "answers wait to be graded by hand" in printed
+    assert "awaiting manual grading: " in printed
 
     folder = graded_class.root / "reports" / "01_double"
     assert printed.split()[-1] == str(folder / "report.html")
@@ -210,10 +210,10 @@ def test_what_students_write_stands_on_the_page_as_text(four_times):
 
 def test_without_grades_the_report_says_what_to_do(empty_class, capsys):
     assert empty_class.coursekit("report", "01_double") == 2
-    assert "nothing of 01_double was graded: run `coursekit autograde 01_double` first" in (
+    assert "nothing in 01_double was graded: run `coursekit autograde 01_double` first" in (
         capsys.readouterr().err
     )
-    with pytest.raises(CourseError, match="nothing of 01_double was graded"):
+    with pytest.raises(CourseError, match="nothing in 01_double was graded"):
         make_report(empty_class.assignment)
 
 
