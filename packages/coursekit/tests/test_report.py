@@ -1,8 +1,10 @@
-"""The class report: its figures against those found by hand, and its page and data for classes of any size."""
+"""The class report: its figures against those computed by hand, and its page and data for classes of any size."""
 
 import csv
 import json
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -228,6 +230,42 @@ def test_the_score_is_in_percent_of_what_has_been_graded(graded_class):
 
     assert score(None, None) == 100  # 15 of 15; `why`, 5 points, waits for a person
     assert score(None, 1) == 80
+
+
+#: hides the libraries of the extra `report`, then loads the exports and runs two commands
+WITHOUT_FIGURES = """
+import sys
+
+
+class Hidden:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in ("matplotlib", "scipy", "seaborn"):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+
+sys.meta_path.insert(0, Hidden())
+import coursekit.lms
+from coursekit.cli import main
+
+for command in ("table", "report"):
+    print(command, main([command, "01_double"]))
+"""
+
+
+def test_only_the_report_needs_matplotlib_and_says_how_to_install_it(graded_class):
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_FIGURES],
+        cwd=graded_class.root,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stderr == (
+        "coursekit: the class report needs matplotlib, which is not installed: "
+        'pip install "coursekit[report]"\n'
+    )
+    assert "table 0\n" in done.stdout and "report 2\n" in done.stdout
+    assert not (graded_class.root / "reports").exists()
 
 
 # ---------------------------------------------------------------------------------------------- a thousand students
