@@ -79,7 +79,7 @@ def write_data(folder: Path, report: ClassReport) -> None:
     keys = [check.key for check in report.results.checks]
     students: list[list[Any]] = [["student", "status", "total", "score", "seconds", "handed_in", *keys]]
     for member in report.results.members:
-        row = [member.student, member.status, member.total]
+        row: list[Any] = [member.student, member.status, member.total]
         row += [_rounded(member.score), _rounded(member.seconds), member.handed_in]
         row += [member.outcomes[key].outcome if key in member.outcomes else "" for key in keys]
         students.append(row)
@@ -143,9 +143,10 @@ def groups_in(assignment: Assignment) -> list[AnswerGroup]:
 
 def _group(entry: dict[str, Any]) -> AnswerGroup:
     del entry["excerpt"]
-    return AnswerGroup(
-        **{key: tuple(value) if isinstance(value, list) else value for key, value in entry.items()}
-    )
+    values: dict[str, Any] = {
+        key: tuple(value) if isinstance(value, list) else value for key, value in entry.items()
+    }
+    return AnswerGroup(**values)
 
 
 def _some_of(students: Sequence[str]) -> str:
