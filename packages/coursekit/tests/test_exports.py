@@ -1,4 +1,4 @@
-"""Scores as Canvas, Moodle and Gradescope take them, and as a plain table, by `nbgrader export`."""
+"""Exports of scores for Canvas, Moodle and Gradescope, and as a plain table, by `nbgrader export`."""
 
 import csv
 import json
@@ -11,8 +11,8 @@ import pytest
 from traitlets import import_item
 
 from coursekit.checks.results import STATUSES
-from coursekit.collect.collector import Collector
-from coursekit.report.exports import Export
+from coursekit.lms.collector import Collector
+from coursekit.lms.exports import Export
 
 SAMPLES = Path(__file__).parent / "samples"
 CANVAS_COLUMNS = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
@@ -53,7 +53,7 @@ def read(path: Path) -> list[dict[str, str]]:
 
 
 def wrong_fields(values: dict, fields: dict) -> list[str]:
-    """Names that the format does not have, or whose values it does not allow."""
+    """The names that the format doesn't define, or whose values it doesn't allow."""
 
     def allowed(name: str) -> bool:
         rule = fields.get(name, ())
@@ -63,7 +63,7 @@ def wrong_fields(values: dict, fields: dict) -> list[str]:
 
 
 def wrong_results(results: dict) -> list[str]:
-    """What is wrong with a results.json, by Gradescope's specification."""
+    """The fields of a results.json that violate Gradescope's specification."""
     wrong = wrong_fields(results, FIELDS)
     if "score" not in results and not all("score" in test for test in results.get("tests", [{}])):
         wrong.append("score")
@@ -72,7 +72,7 @@ def wrong_results(results: dict) -> list[str]:
 
 @pytest.fixture
 def course(graded_class):
-    """The class, of which three students have names and a late one a penalty; some written answers are graded."""
+    """The class, with names for three students, a late penalty, and some written answers graded."""
     with graded_class.gradebook() as gradebook:
         for student, number, first, last in [
             ("right", "12345", "Jane", "Doe"),
@@ -85,7 +85,7 @@ def course(graded_class):
         for student, points in [("right", 4), ("mistake", 2)]:
             gradebook.find_grade("why", "double", "01_double", student).manual_score = points
             gradebook.find_grade("why", "double", "01_double", student).needs_manual_grade = False
-        for student in ("floor", "loop"):  # they wrote something, and nobody has read it
+        for student in ("floor", "loop"):  # awaiting manual grading
             gradebook.find_grade("why", "double", "01_double", student).auto_score = None
         gradebook.find_submission_notebook("double", "01_double", "right").late_submission_penalty = 3
         gradebook.db.commit()
@@ -95,7 +95,7 @@ def course(graded_class):
 @pytest.fixture
 def export(course) -> Callable[..., subprocess.CompletedProcess]:
     def run(kind: str, *options: str) -> subprocess.CompletedProcess:
-        done = course.run("nbgrader", "export", f"--exporter=coursekit.report.exports.{kind}Export", *options)
+        done = course.run("nbgrader", "export", f"--exporter=coursekit.lms.{kind}Export", *options)
         assert "Traceback" not in done.stderr
         return done
 
@@ -124,10 +124,10 @@ def test_the_table_has_a_status_for_everybody_and_a_score_only_where_something_w
     assert {row["status"] for row in rows.values()} <= STATUSES.keys()
     assert rows["floor"]["ungraded"] == "why"
     assert "01_double: no score for 1 unreadable, 1 missing" in done.stderr
-    assert "01_double: scores that are without answers that nobody has graded yet: 2" in done.stderr
+    assert "01_double: scores without the answers awaiting manual grading: 2" in done.stderr
 
 
-def test_canvas_gets_its_own_columns_and_an_empty_field_for_no_grade(course, export):
+def test_canvas_gets_its_own_columns_and_an_empty_field_without_a_grade(course, export):
     export("Canvas", "--CanvasExport.columns", "01_double=Doubling (4711)")
     sample = read(SAMPLES / "canvas_gradebook.csv")
     rows = read(course.root / "canvas.csv")
@@ -145,7 +145,7 @@ def test_canvas_gets_its_own_columns_and_an_empty_field_for_no_grade(course, exp
         assert found[row["ID"]]["SIS Login ID"] == row["SIS Login ID"]
 
 
-def test_moodle_gets_its_sign_for_no_grade_and_the_status_as_feedback(course, export):
+def test_moodle_gets_a_dash_without_a_grade_and_the_status_as_feedback(course, export):
     export("Moodle", "--to=m.csv", "--MoodleExport.columns", "01_double=Assignment: Doubling")
     sample = {row["ID number"]: row for row in read(SAMPLES / "moodle_grades.csv")}
     rows = {row["ID number"]: row for row in read(course.root / "m.csv")}
@@ -186,7 +186,7 @@ def test_only_the_students_and_assignments_that_were_named_are_written(course, e
     assert "the gradebook has no 09_nothing; it has 01_double" in done.stderr
 
 
-def test_the_page_about_other_products_names_plugins_that_there_are():
+def test_the_page_about_other_products_names_existing_plugins():
     page = (SAMPLES.parents[3] / "docs" / "exchange-with-lms.md").read_text(encoding="utf-8")
     names = set(re.findall(r"coursekit\.[\w.]+", page))
     plugins = {each: import_item(each) for each in names}

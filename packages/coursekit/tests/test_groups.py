@@ -1,4 +1,4 @@
-"""Answer groups: who has the same wrong answer, what the report says of them, and one comment for all."""
+"""Answer groups: students with the same wrong answer, in the report, and one comment for all of them."""
 
 import pytest
 import torch
@@ -7,7 +7,7 @@ from coursekit.checks.reference import Observation, Reference, Store
 from coursekit.checks.results import CheckResult
 from coursekit.checks.variants import mistakes_of
 from coursekit.checks.wrong import same_numbers, wrong_answer
-from coursekit.report.collect import Check, ClassResults, Member
+from coursekit.report.class_results import Check, ClassResults, Member
 from coursekit.report.groups import answer_groups, stub
 
 VALUE = torch.linspace(-3, 3, 60).reshape(3, 4, 5)
@@ -103,7 +103,7 @@ def wrong(text: str, *numbers: float, mistake: str = "") -> CheckResult:
 RIGHT = CheckResult("", "", 1, "passed")
 
 
-def test_a_group_is_everybody_with_the_same_wrong_answer_to_a_check():
+def test_a_group_has_everybody_with_the_same_wrong_answer_to_a_check():
     results = class_of(
         {
             "ada": {"test_a": wrong("shape", 100.2)},
@@ -118,7 +118,7 @@ def test_a_group_is_everybody_with_the_same_wrong_answer_to_a_check():
     assert group.message == "It is off."
 
 
-def test_checks_that_the_same_students_miss_are_one_group():
+def test_checks_that_the_same_students_fail_are_one_group():
     both = {"test_a": wrong("a", 1), "test_b": wrong("b", 5, mistake="swap")}
     results = class_of({"ada": both, "ben": both, "cleo": both | {"test_b": RIGHT}})
     groups = {group.checks: group for group in answer_groups(results)}
@@ -129,7 +129,7 @@ def test_checks_that_the_same_students_miss_are_one_group():
     assert merged.mistake == "swap"
 
 
-def test_answers_with_different_names_are_different_groups():
+def test_answers_with_different_diagnoses_are_different_groups():
     results = class_of(
         {
             name: {"test_a": wrong("a", 1, mistake=mistake)}
@@ -139,7 +139,7 @@ def test_answers_with_different_names_are_different_groups():
     assert sorted(group.students for group in answer_groups(results)) == [("a", "c"), ("b", "d")]
 
 
-def test_the_id_of_a_group_stays_when_others_join_the_class():
+def test_the_id_of_a_group_stays_the_same_when_others_join_the_class():
     few = {name: {"test_a": wrong("shape", 1234.56)} for name in ("ben", "cleo")}
     more = {"ada": {"test_a": wrong("shape", 1234.57)}, "zoe": {"test_a": wrong("shape", 9.0)}} | few
     assert [group.id for group in answer_groups(class_of(few))] == [
@@ -147,7 +147,7 @@ def test_the_id_of_a_group_stays_when_others_join_the_class():
     ]
 
 
-def test_every_group_has_an_id_of_its_own():
+def test_every_group_has_a_different_id():
     results = class_of(
         {
             f"{name}{copy}": {"test_a": wrong("shape", number)}
@@ -173,7 +173,7 @@ def comments(course, cell: str = "double") -> dict[str, str | None]:
         return found
 
 
-def test_a_new_mistake_is_a_group_whose_stub_makes_it_a_known_one(four_times):
+def test_the_stub_of_a_group_makes_its_mistake_a_known_one(four_times):
     (group,) = [group for group in four_times.groups if group["checks"][0] == "test_value"]
     assert group["students"] == ["ada", "ben", "cleo"]
     assert "return 4 * x" in group["excerpt"]
@@ -229,7 +229,7 @@ def test_one_comment_reaches_everybody_in_the_group_and_their_pages(four_times):
 @pytest.mark.parametrize(
     "answer", [RIGHT_DOUBLE, "def double(x):\n    return 5 * x"], ids=["right", "wrong otherwise"]
 )
-def test_who_has_another_answer_by_now_gets_no_comment(answer, four_times, capsys):
+def test_a_changed_answer_gets_no_comment(answer, four_times, capsys):
     four_times.hand_in("ben", four_times.answer(answer, RIGHT_HALF))
     assert four_times.coursekit("autograde", "01_double", "--force", "--workers", "1") == 0
     assert four_times.coursekit("comment", four_times.groups[0]["id"], "Twice, please.") == 0
@@ -242,12 +242,12 @@ def test_who_has_another_answer_by_now_gets_no_comment(answer, four_times, capsy
     assert "left out, since their answer has changed: ben" in capsys.readouterr().out
 
 
-def test_a_group_that_grew_says_so(four_times, capsys):
+def test_the_report_says_that_a_group_has_grown(four_times, capsys):
     four_times.hand_in("eve", four_times.answer(FOUR_TIMES.format("eve"), RIGHT_HALF))
     assert four_times.coursekit("autograde", "01_double", "--workers", "1") == 0
     assert four_times.coursekit("report", "01_double") == 0
     id = four_times.groups[0]["id"]
-    assert f"{id}, 4 students, 1 more than in the report before" in capsys.readouterr().out
+    assert f"{id}, 4 students, 1 more than in the previous report" in capsys.readouterr().out
 
 
 def test_an_unknown_group_and_an_empty_comment_are_refused_in_a_sentence(four_times, capsys):

@@ -24,10 +24,10 @@ ORDER = [
     "workers",
     "audit",
     "grading",
-    "collect",
     "samples",
     "new",
     "report",
+    "lms",
     "doctor",
     "cli",
 ]

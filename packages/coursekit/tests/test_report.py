@@ -1,8 +1,10 @@
-"""The class report: its figures against those found by hand, and its page and data for classes of any size."""
+"""The class report: its figures against those computed by hand, and its page and data for classes of any size."""
 
 import csv
 import json
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -10,9 +12,10 @@ from nbgrader.api import Grade, Student, SubmittedAssignment, SubmittedNotebook
 
 from coursekit.checks.results import CheckResult, ExerciseResult, SubmissionResult
 from coursekit.course import CourseError
-from coursekit.report.collect import Check, ClassResults, Member, class_results
+from coursekit.report.class_results import Check, ClassResults, Member, class_results
+from coursekit.report.contents import make_report
 from coursekit.report.figures import outcome_map, progress_chart, score_distribution
-from coursekit.report.page import as_html
+from coursekit.report.files import as_html
 from coursekit.report.statistics import (
     Stage,
     check_statistics,
@@ -21,11 +24,10 @@ from coursekit.report.statistics import (
     point_biserial,
     progress,
 )
-from coursekit.report.summary import make_report
 
 
 def class_with(rows: dict[str, str], points: tuple[float, ...] = ()) -> ClassResults:
-    """A class by student: `x` a check that failed, `.` one that passed, `-` one without a verdict."""
+    """A class by student: `x` failed, `.` passed, `-` not answered."""
     count = len(next(iter(rows.values())))
     points = points or (1.0,) * count
     checks = [
@@ -62,13 +64,13 @@ def test_the_point_biserial_correlation_is_pearsons_with_zero_and_one():
     assert point_biserial([False, False, True, True], [1, 1, 3, 5]) == pytest.approx(3 / 2.75**0.5 / 2)
 
 
-def test_a_correlation_that_does_not_exist_is_none():
+def test_an_undefined_correlation_is_none():
     assert point_biserial([True, True], [1, 2]) is None
     assert point_biserial([False, True], [2, 2]) is None
     assert point_biserial([], []) is None
 
 
-def test_a_check_is_held_against_the_points_of_all_other_checks():
+def test_a_check_is_correlated_with_the_score_in_all_other_checks():
     results = class_with({"a": "...", "b": "..x", "c": "x.x", "d": ".xx"}, points=(1, 2, 4))
     (first, _, third) = check_statistics(results)
     assert first.difficulty == 0.75
@@ -80,7 +82,7 @@ def repeated(*marks: str, times: int = 6) -> dict[str, str]:
     return {f"{number}-{copy}": row for number, row in enumerate(marks) for copy in range(times)}
 
 
-def test_checks_that_tell_nothing_are_warned_of():
+def test_checks_that_do_not_discriminate_get_a_warning():
     found = check_statistics(class_with(repeated("..x.", "..x.", ".xxx", ".xxx")))
     assert [statistics.warning.split(":")[0] for statistics in found] == [
         "Everybody passes",
@@ -89,20 +91,20 @@ def test_checks_that_tell_nothing_are_warned_of():
         "",
     ]
     same_everywhere = check_statistics(class_with(repeated(".xx", "xxx", "..x", "x.x")))
-    assert same_everywhere[0].warning == "Tells nothing: those who pass do no better elsewhere."
+    assert same_everywhere[0].warning == "Doesn't discriminate: students who pass do no better elsewhere."
 
 
-def test_a_check_that_better_students_miss_is_warned_of():
+def test_a_check_that_better_students_fail_gets_a_warning():
     found = check_statistics(class_with(repeated("x...", "x...", ".xxx", ".xx.")))
-    assert found[0].warning == "Students who do better elsewhere miss it: look at the check."
+    assert found[0].warning == "Students who do better elsewhere fail it: look at the check."
 
 
-def test_of_a_few_students_nothing_is_said():
+def test_small_classes_get_no_judgment():
     found = check_statistics(class_with(repeated("..", ".x", "xx", times=2)))
-    assert {statistics.warning for statistics in found} == {"Too few students to tell."}
+    assert {statistics.warning for statistics in found} == {"Too few students to judge."}
 
 
-def test_mistakes_are_counted_once_for_each_student_and_by_their_sentence():
+def test_mistakes_are_counted_once_per_student_and_by_their_sentence():
     results = class_with({"a": "xx", "b": "x.", "c": ".."})
     for member, check, name in [("a", 0, "swap"), ("a", 1, "swap"), ("b", 0, "swapped")]:
         found = next(m for m in results.members if m.student == member)
@@ -113,13 +115,13 @@ def test_mistakes_are_counted_once_for_each_student_and_by_their_sentence():
     assert mistake.names == ("swap", "swapped")
 
 
-def test_who_is_missing_has_no_score():
+def test_missing_students_have_no_score():
     stages = progress([scored("01", {"a": 50, "b": 100, "c": None}), scored("02", {"a": None})])
     assert [(stage.assignment, stage.scores, stage.missing) for stage in stages] == [("01", (50, 100), 1)]
     assert stages[0].quartiles == (62.5, 75, 87.5)
 
 
-def test_a_student_falls_behind_who_does_worse_while_the_class_does_not():
+def test_students_fall_behind_if_they_do_worse_while_the_class_does_not():
     before = scored("01", {"a": 90, "b": 80, "c": 95, "d": 85, "e": 90})
     harder = scored("02", {"a": 50, "b": 45, "c": 55, "d": 50, "e": 10})
     assert [one.student for one in fell_behind([before, harder])] == ["e"]
@@ -130,7 +132,7 @@ def test_a_student_falls_behind_who_does_worse_while_the_class_does_not():
 # ------------------------------------------------------------------------------------------------------ figures
 
 
-def test_a_figure_says_in_words_what_it_shows():
+def test_a_figure_is_described_in_words():
     results = class_with({"a": "....", "b": "...x", "c": "..xx", "d": "--xx"})
     text = score_distribution(results).text
     assert text.startswith("Histogram of the scores of 4 students: median 62 %")
@@ -150,7 +152,7 @@ def test_a_score_above_a_hundred_percent_is_drawn_at_the_edge():
 
 
 @pytest.mark.parametrize("rows", [{"a": "."}, {"a": "xx", "b": ".."}, repeated("...", "...", times=5)])
-def test_a_class_may_be_small_or_all_alike(rows):
+def test_a_class_may_be_small_or_identical(rows):
     results = class_with(rows)
     assert outcome_map(results).address.startswith("data:image/png;base64,")
     assert score_distribution(results).address.startswith("data:image/png;base64,")
@@ -163,7 +165,7 @@ def test_the_report_of_a_class_in_which_everything_happens(graded_class, capsys)
     assert graded_class.coursekit("report", "01_double") == 0
     printed = capsys.readouterr().out
     assert "01_double: 4 graded, 1 unreadable" in printed
-    assert "answers wait to be graded by hand" in printed
+    assert "awaiting manual grading: " in printed
 
     folder = graded_class.root / "reports" / "01_double"
     assert printed.split()[-1] == str(folder / "report.html")
@@ -176,7 +178,7 @@ def test_the_report_of_a_class_in_which_everything_happens(graded_class, capsys)
     assert rows["missing"]["score"] == rows["broken"]["score"] == ""
     with (folder / "checks.csv").open(newline="") as file:
         checks = {row["check"]: row for row in csv.DictReader(file)}
-    # 7 have results: right and floor pass; mistake, blank, exception, loop, and who exits do not
+    # 7 have results: right and floor pass; mistake, blank, exception, loop, and exits do not
     assert (checks["test_value"]["students"], checks["test_value"]["passed"]) == ("7", "2")
 
     page = (folder / "report.html").read_text()
@@ -185,7 +187,7 @@ def test_the_report_of_a_class_in_which_everything_happens(graded_class, capsys)
         assert student in page
 
 
-def test_the_page_needs_nothing_from_elsewhere_and_runs_nothing(graded_class):
+def test_the_page_loads_nothing_and_runs_no_script(graded_class):
     graded_class.coursekit("report", "01_double")
     page = (graded_class.root / "reports/01_double/report.html").read_text()
     assert "default-src 'none'; img-src data:; style-src 'unsafe-inline'" in page
@@ -194,7 +196,7 @@ def test_the_page_needs_nothing_from_elsewhere_and_runs_nothing(graded_class):
     assert page.count("<img") == page.count(' alt="') > 0
 
 
-def test_what_students_write_stands_on_the_page_as_text(four_times):
+def test_text_from_students_is_escaped_on_the_page(four_times):
     evil = "def double(x):\n    '</pre><script>alert(1)</script>'\n    return 5 * x"
     for student in ("<b>yan", "<b>zoe", "=1+1\x1b[31m", "$x^$"):
         four_times.hand_in(student, four_times.answer(evil, "def half(x):\n    return x / 2"))
@@ -210,10 +212,10 @@ def test_what_students_write_stands_on_the_page_as_text(four_times):
 
 def test_without_grades_the_report_says_what_to_do(empty_class, capsys):
     assert empty_class.coursekit("report", "01_double") == 2
-    assert "nothing of 01_double was graded: run `coursekit autograde 01_double` first" in (
+    assert "nothing in 01_double was graded: run `coursekit autograde 01_double` first" in (
         capsys.readouterr().err
     )
-    with pytest.raises(CourseError, match="nothing of 01_double was graded"):
+    with pytest.raises(CourseError, match="nothing in 01_double was graded"):
         make_report(empty_class.assignment)
 
 
@@ -226,8 +228,44 @@ def test_the_score_is_in_percent_of_what_has_been_graded(graded_class):
         members = class_results(graded_class.assignment).members
         return next(member.score for member in members if member.student == "right")
 
-    assert score(None, None) == 100  # 15 of 15; `why`, 5 points, waits for a person
+    assert score(None, None) == 100  # 15 of 15; `why`, 5 points, is awaiting manual grading
     assert score(None, 1) == 80
+
+
+#: hides the libraries of the extra `report`, then loads the exports and runs two commands
+WITHOUT_FIGURES = """
+import sys
+
+
+class Hidden:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in ("matplotlib", "scipy", "seaborn"):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+
+sys.meta_path.insert(0, Hidden())
+import coursekit.lms
+from coursekit.cli import main
+
+for command in ("table", "report"):
+    print(command, main([command, "01_double"]))
+"""
+
+
+def test_only_the_report_needs_matplotlib_and_says_how_to_install_it(graded_class):
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_FIGURES],
+        cwd=graded_class.root,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stderr == (
+        "coursekit: the class report needs matplotlib, which is not installed: "
+        'pip install "coursekit[report]"\n'
+    )
+    assert "table 0\n" in done.stdout and "report 2\n" in done.stdout
+    assert not (graded_class.root / "reports").exists()
 
 
 # ---------------------------------------------------------------------------------------------- a thousand students
@@ -236,7 +274,7 @@ CHECKS = 35
 
 
 def write_thousand(course, count: int = 1000) -> None:
-    """A class of a thousand, with results as grading writes them; nothing is run."""
+    """Write a class of a thousand with results in the form that grading writes; nothing is run."""
     random = np.random.default_rng(7)
     hard = random.normal(size=CHECKS)
     released = course.assignment.released("double")
@@ -280,7 +318,7 @@ def synthetic(random: np.random.Generator, hard: np.ndarray, ability: float) -> 
     return SubmissionResult("graded", exercises=[exercise], seconds=float(random.gamma(4)))
 
 
-def test_a_report_of_a_thousand_students_is_of_a_size_that_one_can_read(empty_class, capsys):
+def test_a_report_of_a_thousand_students_stays_small_enough_to_read(empty_class, capsys):
     write_thousand(empty_class)
     assert empty_class.coursekit("report", "01_double") == 0
     assert "01_double: 1000 graded" in capsys.readouterr().out
@@ -291,7 +329,7 @@ def test_a_report_of_a_thousand_students_is_of_a_size_that_one_can_read(empty_cl
     data = json.loads((folder / "report.json").read_text())
     assert len(data["students"]) == 1000
     assert {s["warning"] for s in data["checks"]} == {""}
-    # three answers for each check, and who gives which is drawn
+    # three answers for each check, at random
     assert len(data["groups"]) >= 2 * CHECKS
 
 

@@ -40,10 +40,9 @@ def _table(options: argparse.Namespace) -> int:
 
 
 def _report(options: argparse.Namespace) -> int:
-    from coursekit.report.collect import was_graded
-    from coursekit.report.data import folder_of, write_data
-    from coursekit.report.page import write_page
-    from coursekit.report.summary import make_report, summary_lines
+    from coursekit.report.class_results import was_graded
+    from coursekit.report.contents import make_report, summary_lines
+    from coursekit.report.files import folder_of, write_data, write_page
 
     chosen = assignments_of(options)
     every = chosen[0].course.assignments()
@@ -63,7 +62,7 @@ def _report(options: argparse.Namespace) -> int:
 
 def _groups_before(assignment: Assignment) -> "list[AnswerGroup]":
     """The groups of the last report; none if it can't be read, since it is about to be written anew."""
-    from coursekit.report.data import groups_in
+    from coursekit.report.files import groups_in
 
     try:
         return groups_in(assignment)

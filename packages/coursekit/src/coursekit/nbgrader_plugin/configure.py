@@ -53,4 +53,4 @@ def configure(config: Config) -> None:
     }
 
     # a broken archive among those that students handed in would end nbgrader's own
-    config.ZipCollectApp.extractor_plugin = "coursekit.collect.HarmlessExtractor"
+    config.ZipCollectApp.extractor_plugin = "coursekit.lms.HarmlessExtractor"

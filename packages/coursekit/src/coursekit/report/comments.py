@@ -1,4 +1,4 @@
-"""One comment to all students of an answer group, in the gradebook, where formgrader and the feedback show it."""
+"""Writes one comment for all students of an answer group into the gradebook, for formgrader and the feedback page."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -8,13 +8,13 @@ from nbgrader.api import Comment, Gradebook, MissingEntry
 from coursekit.checks.wrong import same_numbers
 from coursekit.course import Assignment, CourseError
 from coursekit.grading.running_course import RunningCourse
-from coursekit.report.data import FOLDER, groups_in
+from coursekit.report.files import FOLDER, groups_in
 from coursekit.report.groups import AnswerGroup
 
 
 @dataclass
 class Commented:
-    """Who got a comment, who had it already, and who was left out, since their answer is another by now."""
+    """Students who got the comment, who had it already, and who were skipped because their answer has changed."""
 
     written: list[str]
     there_before: list[str]
@@ -22,17 +22,18 @@ class Commented:
 
 
 def find_group(assignments: Iterable[Assignment], id: str) -> tuple[Assignment, AnswerGroup]:
-    """The answer group of this id in the newest reports.
+    """Find the answer group with this id in the latest reports.
 
     Raises:
-        CourseError: there is none, or more than one.
+        CourseError: there is no such group, or more than one.
     """
-    found = [(assignment, group) for assignment in assignments for group in groups_in(assignment)]
-    found = [(assignment, group) for assignment, group in found if group.id == id]
+    found = [
+        (assignment, group) for assignment in assignments for group in groups_in(assignment) if group.id == id
+    ]
     if not found:
         raise CourseError(
-            f"there is no answer group {id}: `coursekit report ASSIGNMENT` lists the groups in "
-            f"{FOLDER}/ASSIGNMENT/report.html, each with its id"
+            f"there is no answer group {id}: `coursekit report ASSIGNMENT` lists the groups and their ids "
+            f"in {FOLDER}/ASSIGNMENT/report.html"
         )
     if len(found) > 1:
         names = " and ".join(assignment.name for assignment, _ in found)
@@ -41,14 +42,14 @@ def find_group(assignments: Iterable[Assignment], id: str) -> tuple[Assignment, 
 
 
 def comment_on(assignment: Assignment, group: AnswerGroup, text: str) -> Commented:
-    """Add the text to the comments on the group's answer cell. What a person wrote there stays before it.
+    """Append the text to the comment on the answer cell of each student in the group.
 
     Raises:
         CourseError: the text is empty, or the assignment has no such answer cell.
     """
     text = text.strip()
     if not text:
-        raise CourseError('the comment is empty: coursekit comment GROUP "what to tell them"')
+        raise CourseError('the comment is empty: coursekit comment GROUP "the comment"')
     course = RunningCourse.open(assignment.course.root)
     notebook = assignment.notebook_of(group.cell).stem
     commented = Commented([], [], [])
@@ -80,11 +81,11 @@ def _comment(gradebook: Gradebook, cell: str, notebook: str, assignment: str, st
 def _still_wrong(
     course: RunningCourse, assignment: Assignment, group: AnswerGroup, notebook: str, student: str
 ) -> bool:
-    """False if what the student handed in since passes the check, fails it otherwise, or was not graded."""
+    """False if the student has handed in a different answer since, or one that isn't graded yet."""
     result = course.result(student, assignment.name, notebook)
     exercise = result.exercise(group.exercise) if result else None
-    checks = {check.name: check for check in exercise.checks} if exercise else {}
-    found = checks.get(group.checks[0])
+    checks = exercise.checks if exercise else []
+    found = next((check for check in checks if check.name == group.checks[0]), None)
     if found is None or found.wrong != group.wrong:
         return False
     return same_numbers(list(group.wrong_numbers), found.wrong_numbers)

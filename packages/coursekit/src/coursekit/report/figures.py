@@ -1,53 +1,60 @@
-"""The figures of the class report. Each is a picture and a sentence that says what it shows."""
+"""The figures of the class report, each with a description in words."""
 
 import base64
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import matplotlib
-
-matplotlib.use("Agg")  # a grader's machine may have no display
-import matplotlib.pyplot as plt
 import numpy as np
-import seaborn as sns
-from matplotlib.colors import ListedColormap
-from matplotlib.figure import Figure
-from matplotlib.patches import Patch
-from scipy.cluster import hierarchy
 
+from coursekit.course import CourseError
 from coursekit.printing import printable
-from coursekit.report.collect import ClassResults, Member
-from coursekit.report.statistics import Stage
+from coursekit.report.class_results import ClassResults, Member
+from coursekit.report.statistics import Stage, quartiles
 
-#: of seaborn's palette for the colour-blind
+try:
+    import matplotlib
+
+    matplotlib.use("Agg")  # the machine may have no display
+    import matplotlib.pyplot as plt
+    import seaborn as sns
+    from matplotlib.colors import ListedColormap
+    from matplotlib.figure import Figure
+    from matplotlib.patches import Patch
+    from matplotlib.ticker import MaxNLocator
+    from scipy.cluster import hierarchy
+except ModuleNotFoundError as error:
+    raise CourseError(
+        f'the class report needs {error.name}, which is not installed: pip install "coursekit[report]"'
+    ) from error
+
+#: from seaborn's palette for the color-blind
 BLUE, ORANGE = (sns.color_palette("colorblind")[index] for index in (0, 1))
 PASSED, FAILED, NO_VERDICT = "#cfe3f3", "#c44e00", "#4d4d4d"
-_MAX_NAMES = 60
-_LONGEST_NAME = 40
-#: extra credit can make more than 100 %, and who has it is shown at the edge
+_MAX_NAMES, _MAX_NAME, _MAX_LABEL = 60, 40, 44
+#: scores above 100 %, by extra credit, are drawn at the edge
 _DRAWN = (0, 100)
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A PNG as a data address, and its text for those who don't see it."""
+    """A PNG as a data URL, and its alternative text."""
 
     address: str
     text: str
 
 
 def score_distribution(results: ClassResults) -> Picture:
-    """How many students have which score, in steps of ten percent."""
+    """The number of students by score, in steps of ten percent."""
     scores = np.asarray(results.scores)
-    low, middle, high = np.percentile(scores, (25, 50, 75))
+    low, middle, high = quartiles(results.scores)
     figure, axes = plt.subplots(figsize=(6, 2.5), layout="constrained")
     drawn = np.clip(scores, *_DRAWN)
-    axes.hist(drawn, bins=np.arange(0, 101, 10), color=BLUE, edgecolor="white")
+    axes.hist(drawn, bins=list(range(0, 101, 10)), color=BLUE, edgecolor="white")
     axes.axvline(np.median(drawn), color=ORANGE, linewidth=2.5)
     axes.set_title(f"median {middle:.0f}", loc="left", fontsize=10, color="#333333")
     axes.set(xlabel="score (% of the points graded so far)", ylabel="students", xlim=(0, 100))
-    axes.yaxis.get_major_locator().set_params(integer=True)  # nobody is half a student
+    axes.yaxis.set_major_locator(MaxNLocator("auto", integer=True))
     text = (
         f"Histogram of the scores of {len(scores)} students: median {middle:.0f} %, "
         f"the middle half from {low:.0f} to {high:.0f} %, lowest {scores.min():.0f}, highest {scores.max():.0f}."
@@ -56,18 +63,18 @@ def score_distribution(results: ClassResults) -> Picture:
 
 
 def outcome_map(results: ClassResults) -> Picture:
-    """Students × checks, passed or not, with those beside each other that are alike."""
+    """Students × checks, passed or not, with similar students and similar checks next to each other."""
     members = results.graded
     values = np.array([[_code(member, check.key) for check in results.checks] for member in members])
     missed = (values != 1).astype(float)
     rows, columns = _order(missed), _order(missed.T)
     named = len(members) <= _MAX_NAMES
     labels = [results.checks[index].label for index in columns]
-    # two dollar signs would be a formula
-    names = [printable(members[index].student, _LONGEST_NAME).replace("$", r"\$") for index in rows]
+    # matplotlib takes text between dollar signs for a formula
+    names = [printable(members[index].student, _MAX_NAME).replace("$", r"\$") for index in rows]
     height = min(3 + 0.19 * len(members), 11)
     figure, axes = plt.subplots(figsize=(max(6, 3 + 0.25 * len(labels)), height + 1.8), layout="constrained")
-    colours = {"passed": PASSED, "failed": FAILED, "no answer, or no verdict": NO_VERDICT}
+    colors = {"passed": PASSED, "failed": FAILED, "no answer, or no verdict": NO_VERDICT}
     sns.heatmap(
         values[np.ix_(rows, columns)],
         ax=axes, cmap=ListedColormap([NO_VERDICT, FAILED, PASSED]), vmin=-1, vmax=1, cbar=False,
@@ -76,14 +83,14 @@ def outcome_map(results: ClassResults) -> Picture:
     )  # fmt: skip
     axes.tick_params(length=0, labelsize=9)
     axes.set_ylabel("" if named else f"{len(members)} students", fontsize=11)
-    handles = [Patch(facecolor=colour, edgecolor="#888888", label=name) for name, colour in colours.items()]
+    handles = [Patch(facecolor=color, edgecolor="#888888", label=name) for name, color in colors.items()]
     figure.legend(handles=handles, loc="outside upper left", ncols=3, frameon=False, fontsize=11)
     share = missed.mean(axis=0)
     worst = sorted(range(len(share)), key=lambda index: -share[index])[:3]
     most = "; ".join(f"{results.checks[index].label} ({share[index]:.0%})" for index in worst)
     text = (
         f"Heatmap of {len(members)} students and {len(labels)} checks, clustered by which checks are missed. "
-        f"Missed by most: {most}. The same is in students.csv and in the table of checks."
+        f"Missed by most: {most}. The same data is in students.csv and in the table of checks."
     )
     return _picture(figure, text)
 
@@ -102,12 +109,12 @@ def progress_chart(stages: Sequence[Stage]) -> Picture:
 
 
 def time_distribution(seconds: Sequence[float]) -> Picture:
-    """How long grading took for each submission."""
+    """The time that grading took for each submission."""
     middle, longest = float(np.median(seconds)), max(seconds)
     figure, axes = plt.subplots(figsize=(6, 2.1), layout="constrained")
     axes.hist(seconds, bins=20, range=(0, max(longest, 1.0)), color=BLUE, edgecolor="white")
     axes.set(xlabel="seconds to run and check a submission", ylabel="students")
-    axes.yaxis.get_major_locator().set_params(integer=True)  # nobody is half a student
+    axes.yaxis.set_major_locator(MaxNLocator("auto", integer=True))
     text = f"Histogram of the time that grading took: median {middle:.1f} seconds, longest {longest:.1f} seconds."
     return _picture(figure, text)
 
@@ -121,7 +128,7 @@ def _code(member: Member, key: str) -> int:
 
 
 def _order(missed: np.ndarray) -> list[int]:
-    """The rows, alike ones beside each other (average linkage), those with most missed first."""
+    """The rows with similar ones next to each other (average linkage), starting where most is missed."""
     if len(missed) < 3:
         return list(range(len(missed)))
     tree = hierarchy.linkage(missed, method="average", metric="cityblock")
@@ -131,7 +138,7 @@ def _order(missed: np.ndarray) -> list[int]:
 
 
 def _short(label: str) -> str:
-    return label if len(label) <= 44 else label[:43] + "…"
+    return label if len(label) <= _MAX_LABEL else label[: _MAX_LABEL - 1] + "…"
 
 
 def _picture(figure: Figure, text: str) -> Picture:

@@ -1,24 +1,28 @@
-"""Answer groups: students whose output on a check is the same wrong one, whether or not the mistake has a name."""
+"""Answer groups: students with the same wrong output in a check, and the code that they wrote."""
 
 import ast
 import hashlib
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from textwrap import dedent
+
+import nbformat
 
 from coursekit.checks.results import CheckResult
 from coursekit.checks.wrong import same_numbers
-from coursekit.course import exercise_name
-from coursekit.report.collect import ClassResults
+from coursekit.course import Assignment, exercise_name, find_cell
+from coursekit.grading.running_course import RunningCourse
+from coursekit.report.class_results import ClassResults
 
-#: an answer that nobody shares is told by the student's own page
-SMALLEST = 2
+#: an answer that nobody shares is only on that student's own page
+SMALLEST_GROUP = 2
+_MAX_LINES, _MAX_LINE, _MAX_SOURCE = 24, 160, 50_000
 
 
 @dataclass(frozen=True)
 class AnswerGroup:
-    """Students with the same wrong answer. `checks` are those of the exercise in which it shows.
+    """Students with the same wrong answer; `checks` are the checks of the exercise that it fails.
 
-    `wrong` and `wrong_numbers` tell the answer to the first of them from others; see `CheckResult`.
+    `wrong` and `wrong_numbers` are its fingerprint in the first of them; see `CheckResult`.
     """
 
     id: str
@@ -38,15 +42,15 @@ class AnswerGroup:
 
 
 def answer_groups(results: ClassResults) -> list[AnswerGroup]:
-    """The groups of a class, the largest first.
+    """The answer groups of a class, the largest first.
 
-    A group for each check would list the same students again and again, so groups of one exercise with the same
-    members are one. Its id is that of the first check, and does not depend on who else is in the class.
+    Groups of the same students in several checks of an exercise are merged. The id comes from the first check and
+    doesn't depend on the rest of the class.
     """
     merged: dict[tuple[str, tuple[str, ...]], list[_Alike]] = {}
     for check in results.checks:
         for alike in _alike(check.key, results):
-            if len(alike.students) >= SMALLEST:
+            if len(alike.students) >= SMALLEST_GROUP:
                 merged.setdefault((check.exercise, tuple(alike.students)), []).append(alike)
     groups = []
     used: set[str] = set()
@@ -56,9 +60,15 @@ def answer_groups(results: ClassResults) -> list[AnswerGroup]:
         id = _unused(f"{exercise_name(exercise)}-{found[0].digest}", used)
         groups.append(
             AnswerGroup(
-                *(id, exercise, checks, students),
-                *(found[0].result.message, found[0].result.wrong, tuple(found[0].result.wrong_numbers)),
-                *(named.mistake, named.diagnosis),
+                id,
+                exercise,
+                checks,
+                students,
+                message=found[0].result.message,
+                wrong=found[0].result.wrong,
+                wrong_numbers=tuple(found[0].result.wrong_numbers),
+                mistake=named.mistake,
+                sentence=named.diagnosis,
             )
         )
     return sorted(groups, key=lambda group: -len(group.students))
@@ -66,7 +76,7 @@ def answer_groups(results: ClassResults) -> list[AnswerGroup]:
 
 @dataclass
 class _Alike:
-    """The students whose answer to one check is that of `result`, which is the first of them."""
+    """The students with the same answer to one check; `result` is that of the first."""
 
     check: str
     result: CheckResult
@@ -74,13 +84,13 @@ class _Alike:
 
     @property
     def digest(self) -> str:
-        """Three digits of each number, since the last ones may change when the class is graded again."""
+        """A hash of three digits of each number; later digits may change when the class is graded again."""
         parts = [self.check, self.result.wrong, *(f"{number:.3g}" for number in self.result.wrong_numbers)]
         return hashlib.sha256("\x00".join(parts).encode()).hexdigest()[:4]
 
 
-def _alike(check: str, results: ClassResults) -> Iterable[_Alike]:
-    """Everybody with a wrong answer to the check, by answer. What has two names is no one answer."""
+def _alike(check: str, results: ClassResults) -> list[_Alike]:
+    """Group the wrong answers to a check; answers with different diagnoses stay apart."""
     by_kind: dict[tuple[str, str], list[_Alike]] = {}
     for member in results.members:
         result = member.outcomes.get(check)
@@ -103,28 +113,45 @@ def _unused(id: str, used: set[str]) -> str:
     return free
 
 
+def answer_code(course: RunningCourse, assignment: Assignment, student: str, cell: str) -> str:
+    """The source of an answer cell as it was graded; empty if there is no such cell."""
+    for path in sorted(course.autograded(student, assignment.name).glob("*.ipynb")):
+        found = find_cell(nbformat.read(path, as_version=4), cell)
+        if found is not None:
+            return str(found.source)
+    return ""
+
+
+def excerpt(assignment: Assignment, cell: str, source: str) -> str:
+    """The lines of an answer that the student added to the released cell, shortened."""
+    cells = (find_cell(assignment.released(name), cell) for name in assignment.released_names())
+    released = next((found.source for found in cells if found is not None), "")
+    given = {line.strip() for line in released.splitlines()}
+    own = [line for line in source[:_MAX_SOURCE].splitlines() if line.strip() not in given]
+    lines = [line[:_MAX_LINE] for line in dedent("\n".join(own)).splitlines()]
+    return "\n".join([*lines[:_MAX_LINES], *(["…"] if len(lines) > _MAX_LINES else [])])
+
+
 def stub(group: AnswerGroup, source: str) -> str:
-    """An entry for `mistakes.py` that grades as this answer does; a person adds name and sentence.
+    """An entry for `mistakes.py` that reproduces this answer; a person adds the name and the sentence.
 
     Args:
-        group: one without a name.
+        group: one without a diagnosis.
         source: the answer cell of one of its students.
     """
-    return "\n".join(_stub_lines(group, source))
-
-
-def _stub_lines(group: AnswerGroup, source: str) -> Iterator[str]:
-    yield "Mistake("
-    yield f'    "{group.id.replace("-", "_")}",'
-    yield f'    cell="{group.cell}",'
-    yield f"    source={_literal(source)},"
-    yield f"    about={list(group.checks)!r},".replace("'", '"')
-    yield '    sentence="What was done. What to do instead.",'
-    yield "),"
+    about = ", ".join(f'"{check}"' for check in group.checks)
+    return f"""\
+Mistake(
+    "{group.id.replace("-", "_")}",
+    cell="{group.cell}",
+    source={_literal(source)},
+    about=[{about}],
+    sentence="What was done. What to do instead.",
+),"""
 
 
 def _literal(source: str) -> str:
-    """The source as Python writes it: over several lines, where that can be read and reads back as it was."""
+    """The source as a Python literal, over several lines if that is readable and evaluates to the same text."""
     readable = f"'''\n{source}\n'''"
     if not all(line.isprintable() for line in source.split("\n")):
         return repr(source)  # control characters would reach a terminal

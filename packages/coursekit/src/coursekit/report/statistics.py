@@ -1,24 +1,23 @@
-"""What the results of a class say: about each check, about mistakes, and from one assignment to the next."""
+"""Statistics of a class: of each check, of mistakes, and from one assignment to the next."""
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from coursekit.checks.results import Status
-from coursekit.report.collect import Check, ClassResults
+from coursekit.report.class_results import Check, ClassResults
 
-#: with fewer students, nothing is said about how well a check tells them apart
+#: with fewer students, no check gets a warning about its discrimination
 ENOUGH_STUDENTS = 20
-WEAK = 0.1
-#: percent by which a score stands worse against the class than the student's scores before: fell behind
+WEAK_DISCRIMINATION = 0.1
+#: how far, in percent, a student must drop against the median of the class to have fallen behind
 DROP = 25
 
 
 @dataclass(frozen=True)
 class CheckStatistics:
-    """How a class did in one check. `warning` is empty where the check tells students apart as it should."""
+    """How a class did in one check. `warning` is empty if the check discriminates well."""
 
     check: Check
     students: int
@@ -28,13 +27,13 @@ class CheckStatistics:
 
     @property
     def difficulty(self) -> float:
-        """The share of the students who passed: the lower, the harder is the check."""
+        """The share of students who passed: the lower, the harder the check."""
         return self.passed / self.students if self.students else 0.0
 
 
 @dataclass(frozen=True)
 class NamedMistake:
-    """A known mistake and who made it."""
+    """A known mistake and the students who made it."""
 
     sentence: str
     exercise: str
@@ -44,7 +43,7 @@ class NamedMistake:
 
 @dataclass(frozen=True)
 class Stage:
-    """One assignment in the progress of a class: quartiles of the scores, in percent."""
+    """One assignment in the progress of a class; scores in percent."""
 
     assignment: str
     scores: tuple[float, ...]
@@ -52,24 +51,29 @@ class Stage:
 
     @property
     def quartiles(self) -> tuple[float, float, float]:
-        return tuple(float(value) for value in np.percentile(self.scores, (25, 50, 75)))
+        return quartiles(self.scores)
 
 
 @dataclass(frozen=True)
 class FellBehind:
-    """A student who handed in before (`before` is the median score), and now did much worse, or nothing: None."""
+    """A student whose score dropped from the median `before`; `score` is None if nothing was handed in."""
 
     student: str
     before: float
     score: float | None
 
 
+def quartiles(scores: Sequence[float]) -> tuple[float, float, float]:
+    low, middle, high = np.percentile(scores, (25, 50, 75)).tolist()
+    return low, middle, high
+
+
 def point_biserial(passed: Sequence[bool], scores: Sequence[float]) -> float | None:
     """The point-biserial correlation of a check with a score; None if either is the same for everybody.
 
-    r = (M₁ - M₀) / s · √(p·q), with the mean score of those who passed and of those who did not, the standard
-    deviation of all scores, and the shares of both (Lord and Novick, Statistical Theories of Mental Test
-    Scores, 1968, ch. 15). It is Pearson's correlation with 0 and 1.
+    r = (M₁ - M₀) / s · √(p·q), with the mean scores of students who passed and who did not, the standard deviation
+    of all scores, and the shares of both groups (Lord and Novick, Statistical Theories of Mental Test Scores, 1968,
+    ch. 15). It equals Pearson's correlation with 0 and 1.
     """
     hits, values = np.asarray(passed, dtype=bool), np.asarray(scores, dtype=float)
     spread = values.std() if values.size else 0.0
@@ -83,8 +87,8 @@ def point_biserial(passed: Sequence[bool], scores: Sequence[float]) -> float | N
 def check_statistics(results: ClassResults) -> list[CheckStatistics]:
     """Difficulty and discrimination of each check.
 
-    The score that a check is held against is that of all other checks: with its own points in it, a check
-    would correlate with itself (Henrysson, Psychometrika 28, 1963).
+    A check is correlated with the score in all other checks: with its own points included, it would correlate with
+    itself (Henrysson, Psychometrika 28, 1963).
     """
     found = []
     for check in results.checks:
@@ -99,20 +103,20 @@ def check_statistics(results: ClassResults) -> list[CheckStatistics]:
 
 def _warning(students: int, passed: int, discrimination: float | None) -> str:
     if students < ENOUGH_STUDENTS:
-        return "Too few students to tell."
+        return "Too few students to judge."
     if passed == students:
-        return "Everybody passes: it tells nothing about these students."
+        return "Everybody passes: the check doesn't discriminate."
     if passed == 0:
         return "Nobody passes: look at the check, or teach this again."
-    if discrimination is None or abs(discrimination) < WEAK:
-        return "Tells nothing: those who pass do no better elsewhere."
+    if discrimination is None or abs(discrimination) < WEAK_DISCRIMINATION:
+        return "Doesn't discriminate: students who pass do no better elsewhere."
     if discrimination < 0:
-        return "Students who do better elsewhere miss it: look at the check."
+        return "Students who do better elsewhere fail it: look at the check."
     return ""
 
 
 def named_mistakes(results: ClassResults) -> list[NamedMistake]:
-    """The mistakes that were made, the most frequent first. Mistakes with the same sentence are one."""
+    """The known mistakes that students made, the most frequent first; those with the same sentence count as one."""
     made: dict[tuple[str, str], dict[str, set[str]]] = {}
     for member in results.members:
         for key, outcome in member.outcomes.items():
@@ -126,12 +130,8 @@ def named_mistakes(results: ClassResults) -> list[NamedMistake]:
     return sorted(found, key=lambda mistake: -len(mistake.students))
 
 
-def statuses(results: ClassResults) -> list[tuple[str, int]]:
-    return Counter(member.status for member in results.members).most_common()
-
-
 def progress(so_far: Sequence[ClassResults]) -> list[Stage]:
-    """Scores of each assignment that was graded, in the order of the course. Who is missing has no score."""
+    """The scores of each graded assignment, in the order of the course; missing students have none."""
     return [
         Stage(
             results.assignment,
@@ -144,9 +144,9 @@ def progress(so_far: Sequence[ClassResults]) -> list[Stage]:
 
 
 def fell_behind(so_far: Sequence[ClassResults]) -> list[FellBehind]:
-    """Who stands far worse against the median of the class in the last of these assignments than before.
+    """Students who are much worse, relative to the median of the class, in the last assignment than before.
 
-    That the class as a whole has lower scores, since the assignment is harder, makes nobody fall behind.
+    A harder assignment, in which the whole class has lower scores, makes nobody fall behind.
     """
     *earlier, last = [results for results in so_far if results.scores]
     before: dict[str, list[tuple[float, float]]] = {}

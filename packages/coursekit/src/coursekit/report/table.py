@@ -1,15 +1,16 @@
-"""One row per student: status, points per exercise, total."""
+"""The class in one table: a row per student with status, score per exercise and total."""
 
 import csv
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from nbgrader.api import Assignment as AssignmentEntry
 from nbgrader.api import Grade, Gradebook, MissingEntry, SubmittedAssignment, SubmittedNotebook
 from sqlalchemy.orm import joinedload
 
-from coursekit.checks.results import Status, SubmissionResult
+from coursekit.checks.results import SubmissionResult
 from coursekit.course import Assignment, exercise_name
 from coursekit.grading.running_course import RunningCourse
 from coursekit.kernels import LIMITED
@@ -20,9 +21,10 @@ NOT_AUTOGRADED = "not autograded"
 
 @dataclass
 class Row:
-    """One student in one assignment. `points` holds None where nothing was graded yet.
+    """One student in one assignment.
 
-    `earned` is the sum of the points, and `penalty` what being late costs.
+    `points` has the score of each graded cell, None if it isn't graded yet. `earned` is their sum, and `penalty` is
+    subtracted from it for handing in late.
     """
 
     student: str
@@ -32,24 +34,26 @@ class Row:
     penalty: float = 0.0
     #: graded without a sandbox
     unprotected: bool = False
-    #: of each notebook that was graded
+    #: one for each notebook that was graded
     results: list[SubmissionResult] = field(default_factory=list, repr=False)
 
     @property
     def total(self) -> float | None:
-        """What nbgrader calls the score."""
+        """The score as nbgrader defines it: after the penalty."""
         return None if self.earned is None else max(0.0, self.earned - self.penalty)
 
 
 @dataclass
 class ClassTable:
+    """An assignment, the points of each graded cell, and the rows of the students."""
+
     assignment: str
     maximum: dict[str, float]
     rows: list[Row]
 
 
 def class_table(assignment: Assignment) -> ClassTable:
-    """Everybody who is in the gradebook or has a folder in submitted/, whatever became of the submission.
+    """Collect the rows of all students who are in the gradebook or have a folder in submitted/.
 
     Raises:
         CourseError: there is no gradebook yet.
@@ -65,17 +69,21 @@ def class_table(assignment: Assignment) -> ClassTable:
         known = {student.id for student in gradebook.students}
         points = _points(gradebook, assignment.name)
         penalties = _penalties(gradebook, assignment.name)
-    rows = [
-        _row(
-            course, assignment.name, student, names, points.get(student, {}), penalties.get(student), maximum
-        )
-        for student in sorted(known | set(course.handed_in()))
-    ]
+    rows = []
+    for student in sorted(known | set(course.handed_in())):
+        results = [course.result(student, assignment.name, name) for name in names]
+        found = [result for result in results if result is not None]
+        if found:
+            row = _graded(student, found, points.get(student, {}), penalties.get(student))
+        else:
+            handed_in = any(course.submitted(student, assignment.name).glob("*.ipynb"))
+            row = Row(student, NOT_AUTOGRADED if handed_in else Status.MISSING, dict.fromkeys(maximum))
+        rows.append(row)
     return ClassTable(assignment.name, maximum, rows)
 
 
 def _points(gradebook: Gradebook, assignment: str) -> dict[str, dict[str, float | None]]:
-    """Points by student and exercise, in one query; None where nothing was graded yet."""
+    """The score by student and graded cell, in one query; None if it isn't graded yet."""
     grades = (
         gradebook.db.query(SubmittedAssignment.student_id, Grade)
         .select_from(Grade)
@@ -93,7 +101,7 @@ def _points(gradebook: Gradebook, assignment: str) -> dict[str, dict[str, float 
 
 
 def _penalties(gradebook: Gradebook, assignment: str) -> dict[str, float | None]:
-    """What being late costs, by student, in one query."""
+    """The penalty for handing in late by student, in one query."""
     found = (
         gradebook.db.query(SubmittedAssignment.student_id, SubmittedAssignment.late_submission_penalty)
         .join(AssignmentEntry, AssignmentEntry.id == SubmittedAssignment.assignment_id)
@@ -102,28 +110,17 @@ def _penalties(gradebook: Gradebook, assignment: str) -> dict[str, float | None]
     return dict(found.all())
 
 
-def _row(
-    course: RunningCourse,
-    assignment: str,
-    student: str,
-    notebooks: list[str],
-    points: dict[str, float | None],
-    penalty: float | None,
-    exercises: Iterable[str],
+def _graded(
+    student: str, results: list[SubmissionResult], points: dict[str, float | None], penalty: float | None
 ) -> Row:
-    results = [course.result(student, assignment, name) for name in notebooks]
-    found = [result for result in results if result is not None]
-    if not found:
-        handed_in = course.submitted(student, assignment).glob("*.ipynb")
-        return Row(student, NOT_AUTOGRADED if any(handed_in) else Status.MISSING, dict.fromkeys(exercises))
     graded = [value for value in points.values() if value is not None]
-    status = next((result.status for result in found if result.status != Status.GRADED), Status.GRADED)
-    plain = any(result.kernel == LIMITED for result in found)
-    return Row(student, status, points, sum(graded) if graded else None, penalty or 0.0, plain, found)
+    status = next((result.status for result in results if result.status != Status.GRADED), Status.GRADED)
+    unprotected = any(result.kernel == LIMITED for result in results)
+    return Row(student, status, points, sum(graded) if graded else None, penalty or 0.0, unprotected, results)
 
 
 def table_lines(table: ClassTable) -> Iterator[str]:
-    """The table as text. `-` stands where there are no points yet; being late has a column if it cost anybody points."""
+    """The table as text. `-` means not graded yet; there is a column `late` if anybody has a penalty."""
     late = any(row.penalty for row in table.rows)
     exercises = [exercise_name(name) for name in table.maximum]
     heads = ["student", "status", *exercises, *(["late"] if late else []), "total"]
@@ -146,17 +143,22 @@ def table_lines(table: ClassTable) -> Iterator[str]:
 
 
 def write_csv(table: ClassTable, path: Path) -> None:
-    """One line for each student: status, total, penalty, points per exercise; empty where there are no points yet."""
+    """Write a line for each student: status, total, penalty, score per exercise; empty if not graded yet."""
+    head = ["assignment", "student", "status", "total", "maximum", "late_penalty", *table.maximum]
+    maximum = sum(table.maximum.values())
+    rows = (
+        [table.assignment, row.student, row.status, row.total, maximum, row.penalty]
+        + [row.points.get(name) for name in table.maximum]
+        for row in table.rows
+    )
+    write_rows(path, [head, *rows])
+
+
+def write_rows(path: Path, rows: Iterable[Iterable[Any]]) -> None:
+    """Write a CSV file in which a spreadsheet finds no formula."""
     with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(
-            ["assignment", "student", "status", "total", "maximum", "late_penalty", *table.maximum]
-        )
-        maximum = sum(table.maximum.values())
-        for row in table.rows:
-            points = [row.points.get(name) for name in table.maximum]
-            head = [table.assignment, row.student, row.status, row.total, maximum, row.penalty]
-            writer.writerow(map(defused, [*head, *points]))
+        # a lone `-` isn't a formula
+        csv.writer(file).writerows([cell if cell == "-" else defused(cell) for cell in row] for row in rows)
 
 
 def _text(value: float | None) -> str:

@@ -1,12 +1,11 @@
-"""Scores for other programs, as plugins of `nbgrader export`: Canvas, Moodle, Gradescope, a plain table.
+"""Plugins of `nbgrader export` that write scores for Canvas, Moodle and Gradescope, or as a plain table.
 
-Who has no grade, gets none here: an empty field and the status say more than a 0.
+Students without a grade get an empty field, not a 0.
 """
 
-import csv
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,16 +15,15 @@ from nbgrader.api import Gradebook, MissingEntry, Student
 from nbgrader.plugins import ExportPlugin
 from traitlets import Dict, Unicode
 
-from coursekit.course import CourseError
+from coursekit.checks.results import STATUSES, CheckResult, SubmissionResult
+from coursekit.course import CourseError, exercise_name
 from coursekit.grading.running_course import RunningCourse
-from coursekit.printing import defused
-from coursekit.report.gradescope import results_of
-from coursekit.report.table import Row, class_table
+from coursekit.report.table import Row, class_table, write_rows
 
 
 @dataclass(frozen=True)
 class Score:
-    """One student in one assignment. `value` is what nbgrader calls the score: with the penalty taken off."""
+    """The score of one student in one assignment. `value` has the late penalty subtracted, as nbgrader's score has."""
 
     student: Student
     row: Row
@@ -37,18 +35,18 @@ class Score:
 
     @property
     def ungraded(self) -> list[str]:
-        """What is still to be graded, of a submission that has points already."""
-        return (
-            [] if self.value is None else [name for name, points in self.row.points.items() if points is None]
-        )
+        """The cells awaiting manual grading, if the submission has a score already."""
+        if self.value is None:
+            return []
+        return [name for name, points in self.row.points.items() if points is None]
 
 
 class Export(ExportPlugin):
-    """Takes `--to`, `--assignment` and `--student` as nbgrader's own export does."""
+    """Accepts `--to`, `--assignment` and `--student`, as nbgrader's own export does."""
 
     default_name = "grades.csv"
     columns = Dict(
-        value_trait=Unicode(), help="what an assignment is called in the other program; default: its name"
+        value_trait=Unicode(), help="the name of each assignment in the other program, if it differs"
     ).tag(config=True)
 
     def export(self, gradebook: Gradebook) -> None:
@@ -61,15 +59,15 @@ class Export(ExportPlugin):
             self.log.error("%s", error)
             raise SystemExit(1) from None
         for name, found in scores.items():
-            self._tell(name, found)
+            self._warn(name, found)
         print(f"{destination}: {', '.join(scores) or 'no assignment'}")
 
     def write(self, destination: Path, scores: dict[str, list[Score]]) -> None:
-        """Write the scores of each assignment; the students of all are the same, in the same order."""
+        """Write the scores of each assignment; all list the same students in the same order."""
         raise NotImplementedError
 
     def column(self, assignment: str) -> str:
-        return self.columns.get(assignment, assignment)
+        return str(self.columns.get(assignment, assignment))
 
     @property
     def course(self) -> RunningCourse:
@@ -88,7 +86,7 @@ class Export(ExportPlugin):
                 student = students.get(row.student) or Student(id=row.student)
                 yield Score(student, row, entry.max_score)
 
-    def _tell(self, assignment: str, scores: list[Score]) -> None:
+    def _warn(self, assignment: str, scores: list[Score]) -> None:
         without = Counter(score.row.status for score in scores if score.value is None)
         if without:
             counts = ", ".join(f"{count} {status}" for status, count in without.most_common())
@@ -96,28 +94,26 @@ class Export(ExportPlugin):
         waiting = sum(bool(score.ungraded) for score in scores)
         if waiting:
             self.log.warning(
-                "%s: scores that are without answers that nobody has graded yet: %d",
-                assignment,
-                waiting,
+                "%s: scores without the answers awaiting manual grading: %d", assignment, waiting
             )
 
 
 class TableExport(Export):
-    """Names, status, what is still to be graded by hand, and points: none where nothing was graded."""
+    """Names, status, cells awaiting manual grading, and score; no score if nothing was graded."""
 
     def write(self, destination: Path, scores: dict[str, list[Score]]) -> None:
         head = ["assignment", "student_id", "last_name", "first_name", "email", "status", "ungraded"]
         head += ["raw_score", "late_submission_penalty", "score", "max_score"]
         rows = [[name, *_fields(score)] for name, found in scores.items() for score in found]
-        _write(destination, [head, *rows])
+        write_rows(destination, [head, *rows])
 
 
 class CanvasExport(Export):
-    """What Canvas's gradebook imports.
+    """A CSV file that Canvas's gradebook imports.
 
-    The columns are those that `lib/gradebook_importer.rb` of github.com/instructure/canvas-lms looks for. Any other
-    would become a new assignment there, so there is none for the status. `columns` gives the heading that
-    Canvas's own export has for an assignment: `{"02_attention": "Attention (4711)"}`.
+    It has only the columns that `lib/gradebook_importer.rb` in github.com/instructure/canvas-lms looks for, because any
+    other, such as a status, would become a new assignment. `columns` holds the heading of an assignment in
+    Canvas's own export: `{"02_attention": "Attention (4711)"}`.
     """
 
     default_name = "canvas.csv"
@@ -133,13 +129,13 @@ class CanvasExport(Export):
             for of_student in zip(*found, strict=True)
             for student in [of_student[0].student]
         ]
-        _write(destination, [head, possible, *rows])
+        write_rows(destination, [head, possible, *rows])
 
 
 class MoodleExport(Export):
-    """What Moodle's "Grades, Import, CSV file" takes: docs.moodle.org, "Grade import".
+    """A CSV file for Moodle's "Grades, Import, CSV file" (docs.moodle.org, "Grade import").
 
-    `-` is Moodle's own sign for no grade; an empty field in a new column would count as one. The feedback says why.
+    `-` is Moodle's own sign for no grade; an empty field in a new column would count as a grade. The feedback says why.
     """
 
     default_name = "moodle.csv"
@@ -155,11 +151,11 @@ class MoodleExport(Export):
             for score in of_student:
                 row += [_number(score.value) or "-", remark(score)]
             rows.append(row)
-        _write(destination, [head, *rows])
+        write_rows(destination, [head, *rows])
 
 
 class GradescopeExport(Export):
-    """`<to>/<assignment>/<student>/results.json` for every submission that has a score."""
+    """Writes `<to>/<assignment>/<student>/results.json` for every submission that has a score."""
 
     default_name = "gradescope"
 
@@ -168,9 +164,7 @@ class GradescopeExport(Export):
             for score in found:
                 if score.value is None:
                     continue
-                notebooks = self.course.assignment(name).released_names()
-                kept = [self.course.result(score.student.id, name, notebook) for notebook in notebooks]
-                results = results_of([each for each in kept if each], score.value, remark(score))
+                results = gradescope_results(score.row.results, score.value, remark(score))
                 path = destination / name / score.student.id / "results.json"
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(
@@ -179,7 +173,7 @@ class GradescopeExport(Export):
 
 
 def remark(score: Score) -> str:
-    """What a person has to know about a score; empty if there is nothing to say."""
+    """Status, penalty and cells awaiting manual grading, as text for people; may be empty."""
     parts = [score.row.status] if score.row.status != "graded" else []
     if score.value is not None and score.row.penalty:
         parts.append(f"{score.row.penalty:g} points off for being late")
@@ -203,6 +197,44 @@ def _number(value: float | None) -> str:
     return "" if value is None else f"{value:.10g}"
 
 
-def _write(path: Path, rows: list[list[Any]]) -> None:
-    with path.open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file).writerows([cell if cell == "-" else defused(cell) for cell in row] for row in rows)
+def gradescope_results(results: Sequence[SubmissionResult], score: float, remark: str = "") -> dict[str, Any]:
+    """The content of Gradescope's `results.json`.
+
+    The format is documented at gradescope-autograders.readthedocs.io: "Autograder Specifications", "Output format".
+
+    Args:
+        results: one for each notebook of the submission.
+        score: replaces the sum of the tests, since it includes written answers and penalties.
+        remark: a line for the student.
+    """
+    lines = [remark, *(STATUSES[result.status] for result in results)]
+    lines += [note for result in results for note in result.notes]
+    exercises = [exercise for result in results for exercise in result.exercises]
+    return {
+        "score": score,
+        "execution_time": round(sum(result.seconds for result in results), 3),
+        "output": "\n".join(filter(None, lines)),
+        "output_format": "text",
+        "visibility": "visible",
+        "stdout_visibility": "hidden",
+        "tests": [
+            _gradescope_test(f"{number}.{place}", exercise_name(exercise.grade_id), check)
+            for number, exercise in enumerate(exercises, 1)
+            for place, check in enumerate(exercise.checks, 1)
+        ],
+    }
+
+
+def _gradescope_test(number: str, exercise: str, check: CheckResult) -> dict[str, Any]:
+    mistake = f"Likely mistake: {check.diagnosis}" if check.diagnosis else ""
+    why = check.outcome if check.outcome not in ("passed", "failed") else ""
+    return {
+        "name": f"{exercise}: {check.sentence}",
+        "number": number,
+        "score": check.earned,
+        "max_score": check.points,
+        "status": "passed" if check.outcome == "passed" else "failed",
+        "output": "\n".join(filter(None, [why, check.message, mistake])),
+        "output_format": "text",
+        "visibility": "visible",
+    }

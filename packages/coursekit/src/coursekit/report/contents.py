@@ -1,16 +1,14 @@
-"""All that the class report says, and in a few lines what matters most."""
+"""The contents of a class report, and a summary of them for the terminal."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-
-import numpy as np
 
 from coursekit.checks.wrong import NO_OUTPUT
 from coursekit.course import Assignment, CourseError, exercise_name
 from coursekit.grading.running_course import RunningCourse
-from coursekit.report.code import answer_code, excerpt
-from coursekit.report.collect import ClassResults, class_results
-from coursekit.report.groups import AnswerGroup, answer_groups, stub
+from coursekit.report.class_results import ClassResults, class_results
+from coursekit.report.groups import AnswerGroup, answer_code, answer_groups, excerpt, stub
 from coursekit.report.statistics import (
     ENOUGH_STUDENTS,
     CheckStatistics,
@@ -21,20 +19,20 @@ from coursekit.report.statistics import (
     fell_behind,
     named_mistakes,
     progress,
-    statuses,
+    quartiles,
 )
 
 #: a mistake of at least this share of the class is worth teaching again
 RE_TEACH = 0.1
-_MOST_MISTAKES, _MOST_STUBS = 5, 2
-_LONGEST_STUB = 10_000
+_MAX_MISTAKES, _MAX_STUBS = 5, 2
+_MAX_STUB_SOURCE = 10_000
 
 
 @dataclass(frozen=True)
 class GroupEntry:
-    """An answer group, with the code of one of its students, and the stub for `mistakes.py` if it has no name.
+    """An answer group, the code of one of its students, and a stub for `mistakes.py` if the mistake is unknown.
 
-    `before` is how many there were in the report before; None if the group is new.
+    `before` is the size of the group in the previous report; None if the group is new.
     """
 
     group: AnswerGroup
@@ -47,12 +45,12 @@ class GroupEntry:
         more = len(self.group.students) - (self.before or 0)
         if self.before is None or not more:
             return ""
-        return f"{abs(more)} {'more' if more > 0 else 'fewer'} than in the report before"
+        return f"{abs(more)} {'more' if more > 0 else 'fewer'} than in the previous report"
 
 
 @dataclass(frozen=True)
-class Report:
-    """All that the page says."""
+class ClassReport:
+    """All contents of a class report."""
 
     results: ClassResults
     checks: list[CheckStatistics]
@@ -63,11 +61,11 @@ class Report:
 
     @property
     def statuses(self) -> list[tuple[str, int]]:
-        return statuses(self.results)
+        return Counter(member.status for member in self.results.members).most_common()
 
     @property
     def quartiles(self) -> tuple[float, float, float]:
-        return tuple(float(value) for value in np.percentile(self.results.scores, (25, 50, 75)))
+        return quartiles(self.results.scores)
 
     @property
     def re_teach(self) -> list[NamedMistake]:
@@ -77,26 +75,26 @@ class Report:
 
 def make_report(
     assignment: Assignment, earlier: Iterable[Assignment] = (), sizes_before: dict[str, int] | None = None
-) -> Report:
-    """Collect what there is to say about an assignment.
+) -> ClassReport:
+    """Collect the contents of the report of an assignment.
 
     Args:
-        assignment: what the report is about.
-        earlier: the assignments before it, whose scores show the progress; those not graded yet are left out.
-        sizes_before: how many students each answer group had in the report before, by id.
+        assignment: the one to report on.
+        earlier: the assignments before it, for the progress of the class; those not graded yet are skipped.
+        sizes_before: the size of each answer group in the previous report, by id.
 
     Raises:
-        CourseError: nothing of the assignment was graded.
+        CourseError: nothing in the assignment was graded.
     """
     results = class_results(assignment)
     if not results.graded or not results.scores:
         raise CourseError(
-            f"nothing of {assignment.name} was graded: run `coursekit autograde {assignment.name}` first"
+            f"nothing in {assignment.name} was graded: run `coursekit autograde {assignment.name}` first"
         )
     so_far = [*map(class_results, earlier), results]
     course = RunningCourse.open(assignment.course.root)
     groups = [_entry(course, assignment, group, sizes_before or {}) for group in answer_groups(results)]
-    return Report(
+    return ClassReport(
         results,
         check_statistics(results),
         named_mistakes(results),
@@ -110,38 +108,32 @@ def _entry(
     course: RunningCourse, assignment: Assignment, group: AnswerGroup, before: dict[str, int]
 ) -> GroupEntry:
     source = answer_code(course, assignment, group.students[0], group.cell)
-    # an endless loop is no wrong value that a record could name
-    fit = (
-        bool(source)
-        and not group.mistake
-        and not group.wrong.startswith(NO_OUTPUT)
-        and len(source) <= _LONGEST_STUB
-    )
+    # a timeout has no value that could be recorded for a mistake
+    known = bool(group.mistake) or group.wrong.startswith(NO_OUTPUT)
     return GroupEntry(
         group,
         excerpt(assignment, group.cell, source),
-        stub(group, source) if fit else "",
+        stub(group, source) if source and not known and len(source) <= _MAX_STUB_SOURCE else "",
         before.get(group.id),
     )
 
 
-def summary_lines(report: Report) -> Iterator[str]:
-    """The report in a few lines of text, and the stubs of the largest groups without a name."""
+def summary_lines(report: ClassReport) -> Iterator[str]:
+    """The report in a few lines of text, with the stubs of the largest groups without a diagnosis."""
     results = report.results
     low, middle, high = report.quartiles
     yield f"{results.assignment}: " + ", ".join(f"{count} {status}" for status, count in report.statuses)
-    yield f"  scores: median {middle:.0f} %, the middle half from {low:.0f} to {high:.0f} %"
+    yield f"  scores: median {middle:.0f} %, middle half from {low:.0f} to {high:.0f} %"
     if results.waiting:
-        answers = "answer waits" if results.waiting == 1 else "answers wait"
-        yield f"  {results.waiting} {answers} to be graded by hand"
-    for mistake in report.re_teach[:_MOST_MISTAKES]:
+        yield f"  awaiting manual grading: {results.waiting} answer{'' if results.waiting == 1 else 's'}"
+    for mistake in report.re_teach[:_MAX_MISTAKES]:
         yield f"  re-teach, {len(mistake.students)} students, {exercise_name(mistake.exercise)}: {mistake.sentence}"
     if len(results.graded) >= ENOUGH_STUDENTS:
         warned = sum(bool(found.warning) for found in report.checks)
-        yield f"  {warned} of {len(report.checks)} checks tell students apart badly or not at all"
+        yield f"  checks with a warning: {warned} of {len(report.checks)}"
     unnamed = [entry for entry in report.groups if not entry.group.mistake]
-    yield f"  groups of equal wrong answers: {len(report.groups)}, without a name: {len(unnamed)}"
-    for entry in [entry for entry in unnamed if entry.stub][:_MOST_STUBS]:
+    yield f"  groups of equal wrong answers: {len(report.groups)}, without a diagnosis: {len(unnamed)}"
+    for entry in [entry for entry in unnamed if entry.stub][:_MAX_STUBS]:
         growth = f", {entry.growth}" if entry.growth else ""
         yield f"  {entry.group.id}, {len(entry.group.students)} students{growth}. For mistakes.py:"
         yield from (f"      {line}" for line in entry.stub.splitlines())

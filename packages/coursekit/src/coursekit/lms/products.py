@@ -1,7 +1,7 @@
-"""How each product names what one downloads from it.
+"""How each product names the files that an instructor downloads.
 
-None of them was at hand: the names are those of their documentation and, for Canvas and Moodle, of their public
-source. docs/exchange-with-lms.md says more.
+Untested against the live products: the names follow their documentation and, for Canvas and Moodle, their public
+source (docs/exchange-with-lms.md).
 """
 
 import re
@@ -14,9 +14,8 @@ import yaml
 from dateutil import parser
 from traitlets import Unicode
 
-from coursekit.collect.collector import Claim, Collector, only
-from coursekit.collect.roster import plain
 from coursekit.course import CourseError
+from coursekit.lms.collector import Claim, Collector, name_as_id, only
 
 _METADATA = "submission_metadata.yml"
 _ANONYMOUS = "participant"
@@ -25,7 +24,7 @@ _ANONYMOUS = "participant"
 class CanvasCollector(Collector):
     """Canvas, "Download Submissions": `doejane_LATE_12345_678901_attention-1.ipynb`.
 
-    After the name of the student stand the number of the user and of the file, as `lib/content_zipper.rb` of
+    The numbers after the name of the student are those of the user and of the file, as `lib/content_zipper.rb` in
     github.com/instructure/canvas-lms writes them. The number of the user is `lms_user_id` in the gradebook.
     """
 
@@ -42,18 +41,18 @@ class CanvasCollector(Collector):
             number = (int(match["number"]), copy)
             if match["late"]:
                 self.log.warning(
-                    "%s is late, says Canvas, but not by how much. For a penalty, write the time into timestamp.txt",
+                    "Canvas marks %s as late, but not by how much: for a penalty, write the time into timestamp.txt",
                     known or match["name"],
                 )
-            return Claim(path, known or f"{plain(match['name'])}-{user}", user, notebook, number)
-        raise CourseError("its name is not one that Canvas gives, name_number_number_file.ipynb")
+            return Claim(path, known or f"{name_as_id(match['name'])}-{user}", user, notebook, number)
+        raise CourseError("its name isn't of the form that Canvas uses, name_number_number_file.ipynb")
 
 
 class MoodleCollector(Collector):
     """Moodle, "Download all submissions": `Jane Doe_1234567_assignsubmission_file_/attention.ipynb`, or in one name.
 
-    As `download_submissions` in `mod/assign` of github.com/moodle/moodle writes it. The number is drawn anew for
-    each assignment, so a student is known by the full name.
+    As `download_submissions` in `mod/assign` of github.com/moodle/moodle writes it. The number is a different one in
+    each assignment, so students are identified by their full names.
     """
 
     named_regexp = Unicode(
@@ -63,7 +62,7 @@ class MoodleCollector(Collector):
 
     def claim(self, path: Path) -> Claim:
         for match, place in self.matches(path):
-            student = plain(match["name"])
+            student = name_as_id(match["name"])
             if student == _ANONYMOUS:
                 student = f"{student}-{match['number']}"
             known = only(self.roster.by_name(match["name"]), match["name"])
@@ -71,13 +70,15 @@ class MoodleCollector(Collector):
             if not (known or student):
                 break
             return Claim(path, known or student, match["number"], notebook, (copy,))
-        raise CourseError("its name is not one that Moodle gives, Full Name_number_assignsubmission_file_")
+        raise CourseError(
+            "its name isn't of the form that Moodle uses, Full Name_number_assignsubmission_file_"
+        )
 
 
 class GradescopeCollector(Collector):
     """Gradescope, "Export Submissions": `submission_123456/attention.ipynb` beside `submission_metadata.yml`.
 
-    The second names the submitters of each folder, with `:sid:`, `:email:` and `:name:`, and the time.
+    The metadata has the submitters of each folder, with `:sid:`, `:email:` and `:name:`, and the time.
     """
 
     named_regexp = Unicode(r"(?P<submission>submission_\d+)$", help="of a folder: group submission").tag(
@@ -88,41 +89,41 @@ class GradescopeCollector(Collector):
         for match, place in self.matches(path):
             metadata = _metadata(place.parent / _METADATA).get(match["submission"])
             if not isinstance(metadata, dict) or not metadata.get(":submitters"):
-                raise CourseError(f"{_METADATA} says nothing of {match['submission']}. Export with metadata.")
+                raise CourseError(f"{_METADATA} has no entry for {match['submission']}: export with metadata")
             first, *others = metadata[":submitters"]
             student = self._student(first)
             if others:
                 names = ", ".join(self._student(other) for other in others)
-                self.log.warning("%s handed in for %s, too; collected once", student, names)
+                self.log.warning("%s also handed in for %s: collected once", student, names)
             notebook, copy = self.notebook(path.name)
             return Claim(path, student, student, notebook, (copy,), _utc(metadata.get(":created_at", "")))
-        raise CourseError("it lies in no folder that Gradescope gives, submission_number")
+        raise CourseError("it isn't in one of Gradescope's folders, submission_number")
 
     def _student(self, submitter: dict[str, str]) -> str:
         sid, email, name = (submitter.get(key, "") for key in (":sid", ":email", ":name"))
         known = self.roster.by_id(sid) or self.roster.by_number(sid) or self.roster.by_email(email)
-        student = only(known, name) or re.sub(r"[^\w.@-]", "-", sid or email).strip(".-") or plain(name)
+        student = only(known, name) or re.sub(r"[^\w.@-]", "-", sid or email).strip(".-") or name_as_id(name)
         if not student:
-            raise CourseError(f"{_METADATA} names nobody")
+            raise CourseError(f"{_METADATA} doesn't name the student")
         return student
 
 
 @cache
 def _metadata(path: Path) -> dict[str, Any]:
-    """What Gradescope tells about a download; all of it as text, so that ids keep their zeros.
+    """Read the metadata of a download, all of it as text, so that ids keep their leading zeros.
 
     Raises:
-        CourseError: it is missing, or no YAML.
+        CourseError: the file is missing or isn't YAML.
     """
     try:
         found = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CBaseLoader)
     except (OSError, ValueError, yaml.YAMLError) as error:
-        raise CourseError(f"{path.name} beside it can't be read ({type(error).__name__})") from None
+        raise CourseError(f"{path.name} can't be read ({type(error).__name__})") from None
     return found if isinstance(found, dict) else {}
 
 
 def _utc(text: str) -> str:
-    """A time as nbgrader reads it; empty if it is none."""
+    """A time in the form that nbgrader reads; empty if the text isn't a time."""
     try:
         time = parser.parse(text)
     except (ValueError, OverflowError):

@@ -1,11 +1,11 @@
-"""What grading found out about a class in one assignment, student by student and check by check."""
+"""The results of a class in one assignment, by student and check."""
 
 import glob
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from coursekit.checks.results import CheckResult, Status
+from coursekit.checks.results import CheckResult, ExerciseResult, Status
 from coursekit.course import Assignment, exercise_name
 from coursekit.grading.running_course import RunningCourse
 from coursekit.report.table import NOT_AUTOGRADED, ClassTable, Row, class_table
@@ -14,7 +14,7 @@ from coursekit.student.extra_files import time_handed_in
 
 @dataclass(frozen=True)
 class Check:
-    """A check of the assignment, with what the student reads about it."""
+    """A check of the assignment and the sentence that students read about it."""
 
     exercise: str
     name: str
@@ -27,13 +27,13 @@ class Check:
 
     @property
     def label(self) -> str:
-        """The check without the `test_` that all names begin with."""
-        return f"{exercise_name(self.exercise)}: {_words(self.name)}"
+        """Exercise and check, without the `test_` of their names."""
+        return f"{exercise_name(self.exercise)}: {self.name.removeprefix('test_').replace('_', ' ')}"
 
 
 @dataclass
 class Member:
-    """One student of the class. `score` is in percent of what has been graded so far; None if nothing has."""
+    """One student of the class. `score` is in percent of the points graded so far; None if nothing is graded."""
 
     student: str
     status: str
@@ -52,7 +52,7 @@ class Member:
 
 @dataclass
 class ClassResults:
-    """A class in one assignment. `waiting` counts the answers that a person has to grade still."""
+    """A class in one assignment. `waiting` is the number of answers awaiting manual grading."""
 
     assignment: str
     maximum: float
@@ -62,7 +62,7 @@ class ClassResults:
 
     @property
     def graded(self) -> list[Member]:
-        """Those with a verdict on at least one check."""
+        """The students with at least one check result."""
         return [member for member in self.members if member.outcomes]
 
     @property
@@ -71,13 +71,13 @@ class ClassResults:
 
 
 def class_results(assignment: Assignment) -> ClassResults:
-    """Everybody in the gradebook or in submitted/, with all results.
+    """Collect the results of all students who are in the gradebook or in submitted/.
 
     Raises:
         CourseError: there is no gradebook yet.
     """
     course = RunningCourse.open(assignment.course.root)
-    with course.alone():  # or a folder might be missing that another command is writing anew
+    with course.alone():  # another command may be rewriting a student's folder
         table = class_table(assignment)
         members = [_member(course, table, row) for row in table.rows]
     handed_in = [row for row in table.rows if row.status not in (Status.MISSING, NOT_AUTOGRADED)]
@@ -102,27 +102,23 @@ def _member(course: RunningCourse, table: ClassTable, row: Row) -> Member:
         100 * row.earned / out_of if row.earned is not None and out_of else None,
         sum(result.seconds for result in row.results),
         time_handed_in(course.autograded(row.student, table.assignment)),
-        {f"{exercise.grade_id}::{check.name}": check for exercise, check in _found(row)},
+        {f"{exercise.grade_id}::{check.name}": check for exercise, check in _outcomes(row)},
     )
 
 
 def _checks(rows: list[Row]) -> Iterator[Check]:
-    """All checks that anybody was graded by, in the order of the notebook and of the check files."""
+    """All checks with a result, in the order of the notebook and of the check files."""
     seen = set()
-    for row in sorted(rows, key=lambda row: -sum(1 for _ in _found(row))):
-        for exercise, check in _found(row):
+    for row in sorted(rows, key=lambda row: -sum(1 for _ in _outcomes(row))):
+        for exercise, check in _outcomes(row):
             found = Check(exercise.grade_id, check.name, check.sentence, check.points)
             if found.key not in seen:
                 seen.add(found.key)
                 yield found
 
 
-def _found(row: Row) -> Iterator[tuple]:
+def _outcomes(row: Row) -> Iterator[tuple[ExerciseResult, CheckResult]]:
     for result in row.results:
         for exercise in result.exercises:
             for check in exercise.checks:
                 yield exercise, check
-
-
-def _words(name: str) -> str:
-    return name.removeprefix("test_").replace("_", " ")
