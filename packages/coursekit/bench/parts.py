@@ -15,7 +15,7 @@ from coursekit.grading.autograde import Notebook, Submission
 from coursekit.grading.folders import RunningCourse
 from coursekit.grading.write import Writer
 from coursekit.kept import Kept, Results, kept_of, key_of
-from coursekit.nbgrader_plugin.run import RunChecks
+from coursekit.nbgrader_plugin.run_checks import RunChecks
 from coursekit.student.reading import read
 from coursekit.student.repair import repair
 from coursekit.student.session import Session

@@ -7,11 +7,11 @@ import time
 import psutil
 import pytest
 
-from coursekit.nbgrader_plugin.budget import PageBudget, TooCostly, drawn_apart
+from coursekit.nbgrader_plugin.budget import PageBudget, TooCostly, render_in_child
 
 
 def drawn(draw, seconds: float = 5, memory: int = 256, largest: int = 1_000_000) -> str:
-    return drawn_apart(draw, seconds, memory, largest)
+    return render_in_child(draw, seconds, memory, largest)
 
 
 def test_the_text_comes_back_as_it_is():

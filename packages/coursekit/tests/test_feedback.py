@@ -10,11 +10,10 @@ from nbformat import v4
 
 from coursekit.checks.results import CheckResult, ExerciseResult, SubmissionResult
 from coursekit.course import Course, grade_id, is_test_cell
-from coursekit.nbgrader_plugin.formulas import formula
+from coursekit.nbgrader_plugin.first_look import ScoreRow, first_things
 from coursekit.nbgrader_plugin.headings import explaining, headings
-from coursekit.nbgrader_plugin.markdown import harmless_markdown
-from coursekit.nbgrader_plugin.page import PageParts
-from coursekit.nbgrader_plugin.summary import Row, first_things
+from coursekit.nbgrader_plugin.markdown import formula, safe_markdown
+from coursekit.nbgrader_plugin.page_parts import PageParts
 
 ASSIGNMENTS = Course(Path(__file__).parents[3]).assignments()
 each_assignment = pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda assignment: assignment.name)
@@ -61,7 +60,7 @@ def test_every_formula_of_the_course_can_be_shown(assignment):
     for path in assignment.source_notebooks():
         for cell in nbformat.read(path, as_version=4).cells:
             if cell.cell_type == "markdown":
-                shown = harmless_markdown(cell.source)
+                shown = safe_markdown(cell.source)
                 assert re.findall(r"<code>[^<]*\\[a-z]+[^<]*</code>", shown) == []
                 assert "$$" not in shown
 
@@ -122,7 +121,7 @@ def test_a_heading_that_is_not_there_stops_generate_assignment_with_one_sentence
     assert done.returncode != 0
     assert (
         "tests/01_double/test_double.py: a check says see='Nowhere', but source/01_double/double.ipynb has no "
-        "such heading. Write the heading's text as it stands there."
+        "such heading. Copy the heading's text from the notebook."
         in done.stderr.replace(str(tiny_course.root) + "/", "")
     )
     assert "Traceback" not in done.stderr
@@ -140,7 +139,7 @@ def test_what_costs_most_comes_first_and_what_was_not_answered_last():
             ("test_a", [failed("small", 1), failed("large", 5)]),
             ("test_b", [failed("blank", 50, outcome="not answered")]),
         ),
-        [Row("written", "written", 0, 10, "not answered")],
+        [ScoreRow("written", "written", 0, 10, "not answered")],
     )
     assert [(thing.losses[0].name, thing.lost, thing.text) for thing in things] == [
         ("a", 5, "large holds."),

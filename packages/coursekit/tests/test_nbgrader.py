@@ -193,7 +193,7 @@ def test_what_was_graded_by_hand_is_shown_so_after_grading_again(generated):
         assert page.select_one(".total").text == f"{10 + score} of 15 points"
         row = [cell.text for cell in page.select(".points tr:last-child td")]
         assert row == ["why", f"{score} / 5", "graded by hand"]
-        assert "Waits" not in page.text
+        assert "Awaiting" not in page.text
 
 
 def test_of_what_could_not_be_read_the_page_shows_no_points_and_no_answers(generated):

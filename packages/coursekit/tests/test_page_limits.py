@@ -17,11 +17,11 @@ from coursekit.nbgrader_plugin.markdown import (
     MAX_CHARACTERS,
     TOO_COSTLY,
     TOO_LONG,
-    HighlightedCode,
-    harmless_markdown,
+    highlighted_code,
+    safe_markdown,
 )
-from coursekit.nbgrader_plugin.page import LEFT_OUT, PAGE_TOO_COSTLY, PageParts
-from coursekit.nbgrader_plugin.run import RESULT
+from coursekit.nbgrader_plugin.page_parts import LEFT_OUT, PAGE_TOO_COSTLY, PageParts
+from coursekit.nbgrader_plugin.run_checks import RESULT
 
 FAILED = CheckResult("test_value", "The output is twice the input.", 5, "failed", "It is 3 times.")
 RESULTS = SubmissionResult("graded", exercises=[ExerciseResult("test_double", [FAILED])], cells=["cell text"])
@@ -58,13 +58,13 @@ def test_without_room_cells_are_left_out_and_verdicts_are_complete():
 
 
 def test_a_cell_that_is_too_long_is_plain_text_and_cut():
-    for draw in (harmless_markdown, HighlightedCode()):
+    for draw in (safe_markdown, highlighted_code):
         shown = draw("*x* " * MAX_CHARACTERS)
         assert TOO_LONG in shown and shown.count("x") < MAX_CHARACTERS / 3
 
 
 def test_a_cell_that_takes_too_long_is_plain_text():
-    shown = HighlightedCode()("a" + "\n" * 30_000 + "b")
+    shown = highlighted_code("a" + "\n" * 30_000 + "b")
     assert TOO_COSTLY in shown and shown.endswith("b</pre>")
 
 
@@ -115,7 +115,7 @@ def test_a_page_that_cannot_be_drawn_shows_points_and_reason_only(tiny_course, c
     monkeypatch.setattr(feedback, "PAGE_BYTES", 1_000)
     page = page_of(tiny_course, caplog)
     text = BeautifulSoup(page, "html.parser").get_text()
-    assert feedback.NOT_DRAWN in text and "0 / 5" in text and "0 of 5 points" in text
+    assert feedback.NOT_RENDERED in text and "0 / 5" in text and "0 of 5 points" in text
     for theirs in ("my text", "mine", "printed", "cell text", "3 times"):
         assert theirs not in text
     assert 'href="#' not in page

@@ -13,7 +13,7 @@ from coursekit.doctor.finding import MISSING, NOTE, OK, Finding
 from coursekit.grading.folders import RunningCourse
 from coursekit.kernels import require_kernel
 from coursekit.nbgrader_plugin.bind import require_bound
-from coursekit.nbgrader_plugin.run import RunChecks
+from coursekit.nbgrader_plugin.run_checks import RunChecks
 
 _CONFIGURATION = "nbgrader_config.py"
 _PLUG_IN = "end it with configure(c), from coursekit.nbgrader_plugin import configure"

@@ -16,7 +16,7 @@ from coursekit.grading.workers import LocalWorkers
 from coursekit.kept import Kept, Key, Results, key_of
 from coursekit.nbgrader_plugin.bind import require_bound
 from coursekit.nbgrader_plugin.converters import reason_of
-from coursekit.nbgrader_plugin.run import RunChecks
+from coursekit.nbgrader_plugin.run_checks import RunChecks
 from coursekit.student.reading import read
 from coursekit.student.repair import repair
 

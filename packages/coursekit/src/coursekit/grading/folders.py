@@ -19,8 +19,8 @@ from traitlets.config import Config, PyFileConfigLoader
 from coursekit.checks.results import SubmissionResult
 from coursekit.course import Assignment, Course, CourseError
 from coursekit.kept import FOLDER
-from coursekit.nbgrader_plugin.folders import beside_of, handed_in, rename_students, usable_name
-from coursekit.nbgrader_plugin.run import RESULT, RunChecks
+from coursekit.nbgrader_plugin.course_folders import beside_of, handed_in, rename_students, usable_name
+from coursekit.nbgrader_plugin.run_checks import RESULT, RunChecks
 from coursekit.student.beside import time_handed_in
 
 if TYPE_CHECKING:  # it imports all of nbgrader's commands

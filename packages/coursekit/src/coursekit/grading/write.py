@@ -19,7 +19,7 @@ from coursekit.grading.autograde import Submission
 from coursekit.grading.folders import RunningCourse
 from coursekit.kept import Kept
 from coursekit.nbgrader_plugin.converters import AutogradeOne, reason_of
-from coursekit.nbgrader_plugin.run import RunChecks
+from coursekit.nbgrader_plugin.run_checks import RunChecks
 from coursekit.printing import printable
 
 _FOR_EVERYBODY = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
@@ -50,11 +50,11 @@ class Writer:
                     return unconfirmed[which].result
                 return super().result_of(nb, resources)
 
-            def takes_no_stopped(self) -> bool:
+            def regrades_stopped(self) -> bool:
                 """False: `force`, which nbgrader needs to write a folder again, says nothing here."""
                 return False
 
-            def tell(self, kept: SubmissionResult, resources: ResourcesDict) -> None:
+            def print_result(self, result: SubmissionResult, resources: ResourcesDict) -> None:
                 """Say nothing: the progress bar does."""
 
         self._course = course

@@ -6,7 +6,7 @@ from pathlib import Path
 import jinja2
 
 from coursekit.course import exercise_name
-from coursekit.nbgrader_plugin.verdict import marked
+from coursekit.nbgrader_plugin.check_table import code_marked
 from coursekit.printing import printable
 from coursekit.report import figures
 from coursekit.report.summary import Report
@@ -39,7 +39,7 @@ def as_html(report: Report) -> str:
     )
     environment.filters |= {
         "plain": _plain,
-        "marked": marked,
+        "marked": code_marked,
         "exercise": exercise_name,
         "printable": printable,
     }

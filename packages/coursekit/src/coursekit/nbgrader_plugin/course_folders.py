@@ -1,4 +1,4 @@
-"""The course as nbgrader's own settings describe it, and how to stop nbgrader with one sentence."""
+"""The course and its submission folders as nbgrader's settings describe them, and how to stop nbgrader."""
 
 import glob
 import logging
@@ -15,69 +15,70 @@ from coursekit.student.beside import Beside, HandedOut
 
 
 def course_of(config: Config) -> Course:
-    """The course in which nbgrader runs; it works in the course's root folder while it converts."""
+    """The course in which nbgrader runs. While it converts, its working directory is the course's root."""
     folders = CourseDirectory(config=config)
     return Course(Path.cwd(), folders.source_directory, folders.release_directory)
 
 
 def beside_of(folders: CourseDirectory, folder: Path, assignment: str) -> Beside:
-    """What lies beside the notebooks in a submission folder."""
+    """The files next to the notebooks in a submission folder."""
     source = Path(folders.format_path(folders.source_directory, ".", assignment))
     return Beside.in_course(Path(folders.root), folder, HandedOut.of(source))
 
 
 def handed_in(folders: CourseDirectory, assignment: str = "*") -> list[str]:
-    """Everybody with a folder for the assignment among the submissions, or for any, whatever it is called."""
-    pattern, depth = _students(folders, assignment)
+    """The names of the students who have a submission folder for the assignment, or for any."""
+    pattern, depth = _student_pattern(folders, assignment)
     return sorted({Path(path).parts[depth] for path in glob.glob(str(pattern)) if Path(path).is_dir()})
 
 
 def rename_students(folders: CourseDirectory, assignment: str = "*") -> list[str]:
-    """Give folders of students a name that nbgrader can keep, and a sentence for each.
+    """Rename the students' folders that nbgrader can't handle; returns a sentence for each.
 
-    Its gradebook takes no name that isn't UTF-8, and its commands none with a line break.
+    nbgrader's gradebook rejects names that aren't UTF-8, and its commands reject line breaks.
     """
-    pattern, depth = _students(folders, assignment)
-    told = []
+    pattern, depth = _student_pattern(folders, assignment)
+    sentences = []
     for student in handed_in(folders, assignment):
         usable = usable_name(student)
         if usable == student:
             continue
         place = Path(*pattern.parts[:depth], student)
-        shown = f"{printable(student)}: nbgrader can't keep the name of this folder"
+        shown = f"{printable(student)}: nbgrader can't handle the name of this folder"
         if place.with_name(usable).exists():
-            told.append(f"{shown}, and there is a folder {printable(usable)} already. Rename one of them.")
+            sentences.append(f"{shown}, and a folder {printable(usable)} already exists. Rename one of them.")
             continue
         try:
             os.rename(place, place.with_name(usable))
-            told.append(f"{shown}, so it was renamed to {printable(usable)}.")
+            sentences.append(f"{shown}, so it was renamed to {printable(usable)}.")
         except OSError as error:
-            told.append(f"{shown}, and it can't be renamed ({error.strerror}). Rename it by hand.")
-    return told
+            sentences.append(f"{shown}, and renaming it failed ({error.strerror}). Rename it yourself.")
+    return sentences
 
 
 def usable_name(name: str) -> str:
+    """The name without what nbgrader can't handle."""
     try:
         name.encode()
-    except UnicodeEncodeError:  # not UTF-8, as Python's file functions give it
+    except UnicodeEncodeError:  # bytes that aren't UTF-8, as Python's file functions return them
         name = os.fsencode(name).decode("cp1252", errors="replace")
     return name.replace("\n", " ")
 
 
-def _students(folders: CourseDirectory, assignment: str) -> tuple[Path, int]:
-    """A pattern for submission folders, and which of its parts is the student."""
+def _student_pattern(folders: CourseDirectory, assignment: str) -> tuple[Path, int]:
+    """A pattern for submission folders, and the index of the part that is the student's name."""
     pattern = Path(folders.format_path(folders.submitted_directory, "*", assignment))
     return pattern, pattern.parts.index("*")
 
 
 def stop(log: logging.Logger, sentence: str) -> NoReturn:
-    """End the command with code 1. nbgrader prints a traceback for any exception but this one."""
+    """End the command with exit code 1 and one sentence. For any other exception nbgrader prints a traceback."""
     log.error(sentence)
     raise Stop(sentence)
 
 
 class Stop(SystemExit):
-    """An end with code 1 that knows its reason."""
+    """Ends the command with exit code 1; its text is the reason."""
 
     def __init__(self, sentence: str) -> None:
         super().__init__(1)
