@@ -47,7 +47,7 @@ def test_formulas_become_mathml_with_nothing_in_it_that_links_or_styles():
 
 
 @pytest.mark.parametrize("latex", [r"\frac", r"\unknown{x}", "{" * 1000, "x" * 5000, r"x_1^{"])
-def test_what_is_no_formula_is_shown_as_it_was_written(latex):
+def test_an_invalid_formula_is_shown_as_source(latex):
     assert formula(latex) == f"<code>{latex}</code>"
 
 
@@ -87,7 +87,7 @@ def test_a_link_leads_to_its_heading_whatever_characters_are_in_it():
     assert page.find(id=link["href"].removeprefix("#")).text == "2 Add & norm"
 
 
-def test_no_heading_of_a_student_takes_the_place_of_a_cell_to_which_the_page_links():
+def test_a_student_s_heading_cannot_take_the_id_of_a_cell():
     source = v4.new_notebook(
         cells=[
             v4.new_markdown_cell("# test_double\n\n# mine"),
@@ -113,7 +113,7 @@ def test_every_check_of_the_course_is_explained_somewhere(assignment):
                 assert explaining(source, found, grade_id(cell)) is not None
 
 
-def test_a_heading_that_is_not_there_stops_generate_assignment_with_one_sentence(tiny_course):
+def test_a_missing_heading_stops_generate_assignment_with_one_sentence(tiny_course):
     tiny_course.checks.write_text(
         tiny_course.checks.read_text().replace("@points(4)", "@points(4, see='Nowhere')")
     )
@@ -127,13 +127,13 @@ def test_a_heading_that_is_not_there_stops_generate_assignment_with_one_sentence
     assert "Traceback" not in done.stderr
 
 
-def test_results_that_were_kept_before_checks_named_their_headings_can_be_read():
+def test_results_stored_without_headings_can_be_read():
     kept = result(("test_a", [failed("b", 1)])).as_dict()
     del kept["exercises"][0]["checks"][0]["see"]
     assert SubmissionResult.from_dict(kept).exercises[0].checks[0].see == ""
 
 
-def test_what_costs_most_comes_first_and_what_was_not_answered_last():
+def test_the_largest_loss_comes_first_and_unanswered_exercises_last():
     things = first_things(
         result(
             ("test_a", [failed("small", 1), failed("large", 5)]),
@@ -148,7 +148,7 @@ def test_what_costs_most_comes_first_and_what_was_not_answered_last():
     ]
 
 
-def test_a_cause_in_several_exercises_is_told_once_with_the_points_of_each():
+def test_a_cause_in_several_exercises_is_listed_once_with_the_points_of_each():
     (thing,) = first_things(
         result(
             ("test_a", [failed(x, 1, mistake="m", diagnosis="You forgot.") for x in "wx"]),
@@ -160,6 +160,6 @@ def test_a_cause_in_several_exercises_is_told_once_with_the_points_of_each():
     assert thing.text == "You forgot."
 
 
-def test_messages_that_differ_in_numbers_only_are_one_cause():
+def test_messages_that_differ_only_in_numbers_are_one_cause():
     checks = [failed("x", 2, message="shape (3, 4)"), failed("y", 3, message="shape (5,)")]
     assert [thing.lost for thing in first_things(result(("test_a", checks)), [])] == [5]

@@ -1,4 +1,4 @@
-"""What a written answer may put on a page."""
+"""What markdown in a written answer becomes."""
 
 import os
 
@@ -19,7 +19,7 @@ from coursekit.nbgrader_plugin.markdown import safe_markdown
         '<svg onload="alert(1)">',
     ],
 )
-def test_nothing_is_left_that_a_browser_would_run_or_lay_over_the_page(text):
+def test_nothing_is_left_that_runs_or_covers_the_page(text):
     shown = safe_markdown(text)
     for word in ("<script", "<iframe", "<svg", "onerror", "onload", "javascript:", "modal", "fixed"):
         assert word not in shown.replace("alert(1)", "")
@@ -29,7 +29,7 @@ def test_nothing_is_left_that_a_browser_would_run_or_lay_over_the_page(text):
     "inside",
     ["<img onmouseover=alert(1) ", "<code class='inline-formula'>x</code>", "<th></th>", "<h1>x</h1>"],
 )
-def test_markup_in_the_value_of_an_attribute_does_not_get_out_of_it(inside):
+def test_markup_in_an_attribute_does_not_escape_it(inside):
     (tag,) = BeautifulSoup(safe_markdown(f'<span title="{inside}">x</span>'), "html.parser").find_all("span")
     assert set(tag.attrs) == {"title"}
 
@@ -53,7 +53,7 @@ def test_a_link_leads_to_the_web_or_to_a_place_on_the_page(address):
     ]
 
 
-def test_a_picture_that_is_in_the_text_stays():
+def test_an_embedded_picture_stays():
     assert 'src="data:image/png;base64,AAAA"' in safe_markdown("![x](data:image/png;base64,AAAA)")
 
 
@@ -74,7 +74,7 @@ def test_ordinary_text_formulas_and_code_stay():
 
 
 @pytest.mark.parametrize("text", [f'<div class="{"a" * 5000}!">', "<b>" * 16_000, "`" * 20_000, "[" * 20_000])
-def test_odd_text_takes_no_long_time(text):
+def test_odd_text_takes_bounded_time(text):
     began = sum(os.times()[:4])  # CPU time, of children as well
     safe_markdown(text)
     assert sum(os.times()[:4]) - began < 20
@@ -85,7 +85,7 @@ def test_code_is_highlighted_in_its_language(language):
     assert '<span class="' in safe_markdown(f"```{language}\nx = 'a'\n```")
 
 
-def test_code_in_a_language_that_nobody_knows_is_shown_as_code():
+def test_code_in_an_unknown_language_is_shown_as_code():
     assert "x = 1" in safe_markdown("```nosuch\nx = 1\n```")
 
 

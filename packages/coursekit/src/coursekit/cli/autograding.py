@@ -23,11 +23,7 @@ if TYPE_CHECKING:
 def add(commands: Commands) -> None:
     for name, run, text in [
         ("autograde", _autograde, "grade what is new in submitted/, several submissions at a time"),
-        (
-            "regrade",
-            _regrade,
-            "grade again where checks have changed, and list the scores that change",
-        ),
+        ("regrade", _regrade, "grade again where checks have changed, and list the scores that change"),
     ]:
         added = commands.add_for_assignments(name, run, text)
         added.add_argument(
@@ -35,9 +31,7 @@ def add(commands: Commands) -> None:
         )
         added.add_argument("--scheduler", default="", metavar="ADDRESS", help="grade on this Dask cluster")
         added.add_argument(
-            "--sandbox",
-            choices=KERNELS,
-            help="`none` for trusted code; default: as configured",
+            "--sandbox", choices=KERNELS, help="`none` for trusted code; default: as configured"
         )
         added.add_argument("--fresh", action="store_true", help="do not use the result cache")
         if run is _autograde:
@@ -108,9 +102,8 @@ def _failures(submission: "Submission") -> list[str]:
 def _get_ready(options: argparse.Namespace) -> None:
     """Start the sandbox's kernel server, so that it imports its modules while this process imports its own."""
     assignments_of(options)
-    os.environ.setdefault(
-        "OMP_NUM_THREADS", "1"
-    )  # grading is parallel anyway, and only a single thread can be forked
+    # workers grade in parallel, and a process with several threads can't be forked safely
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
     if not options.scheduler and options.sandbox != NONE:
         from sandbox_kernel.start import launch_server
 
@@ -142,15 +135,13 @@ def _conclude(table: "ClassTable", problems: list[str]) -> int:
     from coursekit.checks.results import GRADED, MISSING
 
     counts = Counter(row.status for row in table.rows)
-    print_lines(
-        [f"{table.assignment}: " + ", ".join(f"{count} {status}" for status, count in counts.most_common())]
-    )
-    print_lines(
-        f"  {printable(row.student)}: {row.status}{_reason(row)}"
+    statuses = ", ".join(f"{count} {status}" for status, count in counts.most_common())
+    attention = [
+        f"{printable(row.student)}: {row.status}{_reason(row)}"
         for row in table.rows
         if row.status not in (GRADED, MISSING)
-    )
-    print_lines(f"  {problem}" for problem in problems)
+    ]
+    print_lines([f"{table.assignment}: {statuses}", *(f"  {line}" for line in attention + problems)])
     return int(counts[GRADED] < len(table.rows) or bool(problems))
 
 

@@ -15,7 +15,7 @@ from coursekit.course import exercise_name, grade_id
 from coursekit.nbgrader_plugin.markdown import plain_text, render_markdown
 
 HEADING = re.compile(r'<h([1-6])(?: id="([^"]*)")?>(.*?)</h\1>', re.DOTALL)
-#: headings in a notebook, and characters in a heading; links lead to none beyond
+#: headings per notebook and characters per heading; others get no links
 MAX_HEADINGS, MAX_HEADING = 200, 200
 _LINE = re.compile(r" {0,3}#{1,6}(?!#)[ \t]*(\S.*)")
 _UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*")

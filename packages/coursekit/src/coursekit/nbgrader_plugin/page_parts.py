@@ -125,7 +125,7 @@ class PageParts:
         )
 
     def _text(self, html: str) -> Iterator[Part]:
-        """Top-level headings as parts of their own, so that links find them, and the text between them, to be folded."""
+        """Split at top-level headings: text is folded, headings are not, so that links lead to something visible."""
         start = at = depth = 0
         for heading in _HEADING.finditer(html):
             end = _end_of(html, heading)
