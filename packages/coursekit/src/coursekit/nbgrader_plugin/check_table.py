@@ -24,16 +24,9 @@ def check_output(result: SubmissionResult, grade_id: str, notebook: NotebookNode
         html = f"<p>{escape(text)}</p>"
     else:
         text = checks_as_text(exercise)
-        html = checks_as_html(exercise, explained_in(exercise, notebook, headings(notebook)))
+        html = checks_as_html(exercise, notebook, headings(notebook))
     output: NotebookNode = v4.new_output("display_data", {"text/plain": text, "text/html": html})
     return output
-
-
-def explained_in(
-    exercise: ExerciseResult, notebook: NotebookNode, found: Sequence[Heading]
-) -> list[Heading | None]:
-    """For each check, the heading of the notebook that explains it, if there is one."""
-    return [explaining(notebook, found, exercise.grade_id, check.see) for check in exercise.checks]
 
 
 def checks_as_text(exercise: ExerciseResult) -> str:
@@ -46,10 +39,12 @@ def checks_as_text(exercise: ExerciseResult) -> str:
     return "\n".join(lines)
 
 
-def checks_as_html(exercise: ExerciseResult, places: Sequence[Heading | None]) -> str:
-    """The table of the checks; `places` holds the heading that explains each."""
+def checks_as_html(exercise: ExerciseResult, notebook: NotebookNode, found: Sequence[Heading]) -> str:
+    """The table of the checks, with links to those of the notebook's headings that explain them."""
     head = "".join(f'<th scope="col" style="{_CELL} white-space:nowrap;">{name}</th>' for name in _COLUMNS)
-    rows = "".join(map(_row, exercise.checks, places))
+    rows = "".join(
+        _row(check, explaining(notebook, found, exercise.grade_id, check.see)) for check in exercise.checks
+    )
     return (
         '<table class="coursekit-checks" '
         'style="border-collapse:collapse; width:100%; font-family:sans-serif;">'

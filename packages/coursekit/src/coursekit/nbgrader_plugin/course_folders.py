@@ -81,8 +81,5 @@ class Stop(SystemExit):
     """Ends the command with exit code 1; its text is the reason."""
 
     def __init__(self, sentence: str) -> None:
-        super().__init__(1)
-        self.sentence = sentence
-
-    def __str__(self) -> str:
-        return self.sentence
+        super().__init__(sentence)
+        self.code = 1

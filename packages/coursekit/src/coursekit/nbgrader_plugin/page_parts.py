@@ -11,7 +11,7 @@ from nbformat import NotebookNode
 from coursekit.checks.results import SubmissionResult
 from coursekit.course import grade_id, is_answer_cell, is_test_cell, nbgrader_metadata
 from coursekit.nbgrader_plugin.budget import PageBudget
-from coursekit.nbgrader_plugin.check_table import checks_as_html, explained_in
+from coursekit.nbgrader_plugin.check_table import checks_as_html
 from coursekit.nbgrader_plugin.headings import Heading, headings
 from coursekit.nbgrader_plugin.markdown import as_plain_text, highlighted_code, plain_text, safe_markdown
 
@@ -100,7 +100,7 @@ class PageParts:
         exercise = self.result.exercise(name)
         if exercise is None:
             return Part("verdict", "", name, score=_score(cell))
-        table = checks_as_html(exercise, explained_in(exercise, self.notebook, found))
+        table = checks_as_html(exercise, self.notebook, found)
         changed = nbgrader_metadata(cell).get("score", exercise.earned) != exercise.earned
         return Part("verdict", table, name, score=_score(cell) if changed else "")
 
