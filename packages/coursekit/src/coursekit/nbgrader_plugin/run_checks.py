@@ -34,11 +34,11 @@ class RunChecks(Execute):
     after twice its limit in real time, and any code after twenty times.
     """
 
-    call_timeout = Float(5, min=0.1, help="CPU seconds that one call of a student's function may use").tag(
-        config=True
-    )
+    call_timeout = Float(
+        Limits.call_seconds, min=0.1, help="CPU seconds that one call of a student's function may use"
+    ).tag(config=True)
     submission_timeout = Float(
-        600, min=1, help="CPU seconds that a whole notebook with its checks may use"
+        Limits.submission_seconds, min=1, help="CPU seconds that a whole notebook with its checks may use"
     ).tag(config=True)
     repeat_budget = Float(
         REPEAT_BUDGET,
@@ -51,7 +51,9 @@ class RunChecks(Execute):
         help="statements to run in every kernel before the notebook, such as `import torch._dynamo`; warm kernels "
         "run them once for all. List what the course's code only imports when it is used",
     ).tag(config=True)
-    memory_limit = Integer(2048, min=512, help="MiB of memory that a student kernel may use").tag(config=True)
+    memory_limit = Integer(Limits.memory, min=512, help="MiB of memory that a student kernel may use").tag(
+        config=True
+    )
     student_kernel = Unicode(SANDBOX, help="kernelspec in which submissions run").tag(config=True)
     fresh = Bool(False, help="grade everything again, without the result cache").tag(config=True)
 
@@ -65,7 +67,7 @@ class RunChecks(Execute):
     @property
     def limits(self) -> Limits:
         return Limits(
-            self.timeout or 30,
+            self.timeout or Limits.cell_seconds,
             self.call_timeout,
             submission_seconds=self.submission_timeout,
             memory=self.memory_limit,
