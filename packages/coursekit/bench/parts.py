@@ -14,7 +14,7 @@ from coursekit.checks.run import grade
 from coursekit.grading.autograde import NotebookRun, SubmissionRun
 from coursekit.grading.running_course import RunningCourse
 from coursekit.grading.write import Writer
-from coursekit.nbgrader_plugin.run import RunChecks
+from coursekit.nbgrader_plugin.run_checks import RunChecks
 from coursekit.result_cache import CachedResult, GradingJob, ResultCache
 from coursekit.student.notebook_file import read_submitted
 from coursekit.student.restore import restore_notebook
@@ -102,7 +102,9 @@ def _one(course: RunningCourse, writer: Writer, student: str) -> dict[str, tuple
     (name,) = assignment.released_names()
     clock = Clock()
     released = assignment.released(name)
-    content, _ = restore_notebook(read_submitted(course.submitted(student, ASSIGNMENT) / f"{name}.ipynb").notebook, released)
+    content, _ = restore_notebook(
+        read_submitted(course.submitted(student, ASSIGNMENT) / f"{name}.ipynb").notebook, released
+    )
     key = GradingJob(assignment, name, content, released, settings.limits, settings.student_kernel).key
     clock.mark(_READ)
     session = ClockedSession(clock, content, settings.limits, settings.student_kernel)

@@ -1,4 +1,4 @@
-"""`coursekit doctor` says what is there, and what to do about what is missing."""
+"""`coursekit doctor`: what it finds, and the remedies it suggests."""
 
 import importlib.metadata
 import platform
@@ -9,10 +9,9 @@ from types import SimpleNamespace
 import nbformat
 import pytest
 
+from coursekit import doctor
 from coursekit.cli import main
-from coursekit.doctor import Finding, machine
-from coursekit.doctor.course import examine_course
-from coursekit.doctor.machine import examine_machine
+from coursekit.doctor import Finding, examine_course, examine_machine
 from sandbox_kernel import bubblewrap, cgroup, users
 
 
@@ -45,7 +44,7 @@ def test_without_bubblewrap_it_says_what_to_install_and_the_exit_code_is_1(gener
 
 
 def test_what_the_sandbox_has_here_is_one_line_each(tmp_path, monkeypatch):
-    monkeypatch.setattr(machine, "_kernel", lambda name: Finding(name, "ok", "not started in this test"))
+    monkeypatch.setattr(doctor, "_kernel", lambda name: Finding(name, "ok", "not started in this test"))
     monkeypatch.setattr(bubblewrap, "sandbox_problem", lambda: "")
     monkeypatch.setattr(platform, "machine", lambda: "x86_64")
     monkeypatch.setattr(users, "user_ids_problem", lambda: "")
@@ -60,7 +59,7 @@ def test_what_the_sandbox_has_here_is_one_line_each(tmp_path, monkeypatch):
 
 
 def test_what_the_sandbox_lacks_here_is_a_note_and_nothing_is_missing(tmp_path, monkeypatch):
-    monkeypatch.setattr(machine, "_kernel", lambda name: Finding(name, "ok", "not started in this test"))
+    monkeypatch.setattr(doctor, "_kernel", lambda name: Finding(name, "ok", "not started in this test"))
     monkeypatch.setattr(bubblewrap, "sandbox_problem", lambda: "")
     monkeypatch.setattr(platform, "machine", lambda: "riscv64")
     monkeypatch.setattr(users, "user_ids_problem", lambda: "only root can")
@@ -104,14 +103,14 @@ def test_a_broken_configuration_is_named_with_its_line(generated, capsys, lines,
     assert capsys.readouterr().err.startswith(f"coursekit: {path}, {words}")
 
 
-def test_a_configuration_without_coursekit_is_told(generated):
+def test_a_configuration_without_coursekit_is_reported(generated):
     (generated.root / "nbgrader_config.py").write_text("c = get_config()\n")
     (finding,) = examine_course(generated.root)
     assert finding.needed
     assert "does not plug coursekit in" in finding.found
 
 
-def test_a_folder_that_is_no_course_is_told(tmp_path):
+def test_a_folder_that_is_not_a_course_is_reported(tmp_path):
     (finding,) = examine_course(tmp_path)
     assert "has no nbgrader_config.py" in finding.found
     assert list(tmp_path.iterdir()) == []
@@ -124,7 +123,7 @@ def test_a_test_cell_whose_checks_do_not_fit_is_named(generated):
     assert "the test cell `test_double` is worth 10 points, but the checks" in finding.found
 
 
-def test_a_kernel_that_is_not_installed_and_a_damaged_record_are_told(generated):
+def test_a_kernel_that_is_not_installed_and_a_damaged_record_are_reported(generated):
     with (generated.root / "nbgrader_config.py").open("a") as file:
         file.write("\nget_config().RunChecks.student_kernel = 'nope'\n")
     (generated.assignment.checks / "reference.safetensors").write_bytes(b"{}")
@@ -133,7 +132,7 @@ def test_a_kernel_that_is_not_installed_and_a_damaged_record_are_told(generated)
     assert "reference.safetensors can't be read" in told
 
 
-def test_a_course_that_has_not_begun_is_no_fault(tiny_course):
+def test_a_course_that_has_not_begun_is_fine(tiny_course):
     path = tiny_course.root / "source" / "02_later" / "later.ipynb"
     path.parent.mkdir()
     nbformat.write(nbformat.v4.new_notebook(), path)
@@ -151,7 +150,7 @@ def test_a_course_that_has_not_begun_is_no_fault(tiny_course):
         ("no url at all", "can't be opened"),
     ],
 )
-def test_a_gradebook_that_can_t_be_reached_is_told_without_its_password(generated, url, words):
+def test_a_gradebook_that_can_t_be_reached_is_reported_without_its_password(generated, url, words):
     path = generated.root / "nbgrader_config.py"
     path.write_text(path.read_text() + f"get_config().CourseDirectory.db_url = {url!r}\n")
     (finding,) = found(examine_course(generated.root), "gradebook")
@@ -160,7 +159,7 @@ def test_a_gradebook_that_can_t_be_reached_is_told_without_its_password(generate
     assert "secret" not in finding.found
 
 
-def test_a_gradebook_of_an_older_nbgrader_is_told(generated):
+def test_a_gradebook_of_an_older_nbgrader_is_reported(generated):
     from sqlalchemy import text
 
     with generated.gradebook() as gradebook:

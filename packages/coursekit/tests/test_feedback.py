@@ -10,11 +10,10 @@ from nbformat import v4
 
 from coursekit.checks.results import CheckResult, ExerciseResult, SubmissionResult
 from coursekit.course import Course, grade_id, is_test_cell
-from coursekit.nbgrader_plugin.formulas import formula
+from coursekit.nbgrader_plugin.first_look import ScoreRow, first_things
 from coursekit.nbgrader_plugin.headings import explaining, headings
-from coursekit.nbgrader_plugin.markdown import harmless_markdown
-from coursekit.nbgrader_plugin.page import PageParts
-from coursekit.nbgrader_plugin.summary import Row, first_things
+from coursekit.nbgrader_plugin.markdown import formula, safe_markdown
+from coursekit.nbgrader_plugin.page_parts import PageParts
 
 ASSIGNMENTS = Course(Path(__file__).parents[3]).assignments()
 each_assignment = pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda assignment: assignment.name)
@@ -48,7 +47,7 @@ def test_formulas_become_mathml_with_nothing_in_it_that_links_or_styles():
 
 
 @pytest.mark.parametrize("latex", [r"\frac", r"\unknown{x}", "{" * 1000, "x" * 5000, r"x_1^{"])
-def test_what_is_no_formula_is_shown_as_it_was_written(latex):
+def test_an_invalid_formula_is_shown_as_source(latex):
     assert formula(latex) == f"<code>{latex}</code>"
 
 
@@ -61,7 +60,7 @@ def test_every_formula_of_the_course_can_be_shown(assignment):
     for path in assignment.source_notebooks():
         for cell in nbformat.read(path, as_version=4).cells:
             if cell.cell_type == "markdown":
-                shown = harmless_markdown(cell.source)
+                shown = safe_markdown(cell.source)
                 assert re.findall(r"<code>[^<]*\\[a-z]+[^<]*</code>", shown) == []
                 assert "$$" not in shown
 
@@ -88,7 +87,7 @@ def test_a_link_leads_to_its_heading_whatever_characters_are_in_it():
     assert page.find(id=link["href"].removeprefix("#")).text == "2 Add & norm"
 
 
-def test_no_heading_of_a_student_takes_the_place_of_a_cell_to_which_the_page_links():
+def test_a_student_s_heading_cannot_take_the_id_of_a_cell():
     source = v4.new_notebook(
         cells=[
             v4.new_markdown_cell("# test_double\n\n# mine"),
@@ -114,7 +113,7 @@ def test_every_check_of_the_course_is_explained_somewhere(assignment):
                 assert explaining(source, found, grade_id(cell)) is not None
 
 
-def test_a_heading_that_is_not_there_stops_generate_assignment_with_one_sentence(tiny_course):
+def test_a_missing_heading_stops_generate_assignment_with_one_sentence(tiny_course):
     tiny_course.checks.write_text(
         tiny_course.checks.read_text().replace("@points(4)", "@points(4, see='Nowhere')")
     )
@@ -122,19 +121,25 @@ def test_a_heading_that_is_not_there_stops_generate_assignment_with_one_sentence
     assert done.returncode != 0
     assert (
         "tests/01_double/test_double.py: a check says see='Nowhere', but source/01_double/double.ipynb has no "
-        "such heading. Write the heading's text as it stands there."
+        "such heading. Copy the heading's text from the notebook."
         in done.stderr.replace(str(tiny_course.root) + "/", "")
     )
     assert "Traceback" not in done.stderr
 
 
-def test_what_costs_most_comes_first_and_what_was_not_answered_last():
+def test_results_stored_without_headings_can_be_read():
+    kept = result(("test_a", [failed("b", 1)])).as_dict()
+    del kept["exercises"][0]["checks"][0]["see"]
+    assert SubmissionResult.from_dict(kept).exercises[0].checks[0].see == ""
+
+
+def test_the_largest_loss_comes_first_and_unanswered_exercises_last():
     things = first_things(
         result(
             ("test_a", [failed("small", 1), failed("large", 5)]),
             ("test_b", [failed("blank", 50, outcome="not answered")]),
         ),
-        [Row("written", "written", 0, 10, "not answered")],
+        [ScoreRow("written", "written", 0, 10, "not answered")],
     )
     assert [(thing.losses[0].name, thing.lost, thing.text) for thing in things] == [
         ("a", 5, "large holds."),
@@ -143,7 +148,7 @@ def test_what_costs_most_comes_first_and_what_was_not_answered_last():
     ]
 
 
-def test_a_cause_in_several_exercises_is_told_once_with_the_points_of_each():
+def test_a_cause_in_several_exercises_is_listed_once_with_the_points_of_each():
     (thing,) = first_things(
         result(
             ("test_a", [failed(x, 1, mistake="m", diagnosis="You forgot.") for x in "wx"]),
@@ -155,6 +160,6 @@ def test_a_cause_in_several_exercises_is_told_once_with_the_points_of_each():
     assert thing.text == "You forgot."
 
 
-def test_messages_that_differ_in_numbers_only_are_one_cause():
+def test_messages_that_differ_only_in_numbers_are_one_cause():
     checks = [failed("x", 2, message="shape (3, 4)"), failed("y", 3, message="shape (5,)")]
     assert [thing.lost for thing in first_things(result(("test_a", checks)), [])] == [5]

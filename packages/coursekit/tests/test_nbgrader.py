@@ -92,7 +92,7 @@ def test_autograde_without_a_release_says_what_to_do(generated):
         ("RunChecks.student_kernel = 'nope'", "names the kernel `nope`, which is not installed"),
     ],
 )
-def test_a_setting_that_can_t_be_used_ends_autograde_with_a_sentence(generated, setting, words):
+def test_an_invalid_setting_ends_autograde_with_one_sentence(generated, setting, words):
     generated.hand_in("ada", generated.answer(RIGHT))
     with (generated.root / "nbgrader_config.py").open("a") as file:
         file.write(f"\nget_config().{setting}\n")
@@ -119,7 +119,7 @@ def test_the_test_cell_shows_the_table_of_checks(generated):
     assert "Likely mistake: You took three times the input." in cell.outputs[0].data["text/plain"]
 
 
-def test_nothing_handed_in_stops_the_others(generated):
+def test_no_submission_stops_the_others(generated):
     generated.hand_in("a-broken", "{")
     generated.hand_in("b-empty", "")
     generated.hand_in(
@@ -150,7 +150,7 @@ def test_nothing_handed_in_stops_the_others(generated):
     }
 
 
-def test_a_notebook_that_could_not_be_read_waits_for_a_person_instead_of_scoring_zero(generated):
+def test_an_unreadable_notebook_awaits_manual_grading_instead_of_scoring_zero(generated):
     generated.hand_in("ada", "{")
     autograde(generated)
     with gradebook(generated) as book:
@@ -177,7 +177,7 @@ def test_manual_grades_and_comments_survive_a_second_autograde(generated):
         assert grade.needs_manual_grade
 
 
-def test_what_was_graded_by_hand_is_shown_so_after_grading_again(generated):
+def test_manual_grades_are_shown_as_such_after_grading_again(generated):
     scores = {"ada": 4, "ben": 0}
     for student in scores:
         generated.hand_in(student, generated.answer(RIGHT))
@@ -193,10 +193,10 @@ def test_what_was_graded_by_hand_is_shown_so_after_grading_again(generated):
         assert page.select_one(".total").text == f"{10 + score} of 15 points"
         row = [cell.text for cell in page.select(".points tr:last-child td")]
         assert row == ["why", f"{score} / 5", "graded by hand"]
-        assert "Waits" not in page.text
+        assert "Awaiting" not in page.text
 
 
-def test_of_what_could_not_be_read_the_page_shows_no_points_and_no_answers(generated):
+def test_the_page_of_an_unreadable_notebook_shows_no_points_and_no_answers(generated):
     generated.hand_in("ada", "{")
     autograde(generated)
     with gradebook(generated) as book:
@@ -219,7 +219,7 @@ def test_a_forged_result_in_the_notebook_counts_for_nothing(generated):
     assert row_of(generated, "ada").points["test_double"] == 3
 
 
-def test_the_page_shows_summary_checks_and_named_mistake(generated):
+def test_the_page_shows_score_checks_and_diagnosis(generated):
     generated.hand_in("ada", generated.answer(TRIPLE))
     autograde(generated)
     assert generated.run("nbgrader", "generate_feedback", "01_double").returncode == 0
@@ -233,7 +233,7 @@ def test_the_page_shows_summary_checks_and_named_mistake(generated):
         assert words in page
 
 
-def test_neither_checks_nor_references_nor_inputs_appear_in_what_people_get(generated):
+def test_neither_checks_nor_references_nor_inputs_leak(generated):
     """Canaries in a check's source and comments, in its inputs and in the recorded values."""
     checks = generated.checks.read_text()
     canary = "import torch\nCANARY = 'canary-in-source-77'\n"

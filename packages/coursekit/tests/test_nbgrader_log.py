@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from coursekit.nbgrader_plugin.log import OnlyMissingNotebooks
+from coursekit.nbgrader_plugin.converters import OnlyMissingNotebooks
 
 
 def passes(message: str, *args: object) -> bool:

@@ -248,9 +248,9 @@ def test_the_command_ends_with_1_and_prints_no_traceback_and_no_escape(graded):
     assert "Traceback" not in said
     assert "Notebook JSON is invalid" not in said
     assert "\x1b[31m" not in said
-    assert r"J\xf6rg: nbgrader can't keep the name of this folder, so it was renamed to Jörg." in said
+    assert r"J\xf6rg: nbgrader can't handle the name of this folder, so it was renamed to Jörg." in said
     assert (
-        r"Ren\xe9: nbgrader can't keep the name of this folder, and there is a folder René already." in said
+        r"Ren\xe9: nbgrader can't handle the name of this folder, and a folder René already exists." in said
     )
 
 

@@ -1,4 +1,4 @@
-"""Pages of notebooks that take too long or too much room to draw."""
+"""Feedback pages of notebooks that take too long to render, or become too large."""
 
 import logging
 from contextlib import chdir
@@ -17,11 +17,11 @@ from coursekit.nbgrader_plugin.markdown import (
     MAX_CHARACTERS,
     TOO_COSTLY,
     TOO_LONG,
-    HighlightedCode,
-    harmless_markdown,
+    highlighted_code,
+    safe_markdown,
 )
-from coursekit.nbgrader_plugin.page import LEFT_OUT, PAGE_TOO_COSTLY, PageParts
-from coursekit.nbgrader_plugin.run import RESULT
+from coursekit.nbgrader_plugin.page_parts import LEFT_OUT, PAGE_TOO_COSTLY, PageParts
+from coursekit.nbgrader_plugin.run_checks import RESULT
 
 FAILED = CheckResult("test_value", "The output is twice the input.", 5, "failed", "It is 3 times.")
 RESULTS = SubmissionResult("graded", exercises=[ExerciseResult("test_double", [FAILED])], cells=["cell text"])
@@ -43,14 +43,14 @@ def parts_with(seconds: float, characters: int) -> str:
     return "".join(part.html for part in parts)
 
 
-def test_without_time_cells_are_plain_text_and_verdicts_are_complete():
+def test_out_of_time_cells_are_plain_text_and_check_results_complete():
     shown = parts_with(0, 100_000)
     assert shown.count(PAGE_TOO_COSTLY) == 2
     assert "<pre># A *title*" in shown and "<pre>mine = 1" in shown and "printed" in shown
     assert "The output is twice the input." in shown
 
 
-def test_without_room_cells_are_left_out_and_verdicts_are_complete():
+def test_out_of_room_cells_are_left_out_and_check_results_complete():
     shown = parts_with(60, 0)
     assert shown.count(LEFT_OUT) == 3
     assert "my text" not in shown and "printed" not in shown
@@ -58,17 +58,17 @@ def test_without_room_cells_are_left_out_and_verdicts_are_complete():
 
 
 def test_a_cell_that_is_too_long_is_plain_text_and_cut():
-    for draw in (harmless_markdown, HighlightedCode()):
+    for draw in (safe_markdown, highlighted_code):
         shown = draw("*x* " * MAX_CHARACTERS)
         assert TOO_LONG in shown and shown.count("x") < MAX_CHARACTERS / 3
 
 
 def test_a_cell_that_takes_too_long_is_plain_text():
-    shown = HighlightedCode()("a" + "\n" * 30_000 + "b")
+    shown = highlighted_code("a" + "\n" * 30_000 + "b")
     assert TOO_COSTLY in shown and shown.endswith("b</pre>")
 
 
-def test_of_very_many_headings_the_first_can_be_linked_to():
+def test_of_very_many_headings_only_the_first_get_links():
     many = v4.new_notebook(
         cells=[v4.new_markdown_cell("# a\n" * 10_000), v4.new_markdown_cell("# " + "b" * 10_000)]
     )
@@ -85,7 +85,7 @@ def test_of_very_many_headings_the_first_can_be_linked_to():
         ("# `code` and *more* $x_1$", ["code and more x1"]),
     ],
 )
-def test_headings_are_found_in_their_lines(source, found):
+def test_headings_are_found_in_markdown(source, found):
     assert [each.text for each in headings(v4.new_notebook(cells=[v4.new_markdown_cell(source)]))] == found
 
 
@@ -111,11 +111,11 @@ def test_a_page_has_its_cells_and_a_printable_name(tiny_course, caplog):
     assert caplog.messages == []
 
 
-def test_a_page_that_cannot_be_drawn_shows_points_and_reason_only(tiny_course, caplog, monkeypatch):
+def test_a_page_that_cannot_be_rendered_shows_points_and_reason_only(tiny_course, caplog, monkeypatch):
     monkeypatch.setattr(feedback, "PAGE_BYTES", 1_000)
     page = page_of(tiny_course, caplog)
     text = BeautifulSoup(page, "html.parser").get_text()
-    assert feedback.NOT_DRAWN in text and "0 / 5" in text and "0 of 5 points" in text
+    assert feedback.NOT_RENDERED in text and "0 / 5" in text and "0 of 5 points" in text
     for theirs in ("my text", "mine", "printed", "cell text", "3 times"):
         assert theirs not in text
     assert 'href="#' not in page

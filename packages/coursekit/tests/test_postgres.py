@@ -158,5 +158,5 @@ def test_table_and_regrade_read_the_same_gradebook(course, capsys):
     assert course.coursekit("table", "01_double") == 0
     assert len(capsys.readouterr().out.splitlines()) == 3 + len(STUDENTS) + 1
     assert course.coursekit("regrade", "01_double", "--workers", "1") == 0
-    assert "the points of 0 of 10 students moved" in capsys.readouterr().out
+    assert "the scores of 0 of 10 students changed" in capsys.readouterr().out
     everybody_has_what_belongs_to_them(course)

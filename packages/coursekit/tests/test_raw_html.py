@@ -1,4 +1,4 @@
-"""HTML within markdown, before it is cleaned: every tag written in one way, closed, and not too deep."""
+"""Raw HTML in markdown, before it is sanitized: tags in one form, closed, and not nested too deeply."""
 
 import nh3
 import pytest
@@ -30,7 +30,7 @@ def well_nested(html: str) -> str:
         ("&lt;b&gt; &amp;", "&lt;b&gt; &amp;"),
     ],
 )
-def test_tags_are_written_in_one_way(written, shown):
+def test_tags_are_written_in_one_form(written, shown):
     assert canonical(written, TAGS, ATTRIBUTES) == shown
 
 
@@ -71,7 +71,7 @@ def test_what_is_nested_too_deeply_keeps_its_text():
     ],
 )
 def test_a_parser_has_nothing_to_repair(bomb):
-    """Each element is written once, so the HTML grows by its end tags and quotes at most."""
+    """Each element is written once, so the HTML grows by end tags and quotes only."""
     attributes = {"b": {"title"}, "i": {"title"}, "a": {"title"}}
     parsed = nh3.clean(well_nested(bomb), tags=set(TAGS), attributes=attributes, link_rel=None)
     assert len(parsed) <= 3 * len(bomb)

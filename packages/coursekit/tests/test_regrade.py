@@ -47,7 +47,7 @@ def test_a_dry_run_reports_whose_points_would_move_and_why_and_writes_nothing(ch
     out = capsys.readouterr().out
     assert "floor  test_half: 5 -> 2 points\n    its checks were changed\n" in out
     assert "    test_half_of_even (3 points): passed before, failed now. " in out
-    assert "the points of 1 of 7 students would move." in out
+    assert "the scores of 1 of 7 students would change." in out
     assert "right  " not in out
     assert state(changed) == before
 
@@ -66,7 +66,7 @@ def test_regrade_writes_what_the_dry_run_reported_and_grades_nothing_again(chang
     assert grades["floor"]["test_half"] == (2, None, False)
     assert grades["right"]["test_half"] == (5, 4, True)
     assert regrade(changed, "--dry-run") == 0
-    assert "the points of 0 of 7 students would move." in capsys.readouterr().out
+    assert "the scores of 0 of 7 students would change." in capsys.readouterr().out
 
 
 def test_a_submission_on_which_the_grader_fails_keeps_its_points_and_is_named(changed, monkeypatch, capsys):
@@ -75,7 +75,7 @@ def test_a_submission_on_which_the_grader_fails_keeps_its_points_and_is_named(ch
     monkeypatch.setattr(Workers, "run", lambda self, tasks: ((task, lost) for task in tasks))
     assert regrade(changed) == 1
     assert (
-        "right: the grader failed on it: its process ended each time. Its points are left as they were."
+        "right: the grader failed on it: its process ended each time. Its score is unchanged."
         in capsys.readouterr().out
     )
     assert changed.grades() == before

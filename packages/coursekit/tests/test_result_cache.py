@@ -16,8 +16,8 @@ from coursekit.checks.results import CheckResult, ExerciseResult, SubmissionResu
 from coursekit.course import Course, find_cell
 from coursekit.grading.running_course import RunningCourse
 from coursekit.kernels import LIMITED, SANDBOX
+from coursekit.nbgrader_plugin.course_folders import Stop
 from coursekit.nbgrader_plugin.feedback import _result
-from coursekit.nbgrader_plugin.folders import Stop
 from coursekit.result_cache import CachedResult, CacheKey, GradingJob, ResultCache
 from coursekit.student.limits import Limits
 

@@ -1,4 +1,4 @@
-"""What a grader sees above an answer that a person grades."""
+"""What formgrader shows above a manually graded answer."""
 
 from itertools import pairwise
 
@@ -10,7 +10,7 @@ from coursekit.nbgrader_plugin.rubric import MARK, ShowRubric
 
 
 def shown_to_the_grader(course, notebook):
-    """The cells that formgrader adds to ada's notebook, by the answer that each stands above."""
+    """The cells that formgrader adds to ada's notebook, by the grade_id of the answer below each."""
     folder = course.root / "autograded" / "ada" / "01_double"
     place = ResourcesDict(name="double", path=str(folder))
     resources = ResourcesDict(metadata=place, assignment_id="01_double")
@@ -37,14 +37,14 @@ def test_an_answer_without_a_rubric_has_its_model_answer(tiny_course):
     }
 
 
-def test_code_that_a_person_grades_is_shown_as_code(tiny_course, tiny_source):
+def test_manually_graded_code_is_shown_as_code(tiny_course, tiny_source):
     find_cell(tiny_source, "double").metadata.nbgrader.update(grade=True, points=2)
     tiny_course.write_source(tiny_source)
     shown = shown_to_the_grader(tiny_course, tiny_course.assignment.released("double"))
     assert "```python\ndef double(x):" in shown["double"]
 
 
-def test_cells_for_which_a_page_has_no_time_are_cut(tiny_course):
+def test_cells_beyond_the_time_budget_are_cut(tiny_course):
     notebook = tiny_course.assignment.released("double")
     notebook.cells.append(v4.new_markdown_cell("x" * 1_000))
     place = ResourcesDict(name="double", path=str(tiny_course.root))

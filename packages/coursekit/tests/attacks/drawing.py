@@ -56,9 +56,9 @@ def lays_over(drawn: Drawn) -> str:
 def draw(course: Any, notebook: NotebookNode) -> Drawn:
     """The feedback page of a notebook as generate_feedback draws it, and before that its verdict, as autograde does."""
     from coursekit.checks.results import CheckResult, ExerciseResult, SubmissionResult
+    from coursekit.nbgrader_plugin.check_table import check_output
     from coursekit.nbgrader_plugin.feedback import FeedbackExporter
-    from coursekit.nbgrader_plugin.run import RESULT
-    from coursekit.nbgrader_plugin.verdict import verdict_output
+    from coursekit.nbgrader_plugin.run_checks import RESULT
 
     source = sum(len(cell.source) + len(str(cell.get("outputs", ""))) for cell in notebook.cells)
     check = CheckResult("test_value", "The output is twice the input.", 5, "failed", "It is not.")
@@ -72,7 +72,7 @@ def draw(course: Any, notebook: NotebookNode) -> Drawn:
     }
     before = _cpu_seconds()
     with contextlib.chdir(course.root):
-        verdict_output(result, "test_double", notebook)
+        check_output(result, "test_double", notebook)
         notebook.metadata[RESULT] = result.as_dict()
         resources = ResourcesDict(nbgrader=names, metadata=ResourcesDict(name=NOTEBOOK))
         page, _ = FeedbackExporter(config=Config()).from_notebook_node(notebook, resources)

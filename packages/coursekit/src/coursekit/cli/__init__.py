@@ -1,4 +1,4 @@
-"""The command `coursekit`; flags are named as nbgrader names them."""
+"""The command `coursekit`. Its options have the names that nbgrader uses."""
 
 import argparse
 import os
@@ -6,44 +6,49 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from coursekit.cli import checks, course, grading, reports
-from coursekit.cli.common import Commands
+from coursekit.cli import authoring, autograding, reporting
+from coursekit.cli.common import Commands, Run
 from coursekit.course import CourseError
 from coursekit.printing import printable
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; returns its exit code."""
     options = _parser().parse_args(arguments)
+    run: Run = options.run
     try:
-        return options.run(options) or 0
+        return run(options) or 0
     except CourseError as error:
-        _complain(str(error))
+        _print_error(str(error))
         return 2
     except KeyboardInterrupt:
-        print(
-            "coursekit: stopped. What is done is kept; the same command goes on from here.", file=sys.stderr
-        )
+        _print_error("stopped. Run the same command again to continue; what has been graded is not lost.")
         return 130
-    except BrokenPipeError:  # whoever read the output, such as `head`, has seen enough
+    except BrokenPipeError:  # the reader of the output, such as `head`, has ended
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as error:  # its message names the file
-        _complain(str(error))
+        _print_error(str(error))
         return 2
 
 
-def _complain(message: str) -> None:
-    """Say why the command ended; a message may be several lines, and name files of students."""
+def _print_error(message: str) -> None:
+    """Print why the command ended. The message may have several lines, and contain names of students' files."""
     lines = [printable(line, None) for line in message.split("\n")]
     print("coursekit: " + "\n".join(lines), file=sys.stderr)
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="coursekit", description="Grading of notebook courses by hidden checks."
+        prog="coursekit", description="Grade notebook courses with hidden checks."
     )
-    parser.add_argument("--course-dir", type=Path, default=Path.cwd(), help="folder with nbgrader_config.py")
+    parser.add_argument(
+        "--course-dir",
+        type=Path,
+        default=Path.cwd(),
+        help="folder with nbgrader_config.py; default: this one",
+    )
     commands = Commands(parser)
-    for module in (grading, reports, checks, course):
+    for module in (autograding, reporting, authoring):
         module.add(commands)
     return parser

@@ -1,4 +1,4 @@
-"""What the commands share."""
+"""What the commands share. Modules here import anything large only when a command runs, so `--help` is quick."""
 
 import argparse
 from collections.abc import Iterable
@@ -9,7 +9,7 @@ from coursekit.printing import printable
 
 
 class Run(Protocol):
-    """A command: its exit code, or None for 0."""
+    """Runs a command; returns its exit code, or None for 0."""
 
     def __call__(self, options: argparse.Namespace) -> int | None: ...
 
@@ -18,49 +18,46 @@ class Commands:
     """The commands of a parser, to which each module adds its own."""
 
     def __init__(self, parser: argparse.ArgumentParser) -> None:
-        self._parsers = parser.add_subparsers(required=True, metavar="command")
+        self._parsers = parser.add_subparsers(required=True, metavar="COMMAND")
 
     def add(self, name: str, run: Run, text: str) -> argparse.ArgumentParser:
-        added = self._parsers.add_parser(name, help=text, description=text)
+        added = self._parsers.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
         added.set_defaults(run=run)
         return added
 
     def add_for_assignments(self, name: str, run: Run, text: str) -> argparse.ArgumentParser:
-        """A command that takes the names of assignments; see `assignments_of`."""
+        """Add a command that takes the names of assignments; see `assignments_of`."""
         added = self.add(name, run, text)
         added.add_argument("assignments", nargs="*", metavar="ASSIGNMENT", help="default: all")
         return added
 
 
 def assignments_of(options: argparse.Namespace) -> list[Assignment]:
-    """The assignments that were named, or all.
+    """The assignments named on the command line; all of the course's if none is named.
 
     Raises:
-        CourseError: there is none, or none of that name.
+        CourseError: the course has no assignments, or none of that name.
     """
     course = Course(options.course_dir.resolve())
     refuse_pattern(course.root)
+    source = course.root / course.source
     known = {assignment.name: assignment for assignment in course.assignments()}
     if not known:
-        raise CourseError(
-            f"{course.root / course.source} holds no assignment: run this in the folder of a course, or name it by --course-dir"
-        )
+        raise CourseError(f"{source} has no assignments: run this in a course folder, or use --course-dir")
     unknown = [name for name in options.assignments if name not in known]
     if unknown:
-        raise CourseError(
-            f"{course.root / course.source} has no {', '.join(unknown)}; it has {', '.join(known)}"
-        )
+        raise CourseError(f"{source} has no {', '.join(unknown)}; it has {', '.join(known)}")
     return [known[name] for name in options.assignments or known]
 
 
-def say(lines: Iterable[str]) -> None:
-    """Print lines in which names of students and files may be, without what a terminal would obey."""
+def print_lines(lines: Iterable[str]) -> None:
+    """Print lines that may contain names of students and files, with escape sequences made visible."""
     for line in lines:
         print(printable(line, None))
 
 
 def at_least_one(text: str) -> int:
-    """A number of workers, for argparse."""
+    """Parse a number of workers."""
     if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not a whole number from 1 on")
+        raise argparse.ArgumentTypeError(f"{text} is not a whole number of at least 1")
     return int(text)

@@ -1,4 +1,4 @@
-"""The audit as text: mistakes × checks, and one line of figures."""
+"""The result of an audit as text: a matrix of mistakes and checks, and one line of figures."""
 
 from collections.abc import Iterator, Sequence
 
@@ -6,9 +6,10 @@ from coursekit.audit import SOLUTION, Audit, failed_checks, named_mistakes
 
 
 def audit_lines(audit: Audit) -> Iterator[str]:
-    """One block per exercise: a row per mistake, a column per check.
+    """A block for each exercise, with a row for each mistake and a column for each check.
 
-    `#` the check is about the mistake and caught it, `x` caught it as well, `.` passed; then the diagnosis.
+    `#`: the check is meant to catch the mistake, and did. `x`: it caught the mistake as well. `.`: it passed. The last
+    column says whether a diagnosis was made.
     """
     results = audit.results()
     yield f"{audit.assignment.name}"
@@ -47,7 +48,7 @@ def audit_lines(audit: Audit) -> Iterator[str]:
 
 
 def figures(audits: Sequence[Audit]) -> str:
-    """One line about one audit or several."""
+    """Sum up one or more audits in one line."""
     mistakes = caught = named = alternatives = right = problems = 0
     for audit in audits:
         results = audit.results()

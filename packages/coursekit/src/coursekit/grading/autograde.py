@@ -14,7 +14,7 @@ from coursekit.grading.running_course import RunningCourse
 from coursekit.grading.task import Task, local_workers
 from coursekit.nbgrader_plugin.bind import require_bound
 from coursekit.nbgrader_plugin.converters import reason_of
-from coursekit.nbgrader_plugin.run import RunChecks
+from coursekit.nbgrader_plugin.run_checks import RunChecks
 from coursekit.result_cache import CachedResult, CacheKey, GradingJob, ResultCache
 from coursekit.student.notebook_file import read_submitted
 from coursekit.student.restore import restore_notebook

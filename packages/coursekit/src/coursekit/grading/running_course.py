@@ -19,8 +19,8 @@ from traitlets.config.loader import PyFileConfigLoader
 
 from coursekit.checks.results import SubmissionResult
 from coursekit.course import Assignment, Course, CourseError
-from coursekit.nbgrader_plugin.folders import beside_of, handed_in, rename_students, usable_name
-from coursekit.nbgrader_plugin.run import RESULT, RunChecks
+from coursekit.nbgrader_plugin.course_folders import beside_of, handed_in, rename_students, usable_name
+from coursekit.nbgrader_plugin.run_checks import RESULT, RunChecks
 from coursekit.result_cache import FOLDER
 from coursekit.student.extra_files import time_handed_in
 

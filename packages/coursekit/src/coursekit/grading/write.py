@@ -18,7 +18,7 @@ from coursekit.course import CourseError
 from coursekit.grading.autograde import SubmissionRun
 from coursekit.grading.running_course import RunningCourse
 from coursekit.nbgrader_plugin.converters import AutogradeOne, reason_of
-from coursekit.nbgrader_plugin.run import RunChecks
+from coursekit.nbgrader_plugin.run_checks import RunChecks
 from coursekit.printing import printable
 from coursekit.result_cache import CachedResult
 
@@ -51,11 +51,11 @@ class Writer:
                     return unconfirmed[which].result
                 return super().result_of(nb, resources)
 
-            def takes_no_stopped(self) -> bool:
+            def regrades_stopped(self) -> bool:
                 """False: `force` is set below only so that nbgrader overwrites a folder."""
                 return False
 
-            def tell(self, result: SubmissionResult, resources: ResourcesDict) -> None:
+            def print_result(self, result: SubmissionResult, resources: ResourcesDict) -> None:
                 """Print nothing: there is a progress bar."""
 
         self._course = course

@@ -1,10 +1,67 @@
-"""What puts coursekit into nbgrader's own commands. In `nbgrader_config.py`:
+"""Plugs coursekit into nbgrader's own commands. In `nbgrader_config.py`:
 
 from coursekit.nbgrader_plugin import configure
 
 configure(get_config())
 """
 
-from coursekit.nbgrader_plugin.configure import configure
+from collections.abc import Callable
+
+from nbgrader.converters import Autograde, GenerateAssignment
+from nbgrader.preprocessors import CheckCellMetadata, ClearOutput, Execute, SaveAutoGrades
+from traitlets.config import Config
+
+from coursekit.nbgrader_plugin import rubric
+from coursekit.nbgrader_plugin.bind import BindChecks
+from coursekit.nbgrader_plugin.converters import OnlyMissingNotebooks, PrintableFormatter
+from coursekit.nbgrader_plugin.feedback import FeedbackExporter, GetGradesAndState
+from coursekit.nbgrader_plugin.markdown import highlighted_code, safe_markdown
+from coursekit.nbgrader_plugin.run_checks import RunChecks
+from coursekit.nbgrader_plugin.steps import RepairCells, SaveScores, SubmissionExporter, before_autograde
 
 __all__ = ["configure"]
+
+
+def configure(config: Config) -> None:
+    """Make nbgrader's commands use hidden checks.
+
+    `generate_assignment` binds test cells to their checks, `autograde` runs the checks in a sandbox, and
+    `generate_feedback` writes a page that needs no script. `zip_collect` handles any archive, and names of students
+    are escaped in everything that nbgrader logs.
+    """
+    release = list(GenerateAssignment.preprocessors.default_args[0])
+    release.insert(release.index(CheckCellMetadata) + 1, BindChecks)
+    config.GenerateAssignment.preprocessors = release
+
+    sanitize = list(Autograde.sanitize_preprocessors.default_args[0])
+    sanitize.insert(sanitize.index(ClearOutput), RepairCells)
+    config.Autograde.sanitize_preprocessors = sanitize
+
+    swapped = {Execute: RunChecks, SaveAutoGrades: SaveScores}
+    grade = Autograde.autograde_preprocessors.default_args[0]
+    config.Autograde.autograde_preprocessors = [swapped.get(step, step) for step in grade]
+    config.Autograde.exporter_class = SubmissionExporter
+    config.Autograde.pre_convert_hook = _dotted(before_autograde)
+
+    config.GenerateFeedback.preprocessors = [GetGradesAndState]
+    config.GenerateFeedback.exporter_class = FeedbackExporter
+
+    # formgrader's pages
+    config.HTMLExporter.template_name = rubric.TEMPLATE
+    config.HTMLExporter.template_file = rubric.TEMPLATE_FILE
+    config.HTMLExporter.extra_template_basedirs = rubric.TEMPLATE_FOLDERS
+    config.HTMLExporter.preprocessors = [rubric.ShowRubric]
+    config.HTMLExporter.filters = {"markdown2html": safe_markdown, "highlight_code": highlighted_code}
+
+    config.NbGrader.logging_config = {
+        "formatters": {"console": {"class": _dotted(PrintableFormatter)}},
+        "filters": {"notebooks": {"()": OnlyMissingNotebooks}},
+        "handlers": {"console": {"filters": ["notebooks"]}},
+    }
+
+    # nbgrader's own extractor crashes on a broken archive
+    config.ZipCollectApp.extractor_plugin = "coursekit.lms.HarmlessExtractor"
+
+
+def _dotted(item: type | Callable[..., object]) -> str:
+    return f"{item.__module__}.{item.__qualname__}"

@@ -1,4 +1,4 @@
-"""In generate_assignment: every test cell is bound to its hidden checks."""
+"""In generate_assignment: make sure that test cells and check files belong together."""
 
 from pathlib import Path
 
@@ -10,12 +10,12 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 from coursekit.checks.results import points_in_words
 from coursekit.checks.run import collect_marks, points_of
 from coursekit.course import Assignment, CourseError
-from coursekit.nbgrader_plugin.folders import course_of, stop
+from coursekit.nbgrader_plugin.course_folders import course_of, stop
 from coursekit.nbgrader_plugin.headings import heading_named, headings
 
 
 class BindChecks(NbGraderPreprocessor):
-    """Stops the command if a test cell has no check file, or its points differ from those of its checks."""
+    """Stops the command if a test cell has no check file, or other points than its checks."""
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
         course = course_of(self.config)
@@ -32,7 +32,7 @@ class BindChecks(NbGraderPreprocessor):
 
 
 def require_bound(assignment: Assignment) -> None:
-    """Raise CourseError unless the released test cells and the check files belong together."""
+    """Raise CourseError unless the released test cells fit the check files."""
     course = assignment.course
     problems = [
         problem
@@ -46,45 +46,47 @@ def require_bound(assignment: Assignment) -> None:
 
 
 def binding_problems(assignment: Assignment, notebook: NotebookNode, path: Path) -> list[str]:
-    """What is wrong between the test cells of a notebook and the check files, a sentence each."""
-    wanted = points_of(notebook)
+    """Compare the test cells of a notebook with the check files; returns a sentence for each problem."""
+    cell_points = points_of(notebook)
     folder = assignment.checks.relative_to(assignment.course.root)
     problems = [
         f"{path}: the test cell `{name}` has no checks. Write {folder / name}.py or remove the cell."
-        for name in wanted
+        for name in cell_points
         if not (assignment.checks / f"{name}.py").exists()
     ]
     if problems:
         return problems
-    explaining = headings(notebook)
+    known_headings = headings(notebook)
     for name, found in collect_marks(assignment, notebook).items():
-        worthless = [check for check, mark in found.items() if not _is_worth_points(mark)]
-        if worthless:
+        without = [check for check, mark in found.items() if not _has_points(mark)]
+        if without:
             problems.append(
-                f"{folder / name}.py: {', '.join(worthless)} has no points. Write @points(n) above it, n a number."
+                f"{folder / name}.py: {', '.join(without)} has no points. Write @points(n) above it, n a number."
             )
             continue
         marks = [mark for mark in found.values() if mark]
         total = sum(mark.args[0] for mark in marks)
-        if total != wanted[name]:
+        if total != cell_points[name]:
             problems.append(
-                f"{path}: the test cell `{name}` is worth {points_in_words(wanted[name])}, but the checks in "
+                f"{path}: the test cell `{name}` is worth {points_in_words(cell_points[name])}, but the checks in "
                 f"{folder / name}.py add up to {total:g}. Change the points of the cell or of the checks."
             )
         problems += [
             f"{folder / name}.py: a check says see={see!r}, but {path} has no such heading. "
-            "Write the heading's text as it stands there."
+            "Copy the heading's text from the notebook."
             for see in dict.fromkeys(mark.kwargs.get("see", "") for mark in marks)
-            if see and not heading_named(explaining, see)
+            if see and not heading_named(known_headings, see)
         ]
-    known = {name for other in assignment.source_notebooks() for name in assignment.grade_ids_of(other.stem)}
+    grade_ids = {
+        name for other in assignment.source_notebooks() for name in assignment.grade_ids_of(other.stem)
+    }
     problems += [
         f"{folder / file.name} belongs to no cell: {assignment.name} has no test cell `{file.stem}`."
         for file in sorted(assignment.checks.glob("test_*.py"))
-        if file.stem not in known
+        if file.stem not in grade_ids
     ]
     return problems
 
 
-def _is_worth_points(mark: pytest.Mark | None) -> bool:
+def _has_points(mark: pytest.Mark | None) -> bool:
     return mark is not None and len(mark.args) == 1 and type(mark.args[0]) in (int, float)

@@ -1,4 +1,4 @@
-"""What drawing a page may cost: CPU time and memory of a process of its own, and a share for each cell."""
+"""Limits on rendering: a child process with limited CPU time and memory, and the budget of a page."""
 
 import contextlib
 import os
@@ -14,63 +14,63 @@ MEBIBYTE = 2**20
 
 
 class TooCostly(Exception):
-    """What was to be drawn took too much time or memory, became too large, or failed. The message says which."""
+    """Rendering took too much time or memory, its result was too large, or it failed. The message says which."""
 
 
-def drawn_apart(draw: Callable[[], str], seconds: float, memory: int, largest: int) -> str:
-    """What `draw` returns, called in a child process.
+def render_in_child(render: Callable[[], str], seconds: float, memory: int, max_bytes: int) -> str:
+    """Call `render` in a child process and return its result.
 
     Args:
-        draw: its text is the only thing that gets out of the child.
-        seconds: of CPU time; on a busy machine it takes longer, and nothing is lost by that.
-        memory: MiB that the child may take beyond what this process has.
-        largest: bytes of the text.
+        render: returns a text; nothing else leaves the child.
+        seconds: CPU time, so a busy machine makes no difference.
+        memory: MiB that the child may use in addition to what this process has.
+        max_bytes: size of the text.
 
     Raises:
-        TooCostly: one of the limits was reached, or `draw` raised.
+        TooCostly: a limit was exceeded, or `render` raised an exception.
     """
     out, into = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(out)
-        _draw_and_end(draw, into, seconds, memory)
+        _render_and_exit(render, into, seconds, memory)
     os.close(into)
     try:
         with open(out, "rb") as file:
-            drawn = file.read(largest + 1)
+            received = file.read(max_bytes + 1)
     finally:
         with contextlib.suppress(ProcessLookupError):
-            # whatever it still does is of no use: all of its text is here, or it's too much of it
+            # its text has arrived, or is too large
             os.kill(child, signal.SIGKILL)
         _, status = os.waitpid(child, 0)
-    return _checked(drawn, status, seconds, largest)
+    return _checked(received, status, seconds, max_bytes)
 
 
-def _checked(drawn: bytes, status: int, seconds: float, largest: int) -> str:
-    if len(drawn) > largest:
-        raise TooCostly(f"it would be larger than {largest / MEBIBYTE:.3g} MiB")
+def _checked(received: bytes, status: int, seconds: float, max_bytes: int) -> str:
+    if len(received) > max_bytes:
+        raise TooCostly(f"it would be larger than {max_bytes / MEBIBYTE:.3g} MiB")
     if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGPROF:
         raise TooCostly(f"it takes more than {seconds:g} s of CPU time")
-    text = drawn.decode(errors="replace")
-    if text.endswith(_WHOLE):
-        return text.removesuffix(_WHOLE)
+    text = received.decode(errors="replace")
+    if text.endswith(_COMPLETE):
+        return text.removesuffix(_COMPLETE)
     raise TooCostly(printable(text.removesuffix(_FAILED)) if text.endswith(_FAILED) else "its process ended")
 
 
-#: the last character says that all of the text is here, or that it is the reason why there is none
-_WHOLE, _FAILED = "\0", "\1"
+#: the last character: the text is complete, or it is the reason why rendering failed
+_COMPLETE, _FAILED = "\0", "\1"
 
 
-def _draw_and_end(draw: Callable[[], str], into: int, seconds: float, memory: int) -> None:
-    """In the child: nothing of what the parent would do at its end is done here."""
+def _render_and_exit(render: Callable[[], str], into: int, seconds: float, memory: int) -> None:
+    """Runs in the child, which exits without the parent's cleanup."""
     try:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # the parent says in one sentence what went wrong
-        signal.signal(signal.SIGPROF, signal.SIG_DFL)  # ends the process even within C code
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # the parent reports errors
+        signal.signal(signal.SIGPROF, signal.SIG_DFL)  # kills the process even inside C code
         signal.setitimer(signal.ITIMER_PROF, seconds)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         _limit_memory(memory)
         try:
-            text = draw() + _WHOLE
+            text = render() + _COMPLETE
         except Exception as error:
             text = f"{type(error).__name__}: {error}"[:200] + _FAILED
         with open(into, "wb") as file:
@@ -91,11 +91,11 @@ def _limit_memory(mebibytes: int) -> None:
 
 
 class PageBudget:
-    """What the cells of one page may cost together.
+    """What the cells of one page may cost in total.
 
     Args:
-        seconds: of CPU time of this process and the children that it waited for.
-        characters: of HTML.
+        seconds: CPU time of this process and of the children that it has waited for.
+        characters: length of the HTML.
     """
 
     def __init__(self, seconds: float, characters: int) -> None:
@@ -107,7 +107,7 @@ class PageBudget:
         return _cpu_seconds() > self._until
 
     def take(self, characters: int) -> bool:
-        """True if there is still room for so many; what there is no room for is not counted."""
+        """Reserve room for so many characters; returns False, and reserves nothing, if there isn't enough."""
         if characters > self._left:
             return False
         self._left -= characters

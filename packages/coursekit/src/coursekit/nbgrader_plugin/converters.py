@@ -1,11 +1,13 @@
-"""nbgrader's converters: what must be in order before they start, and one for a single submission.
+"""Adapters for nbgrader's converters: which folders they find, a converter for one submission, and what they log.
 
-They read time stamps before they call any hook, and look for notebooks by patterns, so submissions are made ready when
-they make their exporter, which comes first.
+Converters read timestamps before they call any hook, and find notebooks by glob patterns. Their exporter is made first,
+so it is the exporters that call `find_folders` and `make_ready`.
 """
 
 import contextlib
+import copy
 import glob
+import logging
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,14 +16,15 @@ from typing import Any
 from nbconvert.exporters.exporter import ResourcesDict
 from nbgrader.converters import Autograde
 from nbgrader.converters.base import BaseConverter
+from tornado.log import LogFormatter
 
-from coursekit.nbgrader_plugin.folders import beside_of, rename_students
+from coursekit.nbgrader_plugin.course_folders import beside_of, rename_students
 from coursekit.printing import printable
 from coursekit.student.extra_files import StuckError
 
 
 def find_folders(converter: BaseConverter, step: str) -> None:
-    """Have a command for everybody find the folders whose names nbgrader takes for patterns, such as `[ab]`."""
+    """Make a command for all students find folders such as `[ab]`, whose names nbgrader takes for patterns."""
     folders = converter.coursedir
     if folders.student_id == "*" and not isinstance(converter, AutogradeOne):
         pattern = folders.format_path(step, "*", folders.assignment_id)
@@ -31,7 +34,7 @@ def find_folders(converter: BaseConverter, step: str) -> None:
 
 
 def make_ready(converter: BaseConverter) -> None:
-    """Rename what nbgrader can't name, and set aside what it can't read, of all that it is about to autograde."""
+    """Prepare the submissions that are about to be autograded: rename folders, and set aside unreadable files."""
     folders = converter.coursedir
     assignment = folders.assignment_id
     if folders.student_id == "*" and not isinstance(converter, AutogradeOne):
@@ -48,10 +51,9 @@ def make_ready(converter: BaseConverter) -> None:
 
 
 class AutogradeOne(Autograde):
-    """`nbgrader autograde` for one folder. nbgrader takes its name for a pattern, and so misses `[ab]`.
+    """`nbgrader autograde` for one folder, which may have a name such as `[ab]`. Files are written atomically.
 
-    A file is written at once or not at all. `failure` is what went wrong, of which nbgrader itself only logs a
-    traceback.
+    `failure` is the first exception; nbgrader itself only logs its traceback.
     """
 
     def __init__(self, folder: Path, **options: Any) -> None:
@@ -60,25 +62,27 @@ class AutogradeOne(Autograde):
         self.failure: BaseException | None = None
 
     def init_notebooks(self) -> None:
-        self.notebooks = []
+        self.notebooks: list[str] = []
         self.assignments = {str(self._folder): sorted(map(str, self._folder.glob("*.ipynb")))}
 
     def init_destination(self, assignment_id: str, student_id: str) -> bool:
-        with self._remembered():
-            return super().init_destination(assignment_id, student_id)
+        with self._remembering_failure():
+            return bool(super().init_destination(assignment_id, student_id))
 
     def init_assignment(self, assignment_id: str, student_id: str) -> None:
-        with self._remembered():
+        with self._remembering_failure():
             super().init_assignment(assignment_id, student_id)
 
     def convert_single_notebook(self, notebook_filename: str) -> None:
-        with self._remembered():
+        with self._remembering_failure():
             super().convert_single_notebook(notebook_filename)
 
     def write_single_notebook(self, output: str, resources: ResourcesDict) -> None:
         names = resources["nbgrader"]
         folder = Path(self._format_dest(names["assignment"], names["student"]))
-        self.writer.build_directory = str(folder)  # where the second step looks for what the first one wrote
+        self.writer.build_directory = str(
+            folder
+        )  # where nbgrader's second step reads what the first one wrote
         folder.mkdir(parents=True, exist_ok=True)
         unfinished = folder / f".{resources['unique_key']}.unfinished"
         try:
@@ -88,11 +92,11 @@ class AutogradeOne(Autograde):
             unfinished.unlink(missing_ok=True)
 
     def set_permissions(self, assignment_id: str, student_id: str) -> None:
-        with self._remembered():
+        with self._remembering_failure():
             super().set_permissions(assignment_id, student_id)
 
     @contextlib.contextmanager
-    def _remembered(self) -> Iterator[None]:
+    def _remembering_failure(self) -> Iterator[None]:
         try:
             yield
         except Exception as error:
@@ -101,8 +105,32 @@ class AutogradeOne(Autograde):
 
 
 def reason_of(error: BaseException) -> str:
-    """What went wrong, in one line."""
+    """Describe an error in one line."""
     if isinstance(error, OSError) and error.strerror:
         return printable(f"{error.strerror}: {error.filename}" if error.filename else error.strerror)
     lines = str(error).splitlines() or [""]
     return printable(f"{type(error).__name__}: {lines[0]}")
+
+
+class PrintableFormatter(LogFormatter):
+    """nbgrader's log formatter, with the escape sequences in names of students and files made visible."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        harmless = copy.copy(record)
+        harmless.msg = "\n".join(printable(line, None) for line in record.getMessage().split("\n"))
+        harmless.args = ()
+        return super().format(harmless)
+
+
+class OnlyMissingNotebooks(logging.Filter):
+    """Drops nbgrader's warning that a folder such as `[ab]` has no notebooks; `find_folders` finds them."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if (
+            record.msg != "No notebooks were matched by '%s'"
+            or not isinstance(record.args, tuple)
+            or not record.args
+        ):
+            return True
+        pattern = Path(str(record.args[0]))
+        return not any(pattern.parent.glob(pattern.name))

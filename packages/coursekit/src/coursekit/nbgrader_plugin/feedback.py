@@ -1,4 +1,4 @@
-"""In generate_feedback: a graded notebook becomes a page that needs no script and no network."""
+"""In generate_feedback: write a page for a graded notebook, without scripts or network."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -15,32 +15,32 @@ from traitlets.log import get_logger
 
 from coursekit.checks.results import STATUSES, Status, SubmissionResult
 from coursekit.course import CourseError, grade_id
-from coursekit.nbgrader_plugin.budget import TooCostly, drawn_apart
+from coursekit.nbgrader_plugin.budget import TooCostly, render_in_child
+from coursekit.nbgrader_plugin.check_table import code_marked
 from coursekit.nbgrader_plugin.converters import find_folders
-from coursekit.nbgrader_plugin.folders import Stop, course_of
-from coursekit.nbgrader_plugin.markdown import HighlightedCode, harmless_markdown
-from coursekit.nbgrader_plugin.page import PageParts, Part
-from coursekit.nbgrader_plugin.run import RESULT
-from coursekit.nbgrader_plugin.summary import FirstThing, first_things, rows
-from coursekit.nbgrader_plugin.verdict import marked
+from coursekit.nbgrader_plugin.course_folders import Stop, course_of
+from coursekit.nbgrader_plugin.first_look import FirstThing, first_things, score_rows
+from coursekit.nbgrader_plugin.markdown import highlighted_code, safe_markdown
+from coursekit.nbgrader_plugin.page_parts import PageParts, Part
+from coursekit.nbgrader_plugin.run_checks import RESULT
 from coursekit.printing import printable
 
-#: CPU seconds, MiB and bytes of a page, beyond which it shows the points only. Its cells end far below that: see page.py
+#: CPU seconds, MiB and bytes; a page that needs more shows the points only. The budget of its cells is far below that
 PAGE_SECONDS, PAGE_MEMORY, PAGE_BYTES = 30.0, 1_024, 64 * 2**20
-#: lines of what was repaired or did not run, and characters of each
+#: notes on a page, and characters in each
 MAX_NOTES, MAX_NOTE = 50, 600
-NOT_DRAWN = "Your notebook can't be shown here: formatting it takes too much time or memory. Your points are not affected."
+NOT_RENDERED = "Your notebook can't be shown here: formatting it takes too much time or memory. Your points are not affected."
 _TEMPLATES = Environment(
     loader=FileSystemLoader(Path(__file__).parent / "templates"),
     autoescape=True,
     trim_blocks=True,
     lstrip_blocks=True,
 )
-_TEMPLATES.filters["marked"] = marked
+_TEMPLATES.filters["code_marked"] = code_marked
 
 
 class FeedbackExporter(Exporter):
-    """A notebook that `coursekit` or `nbgrader` graded, as one HTML file."""
+    """Exports a graded notebook as one HTML file."""
 
     output_mimetype = "text/html"
 
@@ -53,63 +53,63 @@ class FeedbackExporter(Exporter):
     def _file_extension_default(self) -> str:
         return ".html"
 
-    def from_notebook_node(
-        self, nb: NotebookNode, resources: ResourcesDict | None = None, **options: Any
-    ) -> tuple[str, ResourcesDict]:
-        nb, resources = super().from_notebook_node(nb, resources, **options)
-        names = dict(resources["nbgrader"])
+    def from_notebook_node(  # type: ignore[override] # as in nbconvert's other exporters, its output is text
+        self, nb: NotebookNode, resources: dict[str, Any] | None = None, **options: Any
+    ) -> tuple[str, dict[str, Any]]:
+        nb, filled = super().from_notebook_node(nb, resources, **options)
+        names = dict(filled["nbgrader"])
         given = self._given(names)
         names["student"] = printable(str(names["student"]))
         try:
-            page = drawn_apart(lambda: _page(nb, names, given), PAGE_SECONDS, PAGE_MEMORY, PAGE_BYTES)
+            page = render_in_child(lambda: _page(nb, names, given), PAGE_SECONDS, PAGE_MEMORY, PAGE_BYTES)
         except TooCostly as error:
             page = _page_without_cells(nb, names)
             self.log.warning(
-                "The feedback page of %s for %s shows the points only: the notebook could not be drawn (%s). "
+                "The feedback page of %s for %s shows the points only: the notebook could not be rendered (%s). "
                 "Look at it in autograded/.",
                 names["student"],
                 names["notebook"],
                 error,
             )
-        return page, resources
+        return page, filled
 
     def _given(self, names: dict[str, Any]) -> frozenset[str]:
+        """The sources of the released cells; none if there is no release, so all are shown as the student's own."""
         assignment = course_of(self.config).assignment(names["assignment"])
         try:
             cells = assignment.released(names["notebook"]).cells
         except CourseError:
-            return frozenset()  # then everything is shown as the student's own
-        for cell in cells:  # drawn here, once, for all pages, each of which is drawn in a process of its own
-            harmless_markdown(cell.source) if cell.cell_type == "markdown" else HighlightedCode()(cell.source)
+            return frozenset()
+        for cell in cells:  # fills the caches that the child process of each page inherits
+            safe_markdown(cell.source) if cell.cell_type == "markdown" else highlighted_code(cell.source)
         return frozenset(cell.source.strip() for cell in cells)
 
 
 def _page(nb: NotebookNode, names: dict[str, Any], given: frozenset[str]) -> str:
     result = _result(nb)
-    return _rendered(
-        nb, names, result, first_things(result, rows(nb.cells, result)), PageParts(nb, result, given).parts()
-    )
+    first = first_things(result, score_rows(nb.cells, result))
+    return _rendered(nb, names, result, first, PageParts(nb, result, given).parts())
 
 
 def _page_without_cells(nb: NotebookNode, names: dict[str, Any]) -> str:
-    """The points and the reason, without any text of the student's."""
-    return _rendered(nb, names, replace(_result(nb), notes=[], cells=[]), [], [], NOT_DRAWN)
+    """A page with the points and the reason, without any text of the student's."""
+    return _rendered(nb, names, replace(_result(nb), notes=[], cells=[]), [], [], NOT_RENDERED)
 
 
 OTHER_VERSION = "This notebook was autograded by another version of coursekit. Run `coursekit autograde`, then this command again."
 
 
 def _result(nb: NotebookNode) -> SubmissionResult:
-    kept = nb.metadata.get(RESULT)
+    stored = nb.metadata.get(RESULT)
     try:
-        result = SubmissionResult.from_dict(kept) if kept else SubmissionResult(Status.GRADED)
+        result = SubmissionResult.from_dict(stored) if stored else SubmissionResult(Status.GRADED)
     except ValueError:
         get_logger().error(OTHER_VERSION)
         raise Stop(OTHER_VERSION) from None
-    return replace(result, notes=_lines(result.notes), cells=_lines(result.cells))
+    return replace(result, notes=_shortened(result.notes), cells=_shortened(result.cells))
 
 
-def _lines(notes: list[str]) -> list[str]:
+def _shortened(notes: list[str]) -> list[str]:
     more = [f"and {len(notes) - MAX_NOTES} more"] if len(notes) > MAX_NOTES else []
     return [printable(" ".join(note[: 2 * MAX_NOTE].split()), MAX_NOTE) for note in notes[:MAX_NOTES]] + more
 
@@ -122,8 +122,8 @@ def _rendered(
     parts: list[Part],
     reason: str = "",
 ) -> str:
-    table = rows(nb.cells, result)
-    # of what the grader failed on, the notes say more than its status
+    rows = score_rows(nb.cells, result)
+    # when the grader itself failed, the notes say more than the status
     sentence = (
         "" if result.nothing_graded and result.status == Status.KERNEL_DIED else STATUSES[result.status]
     )
@@ -131,18 +131,18 @@ def _rendered(
         names=names,
         result=result,
         sentence=sentence,
-        rows=table,
+        rows=rows,
         first=first,
-        waiting=0 if result.nothing_graded else sum(row.points for row in table if row.score is None),
+        waiting=0 if result.nothing_graded else sum(row.points for row in rows if row.score is None),
         parts=parts,
         reason=reason,
     )
 
 
 class GetGradesAndState(GetGrades):
-    """Tells the page, beside scores and comments, what still waits for a person.
+    """Adds to each cell's score and comment whether it was graded by hand, or still awaits that.
 
-    When graded again, what has a person's score is marked once more by nbgrader, for a second look. It has its score.
+    When a submission is graded again, nbgrader marks manually graded cells for a second look; here they count as graded.
     """
 
     def _get_score(self, cell: NotebookNode, resources: ResourcesDict) -> None:

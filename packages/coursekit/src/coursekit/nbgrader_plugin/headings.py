@@ -1,6 +1,6 @@
-"""The headings of a notebook: the places that explain something, to which a page can link.
+"""The headings of a notebook, which a feedback page links to as explanations.
 
-While grading, nothing of a student's text is formatted but the lines of the headings, so many and so long at most.
+While grading, headings are the only text of a student's that is rendered; their number and length are limited.
 """
 
 import re
@@ -12,10 +12,10 @@ from html import unescape
 from nbformat import NotebookNode
 
 from coursekit.course import exercise_name, grade_id
-from coursekit.nbgrader_plugin.markdown import drawn_markdown, plain_text
+from coursekit.nbgrader_plugin.markdown import plain_text, render_markdown
 
 HEADING = re.compile(r'<h([1-6])(?: id="([^"]*)")?>(.*?)</h\1>', re.DOTALL)
-#: headings of a notebook, and characters of one, beyond which no link leads to it
+#: headings per notebook and characters per heading; others get no links
 MAX_HEADINGS, MAX_HEADING = 200, 200
 _LINE = re.compile(r" {0,3}#{1,6}(?!#)[ \t]*(\S.*)")
 _UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*")
@@ -25,7 +25,7 @@ _NUMBER = re.compile(r"^\d+[a-z]?[.:]? ")
 
 @dataclass(frozen=True)
 class Heading:
-    """A heading, the id that it has on a page, and the index of its cell."""
+    """A heading's text, its id on the page, and the index of its cell."""
 
     text: str
     anchor: str
@@ -33,8 +33,8 @@ class Heading:
 
 
 def headings(notebook: NotebookNode) -> list[Heading]:
-    """The headings of the markdown cells, in order. Of several with the same text, a link finds the first."""
-    found = []
+    """The headings of the markdown cells, in order."""
+    found: list[Heading] = []
     for index, cell in enumerate(notebook.cells):
         if cell.cell_type != "markdown":
             continue
@@ -48,7 +48,7 @@ def headings(notebook: NotebookNode) -> list[Heading]:
 
 
 def _heading_lines(source: str) -> Iterator[str]:
-    """The text of each heading as it was written, outside of code."""
+    """The markdown of each heading, without those in code blocks."""
     fence, above = "", ""
     for line in source.splitlines():
         if fence:
@@ -70,24 +70,21 @@ def _heading_lines(source: str) -> Iterator[str]:
 
 @lru_cache(maxsize=4096)
 def _text_and_anchor(line: str) -> tuple[str, str]:
-    found = HEADING.search(drawn_markdown(f"# {line}"))
+    found = HEADING.search(render_markdown(f"# {line}"))
     return (plain_text(found[3]), unescape(found[2] or "")) if found else ("", "")
 
 
 def heading_named(found: Sequence[Heading], name: str) -> Heading | None:
-    """The heading with this text; its number in front may be left out."""
+    """The first heading with this text; `name` may leave out the number in front."""
     return next((heading for heading in found if name in (heading.text, _NUMBER.sub("", heading.text))), None)
 
 
 def explaining(notebook: NotebookNode, found: Sequence[Heading], test: str, see: str = "") -> Heading | None:
-    """Where a check of the test cell `test` is explained.
+    """The heading that explains a check of the test cell `test`, or None if the student removed it.
 
     Args:
         found: the headings of the notebook.
-        see: the heading that the check names; by default it is the nearest one above the answer cell.
-
-    Returns:
-        None if the student's notebook has no such heading any more.
+        see: the heading that the check names; by default the nearest one above the answer cell.
     """
     if see:
         return heading_named(found, see)

@@ -1,7 +1,7 @@
-"""A student's text and code on a page, as nbconvert renders them, without anything that a browser would run.
+"""Renders students' markdown, formulas and code as sanitized HTML that needs no script, in limited time and size.
 
-A student's written answer is shown to whoever grades it, logged in as a grader. Whatever it holds, drawing it takes
-bounded time and memory and gives bounded HTML; beyond the bounds a cell is shown as plain text.
+Graders read students' answers while logged in, so nothing in them may run. A cell beyond the limits is shown as
+plain text.
 """
 
 import re
@@ -9,24 +9,27 @@ from collections.abc import Callable
 from functools import lru_cache
 from html import escape, unescape
 from typing import Any
+from xml.etree.ElementTree import Element
 
 import nh3
+from latex2mathml.converter import convert_to_element
 from nbconvert.filters import Highlight2HTML
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 
-from coursekit.nbgrader_plugin.budget import TooCostly, drawn_apart
-from coursekit.nbgrader_plugin.formulas import formula
+from coursekit.nbgrader_plugin.budget import render_in_child
 from coursekit.nbgrader_plugin.raw_html import balanced, canonical
 
 MAX_CHARACTERS, MAX_LINE = 50_000, 2_000
-#: CPU time and memory (MiB) of a cell that is drawn in a process of its own
+#: CPU seconds and MiB for a cell that is rendered in a child process
 CELL_SECONDS, CELL_MEMORY = 2.0, 256
-#: characters of HTML for each character of a cell; formulas and highlighted code take about 10
+#: characters of HTML per character of a cell, and for any cell; formulas and highlighted code take about 10
 MAX_GROWTH, _FRAME = 40, 2_000
-#: characters of a cell that is drawn here and now, and of one that is drawn once for all pages
-_SMALL, _REMEMBERED = 1_500, 8_000
-_BLANKS = re.compile(r"\s{200}")  # the highlighter takes quadratic time for them
-TOO_LONG = f"This cell is longer than {MAX_CHARACTERS:,} characters: it is shown as plain text, and the rest of it is cut off."
+#: characters of a cell that is rendered in this process, and of one that is cached
+_SMALL, _CACHED = 1_500, 8_000
+_BLANKS = re.compile(r"\s{200}")  # the highlighter takes quadratic time for these
+TOO_LONG = (
+    f"This cell is longer than {MAX_CHARACTERS:,} characters, so it is shown as plain text and cut off."
+)
 TOO_COSTLY = "This cell would take too long to format, so it is shown as plain text."
 TOO_LARGE = "This cell would become too large when formatted, so it is shown as plain text."
 _TAGS = frozenset({
@@ -39,28 +42,40 @@ _ATTRIBUTES = frozenset({
     *("title", "alt", "width", "height", "align", "colspan", "rowspan", "start", "style"),
     *("class", "id", "href", "src", "open"),
 })  # fmt: skip
-#: where those attributes may stand that not every tag may have
+#: attributes that only some tags may have
 _OF_TAGS = {
     **dict.fromkeys(("id",), frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})),
     **{"href": frozenset({"a"}), "src": frozenset({"img"}), "open": frozenset({"details"})},
 }
 _STYLES = {"text-align", "width", "height"}
 _SCHEMES = {"http", "https", "mailto", "data"}
-#: classes of highlighted code and of formulas; others could lay a text over the page
+#: classes of highlighted code and of formulas; others could cover the page
 _CLASS = re.compile(r"highlight|hl-\w+|language-[\w+-]+|(inline|block)-formula|[a-z]{1,2}\d?")
 _UNDESCRIBED = re.compile(r"<img(?![^>]*\balt=)")
 _FORMULA = re.compile(r'<code class="(inline|block)-formula">([^<]*)</code>')
-#: declarations without functions, strings and escapes
+#: style declarations without functions, strings and escapes
 _STYLE = re.compile(r"[\w\s:;.%!-]*")
 _LINKS = ("http://", "https://", "mailto:", "#")
 _PICTURES = ("data:image/png;", "data:image/jpeg;", "data:image/gif;")
-#: languages whose lexers take linear time; code in any other is highlighted in a process of its own
+#: languages whose lexers take linear time; others are highlighted in a child process
 _LEXERS = {"python", "python3", "py", "text", "bash", "sh", "console", "json", "yaml", "toml"}
 _FENCE = re.compile(r"(?:`{3,}|~{3,})[ \t]*([^\s`~]+)")
 
+MAX_LATEX = 2_000  # longer formulas are shown as source
+_MATH_TAGS = {
+    *("math", "mrow", "mi", "mn", "mo", "mtext", "mspace", "mstyle", "mphantom", "mpadded", "mfrac", "msqrt"),
+    *("mroot", "msub", "msup", "msubsup", "munder", "mover", "munderover", "mtable", "mtr", "mtd"),
+}
+#: without those of \href, \style and \hspace, which could link, style or cover the page
+_MATH_ATTRIBUTES = {
+    *("display", "stretchy", "fence", "form", "minsize", "maxsize", "mathvariant", "columnalign"),
+    *("displaystyle", "scriptlevel", "separator", "movablelimits", "accent", "linebreak"),
+}
+_MAX_SPACE = 4  # em
+
 
 class _Renderer(IPythonRenderer):
-    """nbconvert's, with formulas as code, so that they pass what cleans the rest, and plain headings."""
+    """nbconvert's renderer, with plain headings, and with formulas as code until the rest is sanitized."""
 
     def __init__(self) -> None:
         super().__init__(escape=False)
@@ -69,7 +84,7 @@ class _Renderer(IPythonRenderer):
         return f'<h{level} id="{escape(anchor(plain_text(text)))}">{text}</h{level}>\n'
 
     def image(self, text: str, url: str, title: str | None = None) -> str:
-        if url.startswith("attachment:"):  # attachments are not read from what was handed in
+        if url.startswith("attachment:"):  # attachments of submissions are not read
             return f"<em>(a picture that is not shown: {text or escape(url)})</em>"
         return super().image(text, url, title)
 
@@ -92,47 +107,49 @@ class _Renderer(IPythonRenderer):
         return self.block_math(f"\\begin{{{name}}}{body}\\end{{{name}}}")
 
 
-def harmless_markdown(source: str) -> str:
-    """Markdown to HTML, for nbconvert's filter `markdown2html`. Formulas become MathML."""
-    return _remembered(source) if len(source) <= _REMEMBERED else drawn_markdown(source)
+def safe_markdown(source: str) -> str:
+    """Render markdown, with formulas as MathML. Replaces nbconvert's filter `markdown2html`."""
+    return _cached_markdown(source) if len(source) <= _CACHED else render_markdown(source)
 
 
-def drawn_markdown(source: str) -> str:
-    """What `harmless_markdown` returns, without remembering it."""
-    tame = all(found[1] in _LEXERS for found in _FENCE.finditer(source[:_SMALL]))
-    return _bounded(_formatted, source, tame)
+def render_markdown(source: str) -> str:
+    """Like `safe_markdown`, without the cache."""
+    linear = all(found[1] in _LEXERS for found in _FENCE.finditer(source[:_SMALL]))
+    return _within_limits(_formatted, source, linear)
 
 
-_remembered = lru_cache(maxsize=128)(drawn_markdown)  # the instructor's text is the same on every page
+_cached_markdown = lru_cache(maxsize=128)(render_markdown)  # the instructor's text is the same on every page
 
 
 def as_plain_text(source: str, why: str) -> str:
-    """The beginning of a cell as it was written, with the reason."""
+    """The reason, and the source of a cell, cut if it is too long."""
     text = source[:MAX_CHARACTERS]
     return (
         f"<p>{escape(why)}</p><pre>{escape(text, quote=False)}{'…' if len(source) > len(text) else ''}</pre>"
     )
 
 
-def _bounded(draw: Callable[[str], str], source: str, tame: bool) -> str:
-    """What `draw` makes of a cell, within the bounds; `tame` says that nothing in it takes more than linear time."""
+def _within_limits(render: Callable[[str], str], source: str, linear: bool) -> str:
+    """Render a cell, or show it as plain text if it exceeds a limit.
+
+    Args:
+        linear: rendering takes linear time, so a small cell needs no child process.
+    """
     if len(source) > MAX_CHARACTERS:
         return as_plain_text(source, TOO_LONG)
     largest = MAX_GROWTH * len(source) + _FRAME
     try:
-        if tame and len(source) <= _SMALL:
-            drawn = draw(source)
+        if linear and len(source) <= _SMALL:
+            html = render(source)
         else:
-            drawn = drawn_apart(lambda: draw(source), CELL_SECONDS, CELL_MEMORY, 4 * largest)
-    except TooCostly:
+            html = render_in_child(lambda: render(source), CELL_SECONDS, CELL_MEMORY, 4 * largest)
+    except Exception:  # TooCostly, a RecursionError, or whatever else the libraries raise
         return as_plain_text(source, TOO_COSTLY)
-    except Exception:  # such as a RecursionError; what the libraries raise is not documented
-        return as_plain_text(source, TOO_COSTLY)
-    return drawn if len(drawn) <= largest else as_plain_text(source, TOO_LARGE)
+    return html if len(html) <= largest else as_plain_text(source, TOO_LARGE)
 
 
 def _formatted(source: str) -> str:
-    text = source.encode("utf-8", "replace").decode()  # half of a surrogate pair isn't text
+    text = source.encode("utf-8", "replace").decode()  # lone surrogates can't be encoded
     rendered = balanced(MarkdownWithMath(renderer=_Renderer()).render(text), _TAGS)
     clean = nh3.clean(
         rendered,
@@ -144,46 +161,44 @@ def _formatted(source: str) -> str:
         filter_style_properties=_STYLES,
         link_rel=None,
     )
-    clean = clean.replace("<th></th>", "<td></td>")  # the empty corner of a table heads nothing
-    clean = _UNDESCRIBED.sub("<img alt", clean)  # without quotes: harmless wherever it stands
-    # only now, and made from text: nothing that a student wrote gets past the cleaning as it is
+    clean = clean.replace("<th></th>", "<td></td>")  # an empty corner is no header
+    clean = _UNDESCRIBED.sub("<img alt", clean)  # without quotes, so safe even inside an attribute
+    # formulas come last and are made from plain text, so no HTML of a student's escapes the sanitizer
     return _FORMULA.sub(lambda found: formula(unescape(found[2]), found[1] == "block"), clean)
 
 
 def anchor(heading: str) -> str:
-    """The id of a heading, as Jupyter makes it of the heading's text."""
+    """The id that Jupyter gives a heading with this text."""
     return heading.replace(" ", "-")
 
 
 def plain_text(html: str) -> str:
-    """The text of a piece of HTML, in one line."""
+    """The text of a piece of HTML, on one line."""
     return " ".join(unescape(re.sub(r"<[^<>]*>", "", html)).split())
 
 
-class HighlightedCode:
-    """nbconvert's filter `highlight_code`, within the bounds of a cell."""
-
-    def __call__(self, source: str, *args: Any, **options: Any) -> str:
-        return _remembered_code(source) if len(source) <= _REMEMBERED else _drawn_code(source)
+def highlighted_code(source: str, *args: Any, **options: Any) -> str:
+    """Highlight Python code. Replaces nbconvert's filter `highlight_code`, whose options are ignored."""
+    return _cached_code(source) if len(source) <= _CACHED else _render_code(source)
 
 
-def _drawn_code(source: str) -> str:
+def _render_code(source: str) -> str:
     longest = max(map(len, source.splitlines()), default=0)
     if len(source) <= MAX_CHARACTERS and longest > MAX_LINE:
         return f"<pre>{escape(source)}</pre>"
     # a cell magic chooses another lexer
-    return _bounded(_highlighted, source, tame="%%" not in source and not _BLANKS.search(source))
+    return _within_limits(_highlighted, source, linear="%%" not in source and not _BLANKS.search(source))
 
 
-_remembered_code = lru_cache(maxsize=128)(_drawn_code)
+_cached_code = lru_cache(maxsize=128)(_render_code)
 
 
 def _highlighted(source: str) -> str:
-    return Highlight2HTML()(source)
+    return str(Highlight2HTML()(source))
 
 
 def _allowed(tag: str, name: str, value: str) -> str | None:
-    """The value of an attribute, or None if it may not have it."""
+    """The value of an attribute, or None to remove the attribute."""
     match name:
         case "class":
             fits = all(_CLASS.fullmatch(name) for name in value.split())
@@ -199,5 +214,44 @@ def _allowed(tag: str, name: str, value: str) -> str | None:
 
 
 def _as_browsers_read(address: str) -> str:
-    """Without what they skip, such as a line break within `javascript:`."""
+    """Remove what browsers ignore in an address, such as a line break inside `javascript:`."""
     return "".join(c for c in unescape(address) if c.isprintable() and not c.isspace()).lower()
+
+
+@lru_cache(maxsize=4096)
+def formula(latex: str, block: bool = False) -> str:
+    """LaTeX as MathML, or as code if it can't be converted."""
+    try:
+        if len(latex) > MAX_LATEX:
+            raise ValueError("too long")
+        # latex2mathml only knows align*
+        known = latex.replace("{aligned}", "{align*}").strip()
+        written = _mathml(convert_to_element(known, display="block" if block else "inline"))
+        # focusable, so that a wide formula can be scrolled with the keyboard
+        return written.replace("<math", '<math tabindex="0"', 1) if block else written
+    except Exception:  # latex2mathml raises exceptions of many kinds
+        return f"<code>{escape(latex.strip())}</code>"
+
+
+def _mathml(element: Element) -> str:
+    """Write the element with the allowed tags and attributes only.
+
+    Raises:
+        ValueError: it has another tag, or contains an unknown command.
+    """
+    text = unescape(element.text or "").replace("\\_", "_")
+    if element.tag not in _MATH_TAGS or (text.startswith("\\") and len(text) > 1):
+        raise ValueError(element.tag)
+    attributes = {name: value for name, value in element.attrib.items() if name in _MATH_ATTRIBUTES}
+    if element.tag == "mspace":
+        attributes["width"] = _em_width(element.get("width", ""))
+    written = "".join(f' {name}="{escape(value)}"' for name, value in attributes.items())
+    return f"<{element.tag}{written}>{escape(text)}{''.join(map(_mathml, element))}</{element.tag}>"
+
+
+def _em_width(value: str) -> str:
+    """A width in em; 0 for the named widths, which browsers no longer support and which are all small."""
+    try:
+        return f"{min(max(float(value.removesuffix('em')), 0), _MAX_SPACE):g}em"
+    except ValueError:
+        return "0em"

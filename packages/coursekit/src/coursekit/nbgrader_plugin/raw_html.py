@@ -1,7 +1,7 @@
-"""HTML that a person wrote into markdown, made well-nested, so that no parser has to guess what was meant.
+"""Makes raw HTML in markdown well-nested before it reaches an HTML parser.
 
-An HTML parser repairs what isn't closed: it opens a forgotten `<b>` again in every paragraph that follows. With
-many of them a few kilobytes become gigabytes. Both steps here are linear and write each tag once.
+A parser reopens an unclosed `<b>` in every paragraph that follows, so a few kilobytes with many of them become
+gigabytes. Both steps here take linear time and write each tag once.
 """
 
 import re
@@ -12,7 +12,7 @@ _VOID = {"br", "hr", "img"}
 _TAG_NAME = re.compile(r"<(/?)([a-zA-Z][^\s/<>]*)")
 _ATTRIBUTE = re.compile(r"""[\s/]*([^\s"'<>/=]+)(?:\s*=\s*("[^"]*"|'[^']*'|[^\s"'=<>`]+))?""")
 _END = re.compile(r"[\s/]*>")
-#: a tag as `canonical` and the markdown renderer write it, or a `<` that begins none
+#: a tag as written by `canonical` and by the markdown renderer, or any other `<`
 _WRITTEN = re.compile(r'<(/?)([a-z][a-z0-9]*)((?: [a-z][a-z-]*(?:="[^"<>]*")?)*) ?/?>|<')
 
 _CELLS = frozenset({"td", "th"})
@@ -20,7 +20,7 @@ _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _TABLE = frozenset({"table", "caption", *_CELLS})
 _LISTS = frozenset({"ul", "ol", "dl", "blockquote", "details", "div"})
 _BLOCKS = _HEADINGS | _LISTS | {"p", "hr", "pre", "li", "dt", "dd", "table", "summary"}
-#: a start tag -> the open elements that it ends, and those beyond which it ends nothing
+#: start tag -> the open elements that it closes, and the elements at which it stops looking for them
 _ENDS: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     "a": (frozenset({"a"}), _TABLE),
     "li": (frozenset({"li"}), _TABLE | _LISTS),
@@ -33,7 +33,7 @@ _ENDS: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     ),
 }
 _PARAGRAPH = (frozenset({"p"}), _TABLE)
-#: parts of a table -> where each may stand; anything else right within a table would be moved out of it
+#: part of a table -> the elements it may be in; a parser would move anything else out of the table
 _PLACES = {
     **dict.fromkeys(("thead", "tbody", "caption"), frozenset({"table"})),
     "tr": frozenset({"table", "thead", "tbody"}),
@@ -43,9 +43,9 @@ _WITHIN_TABLES = frozenset({"table", "thead", "tbody", "tr"})
 
 
 def canonical(fragment: str, tags: frozenset[str], attributes: frozenset[str]) -> str:
-    """The fragment with its tags written in one way, and without comments, other tags and other attributes.
+    """Write all tags in one form, without comments and without any tags and attributes but those given.
 
-    What isn't complete is text. The result is not finished HTML: it still has to be cleaned.
+    An incomplete tag becomes text. The result still has to be sanitized.
     """
     parts: list[str] = []
     at = 0
@@ -54,7 +54,7 @@ def canonical(fragment: str, tags: frozenset[str], attributes: frozenset[str]) -
         if fragment.startswith(("<!", "<?"), begin):
             mark = "-->" if fragment.startswith("<!--", begin) else ">"
             end = fragment.find(mark, begin)
-            if end < 0:  # and then no later one has an end
+            if end < 0:  # nor does any later one end
                 return "".join([*parts, escape(fragment[begin:], quote=False)])
             at = end + len(mark)
             continue
@@ -71,7 +71,7 @@ def canonical(fragment: str, tags: frozenset[str], attributes: frozenset[str]) -
 def _tag(
     fragment: str, begun: re.Match[str], tags: frozenset[str], attributes: frozenset[str]
 ) -> tuple[str | None, int]:
-    """The tag as `canonical` writes it, and where it ends; None if it isn't complete."""
+    """The tag as `canonical` writes it, and where it ends; None if it is incomplete."""
     at = begun.end()
     kept: dict[str, str] = {}
     while not (end := _END.match(fragment, at)):
@@ -92,14 +92,13 @@ def _tag(
 
 
 def _in_quotes(value: str) -> str:
-    """The value of an attribute; its entities are left to who reads it."""
     return value.replace('"', "&quot;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def balanced(html: str, tags: frozenset[str]) -> str:
-    """The HTML with every element closed, in the order in which a parser would close it, at most `MAX_DEPTH` deep.
+    """Close every element, in the order in which a parser would; nest at most `MAX_DEPTH` deep.
 
-    A tag that isn't written as `canonical` writes it is text; one that isn't among `tags` is left out.
+    A tag that isn't in the form of `canonical` becomes text; one that isn't in `tags` is removed.
     """
     return _Balance(tags).of(html)
 

@@ -9,7 +9,7 @@ from typing import Any
 import jinja2
 
 from coursekit.course import Assignment, CourseError, exercise_name
-from coursekit.nbgrader_plugin.verdict import marked
+from coursekit.nbgrader_plugin.check_table import code_marked
 from coursekit.printing import printable
 from coursekit.report.contents import ClassReport
 from coursekit.report.groups import AnswerGroup
@@ -53,7 +53,7 @@ def as_html(report: ClassReport) -> str:
     environment.filters |= {
         "percent": lambda value: "–" if value is None else f"{value:.0f} %",
         "plain": lambda value: "–" if value is None else f"{value:g}",
-        "marked": marked,
+        "marked": code_marked,
         "exercise": exercise_name,
         "printable": printable,
     }

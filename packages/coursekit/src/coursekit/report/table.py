@@ -10,7 +10,7 @@ from nbgrader.api import Assignment as AssignmentEntry
 from nbgrader.api import Grade, Gradebook, MissingEntry, SubmittedAssignment, SubmittedNotebook
 from sqlalchemy.orm import joinedload
 
-from coursekit.checks.results import SubmissionResult
+from coursekit.checks.results import Status, SubmissionResult
 from coursekit.course import Assignment, exercise_name
 from coursekit.grading.running_course import RunningCourse
 from coursekit.kernels import LIMITED

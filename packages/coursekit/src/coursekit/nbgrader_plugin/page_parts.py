@@ -1,4 +1,4 @@
-"""A graded notebook as the parts of a feedback page, in order: headings, given text, answers, verdicts."""
+"""Turns a graded notebook into the parts of a feedback page: headings, provided text, answers, check results."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -11,21 +11,21 @@ from nbformat import NotebookNode
 from coursekit.checks.results import SubmissionResult
 from coursekit.course import grade_id, is_answer_cell, is_test_cell, nbgrader_metadata
 from coursekit.nbgrader_plugin.budget import PageBudget
+from coursekit.nbgrader_plugin.check_table import checks_as_html
 from coursekit.nbgrader_plugin.headings import Heading, headings
-from coursekit.nbgrader_plugin.markdown import HighlightedCode, as_plain_text, harmless_markdown, plain_text
-from coursekit.nbgrader_plugin.verdict import as_html, explained_in
+from coursekit.nbgrader_plugin.markdown import as_plain_text, highlighted_code, plain_text, safe_markdown
 
-#: CPU seconds of all cells of a page, and characters of their HTML without pictures
+#: budget of a page: CPU seconds, and characters of HTML without pictures
 PAGE_SECONDS, PAGE_CHARACTERS = 10.0, 8_000_000
 PAGE_TOO_COSTLY = "This page takes too long to format, so this cell is shown as plain text."
 LEFT_OUT = "This cell is left out: the page would be too large."
-#: what a cell counts beside its text, since it takes room as well
-_PART = 200
+#: characters of the budget that each cell takes besides its text
+_OVERHEAD = 200
 _HEADING = re.compile(r'<h([1-6])(?: id="([^"]*)")?>')
 _NESTING = re.compile(r"<(/?)(?:div|ul|ol|li|dl|dd|blockquote|table|details|p)\b")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _BASE64 = re.compile(r"[A-Za-z0-9+/=\s]+")
-#: nbgrader's own comment on an answer cell that is as it was handed out
+#: nbgrader's comment on an unchanged answer cell
 _NO_RESPONSE = "No response."
 _LOWEST = 6
 _LONG = 40
@@ -35,8 +35,8 @@ _LONG = 40
 class Part:
     """A piece of the page.
 
-    `kind` is "heading", "given" (folded), "answer" or "verdict"; `html` is harmless. The rest is for graded
-    cells and answers.
+    `kind` is "heading", "given" (provided text and code, folded), "answer" or "verdict". `html` and `comment`
+    are sanitized.
     """
 
     kind: str
@@ -48,10 +48,10 @@ class Part:
 
 @dataclass
 class PageParts:
-    """Makes the parts of one page, with headings below the page's own and no id twice.
+    """Makes the parts of one page. Headings go below the page's own, and ids are unique.
 
-    `given` holds the sources of the cells that were handed out, and so are not the student's own. Cells for which
-    `budget` has no time are shown as plain text, and those for which it has no room not at all.
+    `given` holds the sources of the released cells; any other cell is shown as the student's own. Once `budget`
+    is out of time, cells are shown as plain text; cells for which it has no room are left out.
     """
 
     notebook: NotebookNode
@@ -64,11 +64,11 @@ class PageParts:
     _pictures: int = 0
 
     def __post_init__(self) -> None:
-        # those that links on the page lead to, so that no heading takes one of them
+        # links lead to these ids, so no heading may take them
         self._ids = {name for cell in self.notebook.cells if (name := grade_id(cell))}
 
     def parts(self) -> list[Part]:
-        """The parts in order; where nothing was graded, only what a person wrote: the cells are not the student's."""
+        """The parts in order. If nothing was graded, the cells aren't the student's: only comments are shown."""
         if self.result.nothing_graded:
             answers = map(self._answer, filter(_is_commented, self.notebook.cells))
             return [replace(part, html="") for part in answers]
@@ -84,7 +84,7 @@ class PageParts:
 
     def _of_cell(self, cell: NotebookNode, found: list[Heading]) -> Iterator[Part]:
         if is_test_cell(cell):
-            yield self._verdict(cell, found)
+            yield self._check_results(cell, found)
             yield Part("given", self._code(cell.source))
         elif is_answer_cell(cell) or cell.source.strip() not in self.given:
             yield self._answer(cell)
@@ -95,12 +95,12 @@ class PageParts:
         elif cell.cell_type == "code":
             yield Part("given", self._code(cell.source) + self._outputs(cell))
 
-    def _verdict(self, cell: NotebookNode, found: list[Heading]) -> Part:
-        name = grade_id(cell)
+    def _check_results(self, cell: NotebookNode, found: list[Heading]) -> Part:
+        name = grade_id(cell) or ""
         exercise = self.result.exercise(name)
         if exercise is None:
             return Part("verdict", "", name, score=_score(cell))
-        table = as_html(exercise, explained_in(exercise, self.notebook, found))
+        table = checks_as_html(exercise, self.notebook, found)
         changed = nbgrader_metadata(cell).get("score", exercise.earned) != exercise.earned
         return Part("verdict", table, name, score=_score(cell) if changed else "")
 
@@ -115,7 +115,7 @@ class PageParts:
             body = self._code(cell.source) + self._outputs(cell)
         comment = mark.get("comment") or ""
         if comment == _NO_RESPONSE and not graded:
-            comment = ""  # the checks say it
+            comment = ""  # the check results say so
         return Part(
             "answer",
             body,
@@ -125,29 +125,29 @@ class PageParts:
         )
 
     def _text(self, html: str) -> Iterator[Part]:
-        """Headings by themselves, so that links find them, and what stands below them, to be folded."""
+        """Split at top-level headings: text is folded, headings are not, so that links lead to something visible."""
         start = at = depth = 0
         for heading in _HEADING.finditer(html):
             end = _end_of(html, heading)
             depth += sum(-1 if tag[1] else 1 for tag in _NESTING.finditer(html, at, heading.start()))
             at = heading.start()
             if depth == 0 and end:
-                yield from self._below(html[start : heading.start()])
+                yield from self._folded(html[start : heading.start()])
                 yield Part("heading", self._lowered(html[heading.start() : end]))
                 start = at = end
-        yield from self._below(html[start:])
+        yield from self._folded(html[start:])
 
-    def _below(self, html: str) -> Iterator[Part]:
+    def _folded(self, html: str) -> Iterator[Part]:
         if html.strip():
             yield Part("given", self._lowered(html))
 
     def _lowered(self, html: str) -> str:
-        """The headings below those of the page, no level left out, and no id that is there already."""
+        """Demote the headings below those of the page, skipping no level, and remove ids that are taken."""
         parts = []
         at = 0
         while heading := _HEADING.search(html, at):
             end = _end_of(html, heading)
-            if not end:  # text in an attribute
+            if not end:  # it is text in an attribute
                 parts.append(html[at : heading.end()])
                 at = heading.end()
                 continue
@@ -164,23 +164,22 @@ class PageParts:
         return "".join([*parts, html[at:]])
 
     def _markdown(self, source: str) -> str:
-        return self._within_budget(harmless_markdown, source)
+        return self._within_budget(safe_markdown, source)
 
     def _code(self, source: str) -> str:
-        return self._within_budget(HighlightedCode(), source) if source.strip() else ""
+        return self._within_budget(highlighted_code, source) if source.strip() else ""
 
-    def _within_budget(self, draw: Callable[[str], str], source: str) -> str:
-        """The cell as `draw` shows it, as plain text once the time is up, or a sentence where there is no room."""
-        html = as_plain_text(source, PAGE_TOO_COSTLY) if self.budget.out_of_time else draw(source)
+    def _within_budget(self, render: Callable[[str], str], source: str) -> str:
+        html = as_plain_text(source, PAGE_TOO_COSTLY) if self.budget.out_of_time else render(source)
         return self._if_room(html)
 
     def _if_room(self, html: str) -> str:
-        if self.budget.take(len(html) + _PART):
+        if self.budget.take(len(html) + _OVERHEAD):
             return html
         return f"<p>{LEFT_OUT}</p>"
 
     def _outputs(self, cell: NotebookNode) -> str:
-        """Text and pictures; nothing that a student's code displayed is taken as HTML."""
+        """Text and PNG pictures; HTML that a student's code displays is not shown."""
         return "".join(map(self._output, cell.get("outputs", [])))
 
     def _output(self, output: NotebookNode) -> str:
@@ -208,7 +207,7 @@ def _is_commented(cell: NotebookNode) -> bool:
 
 
 def _end_of(html: str, heading: re.Match[str]) -> int:
-    """Where the heading that begins there ends; 0 if it doesn't."""
+    """Where the heading ends that starts there; 0 if it doesn't end."""
     found = html.find(f"</h{heading[1]}>", heading.end())
     return found + len("</h1>") if found >= 0 else 0
 
@@ -225,6 +224,6 @@ def _printed(text: str) -> str:
 def _score(cell: NotebookNode) -> str:
     mark = nbgrader_metadata(cell)
     if mark.get("needs_manual_grade"):
-        return f"Waits to be graded by hand: {mark.get('points', 0):g} points."
+        return f"Awaiting manual grading: {mark.get('points', 0):g} points."
     by_hand = ", graded by hand" if mark.get("by_hand") else ""
     return f"{mark.get('score') or 0:g} of {mark.get('points', 0):g} points{by_hand}."

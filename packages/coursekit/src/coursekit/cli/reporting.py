@@ -1,10 +1,10 @@
-"""Commands that show what became of a class, or tell it: table, report, comment."""
+"""Commands about a graded class: table, report, comment."""
 
 import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from coursekit.cli.common import Commands, assignments_of, say
+from coursekit.cli.common import Commands, assignments_of, print_lines
 from coursekit.course import Assignment, CourseError
 
 if TYPE_CHECKING:
@@ -12,34 +12,39 @@ if TYPE_CHECKING:
 
 
 def add(commands: Commands) -> None:
-    table = commands.add_for_assignments("table", _table, "show status and points of every student")
-    table.add_argument("--csv", type=Path, metavar="FILE", help="write it there, for one assignment")
+    table = commands.add_for_assignments("table", _table, "show the status and score of every student")
+    table.add_argument(
+        "--csv", type=Path, metavar="FILE", help="write the table of one assignment to a CSV file"
+    )
     commands.add_for_assignments("report", _report, "write the class report into reports/")
     comment = commands.add("comment", _comment, "write one comment to all students of an answer group")
-    comment.add_argument("group", metavar="GROUP", help="its id, as the class report names it")
+    comment.add_argument("group", metavar="GROUP", help="the group's id in the class report")
     comment.add_argument("text", metavar="COMMENT")
     comment.add_argument(
-        "--assignment", dest="assignments", action="append", default=[], help="if several have the group"
+        "--assignment",
+        dest="assignments",
+        action="append",
+        default=[],
+        help="needed if several assignments have a group of this id",
     )
 
 
-def _table(options: argparse.Namespace) -> int:
+def _table(options: argparse.Namespace) -> None:
     from coursekit.report.table import class_table, table_lines, write_csv
 
     assignments = assignments_of(options)
     if options.csv and len(assignments) != 1:
-        raise CourseError("--csv writes the table of one assignment: name it")
+        raise CourseError("--csv writes the table of one assignment: add its name")
     for assignment in assignments:
         table = class_table(assignment)
         if options.csv:
             write_csv(table, options.csv)
             print(f"{options.csv}: {len(table.rows)} students")
         else:
-            say([*table_lines(table), ""])
-    return 0
+            print_lines([*table_lines(table), ""])
 
 
-def _report(options: argparse.Namespace) -> int:
+def _report(options: argparse.Namespace) -> None:
     from coursekit.report.class_results import was_graded
     from coursekit.report.contents import make_report, summary_lines
     from coursekit.report.files import folder_of, write_data, write_page
@@ -49,19 +54,18 @@ def _report(options: argparse.Namespace) -> int:
     if not options.assignments:
         chosen = list(filter(was_graded, chosen))
         if not chosen:
-            raise CourseError("nothing is graded yet: run `coursekit autograde` first")
+            raise CourseError("nothing has been graded yet: run `coursekit autograde` first")
     for assignment in chosen:
         sizes = {group.id: len(group.students) for group in _groups_before(assignment)}
         report = make_report(assignment, every[: every.index(assignment)], sizes)
         folder = folder_of(assignment)
         page = write_page(folder, report)
         write_data(folder, report)
-        say([*summary_lines(report), f"  {page}", ""])
-    return 0
+        print_lines([*summary_lines(report), f"  {page}", ""])
 
 
 def _groups_before(assignment: Assignment) -> "list[AnswerGroup]":
-    """The groups of the last report; none if it can't be read, since it is about to be written anew."""
+    """The groups of the last report; none if it can't be read, since it is about to be replaced."""
     from coursekit.report.files import groups_in
 
     try:
@@ -70,20 +74,17 @@ def _groups_before(assignment: Assignment) -> "list[AnswerGroup]":
         return []
 
 
-def _comment(options: argparse.Namespace) -> int:
+def _comment(options: argparse.Namespace) -> None:
     from coursekit.report.comments import comment_on, find_group
 
     assignment, group = find_group(assignments_of(options), options.group)
     done = comment_on(assignment, group, options.text)
-    say(
-        [
-            f"{assignment.name}, {group.cell}: {len(done.written)} of {len(group.students)} students got the comment."
-        ]
-    )
+    got = f"{len(done.written)} of {len(group.students)} students got the comment."
+    lines = [f"{assignment.name}, {group.cell}: {got}"]
     if done.there_before:
-        say([f"  had it already: {', '.join(done.there_before)}"])
+        lines.append(f"  had it already: {', '.join(done.there_before)}")
     if done.left_out:
-        say([f"  left out, since their answer has changed: {', '.join(done.left_out)}"])
+        lines.append(f"  left out, since their answer has changed: {', '.join(done.left_out)}")
     if done.written:
-        print(f"  To bring their pages up to date: nbgrader generate_feedback {assignment.name} --force")
-    return 0
+        lines.append(f"  To update their pages: nbgrader generate_feedback {assignment.name} --force")
+    print_lines(lines)

@@ -1,4 +1,4 @@
-"""The verdict of a test cell as its output: a table of checks, on the feedback page and in formgrader."""
+"""The results of a test cell as its output: a table of its checks, for the feedback page and formgrader."""
 
 from collections.abc import Sequence
 from html import escape
@@ -10,45 +10,41 @@ from coursekit.checks.results import STATUSES, CheckResult, ExerciseResult, Subm
 from coursekit.course import exercise_name
 from coursekit.nbgrader_plugin.headings import Heading, explaining, headings
 
-# styles stand in the tags, since formgrader's pages have none of ours
+# styles are inline, since formgrader's pages don't have our style sheet
 _CELL = "text-align:left; vertical-align:top; padding:0.4em 0.7em; border-bottom:1px solid #d0d7de;"
-_COLOURS = {"passed": "#1a6b3c", "failed": "#a4262c"}
+_COLORS = {"passed": "#1a6b3c", "failed": "#a4262c"}
 _COLUMNS = ("Check", "Result", "Points", "Explained in")
 
 
-def verdict_output(result: SubmissionResult, grade_id: str, notebook: NotebookNode) -> NotebookNode:
-    """A display of the exercise's checks, as HTML and as plain text."""
+def check_output(result: SubmissionResult, grade_id: str, notebook: NotebookNode) -> NotebookNode:
+    """An output that shows the checks of a test cell, as HTML and as plain text."""
     exercise = result.exercise(grade_id)
     if exercise is None:
-        sentence = STATUSES[result.status]
-        return v4.new_output(
-            "display_data", {"text/plain": sentence, "text/html": f"<p>{escape(sentence)}</p>"}
-        )
-    places = explained_in(exercise, notebook, headings(notebook))
-    return v4.new_output(
-        "display_data", {"text/plain": as_text(exercise), "text/html": as_html(exercise, places)}
-    )
+        text = STATUSES[result.status]
+        html = f"<p>{escape(text)}</p>"
+    else:
+        text = checks_as_text(exercise)
+        html = checks_as_html(exercise, notebook, headings(notebook))
+    output: NotebookNode = v4.new_output("display_data", {"text/plain": text, "text/html": html})
+    return output
 
 
-def explained_in(
-    exercise: ExerciseResult, notebook: NotebookNode, found: Sequence[Heading]
-) -> list[Heading | None]:
-    """For each check of the exercise, the heading of the notebook that explains it, if it is there."""
-    return [explaining(notebook, found, exercise.grade_id, check.see) for check in exercise.checks]
-
-
-def as_text(exercise: ExerciseResult) -> str:
+def checks_as_text(exercise: ExerciseResult) -> str:
+    """The score of the exercise, and its checks with their explanations."""
     lines = [f"{exercise.earned:g} of {exercise.points:g} points"]
     for check in exercise.checks:
         lines.append(f"{check.outcome:>12}  {check.earned:g}/{check.points:g}  {check.sentence}")
-        lines += [f"{'':>14}{text}" for text in _explanations(check)]
+        diagnosis = f"Likely mistake: {check.diagnosis}" if check.diagnosis else ""
+        lines += [f"{'':>14}{text}" for text in (check.message, diagnosis) if text]
     return "\n".join(lines)
 
 
-def as_html(exercise: ExerciseResult, places: Sequence[Heading | None]) -> str:
-    """The table of the exercise's checks; `places` says where each of them is explained."""
+def checks_as_html(exercise: ExerciseResult, notebook: NotebookNode, found: Sequence[Heading]) -> str:
+    """The table of the checks, with links to those of the notebook's headings that explain them."""
     head = "".join(f'<th scope="col" style="{_CELL} white-space:nowrap;">{name}</th>' for name in _COLUMNS)
-    rows = "".join(map(_row, exercise.checks, places))
+    rows = "".join(
+        _row(check, explaining(notebook, found, exercise.grade_id, check.see)) for check in exercise.checks
+    )
     return (
         '<table class="coursekit-checks" '
         'style="border-collapse:collapse; width:100%; font-family:sans-serif;">'
@@ -60,32 +56,29 @@ def as_html(exercise: ExerciseResult, places: Sequence[Heading | None]) -> str:
 
 
 def _row(check: CheckResult, place: Heading | None) -> str:
-    colour = _COLOURS.get(check.outcome, "#7a4f01")
-    lines = [f"<div>{marked(check.sentence)}</div>"]
+    color = _COLORS.get(check.outcome, "#7a4f01")
+    lines = [f"<div>{code_marked(check.sentence)}</div>"]
     if check.message:
         lines.append(
             '<div style="color:#505a64; overflow-wrap:anywhere; white-space:pre-wrap;">'
-            f"{marked(check.message)}</div>"
+            f"{code_marked(check.message)}</div>"
         )
     if check.diagnosis:
-        lines.append(f'<div style="color:{colour};"><b>Likely mistake:</b> {marked(check.diagnosis)}</div>')
+        lines.append(
+            f'<div style="color:{color};"><b>Likely mistake:</b> {code_marked(check.diagnosis)}</div>'
+        )
     mark = "✓" if check.outcome == "passed" else "✗"
     link = f'<a href="#{escape(place.anchor)}">{escape(place.text)}</a>' if place else ""
     return (
         f'<tr><td style="{_CELL}">{"".join(lines)}</td>'
-        f'<td style="{_CELL} color:{colour}; white-space:nowrap;"><b>{mark} {escape(check.outcome)}</b></td>'
+        f'<td style="{_CELL} color:{color}; white-space:nowrap;"><b>{mark} {escape(check.outcome)}</b></td>'
         f'<td style="{_CELL} white-space:nowrap;" data-label="Points">{check.earned:g} / {check.points:g}</td>'
         f'<td style="{_CELL}" data-label="Explained in">{link}</td></tr>'
     )
 
 
-def _explanations(check: CheckResult) -> list[str]:
-    named = f"Likely mistake: {check.diagnosis}" if check.diagnosis else ""
-    return [text for text in (check.message, named) if text]
-
-
-def marked(text: str) -> Markup:
-    """Escaped text for between tags, with `code` as code."""
+def code_marked(text: str) -> Markup:
+    """The text escaped, with what is in backticks as code. Not for attributes: quotes are not escaped."""
     escaped = escape(text, quote=False)
     parts = escaped.split("`")
     if len(parts) % 2 == 0:

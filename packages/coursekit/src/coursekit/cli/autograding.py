@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from tqdm import tqdm
 
-from coursekit.cli.common import Commands, assignments_of, at_least_one, say
+from coursekit.cli.common import Commands, assignments_of, at_least_one, print_lines
 from coursekit.course import CourseError
 from coursekit.kernels import KERNELS, NONE
 from coursekit.printing import printable
@@ -23,23 +23,23 @@ if TYPE_CHECKING:
 def add(commands: Commands) -> None:
     for name, run, text in [
         ("autograde", _autograde, "grade what is new in submitted/, several submissions at a time"),
-        ("regrade", _regrade, "grade everybody again where checks have changed, and tell whose points move"),
+        ("regrade", _regrade, "grade again where checks have changed, and list the scores that change"),
     ]:
         added = commands.add_for_assignments(name, run, text)
         added.add_argument(
             "--workers", type=at_least_one, help="processes on this machine; default: the number of cores"
         )
-        added.add_argument("--scheduler", default="", metavar="ADDRESS", help="of a Dask cluster that grades")
+        added.add_argument("--scheduler", default="", metavar="ADDRESS", help="grade on this Dask cluster")
         added.add_argument(
-            "--sandbox",
-            choices=KERNELS,
-            help="`none` for code one trusts; default: as configured",
+            "--sandbox", choices=KERNELS, help="`none` for trusted code; default: as configured"
         )
-        added.add_argument("--fresh", action="store_true", help="don't use the result cache")
+        added.add_argument("--fresh", action="store_true", help="do not use the result cache")
         if run is _autograde:
-            added.add_argument("--force", action="store_true", help="also what was autograded already")
+            added.add_argument(
+                "--force", action="store_true", help="autograde all submissions, not only new ones"
+            )
         else:
-            added.add_argument("--dry-run", action="store_true", help="only tell")
+            added.add_argument("--dry-run", action="store_true", help="list the changes without making them")
 
 
 def _autograde(options: argparse.Namespace) -> int:
@@ -56,7 +56,7 @@ def _autograde(options: argparse.Namespace) -> int:
             for submission in run.grade(students):
                 problems += _failures(submission) + writer.write(submission, run.assignment.name)
                 bar.update()
-        with course.alone():  # or a folder might be missing that another command is writing anew
+        with course.alone():  # while no other command is replacing a folder
             table = class_table(run.assignment)
         worst = max(worst, _conclude(table, problems))
     return worst
@@ -80,31 +80,30 @@ def _regrade(options: argparse.Namespace) -> int:
                     continue
                 failures = _failures(found)
                 ungraded = any(notebook.failure for notebook in found.notebooks)
-                problems += [
-                    f"{line} Its points are left as they were." if ungraded else line for line in failures
-                ]
+                problems += [f"{line} Its score is unchanged." if ungraded else line for line in failures]
                 if not options.dry_run and not ungraded:
                     problems += writer.write(found, run.assignment.name)
                 bar.update()
-        say([*move_lines(moved), *problems])
+        print_lines([*move_lines(moved), *problems])
         count = len({move.student for move in moved})
-        verb = "would move" if options.dry_run else "moved"
-        print(f"{run.assignment.name}: the points of {count} of {len(students)} students {verb}.")
+        verb = "would change" if options.dry_run else "changed"
+        print(f"{run.assignment.name}: the scores of {count} of {len(students)} students {verb}.")
         failed = failed or bool(problems)
     return int(failed)
 
 
 def _failures(submission: "SubmissionRun") -> list[str]:
-    """What a person has to look at, beside the status."""
+    """What a person has to look at, apart from the status."""
     student = printable(submission.student)
     failed = [f"the grader failed on it: {n.failure}." for n in submission.notebooks if n.failure]
     return [f"{student}: {problem}" for problem in (*submission.problems, *failed)]
 
 
 def _get_ready(options: argparse.Namespace) -> None:
-    """Before anything large is imported: let the server in the sandbox import what it needs at the same time."""
+    """Start the sandbox's kernel server, so that it imports its modules while this process imports its own."""
     assignments_of(options)
-    os.environ.setdefault("OMP_NUM_THREADS", "1")  # grading is parallel anyway, and one thread can be forked
+    # workers grade in parallel, and a process with several threads can't be forked safely
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
     if not options.scheduler and options.sandbox != NONE:
         from sandbox_kernel.start import launch_server
 
@@ -121,12 +120,10 @@ def _class_runs(options: argparse.Namespace) -> "Iterator[tuple[ClassRun, Runnin
     course = RunningCourse.open(chosen[0].course.root)
     generated = course.assignments()
     if not generated:
-        raise CourseError(
-            "the gradebook has no assignment: run `nbgrader generate_assignment --force` for one"
-        )
+        raise CourseError("the gradebook has no assignments: run `nbgrader generate_assignment NAME` first")
     for assignment in chosen:
         if not options.assignments and assignment.name not in generated:
-            print(f"{assignment.name}: passed over, since it was not generated yet", file=sys.stderr)
+            print(f"{assignment.name}: skipped, since it has not been generated yet", file=sys.stderr)
             continue
         own = course.assignment(assignment.name)
         force = getattr(options, "force", False)
@@ -135,21 +132,21 @@ def _class_runs(options: argparse.Namespace) -> "Iterator[tuple[ClassRun, Runnin
 
 
 def _conclude(table: "ClassTable", problems: list[str]) -> int:
-    """Count the statuses, and name those whose work a person has to look at; 1 if not all are graded."""
+    """Print the statuses, and who needs a person's attention; returns 1 if not everyone is graded."""
     from coursekit.checks.results import Status
 
     counts = Counter(row.status for row in table.rows)
-    say([f"{table.assignment}: " + ", ".join(f"{count} {status}" for status, count in counts.most_common())])
-    say(
-        f"  {printable(row.student)}: {row.status}{_reason(row)}"
+    statuses = ", ".join(f"{count} {status}" for status, count in counts.most_common())
+    attention = [
+        f"{printable(row.student)}: {row.status}{_reason(row)}"
         for row in table.rows
         if row.status not in (Status.GRADED, Status.MISSING)
-    )
-    say(f"  {problem}" for problem in problems)
+    ]
+    print_lines([f"{table.assignment}: {statuses}", *(f"  {line}" for line in attention + problems)])
     return int(counts[Status.GRADED] < len(table.rows) or bool(problems))
 
 
 def _reason(row: "Row") -> str:
-    """Why nothing could be graded; what else was the matter is on the feedback page."""
+    """Why nothing could be graded. Other notes are on the feedback page."""
     notes = [note for result in row.results if result.nothing_graded for note in result.notes[:1]]
     return f". {notes[0]}" if notes else ""

@@ -1,0 +1,120 @@
+"""Commands for authors of a course: new, doctor, audit, record, earlier, samples."""
+
+import argparse
+
+from tqdm import tqdm
+
+from coursekit.cli.common import Commands, assignments_of, at_least_one
+from coursekit.course import Course
+
+
+def add(commands: Commands) -> None:
+    for name, run, text in [
+        ("audit", _audit, "grade all known mistakes and right answers; fail if the checks judge one wrongly"),
+        ("record", _record, "record the values of the solutions and mistakes (reference.safetensors)"),
+    ]:
+        added = commands.add_for_assignments(name, run, text)
+        added.add_argument(
+            "--workers", type=at_least_one, help="number of processes; default: the number of cores"
+        )
+        if run is _audit:
+            added.add_argument(
+                "--only", default="*", metavar="PATTERN", help="mistakes and answers whose names match"
+            )
+    commands.add_for_assignments(
+        "earlier", _earlier, "write earlier.py: the code that an assignment imports from earlier ones"
+    )
+    samples = commands.add_for_assignments("samples", _samples, "write a sample class into submitted/")
+    samples.add_argument(
+        "--odd", action="append", default=[], metavar="ASSIGNMENT", help="add all unusual submissions"
+    )
+    new = commands.add("new", _new, "write a small working assignment for you to change")
+    new.add_argument("name", metavar="NAME", help="for example 08_my_topic")
+    commands.add("doctor", _doctor, "examine this machine and this folder, and say how to fix what is wrong")
+
+
+def _audit(options: argparse.Namespace) -> int:
+    from coursekit.audit import run_audit
+    from coursekit.cli.matrix import audit_lines, figures
+
+    audits = []
+    for assignment in assignments_of(options):
+        with _Progress(assignment.name) as progress:
+            audits.append(run_audit(assignment, options.workers, progress, options.only))
+        print("\n".join(audit_lines(audits[-1])), end="\n\n")
+    if len(audits) > 1:
+        print(figures(audits))
+    return int(any(audit.problems for audit in audits))
+
+
+def _record(options: argparse.Namespace) -> None:
+    from coursekit.audit import record
+
+    for assignment in assignments_of(options):
+        with _Progress(assignment.name) as progress:
+            store = record(assignment, options.workers, progress)
+        print(f"{store.path}: {len(store.tensors)} tensors")
+
+
+def _earlier(options: argparse.Namespace) -> None:
+    from coursekit.earlier import write_earlier
+
+    for assignment in assignments_of(options):
+        if path := write_earlier(assignment):
+            print(path)
+
+
+def _samples(options: argparse.Namespace) -> None:
+    from coursekit.samples import ODD_CLASS, ordinary_class, write_class
+
+    for assignment in assignments_of(options):
+        odd = ODD_CLASS if assignment.name in options.odd else []
+        samples = [*ordinary_class(assignment), *odd]
+        write_class(assignment, assignment.course.root / "submitted", samples)
+        print(f"{assignment.name}: {len(samples)} sample submissions")
+
+
+def _new(options: argparse.Namespace) -> None:
+    from coursekit.audit import record
+    from coursekit.new import write_assignment
+
+    course = Course(options.course_dir.resolve())
+    assignment = write_assignment(course, options.name)
+    record(assignment)
+    (notebook,) = assignment.source_notebooks()
+    print(f"The notebook: {notebook.relative_to(course.root)}")
+    for path in sorted(assignment.checks.glob("*.*")):
+        print(f"              {path.relative_to(course.root)}")
+    print("It already works. Change it step by step (see docs/writing-checks.md), and after each step run:")
+    print(f"    coursekit record {assignment.name}   # record the values of the solution and the mistakes")
+    print(f"    coursekit audit {assignment.name}    # prove that the checks are right")
+    print("When it is done:")
+    print(f"    nbgrader generate_assignment {assignment.name}")
+
+
+def _doctor(options: argparse.Namespace) -> int:
+    from coursekit.doctor import examine
+
+    missing = False
+    for finding in examine(options.course_dir.resolve()):
+        missing = missing or finding.needed
+        print(finding, flush=True)
+    return int(missing)
+
+
+class _Progress:
+    """A progress bar on stderr; call it with the name of a notebook, how many are done, and how many there are."""
+
+    def __init__(self, title: str) -> None:
+        self._bar = tqdm(desc=title, unit="notebook")
+
+    def __enter__(self) -> "_Progress":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.close()
+
+    def __call__(self, name: str, done: int, total: int) -> None:
+        self._bar.total = total
+        self._bar.set_postfix_str(name, refresh=False)
+        self._bar.update(done - self._bar.n)

@@ -1,0 +1,275 @@
+"""`coursekit doctor`: examine this machine and this course folder, and say how to fix what is wrong."""
+
+import importlib.metadata
+import os
+import platform
+import shutil
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+from alembic.config import Config as AlembicConfig
+from alembic.script import ScriptDirectory
+from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
+from nbformat import v4
+from nbgrader.dbutil import ALEMBIC_DIR
+from packaging.requirements import Requirement
+from sqlalchemy import create_engine, inspect, text
+from sqlalchemy.exc import SQLAlchemyError
+
+from coursekit.checks.reference import Store
+from coursekit.course import CourseError, refuse_pattern
+from coursekit.grading.running_course import RunningCourse
+from coursekit.kernels import COLD, LIMITED, SANDBOX, require_kernel
+from coursekit.nbgrader_plugin.bind import require_bound
+from coursekit.nbgrader_plugin.run_checks import RunChecks
+from coursekit.student.session import Session
+from sandbox_kernel import bubblewrap, cgroup, users
+from sandbox_kernel.inside import calls
+from sandbox_kernel.start import cold_because
+
+#: "note" is worth a look, "optional" is only needed for what it names
+OK, MISSING, NOTE, OPTIONAL = "ok", "missing", "note", "optional"
+_CONFIGURATION = "nbgrader_config.py"
+_INSTALL, _ACTIVATE = "`make setup`, or `pip install .`", "`source .venv/bin/activate`"
+_GIB = 2**30
+_SPARE = 2  # GiB of memory, and of disk
+_EXTRAS = {
+    "distributed": "grading on several machines (docs/scaling.md)",
+    "psycopg2-binary": "a gradebook in PostgreSQL (docs/scaling.md)",
+    "transformers": "pretrained models in assignment 07",
+    "playwright": "the browser tests",
+}
+_BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What was examined, its state, and what to do about it."""
+
+    what: str
+    state: str
+    found: str
+    remedy: str = ""
+
+    @property
+    def needed(self) -> bool:
+        """True if grading does not work without it."""
+        return self.state == MISSING
+
+    def __str__(self) -> str:
+        remedy = f"\n{'':27}→ {self.remedy}" if self.remedy else ""
+        return f"{self.state:8}  {self.what:15}  {self.found}{remedy}"
+
+
+def examine(root: Path) -> Iterator[Finding]:
+    """Examine the machine, the course in `root`, and the optional packages; yields each finding at once."""
+    yield from examine_machine(root)
+    yield from examine_course(root)
+    yield from map(_extra, _EXTRAS)
+    yield _browser()
+
+
+def examine_machine(root: Path) -> Iterator[Finding]:
+    """Examine what every course needs: Python, packages, commands, sandbox, kernels, memory and disk."""
+    yield Finding("Python", OK, f"{platform.python_version()}, {sys.prefix}")
+    yield _packages()
+    yield from map(_command, ("nbgrader", "alembic"))
+    yield from _sandbox_and_kernels()
+    yield from _memory_and_disk(root)
+
+
+def examine_course(root: Path) -> Iterator[Finding]:
+    """Examine the course folder, without changing it: configuration, assignments, gradebook."""
+    try:
+        refuse_pattern(root)
+        course = RunningCourse.open(root)
+    except CourseError as error:
+        yield Finding("course", MISSING, str(error), "fix this")
+        return
+    if not (root / _CONFIGURATION).exists():
+        yield Finding("course", MISSING, f"{root} has no {_CONFIGURATION}", "run this in the course folder")
+        return
+    if "pre_convert_hook" not in course.config.Autograde:
+        remedy = "end it with configure(c), from coursekit.nbgrader_plugin import configure"
+        yield Finding("course", MISSING, f"{root / _CONFIGURATION} does not plug coursekit in", remedy)
+        return
+    checks = RunChecks(config=course.config)
+    try:
+        require_kernel(checks.student_kernel)
+    except CourseError as error:
+        yield Finding("course", MISSING, str(error), "fix this")
+    limits = f"{checks.limits.cell_seconds:g} s for a cell, {checks.memory_limit} MiB for a kernel"
+    yield Finding("course", OK, f"{course.folders.course_id or 'without course_id'}, {limits}")
+    yield from _assignments(course)
+    yield _gradebook(course)
+
+
+def _packages() -> Finding:
+    required = [Requirement(line) for line in importlib.metadata.requires("coursekit") or []]
+    required = [each for each in required if not each.marker or each.marker.evaluate({"extra": ""})]
+    wrong = []
+    for requirement in required:
+        version = _version(requirement.name)
+        if version is None or not requirement.specifier.contains(version, prereleases=True):
+            wrong.append(f"{requirement.name}{requirement.specifier} ({version or 'not installed'})")
+    if wrong:
+        return Finding("packages", MISSING, ", ".join(wrong), _INSTALL)
+    torch = f"torch {_version('torch') or 'not installed'}"
+    return Finding("packages", OK, f"all {len(required)} as required, {torch}")
+
+
+def _version(package: str) -> str | None:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def _command(name: str) -> Finding:
+    place = shutil.which(name)
+    if place is None:
+        return Finding(name, MISSING, "not on PATH", _ACTIVATE)
+    if Path(place).parent != Path(sys.executable).parent:
+        return Finding(name, MISSING, f"{place} belongs to another environment", _ACTIVATE)
+    return Finding(name, OK, place)
+
+
+def _sandbox_and_kernels() -> Iterator[Finding]:
+    problem = bubblewrap.sandbox_problem()
+    if problem:
+        yield Finding("sandbox", MISSING, problem, "or use `--sandbox none` if you trust all the code")
+        yield _kernel(LIMITED)
+        return
+    yield Finding("sandbox", OK, f"bubblewrap, {shutil.which('bwrap')}")
+    yield from _layers()
+    yield from map(_kernel, (SANDBOX, COLD, LIMITED))
+
+
+def _layers() -> Iterator[Finding]:
+    """The sandbox's other layers on this machine; docs/security.md explains each."""
+    machine = platform.machine()
+    if calls.known(machine):
+        found = f"{len(calls.numbers(machine))} calls are allowed on {machine}, all others are refused"
+        yield Finding("system calls", OK, found)
+    else:
+        found = f"there is no list for {machine}, so none is refused"
+        yield Finding("system calls", NOTE, found, "grade on x86_64 or aarch64, or only trusted code")
+    if problem := users.user_ids_problem():
+        found = f"one for all kernels: {problem}"
+        yield Finding("user ids", NOTE, found, "see docs/security.md, Quotas")
+    else:
+        yield Finding("user ids", OK, f"one for each kernel, from {users.FIRST} on")
+    if problem := cgroup.cgroups_problem():
+        yield Finding("cgroups", OPTIONAL, f"none for kernels: {problem}")
+    else:
+        made = cgroup.cgroups()
+        yield Finding("cgroups", OK, f"one for each kernel ({', '.join(made.controllers)}) in {made.folder}")
+
+
+def _kernel(name: str) -> Finding:
+    """Start the kernel and run a cell; the sandbox twice, since the first start includes that of its server."""
+    try:
+        KernelSpecManager().get_kernel_spec(name)
+    except NoSuchKernel:
+        return Finding(name, MISSING, "there is no kernelspec of this name", _INSTALL)
+    try:
+        first, *more = [_seconds_to_start(name) for _ in range(2 if name == SANDBOX else 1)]
+    except Exception as error:  # anything that keeps a kernel from starting
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        return Finding(name, MISSING, f"does not start: {reason}", "see docs/grading.md and docs/security.md")
+    found = f"kernel, ran a cell after {first:.1f} s"
+    found += "".join(f", the next after {seconds:.2f} s" for seconds in more)
+    if name == SANDBOX and cold_because:
+        found += f"; started cold, since {cold_because[0]}"
+    return Finding(name, OK, found)
+
+
+def _seconds_to_start(kernel: str) -> float:
+    before = time.monotonic()
+    session = Session(v4.new_notebook(cells=[v4.new_code_cell("1 + 1")]), kernel_name=kernel)
+    try:
+        session.run_cells()
+        if session.runs[0].state != "ok":
+            raise RuntimeError(session.runs[0].error)
+    finally:
+        session.close()
+    return time.monotonic() - before
+
+
+def _memory_and_disk(root: Path) -> Iterator[Finding]:
+    cores, memory = os.cpu_count() or 1, psutil.virtual_memory()
+    found = f"{memory.available / _GIB:.1f} of {memory.total / _GIB:.1f} GiB free, {cores} cores"
+    if memory.available < _SPARE * _GIB:
+        yield Finding("memory", NOTE, found, "a student kernel may use 2 GiB: close other programs")
+    else:
+        yield Finding("memory", OK, found)
+    free = shutil.disk_usage(root).free / _GIB
+    if free < _SPARE:
+        yield Finding("disk", NOTE, f"{free:.1f} GiB free in {root}", "free some: results are stored there")
+    else:
+        yield Finding("disk", OK, f"{free:.0f} GiB free")
+
+
+def _assignments(course: RunningCourse) -> Iterator[Finding]:
+    source = course.root / course.folders.source_directory
+    names = sorted({path.parent.name for path in source.glob("*/*.ipynb")})
+    if not names:
+        yield Finding("assignments", NOTE, f"{source} has none", "`coursekit new 01_my_topic` writes one")
+    for name in names:
+        assignment = course.assignment(name)
+        if not assignment.released_names():
+            remedy = f"`nbgrader generate_assignment {name} --force`"
+            yield Finding("assignment", NOTE, f"{name} has no release", remedy)
+            continue
+        try:
+            require_bound(assignment)
+            Store.load(assignment.checks)
+        except CourseError as error:
+            first, *more = str(error).splitlines()
+            found = f"{first} (and {len(more)} more)" if more else first
+            yield Finding("assignment", MISSING, found, "fix this")
+        else:
+            yield Finding("assignment", OK, f"{name}: every test cell has its checks, and their points agree")
+
+
+def _gradebook(course: RunningCourse) -> Finding:
+    url = course.folders.db_url
+    try:
+        engine = create_engine(url)
+        place = engine.url.render_as_string(hide_password=True)
+        if engine.url.database and url.startswith("sqlite") and not Path(engine.url.database).exists():
+            return Finding("gradebook", NOTE, "none yet", "`nbgrader generate_assignment` creates it")
+        with engine.connect() as connection:
+            if "alembic_version" not in inspect(connection).get_table_names():
+                remedy = "`nbgrader generate_assignment` fills it"
+                return Finding("gradebook", NOTE, f"{place} is empty", remedy)
+            version = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
+            students = connection.execute(text("SELECT count(*) FROM student")).scalar()
+    except (SQLAlchemyError, ImportError, OSError) as error:
+        reason = str(error).splitlines()[0]
+        remedy = "check c.CourseDirectory.db_url, or restore the file from a backup"
+        return Finding("gradebook", MISSING, f"can't be opened: {reason}", remedy)
+    alembic = AlembicConfig()
+    alembic.set_main_option("script_location", ALEMBIC_DIR)
+    if version != ScriptDirectory.from_config(alembic).get_current_head():
+        found = f"{place} was made by another version of nbgrader"
+        return Finding("gradebook", MISSING, found, "`nbgrader db upgrade`")
+    return Finding("gradebook", OK, f"{place}, {students} students")
+
+
+def _extra(package: str) -> Finding:
+    version = _version(package)
+    if version is None:
+        return Finding(package, OPTIONAL, f"not installed; for {_EXTRAS[package]}")
+    return Finding(package, OK, version)
+
+
+def _browser() -> Finding:
+    place = next(filter(None, map(shutil.which, _BROWSERS)), None)
+    if place is None:
+        return Finding("chromium", OPTIONAL, "not installed; for the browser tests")
+    return Finding("chromium", OK, place)

@@ -1,0 +1,117 @@
+"""In autograde, second step: run the notebook in a student kernel, and its hidden checks outside of it."""
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+from nbconvert.exporters.exporter import ResourcesDict
+from nbformat import NotebookNode
+from nbgrader.preprocessors import Execute
+from traitlets import Bool, Bunch, Float, Integer, List, TraitError, Unicode, validate
+
+from coursekit.attempt import REPEAT_BUDGET, RepeatBudget, grade_unless_cached
+from coursekit.checks.results import SubmissionResult
+from coursekit.course import CourseError, grade_id, is_test_cell
+from coursekit.kernels import SANDBOX
+from coursekit.nbgrader_plugin.check_table import check_output
+from coursekit.nbgrader_plugin.course_folders import course_of, stop
+from coursekit.printing import printable
+from coursekit.result_cache import GradingJob, ResultCache
+from coursekit.student.limits import Limits
+
+#: what this process has left for second tries, by course and assignment
+_budgets: dict[tuple[Path, str], RepeatBudget] = {}
+#: key in a notebook's metadata: what reading and repairing found; only between nbgrader's two steps
+FOUND = "coursekit_found"
+#: key in the metadata of an autograded notebook: the result. It is written last, so a notebook that has it is complete
+RESULT = "coursekit"
+
+
+class RunChecks(Execute):
+    """Replaces nbgrader's Execute, whose `timeout` stays the limit for one cell.
+
+    Timeouts are seconds of CPU time, summed over all processes of the kernel. Code that sleeps or waits is stopped
+    after twice its limit in real time, and any code after twenty times.
+    """
+
+    call_timeout = Float(
+        Limits.call_seconds, min=0.1, help="CPU seconds that one call of a student's function may use"
+    ).tag(config=True)
+    submission_timeout = Float(
+        Limits.submission_seconds, min=1, help="CPU seconds that a whole notebook with its checks may use"
+    ).tag(config=True)
+    repeat_budget = Float(
+        REPEAT_BUDGET,
+        min=0,
+        help="seconds per assignment for grading submissions a second time, alone, whose code was stopped while "
+        "it waited, or whose kernel died",
+    ).tag(config=True)
+    preload = List(
+        Unicode(),
+        help="statements to run in every kernel before the notebook, such as `import torch._dynamo`; warm kernels "
+        "run them once for all. List what the course's code only imports when it is used",
+    ).tag(config=True)
+    memory_limit = Integer(Limits.memory, min=512, help="MiB of memory that a student kernel may use").tag(
+        config=True
+    )
+    student_kernel = Unicode(SANDBOX, help="kernelspec in which submissions run").tag(config=True)
+    fresh = Bool(False, help="grade everything again, without the result cache").tag(config=True)
+
+    @validate("timeout")
+    def _positive_timeout(self, proposal: Bunch) -> int | None:
+        seconds: int | None = proposal.value
+        if seconds is not None and seconds <= 0:
+            raise TraitError("c.Execute.timeout must be more than 0 seconds")
+        return seconds
+
+    @property
+    def limits(self) -> Limits:
+        return Limits(
+            self.timeout or Limits.cell_seconds,
+            self.call_timeout,
+            submission_seconds=self.submission_timeout,
+            memory=self.memory_limit,
+            preload=tuple(self.preload),
+        )
+
+    def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
+        result = SubmissionResult.from_dict(nb.metadata.pop(FOUND))
+        if not result.status:
+            try:
+                graded = self.result_of(nb, resources)
+            except CourseError as error:
+                stop(self.log, str(error))
+            result = replace(graded, notes=result.notes + graded.notes)
+        for cell in nb.cells:
+            if is_test_cell(cell):
+                cell.outputs.insert(0, check_output(result, grade_id(cell) or "", nb))
+        nb.metadata[RESULT] = result.as_dict()
+        resources[RESULT] = result
+        self.print_result(result, resources)
+        return nb, resources
+
+    def result_of(self, nb: NotebookNode, resources: ResourcesDict) -> SubmissionResult:
+        """Grade the notebook; its code cells get the outputs of the run."""
+        names = resources["nbgrader"]
+        course = course_of(self.config)
+        assignment = course.assignment(names["assignment"])
+        released = assignment.released(names["notebook"])
+        return grade_unless_cached(
+            GradingJob(assignment, names["notebook"], nb, released, self.limits, self.student_kernel),
+            ResultCache(course.root),
+            _budgets.setdefault((course.root, assignment.name), RepeatBudget(self.repeat_budget)),
+            lambda cached: not (self.fresh or (self.regrades_stopped() and cached.stopped)),
+        )
+
+    def regrades_stopped(self) -> bool:
+        """True with `--force`: code that was stopped, or that ended its process, is graded again."""
+        return any(self.config[name].get("force") is True for name in ("Autograde", "BaseConverter"))
+
+    def print_result(self, result: SubmissionResult, resources: ResourcesDict) -> None:
+        """Print one line for each notebook."""
+        names = resources["nbgrader"]
+        points = (
+            f"{result.earned:g} points in {result.seconds:g} s" if result.exercises else "nothing to grade"
+        )
+        line = f"{names['assignment']}  {names['student']}: {result.status}, {points}"
+        print(printable(line, None), file=sys.stderr, flush=True)

@@ -1,0 +1,132 @@
+"""The other steps of autograde, in order: the hook, the exporter, the repair, and after the checks the scores."""
+
+import logging
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+from nbconvert.exporters import NotebookExporter
+from nbconvert.exporters.exporter import ResourcesDict
+from nbformat import NotebookNode, v4
+from nbgrader.converters import BaseConverter
+from nbgrader.preprocessors import NbGraderPreprocessor, SaveAutoGrades
+from traitlets import TraitError
+from traitlets.config import Application, Config
+
+from coursekit.checks.results import Status, SubmissionResult
+from coursekit.course import CourseError, grade_id, is_test_cell, read_notebook
+from coursekit.nbgrader_plugin.bind import require_bound
+from coursekit.nbgrader_plugin.converters import make_ready
+from coursekit.nbgrader_plugin.course_folders import beside_of, course_of, stop
+from coursekit.nbgrader_plugin.run_checks import FOUND, RESULT, RunChecks
+from coursekit.student.notebook_file import read_submitted
+from coursekit.student.restore import restore_notebook
+
+_checked: set[tuple[Path, str]] = set()
+
+
+def before_autograde(assignment: str, student: str, notebooks: list[str]) -> None:
+    """nbgrader's pre_convert_hook: check the course, and make sure that no expected notebook is skipped.
+
+    nbgrader skips a submission without a notebook of the expected name. The expected paths are added to
+    `notebooks`, so that `SubmissionExporter` and `RepairCells` can report what is wrong.
+    """
+    app = Application.instance() if Application.initialized() else None
+    log = app.log if app else logging.getLogger(__name__)
+    config = app.config if app else Config()
+    folder = Path(notebooks[0]).parent
+    course = course_of(config)
+    graded = course.assignment(folder.name)
+    try:
+        RunChecks(config=config)  # raises if a setting is invalid
+        names = graded.released_names()
+        if (course.root, graded.name) not in _checked:
+            require_bound(graded)
+            _checked.add((course.root, graded.name))
+    except (CourseError, TraitError) as error:
+        stop(log, str(error))
+    present = {Path(path).stem for path in notebooks}
+    notebooks.extend(str(folder / f"{name}.ipynb") for name in names if name not in present)
+
+
+class SubmissionExporter(NotebookExporter):
+    """Exports the notebook that `RepairCells` wrote. Before that, it exports an empty one for `RepairCells` to fill.
+
+    So nbgrader never reads a submitted file itself, and an unreadable one can't stop the class.
+    """
+
+    parent: BaseConverter
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        make_ready(self.parent)
+
+    def from_filename(
+        self, filename: str, resources: dict[str, Any] | None = None, **kw: Any
+    ) -> tuple[NotebookNode, dict[str, Any]]:
+        path = Path(filename)
+        resources = ResourcesDict() if resources is None else resources
+        metadata = resources["metadata"] = ResourcesDict(name=path.stem, path=str(path.parent))
+        notebook = v4.new_notebook()
+        if self._is_repaired(path, resources):
+            notebook = read_notebook(path)
+        else:
+            beside = beside_of(self.parent.coursedir, path.parent, resources["nbgrader"]["assignment"])
+            metadata["set_aside"] = beside.notes()
+        exported: tuple[NotebookNode, dict[str, Any]] = self.from_notebook_node(notebook, resources, **kw)
+        return exported
+
+    def _is_repaired(self, path: Path, resources: dict[str, Any]) -> bool:
+        """True in nbgrader's second step, which reads from autograded/ what the first one wrote."""
+        folders, names = self.parent.coursedir, resources["nbgrader"]
+        written = folders.format_path(folders.autograded_directory, names["student"], names["assignment"])
+        return path.parent == Path(written)
+
+
+class RepairCells(NbGraderPreprocessor):
+    """Reads the submission, and restores every cell that nbgrader knows, once, with its original metadata.
+
+    If nothing can be read, the released notebook is used instead and the status says why. Notes about the
+    submission go into the notebook's metadata for `RunChecks`.
+    """
+
+    def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
+        names = resources["nbgrader"]
+        try:
+            released = course_of(self.config).assignment(names["assignment"]).released(names["notebook"])
+        except CourseError as error:
+            stop(self.log, str(error))
+        place = resources["metadata"]
+        handed = read_submitted(Path(place["path"], f"{place['name']}.ipynb"))
+        set_aside = place["set_aside"]
+        if handed.notebook is None:
+            self.log.warning("%s: %s", names["student"], handed.problem)
+            status = Status.MISSING if handed.missing else Status.UNREADABLE
+            notebook, found = deepcopy(released), SubmissionResult(status, notes=[handed.problem, *set_aside])
+        else:
+            notebook, notes = restore_notebook(handed.notebook, released)
+            found = SubmissionResult(Status.UNGRADED, notes=handed.notes + notes + set_aside)
+            for note in found.notes:
+                self.log.warning("%s: %s", names["student"], note)
+        notebook.metadata[FOUND] = found.as_dict()
+        return notebook, resources
+
+
+class SaveScores(SaveAutoGrades):
+    """Writes the scores of the checks into the gradebook, whatever a test cell printed.
+
+    Manual scores and comments stay. A missing or unreadable notebook gets no automatic score and is marked for
+    manual grading.
+    """
+
+    def _add_score(self, cell: NotebookNode, resources: ResourcesDict) -> None:
+        result: SubmissionResult = resources[RESULT]
+        if not is_test_cell(cell) and not result.nothing_graded:
+            super()._add_score(cell, resources)
+            return
+        name = grade_id(cell) or ""
+        grade = self.gradebook.find_grade(name, self.notebook_id, self.assignment_id, self.student_id)
+        exercise = result.exercise(name)
+        grade.auto_score = exercise.earned if exercise else None
+        grade.needs_manual_grade = exercise is None or grade.manual_score is not None
+        self.gradebook.db.commit()

@@ -1,0 +1,64 @@
+"""The command's help: quick to print, and complete."""
+
+import subprocess
+import sys
+
+import pytest
+
+from coursekit.cli import main
+
+#: large packages that no `--help` may import
+LARGE = (
+    "torch",
+    "matplotlib",
+    "seaborn",
+    "scipy",
+    "pandas",
+    "nbgrader",
+    "nbconvert",
+    "sqlalchemy",
+    "distributed",
+)
+COMMANDS = (
+    "autograde",
+    "regrade",
+    "table",
+    "report",
+    "comment",
+    "audit",
+    "record",
+    "earlier",
+    "samples",
+    "new",
+    "doctor",
+)
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["table", "--help"]])
+def test_help_imports_nothing_large(arguments):
+    script = f"""
+import sys
+from coursekit.cli import main
+try:
+    main({arguments!r})
+finally:
+    print(sorted(set({LARGE!r}) & set(sys.modules)), file=sys.stderr)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stderr.strip() == "[]"
+    assert done.stdout.startswith("usage: coursekit")
+
+
+def test_help_lists_every_command(capsys):
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    shown = capsys.readouterr().out
+    assert [name for name in COMMANDS if f"\n    {name} " not in shown] == []
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_a_help_text(command, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main([command, "--help"])
+    assert ended.value.code == 0
+    assert f"usage: coursekit {command}" in capsys.readouterr().out
