@@ -11,7 +11,7 @@ from traitlets.config import Config
 
 from coursekit.course import Course
 from coursekit.printing import printable
-from coursekit.student.extra_files import ExtraFiles, HandedOut
+from coursekit.student.extra_files import ExtraFiles, handed_out_files
 
 
 def course_of(config: Config) -> Course:
@@ -23,7 +23,7 @@ def course_of(config: Config) -> Course:
 def beside_of(folders: CourseDirectory, folder: Path, assignment: str) -> ExtraFiles:
     """What lies beside the notebooks in a submission folder."""
     source = Path(folders.format_path(folders.source_directory, ".", assignment))
-    return ExtraFiles.in_course(Path(folders.root), folder, HandedOut.of(source))
+    return ExtraFiles.in_course(Path(folders.root), folder, handed_out_files(source))
 
 
 def handed_in(folders: CourseDirectory, assignment: str = "*") -> list[str]:
