@@ -6,7 +6,7 @@ from pathlib import PurePath
 
 import pytest
 
-from coursekit.student.extra_files import ExtraFiles, HandedOut, StuckError, time_handed_in
+from coursekit.student.extra_files import ExtraFiles, StuckError, time_handed_in
 
 
 @pytest.fixture
@@ -102,7 +102,7 @@ def test_a_file_inside_a_folder_keeps_its_path_when_it_is_set_aside(extra):
 
 
 def test_a_folder_in_place_of_a_released_file_is_set_aside(extra):
-    extra.handed_out = HandedOut(frozenset({PurePath("data/x.csv")}), frozenset({PurePath("data")}))
+    extra.handed_out = frozenset({PurePath("data/x.csv")})
     (extra.folder / "data" / "x.csv").mkdir(parents=True)
     assert extra.set_aside() == ["data/x.csv is a folder where a file belongs, so it was set aside."]
 

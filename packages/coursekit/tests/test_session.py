@@ -296,10 +296,11 @@ def test_a_submission_that_takes_too_long_as_a_whole_is_stopped():
         assert session.timed_out
         states = [session.runs[index].state for index in sorted(session.runs)]
         assert states[-1] == "timed out" and len(states) < 7
-        slept = r"the whole submission slept or waited for more than 1\.5 s"
-        with pytest.raises(StudentError, match=slept):
+        # on a busy machine, the wall time can be over first
+        late = r"the whole submission (slept or waited for more than 1\.5 s|took more than 4\.5 s in all)"
+        with pytest.raises(StudentError, match=late):
             student.get("count")
-        with pytest.raises(StudentError, match=f"Not run: {slept}"):
+        with pytest.raises(StudentError, match=f"Not run: {late}"):
             student.begin_check("plain")
 
 

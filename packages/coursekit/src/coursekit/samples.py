@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import textwrap
 from collections.abc import Callable, Iterator
 from copy import deepcopy
 from dataclasses import dataclass
@@ -128,12 +129,12 @@ def _append(text: str) -> Change:
     return _around("", f"\n\n\n{text}")
 
 
-def _body(*lines: str) -> Change:
-    """Replace the main function or class by a function with these lines."""
+def _body(code: str) -> Change:
+    """Replace the main function or class by a function with this body."""
 
     def change(notebook: NotebookNode, main: str) -> None:
         name = _main_name(notebook, main)
-        body = "\n".join(f"    {line}" for line in lines)
+        body = textwrap.indent(code, "    ")
         _append(f"right_answer = {name}\n\n\ndef {name}(*args, **kwargs):\n{body}")(notebook, main)
 
     return change
@@ -230,29 +231,24 @@ ODD_CLASS = [
     Sample(
         "wrong-shape",
         change=_body(
-            "result = right_answer(*args, **kwargs)", "return tuple(part[..., :1] for part in result)"
+            "result = right_answer(*args, **kwargs)\nreturn tuple(part[..., :1] for part in result)"
         ),
     ),
     Sample("endless-loop-in-a-cell", Status.TIMED_OUT, change=_prepend("while True:\n    pass")),
-    Sample("endless-loop-in-a-call", Status.TIMED_OUT, change=_body("while True:", "    pass")),
+    Sample("endless-loop-in-a-call", Status.TIMED_OUT, change=_body("while True:\n    pass")),
     Sample(
         "endless-loop-that-ignores-interrupts",
         Status.TIMED_OUT,
         change=_body(
-            "while True:",
-            "    try:",
-            "        while True:",
-            "            pass",
-            "    except KeyboardInterrupt:",
-            "        pass",
+            "while True:\n    try:\n        while True:\n            pass\n    except KeyboardInterrupt:\n        pass"
         ),
     ),
     Sample("os-exit-in-a-cell", Status.KERNEL_DIED, change=_prepend("import os\nos._exit(1)")),
-    Sample("os-exit-in-a-call", Status.KERNEL_DIED, change=_body("import os", "os._exit(1)")),
+    Sample("os-exit-in-a-call", Status.KERNEL_DIED, change=_body("import os\nos._exit(1)")),
     Sample(
         "memory-hog",
         Status.KERNEL_DIED,
-        change=_body("hoard = []", "while True:", "    hoard.append(bytearray(b'x') * 2**28)"),
+        change=_body("hoard = []\nwhile True:\n    hoard.append(bytearray(b'x') * 2**28)"),
     ),
     Sample("sys-exit", Status.PARTLY_GRADED, change=_prepend("import sys\nsys.exit('done')")),
     Sample(

@@ -52,19 +52,9 @@ class StuckError(OSError):
     """A file could not be set aside, so nbgrader must not touch the submission."""
 
 
-@dataclass(frozen=True)
-class HandedOut:
-    """Paths of the files that are handed out with the notebooks, and of the folders that they are in."""
-
-    files: frozenset[PurePath] = frozenset()
-    folders: frozenset[PurePath] = frozenset()
-
-    @classmethod
-    def of(cls, source: Path) -> "HandedOut":
-        """The files in an assignment's source folder, which nbgrader copies over a submission."""
-        paths = [path.relative_to(source) for path in source.rglob("*") if path.is_file()]
-        folders = {parent for path in paths for parent in path.parents} - {PurePath()}
-        return cls(frozenset(paths), frozenset(folders))
+def handed_out_files(source: Path) -> frozenset[PurePath]:
+    """The files in an assignment's source folder, which nbgrader copies over a submission."""
+    return frozenset(path.relative_to(source) for path in source.rglob("*") if path.is_file())
 
 
 @dataclass
@@ -73,12 +63,14 @@ class ExtraFiles:
 
     folder: Path
     aside: Path
-    handed_out: HandedOut = HandedOut()
+    handed_out: frozenset[PurePath] = frozenset()
     max_bytes: int = 100_000_000
     _notes: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def in_course(cls, root: Path, folder: Path, handed_out: HandedOut = HandedOut()) -> "ExtraFiles":
+    def in_course(
+        cls, root: Path, folder: Path, handed_out: frozenset[PurePath] = frozenset()
+    ) -> "ExtraFiles":
         inside = folder.relative_to(root) if folder.is_relative_to(root) else Path(*folder.parts[1:])
         return cls(folder, root / ".coursekit" / "set_aside" / inside, handed_out)
 
@@ -148,9 +140,9 @@ class ExtraFiles:
         is_folder = stat.S_ISDIR(mode)
         if kind:
             return f"is {kind}, so it was set aside."
-        if is_folder and (name in self.handed_out.files or str(name) in (TIMESTAMP, SECRET)):
+        if is_folder and (name in self.handed_out or str(name) in (TIMESTAMP, SECRET)):
             return "is a folder where a file belongs, so it was set aside."
-        if name in self.handed_out.folders and not is_folder:
+        if not is_folder and any(name in path.parents for path in self.handed_out):
             return "is a file where a folder belongs, so it was set aside."
         if not os.access(path, os.R_OK | (os.X_OK if is_folder else 0)):
             return "has no read permission, so it was set aside."

@@ -133,7 +133,7 @@ def _bounded_context() -> zmq.asyncio.Context:
 
 
 class StudentChannel(AsyncZMQSocketChannel):
-    """A channel that replaces malformed messages by noise: the student's code can sign messages, too."""
+    """A channel that replaces malformed messages with noise: the student's code can sign messages, too."""
 
     async def _recv(self, **kwargs: Any) -> dict[str, Any]:  # type: ignore[override]  # as in the base class
         try:
