@@ -12,15 +12,15 @@ from torch import nn
 class PositionalEncoder(nn.Module):
     """Multiplies the input by sqrt(d_model) and adds the code of each position.
 
-    The table is that of "Attention Is All You Need", section 3.5. It is the buffer `pe` of shape
-    (1, max_seq_len, d_model).
+    The table is the one from "Attention Is All You Need", section 3.5. It is stored in the buffer `pe`
+    of shape (1, max_seq_len, d_model).
 
     Args:
         d_model: width of the vectors, an even number.
         max_seq_len: number of positions in the table.
 
     Raises:
-        ValueError: d_model is odd. The message names it.
+        ValueError: d_model is odd. The message contains it.
     """
 
     def __init__(self, d_model: int, max_seq_len: int = 80):
@@ -37,16 +37,16 @@ class PositionalEncoder(nn.Module):
         self.register_buffer("pe", pe.unsqueeze(0))  # (1, max_seq_len, d_model)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """Encode the positions of a batch.
+        """Adds the positions to a batch.
 
         Args:
-            x: (batch, length, d_model). Not changed.
+            x: (batch, length, d_model). Not modified.
 
         Returns:
             (batch, length, d_model)
 
         Raises:
-            ValueError: length is larger than max_seq_len. The message names both.
+            ValueError: length is larger than max_seq_len. The message contains both.
         """
         length, max_seq_len = x.size(1), self.pe.size(1)
         if length > max_seq_len:
@@ -56,12 +56,12 @@ class PositionalEncoder(nn.Module):
 
 
 def make_padding_mask(ids, pad_idx=0):
-    """Hides the pads from every query.
+    """Hides padding from every query.
 
     ids:     (batch, length), token ids
-    pad_idx: the id that stands for "no word here"
+    pad_idx: the id of the padding token
 
-    Returns a boolean mask (batch, 1, length), True where a key may be attended to: ids is not pad_idx.
+    Returns a boolean mask (batch, 1, length): True where a key may be attended to, False where it is padding.
     """
     is_token = ids != pad_idx  # (batch, length)
     return is_token.unsqueeze(1)  # (batch, 1, length)
@@ -70,24 +70,24 @@ def make_padding_mask(ids, pad_idx=0):
 def make_causal_mask(length):
     """Hides the future from every query.
 
-    Returns a boolean mask (length, length), True where a query (row) may attend to a key (column):
-    the key stands at the same place as the query or before it.
+    Returns a boolean mask (length, length): True where the key (column) is at the position of the query (row)
+    or before it.
     """
     everything = torch.ones(length, length, dtype=torch.bool)
     return torch.tril(everything)
 
 
 def masked_attention(q, k, v, mask=None):
-    """Scaled dot-product attention in which the mask says who may attend to whom.
+    """Scaled dot-product attention with a mask that says which keys each query may attend to.
 
     q:    (..., L_query, d_k)
     k:    (..., L_key, d_k)
     v:    (..., L_key, d_v)
-    mask: boolean, broadcasts to (..., L_query, L_key); True = may attend; None hides nothing
+    mask: boolean, broadcasts to (..., L_query, L_key); True = may attend; None = nothing is hidden
 
     Returns (output, weights):
     output:  (..., L_query, d_v)     zeros for a query that may attend to nothing
-    weights: (..., L_query, L_key)   0 at hidden keys; a row sums to 1, or to 0 if nothing may be attended to
+    weights: (..., L_query, L_key)   0 at hidden keys; a row sums to 1, or to 0 if all its keys are hidden
     """
     d_k = q.shape[-1]
     scores = q @ k.transpose(-2, -1) / math.sqrt(d_k)  # (..., L_query, L_key)

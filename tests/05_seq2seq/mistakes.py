@@ -13,7 +13,8 @@ FRESH = [
             )
         ],
         about=["test_no_held_out_source"],
-        sentence="Held-out sources get into your batch. Look up tuple(source): an answer is not a source, and a list never equals a tuple.",
+        sentence="Your batch contains held-out sources. Look up tuple(source): an answer is not a source, "
+        "and a list never equals a tuple.",
     ),
     Mistake(
         "replaced_once",
@@ -25,7 +26,8 @@ FRESH = [
             )
         ],
         about=["test_replaced_as_often_as_necessary"],
-        sentence="You draw once more if a source is held out, but the second draw may be held out, too.",
+        sentence="You draw only once more if a source is held out, but the second draw may be held out "
+        "too. Repeat until it isn't.",
     ),
     Mistake(
         "filtered_afterwards",
@@ -37,7 +39,8 @@ FRESH = [
             )
         ],
         about=["test_no_held_out_source", "test_replaced_as_often_as_necessary"],
-        sentence="You draw batch_size sources and leave the held-out ones out, so that the batch gets too small.",
+        sentence="You draw batch_size sources and drop the held-out ones, so the batch gets too small. "
+        "Draw others instead.",
     ),
     Mistake(
         "answers_looked_up",
@@ -58,7 +61,7 @@ FRESH = [
         cell="fresh_batch",
         edits=[("sources.append(drawn)", "sources = [drawn] * batch_size")],
         about=["test_sources_and_their_answers"],
-        sentence="Your batch holds one source many times. Draw every row anew.",
+        sentence="Your batch contains one source many times. Draw every row separately.",
     ),
     Mistake(
         "no_answers",
@@ -86,14 +89,14 @@ FRESH = [
         cell="fresh_batch",
         edits=[("sources.append(drawn)", "sources.append(drawn)\n            held_out.add(tuple(drawn))")],
         about=["test_held_out_set_is_left_alone"],
-        sentence="You add what was trained on to the held-out set, so that it does not hold out any more.",
+        sentence="You add the sources that you train on to held_out. Leave the held-out set as it is.",
     ),
     Mistake(
         "floats",
         cell="fresh_batch",
         edits=[("return pad(sources), pad(answers)", "return pad(sources).float(), pad(answers).float()")],
         about=["test_padded_int64"],
-        sentence="Your ids are float numbers. An embedding needs whole numbers.",
+        sentence="Your ids are floats. An embedding needs integers.",
     ),
 ]
 
@@ -103,49 +106,51 @@ SHIFT = [
         cell="shift_right",
         edits=[("return torch.cat([bos, targets[:, :-1]], dim=1)", "return targets.clone()")],
         about=["test_moved_one_place"],
-        sentence="The targets are not shifted. So the decoder reads the token that it should write, and only copies.",
+        sentence="You don't shift the targets, so the decoder reads the token that it should write and "
+        "only copies.",
     ),
     Mistake(
         "first_token_lost",
         cell="shift_right",
         edits=[("targets[:, :-1]", "targets[:, 1:]")],
         about=["test_moved_one_place"],
-        sentence="You replaced the first token by BOS instead of moving the row. The last token has to fall off.",
+        sentence="You replaced the first token with BOS. Shift the whole row, so that the last token drops "
+        "out.",
     ),
     Mistake(
         "shifted_left",
         cell="shift_right",
         edits=[("[bos, targets[:, :-1]]", "[targets[:, 1:], bos]")],
         about=["test_moved_one_place"],
-        sentence="You moved the targets to the left. BOS belongs in front, and the last token falls off.",
+        sentence="You shifted the targets to the left. BOS belongs in front, and the last token drops out.",
     ),
     Mistake(
         "rolled",
         cell="shift_right",
         edits=[("return torch.cat([bos, targets[:, :-1]], dim=1)", "return torch.roll(targets, 1, dims=1)")],
         about=["test_moved_one_place"],
-        sentence="The last token came round to the front. BOS belongs there.",
+        sentence="You moved the last token to the front. Put BOS there instead.",
     ),
     Mistake(
         "one_too_long",
         cell="shift_right",
         edits=[("targets[:, :-1]", "targets")],
         about=["test_moved_one_place", "test_shape_and_dtype"],
-        sentence="The row is one longer than the targets. Let the last token fall off.",
+        sentence="Your rows are one longer than the targets. Drop the last token.",
     ),
     Mistake(
         "bos_is_always_1",
         cell="shift_right",
         edits=[("targets[:, :1], bos_idx)", "targets[:, :1], 1)")],
         about=["test_any_bos"],
-        sentence="BOS is always 1 in your answer. Use bos_idx.",
+        sentence="You always use 1 for BOS. Use bos_idx.",
     ),
     Mistake(
         "float_bos",
         cell="shift_right",
         edits=[("torch.full_like(targets[:, :1], bos_idx)", "torch.ones(len(targets), 1) * bos_idx")],
         about=["test_shape_and_dtype"],
-        sentence="Your column of BOS holds float numbers, so that the whole result is float. Ids are whole numbers.",
+        sentence="Your column of BOS contains floats, so the whole result is float. Ids are integers.",
     ),
     Mistake(
         "targets_changed",
@@ -157,7 +162,7 @@ SHIFT = [
             )
         ],
         about=["test_targets_unchanged"],
-        sentence="You changed the targets in place, and the loss still needs them.",
+        sentence="You modified the targets in place, but the loss still needs them. Create a new tensor.",
     ),
 ]
 
@@ -168,28 +173,29 @@ LOSS = [
         cell="sequence_loss",
         edits=[(", ignore_index=pad_idx", "")],
         about=["test_pads_do_not_count"],
-        sentence="Your loss counts the pads. Leave out the places whose target is a pad.",
+        sentence="Your loss counts the padding. Leave out the positions whose target is padding.",
     ),
     Mistake(
         "pads_in_the_mean",
         cell="sequence_loss",
         edits=[(CASES, 'F.cross_entropy(cases, classes, ignore_index=pad_idx, reduction="none").mean()')],
         about=["test_pads_do_not_count"],
-        sentence="Pads add nothing to your sum, but you divide by the number of all places, pads included.",
+        sentence="Padding adds nothing to your sum, but you divide by the number of all positions, "
+        "including padding.",
     ),
     Mistake(
         "pad_is_always_0",
         cell="sequence_loss",
         edits=[("ignore_index=pad_idx", "ignore_index=0")],
         about=["test_any_pad"],
-        sentence="The pad is always 0 in your answer. Use pad_idx.",
+        sentence="You always use 0 for the padding. Use pad_idx.",
     ),
     Mistake(
         "summed",
         cell="sequence_loss",
         edits=[("ignore_index=pad_idx)", 'ignore_index=pad_idx, reduction="sum")')],
         about=["test_mean_cross_entropy"],
-        sentence="You summed over the positions. Take the mean, or larger batches get larger losses.",
+        sentence="You took the sum over the positions. Take the mean, or larger batches get larger losses.",
     ),
     Mistake(
         "sum_over_batch",
@@ -211,51 +217,52 @@ LOSS = [
             )
         ],
         about=["test_pads_do_not_count"],
-        sentence="You took the mean of each sequence and then the mean of these. So a position of a short "
-        "sequence counts more. Take one mean over all positions.",
+        sentence="You averaged each sequence first, so a position of a short sequence counts more. "
+        "Take one mean over all positions.",
     ),
     Mistake(
         "softmax_before",
         cell="sequence_loss",
         edits=[("logits.flatten(0, 1)", "torch.softmax(logits, dim=-1).flatten(0, 1)")],
         about=["test_mean_cross_entropy"],
-        sentence="You applied a softmax before the loss. cross_entropy does it itself, so that it is applied twice.",
+        sentence="You applied a softmax before the loss, but cross_entropy applies one too. "
+        "Pass it the logits.",
     ),
     Mistake(
         "no_log_softmax",
         cell="sequence_loss",
         edits=[(CASES, "F.nll_loss(cases, classes, ignore_index=pad_idx)")],
         about=["test_mean_cross_entropy"],
-        sentence="`nll_loss` wants logarithms of probabilities, but you gave it logits.",
+        sentence="`nll_loss` expects log probabilities, but you passed it logits. Use cross_entropy.",
     ),
     Mistake(
         "log_of_a_softmax",
         cell="sequence_loss",
         edits=[(CASES, "F.nll_loss(torch.softmax(cases, dim=-1).log(), classes, ignore_index=pad_idx)")],
         about=["test_large_logits"],
-        sentence="You take the logarithm of a softmax. Where a probability is too small for a float it is the "
-        "logarithm of 0. Use log_softmax or cross_entropy.",
+        sentence="You take the logarithm of a softmax. If a probability is too small for a float, that is "
+        "the logarithm of 0. Use log_softmax or cross_entropy.",
     ),
     Mistake(
         "classes_mixed_with_positions",
         cell="sequence_loss",
         edits=[("logits.flatten(0, 1)", "logits.transpose(1, 2).reshape(-1, logits.shape[-1])")],
         about=["test_mean_cross_entropy"],
-        sentence="You mixed the axis of the vocabulary with that of the positions before flattening.",
+        sentence="You mixed the vocabulary axis with the position axis before flattening.",
     ),
     Mistake(
         "flattened_in_another_order",
         cell="sequence_loss",
         edits=[("targets.flatten()", "targets.T.flatten()")],
         about=["test_mean_cross_entropy"],
-        sentence="Logits and targets are flattened in different orders, so cases get the targets of others.",
+        sentence="You flatten logits and targets in different orders, so cases get the wrong targets.",
     ),
     Mistake(
         "last_position_only",
         cell="sequence_loss",
         edits=[("logits.flatten(0, 1)", "logits[:, -1]"), ("targets.flatten()", "targets[:, -1]")],
         about=["test_mean_cross_entropy"],
-        sentence="You took the last position only. In training, every position is a case.",
+        sentence="You used only the last position. In training, every position is a case.",
     ),
     Mistake(
         "first_position_left_out",
@@ -265,28 +272,28 @@ LOSS = [
             ("targets.flatten()", "targets[:, 1:].flatten()"),
         ],
         about=["test_mean_cross_entropy"],
-        sentence="You shifted the targets once more inside the loss. Logits and targets already fit.",
+        sentence="You shifted the targets again inside the loss. Logits and targets already match.",
     ),
     Mistake(
         "detached",
         cell="sequence_loss",
         edits=[("logits.flatten(0, 1)", "logits.detach().flatten(0, 1)")],
         about=["test_gradients"],
-        sentence="You detached the logits, so that no gradient reaches the model.",
+        sentence="You detached the logits, so no gradient reaches the model.",
     ),
     Mistake(
         "loss_as_float",
         cell="sequence_loss",
         edits=[(f"return {CASES}", f"return {CASES}.item()")],
         about=["test_scalar_of_the_same_dtype", "test_gradients"],
-        sentence="You returned a Python float. Return the tensor: it is what backward() starts from.",
+        sentence="You returned a Python float. Return the tensor, because backward() starts from it.",
     ),
     Mistake(
         "float32_inside",
         cell="sequence_loss",
         edits=[("logits.flatten(0, 1)", "logits.float().flatten(0, 1)")],
         about=["test_scalar_of_the_same_dtype"],
-        sentence="You turned the logits into float32, which loses precision if they are float64.",
+        sentence="You converted the logits to float32, which loses precision if they are float64.",
     ),
 ]
 
@@ -307,21 +314,22 @@ TRAIN = [
             ("        loss.backward()\n", "        loss.backward()\n        optimizer.zero_grad()\n"),
         ],
         about=["test_weights_change_in_every_step"],
-        sentence="You clear the gradients between backward() and step(), so that nothing is left to step along.",
+        sentence="You clear the gradients between backward() and step(), so the optimizer has no gradients "
+        "to use.",
     ),
     Mistake(
         "no_backward",
         cell="train",
         edits=[("        loss.backward()\n", "")],
         about=["test_weights_change_in_every_step", "test_gradients_are_cleared"],
-        sentence="`backward()` is missing, so there are no gradients.",
+        sentence="You don't call `backward()`, so there are no gradients.",
     ),
     Mistake(
         "no_optimizer_step",
         cell="train",
         edits=[("        optimizer.step()\n", "")],
         about=["test_weights_change_in_every_step"],
-        sentence="`optimizer.step()` is missing, so the weights never change.",
+        sentence="You don't call `optimizer.step()`, so the weights never change.",
     ),
     Mistake(
         "step_before_backward",
@@ -334,7 +342,7 @@ TRAIN = [
             ),
         ],
         about=["test_weights_change_in_every_step"],
-        sentence="The optimizer steps before backward(), with gradients that have just been cleared.",
+        sentence="You call optimizer.step() before backward(), when the gradients have just been cleared.",
     ),
     Mistake(
         "one_batch_for_all",
@@ -344,42 +352,43 @@ TRAIN = [
             ("    losses = []\n", "    losses = []\n    *inputs, targets = make_batch()\n"),
         ],
         about=["test_a_new_batch_in_every_step"],
-        sentence="You draw one batch and train on it all the time. The model only learns this batch by heart.",
+        sentence="You draw one batch and train on it in every step, so the model only memorizes this "
+        "batch. Draw a new one in every step.",
     ),
     Mistake(
         "inputs_in_another_order",
         cell="train",
         edits=[("logits = model(*inputs)", "logits = model(*inputs[::-1])")],
         about=["test_a_new_batch_in_every_step"],
-        sentence="The inputs go into the model in the wrong order.",
+        sentence="You pass the inputs to the model in the wrong order.",
     ),
     Mistake(
         "targets_not_shifted",
         cell="train",
         edits=[("logits = model(*inputs)", "logits = model(inputs[0], targets)")],
         about=["test_a_new_batch_in_every_step"],
-        sentence="The decoder reads the targets themselves, not the shifted ones: it sees what it should write.",
+        sentence="You pass the unshifted targets to the decoder, so it sees what it should write.",
     ),
     Mistake(
         "mode_left_as_it_was",
         cell="train",
         edits=[("    model.train()\n", "")],
         about=["test_training_mode"],
-        sentence="You leave the model in the mode in which it came. It may be evaluation mode: call model.train().",
+        sentence="You don't set the mode of the model. It may be in evaluation mode: call model.train().",
     ),
     Mistake(
         "train_counts_pads",
         cell="train",
         edits=[(TRAIN_LOSS, "F.cross_entropy(logits.flatten(0, 1), targets.flatten())")],
         about=["test_returned_losses"],
-        sentence="The loss counts the pads. Use your sequence_loss with PAD.",
+        sentence="Your loss counts the padding. Use your sequence_loss with PAD.",
     ),
     Mistake(
         "train_softmax_before",
         cell="train",
         edits=[(TRAIN_LOSS, "sequence_loss(torch.softmax(logits, dim=-1), targets, PAD)")],
         about=["test_returned_losses"],
-        sentence="There is a softmax before the loss, which applies it itself.",
+        sentence="You apply a softmax before the loss, which applies one itself. Pass it the logits.",
     ),
     Mistake(
         "train_sums",
@@ -393,21 +402,22 @@ TRAIN = [
         cell="train",
         edits=[("        loss.backward()\n", "        (-loss).backward()\n")],
         about=["test_learns_a_small_task"],
-        sentence="Your training makes the loss larger. Follow the gradient of the loss itself, not of its negative.",
+        sentence="Your training increases the loss. Follow the gradient of the loss itself, not of its "
+        "negative.",
     ),
     Mistake(
         "rate_ignored",
         cell="train",
         edits=[("lr=lr, betas", "lr=1e-3, betas"), ("max_lr=lr", "max_lr=1e-3")],
         about=["test_learning_rate_is_used"],
-        sentence="Your learning rate is always the same. Use lr.",
+        sentence="You always use the same learning rate. Use lr.",
     ),
     Mistake(
         "one_step_too_few",
         cell="train",
         edits=[("progress(steps)", "progress(steps - 1)")],
         about=["test_a_new_batch_in_every_step", "test_returned_losses"],
-        sentence="Your training has one step too few.",
+        sentence="You train one step too few.",
     ),
     Mistake(
         "nothing_returned",
@@ -421,7 +431,8 @@ TRAIN = [
         cell="train",
         edits=[("losses.append(loss.item())", "losses.append(loss)")],
         about=["test_losses_are_floats"],
-        sentence="You keep the losses as tensors, and with them the graph of every step. Use loss.item().",
+        sentence="You store the losses as tensors, which keeps the graph of every step in memory. "
+        "Use loss.item().",
     ),
 ]
 
@@ -432,7 +443,7 @@ DECODE = [
         cell="greedy_decode",
         edits=[("logits[:, -1].argmax", "logits[:, 0].argmax")],
         about=["test_writes_the_likeliest_tokens"],
-        sentence="You took the logits of position 0. Those of the last position are about the next token.",
+        sentence="You used the logits of position 0. The logits of the last position predict the next token.",
     ),
     Mistake(
         "no_stop_at_eos",
@@ -453,28 +464,29 @@ DECODE = [
         cell="greedy_decode",
         edits=[("            token = token.masked_fill(ended, PAD)\n", "")],
         about=["test_pads_behind_eos"],
-        sentence="A row that has ended goes on writing until the others are done. Put PAD there.",
+        sentence="A row that has ended goes on writing until the others are done. Write PAD instead.",
     ),
     Mistake(
         "ended_is_forgotten",
         cell="greedy_decode",
         edits=[("ended = ended | (token == eos_idx)", "ended = token == eos_idx")],
         about=["test_pads_behind_eos", "test_stops_at_eos"],
-        sentence="You remember only which rows wrote EOS in this very step. A row that has ended stays ended.",
+        sentence="You remember only the rows that wrote EOS in the current step. "
+        "A row that has ended stays ended.",
     ),
     Mistake(
         "eos_behind_eos",
         cell="greedy_decode",
         edits=[("token.masked_fill(ended, PAD)", "token.masked_fill(ended, eos_idx)")],
         about=["test_pads_behind_eos"],
-        sentence="You fill ended rows up with EOS. PAD belongs there.",
+        sentence="You fill up ended rows with EOS. Use PAD.",
     ),
     Mistake(
         "eos_left_out",
         cell="greedy_decode",
         edits=[("return tokens[:, 1:]", "return tokens[:, 1:].masked_fill(tokens[:, 1:] == eos_idx, PAD)")],
         about=["test_writes_the_likeliest_tokens"],
-        sentence="EOS is missing in your result. Without it nobody knows where the sequence ends.",
+        sentence="EOS is missing from your result. Without it, you can't tell where the sequence ends.",
     ),
     Mistake(
         "bos_left_in",
@@ -488,7 +500,7 @@ DECODE = [
         cell="greedy_decode",
         edits=[("range(max_len)", "range(max_len - 1)")],
         about=["test_max_len"],
-        sentence="You write one token less than max_len. BOS does not count.",
+        sentence="You write one token less than max_len. BOS doesn't count.",
     ),
     Mistake(
         "max_len_ignored",
@@ -502,28 +514,28 @@ DECODE = [
         cell="greedy_decode",
         edits=[("(batch, 1), bos_idx)", "(batch, 1), BOS)")],
         about=["test_reads_what_it_wrote"],
-        sentence="You begin with the id 1. Use bos_idx.",
+        sentence="You always begin with the id 1. Use bos_idx.",
     ),
     Mistake(
         "eos_typed_in",
         cell="greedy_decode",
         edits=[("token == eos_idx", "token == EOS")],
         about=["test_stops_at_eos"],
-        sentence="You stop at the id 2. Use eos_idx.",
+        sentence="You always stop at the id 2. Use eos_idx.",
     ),
     Mistake(
         "mask_lost",
         cell="greedy_decode",
         edits=[("model.decode(tokens, memory, memory_mask)", "model.decode(tokens, memory, None)")],
         about=["test_mask_of_the_source"],
-        sentence="The mask of the source got lost, so that the decoder looks at pads. Pass memory_mask on.",
+        sentence="You don't pass memory_mask to decode, so the decoder attends to the padding of the source.",
     ),
     Mistake(
         "reads_the_last_token_only",
         cell="greedy_decode",
         edits=[("model.decode(tokens, memory", "model.decode(tokens[:, -1:], memory")],
         about=["test_reads_what_it_wrote"],
-        sentence="The decoder gets the last token only. It needs all tokens so far.",
+        sentence="The decoder gets only the last token. It needs all tokens so far.",
     ),
     Mistake(
         "dropout_on",
@@ -537,7 +549,7 @@ DECODE = [
         cell="greedy_decode",
         edits=[("with torch.no_grad()", "with torch.enable_grad()")],
         about=["test_no_gradients"],
-        sentence="You decode with gradients on. Nothing is trained here: use torch.no_grad().",
+        sentence="You decode with gradients on. Use torch.no_grad().",
     ),
     Mistake(
         "encodes_every_time",
@@ -549,7 +561,7 @@ DECODE = [
             )
         ],
         about=["test_encodes_once"],
-        sentence="You encode the source in every step. It does not change, so once is enough.",
+        sentence="You encode the source in every step. It doesn't change, so encode it once.",
     ),
 ]
 
@@ -560,21 +572,21 @@ EXACT = [
         cell="exact_match",
         edits=[("(predicted == expected).all(dim=1)", "predicted == expected")],
         about=["test_share_of_whole_rows"],
-        sentence="You computed the share of right tokens. A sequence is right only if all of its tokens are.",
+        sentence="You computed the share of right tokens. A sequence is right only if all its tokens are.",
     ),
     Mistake(
         "any_token",
         cell="exact_match",
         edits=[(".all(dim=1)", ".any(dim=1)")],
         about=["test_share_of_whole_rows"],
-        sentence="A row counts as soon as one token is right. All of them have to be.",
+        sentence="A row counts as right as soon as one token is right. All of them have to be.",
     ),
     Mistake(
         "along_the_batch",
         cell="exact_match",
         edits=[(".all(dim=1)", ".all(dim=0)")],
         about=["test_share_of_whole_rows"],
-        sentence="You took the columns together. A sequence is a row: use dim=1.",
+        sentence="You combined the values of each column. A sequence is a row: use dim=1.",
     ),
     Mistake(
         "number_of_rows",
@@ -593,14 +605,15 @@ EXACT = [
             )
         ],
         about=["test_share_of_whole_rows"],
-        sentence="You compare the tokens without their order.",
+        sentence="You ignore the order of the tokens. Compare them position by position.",
     ),
     Mistake(
         "pads_not_compared",
         cell="exact_match",
         edits=[("(predicted == expected).all", "((predicted == expected) | (expected == PAD)).all")],
         about=["test_unequal_widths"],
-        sentence="Where a pad is expected, you accept anything. A sequence that goes on behind its end is wrong.",
+        sentence="You accept anything where padding is expected. "
+        "A sequence that goes on after its end is wrong.",
     ),
     Mistake(
         "cut_to_the_shorter",
@@ -609,7 +622,7 @@ EXACT = [
             ("width = max(", "width = min("),
         ],
         about=["test_unequal_widths"],
-        sentence="You cut both to the smaller width, so that what is missing or too much at the end does not count.",
+        sentence="You cut both to the smaller width, which ignores missing or extra tokens at the end.",
     ),
     Mistake(
         "equal_widths_only",
@@ -621,14 +634,14 @@ EXACT = [
             ),
         ],
         about=["test_unequal_widths"],
-        sentence="If the widths differ, nothing is right in your answer. Fill the narrower one up with PAD.",
+        sentence="If the widths differ, you count nothing as right. Pad the narrower one with PAD.",
     ),
     Mistake(
         "a_tensor",
         cell="exact_match",
         edits=[(".mean().item()", ".mean()")],
         about=["test_returns_a_float"],
-        sentence="You return a tensor. Make a float of it with .item().",
+        sentence="You return a tensor. Convert it to a float with .item().",
     ),
 ]
 
@@ -638,7 +651,7 @@ WORDS = [
         cell="vocabulary",
         edits=[("{symbol: i for i, symbol in enumerate(SPECIALS)}", "{}")],
         about=["test_vocabulary"],
-        sentence="The special symbols are missing, so that words take the ids of PAD, BOS, EOS and UNK.",
+        sentence="The special symbols are missing, so words get the ids of PAD, BOS, EOS and UNK.",
     ),
     Mistake(
         "sorted_words",
@@ -650,7 +663,7 @@ WORDS = [
             ),
         ],
         about=["test_vocabulary"],
-        sentence="You sorted the words. They should come in order of appearance.",
+        sentence="You sorted the words. They should be in order of appearance.",
     ),
     Mistake(
         "repeated_words_counted",
@@ -664,21 +677,21 @@ WORDS = [
             ("    return vocabulary\n", "    vocabulary.pop(None, None)\n    return vocabulary\n"),
         ],
         about=["test_every_word_once"],
-        sentence="A word that comes again gets a new id. It should keep the one it has.",
+        sentence="A repeated word gets a new id. It should keep its first one.",
     ),
     Mistake(
         "unknown_not_special",
         cell="vocabulary",
         edits=[("enumerate(SPECIALS)}", "enumerate(SPECIALS[:3])}")],
         about=["test_vocabulary"],
-        sentence="`<unk>` is missing in your vocabulary.",
+        sentence="`<unk>` is missing from your vocabulary.",
     ),
     Mistake(
         "small_letters",
         cell="vocabulary",
         edits=[("for word in sentence.split():\n", "for word in sentence.lower().split():\n")],
         about=["test_vocabulary"],
-        sentence="You turned the words into small letters. A capital letter makes another word here.",
+        sentence="You converted the words to lower case. Case matters here.",
     ),
     Mistake(
         "key_error",
@@ -697,21 +710,21 @@ WORDS = [
             )
         ],
         about=["test_unknown_words"],
-        sentence="You leave unknown words out. Put UNK in their place.",
+        sentence="You leave out unknown words. Put UNK in their place.",
     ),
     Mistake(
         "unknown_is_pad",
         cell="vocabulary",
         edits=[("vocabulary.get(word, UNK)", "vocabulary.get(word, PAD)")],
         about=["test_unknown_words"],
-        sentence="An unknown word becomes PAD, which the model does not see. It should become UNK.",
+        sentence="An unknown word becomes PAD, which is hidden from the model. It should become UNK.",
     ),
     Mistake(
         "unknown_added",
         cell="vocabulary",
         edits=[("vocabulary.get(word, UNK)", "vocabulary.setdefault(word, len(vocabulary))")],
         about=["test_unknown_words"],
-        sentence="You add unknown words to the vocabulary, but the model has no row for them. Use UNK.",
+        sentence="You add unknown words to the vocabulary, but the model has no embedding for them. Use UNK.",
     ),
     Mistake(
         "bos_and_eos_added",
@@ -723,7 +736,7 @@ WORDS = [
             )
         ],
         about=["test_to_ids"],
-        sentence="You add BOS and EOS. to_ids gives the words only.",
+        sentence="You add BOS and EOS. to_ids should return only the words.",
     ),
     Mistake(
         "eos_skipped",
@@ -735,28 +748,28 @@ WORDS = [
             ),
         ],
         about=["test_to_text"],
-        sentence="You leave EOS out, but go on behind it. The text ends there.",
+        sentence="You leave out EOS but go on after it. The text ends there.",
     ),
     Mistake(
         "eos_written",
         cell="vocabulary",
         edits=[("        if i == EOS:\n            break\n", "")],
         about=["test_to_text"],
-        sentence="Your text goes on behind EOS, and has EOS in it.",
+        sentence="Your text contains EOS and goes on after it. Stop at EOS.",
     ),
     Mistake(
         "pads_written",
         cell="vocabulary",
         edits=[("if i not in (PAD, BOS):", "if i != BOS:")],
         about=["test_to_text"],
-        sentence="Your text has pads in it.",
+        sentence="Your text contains padding. Leave it out.",
     ),
     Mistake(
         "pad_ends_the_text",
         cell="vocabulary",
         edits=[("        if i == EOS:", "        if i in (PAD, EOS):")],
         about=["test_to_text"],
-        sentence="Your text ends at the first PAD. It ends at EOS; pads are only left out.",
+        sentence="Your text ends at the first PAD. It should end at EOS; just leave out the padding.",
     ),
     Mistake(
         "no_spaces",
@@ -773,7 +786,7 @@ SORTING = [
         cell="sorting_transformer",
         edits=[("        x = self.norm(x)\n", "")],
         about=["test_output"],
-        sentence="The final norm is not used. Pre-norm layers need one norm behind the last of them.",
+        sentence="You don't use the final norm. Pre-norm layers need one norm after the last of them.",
     ),
     Mistake(
         "post_norm",
@@ -790,21 +803,21 @@ SORTING = [
             ("        x = self.embedding(ids)", "        x = self.norm(self.embedding(ids))"),
         ],
         about=["test_output"],
-        sentence="Your final norm comes before the layers. It belongs behind the last of them.",
+        sentence="You apply the final norm before the layers. It belongs after the last of them.",
     ),
     Mistake(
         "one_head",
         cell="sorting_transformer",
         edits=[("(embed_dim, 4, 2 * embed_dim)", "(embed_dim, 1, 2 * embed_dim)")],
         about=["test_output"],
-        sentence="Your layers have one head. The table says four.",
+        sentence="Your layers have one head. They should have four.",
     ),
     Mistake(
         "narrow_feed_forward",
         cell="sorting_transformer",
         edits=[("(embed_dim, 4, 2 * embed_dim)", "(embed_dim, 4, embed_dim)")],
         about=["test_parameters"],
-        sentence="The feed-forward part is as wide as the model. It should be twice as wide.",
+        sentence="Your feed-forward network is as wide as the model. It should be twice as wide.",
     ),
     Mistake(
         "plain_list",
@@ -816,7 +829,8 @@ SORTING = [
             )
         ],
         about=["test_parameters"],
-        sentence="Your layers are in a plain list, so that torch does not see their parameters. Use nn.ModuleList.",
+        sentence="Your layers are in a plain list, so torch doesn't find their parameters. Use "
+        "nn.ModuleList.",
     ),
     Mistake(
         "one_layer_shared",
@@ -828,7 +842,7 @@ SORTING = [
             )
         ],
         about=["test_parameters"],
-        sentence="You use one layer num_layers times. Every layer needs weights of its own.",
+        sentence="You use the same layer num_layers times. Every layer needs its own weights.",
     ),
     Mistake(
         "always_two_layers",
@@ -842,7 +856,7 @@ SORTING = [
         cell="sorting_transformer",
         edits=[("for layer in self.layers:", "for layer in self.layers[:-1]:")],
         about=["test_every_layer_counts"],
-        sentence="The last layer is not used.",
+        sentence="You don't use the last layer.",
     ),
     Mistake(
         "layers_get_the_embedding",
@@ -854,14 +868,15 @@ SORTING = [
             )
         ],
         about=["test_every_layer_counts", "test_output"],
-        sentence="Every layer reads the embedding, so that only the last one counts. Let it read the layer before it.",
+        sentence="Every layer gets the embedding, so only the last layer has an effect. "
+        "Pass each layer the output of the one before it.",
     ),
     Mistake(
         "no_positions",
         cell="sorting_transformer",
         edits=[("x = self.embedding(ids)", "x = self.embedding.token(ids)")],
         about=["test_positions_matter"],
-        sentence="The positions are missing, so that all places are treated alike.",
+        sentence="You don't use the positions, so all places are treated alike.",
     ),
     Mistake(
         "probabilities",
@@ -877,21 +892,22 @@ SORTING = [
             ("x = layer(x)", "x = layer(x, torch.ones(ids.shape[1], ids.shape[1], dtype=torch.bool).tril())")
         ],
         about=["test_every_place_sees_every_number"],
-        sentence="A causal mask hides the numbers behind a place, but the smallest number may stand last.",
+        sentence="Your causal mask hides the numbers after a place, but the smallest number may come last. "
+        "Use no mask.",
     ),
     Mistake(
         "one_answer_for_all_places",
         cell="sorting_transformer",
         edits=[("x = self.norm(x)", "x = self.norm(x).mean(dim=1, keepdim=True)")],
         about=["test_output"],
-        sentence="You average over the places. Every place needs logits of its own.",
+        sentence="You average over the places. Every place needs its own logits.",
     ),
     Mistake(
         "computed_without_gradients",
         cell="sorting_transformer",
         edits=[("x = self.embedding(ids)", "x = self.embedding(ids).detach()")],
         about=["test_gradients"],
-        sentence="The embedding is detached, so that it learns nothing.",
+        sentence="You detach the embedding, so it learns nothing.",
     ),
 ]
 

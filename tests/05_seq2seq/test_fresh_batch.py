@@ -17,7 +17,7 @@ def test_sources_and_their_answers(student, reference, sources):
     reference.assert_close("targets", targets)
 
 
-@points(4, see="Learned, or learned by heart?")
+@points(4, see="Learned or memorized?")
 def test_no_held_out_source(student, reference, sources):
     """No source of the held-out set gets into the batch, and none but those is left out."""
     held_out = sources.as_set([[6, 7], [4, 6], [3, 4, 5]])
@@ -26,7 +26,7 @@ def test_no_held_out_source(student, reference, sources):
     reference.assert_close("targets", targets)
 
 
-@points(2, see="Learned, or learned by heart?")
+@points(2, see="Learned or memorized?")
 def test_replaced_as_often_as_necessary(student, reference, sources):
     """A held-out source is replaced by another draw, as often as necessary, so that the batch is full."""
     drawn = [[3, 4, 5], *5 * [[6, 7]], [8, 3, 9], *7 * [[6, 7]], [4, 4]]
@@ -38,7 +38,7 @@ def test_replaced_as_often_as_necessary(student, reference, sources):
     reference.assert_close("source where most draws are held out", source)
 
 
-@points(1, see="Learned, or learned by heart?")
+@points(1, see="Learned or memorized?")
 def test_every_batch_is_new(student, reference, sources):
     """The next call draws new sources."""
     stream = sources.Stream(DRAWN)

@@ -4,7 +4,7 @@ from coursekit.checks import Mistake
 
 
 def of(cell, *rows):
-    """Mistakes of one exercise from rows (name, edits, check that is about it, sentence)."""
+    """The mistakes of one exercise, from rows of (name, edits, check, sentence)."""
     return [
         Mistake(name, cell=cell, edits=edits, about=[about], sentence=sentence)
         for name, edits, about, sentence in rows
@@ -18,13 +18,13 @@ PREPROCESS = of(
         "pre_case_kept",
         [("token.lower()", "token")],
         "test_case",
-        "You leave capitals as they are. Take the word in lower case first of all.",
+        "You leave capitals as they are. Convert each word to lower case first.",
     ),
     (
         "pre_articles_before_case",
         [("if word in ARTICLES", "if token in ARTICLES")],
         "test_case",
-        "You look for articles before the word is in lower case, so `The` is taken for another word.",
+        "You check for articles before you convert the word to lower case, so `The` isn't recognized.",
     ),
     (
         "pre_lemma_before_case",
@@ -36,37 +36,37 @@ PREPROCESS = of(
         "pre_punctuation_kept",
         [("if not token.isalnum():", "if token.isspace():")],
         "test_punctuation",
-        "You leave punctuation in. A token without a letter or a digit is no word.",
+        "You leave punctuation in. Remove tokens without a letter or a digit.",
     ),
     (
         "pre_some_punctuation_kept",
         [("if not token.isalnum():", 'if token in ".,?!":')],
         "test_punctuation",
-        "You take away only some punctuation marks. Every token without a letter or a digit has to go.",
+        "You remove only some punctuation marks. Remove every token without a letter or a digit.",
     ),
     (
         "pre_digits_dropped",
         [("isalnum", "isalpha")],
         "test_punctuation",
-        "You take away numbers, too. Tokens made of digits stay: `isalnum` is true for them, `isalpha` is not.",
+        "You also remove numbers. Tokens made of digits stay: `isalnum` is true for them, `isalpha` is not.",
     ),
     (
         "pre_split_at_spaces",
         [("tokenize(text)", "text.split()")],
         "test_punctuation",
-        "You split at spaces, so that a word with a comma behind it is lost. Begin with `tokenize(text)`.",
+        "You split at spaces, so a word followed by a comma is lost. Begin with `tokenize(text)`.",
     ),
     (
         "pre_articles_kept",
         [("        if word in ARTICLES:\n            continue\n", "")],
         "test_articles",
-        "You leave the articles in.",
+        "You leave the articles in. Remove them.",
     ),
     (
         "pre_only_the",
         [("in ARTICLES", 'in ("the",)')],
         "test_articles",
-        "You take away `the` only. The articles `a` and `an` go as well.",
+        "You remove only `the`. Remove `a` and `an` as well.",
     ),
     (
         "pre_an_forgotten",
@@ -78,7 +78,8 @@ PREPROCESS = of(
         "pre_articles_as_beginnings",
         [("word in ARTICLES", "word.startswith(ARTICLES)")],
         "test_articles",
-        "You take away every word that begins with the letters of an article, such as `and` and `they`.",
+        "You remove every word that begins with the letters of an article, such as `and` and `they`. "
+        "Compare whole words.",
     ),
     (
         "pre_articles_inside_words",
@@ -90,7 +91,7 @@ PREPROCESS = of(
             )
         ],
         "test_articles",
-        "You take the letters of the articles out of the middle of words. Compare whole words.",
+        "You remove the letters of the articles inside words. Compare whole words.",
     ),
     (
         "pre_inflection_kept",
@@ -108,19 +109,19 @@ PREPROCESS = of(
         "pre_unknown_dropped",
         [("words.append(lemmas.get(word, word))", "words.extend([lemmas[word]] if word in lemmas else [])")],
         "test_inflection",
-        "You drop words that the table does not hold. They stay as they are.",
+        "You drop words that aren't in the table. They stay as they are.",
     ),
     (
         "pre_unknown_is_an_error",
         [("lemmas.get(word, word)", "lemmas[word]")],
         "test_inflection",
-        "Your code fails for a word that the table does not hold. Such words stay as they are.",
+        "Your code fails for a word that isn't in the table. Such words stay as they are.",
     ),
     (
         "pre_final_s_cut",
         [("lemmas.get(word, word)", 'lemmas.get(word, word.removesuffix("s"))')],
         "test_inflection",
-        "You cut an s off words that the table does not hold. They stay as they are: think of `bus` and `his`.",
+        "You cut an s off words that aren't in the table. They stay as they are: think of `bus` and `his`.",
     ),
     (
         "pre_one_string",
@@ -132,13 +133,13 @@ PREPROCESS = of(
         "pre_each_word_once",
         [("return words", "return list(dict.fromkeys(words))")],
         "test_the_whole_pipeline",
-        "You keep each word only once. Words that are repeated stay repeated.",
+        "You keep each word only once. Keep repeated words.",
     ),
     (
         "pre_sorted",
         [("return words", "return sorted(words)")],
         "test_the_whole_pipeline",
-        "You sort the words. They keep the order that they have in the text.",
+        "You sort the words. Keep them in the order of the text.",
     ),
 )
 
@@ -149,19 +150,19 @@ VOCABULARY = of(
         "voc_ids_from_0",
         [("start=4", "start=0")],
         "test_ids_of_words",
-        "Your words begin with the id 0, so some share an id with PAD, BOS, EOS and UNK. Begin with 4.",
+        "Your word ids start at 0, so some words share an id with PAD, BOS, EOS and UNK. Start at 4.",
     ),
     (
         "voc_ids_from_3",
         [("start=4", "start=3")],
         "test_ids_of_words",
-        "Your words begin with the id 3, which belongs to UNK. Begin with 4.",
+        "Your word ids start at 3, which belongs to UNK. Start at 4.",
     ),
     (
         "voc_order_of_appearance",
         [("sorted(word", "list(word")],
         "test_ids_of_words",
-        "Your words have their ids in the order in which they appear. Put them in alphabetical order.",
+        "You number the words in the order in which they appear. Use alphabetical order.",
     ),
     (
         "voc_order_of_frequency",
@@ -172,7 +173,7 @@ VOCABULARY = of(
             )
         ],
         "test_ids_of_words",
-        "You give the lowest ids to the most frequent words. Put the words in alphabetical order.",
+        "You give the lowest ids to the most frequent words. Use alphabetical order.",
     ),
     (
         "voc_id_for_every_occurrence",
@@ -183,19 +184,19 @@ VOCABULARY = of(
             )
         ],
         "test_length",
-        "A word that occurs twice uses up two ids. Every different word gets one.",
+        "A word that occurs twice uses up two ids. Each word gets only one.",
     ),
     (
         "voc_length_without_symbols",
         [("len(self.words)", "len(self.ids)")],
         "test_length",
-        "Your length leaves out the four symbols. They have ids, too.",
+        "Your length leaves out the four symbols. They have ids too.",
     ),
     (
         "voc_unknown_is_an_error",
         [("self.ids.get(word, UNK)", "self.ids[word]")],
         "test_unknown_words",
-        "Your `encode` fails for an unknown word. Give UNK for it.",
+        "Your `encode` fails for an unknown word. Return UNK for it.",
     ),
     (
         "voc_unknown_dropped",
@@ -206,49 +207,50 @@ VOCABULARY = of(
             )
         ],
         "test_unknown_words",
-        "Your `encode` drops unknown words. Give UNK for each of them.",
+        "Your `encode` drops unknown words. Return UNK for each of them.",
     ),
     (
         "voc_unknown_as_pad",
         [("(word, UNK)", "(word, PAD)")],
         "test_unknown_words",
-        "Your `encode` gives 0, PAD, for an unknown word. The id of UNK is 3.",
+        "Your `encode` returns 0, PAD, for an unknown word. The id of UNK is 3.",
     ),
     (
         "voc_grows",
         [("self.ids.get(word, UNK)", "self.ids.setdefault(word, len(self.ids) + 4)")],
         "test_unknown_words",
-        "Your `encode` gives new ids to unknown words. The model has no vectors for them: give UNK.",
+        "Your `encode` assigns new ids to unknown words, but the model has no vectors for them. Return UNK.",
     ),
     (
         "voc_adds_eos",
         [("UNK) for word in words]", "UNK) for word in words] + [EOS]")],
         "test_ids_of_words",
-        "Your `encode` adds EOS. It gives the ids of the words only; `collate` will add EOS.",
+        "Your `encode` adds EOS. Return only the ids of the words; `collate` adds EOS.",
     ),
     (
         "voc_min_count_ignored",
         [(" if count >= min_count", "")],
         "test_min_count",
-        "You ignore `min_count`: words that are rarer get ids as well.",
+        "You ignore `min_count`: rarer words get ids as well.",
     ),
     (
         "voc_min_count_off_by_one",
         [("count >= min_count", "count > min_count")],
         "test_min_count",
-        "A word that occurs exactly `min_count` times belongs to the vocabulary. Your comparison leaves it out.",
+        "Your comparison leaves out words that occur exactly `min_count` times. "
+        "They belong in the vocabulary.",
     ),
     (
         "voc_counts_sentences",
         [("for word in sentence)", "for word in set(sentence))")],
         "test_min_count",
-        "You count in how many sentences a word stands. Count every occurrence.",
+        "You count the sentences that contain a word. Count every occurrence.",
     ),
     (
         "voc_decode_goes_on_after_eos",
         [("break", "continue")],
         "test_decode_and_symbols",
-        "Your `decode` leaves EOS out, but goes on behind it. Stop there.",
+        "Your `decode` leaves out EOS but goes on after it. Stop there.",
     ),
     (
         "voc_decode_writes_eos",
@@ -266,13 +268,13 @@ VOCABULARY = of(
         "voc_decode_drops_unk",
         [("(PAD, BOS)", "(PAD, BOS, UNK)")],
         "test_decode_and_symbols",
-        "Your `decode` leaves out UNK. It becomes `<unk>`, so that a reader sees that a word stood there.",
+        "Your `decode` leaves out UNK. Write it as `<unk>`, so that a reader sees that there was a word.",
     ),
     (
         "voc_decode_stops_at_pad",
         [("if index == EOS", "if index in (PAD, EOS)")],
         "test_decode_and_symbols",
-        "Your `decode` stops at PAD. It stops at EOS only.",
+        "Your `decode` stops at PAD. Stop only at EOS.",
     ),
     (
         "voc_decode_to_one_string",
@@ -284,7 +286,7 @@ VOCABULARY = of(
         "voc_decode_off_by_one",
         [("words.append(self.words[index])", "words.append(self.words[index - 1])")],
         "test_decode_undoes_encode",
-        "Your `decode` gives the word of the id before. Its ids have to be those of `encode`.",
+        "Your `decode` returns the word of the previous id. Use the same ids as `encode`.",
     ),
     (
         "voc_entries_stay_tensors",
@@ -293,7 +295,8 @@ VOCABULARY = of(
             ("self.words[index]", "dict(enumerate(self.words))[index]"),
         ],
         "test_decode_takes_a_tensor",
-        "Your `decode` looks up the entries of a tensor in a dictionary. An entry is a tensor and no key: use `int(index)`.",
+        "Your `decode` looks up the entries of a tensor in a dictionary. "
+        "An entry is a tensor and not a key: use `int(index)`.",
     ),
     (
         "voc_shared_by_all",
@@ -302,7 +305,8 @@ VOCABULARY = of(
             ("self.ids = {", "self.ids |= {"),
         ],
         "test_two_vocabularies",
-        "All your vocabularies share one dictionary, because it belongs to the class. Make a new one in `__init__`.",
+        "All your vocabularies share one dictionary, because it belongs to the class. "
+        "Create a new one in `__init__`.",
     ),
 )
 
@@ -322,7 +326,7 @@ COLLATE = of(
             ("fill_up(targets)", "torch.nn.functional.pad(fill_up(targets), (0, 1), value=eos_idx)"),
         ],
         "test_target",
-        "You put EOS behind the pads. It follows the last word, and the pads come after it.",
+        "You put EOS after the padding. It comes right after the last word, before the padding.",
     ),
     (
         "col_eos_in_place_of_pad",
@@ -334,43 +338,43 @@ COLLATE = of(
             )
         ],
         "test_target",
-        "You fill the targets up with EOS. EOS stands there once, and the rest is PAD.",
+        "You pad the targets with EOS. Write EOS once, then PAD.",
     ),
     (
         "col_eos_in_front",
         [("[*target, eos_idx]", "[eos_idx, *target]")],
         "test_target",
-        "You put EOS in front of the target. It belongs behind the last word.",
+        "You put EOS at the start of the target. It belongs after the last word.",
     ),
     (
         "col_bos_in_front",
         [("[*target, eos_idx]", "[BOS, *target, eos_idx]")],
         "test_target",
-        "You put BOS in front of the target. `shift_right` will do that for what the decoder reads.",
+        "You put BOS at the start of the target. `shift_right` does that for the input of the decoder.",
     ),
     (
         "col_eos_on_the_source",
         [("list(source) for", "[*source, eos_idx] for")],
         "test_source",
-        "You put EOS behind the sources, too. Only the targets end with it.",
+        "You also put EOS after the sources. Only the targets end with it.",
     ),
     (
         "col_pads_on_the_left",
         [("row + [pad_idx] * (longest - len(row))", "[pad_idx] * (longest - len(row)) + row")],
         "test_source",
-        "You put the pads on the left. They belong on the right.",
+        "You pad on the left. Pad on the right.",
     ),
     (
         "col_one_length_for_both",
         [("for row in rows)", "for row in sources + targets)")],
         "test_source",
-        "You fill sources and targets up to one common length. Each side has its own longest row.",
+        "You pad sources and targets to a common length. Pad each to its own longest row.",
     ),
     (
         "col_cut_to_the_shortest",
         [("max(len(row)", "min(len(row)"), ("row + [pad_idx]", "row[:longest] + [pad_idx]")],
         "test_source",
-        "You cut all rows to the shortest one. Fill them up to the longest.",
+        "You cut all rows to the shortest one. Pad them to the longest.",
     ),
     (
         "col_batch_second",
@@ -382,13 +386,13 @@ COLLATE = of(
         "col_pad_0_fixed",
         [("[pad_idx] *", "[0] *")],
         "test_other_symbols",
-        "You always fill up with 0. Use the argument `pad_idx`.",
+        "You always pad with 0. Use the argument `pad_idx`.",
     ),
     (
         "col_eos_2_fixed",
         [("[*target, eos_idx]", "[*target, 2]")],
         "test_other_symbols",
-        "You always write 2 for EOS. Use the argument `eos_idx`.",
+        "You always use 2 for EOS. Use the argument `eos_idx`.",
     ),
     (
         "col_int32",
@@ -400,7 +404,7 @@ COLLATE = of(
         "col_no_dtype",
         [(", dtype=torch.long", "")],
         "test_dtype",
-        "Without `dtype=torch.long`, torch takes float for a tensor without entries.",
+        "Without `dtype=torch.long`, torch creates a float tensor if it has no entries.",
     ),
     (
         "col_appends_to_the_pairs",
@@ -411,7 +415,7 @@ COLLATE = of(
             )
         ],
         "test_pairs_unchanged",
-        "You append EOS to the lists that you were given. Make new lists: `[*target, eos_idx]`.",
+        "You append EOS to the lists that were passed in. Create new lists: `[*target, eos_idx]`.",
     ),
 )
 
@@ -424,31 +428,33 @@ PRECISION = of(
         "mp_not_clipped",
         [("min(times, allowed[gram])", "times * (gram in allowed)")],
         "test_clipping",
-        "You don't clip: an n-gram that the candidate repeats counts every time, however often the reference holds it.",
+        "You don't clip: a repeated n-gram of the candidate counts every time, however often it occurs in "
+        "the reference.",
     ),
     (
         "mp_clipped_to_one",
         [(MATCHED, "len(set(have) & set(allowed))")],
         "test_clipping",
-        "You count every n-gram once, even where candidate and reference both hold it several times.",
+        "You count every n-gram only once, even if candidate and reference both contain it several times.",
     ),
     (
         "mp_counts_of_the_reference",
         [("min(times, allowed[gram])", "allowed[gram]")],
         "test_clipping",
-        "You count how often the reference holds the n-gram. Take the smaller one of the two counts.",
+        "You count how often the n-gram occurs in the reference. Take the smaller of the two counts.",
     ),
     (
         "mp_total_of_the_reference",
         [("total = sum(have.values())", "total = sum(allowed.values())")],
         "test_total",
-        "Your total is the number of n-grams of the reference, which gives recall. Count those of the candidate.",
+        "Your total is the number of n-grams of the reference, which is used for recall. "
+        "Count those of the candidate.",
     ),
     (
         "mp_total_of_different_ones",
         [("total = sum(have.values())", "total = len(have)")],
         "test_total",
-        "Your total counts different n-grams. One that stands there twice counts twice.",
+        "Your total counts different n-grams. One that occurs twice counts twice.",
     ),
     (
         "mp_total_of_tokens",
@@ -472,19 +478,19 @@ PRECISION = of(
         "mp_short_sentence_as_one",
         [("range(len(tokens) - n + 1)", "range(max(len(tokens) - n + 1, 1))")],
         "test_total",
-        "You count a sentence that is shorter than n as one n-gram. It has none.",
+        "You count a sentence shorter than n as one n-gram. It has none.",
     ),
     (
         "mp_no_overlap",
         [("range(len(tokens) - n + 1)", "range(0, len(tokens) - n + 1, n)")],
         "test_total",
-        "Your n-grams don't overlap. One begins at every token.",
+        "Your n-grams don't overlap. An n-gram begins at every token that has enough tokens after it.",
     ),
     (
         "mp_any_order",
         [("tuple(tokens[i : i + n])", "tuple(sorted(tokens[i : i + n]))")],
         "test_order_and_place",
-        "You ignore the order of the tokens in an n-gram.",
+        "You ignore the order of the tokens in an n-gram. Keep it.",
     ),
     (
         "mp_same_place",
@@ -495,7 +501,7 @@ PRECISION = of(
             )
         ],
         "test_order_and_place",
-        "You compare n-grams at the same place only. One counts wherever it stands in the reference.",
+        "You compare n-grams only at the same position. One counts wherever it occurs in the reference.",
     ),
     (
         "mp_with_gaps",
@@ -506,31 +512,31 @@ PRECISION = of(
             )
         ],
         "test_order_and_place",
-        "Your n-grams may have gaps. Their tokens have to be neighbours.",
+        "Your n-grams may have gaps. Their tokens have to be consecutive.",
     ),
     (
         "mp_case_ignored",
         [("tuple(tokens[i : i + n])", "tuple(token.lower() for token in tokens[i : i + n])")],
         "test_tokens_as_they_are",
-        "You ignore capitals. `The` and `the` are different tokens.",
+        "You ignore case. `The` and `the` are different tokens.",
     ),
     (
         "mp_joined_without_space",
         [("tuple(tokens[i : i + n])", '"".join(tokens[i : i + n])')],
         "test_tokens_as_they_are",
-        "You join the tokens of an n-gram into one string, so that `ab` `c` equals `a` `bc`. Use a tuple.",
+        "You join the tokens of an n-gram into one string, so `ab` `c` equals `a` `bc`. Use a tuple.",
     ),
     (
         "mp_letters",
         [("        return Counter", '        tokens = "".join(tokens)\n        return Counter')],
         "test_tokens_as_they_are",
-        "You count letters. The units are tokens.",
+        "You count letters. Count tokens.",
     ),
     (
         "mp_quotient",
         [("return matched, total", "return matched / total if total else 0.0")],
         "test_counts",
-        "You return the quotient. Return both numbers, since BLEU adds them up over the corpus first.",
+        "You return the quotient. Return both numbers, because BLEU adds them up over the corpus first.",
     ),
     (
         "mp_swapped",
@@ -559,7 +565,7 @@ BREVITY = of(
         "bp_none",
         [(f"math.exp({EXPONENT})", "1.0")],
         "test_too_short",
-        "You take nothing off candidates that are too short.",
+        "You don't penalize candidates that are too short.",
     ),
     (
         "bp_plain_quotient",
@@ -571,13 +577,13 @@ BREVITY = of(
         "bp_quotient_upside_down",
         [(EXPONENT, "1 - candidate_length / reference_length")],
         "test_too_short",
-        "You divide c by r. In the exponent stands r / c.",
+        "You divide c by r. The exponent contains r / c.",
     ),
     (
         "bp_wrong_sign",
         [(EXPONENT, "reference_length / candidate_length - 1")],
         "test_too_short",
-        "Your exponent has the wrong sign, so that the penalty is above 1. It is 1 - r / c.",
+        "Your exponent has the wrong sign, so the penalty is above 1. It should be 1 - r / c.",
     ),
     (
         "bp_without_the_1",
@@ -607,13 +613,13 @@ BREVITY = of(
         "bp_too_long_punished",
         [("return 1.0", "return math.exp(1 - candidate_length / max(reference_length, 1))")],
         "test_never_above_one",
-        "You also take something off candidates that are too long. Precision sees to them already.",
+        "You also penalize candidates that are too long. The precision already does that.",
     ),
     (
         "bp_wrong_way_round",
         [("candidate_length >= reference_length", "candidate_length <= reference_length")],
         "test_too_short",
-        "You have candidate and reference the wrong way round: short candidates get 1, long ones do not.",
+        "You swapped candidate and reference: short candidates get 1, long ones don't.",
     ),
     (
         "bp_two_empty_ones",
@@ -626,19 +632,19 @@ BREVITY = of(
             )
         ],
         "test_equal_lengths",
-        "For two lengths of 0 you return 0. Nothing is missing, so it is 1.0.",
+        "For two lengths of 0 you return 0. Nothing is missing, so return 1.0.",
     ),
     (
         "bp_division_by_zero",
         [("    if candidate_length == 0:\n        return 0.0\n", "")],
         "test_nothing_written",
-        "You divide by zero where nothing was written. Return 0.0 there.",
+        "You divide by zero if the candidate is empty. Return 0.0 in this case.",
     ),
     (
         "bp_nothing_written_is_fine",
         [("return 0.0", "return 1.0")],
         "test_nothing_written",
-        "You return 1 where nothing was written. It is the worst case: return 0.0.",
+        "You return 1 if the candidate is empty. This is the worst case: return 0.0.",
     ),
 )
 
@@ -653,19 +659,20 @@ BLEU = of(
             ("math.exp(sum(logarithms) / max_n)", "(sum(logarithms) / max_n)"),
         ],
         "test_equals_sacrebleu",
-        "You took the ordinary mean of the precisions. BLEU takes the geometric mean, e to the mean logarithm.",
+        "You took the ordinary mean of the precisions. "
+        "BLEU takes the geometric mean: e to the power of the mean logarithm.",
     ),
     (
         "bleu_product_without_root",
         [("sum(logarithms) / max_n", "sum(logarithms)")],
         "test_equals_sacrebleu",
-        "You multiply the precisions, but don't take the root: divide the sum of the logarithms by `max_n`.",
+        "You multiply the precisions but don't take the root: divide the sum of the logarithms by `max_n`.",
     ),
     (
         "bleu_base_10",
         [("math.log(matched", "math.log10(matched")],
         "test_equals_sacrebleu",
-        "You take logarithms to the base 10, and then a power of e. Use `math.log`.",
+        "You take logarithms to base 10, but then a power of e. Use `math.log`.",
     ),
     (
         "bleu_scale_1",
@@ -677,13 +684,14 @@ BLEU = of(
         "bleu_recall",
         [("modified_precision(candidate, reference, n)", "modified_precision(reference, candidate, n)")],
         "test_equals_sacrebleu",
-        "You hold the references against the candidates, which gives recall. Exchange the two arguments.",
+        "You pass references and candidates in the wrong order, which computes recall. "
+        "Swap the two arguments.",
     ),
     (
         "bleu_only_the_longest",
         [("range(1, max_n + 1)", "[max_n]"), ("sum(logarithms) / max_n", "sum(logarithms)")],
         "test_equals_sacrebleu",
-        "You use the precision of the longest n-grams only. Take those of n = 1 to `max_n`.",
+        "You use only the precision of the longest n-grams. Use those of n = 1 to `max_n`.",
     ),
     (
         "bleu_longest_missing",
@@ -700,7 +708,7 @@ BLEU = of(
             )
         ],
         "test_equals_sacrebleu",
-        "You join all sentences into one, so that n-grams run across their borders. Count sentence by sentence.",
+        "You join all sentences into one, so n-grams cross sentence boundaries. Count sentence by sentence.",
     ),
     (
         "bleu_mean_over_sentences",
@@ -714,7 +722,7 @@ BLEU = of(
             )
         ],
         "test_sums_over_the_corpus",
-        "You took the mean of the sentences' BLEU. Add the counts up over the corpus first.",
+        "You took the mean of the sentences' BLEU. Add up the counts over the corpus first.",
     ),
     (
         "bleu_mean_of_precisions",
@@ -731,31 +739,31 @@ BLEU = of(
             )
         ],
         "test_sums_over_the_corpus",
-        "You return 0 as soon as one sentence has no match. Only the sum over the corpus decides.",
+        "You return 0 as soon as one sentence has no match. Only the sum over the corpus matters.",
     ),
     (
         "bleu_log_of_0",
         [(NO_MATCH, "")],
         "test_no_match_no_score",
-        "There is no logarithm of 0, and no quotient where the total is 0. Return 0.0 if nothing matches.",
+        "There is no logarithm of 0, and no quotient if the total is 0. Return 0.0 if nothing matches.",
     ),
     (
         "bleu_zero_precisions_left_out",
         [("            return 0.0\n", "            continue\n")],
         "test_no_match_no_score",
-        "You leave out precisions that are 0. Then one bad precision costs nothing: BLEU has to be 0.",
+        "You leave out precisions that are 0, so they cost nothing. BLEU has to be 0 then.",
     ),
     (
         "bleu_smoothed",
         [(NO_MATCH, ""), ("matched / total", "(matched + 1) / (total + 1)")],
         "test_no_match_no_score",
-        "You add 1 to the counts, which is a kind of smoothing. This BLEU has none.",
+        "You add 1 to the counts, which is a kind of smoothing. We don't smooth here.",
     ),
     (
         "bleu_tiny_number_for_0",
         [(NO_MATCH, ""), ("matched / total", "max(matched, 0.1) / max(total, 1)")],
         "test_no_match_no_score",
-        "You put a small number in place of 0 matches. BLEU is 0 there.",
+        "You replace 0 matches by a small number. BLEU has to be 0 then.",
     ),
     (
         "bleu_no_brevity_penalty",
@@ -772,19 +780,20 @@ BLEU = of(
             )
         ],
         "test_brevity",
-        "You took the mean of the sentences' brevity penalties. It is computed once, from the lengths of the whole corpus.",
+        "You took the mean of the sentences' brevity penalties. "
+        "Compute it once, from the lengths of the whole corpus.",
     ),
     (
         "bleu_brevity_exchanged",
         [("(candidate_length, reference_length)", "(reference_length, candidate_length)")],
         "test_brevity",
-        "You exchanged the two lengths in the brevity penalty. That of the candidates comes first.",
+        "You swapped the two lengths in the brevity penalty. The length of the candidates comes first.",
     ),
     (
         "bleu_brevity_for_each_n",
         [("100 * penalty *", "100 * penalty**max_n *")],
         "test_brevity",
-        "You take the brevity penalty once for every n. It is taken once.",
+        "You apply the brevity penalty once for every n. Apply it once in total.",
     ),
     (
         "bleu_max_n_ignored",
@@ -802,7 +811,7 @@ BLEU = of(
         "bleu_rest_left_out",
         [("len(candidates) != len(references)", "not isinstance(candidates, list)"), (", strict=True", "")],
         "test_unequal_numbers",
-        "If one list is longer, you leave out its rest. Raise a ValueError.",
+        "If one list is longer, you ignore the rest of it. Raise a ValueError.",
     ),
     (
         "bleu_silent_about_numbers",
@@ -813,7 +822,7 @@ BLEU = of(
             )
         ],
         "test_unequal_numbers",
-        "The message of your ValueError has to name both numbers, so that one sees what is missing.",
+        "The message of your ValueError doesn't name both numbers.",
     ),
 )
 

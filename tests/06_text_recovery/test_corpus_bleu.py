@@ -3,7 +3,7 @@
 from coursekit.checks import assert_close, assert_raises, points
 
 
-@points(6, see="All together")
+@points(6, see="Putting it together")
 def test_equals_sacrebleu(student, assert_bleu, number_of, recorded_corpus, drawn_corpus, sacrebleu_score):
     """BLEU is what sacrebleu gives, from 0 to 100."""
     assert_bleu("BLEU", student.corpus_bleu(*recorded_corpus("corpus")))
@@ -13,7 +13,7 @@ def test_equals_sacrebleu(student, assert_bleu, number_of, recorded_corpus, draw
         assert_close("BLEU, against sacrebleu", found, sacrebleu_score(candidates, references).score)
 
 
-@points(4, see="All together")
+@points(4, see="Putting it together")
 def test_sums_over_the_corpus(student, assert_bleu):
     """Counts are added up over all sentences before they are divided: long sentences weigh more than short ones."""
     long, short = [f"w{i}" for i in range(20)], [f"v{i}" for i in range(5)]
@@ -27,7 +27,7 @@ def test_sums_over_the_corpus(student, assert_bleu):
         assert_bleu(f"BLEU, {what}", student.corpus_bleu(candidates, [long, short]))
 
 
-@points(3, see="All together")
+@points(3, see="Putting it together")
 def test_no_match_no_score(student, assert_bleu):
     """If no n-gram of some length matches, or there is none, BLEU is 0, without an error."""
     meant = ["a", "b", "c", "d", "e", "f"]
@@ -42,7 +42,7 @@ def test_no_match_no_score(student, assert_bleu):
     assert_bleu("BLEU of an empty corpus", student.corpus_bleu([], []))
 
 
-@points(3, see="All together")
+@points(3, see="Putting it together")
 def test_brevity(student, assert_bleu):
     """The brevity penalty is taken once, from the lengths of the whole corpus."""
     full = [[f"w{i}" for i in range(12)], [f"v{i}" for i in range(8)]]
