@@ -13,6 +13,7 @@ from pathlib import Path
 
 from nbformat import NotebookNode, v4
 
+from coursekit.arrays import use_one_thread
 from coursekit.checks.compare import difference
 from coursekit.checks.reference import FILE_NAME, Store
 from coursekit.checks.results import SubmissionResult
@@ -207,15 +208,9 @@ def _grade_here(tasks: list[tuple]) -> Iterator[Graded]:
 
 def _grade_in_processes(workers: int, tasks: list[tuple]) -> Iterator[Graded]:
     # spawned, not forked: torch's threads do not survive a fork
-    with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _use_one_thread) as pool:
+    with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), use_one_thread) as pool:
         jobs = [pool.submit(_grade_variant, *task) for task in tasks]
         yield from (job.result() for job in jobs)
-
-
-def _use_one_thread() -> None:
-    import torch
-
-    torch.set_num_threads(1)
 
 
 @cache

@@ -7,7 +7,7 @@ shape or a dtype may pass; a whole exercise must not be earned.
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from coursekit.checks.results import SubmissionResult
+from coursekit.checks.results import CheckOutcome, SubmissionResult
 from coursekit.checks.variants import Variant
 from coursekit.course import Assignment, exercise_name, find_cell, grade_id, is_test_cell, read_notebook
 from coursekit.student.names import defined_names
@@ -113,4 +113,4 @@ def passed_checks(answer: Degenerate, result: SubmissionResult) -> list[str]:
     """Names and points of the checks of its exercise that the answer passes."""
     exercise = result.exercise(answer.exercise)
     checks = exercise.checks if exercise else []
-    return [f"{check.name} ({check.points:g})" for check in checks if check.outcome == "passed"]
+    return [f"{check.name} ({check.points:g})" for check in checks if check.outcome == CheckOutcome.PASSED]

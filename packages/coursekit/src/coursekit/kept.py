@@ -15,9 +15,9 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
-import torch
 from nbformat import NotebookNode
 
+from coursekit.arrays import has_torch, to_bytes
 from coursekit.checks.reference import Store
 from coursekit.checks.results import (
     GRADED,
@@ -33,7 +33,6 @@ from coursekit.course import Assignment, grade_id
 from coursekit.student.runner import Limits
 
 FOLDER = ".coursekit"
-_BYTES = torch.uint8
 _VERSIONS_OF = ("torch", "numpy", "ipykernel", "pytest")
 
 
@@ -167,7 +166,7 @@ def _recorded(assignment: Assignment, exercise: str) -> str:
 def _recorded_by_exercise(assignment: Assignment, files: tuple) -> dict[str, str]:
     parts: dict[str, list] = {}
     for key, tensor in sorted(Store.load(assignment.checks).tensors.items()):
-        content = hashlib.sha256(tensor.contiguous().flatten().view(_BYTES).numpy().tobytes()).hexdigest()
+        content = hashlib.sha256(to_bytes(tensor)).hexdigest()
         kind = [key, str(tensor.dtype), list(tensor.shape), content]
         parts.setdefault(key.split("::")[0], []).append(kind)
     for mistake in mistakes_of(assignment):
@@ -199,7 +198,11 @@ def versions() -> list[str]:
     own = Path(__file__).parent
     return [
         f"Python {platform.python_version()}",
-        *(f"{name} {importlib.metadata.version(name)}" for name in _VERSIONS_OF),
+        *(
+            f"{name} {importlib.metadata.version(name)}"
+            for name in _VERSIONS_OF
+            if name != "torch" or has_torch()
+        ),
         "coursekit "
         + _digest(sorted([str(path.relative_to(own)), _digest_of_files(path)] for path in own.rglob("*.py"))),
     ]

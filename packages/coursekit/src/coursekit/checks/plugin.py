@@ -12,14 +12,15 @@ from pathlib import Path
 
 import pytest
 
+from coursekit.arrays import Kind, has_torch, using
 from coursekit.checks.bounds import bounded
 from coursekit.checks.diagnosis import diagnose
 from coursekit.checks.draw import Draw
+from coursekit.checks.explain import explain
+from coursekit.checks.fingerprint import fingerprint_of
 from coursekit.checks.reference import Reference, Store
-from coursekit.checks.results import CheckResult, ExerciseResult
+from coursekit.checks.results import CheckOutcome, CheckResult, ExerciseResult
 from coursekit.checks.variants import mistakes_of
-from coursekit.checks.verdict import explain
-from coursekit.checks.wrong import wrong_answer
 from coursekit.course import Assignment, Course, CourseError, exercise_name, read_notebook
 from coursekit.kernels import BUBBLEWRAP, KERNELS, LIMITED
 from coursekit.printing import shortened
@@ -61,7 +62,7 @@ class CheckRun:
                 if name.startswith(f"{exercise.grade_id}::")
             }
             for check in exercise.checks:
-                if check.outcome == "failed":
+                if check.outcome == CheckOutcome.FAILED:
                     name = f"{exercise.grade_id}::{check.name}"
                     check.mistake = diagnose(self.store, name, mine, sentences) or ""
                     check.diagnosis = sentences.get(check.mistake, "")
@@ -109,6 +110,26 @@ def check_run(request: pytest.FixtureRequest) -> CheckRun:
 
 
 @pytest.fixture
+def arrays() -> Kind:
+    """The kind of arrays that `student`, `reference` and `draw` return: "torch" or "numpy".
+
+    By default torch, if it is installed. A course of NumPy arrays that also runs where torch is installed says so
+    in the `conftest.py` beside its checks:
+
+        @pytest.fixture
+        def arrays():
+            return "numpy"
+    """
+    return "torch" if has_torch() else "numpy"
+
+
+@pytest.fixture(autouse=True)
+def _kind_of_arrays(arrays: Kind) -> Iterator[None]:
+    with using(arrays):
+        yield
+
+
+@pytest.fixture
 def student(check_run: CheckRun, request: pytest.FixtureRequest) -> Student:
     """The submission; its functions and classes are called by name."""
     check_run.student.begin_check(exercise_name(request.path.stem))
@@ -144,16 +165,16 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo) -> Itera
     if run is None or not (call.when == "call" or (call.when == "setup" and call.excinfo)):
         return report
     exercise = run.exercises.setdefault(item.path.stem, ExerciseResult(item.path.stem))
-    outcome, message = "passed", ""
+    outcome, message = CheckOutcome.PASSED, ""
     if call.excinfo is not None:
         found = explain(call.excinfo.value, run.student, item.path)
         if found is None:
             run.faults.append(f"{item.nodeid}: {call.excinfo.exconly().splitlines()[0]}")
-            found = ("failed", "")
+            found = (CheckOutcome.FAILED, "")
         outcome, message = found
         message = _shown(message)
     seen = run.references.get(_check_name(item))
-    wrong, numbers = wrong_answer(outcome, message, seen, drawn="draw" in item.fixturenames)
+    fingerprint, numbers = fingerprint_of(outcome, message, seen, drawn="draw" in item.fixturenames)
     exercise.checks.append(
         CheckResult(
             name=item.name,
@@ -163,8 +184,8 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo) -> Itera
             message=message,
             see=marker.kwargs.get("see", ""),
             seconds=round(call.duration, 3),
-            wrong=wrong,
-            wrong_numbers=numbers,
+            fingerprint=fingerprint,
+            fingerprint_numbers=numbers,
         )
     )
     return report
@@ -177,7 +198,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         for exercise in run.exercises.values():
             terminalreporter.line(f"{exercise.grade_id}: {exercise.earned:g} of {exercise.points:g} points")
             for check in exercise.checks:
-                if check.outcome != "passed":
+                if check.outcome != CheckOutcome.PASSED:
                     line = f"  {check.name}: {check.outcome}. {check.message}"
                     terminalreporter.line(f"{line} {check.diagnosis}".rstrip())
 

@@ -1,16 +1,26 @@
-"""What grading a submission gives: plain data that is written into the autograded notebook."""
+"""Results of grading a submission: plain data that is written into the autograded notebook."""
 
 from dataclasses import asdict, dataclass, field
+from enum import StrEnum
 from typing import Any
 
-GRADED = "graded"
-PARTLY_GRADED = "partly graded"
-TIMED_OUT = "timed out"
-KERNEL_DIED = "kernel died"
-UNREADABLE = "unreadable"
-MISSING = "missing"
+from coursekit.student.values import CheckOutcome
 
-STATUSES = {
+
+class Status(StrEnum):
+    """How far the grading of a submission got."""
+
+    GRADED = "graded"
+    PARTLY_GRADED = "partly graded"
+    TIMED_OUT = "timed out"
+    KERNEL_DIED = "kernel died"
+    UNREADABLE = "unreadable"
+    MISSING = "missing"
+
+
+GRADED, PARTLY_GRADED, TIMED_OUT, KERNEL_DIED, UNREADABLE, MISSING = Status
+
+STATUSES: dict[str, str] = {
     GRADED: "Every check gave a verdict.",
     PARTLY_GRADED: "A cell of the notebook did not run, so the checks that need it could not run either.",
     TIMED_OUT: "Some of the code ran out of time and was stopped. The rest was graded.",
@@ -26,33 +36,33 @@ def points_in_words(points: float) -> str:
 
 @dataclass
 class CheckResult:
-    """The outcome of one check.
+    """The result of one check.
 
-    `outcome` is "passed", "failed", "not answered", "blocked" (a cell that it needs did not run), "timed out"
-    or "kernel died". `see` is the heading of the notebook that explains it; if empty, the one above the answer.
-    `wrong` and `wrong_numbers` tell one wrong answer from another (`wrong.py`); they are not for students.
+    `see` is the heading of the notebook that explains it; if empty, the one above the answer. `mistake` is the id of
+    the known mistake that it is attributed to, `diagnosis` the sentence about it. `fingerprint` and
+    `fingerprint_numbers` identify a wrong answer (see `fingerprint.py`); they are not for students.
     """
 
     name: str
     sentence: str
     points: float
-    outcome: str
+    outcome: CheckOutcome
     message: str = ""
     diagnosis: str = ""
     mistake: str = ""
     seconds: float = 0.0
-    wrong: str = ""
-    wrong_numbers: list[float] = field(default_factory=list)
+    fingerprint: str = ""
+    fingerprint_numbers: list[float] = field(default_factory=list)
     see: str = ""
 
     @property
     def earned(self) -> float:
-        return self.points if self.outcome == "passed" else 0.0
+        return self.points if self.outcome == CheckOutcome.PASSED else 0.0
 
 
 @dataclass
 class ExerciseResult:
-    """The checks of one test cell, in the order of the file. `key` is a hash of what they depend on."""
+    """The results of the checks of one test cell, in the order of the file. `key` is a hash of what they depend on."""
 
     grade_id: str
     checks: list[CheckResult] = field(default_factory=list)
@@ -68,15 +78,16 @@ class ExerciseResult:
 
     @property
     def unanswered(self) -> bool:
-        return bool(self.checks) and all(check.outcome == "not answered" for check in self.checks)
+        return bool(self.checks) and all(check.outcome == CheckOutcome.NOT_ANSWERED for check in self.checks)
 
 
 @dataclass
 class SubmissionResult:
-    """One notebook of one submission. `seed` replays the checks that draw their inputs.
+    """The result of one notebook of a submission.
 
-    `key` is a hash of what all of it depends on, `kernel` the kernelspec in which it ran. `suspect` says what a
-    second try may not confirm (see `coursekit.attempt`).
+    `seed` replays the checks that draw their inputs. `key` is a hash of everything that the result depends on,
+    `kernel` the kernelspec in which it ran. `suspect` names what a second try may not confirm (see
+    `coursekit.attempt`).
     """
 
     status: str
@@ -98,7 +109,7 @@ class SubmissionResult:
 
     @property
     def nothing_graded(self) -> bool:
-        """True if there was nothing to grade, or the grader failed: a 0 would say that the answers are wrong."""
+        """True if there was nothing to grade, or the grader failed: a score of 0 would blame the answers."""
         return not self.exercises and self.status != GRADED
 
     def as_dict(self) -> dict[str, Any]:
@@ -106,8 +117,11 @@ class SubmissionResult:
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> "SubmissionResult":
+        def check(entry: dict[str, Any]) -> CheckResult:
+            return CheckResult(**entry | {"outcome": CheckOutcome(entry["outcome"])})
+
         exercises = [
-            ExerciseResult(**entry | {"checks": [CheckResult(**check) for check in entry["checks"]]})
+            ExerciseResult(**entry | {"checks": [check(found) for found in entry["checks"]]})
             for entry in values["exercises"]
         ]
         return cls(**values | {"exercises": exercises})

@@ -13,8 +13,7 @@ from nbformat import NotebookNode
 
 from coursekit.checks.plugin import RUNS, CheckRun
 from coursekit.checks.reference import Observation, Store
-from coursekit.checks.results import SubmissionResult
-from coursekit.checks.verdict import status_of
+from coursekit.checks.results import CheckOutcome, ExerciseResult, Status, SubmissionResult
 from coursekit.course import Assignment, CourseError, grade_id, is_test_cell, nbgrader_metadata
 from coursekit.kernels import SANDBOX
 from coursekit.student.session import CellRun, Limits, Session
@@ -99,6 +98,17 @@ def grade(
         suspect=list(dict.fromkeys(session.suspect)),
     )
     return Graded(result, {name: found.observations for name, found in run.references.items()})
+
+
+def status_of(session: Session, exercises: list[ExerciseResult]) -> Status:
+    """The status of a submission that could be read."""
+    outcomes = {check.outcome for exercise in exercises for check in exercise.checks}
+    if session.crashed:
+        return Status.KERNEL_DIED
+    if session.timed_out or CheckOutcome.TIMED_OUT in outcomes:
+        return Status.TIMED_OUT
+    broken = any(run.state != "ok" for run in session.runs.values())
+    return Status.PARTLY_GRADED if broken and CheckOutcome.BLOCKED in outcomes else Status.GRADED
 
 
 def check_files(assignment: Assignment, notebook: NotebookNode) -> list[Path]:

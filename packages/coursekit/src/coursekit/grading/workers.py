@@ -16,8 +16,7 @@ from multiprocessing import forkserver
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
-import torch
-
+from coursekit.arrays import use_one_thread
 from coursekit.attempt import Outcome
 from coursekit.course import Assignment
 from coursekit.grading.task import Task, carry_out
@@ -56,6 +55,7 @@ class LocalWorkers:
         process of its own, which imports it all again.
         """
         server = launch_server()
+        use_one_thread()  # imports torch, so that the forks share it
         if _has_one_thread():
             gc.freeze()  # a fork shares what it never writes to
             while len(self._workers) <= self.count:
@@ -142,7 +142,7 @@ def prepare() -> None:
     It has one thread, so it can be forked safely; this process may have more.
     """
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    multiprocessing.set_forkserver_preload([__name__])
+    multiprocessing.set_forkserver_preload([__name__, "torch"])  # torch is passed over where it is missing
     forkserver.ensure_running()
 
 
@@ -180,7 +180,7 @@ def _work(
     _end_with_parent()
     for other in inherited:  # or nobody would notice the end of the process at that other end
         other.close()
-    torch.set_num_threads(1)
+    use_one_thread()
     if server is not None:
         use_launched_server(server)
     with contextlib.suppress(EOFError, OSError, KeyboardInterrupt):

@@ -5,8 +5,8 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from coursekit.checks.fingerprint import same_numbers
 from coursekit.checks.results import CheckResult
-from coursekit.checks.wrong import same_numbers
 from coursekit.course import exercise_name
 from coursekit.report.collect import ClassResults
 
@@ -18,7 +18,7 @@ SMALLEST = 2
 class AnswerGroup:
     """Students with the same wrong answer. `checks` are those of the exercise in which it shows.
 
-    `wrong` and `wrong_numbers` tell the answer to the first of them from others; see `CheckResult`.
+    `fingerprint` and `fingerprint_numbers` tell the answer to the first of them from others; see `CheckResult`.
     """
 
     id: str
@@ -26,8 +26,8 @@ class AnswerGroup:
     checks: tuple[str, ...]
     students: tuple[str, ...]
     message: str
-    wrong: str
-    wrong_numbers: tuple[float, ...]
+    fingerprint: str
+    fingerprint_numbers: tuple[float, ...]
     mistake: str = ""
     sentence: str = ""
 
@@ -57,7 +57,11 @@ def answer_groups(results: ClassResults) -> list[AnswerGroup]:
         groups.append(
             AnswerGroup(
                 *(id, exercise, checks, students),
-                *(found[0].result.message, found[0].result.wrong, tuple(found[0].result.wrong_numbers)),
+                *(
+                    found[0].result.message,
+                    found[0].result.fingerprint,
+                    tuple(found[0].result.fingerprint_numbers),
+                ),
                 *(named.mistake, named.diagnosis),
             )
         )
@@ -75,7 +79,11 @@ class _Alike:
     @property
     def digest(self) -> str:
         """Three digits of each number, since the last ones may change when the class is graded again."""
-        parts = [self.check, self.result.wrong, *(f"{number:.3g}" for number in self.result.wrong_numbers)]
+        parts = [
+            self.check,
+            self.result.fingerprint,
+            *(f"{number:.3g}" for number in self.result.fingerprint_numbers),
+        ]
         return hashlib.sha256("\x00".join(parts).encode()).hexdigest()[:4]
 
 
@@ -84,11 +92,11 @@ def _alike(check: str, results: ClassResults) -> Iterable[_Alike]:
     by_kind: dict[tuple[str, str], list[_Alike]] = {}
     for member in results.members:
         result = member.outcomes.get(check)
-        if result is None or not result.wrong:
+        if result is None or not result.fingerprint:
             continue
-        candidates = by_kind.setdefault((result.wrong, result.mistake), [])
-        numbers = result.wrong_numbers
-        same = next((c for c in candidates if same_numbers(c.result.wrong_numbers, numbers)), None)
+        candidates = by_kind.setdefault((result.fingerprint, result.mistake), [])
+        numbers = result.fingerprint_numbers
+        same = next((c for c in candidates if same_numbers(c.result.fingerprint_numbers, numbers)), None)
         if same:
             same.students.append(member.student)
         else:

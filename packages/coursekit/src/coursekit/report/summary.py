@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from coursekit.checks.wrong import NO_OUTPUT
+from coursekit.checks.fingerprint import NO_OUTPUT
 from coursekit.course import Assignment, CourseError, exercise_name
 from coursekit.grading.folders import RunningCourse
 from coursekit.report.code import answer_code, excerpt
@@ -114,7 +114,7 @@ def _entry(
     fit = (
         bool(source)
         and not group.mistake
-        and not group.wrong.startswith(NO_OUTPUT)
+        and not group.fingerprint.startswith(NO_OUTPUT)
         and len(source) <= _LONGEST_STUB
     )
     return GroupEntry(

@@ -13,7 +13,7 @@ from jupyter_client.asynchronous import AsyncKernelClient
 from jupyter_client.manager import AsyncKernelManager
 from jupyter_core.utils import ensure_async, run_sync
 
-from coursekit import agent, guard, messages
+from coursekit import agent, arrays, guard, messages
 from coursekit.course import CourseError
 from coursekit.student.stopwatch import Stopwatch
 
@@ -161,7 +161,7 @@ class Channel:
                 return
 
 
-_PARTS = (messages, guard, agent)
+_PARTS = (arrays, messages, guard, agent)
 _BOOTSTRAP = f"""
 def _():
     import sys, types
