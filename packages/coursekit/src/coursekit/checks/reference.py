@@ -60,7 +60,7 @@ class Store:
         if key not in self.tensors:
             name = self.path.parent.name
             raise CourseError(
-                f"{self.path} holds no {key}: run `coursekit record {name}` after changing a check"
+                f"{self.path} has no {key}: run `coursekit record {name}` after changing a check"
             )
         return to_kind(self.tensors[key], current_kind())
 
