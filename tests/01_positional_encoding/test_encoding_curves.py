@@ -29,7 +29,7 @@ def test_curves_of_the_dimensions(student, reference):
     """Each row is the column of the encoder's table that was asked for."""
     (pe,) = reference.inputs("pe", pe=(1, 20, 20))
     encoder = student.define(ENCODER).Encoder(pe)
-    reference.assert_close("curves", student.encoding_curves(encoder, [1, 2, 7, 16]))
+    reference.assert_close(student.encoding_curves(encoder, [1, 2, 7, 16]), name="curves")
 
 
 @points(2)
@@ -38,7 +38,7 @@ def test_one_row_per_dimension(student, draw):
     length, width = draw.sizes(2, low=33, high=60)
     encoder = student.define(ENCODER).Encoder(draw.normal(1, length, width))
     for dims in ([3], [5, 2, 9], [1, 2, 3, 4, 5]):
-        assert_shape("the result", student.encoding_curves(encoder, dims), (len(dims), length))
+        assert_shape(student.encoding_curves(encoder, dims), (len(dims), length), context="the result")
 
 
 @points(2)
@@ -48,9 +48,9 @@ def test_dimensions_count_from_one(student, draw):
     pe = draw.normal(1, length, width)
     encoder = student.define(ENCODER).Encoder(pe)
     first = student.encoding_curves(encoder, [1]).flatten()
-    assert_close("the curve of dimension 1", first, pe[0, :, 0])
+    assert_close(first, pe[0, :, 0], context="the curve of dimension 1")
     last = student.encoding_curves(encoder, [width]).flatten()
-    assert_close("the curve of dimension d_model", last, pe[0, :, -1])
+    assert_close(last, pe[0, :, -1], context="the curve of dimension d_model")
 
 
 @points(1)
@@ -63,8 +63,8 @@ def test_rows_keep_the_order(student, draw):
     one_by_one = [student.encoding_curves(encoder, [dim])[0] for dim in dims]
     assert len(together) == len(dims), "There must be as many rows as dimensions were asked for."
     for number, (row, single) in enumerate(zip(together, one_by_one, strict=True)):
-        assert_close(f"row {number}, held against the curve of this dimension alone", row, single)
-    assert_varies("curves", together)
+        assert_close(row, single, context=f"row {number}, held against the curve of this dimension alone")
+    assert_varies(together, name="curves")
 
 
 @points(1)

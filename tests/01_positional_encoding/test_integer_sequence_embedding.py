@@ -41,14 +41,14 @@ def test_sum_of_token_and_position(student, reference, draw):
     embed = student.IntegerSequenceEmbedding(11, 6, 9)
     for table in reference.inputs("tables", token=(11, 6), position=(9, 6)):
         set_table(embed, table)
-    reference.assert_close("output", embed(reference.integers("ids", 1, 9, (2, 7))))
+    reference.assert_close(embed(reference.integers("ids", 1, 9, (2, 7))), name="output")
 
     vocab_size, embed_dim, seq_length, batch = draw.sizes(4, low=3, high=12)
     embed = student.IntegerSequenceEmbedding(vocab_size, embed_dim, seq_length)
     ids = draw.integers(0, vocab_size, (batch, seq_length - 1))
     tokens = read_table(embed, vocab_size, embed_dim, "tokens")
     positions = read_table(embed, seq_length, embed_dim, "positions")
-    assert_close("output", embed(ids), tokens[ids] + positions[: seq_length - 1])
+    assert_close(embed(ids), tokens[ids] + positions[: seq_length - 1], name="output")
 
 
 @points(4, see="Learned positions")
@@ -76,9 +76,11 @@ def test_a_vector_depends_on_id_and_place_only(student, draw):
     ids = draw.integers(1, seq_length, (batch, length))
     together = embed(ids)
     short = length // 2 + 1
-    assert_close(f"the output for the first {short} tokens", embed(ids[:, :short]), together[:, :short])
-    assert_close("the output for the last sequence alone", embed(ids[-1:]), together[-1:])
-    assert_varies("output", together)
+    assert_close(
+        embed(ids[:, :short]), together[:, :short], context=f"the output for the first {short} tokens"
+    )
+    assert_close(embed(ids[-1:]), together[-1:], context="the output for the last sequence alone")
+    assert_varies(together, name="output")
 
 
 @points(3)

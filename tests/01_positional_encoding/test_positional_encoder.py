@@ -33,13 +33,13 @@ def tolerance(length: int) -> torch.Tensor:
 def test_table_of_sines_and_cosines(student, reference, draw):
     """For zeros, the output is the table of the formula: sine and cosine of the same angle, alternating."""
     encoder = student.PositionalEncoder(12, max_seq_len=12)
-    reference.assert_close("table", encoder(torch.zeros(1, 9, 12)))
+    reference.assert_close(encoder(torch.zeros(1, 9, 12)), name="table")
 
     half, length = draw.sizes(2, low=4, high=30)
     encoder = student.PositionalEncoder(2 * half, max_seq_len=length + 1)
     output = encoder(torch.zeros(1, length, 2 * half))
     expected = sinusoids(length, 2 * half).float().unsqueeze(0)
-    assert_close("the table", output, expected, atol=tolerance(length))
+    assert_close(output, expected, context="the table", atol=tolerance(length))
 
 
 @points(5, see="What the encoder returns")
@@ -47,7 +47,7 @@ def test_input_is_scaled(student, reference):
     """The input is multiplied by √d_model before the table is added."""
     (x,) = reference.inputs("x", x=(1, 5, 12))
     encoder = student.PositionalEncoder(12, max_seq_len=10)
-    reference.assert_close("scaled", encoder(x) - encoder(torch.zeros(1, 5, 12)))
+    reference.assert_close(encoder(x) - encoder(torch.zeros(1, 5, 12)), name="scaled")
 
 
 @points(4)
@@ -59,16 +59,22 @@ def test_table_does_not_depend_on_the_input(student, draw):
     encoder = student.PositionalEncoder(d_model, max_seq_len=length + 3)
     together = encoder(x)
     alone = torch.cat([encoder(x[i : i + 1]) for i in range(batch)])
-    assert_close("the output for a batch, held against that for its sequences one by one", together, alone)
-    assert_varies("output for a batch", together)
+    assert_close(
+        together,
+        alone,
+        context="the output for a batch, held against that for its sequences one by one",
+    )
+    assert_varies(together, name="output", context="for a batch")
 
     short, long = draw.sizes(2, low=85, high=120)
     short, long = min(short, long), max(short, long)
     zeros = torch.zeros(1, short - 1, d_model)
     first = student.PositionalEncoder(d_model, max_seq_len=short)(zeros)
     second = student.PositionalEncoder(d_model, max_seq_len=long)(zeros)
-    assert_close("the table, held against that of an encoder with a larger max_seq_len", first, second)
-    assert_varies("table", first)
+    assert_close(
+        first, second, context="the table, held against that of an encoder with a larger max_seq_len"
+    )
+    assert_varies(first, name="table")
 
 
 @points(3, see="Why the table is a buffer")

@@ -15,17 +15,17 @@ def codes(positions: torch.Tensor, d_model: int) -> torch.Tensor:
 
 
 def assert_moves(matrix: torch.Tensor, offset: int, d_model: int) -> None:
-    assert_shape("the matrix", matrix, (d_model, d_model))
+    assert_shape(matrix, (d_model, d_model), context="the matrix")
     moved = codes(POSITIONS, d_model) @ matrix.double().T
     # A float32 recipe for the speeds is off by a share of the angle, which grows with the offset.
     tolerance = 1e-5 + 1e-6 * abs(offset)
-    assert_close("M @ pe[t]", moved, codes(POSITIONS + offset, d_model), atol=tolerance)
+    assert_close(moved, codes(POSITIONS + offset, d_model), name="M @ pe[t]", atol=tolerance)
 
 
 @points(8, see="One step ahead is a rotation")
 def test_moves_every_code_ahead(student, reference, draw):
     """M @ pe[t] equals pe[t + offset] for every position t."""
-    reference.assert_close("matrix", student.shift_matrix(3, 8))
+    reference.assert_close(student.shift_matrix(3, 8), name="matrix")
 
     half, offset = draw.sizes(2, low=2, high=12)
     assert_moves(student.shift_matrix(offset, 2 * half), offset, 2 * half)
@@ -35,16 +35,16 @@ def test_moves_every_code_ahead(student, reference, draw):
 def test_negative_offset_moves_back(student, reference, draw):
     """A negative offset moves back: it undoes the same step ahead."""
     product = student.shift_matrix(-3, 8).double() @ student.shift_matrix(3, 8).double()
-    reference.assert_close("M(-3) @ M(3)", product)
+    reference.assert_close(product, name="M(-3) @ M(3)")
 
     half, offset = draw.sizes(2, low=2, high=12)
     d_model = 2 * half
     ahead, back = student.shift_matrix(offset, d_model), student.shift_matrix(-offset, d_model)
-    assert_shape("the matrix", back, (d_model, d_model))
+    assert_shape(back, (d_model, d_model), context="the matrix")
     assert not torch.allclose(back, torch.eye(d_model).to(back), atol=1e-3), (
         "A negative offset gives a matrix that moves nothing."
     )
-    assert_close("M(-offset) @ M(offset)", back.double() @ ahead.double(), torch.eye(d_model).double())
+    assert_close(back.double() @ ahead.double(), torch.eye(d_model).double(), name="M(-offset) @ M(offset)")
 
 
 @points(4, see="One step ahead is a rotation")
@@ -53,16 +53,20 @@ def test_pairs_turn_by_themselves(student, draw):
     half, offset = draw.sizes(2, low=3, high=9)
     d_model = 2 * half
     matrix = student.shift_matrix(offset, d_model)
-    assert_shape("the matrix", matrix, (d_model, d_model))
+    assert_shape(matrix, (d_model, d_model), context="the matrix")
     pair = torch.arange(d_model) // 2
     outside = matrix[pair.unsqueeze(1) != pair]
-    assert_close("what stands outside the 2 × 2 blocks", outside.double(), torch.zeros(len(outside)).double())
+    assert_close(
+        outside.double(),
+        torch.zeros(len(outside)).double(),
+        context="what stands outside the 2 × 2 blocks",
+    )
     for i in range(half):
         block = matrix[2 * i : 2 * i + 2, 2 * i : 2 * i + 2].double()
         assert_close(
-            f"block {i} times its transpose, which is the identity for a rotation",
             block @ block.T,
             torch.eye(2).double(),
+            context=f"block {i} times its transpose, which is the identity for a rotation",
         )
 
 
@@ -71,7 +75,7 @@ def test_zero_offset_is_the_identity(student, draw):
     """An offset of 0 changes nothing."""
     (half,) = draw.sizes(1, low=2, high=9)
     matrix = student.shift_matrix(0, 2 * half)
-    assert_close("the matrix for offset 0", matrix.double(), torch.eye(2 * half).double())
+    assert_close(matrix.double(), torch.eye(2 * half).double(), context="the matrix for offset 0")
 
 
 @points(3, see="One step ahead is a rotation")
@@ -81,8 +85,8 @@ def test_steps_add_up(student, draw):
     one = student.shift_matrix(first, 2 * half).double()
     two = student.shift_matrix(second, 2 * half).double()
     both = student.shift_matrix(first + second, 2 * half).double()
-    assert_close("M(a) @ M(b), held against M(a + b)", one @ two, both, atol=3e-5)
-    assert_varies("M(a + b)", both)
+    assert_close(one @ two, both, name="M(a) @ M(b)", context=", held against M(a + b)", atol=3e-5)
+    assert_varies(both, name="M(a + b)")
 
 
 @points(2)
@@ -90,5 +94,5 @@ def test_any_even_width(student):
     """The result is a float tensor of shape (d_model, d_model), from width 2 to a large one."""
     for d_model in (2, 6, 128):
         matrix = student.shift_matrix(1, d_model)
-        assert_shape("the matrix", matrix, (d_model, d_model))
+        assert_shape(matrix, (d_model, d_model), context="the matrix")
         assert matrix.is_floating_point(), f"The matrix must hold floats, not {matrix.dtype}."

@@ -10,12 +10,12 @@ def test_output_equals_the_formula(student, reference, draw, oracle):
     """The output equals softmax(q kᵀ / √d_k) v."""
     q, k, v = reference.inputs("square", q=(3, 4, 6), k=(3, 4, 6), v=(3, 4, 6))
     output, _ = student.attention(q, k, v)
-    reference.assert_close("output", output)
+    reference.assert_close(output, name="output")
 
     batch, length, width = draw.sizes(3)
     q, k, v = (draw.normal(batch, length, width) for _ in range(3))
     output, _ = student.attention(q, k, v)
-    assert_close("output", output, oracle(q, k, v))
+    assert_close(output, oracle(q, k, v), name="output")
 
 
 @points(5, see="Attention as a function")
@@ -23,7 +23,7 @@ def test_weights_equal_the_formula(student, reference):
     """The weights equal softmax(q kᵀ / √d_k): they are returned second, and every row sums to 1."""
     q, k, v = reference.inputs("square", q=(3, 4, 6), k=(3, 4, 6), v=(3, 4, 6))
     _, weights = student.attention(q, k, v)
-    reference.assert_close("weights", weights)
+    reference.assert_close(weights, name="weights")
 
 
 @points(5, see="Attention as a function")
@@ -31,11 +31,13 @@ def test_unequal_lengths_and_widths(student, reference, assert_queries_matter):
     """L_query and L_key may differ, and so may d_k and d_v: a wider v only adds columns to the output."""
     q, k, v = reference.inputs("unequal", q=(3, 2, 5), k=(3, 4, 5), v=(3, 4, 7))
     output, weights = student.attention(q, k, v)
-    assert_shape("output", output, (3, 2, 7))
-    assert_shape("weights", weights, (3, 2, 4))
+    assert_shape(output, (3, 2, 7), name="output")
+    assert_shape(weights, (3, 2, 4), name="weights")
     assert_queries_matter(output)
     narrow, _ = student.attention(q, k, v[..., :5])
-    reference.assert_close("output, less that for the first 5 columns of v", output[..., :5] - narrow)
+    reference.assert_close(
+        output[..., :5] - narrow, name="output", context=", less that for the first 5 columns of v"
+    )
 
 
 @points(4)
@@ -43,19 +45,22 @@ def test_leading_axes(student, reference, draw, assert_queries_matter):
     """Any number of leading axes works, and gives what each part gives alone: (L, d), (batch, heads, L, d)."""
     q, k, v = reference.inputs("heads", q=(3, 2, 4, 5), k=(3, 2, 6, 5), v=(3, 2, 6, 7))
     output, _ = student.attention(q, k, v)
-    assert_shape("output", output, (3, 2, 4, 7))
+    assert_shape(output, (3, 2, 4, 7), name="output")
     assert_queries_matter(output)
     for head in range(2):
         alone, _ = student.attention(q[:, head], k[:, head], v[:, head])
-        reference.assert_close(f"output with heads, less that of head {head} alone", output[:, head] - alone)
+        reference.assert_close(
+            output[:, head] - alone, name="output", context=f"with heads, less that of head {head} alone"
+        )
 
     q, k, v = draw.normal(1, 3, 5), draw.normal(1, 4, 5), draw.normal(1, 4, 7)
     output, _ = student.attention(q, k, v)
-    assert_close("output for (L, d)", student.attention(q[0], k[0], v[0])[0], output[0])
+    assert_close(student.attention(q[0], k[0], v[0])[0], output[0], name="output", context="for (L, d)")
     assert_close(
-        "output with 5 axes",
         student.attention(q[None, None], k[None, None], v[None, None])[0],
         output[None, None],
+        name="output",
+        context="with 5 axes",
     )
 
 
@@ -64,7 +69,7 @@ def test_large_scores(student, reference):
     """Scores of many hundreds give the right output, not NaN: e to such a power is infinite."""
     q, k, v = reference.inputs("large", q=(3, 2, 5), k=(3, 4, 5), v=(3, 4, 7))
     output, _ = student.attention(40 * q, 40 * k, v)
-    reference.assert_close("output", output, atol=5e-3)
+    reference.assert_close(output, name="output", atol=5e-3)
 
 
 @points(3)
@@ -81,8 +86,10 @@ def test_float64(student, draw):
     assert output.dtype == weights.dtype == torch.float64, (
         f"The inputs are float64, but the output is {output.dtype} and the weights are {weights.dtype}."
     )
-    assert_close("output, against your weights times v,", output, weights @ v, atol=1e-10, rtol=1e-10)
-    assert_varies("output", output)
+    assert_close(
+        output, weights @ v, name="output", context=", against your weights times v,", atol=1e-10, rtol=1e-10
+    )
+    assert_varies(output, name="output")
 
 
 @points(1)

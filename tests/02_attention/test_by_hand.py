@@ -13,27 +13,27 @@ def given_x():
 def test_scores(student, reference):
     """`scores` is q kᵀ / √d_k: one score per query and key, divided by the root of the width."""
     scores = student.get("scores")
-    assert_shape("scores", scores, (1, 1, 4, 4))
-    reference.assert_close("scores", scores)
+    assert_shape(scores, (1, 1, 4, 4), name="scores")
+    reference.assert_close(scores, name="scores")
 
 
 @points(2, see="By hand")
 def test_weights_follow_from_scores(student):
     """`weights` is the softmax of your `scores` along each row, over the keys."""
     scores, weights = student.get("scores"), student.get("weights")
-    assert_close("weights", weights, torch.softmax(scores, dim=-1))
+    assert_close(weights, torch.softmax(scores, dim=-1), name="weights")
 
 
 @points(2)
 def test_result_follows_from_weights(student):
     """`result` is your `weights` times v."""
     weights, result = student.get("weights"), student.get("result")
-    assert_close("result", result, weights @ given_x())
-    assert_varies("result", result)
+    assert_close(result, weights @ given_x(), name="result")
+    assert_varies(result, name="result")
 
 
 @points(3)
 def test_weights_and_result(student, reference):
     """All steps together give the right `weights` and the right `result`."""
-    reference.assert_close("weights", student.get("weights"))
-    reference.assert_close("result", student.get("result"))
+    reference.assert_close(student.get("weights"), name="weights")
+    reference.assert_close(student.get("result"), name="result")

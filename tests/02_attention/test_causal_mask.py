@@ -9,22 +9,22 @@ from coursekit.checks import assert_varies, points
 def test_hides_the_future(student, reference):
     """The mask is False where the key stands after the query: above the diagonal."""
     mask = student.make_causal_mask(6).squeeze()
-    reference.assert_close("mask above the diagonal", mask.triu(1))
-    assert_varies("mask", mask)
+    reference.assert_close(mask.triu(1), name="mask", context="above the diagonal")
+    assert_varies(mask, name="mask")
 
 
 @points(2, see="The future")
 def test_shows_the_past(student, reference):
     """The mask is True where the key stands before the query: below the diagonal."""
     mask = student.make_causal_mask(6).squeeze()
-    reference.assert_close("mask below the diagonal", mask.tril(-1))
-    assert_varies("mask", mask)
+    reference.assert_close(mask.tril(-1), name="mask", context="below the diagonal")
+    assert_varies(mask, name="mask")
 
 
 @points(2, see="The future")
 def test_sees_itself(student, reference):
     """The mask is True on the diagonal: a position may attend to itself."""
-    reference.assert_close("diagonal of the mask", student.make_causal_mask(6).squeeze().diagonal())
+    reference.assert_close(student.make_causal_mask(6).squeeze().diagonal(), context="diagonal of the mask")
 
 
 @points(2)

@@ -11,13 +11,13 @@ def test_output_equals_the_formula(student, reference, draw, oracle):
     q, k, v = reference.inputs("square", q=(3, 4, 6), k=(3, 4, 6), v=(3, 4, 6))
     mask = reference.integers("mask", 0, 2, (3, 4, 4)).bool() | torch.eye(4, dtype=torch.bool)
     output, _ = student.masked_attention(q, k, v, mask)
-    reference.assert_close("output", output)
+    reference.assert_close(output, name="output")
 
     batch, l_query, l_key, d_k, d_v = draw.sizes(5)
     q, k, v = draw.normal(batch, l_query, d_k), draw.normal(batch, l_key, d_k), draw.normal(batch, l_key, d_v)
     mask = with_a_key(draw.bools(batch, l_query, l_key))
     output, _ = student.masked_attention(q, k, v, mask)
-    assert_close("output with unequal lengths", output, oracle(q, k, v, mask))
+    assert_close(output, oracle(q, k, v, mask), name="output", context="with unequal lengths")
 
 
 @points(3, see="Masked attention")
@@ -26,7 +26,7 @@ def test_weights_equal_the_formula(student, reference):
     q, k, v = reference.inputs("square", q=(3, 4, 6), k=(3, 4, 6), v=(3, 4, 6))
     mask = reference.integers("mask", 0, 2, (3, 4, 4)).bool() | torch.eye(4, dtype=torch.bool)
     _, weights = student.masked_attention(q, k, v, mask)
-    reference.assert_close("weights", weights)
+    reference.assert_close(weights, name="weights")
 
 
 @points(2)
@@ -34,7 +34,7 @@ def test_without_a_mask(student, reference):
     """Without a mask, it is plain attention, also at unequal lengths and widths."""
     q, k, v = reference.inputs("unequal", q=(3, 2, 5), k=(3, 4, 5), v=(3, 4, 7))
     output, _ = student.masked_attention(q, k, v)
-    reference.assert_close("output", output)
+    reference.assert_close(output, name="output")
 
 
 @points(4, see="The masks in pictures")
@@ -45,10 +45,12 @@ def test_causal_mask(student, reference, assert_queries_matter):
     both = causal & padding_of_lengths([5, 3, 2])
     for name, mask in [("a causal mask", causal), ("padding & causal", both)]:
         output, _ = student.masked_attention(q, k, v, mask)
-        assert_shape("output", output, (3, 5, 4))
+        assert_shape(output, (3, 5, 4), name="output")
         assert_queries_matter(output)
         alone = visible_keys_alone(student, q, k, v, mask.expand(3, 5, 5))
-        reference.assert_close(f"output with {name}, less that of the visible keys alone", output - alone)
+        reference.assert_close(
+            output - alone, name="output", context=f"with {name}, less that of the visible keys alone"
+        )
 
 
 @points(3)
@@ -57,22 +59,24 @@ def test_mask_broadcasts(student, reference, assert_queries_matter):
     q, k, v = reference.inputs("padded", q=(3, 5, 6), k=(3, 5, 6), v=(3, 5, 4))
     mask = padding_of_lengths([5, 3, 2])
     output, _ = student.masked_attention(q, k, v, mask)
-    assert_shape("output", output, (3, 5, 4))
+    assert_shape(output, (3, 5, 4), name="output")
     assert_queries_matter(output)
     alone = visible_keys_alone(student, q, k, v, mask.expand(3, 5, 5))
     reference.assert_close(
-        "output with (batch, 1, L_key), less that of the visible keys alone", output - alone
+        output - alone, name="output", context="with (batch, 1, L_key), less that of the visible keys alone"
     )
 
     q, k, v = reference.inputs("heads", q=(3, 2, 4, 6), k=(3, 2, 5, 6), v=(3, 2, 5, 7))
     for shape in [(1, 1, 4, 5), (4, 5), (3, 1, 1, 5), (3, 2, 4, 5)]:
         mask = with_a_key(reference.integers(f"mask {shape}", 0, 2, shape).bool())
         output, _ = student.masked_attention(q, k, v, mask)
-        assert_shape("output", output, (3, 2, 4, 7))
+        assert_shape(output, (3, 2, 4, 7), name="output")
         parts = [t.flatten(0, 1) for t in (q, k, v, mask.expand(3, 2, 4, 5))]  # (batch · heads, L, d)
         alone = student.masked_attention(*parts)[0].unflatten(0, (3, 2))
         reference.assert_close(
-            f"output with heads and a mask {shape}, less that of each head alone", output - alone
+            output - alone,
+            name="output",
+            context=f"with heads and a mask {shape}, less that of each head alone",
         )
 
 
@@ -85,7 +89,9 @@ def test_scores_of_any_size(student, reference):
         q = 20 + 0.1 * noise_q
         k = 12 * noise_k + torch.where(mask, size / 40, 100.0)[:, None]
         output, _ = student.masked_attention(q, k, v, mask[None, None])
-        reference.assert_close(f"output with visible scores of about {size}", output, atol=1e-3)
+        reference.assert_close(
+            output, name="output", context=f"with visible scores of about {size}", atol=1e-3
+        )
 
 
 @points(3, see="Masked attention")
@@ -97,15 +103,15 @@ def test_query_with_no_key(student, reference, assert_queries_matter):
     assert_queries_matter(before)
     mask[0, 1] = False
     after = torch.cat(student.masked_attention(q, k, v, mask), dim=-1)
-    reference.assert_close("output and weights of a query with no key", after[0, 1])
+    reference.assert_close(after[0, 1], name="output", context="and weights of a query with no key")
     after[0, 1] = before[0, 1]
-    assert_close("output and weights of the other queries", after, before)
-    assert_varies("output of the other queries", after[..., :7])
+    assert_close(after, before, name="output", context="and weights of the other queries")
+    assert_varies(after[..., :7], name="output", context="of the other queries")
 
     mask = torch.tensor([True, False, True])[:, None, None].repeat(1, 1, 4)  # (batch, 1, L_key)
     output, weights = student.masked_attention(q, k, v, mask)
     reference.assert_close(
-        "output and weights of an empty sequence", torch.cat([output[1], weights[1]], dim=-1)
+        torch.cat([output[1], weights[1]], dim=-1), name="output", context="and weights of an empty sequence"
     )
 
 
@@ -130,8 +136,10 @@ def test_inputs_unchanged_and_dtype_kept(student, draw):
     assert output.dtype == weights.dtype == torch.float64, (
         f"The inputs are float64, but the output is {output.dtype} and the weights are {weights.dtype}."
     )
-    assert_close("output, against your weights times v,", output, weights @ v, atol=1e-10, rtol=1e-10)
-    assert_varies("output", output)
+    assert_close(
+        output, weights @ v, name="output", context=", against your weights times v,", atol=1e-10, rtol=1e-10
+    )
+    assert_varies(output, name="output")
 
 
 def with_a_key(mask):

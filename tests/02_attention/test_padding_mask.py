@@ -10,14 +10,14 @@ def test_hides_the_pads(student, reference):
     """The mask is False at every pad, wherever it stands, and True at every other token."""
     ids = reference.integers("ids", 0, 3, (3, 7))  # about a third are pads, in all places
     mask = student.make_padding_mask(ids)
-    reference.assert_close("mask", mask.flatten())
+    reference.assert_close(mask.flatten(), name="mask")
 
 
 @points(2)
 def test_shape(student, reference):
     """The shape is (batch, 1, length): keys are the last axis, and the 1 is the axis of the queries."""
     mask = student.make_padding_mask(reference.integers("ids", 0, 3, (3, 7)))
-    reference.assert_close("mask", torch.ones_like(mask, dtype=torch.bool))  # only the shape counts here
+    reference.assert_close(torch.ones_like(mask, dtype=torch.bool), name="mask")  # only the shape counts here
 
 
 @points(2)
@@ -29,9 +29,11 @@ def test_other_pad_id(student, reference):
         swapped = torch.where(ids == pad_idx, 0, torch.where(ids == 0, pad_idx, ids))
         same = student.make_padding_mask(swapped, 0).flatten()
         reference.assert_close(
-            f"mask for pad_idx={pad_idx}, less that with 0 and {pad_idx} swapped", mask.ne(same)
+            mask.ne(same),
+            name="mask",
+            context=f"for pad_idx={pad_idx}, less that with 0 and {pad_idx} swapped",
         )
-        assert_varies(f"mask for pad_idx={pad_idx}", mask)
+        assert_varies(mask, name="mask", context=f"for pad_idx={pad_idx}")
 
 
 @points(1)

@@ -10,17 +10,22 @@ from coursekit.checks import assert_close, assert_varies, points
 @points(2, see="Why divide by the root?")
 def test_without_the_scale(student, reference, draw):
     """Without the scale, the scores spread by √d_k."""
-    reference.assert_close("spread at width 64", student.score_std(64, False), rtol=0.1)
+    reference.assert_close(student.score_std(64, False), context="spread at width 64", rtol=0.1)
     for d_k in draw.integers(10, 50, (2,)).tolist():
-        assert_close(f"spread at width {d_k}", student.score_std(d_k, scaled=False), math.sqrt(d_k), rtol=0.1)
+        assert_close(
+            student.score_std(d_k, scaled=False),
+            math.sqrt(d_k),
+            context=f"spread at width {d_k}",
+            rtol=0.1,
+        )
 
 
 @points(1, see="Why divide by the root?")
 def test_with_the_scale(student, reference, draw):
     """With the scale, the scores spread by about 1 at every width."""
-    reference.assert_close("spread at width 64", student.score_std(64, True), rtol=0.1)
+    reference.assert_close(student.score_std(64, True), context="spread at width 64", rtol=0.1)
     for d_k in draw.integers(10, 50, (2,)).tolist():
-        assert_close(f"spread at width {d_k}", student.score_std(d_k, scaled=True), 1.0, rtol=0.1)
+        assert_close(student.score_std(d_k, scaled=True), 1.0, context=f"spread at width {d_k}", rtol=0.1)
 
 
 @points(1)
@@ -33,7 +38,7 @@ def test_is_measured(student):
             raise AssertionError(
                 "Your number is exactly √d_k. Measure it on random vectors, don't compute the formula."
             )
-    assert_varies("score_std at widths 4, 9 and 25", torch.tensor(found))
+    assert_varies(torch.tensor(found), name="score_std", context="at widths 4, 9 and 25")
 
 
 @points(1)

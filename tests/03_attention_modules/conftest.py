@@ -117,7 +117,7 @@ def assert_float64():
     def check(output):
         if output.dtype != torch.float64:
             fail(f"For float64 inputs, the output is {output.dtype}.")
-        assert_varies("output", output)
+        assert_varies(output, name="output")
         if torch.equal(output, output.float().double()):
             fail("The output is float64, but it was computed in float32.")
 

@@ -26,7 +26,7 @@ def test_weights_of_the_heads(reference, pair):
     """The heads' weights stand one above the other in w_q, w_k and w_v, head 0 at the top."""
     state = pair()[1].state()
     for name in ["w_q", "w_k", "w_v"]:
-        reference.assert_close(f"{name}.weight", state[f"{name}.weight"])
+        reference.assert_close(state[f"{name}.weight"], name=f"{name}.weight")
 
 
 @points(2)
@@ -34,7 +34,7 @@ def test_biases_of_the_heads(reference, pair):
     """The heads' biases stand one after the other in those of w_q, w_k and w_v."""
     state = pair()[1].state()
     for name in ["w_q", "w_k", "w_v"]:
-        reference.assert_close(f"{name}.bias", state[f"{name}.bias"])
+        reference.assert_close(state[f"{name}.bias"], name=f"{name}.bias")
 
 
 @points(2)
@@ -42,7 +42,7 @@ def test_final_layer(reference, pair):
     """Weight and bias of `linear` are copied to w_o."""
     state = pair()[1].state()
     for name in ["w_o.weight", "w_o.bias"]:
-        reference.assert_close(name, state[name])
+        reference.assert_close(state[name], name=name)
 
 
 @points(1)

@@ -23,7 +23,7 @@ def with_known_weights(student, reference, layers_of):
 def test_output_equals_the_formula(reference, with_known_weights):
     """The output, returned alone, is attention: queries from x by layer q, keys and values from y by k and v."""
     x, y = reference.inputs("x and y", x=(3, 4, 6), y=(3, 4, 6))
-    reference.assert_close("output", with_known_weights()(x, y))
+    reference.assert_close(with_known_weights()(x, y), name="output")
 
 
 @points(3, see="Cross-attention: one sequence looks at another")
@@ -33,16 +33,19 @@ def test_unequal_lengths(reference, with_known_weights, assert_queries_matter):
     for l_x, l_y in [(5, 3), (3, 5)]:
         x, y = reference.inputs(f"{l_x} and {l_y}", x=(2, l_x, 6), y=(2, l_y, 6))
         output = module(x, y)
-        assert_shape("output", output, (2, l_x, 6))
+        assert_shape(output, (2, l_x, 6), name="output")
         assert_queries_matter(output)
         backwards = module(x, y.flip(1))  # y is a bag of answers: its order does not matter
         reference.assert_close(
-            f"output for {l_x} and {l_y} tokens, less that with y backwards", output - backwards
+            output - backwards,
+            name="output",
+            context=f"for {l_x} and {l_y} tokens, less that with y backwards",
         )
         one_by_one = torch.cat([module(x[:, i : i + 1], y) for i in range(l_x)], dim=1)
         reference.assert_close(
-            f"output for {l_x} and {l_y} tokens, less that for the tokens of x one by one",
             output - one_by_one,
+            name="output",
+            context=f"for {l_x} and {l_y} tokens, less that for the tokens of x one by one",
         )
         assert_differs(output, module(x, y[:, :2]), "The output is the same without the last tokens of y.")
 
@@ -55,8 +58,8 @@ def test_unequal_widths(student, draw, layers_of, oracle):
     layers = layers_of(module, q=(key_dim, x_dim), k=(key_dim, y_dim), v=(output_dim, y_dim))
     x, y = draw.normal(batch, l_x, x_dim), draw.normal(batch, l_y, y_dim)
     output = module(x, y)
-    assert_shape("output", output, (batch, l_x, output_dim))
-    assert_close("output", output, oracle(layers.read(), x, y, y))
+    assert_shape(output, (batch, l_x, output_dim), name="output")
+    assert_close(output, oracle(layers.read(), x, y, y), name="output")
 
 
 @points(2)
@@ -67,15 +70,18 @@ def test_mask(reference, with_known_weights, assert_queries_matter):
     assert_queries_matter(module(x, y))
     padding = (torch.arange(5) < 3).expand(3, 1, 5)
     reference.assert_close(
-        "output with pads in y, less that without the pads", module(x, y, padding) - module(x, y[:, :3])
+        module(x, y, padding) - module(x, y[:, :3]),
+        name="output",
+        context="with pads in y, less that without the pads",
     )
     mask = torch.ones(4, 5, dtype=torch.bool).tril()
     output = module(x, y, mask)
     for i in range(4):
         alone = module(x[:, i : i + 1], y[:, : i + 1])[:, 0]
         reference.assert_close(
-            f"output of token {i} with a mask (L_x, L_y), less that of the visible tokens alone",
             output[:, i] - alone,
+            name="output",
+            context=f"of token {i} with a mask (L_x, L_y), less that of the visible tokens alone",
         )
     assert_differs(module(x, y), module(x, y[:, :3]), "Without a mask, the last tokens of y have no effect.")
 
@@ -106,4 +112,10 @@ def test_float64_and_inputs_unchanged(student, draw, assert_float64):
     call = module.call(x, y)
     assert_unchanged(call)
     assert_float64(call.value)
-    assert_close("output, against that for y twice", call.value, module(x, torch.cat([y, y], 1)), atol=1e-10)
+    assert_close(
+        call.value,
+        module(x, torch.cat([y, y], 1)),
+        name="output",
+        context=", against that for y twice",
+        atol=1e-10,
+    )

@@ -10,7 +10,7 @@ def test_module_that_depends_on_the_order(student, reference, helper):
     """For a running sum along the sequence, the gap is what going both ways gives."""
     (x,) = reference.inputs("x", x=(4, 4, 4))
     order = torch.tensor([2, 0, 3, 1])
-    reference.assert_close("gap", student.equivariance_gap(helper.RunningSum(), x, order))
+    reference.assert_close(student.equivariance_gap(helper.RunningSum(), x, order), name="gap")
 
 
 @points(2, see="Does the order of the tokens matter?")
@@ -36,7 +36,7 @@ def test_unequal_sizes(student, draw, helper):
     table[-1, draw.integers(0, length, ()), -1] = 3.0  # only here does the order matter
     x = draw.normal(batch, length, width)
     gap = student.equivariance_gap(helper.Places(table), x, order)
-    assert_close("gap", gap, 3.0)
+    assert_close(gap, 3.0, name="gap")
 
 
 @points(1)
@@ -46,7 +46,7 @@ def test_a_float_at_least_0(student, helper):
     gap = student.equivariance_gap(helper.Places(table), torch.zeros(1, 3, 1), torch.tensor([2, 0, 1]))
     assert isinstance(gap, float), f"The result is a {type(gap).__name__}. It has to be a float."
     other = student.equivariance_gap(helper.Places(-table), torch.zeros(1, 3, 1), torch.tensor([2, 0, 1]))
-    assert_close("gap, against that with all signs turned,", gap, other)
+    assert_close(gap, other, name="gap", context=", against that with all signs turned,")
     other = student.equivariance_gap(helper.Places(3 * table), torch.zeros(1, 3, 1), torch.tensor([2, 0, 1]))
     assert_differs(gap, other, "The gap is the same for a module that depends more on the order.")
 

@@ -35,7 +35,7 @@ def test_output_equals_the_formula(reference, fused):
     """The output is w_o of the heads side by side, each softmax(q kᵀ / √d_head) v of its own columns."""
     query, key, value = reference.inputs("x", query=(3, 4, 8), key=(3, 4, 8), value=(3, 4, 8))
     output, _ = fused()(query / 2, key / 2, value)
-    reference.assert_close("output", output)
+    reference.assert_close(output, name="output")
 
 
 @points(3, see="All heads in one product")
@@ -43,7 +43,7 @@ def test_weights_equal_the_formula(reference, fused):
     """The weights are returned second, (batch, heads, L_query, L_key): a matrix for each head, whose rows sum to 1."""
     query, key, value = reference.inputs("x", query=(3, 4, 8), key=(3, 4, 8), value=(3, 4, 8))
     _, weights = fused()(query / 2, key / 2, value)
-    reference.assert_close("weights", weights)
+    reference.assert_close(weights, name="weights")
 
 
 @points(3, see="Splitting is more than reshaping")
@@ -56,9 +56,9 @@ def test_unequal_sizes(student, draw, layers_of, oracle):
         layers = layers_of(module, **{name: (d_model, d_model) for name in NAMES})
         query, key, value = (draw.normal(batch, length, d_model) for length in (l_query, l_key, l_key))
         output, weights = module(query, key, value)
-        assert_shape("output", output, (batch, l_query, d_model))
-        assert_shape("weights", weights, (batch, number, l_query, l_key))
-        assert_close("output", output, oracle(layers.read(), query, key, value, heads=number))
+        assert_shape(output, (batch, l_query, d_model), name="output")
+        assert_shape(weights, (batch, number, l_query, l_key), name="weights")
+        assert_close(output, oracle(layers.read(), query, key, value, heads=number), name="output")
 
 
 @points(4)
@@ -70,18 +70,23 @@ def test_mask(reference, fused, assert_queries_matter):
     padding = (torch.arange(5) < 3).expand(3, 1, 5)
     output, weights = module(query, key, value, padding)
     shorter = module(query, key[:, :3], value[:, :3])
-    reference.assert_close("output with pads, less that without the pads", output - shorter[0])
-    reference.assert_close("weights with pads, less those without the pads", weights[..., :3] - shorter[1])
+    reference.assert_close(
+        output - shorter[0], name="output", context="with pads, less that without the pads"
+    )
+    reference.assert_close(
+        weights[..., :3] - shorter[1], name="weights", context="with pads, less those without the pads"
+    )
     triangle = torch.ones(4, 5, dtype=torch.bool).tril()
     for name, mask in [("(L_query, L_key)", triangle), ("(batch, L_query, L_key)", padding & triangle)]:
         output, _ = module(query, key, value, mask)
-        assert_shape("output", output, (3, 4, 8))
+        assert_shape(output, (3, 4, 8), name="output")
         for i in range(3):
             visible = slice(i + 1)
             alone, _ = module(query[:, i : i + 1], key[:, visible], value[:, visible])
             reference.assert_close(
-                f"output of query {i} with a mask {name}, less that of the visible keys alone",
                 output[:, i] - alone[:, 0],
+                name="output",
+                context=f"of query {i} with a mask {name}, less that of the visible keys alone",
             )
     assert_differs(
         module(query, key, value)[0], shorter[0], "Without a mask, the keys at the end have no effect."
@@ -97,11 +102,13 @@ def test_query_with_no_key(reference, fused):
     mask = torch.ones(3, 4, 5, dtype=torch.bool)
     mask[0, 1] = False
     output, weights = module(query, key, value, mask)
-    reference.assert_close("weights of a query with no key", weights[0, :, 1])
-    reference.assert_close("output of a query with no key, with all biases at 0", output[0, 1])
+    reference.assert_close(weights[0, :, 1], name="weights", context="of a query with no key")
+    reference.assert_close(
+        output[0, 1], name="output", context="of a query with no key, with all biases at 0"
+    )
     output[0, 1] = before[0, 1]
-    assert_close("output of the other queries", output, before)
-    assert_varies("output of the other queries", before)
+    assert_close(output, before, name="output", context="of the other queries")
+    assert_varies(before, name="output", context="of the other queries")
 
 
 @points(2)
@@ -146,8 +153,8 @@ def test_weights_before_dropout(reference, fused):
     query, key, value = reference.inputs("x", query=(3, 4, 8), key=(3, 5, 8), value=(3, 5, 8))
     _, calm = fused(dropout=0.5)(query, key, value)
     _, weights = fused(dropout=0.5).train()(query, key, value)
-    reference.assert_close("weights in training, less those in evaluation", weights - calm)
-    assert_varies("weights", weights)
+    reference.assert_close(weights - calm, name="weights", context="in training, less those in evaluation")
+    assert_varies(weights, name="weights")
 
 
 @points(1)
@@ -156,9 +163,11 @@ def test_no_dropout_otherwise(reference, fused):
     query, key, value = reference.inputs("x", query=(3, 4, 8), key=(3, 5, 8), value=(3, 5, 8))
     calm, _ = fused(dropout=0.5)(query, key, value)
     again, _ = fused(dropout=0.5).call(query, key, value, seed=1).value
-    assert_close("output after eval(), against that with another seed,", again, calm)
+    assert_close(again, calm, name="output", context="after eval(), against that with another seed,")
     without, _ = fused().train()(query, key, value)
-    assert_close("output in training without dropout, against that after eval(),", without, calm)
+    assert_close(
+        without, calm, name="output", context="in training without dropout, against that after eval(),"
+    )
     dropped, _ = fused(dropout=0.5).train()(query, key, value)
     assert_differs(dropped, calm, "In training, with dropout=0.5, nothing is dropped.")
 
@@ -191,4 +200,11 @@ def test_float64_and_inputs_unchanged(student, draw, assert_float64):
     assert_float64(output)
     assert_float64(weights)
     twice, _ = module(query, torch.cat([key, key], 1), torch.cat([value, value], 1))
-    assert_close("output, against that for all keys and values twice", output, twice, atol=1e-10, rtol=1e-10)
+    assert_close(
+        output,
+        twice,
+        name="output",
+        context=", against that for all keys and values twice",
+        atol=1e-10,
+        rtol=1e-10,
+    )

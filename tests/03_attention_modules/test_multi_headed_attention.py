@@ -27,7 +27,7 @@ def test_output_equals_the_formula(student, reference, helper, linear_of):
     if "linear.bias" in module.state():
         module.load_state({"linear.bias": torch.zeros(9)})
     (x,) = reference.inputs("x", x=(2, 4, 6))
-    reference.assert_close("output", module(x))
+    reference.assert_close(module(x), name="output")
 
 
 @points(3, see="Several heads: a list")
@@ -38,9 +38,11 @@ def test_heads_of_different_widths(student, draw, helper, linear_of):
     module = student.MultiHeadedAttention(heads, final)
     x = draw.normal(batch, length, input_dim)
     output = module(x)
-    assert_shape("output", output, (batch, length, final))
+    assert_shape(output, (batch, length, final), name="output")
     weight, bias = linear_of(module, final, sum(widths))
-    assert_close("output", output, F.linear(torch.cat([head(x) for head in heads], dim=-1), weight, bias))
+    assert_close(
+        output, F.linear(torch.cat([head(x) for head in heads], dim=-1), weight, bias), name="output"
+    )
 
 
 @points(2)
@@ -77,9 +79,9 @@ def test_mask(student, reference, helper, assert_queries_matter):
         padding = (torch.arange(5) < 3).expand(3, 1, 5)
         gap = module(x, padding)[:, :3] - module(x[:, :3])
         assert_close(
-            f"what head {number} adds to the output with pads, less that without the pads",
             gap,
             torch.zeros(3, 3, 4),
+            context=f"what head {number} adds to the output with pads, less that without the pads",
         )
 
 
@@ -96,6 +98,6 @@ def test_one_head_and_input_unchanged(student, draw, helper):
     module = student.MultiHeadedAttention([helper.Head(6, 5, 3)], 7).to(torch.float64)
     call = module.call(draw.normal(2, 4, 6, dtype=torch.float64))
     assert_unchanged(call)
-    assert_shape("output", call.value, (2, 4, 7))
+    assert_shape(call.value, (2, 4, 7), name="output")
     assert call.value.dtype == torch.float64, f"For float64, the output is {call.value.dtype}."
-    assert_varies("output", call.value)
+    assert_varies(call.value, name="output")

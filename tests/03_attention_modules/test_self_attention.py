@@ -23,7 +23,7 @@ def with_known_weights(student, reference, layers_of):
 def test_output_equals_the_formula(reference, with_known_weights):
     """The output, returned alone, is attention: queries from layer q, keys from k, values from v."""
     (x,) = reference.inputs("x", x=(3, 4, 6))
-    reference.assert_close("output", with_known_weights()(x))
+    reference.assert_close(with_known_weights()(x), name="output")
 
 
 @points(3)
@@ -34,8 +34,8 @@ def test_unequal_widths(student, draw, layers_of, oracle):
     layers = layers_of(module, q=(key_dim, input_dim), k=(key_dim, input_dim), v=(output_dim, input_dim))
     x = draw.normal(batch, length, input_dim)
     output = module(x)
-    assert_shape("output", output, (batch, length, output_dim))
-    assert_close("output", output, oracle(layers.read(), x, x, x))
+    assert_shape(output, (batch, length, output_dim), name="output")
+    assert_close(output, oracle(layers.read(), x, x, x), name="output")
 
 
 @points(3)
@@ -48,15 +48,16 @@ def test_mask(reference, with_known_weights, assert_queries_matter):
     causal = torch.ones(5, 5, dtype=torch.bool).tril()
     shorter = module(x[:, :3])
     reference.assert_close(
-        "output with pads, less that without the pads", module(x, padding)[:, :3] - shorter
+        module(x, padding)[:, :3] - shorter, name="output", context="with pads, less that without the pads"
     )
     for name, mask in [("the future", causal), ("both", padding & causal)]:
         output = module(x, mask)
         for i in range(3):
             alone = module(x[:, : i + 1])[:, i]
             reference.assert_close(
-                f"output of token {i} with {name} hidden, less that of the tokens up to {i} alone",
                 output[:, i] - alone,
+                name="output",
+                context=f"of token {i} with {name} hidden, less that of the tokens up to {i} alone",
             )
     assert_differs(module(x)[:, :3], shorter, "Without a mask, the tokens at the end of x have no effect.")
 
@@ -88,5 +89,9 @@ def test_float64_and_input_unchanged(student, draw, assert_float64):
     assert_unchanged(call)
     assert_float64(call.value)
     assert_close(
-        "output, against that for x twice", call.value, module(torch.cat([x, x], 1))[:, :4], atol=1e-10
+        call.value,
+        module(torch.cat([x, x], 1))[:, :4],
+        name="output",
+        context=", against that for x twice",
+        atol=1e-10,
     )

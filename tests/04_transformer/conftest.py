@@ -233,7 +233,7 @@ def assert_double():
     def check(value):
         if value.dtype != torch.float64:
             fail(f"After `.to(torch.float64)` the output is {value.dtype}.")
-        assert_varies("output", value)
+        assert_varies(value, name="output")
         if value.equal(value.float().double()):
             fail("The output is float64, but only as exact as float32: somewhere on the way it was float32.")
 

@@ -5,7 +5,7 @@ import torch
 from coursekit.checks import assert_close, assert_differs, assert_shape, assert_varies, points
 
 ATOL = 1e-4  # leaves room for another epsilon in the final norm
-NAME = "output, less what your own layers give one after the other"
+LESS = ", less what your own layers give one after the other"
 
 
 def causal(length):
@@ -19,17 +19,17 @@ def test_runs_through_all_layers(reference, draw, make_stack):
     tgt = reference.integers("tgt", 1, 11, (4, 7))
     (memory,) = reference.inputs("memory", memory=(4, 9, 6))
     output = decoder(tgt, memory)
-    assert_shape("output", output, (4, 7, 6))
+    assert_shape(output, (4, 7, 6), name="output")
     mask = causal(7).expand(4, 7, 7)
-    reference.assert_close(f"{NAME},", output - steps(tgt, memory, mask, None))
+    reference.assert_close(output - steps(tgt, memory, mask, None), name="output", context=f"{LESS},")
 
     vocab_size, width, d_ff, batch, l_tgt, l_src = draw.sizes(6, low=3, high=9)
     decoder, steps = make_stack("Decoder", vocab_size, 2 * width, 2, d_ff, 3, l_tgt, seed=1)
     tgt, memory = draw.integers(1, vocab_size, (batch, l_tgt)), draw.normal(batch, l_src, 2 * width)
     output = decoder(tgt, memory)
-    assert_shape("output", output, (batch, l_tgt, 2 * width))
+    assert_shape(output, (batch, l_tgt, 2 * width), name="output")
     right = steps(tgt, memory, causal(l_tgt).expand(batch, l_tgt, l_tgt), None)
-    assert_close("output, held against your own layers one after the other,", output, right)
+    assert_close(output, right, name="output", context=", held against your own layers one after the other,")
 
 
 @points(2)
@@ -45,8 +45,8 @@ def test_no_leak_of_the_future(reference, make_stack):
             later[:, place] = 8
             moves = decoder(later, memory) - before
             reference.assert_close(
-                f"move of the earlier positions when token {place} changes (norm_first={norm_first})",
                 moves[:, :place],
+                context=f"move of the earlier positions when token {place} changes (norm_first={norm_first})",
             )
             assert moves[:, place:].abs().amax(dim=-1).min() > 1e-4, (
                 "A position does not move when its own token, or one before it, is changed."
@@ -63,7 +63,9 @@ def test_pads_of_the_target_are_hidden(reference, make_stack):
         tgt[0, 2:4], tgt[1, 1], tgt[1, 5:], tgt[2, 3] = pad_idx, pad_idx, pad_idx, 4 - pad_idx
         real = tgt != pad_idx
         gap = decoder(tgt, memory) - steps(tgt, memory, real.unsqueeze(1) & causal(7), None)
-        reference.assert_close(f"{NAME} with the target mask (pad {pad_idx}),", gap[real])
+        reference.assert_close(
+            gap[real], name="output", context=f"{LESS} with the target mask (pad {pad_idx}),"
+        )
 
 
 @points(2)
@@ -76,7 +78,7 @@ def test_memory_mask(reference, make_stack):
     mask = torch.tensor([[[True] * 7], [[True] * 3 + [False] * 4], [[False] + [True] * 6]])  # (3, 1, 7)
     decoder, steps = make_stack("Decoder", 11, 6, 3, 5, 2, 13)
     gap = decoder(tgt, memory, mask) - steps(tgt, memory, causal(7).expand(3, 7, 7), mask)
-    reference.assert_close(f"{NAME} with the memory mask,", gap)
+    reference.assert_close(gap, name="output", context=f"{LESS} with the memory mask,")
 
 
 @points(2)
@@ -87,7 +89,7 @@ def test_final_norm(reference, make_stack):
     for norm_first in (True, False):
         decoder, steps = make_stack("Decoder", 11, 6, 3, 5, 2, 13, norm_first=norm_first)
         gap = decoder(tgt, memory) - steps(tgt, memory, causal(7).expand(4, 7, 7), None)
-        reference.assert_close(f"{NAME} (norm_first={norm_first}),", gap, atol=ATOL)
+        reference.assert_close(gap, name="output", context=f"{LESS} (norm_first={norm_first}),", atol=ATOL)
 
 
 @points(1, see="The decoder")
@@ -111,16 +113,21 @@ def test_embeddings_and_dropout(student, reference):
     table = student.Decoder(500, 64, 2, 5, 1, 13, pad_idx=3).parameters()["embedding.weight"]
     assert not table[3].any(), "With pad_idx=3, the row of the pad does not start at zero."
     rows = torch.cat([table[:3], table[4:]])
-    assert_close("spread of the embeddings at width 64", rows.std().item(), 1 / 8, rtol=0.05)
+    assert_close(rows.std().item(), 1 / 8, context="spread of the embeddings at width 64", rtol=0.05)
 
     tgt, (memory,) = reference.integers("tgt", 1, 11, (3, 7)), reference.inputs("memory", memory=(3, 4, 6))
     decoder = student.Decoder(11, 6, 3, 20, 2, 13, dropout=1.0)
-    reference.assert_close("output in training with dropout=1", decoder.train()(tgt, memory))
+    reference.assert_close(decoder.train()(tgt, memory), name="output", context="in training with dropout=1")
     decoder = student.Decoder(11, 6, 3, 20, 2, 13, dropout=0.5)
     without = student.Decoder(11, 6, 3, 20, 2, 13).load_state(decoder.parameters())
     output = decoder.eval()(tgt, memory)
-    assert_close("output after eval(), held against that without dropout,", output, without(tgt, memory))
-    assert_varies("output after eval()", output)
+    assert_close(
+        output,
+        without(tgt, memory),
+        name="output",
+        context="after eval(), held against that without dropout,",
+    )
+    assert_varies(output, name="output", context="after eval()")
 
 
 @points(1)

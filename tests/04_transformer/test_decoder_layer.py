@@ -13,18 +13,25 @@ def equals_torch(reference, draw, make_layer, norm_first):
     layer, twin = make_layer("DecoderLayer", 6, 3, 5, norm_first=norm_first)
     y, memory = reference.inputs("inputs", y=(2, 4, 6), memory=(2, 7, 6))
     output = layer(y, memory)
-    assert_shape("output", output, (2, 4, 6))
+    assert_shape(output, (2, 4, 6), name="output")
     reference.assert_close(
-        "output, less that of torch's layer with your weights,", output - twin(y, memory), atol=ATOL
+        output - twin(y, memory),
+        name="output",
+        context=", less that of torch's layer with your weights,",
+        atol=ATOL,
     )
 
     heads, width, d_ff, batch, l_tgt, l_src = draw.sizes(6)
     layer, twin = make_layer("DecoderLayer", heads * width, heads, d_ff, seed=1, norm_first=norm_first)
     y, memory = draw.normal(batch, l_tgt, heads * width), draw.normal(batch, l_src, heads * width)
     output = layer(y, memory)
-    assert_shape("output", output, (batch, l_tgt, heads * width))
+    assert_shape(output, (batch, l_tgt, heads * width), name="output")
     assert_close(
-        "output, held against that of torch's layer with your weights,", output, twin(y, memory), atol=ATOL
+        output,
+        twin(y, memory),
+        name="output",
+        context=", held against that of torch's layer with your weights,",
+        atol=ATOL,
     )
 
 
@@ -51,7 +58,7 @@ def test_no_leak_of_the_future(reference, make_layer):
         layer, _ = make_layer("DecoderLayer", 6, 3, 5, norm_first=norm_first)
         order = "pre-norm" if norm_first else "post-norm"
         moves = layer(later, memory, causal) - layer(y, memory, causal)
-        reference.assert_close(f"move of the earlier positions ({order})", moves[:, :3])
+        reference.assert_close(moves[:, :3], context=f"move of the earlier positions ({order})")
         assert moves[:, 3:].abs().amax(dim=-1).min() > 1e-4, (
             f"In {order} a position does not move when it, or one before it, is changed."
         )
@@ -70,10 +77,12 @@ def test_memory_mask(reference, make_layer):
         before = layer(y, memory, memory_mask=mask)
         moves = layer(y, changed, memory_mask=mask) - before
         reference.assert_close(
-            f"move of the output when a hidden part of the memory changes ({order})", moves
+            moves, context=f"move of the output when a hidden part of the memory changes ({order})"
         )
         plain = layer(y, memory)
-        assert_close(f"output of a sequence with nothing hidden ({order})", before[0], plain[0])
+        assert_close(
+            before[0], plain[0], name="output", context=f"of a sequence with nothing hidden ({order})"
+        )
         assert not before[1].allclose(plain[1]), f"In {order} memory_mask changes nothing. Is it passed on?"
 
 
@@ -92,9 +101,9 @@ def test_reads_all_of_the_memory(reference, make_layer):
             moves = (layer(y, changed, causal) - before).abs().amax(dim=-1)  # (2, 5)
             still = (moves < 1e-5).any(dim=0)
             reference.assert_close(
-                f"positions that vector {place} of the memory does not reach ({order})", still
+                still, context=f"positions that vector {place} of the memory does not reach ({order})"
             )
-        assert_varies(f"output ({order})", before)
+        assert_varies(before, name="output", context=f"({order})")
 
 
 @points(1)
@@ -117,7 +126,7 @@ def test_dropout(reference, make_layer, sublayers_drop):
     y, memory = reference.inputs("inputs", y=(2, 4, 6), memory=(2, 5, 6))
     layer, _ = make_layer("DecoderLayer", 6, 3, 20, norm_first=True, dropout=1.0)
     reference.assert_close(
-        "pre-norm output in training with dropout=1, less y,", layer.train()(y, memory) - y
+        layer.train()(y, memory) - y, context="pre-norm output in training with dropout=1, less y,"
     )
     layer, _ = make_layer("DecoderLayer", 6, 3, 20, norm_first=False, dropout=1.0)
     state, normed = layer.state(), y
@@ -125,11 +134,16 @@ def test_dropout(reference, make_layer, sublayers_drop):
         if f"{norm}.weight" in state:
             normed = F.layer_norm(normed, (6,), state[f"{norm}.weight"], state[f"{norm}.bias"])
     gap = layer.train()(y, memory) - normed
-    reference.assert_close("post-norm output in training with dropout=1, less the normed y,", gap, atol=ATOL)
+    reference.assert_close(
+        gap, context="post-norm output in training with dropout=1, less the normed y,", atol=ATOL
+    )
     layer, _ = make_layer("DecoderLayer", 6, 3, 20, dropout=0.5)
     without, _ = make_layer("DecoderLayer", 6, 3, 20)
     assert_close(
-        "output after eval(), held against that without dropout,", layer.eval()(y, memory), without(y, memory)
+        layer.eval()(y, memory),
+        without(y, memory),
+        name="output",
+        context="after eval(), held against that without dropout,",
     )
     idle = ", ".join(sublayers_drop(layer, y))
     assert not idle, f"Nothing is dropped inside {idle}. Pass the probability on."

@@ -13,10 +13,12 @@ def test_runs_through_all_layers(reference, draw, make_stack):
     encoder, steps = make_stack("Encoder", 11, 6, 3, 5, 2, 13)
     src = reference.integers("src", 1, 11, (4, 7))
     memory, _ = encoder(src)
-    assert_shape("memory", memory, (4, 7, 6))
+    assert_shape(memory, (4, 7, 6), name="memory")
     mask = torch.ones(4, 1, 7, dtype=torch.bool)
     reference.assert_close(
-        "memory, less what your own layers give one after the other,", memory - steps(src, mask)
+        memory - steps(src, mask),
+        name="memory",
+        context=", less what your own layers give one after the other,",
     )
 
     vocab_size, width, d_ff, batch, length = draw.sizes(5, low=3, high=9)
@@ -24,8 +26,10 @@ def test_runs_through_all_layers(reference, draw, make_stack):
     src = draw.integers(1, vocab_size, (batch, length))
     mask = torch.ones(batch, 1, length, dtype=torch.bool)
     memory, _ = encoder(src)
-    assert_shape("memory", memory, (batch, length, 2 * width))
-    assert_close("memory, held against your own layers one after the other,", memory, steps(src, mask))
+    assert_shape(memory, (batch, length, 2 * width), name="memory")
+    assert_close(
+        memory, steps(src, mask), name="memory", context=", held against your own layers one after the other,"
+    )
 
 
 @points(3)
@@ -38,7 +42,9 @@ def test_pads_are_hidden(reference, make_stack):
         real = src != pad_idx
         gap = (encoder(src)[0] - steps(src, real.unsqueeze(1)))[real]
         reference.assert_close(
-            f"memory of real tokens, less that of your own layers with the mask (pad {pad_idx})", gap
+            gap,
+            name="memory",
+            context=f"of real tokens, less that of your own layers with the mask (pad {pad_idx})",
         )
 
 
@@ -50,9 +56,9 @@ def test_returns_the_mask(student, reference):
         src = reference.integers(f"src {pad_idx}", 0, 6, (3, 7))
         src[:, 0] = 7
         _, mask = encoder(src)
-        assert_shape("mask", mask, (3, 1, 7))
+        assert_shape(mask, (3, 1, 7), name="mask")
         assert mask.dtype == torch.bool, f"The mask has dtype {mask.dtype}. It has to be torch.bool."
-        reference.assert_close(f"mask with pad_idx={pad_idx}", mask)
+        reference.assert_close(mask, name="mask", context=f"with pad_idx={pad_idx}")
 
 
 @points(2)
@@ -63,7 +69,10 @@ def test_final_norm(reference, make_stack):
         src = reference.integers("src", 1, 11, (4, 7))
         gap = encoder(src)[0] - steps(src, torch.ones(4, 1, 7, dtype=torch.bool))
         reference.assert_close(
-            f"memory, less what your own layers give (norm_first={norm_first}),", gap, atol=ATOL
+            gap,
+            name="memory",
+            context=f", less what your own layers give (norm_first={norm_first}),",
+            atol=ATOL,
         )
 
 
@@ -90,7 +99,10 @@ def test_embeddings_start_small(student):
         assert not table[pad_idx].any(), f"With pad_idx={pad_idx}, the row of the pad does not start at zero."
         rows = torch.cat([table[:pad_idx], table[pad_idx + 1 :]])
         assert_close(
-            f"spread of the embeddings at width {d_model}", rows.std().item(), d_model**-0.5, rtol=0.05
+            rows.std().item(),
+            d_model**-0.5,
+            context=f"spread of the embeddings at width {d_model}",
+            rtol=0.05,
         )
         gradients = encoder.gradients(torch.tensor([[5, 8, pad_idx, pad_idx]]))
         assert not gradients.parameters["embedding.weight"][pad_idx].any(), (
@@ -105,12 +117,16 @@ def test_dropout(student, reference):
     for norm_first in (False, True):
         encoder = student.Encoder(11, 6, 3, 20, 2, 13, dropout=1.0, norm_first=norm_first)
         memory, _ = encoder.train()(src)
-        reference.assert_close(f"memory in training with dropout=1 (norm_first={norm_first})", memory)
+        reference.assert_close(
+            memory, name="memory", context=f"in training with dropout=1 (norm_first={norm_first})"
+        )
         encoder = student.Encoder(11, 6, 3, 20, 2, 13, dropout=0.5, norm_first=norm_first)
         without = student.Encoder(11, 6, 3, 20, 2, 13, norm_first=norm_first).load_state(encoder.parameters())
         memory = encoder.eval()(src)[0]
-        assert_close("memory after eval(), held against that without dropout,", memory, without(src)[0])
-        assert_varies("memory after eval()", memory)
+        assert_close(
+            memory, without(src)[0], name="memory", context="after eval(), held against that without dropout,"
+        )
+        assert_varies(memory, name="memory", context="after eval()")
 
 
 @points(1)

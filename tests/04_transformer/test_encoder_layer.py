@@ -13,17 +13,23 @@ def equals_torch(reference, draw, make_layer, norm_first):
     layer, twin = make_layer("EncoderLayer", 6, 3, 5, norm_first=norm_first)
     (x,) = reference.inputs("x", x=(2, 4, 6))
     output = layer(x)
-    assert_shape("output", output, (2, 4, 6))
+    assert_shape(output, (2, 4, 6), name="output")
     reference.assert_close(
-        "output, less that of torch's layer with your weights,", output - twin(x), atol=ATOL
+        output - twin(x), name="output", context=", less that of torch's layer with your weights,", atol=ATOL
     )
 
     heads, width, d_ff, batch, length = draw.sizes(5)
     layer, twin = make_layer("EncoderLayer", heads * width, heads, d_ff, seed=1, norm_first=norm_first)
     x = draw.normal(batch, length, heads * width)
     output = layer(x)
-    assert_shape("output", output, (batch, length, heads * width))
-    assert_close("output, held against that of torch's layer with your weights,", output, twin(x), atol=ATOL)
+    assert_shape(output, (batch, length, heads * width), name="output")
+    assert_close(
+        output,
+        twin(x),
+        name="output",
+        context=", held against that of torch's layer with your weights,",
+        atol=ATOL,
+    )
 
 
 @points(5, see="Add & norm")
@@ -53,11 +59,15 @@ def test_mask(reference, make_layer):
         plain, order = layer(x), "pre-norm" if norm_first else "post-norm"
         before = layer(x, padding)
         moves = (layer(changed, padding) - before)[1, :3]
-        reference.assert_close(f"move of the other positions when a hidden one changes ({order})", moves)
-        assert_close(f"output of a sequence with nothing hidden ({order})", before[0], plain[0])
+        reference.assert_close(
+            moves, context=f"move of the other positions when a hidden one changes ({order})"
+        )
+        assert_close(
+            before[0], plain[0], name="output", context=f"of a sequence with nothing hidden ({order})"
+        )
         assert not before[1].allclose(plain[1]), f"In {order} the mask changes nothing. Is it passed on?"
         moves = (layer(later, causal) - layer(x, causal))[:, :3]
-        reference.assert_close(f"move of the earlier positions under a causal mask ({order})", moves)
+        reference.assert_close(moves, context=f"move of the earlier positions under a causal mask ({order})")
 
 
 @points(3)
@@ -79,17 +89,23 @@ def test_dropout(reference, make_layer, sublayers_drop):
     """Dropout acts in both sublayers and on what they give before it is added, and is off in eval()."""
     (x,) = reference.inputs("x", x=(2, 4, 6))
     layer, _ = make_layer("EncoderLayer", 6, 3, 20, norm_first=True, dropout=1.0)
-    reference.assert_close("pre-norm output in training with dropout=1, less x,", layer.train()(x) - x)
+    reference.assert_close(
+        layer.train()(x) - x, context="pre-norm output in training with dropout=1, less x,"
+    )
     layer, _ = make_layer("EncoderLayer", 6, 3, 20, norm_first=False, dropout=1.0)
     state, normed = layer.state(), x
     for norm in ("norm1", "norm2"):
         if f"{norm}.weight" in state:
             normed = F.layer_norm(normed, (6,), state[f"{norm}.weight"], state[f"{norm}.bias"])
     gap = layer.train()(x) - normed
-    reference.assert_close("post-norm output in training with dropout=1, less the normed x,", gap, atol=ATOL)
+    reference.assert_close(
+        gap, context="post-norm output in training with dropout=1, less the normed x,", atol=ATOL
+    )
     layer, _ = make_layer("EncoderLayer", 6, 3, 20, dropout=0.5)
     without, _ = make_layer("EncoderLayer", 6, 3, 20)
-    assert_close("output after eval(), held against that without dropout,", layer.eval()(x), without(x))
+    assert_close(
+        layer.eval()(x), without(x), name="output", context="after eval(), held against that without dropout,"
+    )
     idle = ", ".join(sublayers_drop(layer, x))
     assert not idle, f"Nothing is dropped inside {idle}. Pass the probability on."
 

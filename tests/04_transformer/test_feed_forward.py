@@ -24,15 +24,15 @@ def test_equals_the_formula(student, reference, draw, renew):
     network = student.FeedForward(4, 7)
     renew(network)
     (x,) = reference.inputs("x", x=(2, 5, 4))
-    reference.assert_close("output", network(x))
+    reference.assert_close(network(x), name="output")
 
     d_model, d_ff, batch, length = draw.sizes(4)
     network = student.FeedForward(d_model, d_ff)
     values = renew(network, seed=1)
     x = draw.normal(batch, length, d_model)
     output = network(x)
-    assert_shape("output", output, (batch, length, d_model))
-    assert_close("output", output, formula(x, values))
+    assert_shape(output, (batch, length, d_model), name="output")
+    assert_close(output, formula(x, values), name="output")
 
 
 @points(2)
@@ -62,12 +62,12 @@ def test_dropout(student, reference, draw, renew):
     bias = renew(network).get("linear2.bias", torch.zeros(4))
     (x,) = reference.inputs("x", x=(2, 5, 4))
     reference.assert_close(
-        "output in training with dropout=1, less the last bias,", network.train()(x) - bias
+        network.train()(x) - bias, name="output", context="in training with dropout=1, less the last bias,"
     )
     x = draw.normal(2, 5, 4)
     half = student.FeedForward(4, 30, dropout=0.5)
     network = student.FeedForward(4, 30).load_state(half.parameters())
-    assert_close("output after eval(), with dropout", half.eval()(x), network(x))
+    assert_close(half.eval()(x), network(x), name="output", context="after eval(), with dropout")
     assert not half.train()(x).allclose(network(x)), "With dropout=0.5, nothing is dropped in training."
 
 
@@ -77,9 +77,11 @@ def test_positions_are_apart(student, draw):
     network = student.FeedForward(3, 7)
     x = draw.normal(2, 5, 3)
     together = network(x)
-    assert_close("output for the last two positions alone", network(x[:, 3:]), together[:, 3:])
-    assert_close("output for the second sequence alone", network(x[1:]), together[1:])
-    assert_varies("output", together)
+    assert_close(
+        network(x[:, 3:]), together[:, 3:], name="output", context="for the last two positions alone"
+    )
+    assert_close(network(x[1:]), together[1:], name="output", context="for the second sequence alone")
+    assert_varies(together, name="output")
     assert_differs(together, x, "The output is the input.")
 
 

@@ -45,16 +45,19 @@ def test_forward(reference, draw, make_model):
     model, steps = make_model(11, 8)
     src, tgt = reference.integers("src", 1, 11, (2, 7)), reference.integers("tgt", 1, 8, (2, 4))
     logits = model(src, tgt)
-    assert_shape("logits", logits, (2, 4, 8))
-    reference.assert_close("logits, less those of your own parts,", logits - steps(src, tgt))
+    assert_shape(logits, (2, 4, 8), name="logits")
+    reference.assert_close(logits - steps(src, tgt), name="logits", context=", less those of your own parts,")
 
     src_size, tgt_size, batch, l_src, l_tgt = draw.sizes(5, low=3, high=12)
     model, steps = make_model(src_size, tgt_size, seed=1, norm_first=False)
     src, tgt = draw.integers(1, src_size, (batch, l_src)), draw.integers(1, tgt_size, (batch, l_tgt))
     logits = model(src, tgt)
-    assert_shape("logits", logits, (batch, l_tgt, tgt_size))
+    assert_shape(logits, (batch, l_tgt, tgt_size), name="logits")
     assert_close(
-        "logits of a post-norm model, held against those of your own parts,", logits, steps(src, tgt)
+        logits,
+        steps(src, tgt),
+        name="logits",
+        context="of a post-norm model, held against those of your own parts,",
     )
 
 
@@ -66,7 +69,7 @@ def test_pads(reference, make_model):
         src, tgt = reference.integers("src", 5, 11, (2, 7)), reference.integers("tgt", 5, 8, (2, 6))
         src[0, 4:], src[1, 2], tgt[0, 1], tgt[1, 2] = pad_idx, 4 - pad_idx, pad_idx, 4 - pad_idx
         gap = (model(src, tgt) - steps(src, tgt))[tgt != pad_idx]
-        reference.assert_close(f"logits, less those of your own parts (pad {pad_idx}),", gap)
+        reference.assert_close(gap, name="logits", context=f", less those of your own parts (pad {pad_idx}),")
 
 
 @points(1, see="The whole model")
@@ -85,11 +88,14 @@ def decode(model, tgt, memory, mask):
     src, tgt = draw.integers(1, 11, (2, 7)), draw.integers(1, 8, (2, 4))
     src[0, 5:] = 0
     memory, mask = calls.encode(model, src)
-    assert_shape("memory", memory, (2, 7, 6))
-    assert_shape("memory_mask", mask, (2, 1, 7))
+    assert_shape(memory, (2, 7, 6), name="memory")
+    assert_shape(mask, (2, 1, 7), name="memory_mask")
     logits = model(src, tgt)
     assert_close(
-        "logits of decode, held against those of forward,", calls.decode(model, tgt, memory, mask), logits
+        calls.decode(model, tgt, memory, mask),
+        logits,
+        name="logits",
+        context="of decode, held against those of forward,",
     )
     masked = calls.decode(model, tgt, memory, torch.ones_like(mask))
     assert not masked[0].allclose(logits[0]), (
@@ -107,9 +113,9 @@ def test_logits_are_not_probabilities(student, draw, make_model):
     assert bias is not None, "The linear layer has no bias."
     model.load_state({"output.bias": bias + 1})
     assert_close(
-        "difference of the logits when all biases grow by 1",
         model(src, tgt) - before,
         torch.ones_like(before),
+        context="difference of the logits when all biases grow by 1",
     )
 
 
@@ -137,13 +143,18 @@ def test_sizes_and_defaults(student, draw, shapes_of):
     )
 
     src = draw.integers(1, 7, (2, 64))
-    assert_shape("logits at 64 positions", student.Transformer(9, 7)(src, src), (2, 64, 7))
+    assert_shape(student.Transformer(9, 7)(src, src), (2, 64, 7), name="logits", context="at 64 positions")
     model = student.Transformer(9, 7, dropout=1.0)
     bias = model.parameters()["output.bias"].expand(2, 64, 7)
     assert_close(
-        "logits in training with dropout=1, when only the last bias is left,", model.train()(src, src), bias
+        model.train()(src, src),
+        bias,
+        name="logits",
+        context="in training with dropout=1, when only the last bias is left,",
     )
-    assert_close("logits by default, once more", model.eval()(src, src), model.eval()(src, src))
+    assert_close(
+        model.eval()(src, src), model.eval()(src, src), name="logits", context="by default, once more"
+    )
 
 
 @points(1)

@@ -13,23 +13,27 @@ def test_share_of_whole_rows(student, reference, draw):
     predicted[0, 1] = 7  # a wrong token
     predicted[3] = torch.tensor([8, 8, 2, 0])  # too short
     predicted[4] = torch.tensor([9, 4, 2, 0])  # the right tokens in the wrong order
-    reference.assert_close("share with wrong rows", student.exact_match(predicted, expected))
+    reference.assert_close(student.exact_match(predicted, expected), name="share", context="with wrong rows")
 
     rows, wrong = sorted(draw.sizes(2, low=3, high=20), reverse=True)
     expected = draw.integers(3, 9, (rows, 5))
     predicted = expected.clone()
     predicted[:wrong, draw.sizes(1, low=0, high=4)[0]] += 1
-    assert_close("share", student.exact_match(predicted, expected), 1 - wrong / rows)
+    assert_close(student.exact_match(predicted, expected), 1 - wrong / rows, name="share")
 
 
 @points(1)
 def test_all_and_none(student, draw):
     """If all rows are right it is 1, if none is right it is 0."""
     expected = draw.integers(3, 9, (4, 6))
-    assert_close("share of right rows if all are right", student.exact_match(expected, expected), 1.0)
+    assert_close(
+        student.exact_match(expected, expected), 1.0, name="share", context="of right rows if all are right"
+    )
     predicted = expected.clone()
     predicted[:, -1] = 2
-    assert_close("share if every last token is wrong", student.exact_match(predicted, expected), 0.0)
+    assert_close(
+        student.exact_match(predicted, expected), 0.0, name="share", context="if every last token is wrong"
+    )
 
 
 @points(2, see="How many are right?")
@@ -37,9 +41,13 @@ def test_unequal_widths(student, reference):
     """The narrower of the two counts as filled up with PAD, whichever it is."""
     short = torch.tensor([[9, 4, 2], [5, 2, 0], [7, 8, 9]])
     wide = torch.tensor([[9, 4, 2, 0, 0], [5, 2, 0, 6, 0], [7, 8, 9, 2, 0]])
-    reference.assert_close("share if the prediction is narrower", student.exact_match(short, wide))
+    reference.assert_close(
+        student.exact_match(short, wide), name="share", context="if the prediction is narrower"
+    )
     wide = torch.tensor([[9, 4, 2, 0, 0], [5, 2, 0, 6, 0], [7, 8, 9, 0, 0]])
-    reference.assert_close("share if the prediction is wider", student.exact_match(wide, short))
+    reference.assert_close(
+        student.exact_match(wide, short), name="share", context="if the prediction is wider"
+    )
 
 
 @points(1)

@@ -20,7 +20,7 @@ def test_writes_the_likeliest_tokens(student, reference, scripted):
     """It writes the likeliest token of the last position at every step, without BOS, with EOS."""
     script = torch.tensor([[9, 4, 11, EOS], [3, 3, 6, EOS]])
     tokens, _ = decoded(student, scripted, script, 9)
-    reference.assert_close("tokens", tokens)
+    reference.assert_close(tokens, name="tokens")
 
 
 @points(3)
@@ -30,7 +30,7 @@ def test_stops_at_eos(student, reference, scripted):
     tokens, notes = decoded(student, scripted, script, 7)
     calls = len(notes["read"])
     assert calls <= 4, f"After 4 steps all rows have written EOS, but the decoder was called {calls} times."
-    reference.assert_close("number of tokens", tokens.shape[1])
+    reference.assert_close(tokens.shape[1], context="number of tokens")
 
 
 @points(2)
@@ -38,7 +38,7 @@ def test_pads_behind_eos(student, reference, scripted):
     """Behind the EOS of a row stands PAD, until the last row has ended."""
     script = torch.tensor([[9, EOS, 6, 6, 3, 8], [8, 4, 10, 3, EOS, 6], [3, 4, EOS, 6, EOS, 8]])
     tokens, _ = decoded(student, scripted, script, 6)
-    reference.assert_close("tokens", tokens[:, :5])
+    reference.assert_close(tokens[:, :5], name="tokens")
 
 
 @points(2)
@@ -47,7 +47,7 @@ def test_mask_of_the_source(student, reference, scripted):
     source = torch.tensor([[4, 6, 8, 9], [5, 6, 0, 0], [3, 0, 0, 0]])
     model = scripted.CountsTheVisible().train()
     tokens = student.greedy_decode(model, source, 3, 1, 2)
-    reference.assert_close("last token of a model that counts what it may see", tokens[:, -1])
+    reference.assert_close(tokens[:, -1], context="last token of a model that counts what it may see")
     assert all(scripted.notes(model)["masks"]), "`decode` got another mask than the one that `encode` gave."
 
 
@@ -57,7 +57,7 @@ def test_max_len(student, scripted):
     script = torch.tensor([[9, 4, 11, 8, 6, 3], [3, 4, 6, 9, 8, 8]])
     for max_len in [1, 4]:
         tokens, _ = decoded(student, scripted, script, max_len)
-        assert_shape(f"tokens with max_len = {max_len}", tokens, (2, max_len))
+        assert_shape(tokens, (2, max_len), name="tokens", context=f"with max_len = {max_len}")
 
 
 @points(1, see="Decoding")

@@ -11,12 +11,12 @@ def test_mean_cross_entropy(student, reference, draw):
     """Without pads it is the mean of -log softmax(logits) at the right tokens."""
     (logits,) = reference.inputs("logits", logits=(2, 3, 5))
     targets = reference.integers("targets", 1, 5, (2, 3))
-    reference.assert_close("loss", student.sequence_loss(logits, targets, 0))
+    reference.assert_close(student.sequence_loss(logits, targets, 0), name="loss")
 
     batch, length, vocab = draw.sizes(3, low=3)
     logits, targets = draw.normal(batch, length, vocab), draw.integers(1, vocab, (batch, length))
     cases = F.cross_entropy(logits.movedim(2, 1), targets)
-    assert_close("loss", student.sequence_loss(logits, targets, 0), cases)
+    assert_close(student.sequence_loss(logits, targets, 0), cases, name="loss")
 
 
 @points(3, see="The loss")
@@ -29,7 +29,9 @@ def test_pads_do_not_count(student, reference):
     with_pads = student.sequence_loss(logits, targets, 0)
     places = targets != 0
     kept = student.sequence_loss(logits[places][None], targets[places][None], 0)  # one row without pads
-    reference.assert_close("loss with pads, less that without these positions", with_pads - kept)
+    reference.assert_close(
+        with_pads - kept, name="loss", context="with pads, less that without these positions"
+    )
     other = student.sequence_loss(3 * logits, targets, 0)
     assert_differs(with_pads, other, "The loss is the same for other logits.")
 
@@ -39,7 +41,7 @@ def test_any_pad(student, reference):
     """The pad is the id that is passed, not always 0."""
     (logits,) = reference.inputs("logits", logits=(2, 4, 6))
     targets = torch.tensor([[0, 2, 4, 4], [5, 0, 1, 4]])
-    reference.assert_close("loss with pad_idx = 4", student.sequence_loss(logits, targets, 4))
+    reference.assert_close(student.sequence_loss(logits, targets, 4), name="loss", context="with pad_idx = 4")
 
 
 @points(1, see="The loss")
@@ -47,7 +49,7 @@ def test_large_logits(student, reference):
     """Logits of many hundreds give the right loss, not infinity."""
     (logits,) = reference.inputs("logits", logits=(2, 3, 5))
     targets = reference.integers("targets", 1, 5, (2, 3))
-    reference.assert_close("loss", student.sequence_loss(300 * logits, targets, 0), atol=1e-2)
+    reference.assert_close(student.sequence_loss(300 * logits, targets, 0), name="loss", atol=1e-2)
 
 
 @points(2)
@@ -67,5 +69,5 @@ def test_gradients(student, draw):
 def test_scalar_of_the_same_dtype(student, draw):
     """The loss is a scalar tensor, and float64 logits give a float64 loss."""
     loss = student.sequence_loss(draw.normal(2, 3, 5, dtype=torch.float64), draw.integers(1, 5, (2, 3)), 0)
-    assert_shape("loss", loss, ())
+    assert_shape(loss, (), name="loss")
     assert loss.dtype == torch.float64, f"The logits are float64, but the loss is {loss.dtype}."

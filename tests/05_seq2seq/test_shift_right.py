@@ -9,7 +9,7 @@ from coursekit.checks import assert_shape, assert_unchanged, points
 def test_moved_one_place(student, reference):
     """BOS stands in front, then come the targets without their last column."""
     targets = reference.integers("targets", 3, 31, (3, 5))
-    reference.assert_close("result", student.shift_right(targets, 1))
+    reference.assert_close(student.shift_right(targets, 1), name="result")
 
 
 @points(2)
@@ -18,7 +18,7 @@ def test_any_bos(student, reference):
     targets = reference.integers("targets", 3, 31, (2, 4))
     first = student.shift_right(targets, 1)
     second = student.shift_right(targets, 17)
-    reference.assert_close("result with bos_idx = 17, less that with 1", second - first)
+    reference.assert_close(second - first, name="result", context="with bos_idx = 17, less that with 1")
 
 
 @points(1)
@@ -27,7 +27,7 @@ def test_shape_and_dtype(student, draw):
     for length in [1, 6]:
         for dtype in [torch.int64, torch.int32]:
             shifted = student.shift_right(draw.integers(3, 31, (3, length)).to(dtype), 1)
-            assert_shape("result", shifted, (3, length))
+            assert_shape(shifted, (3, length), name="result")
             assert shifted.dtype == dtype, f"The targets are {dtype}, but the result is {shifted.dtype}."
 
 

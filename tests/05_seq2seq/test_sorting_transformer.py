@@ -38,7 +38,7 @@ def with_weights(student, reference, num_layers=2):
 def test_output(student, reference):
     """With given weights, the logits are those of the model in the table: pre-norm layers, norm, linear layer."""
     model = with_weights(student, reference)
-    reference.assert_close("logits", model(reference.integers("ids", 1, VOCAB, (3, 5))), atol=1e-4)
+    reference.assert_close(model(reference.integers("ids", 1, VOCAB, (3, 5))), name="logits", atol=1e-4)
 
 
 @points(2)
@@ -72,7 +72,7 @@ def test_positions_matter(student, reference):
     model = with_weights(student, reference)
     ids = torch.tensor([[4, 4, 4, 4, 4]])
     logits = model(ids)
-    assert_shape("logits", logits, (1, 5, VOCAB))
+    assert_shape(logits, (1, 5, VOCAB), name="logits")
     assert_differs(
         logits[:, 0],
         logits[:, 3],
@@ -87,7 +87,7 @@ def test_every_place_sees_every_number(student, reference):
     model = with_weights(student, reference)
     ids = reference.integers("ids", 1, 10, (3, 5))
     logits = model(ids)
-    assert_shape("logits", logits, (3, 5, VOCAB))
+    assert_shape(logits, (3, 5, VOCAB), name="logits")
     for place in (0, 4):
         changed = ids.clone()
         changed[1, place] = 10

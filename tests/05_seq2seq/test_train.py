@@ -38,7 +38,9 @@ def test_returned_losses(student, reference, watched):
         for logits, targets in zip(notes["logits"], notes["targets"], strict=False)
     ]
     gaps = torch.tensor([float(loss) for loss in losses]) - torch.tensor([float(loss) for loss in own])
-    reference.assert_close("losses, less your sequence_loss of the same logits and targets", gaps, atol=1e-4)
+    reference.assert_close(
+        gaps, name="losses", context=", less your sequence_loss of the same logits and targets", atol=1e-4
+    )
 
 
 @points(2, see="Training")

@@ -43,7 +43,7 @@ def ids_of(vocabulary):
 def test_vocabulary(student, reference):
     """First come the special symbols, then the words in order of appearance."""
     vocabulary = student.build_vocabulary(["we read Books", "old books again"])
-    reference.assert_close("ids", ids_of(vocabulary))
+    reference.assert_close(ids_of(vocabulary), name="ids")
     assert len(vocabulary) == 10, (
         f"4 special symbols and 6 words are 10 entries, but there are {len(vocabulary)}."
     )
@@ -54,22 +54,22 @@ def test_every_word_once(student, reference):
     """A word that comes again keeps its id, and no id is left out."""
     vocabulary = student.build_vocabulary(["we read books", "we read again", "again we read old books"])
     words = {word: number for word, number in vocabulary.items() if number > 3}
-    reference.assert_close("ids of the words, in order", torch.tensor(sorted(words.values())))
-    assert_close("id of the last new word", vocabulary.get("old"), 8)
+    reference.assert_close(torch.tensor(sorted(words.values())), name="ids", context="of the words, in order")
+    assert_close(vocabulary.get("old"), 8, name="id", context="of the last new word")
 
 
 @points(2)
 def test_to_ids(student, reference):
     """to_ids gives the ids of the words, in their order, without BOS and EOS."""
     ids = student.to_ids("books again we old read we", VOCABULARY)
-    reference.assert_close("ids", torch.tensor(ids))
+    reference.assert_close(torch.tensor(ids), name="ids")
 
 
 @points(2, see="The same with words")
 def test_unknown_words(student, reference):
     """A word that is not in the vocabulary becomes UNK, and the vocabulary does not grow."""
     ids = student.to_ids("zebras read old Books", VOCABULARY)
-    reference.assert_close("ids with unknown words", torch.tensor(ids))
+    reference.assert_close(torch.tensor(ids), name="ids", context="with unknown words")
     grown = student.define(BIN).grown(student.get("to_ids"), "zebras read again", VOCABULARY)
     assert grown == 0, "`to_ids` adds to the vocabulary. The model has no weights for new words."
 
@@ -83,7 +83,7 @@ def test_to_text(student, reference):
         "with BOS and PAD": [1, 0, 7, 8, 6, 2, 0],
         "with an unknown word": [5, 4, 3, 2],
     }.items():
-        reference.assert_close(f"words, {name}", places(student.to_text(ids, VOCABULARY)))
+        reference.assert_close(places(student.to_text(ids, VOCABULARY)), name="words", context=f", {name}")
 
 
 @points(1)

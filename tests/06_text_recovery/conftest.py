@@ -27,11 +27,11 @@ def words_of(value):
 def assert_words(reference):
     """Compares words with the recorded ones. Words are recorded as numbers; the student reads a sentence instead."""
 
-    def check(what, value, sentence):
+    def check(value, sentence, name="", context=""):
         words = words_of(value)
         numbers = torch.tensor([zlib.crc32(word.encode()) for word in words], dtype=torch.long)
         try:
-            reference.assert_close(what, numbers, atol=0.4, rtol=0.0)
+            reference.assert_close(numbers, name=name, context=context, atol=0.4, rtol=0.0)
         except CheckFailure:
             fail(f"{sentence} {len(words)} words came back.")
 
@@ -42,14 +42,14 @@ def assert_words(reference):
 def assert_list(reference):
     """Compares a list of ids with the recorded one."""
 
-    def check(what, value):
+    def check(value, name, context=""):
         if isinstance(value, torch.Tensor) and value.dim() == 1:
             value = value.tolist()
         if not isinstance(value, list | tuple):
             fail(f"A {type(value).__name__} came back, but it should be a list of ids.")
         if not all(isinstance(index, int) for index in value):
             fail("Not every entry of the list is a whole number.")
-        reference.assert_close(what, torch.tensor(list(value), dtype=torch.long))
+        reference.assert_close(torch.tensor(list(value), dtype=torch.long), name=name, context=context)
 
     return check
 
@@ -129,17 +129,17 @@ def assert_bleu(student, reference, number_of, recorded_corpus):
         except (StudentError, TypeError, ValueError):
             numbers = torch.zeros(1)
         try:
-            reference.assert_close("modified_precision and brevity_penalty", numbers)
+            reference.assert_close(numbers, name="modified_precision", context="and brevity_penalty")
         except CheckFailure:
             return False
         return True
 
-    def check(what, value):
+    def check(value, name, context=""):
         value = number_of("corpus_bleu", value)
         if not parts:
             parts.append(parts_are_right())
         try:
-            reference.assert_close(what, value)
+            reference.assert_close(value, name=name, context=context)
         except CheckFailure as failure:
             if parts[0]:
                 raise

@@ -16,16 +16,16 @@ def filled(rows, fill):
 def test_source(student, reference):
     """source holds the sources, filled up with PAD on the right to the longest source."""
     source, _ = student.collate(PAIRS)
-    assert_shape("source", source, (4, 4))
-    reference.assert_close("source", source)
+    assert_shape(source, (4, 4), name="source")
+    reference.assert_close(source, name="source")
 
 
 @points(3, see="Batches")
 def test_target(student, reference):
     """target holds the targets, each with EOS behind its last id, then PAD, to the longest target and EOS."""
     _, target = student.collate(PAIRS)
-    assert_shape("target", target, (4, 7))
-    reference.assert_close("target", target)
+    assert_shape(target, (4, 7), name="target")
+    reference.assert_close(target, name="target")
 
 
 @points(1)
@@ -33,8 +33,8 @@ def test_other_symbols(student, draw):
     """The symbols are the arguments pad_idx and eos_idx."""
     pad, end, *ids = draw.sizes(5, low=10, high=99)
     source, target = student.collate([(ids, ids[:1]), (ids[:2], ids)], pad_idx=pad, eos_idx=end)
-    assert_close("source", source, filled([ids, ids[:2]], pad))
-    assert_close("target", target, filled([[*ids[:1], end], [*ids, end]], pad))
+    assert_close(source, filled([ids, ids[:2]], pad), name="source")
+    assert_close(target, filled([[*ids[:1], end], [*ids, end]], pad), name="target")
 
 
 @points(1)

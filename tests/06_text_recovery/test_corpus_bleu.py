@@ -6,11 +6,13 @@ from coursekit.checks import assert_close, assert_raises, points
 @points(6, see="Putting it together")
 def test_equals_sacrebleu(student, assert_bleu, number_of, recorded_corpus, drawn_corpus, sacrebleu_score):
     """BLEU is what sacrebleu gives, from 0 to 100."""
-    assert_bleu("BLEU", student.corpus_bleu(*recorded_corpus("corpus")))
+    assert_bleu(student.corpus_bleu(*recorded_corpus("corpus")), name="BLEU")
     for _ in range(2):
         candidates, references = drawn_corpus(sentences=8, kinds=4)
         found = number_of("corpus_bleu", student.corpus_bleu(candidates, references))
-        assert_close("BLEU, against sacrebleu", found, sacrebleu_score(candidates, references).score)
+        assert_close(
+            found, sacrebleu_score(candidates, references).score, name="BLEU", context=", against sacrebleu"
+        )
 
 
 @points(4, see="Putting it together")
@@ -24,7 +26,7 @@ def test_sums_over_the_corpus(student, assert_bleu):
         "one sentence without any match": [long, ["p", "q", "r", "s", "t"]],
         "one sentence too short for n = 4": [long, short[:2]],
     }.items():
-        assert_bleu(f"BLEU, {what}", student.corpus_bleu(candidates, [long, short]))
+        assert_bleu(student.corpus_bleu(candidates, [long, short]), name="BLEU", context=f", {what}")
 
 
 @points(3, see="Putting it together")
@@ -38,8 +40,8 @@ def test_no_match_no_score(student, assert_bleu):
         "too short for n = 4": ["a", "b", "c"],
         "empty": [],
     }.items():
-        assert_bleu(f"BLEU, {what}", student.corpus_bleu([candidate], [meant]))
-    assert_bleu("BLEU of an empty corpus", student.corpus_bleu([], []))
+        assert_bleu(student.corpus_bleu([candidate], [meant]), name="BLEU", context=f", {what}")
+    assert_bleu(student.corpus_bleu([], []), name="BLEU", context="of an empty corpus")
 
 
 @points(3, see="Putting it together")
@@ -51,7 +53,7 @@ def test_brevity(student, assert_bleu):
         "a long one makes up for a short one": [[*full[0], "x", "y", "z"], full[1][:5]],
         "too long": [[*full[0], "x"], [*full[1], "y"]],
     }.items():
-        assert_bleu(f"BLEU, {what}", student.corpus_bleu(candidates, full))
+        assert_bleu(student.corpus_bleu(candidates, full), name="BLEU", context=f", {what}")
 
 
 @points(2)
@@ -59,7 +61,11 @@ def test_max_n(student, assert_bleu, recorded_corpus):
     """With another max_n, the geometric mean runs over n = 1 to max_n."""
     candidates, references = recorded_corpus("corpus")
     for max_n in [1, 2, 3, 5]:
-        assert_bleu(f"BLEU for max_n={max_n}", student.corpus_bleu(candidates, references, max_n=max_n))
+        assert_bleu(
+            student.corpus_bleu(candidates, references, max_n=max_n),
+            name="BLEU",
+            context=f"for max_n={max_n}",
+        )
 
 
 @points(1)
@@ -79,4 +85,4 @@ def test_perfect_copy(student, number_of, drawn_corpus):
     """A corpus held against itself has BLEU 100."""
     _, references = drawn_corpus()
     found = number_of("corpus_bleu", student.corpus_bleu(references, references))
-    assert_close("BLEU of a perfect copy", found, 100.0)
+    assert_close(found, 100.0, name="BLEU", context="of a perfect copy")

@@ -22,7 +22,7 @@ def test_counts(student, reference, recorded_corpus, drawn_corpus, sacrebleu_sco
     for number, (candidate, meant) in enumerate(zip(*recorded_corpus("corpus"), strict=True)):
         for n in range(1, 5):
             found = two_numbers(student.modified_precision(candidate, meant, n))
-            reference.assert_close(f"(matched, total) of pair {number}, n = {n}", found)
+            reference.assert_close(found, name="(matched, total)", context=f"of pair {number}, n = {n}")
     for candidate, meant in zip(*drawn_corpus(sentences=3), strict=True):
         judge = sacrebleu_score([candidate], [meant])
         for n in range(1, 5):
@@ -43,7 +43,7 @@ def test_clipping(student, reference):
     ]
     for number, (candidate, meant, n) in enumerate(cases):
         found = two_numbers(student.modified_precision(candidate.split(), meant.split(), n))
-        reference.assert_close(f"(matched, total) of case {number}", found)
+        reference.assert_close(found, name="(matched, total)", context=f"of case {number}")
 
 
 @points(3, see="BLEU: how good is a sentence?")
@@ -60,10 +60,10 @@ def test_total(student, reference):
             [f"w{i % 3}" for i in range(length)] for length in (candidate_length, reference_length)
         )
         found = two_numbers(student.modified_precision(candidate, meant, n))
-        reference.assert_close(f"total, {what}", found[1])
+        reference.assert_close(found[1], name="total", context=f", {what}")
     for candidate, meant, what in [([], ["a", "b"], "candidate"), (["a", "b"], [], "reference")]:
         found = two_numbers(student.modified_precision(candidate, meant, 1))
-        reference.assert_close(f"(matched, total) of an empty {what}", found)
+        reference.assert_close(found, name="(matched, total)", context=f"of an empty {what}")
 
 
 @points(2)
@@ -77,7 +77,7 @@ def test_order_and_place(student, reference):
     ]
     for number, (candidate, meant, n) in enumerate(cases):
         found = two_numbers(student.modified_precision(candidate.split(), meant.split(), n))
-        reference.assert_close(f"(matched, total) of case {number}", found)
+        reference.assert_close(found, name="(matched, total)", context=f"of case {number}")
 
 
 @points(2)
@@ -91,4 +91,4 @@ def test_tokens_as_they_are(student, reference):
     ]
     for number, (candidate, meant, n) in enumerate(cases):
         found = two_numbers(student.modified_precision(candidate, meant, n))
-        reference.assert_close(f"(matched, total) of case {number}", found)
+        reference.assert_close(found, name="(matched, total)", context=f"of case {number}")

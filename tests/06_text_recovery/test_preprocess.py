@@ -20,7 +20,8 @@ def test_the_whole_pipeline(student, assert_words):
         "a question": "Does an owl see the knives, or do the women see an owl?",
     }
     for what, text in texts.items():
-        assert_words(what, student.preprocess(text, TABLE), "The words of a text are not the right ones.")
+        words = student.preprocess(text, TABLE)
+        assert_words(words, "The words of a text are not the right ones.", context=what)
 
 
 @points(3)
@@ -28,7 +29,9 @@ def test_case(student, assert_words):
     """No capitals are left, and words with capitals are looked up like all others: The, Saw, MICE."""
     words = student.preprocess("The cat sleeps. THE cat! Saw Anna MICE? An End", TABLE)
     assert_words(
-        "words", words, "Articles and inflected forms written with capitals are not treated like the others."
+        words,
+        "Articles and inflected forms written with capitals are not treated like the others.",
+        name="words",
     )
 
 
@@ -36,7 +39,7 @@ def test_case(student, assert_words):
 def test_punctuation(student, assert_words):
     """No token without a letter or a digit is left: . , ? ! ; : ( ) \" ' - … ."""
     words = student.preprocess('"Well," he said (twice): 3 cats; two-two... no?! \u2026 yes - yes', TABLE)
-    assert_words("words", words, "A text with all sorts of punctuation does not come out right.")
+    assert_words(words, "A text with all sorts of punctuation does not come out right.", name="words")
 
 
 @points(3)
@@ -45,7 +48,9 @@ def test_articles(student, assert_words):
     words = student.preprocess(
         "a cat than an ant, the theatre and they that area bathe another banana an a", TABLE
     )
-    assert_words("words", words, "Articles and words with `a`, `an` or `the` in them are not told apart.")
+    assert_words(
+        words, "Articles and words with `a`, `an` or `the` in them are not told apart.", name="words"
+    )
 
 
 @points(3)
@@ -55,4 +60,9 @@ def test_inflection(student, assert_words):
         words = student.preprocess(
             "Cats and dogs is this bus or glass, his boxes went red, missed one bus", table
         )
-        assert_words(f"words, table {number}", words, "The table handed in as `lemmas` is not followed.")
+        assert_words(
+            words,
+            "The table handed in as `lemmas` is not followed.",
+            name="words",
+            context=f", table {number}",
+        )

@@ -30,15 +30,18 @@ def helper(student):
 def test_ids_of_words(student, helper, assert_list):
     """Every word has an id of its own, from 4 on, in alphabetical order."""
     vocabulary = student.Vocabulary(SENTENCES)
-    assert_list("ids of all words", helper.encode(vocabulary, WORDS))
-    assert_list("ids of a sentence", helper.encode(vocabulary, ["two", "owl", "find", "two", "ant"]))
+    assert_list(helper.encode(vocabulary, WORDS), name="ids", context="of all words")
+    assert_list(
+        helper.encode(vocabulary, ["two", "owl", "find", "two", "ant"]), name="ids", context="of a sentence"
+    )
 
 
 @points(2)
 def test_length(student, helper, reference):
     """len counts every id once, the four symbols included."""
-    for what, sentences in {"len": SENTENCES, "len of a smaller one": SENTENCES[:2]}.items():
-        reference.assert_close(what, helper.length(student.Vocabulary(sentences)))
+    for context, sentences in {"": SENTENCES, "of a smaller one": SENTENCES[:2]}.items():
+        length = helper.length(student.Vocabulary(sentences))
+        reference.assert_close(length, name="len", context=context)
 
 
 @points(3)
@@ -46,8 +49,8 @@ def test_unknown_words(student, helper, assert_list):
     """encode gives 3 for a word that the vocabulary does not hold, in its place, and learns nothing from it."""
     vocabulary = student.Vocabulary(SENTENCES)
     unknown = ["owl", "fox", "see", "Owl", "fox", "ow"]
-    assert_list("ids", helper.encode(vocabulary, unknown))
-    assert_list("ids, asked again", helper.encode(vocabulary, unknown))
+    assert_list(helper.encode(vocabulary, unknown), name="ids")
+    assert_list(helper.encode(vocabulary, unknown), name="ids", context=", asked again")
     assert helper.length(vocabulary) == helper.length(student.Vocabulary(SENTENCES)), (
         "After unknown words were encoded, the vocabulary has another length: it must not grow."
     )
@@ -58,8 +61,8 @@ def test_min_count(student, helper, assert_list, reference):
     """With min_count, only words that occur that often in all sentences together get an id, without gaps."""
     for least in [2, 3]:
         vocabulary = student.Vocabulary(SENTENCES, min_count=least)
-        assert_list(f"ids for min_count={least}", helper.encode(vocabulary, WORDS))
-        reference.assert_close(f"len for min_count={least}", helper.length(vocabulary))
+        assert_list(helper.encode(vocabulary, WORDS), name="ids", context=f"for min_count={least}")
+        reference.assert_close(helper.length(vocabulary), name="len", context=f"for min_count={least}")
 
 
 @points(2)
@@ -70,7 +73,9 @@ def test_decode_undoes_encode(student, helper, assert_words):
     ids = helper.encode(vocabulary, words)
     assert words == helper.decode(vocabulary, ids), "decode(encode(words)) is not the same as words."
     assert_words(
-        "words", helper.decode(vocabulary, [11, 4, 4, 7]), "The words of four ids are not the right ones."
+        helper.decode(vocabulary, [11, 4, 4, 7]),
+        "The words of four ids are not the right ones.",
+        name="words",
     )
 
 
@@ -85,16 +90,15 @@ def test_decode_and_symbols(student, helper, assert_words):
         "nothing": [2, 5, 0],
     }
     for what, ids in cases.items():
-        assert_words(
-            what, helper.decode(vocabulary, ids), f"Ids with {what} in them are not decoded rightly."
-        )
+        words = helper.decode(vocabulary, ids)
+        assert_words(words, f"Ids with {what} in them are not decoded rightly.", context=what)
 
 
 @points(1)
 def test_decode_takes_a_tensor(student, helper, assert_words):
     """decode takes a 1-D tensor, too."""
     words = helper.decode(student.Vocabulary(SENTENCES), torch.tensor([1, 6, 3, 8, 2, 5, 0]))
-    assert_words("words", words, "The words of a tensor of ids are not the right ones.")
+    assert_words(words, "The words of a tensor of ids are not the right ones.", name="words")
 
 
 @points(1)
@@ -103,6 +107,6 @@ def test_two_vocabularies(student, helper, assert_list):
     first = student.Vocabulary(SENTENCES)
     before = helper.length(first)
     second = student.Vocabulary([["bee", "zoo"]])
-    assert_list("ids of the first", helper.encode(first, WORDS))
-    assert_list("ids of the second", helper.encode(second, [*WORDS, "zoo"]))
+    assert_list(helper.encode(first, WORDS), name="ids", context="of the first")
+    assert_list(helper.encode(second, [*WORDS, "zoo"]), name="ids", context="of the second")
     assert helper.length(first) == before, "The first vocabulary changed when the second was made."

@@ -27,7 +27,7 @@ def test_hides_what_is_false(student, reference):
     (scores,) = reference.inputs("scores", scores=(4, 6))
     mask = with_a_key(reference.integers("mask", 0, 2, (4, 6)).bool())
     weights = torch.softmax(scores + student.additive_mask(mask), dim=-1)
-    reference.assert_close("softmax of scores plus your mask", weights)
+    reference.assert_close(weights, context="softmax of scores plus your mask")
 
 
 @points(1, see="The mask as a number to add")
@@ -35,7 +35,7 @@ def test_zero_where_true(student, draw):
     """Where the boolean mask is True, exactly 0 is added; the result is a float tensor."""
     mask = with_a_key(draw.bools(5, 7))
     added = student.additive_mask(mask)
-    assert_shape("mask", added, (5, 7))
+    assert_shape(added, (5, 7), name="mask")
     assert added.is_floating_point(), f"The mask has dtype {added.dtype}, but should be a float tensor."
     assert (added[mask] == 0).all(), "Something other than 0 stands where the boolean mask is True."
 
@@ -52,7 +52,7 @@ def test_any_shape_and_any_score(student, draw):
     ]:
         mask = with_a_key(draw.bools(*shape))
         added = student.additive_mask(mask)
-        assert_shape("mask", added, shape)
+        assert_shape(added, shape, name="mask")
         scores = 300 * draw.normal(batch, heads, l_query, l_key)
         added, mask = (added[:, None], mask[:, None]) if len(shape) == 3 else (added, mask)
         hidden = torch.softmax(scores + added, dim=-1)[~mask.expand_as(scores)]
@@ -64,8 +64,8 @@ def test_attention(student, reference, draw):
     """attention_with_additive_mask is softmax(q kᵀ / √d_k + M) v, whatever numbers stand in M."""
     q, k, v, m = reference.inputs("unequal", q=(3, 2, 5), k=(3, 4, 5), v=(3, 4, 7), m=(2, 4))
     output, weights = student.attention_with_additive_mask(q, k, v, m)
-    reference.assert_close("weights", weights)
-    reference.assert_close("output", output)
+    reference.assert_close(weights, name="weights")
+    reference.assert_close(output, name="output")
 
     batch, l_query, l_key, d_k, d_v = draw.sizes(5)
     q, k, v = draw.normal(batch, l_query, d_k), draw.normal(batch, l_key, d_k), draw.normal(batch, l_key, d_v)
@@ -73,7 +73,7 @@ def test_attention(student, reference, draw):
     added = torch.zeros(mask.shape).masked_fill(~mask, -torch.inf)
     output, _ = student.attention_with_additive_mask(q, k, v, added)
     expected = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
-    assert_close("output with a mask of 0 and -inf", output, expected)
+    assert_close(output, expected, name="output", context="with a mask of 0 and -inf")
 
 
 @points(1)

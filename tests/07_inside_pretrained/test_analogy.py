@@ -27,8 +27,8 @@ def test_nearest_to_the_sum(student, reference):
     vectors, lengths = reference.inputs("table", vectors=(12, 5), lengths=(12, 1))
     vectors = vectors * (0.2 + lengths.abs())
     rows, scores = read(student.analogy("word8", "word3", "word5", WORDS, vectors, 4))
-    reference.assert_close("similarities", scores)
-    reference.assert_close("rows of the words", rows)
+    reference.assert_close(scores, name="similarities")
+    reference.assert_close(rows, name="rows", context="of the words")
 
 
 @points(3, see="Arithmetic with words")
@@ -42,7 +42,9 @@ def test_leaves_out_the_words_of_the_question(student, reference):
         rows, _ = read(student.analogy(*(WORDS[row] for row in question), WORDS, vectors, 6))
         assert len(rows), "There is no answer."
         times += torch.tensor([float((rows == row).sum()) for row in question])
-    reference.assert_close("count of the answers that are the first, second, third word of a question", times)
+    reference.assert_close(
+        times, context="count of the answers that are the first, second, third word of a question"
+    )
 
 
 @points(1)

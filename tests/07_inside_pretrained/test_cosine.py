@@ -32,7 +32,7 @@ def read(found):
 def test_equals_the_formula(student, reference):
     """cosine_similarity is the dot product, divided by both lengths."""
     u, v = reference.inputs("vectors", u=(4, 6), v=(4, 6))
-    reference.assert_close("similarity", student.cosine_similarity(u, v))
+    reference.assert_close(student.cosine_similarity(u, v), name="similarity")
 
 
 @points(2)
@@ -44,8 +44,8 @@ def test_broadcasts(student, draw):
         found = student.cosine_similarity(u, v)
         found = torch.as_tensor(found)
         expected = F.cosine_similarity(u, v, dim=-1)
-        assert_shape(f"similarity of {a} and {b}", found, tuple(expected.shape))
-        assert_close(f"similarity of {a} and {b}", found, expected)
+        assert_shape(found, tuple(expected.shape), name="similarity", context=f"of {a} and {b}")
+        assert_close(found, expected, name="similarity", context=f"of {a} and {b}")
 
 
 @points(1, see="How alike are two vectors?")
@@ -53,9 +53,15 @@ def test_length_does_not_count(student, draw):
     """Short and long vectors of the same directions have the same similarity."""
     u, v = draw.normal(5, 7), draw.normal(5, 7)
     expected = F.cosine_similarity(u, v, dim=-1)
-    assert_close("similarity of long vectors", student.cosine_similarity(1000 * u, 500 * v), expected)
     assert_close(
-        "similarity of short vectors", student.cosine_similarity(0.02 * u, 0.01 * v), expected, atol=1e-4
+        student.cosine_similarity(1000 * u, 500 * v), expected, name="similarity", context="of long vectors"
+    )
+    assert_close(
+        student.cosine_similarity(0.02 * u, 0.01 * v),
+        expected,
+        name="similarity",
+        context="of short vectors",
+        atol=1e-4,
     )
 
 
@@ -65,7 +71,7 @@ def test_zero_vector(student, draw):
     u = draw.normal(3, 5)
     u[1] = 0
     found = student.cosine_similarity(u, draw.normal(3, 5))
-    assert_close("similarity of the zero vector", found[1], torch.tensor(0.0))
+    assert_close(found[1], torch.tensor(0.0), name="similarity", context="of the zero vector")
 
 
 @points(4)
@@ -73,8 +79,8 @@ def test_nearest(student, reference):
     """nearest_words gives the words of the largest cosine similarity, most similar first, with the numbers."""
     vectors, lengths = reference.inputs("table", vectors=(12, 5), lengths=(12, 1))
     rows, scores = read(student.nearest_words("word4", WORDS, vectors * (0.2 + lengths.abs()), 4))
-    reference.assert_close("similarities", scores)
-    reference.assert_close("rows of the words", rows)
+    reference.assert_close(scores, name="similarities")
+    reference.assert_close(rows, name="rows", context="of the words")
 
 
 @points(2)

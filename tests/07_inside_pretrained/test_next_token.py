@@ -22,7 +22,7 @@ def test_after_the_last_token(student, reference, tiny):
     """next_token_probabilities is the softmax of the logits after the last token, one row per sequence."""
     (table,) = reference.inputs("model", table=(23, 23))
     ids = reference.integers("ids", 0, 23, (3, 5))
-    reference.assert_close("probabilities", student.next_token_probabilities(tiny.TinyModel(table), ids))
+    reference.assert_close(student.next_token_probabilities(tiny.TinyModel(table), ids), name="probabilities")
 
 
 @points(3)
@@ -31,9 +31,9 @@ def test_rows_sum_to_1(student, tiny, draw):
     batch, length, vocab = draw.sizes(3, low=3)
     model = tiny.TinyModel(draw.normal(vocab, vocab))
     p = student.next_token_probabilities(model, draw.integers(0, vocab, (batch, length)))
-    assert_shape("probabilities", p, (batch, vocab))
+    assert_shape(p, (batch, vocab), name="probabilities")
     assert (p >= 0).all(), "A probability is negative."
-    assert_close("sums of the rows", p.sum(dim=-1), torch.ones(batch))
+    assert_close(p.sum(dim=-1), torch.ones(batch), context="sums of the rows")
 
 
 @points(2)
@@ -44,7 +44,12 @@ def test_any_batch_and_length(student, tiny, draw, last_logits):
     for shape in [(batch, length), (1, length), (batch, 1), (1, 1)]:
         ids = draw.integers(0, vocab, shape)
         p = student.next_token_probabilities(tiny.TinyModel(table), ids)
-        assert_close(f"probabilities for ids {shape}", p, torch.softmax(last_logits(table, ids), dim=-1))
+        assert_close(
+            p,
+            torch.softmax(last_logits(table, ids), dim=-1),
+            name="probabilities",
+            context=f"for ids {shape}",
+        )
 
 
 @points(4)
@@ -54,7 +59,7 @@ def test_candidates(student, reference, tiny, tokens, last_logits):
     ids = reference.integers("ids", 0, 23, (1, 4))
     _, candidates = student.generate_step(tiny.TinyModel(table), tiny.TinyTokenizer(tokens), ids)
     found, shares = read(candidates)
-    reference.assert_close("probabilities of the candidates", shares)
+    reference.assert_close(shares, name="probabilities", context="of the candidates")
     order = last_logits(table, ids)[0].argsort(descending=True).tolist()
     assert found == [tokens[number] for number in order[: len(found)]], (
         "The tokens of the candidates do not belong to their probabilities."
@@ -82,7 +87,7 @@ def test_appends_the_likeliest(student, reference, tiny, tokens):
     (table,) = reference.inputs("model", table=(23, 23))
     ids = torch.tensor([[0, 1, 2, 3]])  # a b c d: written as text, these would be other tokens, ab cd
     new_ids, _ = student.generate_step(tiny.TinyModel(table), tiny.TinyTokenizer(tokens), ids)
-    reference.assert_close("new ids", new_ids)
+    reference.assert_close(new_ids, context="new ids")
 
 
 @points(1)

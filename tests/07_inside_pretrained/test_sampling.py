@@ -11,8 +11,9 @@ def test_temperature(student, reference):
     (logits,) = reference.inputs("logits", logits=(3, 9))
     for temperature in [1.0, 0.4, 2.5]:
         reference.assert_close(
-            f"probabilities at temperature {temperature}",
             student.sampling_probabilities(2 * logits, temperature),
+            name="probabilities",
+            context=f"at temperature {temperature}",
         )
 
 
@@ -22,9 +23,9 @@ def test_top_k(student, reference):
     (logits,) = reference.inputs("logits", logits=(3, 9))
     for k in [4, 1]:
         p = student.sampling_probabilities(2 * logits, 1.0, k)
-        reference.assert_close(f"probabilities with top_k={k}", p)
+        reference.assert_close(p, name="probabilities", context=f"with top_k={k}")
     p = student.sampling_probabilities(2 * logits, temperature=2.5, top_k=3)
-    reference.assert_close("probabilities at temperature 2.5 with top_k=3", p)
+    reference.assert_close(p, name="probabilities", context="at temperature 2.5 with top_k=3")
 
 
 @points(2)
@@ -33,7 +34,7 @@ def test_all_tokens(student, draw):
     logits = draw.normal(3, 7)
     for top_k in [None, 7, 12]:
         p = student.sampling_probabilities(logits, top_k=top_k)
-        assert_close(f"probabilities with top_k={top_k}", p, torch.softmax(logits, dim=-1))
+        assert_close(p, torch.softmax(logits, dim=-1), name="probabilities", context=f"with top_k={top_k}")
 
 
 @points(1)
@@ -47,7 +48,7 @@ def test_greedy(student, reference, tiny):
     """At temperature 0, which is the default, generate_n_tokens appends the likeliest token again and again."""
     (table,) = reference.inputs("model", table=(23, 23))
     ids = reference.integers("ids", 0, 23, (3, 4))
-    reference.assert_close("ids", student.generate_n_tokens(tiny.TinyModel(table), ids, 6))
+    reference.assert_close(student.generate_n_tokens(tiny.TinyModel(table), ids, 6), name="ids")
 
 
 @points(3)
@@ -56,7 +57,7 @@ def test_sees_the_whole_sequence(student, tiny, draw):
     length, count, vocab = draw.sizes(3, low=4)
     model, ids = tiny.TinyModel(draw.normal(vocab, vocab)), draw.integers(0, vocab, (2, length))
     new_ids = student.generate_n_tokens(model, ids, count, temperature=1.0)
-    assert_shape("ids", new_ids, (2, length + count))
+    assert_shape(new_ids, (2, length + count), name="ids")
     assert torch.equal(new_ids[:, :length], ids), (
         "The ids of the start do not stand in front of the new ones."
     )
@@ -74,7 +75,7 @@ def test_draws(student, tiny, draw, last_logits):
     model, many, logits = tiny.TinyModel(table), ids.repeat(4000, 1), last_logits(table, ids)[0]
     for temperature, top_k in [(1.0, None), (2.5, None), (1.5, 3)]:
         drawn = student.generate_n_tokens(model, many, 1, temperature=temperature, top_k=top_k)
-        assert_shape("ids", drawn, (4000, 4))
+        assert_shape(drawn, (4000, 4), name="ids")
         kept = (
             logits
             if top_k is None
@@ -83,7 +84,12 @@ def test_draws(student, tiny, draw, last_logits):
         right = torch.softmax(kept / temperature, dim=-1)
         found = torch.stack([(drawn[:, -1] == token).float().mean() for token in range(6)])
         assert not found[right == 0].any(), f"With top_k={top_k}, a token was drawn that is not among these."
-        assert_close(f"frequencies at temperature {temperature} and top_k {top_k}", found, right, atol=0.045)
+        assert_close(
+            found,
+            right,
+            context=f"frequencies at temperature {temperature} and top_k {top_k}",
+            atol=0.045,
+        )
 
 
 @points(2)
@@ -92,4 +98,4 @@ def test_without_gradients(student, tiny, draw):
     model, ids = tiny.TinyModel(draw.normal(9, 9)), draw.integers(0, 9, (2, 4))
     assert_unchanged(student.call("generate_n_tokens", model, ids, 3, temperature=0.8, top_k=4))
     assert not any(tiny.with_gradients(model)), "The model was run with gradients on: use torch.no_grad()."
-    assert_close("ids with n_tokens=0", student.generate_n_tokens(model, ids, 0), ids)
+    assert_close(student.generate_n_tokens(model, ids, 0), ids, name="ids", context="with n_tokens=0")

@@ -11,7 +11,7 @@ def test_loss(student, reference, tiny):
     (table,) = reference.inputs("model", table=(11, 11))
     ids = reference.integers("ids", 0, 11, (3, 6))
     model = tiny.TinyModel(table)
-    reference.assert_close("loss", student.training_step(model, tiny.sgd(model, 2.0), ids))
+    reference.assert_close(student.training_step(model, tiny.sgd(model, 2.0), ids), name="loss")
 
 
 @points(4, see="How it learned: five steps")
@@ -22,7 +22,7 @@ def test_parameters_after_one_step(student, reference, tiny):
     model = tiny.TinyModel(table)
     student.training_step(model, tiny.sgd(model, 2.0), ids)
     moved = model.state()["table"] - table
-    reference.assert_close("change of the parameters", moved)
+    reference.assert_close(moved, context="change of the parameters")
     assert moved.any(), "The parameters did not move."
 
 
@@ -40,7 +40,8 @@ def test_gradients_start_from_zero(student, reference, tiny):
     fresh = tiny.TinyModel(between)
     student.training_step(fresh, tiny.sgd(fresh, 2.0), second)
     reference.assert_close(
-        "second step, less that of a fresh model,", model.state()["table"] - fresh.state()["table"]
+        model.state()["table"] - fresh.state()["table"],
+        context="second step, less that of a fresh model,",
     )
 
 
@@ -57,4 +58,4 @@ def test_float_and_any_size(student, tiny, draw):
         assert again < loss, (
             f"Two steps on the same ids {shape}: the second loss is not lower than the first."
         )
-        assert_close("loss, at most that of the step before,", min(loss, again), again)
+        assert_close(min(loss, again), again, name="loss", context=", at most that of the step before,")

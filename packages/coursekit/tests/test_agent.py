@@ -1,5 +1,6 @@
 """The part inside the student's kernel, here in this process."""
 
+import numpy as np
 import pytest
 import torch
 
@@ -29,6 +30,15 @@ def test_an_argument_changed_in_place_is_reported():
     agent = Agent({"f": lambda x, y: y.add_(1)})
     assert call(agent, "f", torch.zeros(2), torch.zeros(2))["changed"] == [1]
     assert call(Agent({"f": lambda x: x + 1}), "f", torch.tensor([float("nan")]))["changed"] == []
+
+
+def test_an_array_changed_in_place_is_reported():
+    def change(x: np.ndarray, y: np.ndarray) -> None:
+        y += 1
+
+    agent = Agent({"f": change, "g": lambda x: x + 1})
+    assert call(agent, "f", np.zeros(2), np.zeros(2))["changed"] == [1]
+    assert call(agent, "g", np.array([np.nan, 1]))["changed"] == []
 
 
 def test_gradients_reach_only_what_was_used():

@@ -119,7 +119,7 @@ def test_rows(student, draw):
     """A row has the same output in a batch as alone."""
     x = draw.normal(3, 4)
     output = student.double(x)
-    assert_close("first row", student.double(x[:1]), output[:1])
+    assert_close(student.double(x[:1]), output[:1], name="output", context="of the first row alone")
     {check}
 '''
 
@@ -132,7 +132,7 @@ def test_an_exercise_that_is_earned_without_a_computation_is_a_problem(tiny_cour
     assert run_audit(tiny_course.assignment, workers=1).problems == [
         f"given away: {kind} for double earn all points of test_double" for kind in ("zeros", "ones", "input")
     ]
-    check = 'assert_varies("output", output)\n    assert_differs(output, x, "The output is the input.")'
+    check = 'assert_varies(output, name="output")\n    assert_differs(output, x, "The output is the input.")'
     tiny_course.checks.write_text(
         AGAINST_ITSELF.format(helpers="assert_differs, assert_varies, ", check=check)
     )

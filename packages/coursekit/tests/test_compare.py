@@ -1,8 +1,13 @@
-"""How a difference is told to the student."""
+"""Comparing values, and what the student reads about a difference."""
 
+from pathlib import Path
+
+import numpy as np
 import pytest
 import torch
 
+from coursekit.arrays import using
+from coursekit.checks.asserts import assert_shape
 from coursekit.checks.compare import (
     CheckFailure,
     assert_close,
@@ -10,8 +15,10 @@ from coursekit.checks.compare import (
     assert_varies,
     describe,
     difference,
-    in_words,
+    joined,
 )
+from coursekit.checks.reference import Reference, Store
+from coursekit.course import CourseError
 
 
 def test_equal_values_have_no_difference():
@@ -43,10 +50,60 @@ def test_the_sentence_names_what_differs(actual, expected, words):
     assert words in difference(actual, expected)
 
 
-def test_of_the_name_of_a_value_the_first_word_is_code():
-    with pytest.raises(CheckFailure, match=r"^`ids` of all words is None"):
-        assert_close("ids of all words", None, torch.ones(2))
-    assert in_words("output, less that of torch") == "`output`, less that of torch"
+@pytest.mark.parametrize(
+    ("name", "context", "words", "key"),
+    [
+        ("ids", "", "`ids`", "ids"),
+        ("ids", "of all words", "`ids` of all words", "ids of all words"),
+        ("output", ", less that of torch", "`output`, less that of torch", "output, less that of torch"),
+        ("(matched, total)", "of case 1", "`(matched, total)` of case 1", "(matched, total) of case 1"),
+        ("", "the table", "The table", "the table"),
+    ],
+)
+def test_the_name_is_code_and_the_context_follows_it(name, context, words, key):
+    assert joined(name, context) == key
+    with pytest.raises(CheckFailure) as failure:
+        assert_close(None, torch.ones(2), name=name, context=context)
+    assert str(failure.value) == f"{words} is None, but should be a tensor of shape (2,)."
+
+
+def test_a_recorded_value_has_a_key_of_its_own_where_the_check_gives_one(tmp_path):
+    store = Store(tmp_path / "reference.safetensors", recording=True)
+    reference = Reference(store, "test_x::test_y")
+    reference.assert_close(torch.ones(2), name="ids", context="of all words")
+    reference.assert_close(torch.ones(2), name="ids", key="first")
+    assert list(store.tensors) == [f"test_x::test_y/expected/{key}" for key in ("ids of all words", "first")]
+    store.recording = False
+    with pytest.raises(CheckFailure, match=r"^`ids` has the right shape"):
+        reference.assert_close(torch.zeros(2), name="ids", key="first")
+    assert [(seen.key, seen.passed) for seen in reference.observations] == [("first", False)]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: assert_close("output", torch.ones(2), torch.ones(2)),
+        lambda: assert_close(torch.ones(2), torch.ones(2)),
+        lambda: assert_varies("output", torch.ones(2)),
+        lambda: assert_shape("output", torch.ones(2), (2,)),
+        lambda: Reference(Store(Path()), "x").assert_close("output", torch.ones(2)),
+    ],
+)
+def test_a_check_that_passes_the_name_first_is_at_fault(call):
+    with pytest.raises(CourseError, match=r"assert_close\(actual, expected, name=\.\.\., context=\.\.\.\)"):
+        call()
+
+
+def test_numpy_arrays_are_compared_like_tensors():
+    one = np.array([[1.0, 2.0], [3.0, np.nan]])
+    assert difference(one, one) is None
+    assert difference(one[0], torch.tensor([1.0, 2.0])) is None
+    assert difference(1.5, np.array(1.5)) is None
+    assert difference(torch.ones(2, dtype=torch.bfloat16), torch.ones(2)) is None
+    assert "differs by up to 2 at [1]" in difference(np.array([1, 3]), np.array([1, 1]))
+    assert describe(one) == "an array of shape (2, 2)"
+    with using("numpy"), pytest.raises(CheckFailure, match="should be an array of real numbers"):
+        assert_varies(None, name="x")
 
 
 def test_a_tolerance_may_grow_with_the_position():
@@ -58,7 +115,7 @@ def test_a_tolerance_may_grow_with_the_position():
 
 def test_a_failed_comparison_shows_no_value():
     with pytest.raises(CheckFailure) as failure:
-        assert_close("output", torch.tensor([0.123456, 5.0]), torch.tensor([0.123456, 7.654321]))
+        assert_close(torch.tensor([0.123456, 5.0]), torch.tensor([0.123456, 7.654321]), name="output")
     assert "7.654321" not in str(failure.value)
     assert "0.123456" not in str(failure.value)
 
@@ -71,9 +128,9 @@ def test_nan_passes_only_where_the_recorded_value_has_it():
     value = torch.tensor([1.0, float("nan")])
     assert difference(value, value) is None
     with pytest.raises(CheckFailure, match=r"^`output` holds NaN: 1 of 2 entries, first at \[1\]\.$"):
-        assert_close("output", value, value)
+        assert_close(value, value, name="output")
     with pytest.raises(CheckFailure, match="`loss` is NaN"):
-        assert_close("loss", float("nan"), float("nan"))
+        assert_close(float("nan"), float("nan"), name="loss")
 
 
 def test_nothing_is_broadcast():
@@ -81,7 +138,7 @@ def test_nothing_is_broadcast():
     row, column = torch.zeros(1, 100_000, dtype=torch.uint8), torch.zeros(100_000, 1, dtype=torch.uint8)
     assert "has shape (1, 100000)" in difference(row, column)
     with pytest.raises(CheckFailure, match="has shape"):
-        assert_close("output", row, column)
+        assert_close(row, column, name="output")
 
 
 def test_a_complex_number_is_no_real_one():
@@ -105,13 +162,13 @@ def test_a_complex_number_is_no_real_one():
 )
 def test_a_constant_does_not_vary(value, words):
     with pytest.raises(CheckFailure, match=words):
-        assert_varies("output", value)
+        assert_varies(value, name="output")
 
 
 def test_what_varies_passes():
-    assert_varies("output", torch.tensor([1.0, 1.1]))
-    assert_varies("mask", torch.tensor([True, False]))
-    assert_varies("ids", torch.tensor([1, 2]))
+    assert_varies(torch.tensor([1.0, 1.1]), name="output")
+    assert_varies(torch.tensor([True, False]), name="mask")
+    assert_varies(torch.tensor([1, 2]), name="ids")
 
 
 @pytest.mark.parametrize(

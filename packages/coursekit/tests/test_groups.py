@@ -3,10 +3,10 @@
 import pytest
 import torch
 
+from coursekit.checks.fingerprint import fingerprint_of, same_numbers
 from coursekit.checks.reference import Observation, Reference, Store
 from coursekit.checks.results import CheckResult
 from coursekit.checks.variants import mistakes_of
-from coursekit.checks.wrong import same_numbers, wrong_answer
 from coursekit.report.class_results import Check, ClassResults, Member
 from coursekit.report.groups import answer_groups, stub
 
@@ -22,7 +22,7 @@ def observed(value: torch.Tensor | None, atol: float = 1e-5, rtol: float = 1e-4)
 
 
 def answer(value: torch.Tensor | None, message: str = "no", drawn: bool = False) -> tuple[str, list[float]]:
-    return wrong_answer("failed", message, observed(value), drawn)
+    return fingerprint_of("failed", message, observed(value), drawn)
 
 
 def same(one: tuple[str, list[float]], other: tuple[str, list[float]]) -> bool:
@@ -74,13 +74,13 @@ def test_code_that_gives_nothing_is_told_apart_by_the_reason():
     ended, looped = (
         f"`f` could not finish: {why}." for why in ("it ended the process", "it ran past its time")
     )
-    assert same(*(wrong_answer("kernel died", ended, None, drawn=False) for _ in range(2)))
-    assert not same(*(wrong_answer("kernel died", why, None, drawn=False) for why in (ended, looped)))
+    assert same(*(fingerprint_of("kernel died", ended, None, drawn=False) for _ in range(2)))
+    assert not same(*(fingerprint_of("kernel died", why, None, drawn=False) for why in (ended, looped)))
 
 
 @pytest.mark.parametrize("outcome", ["passed", "not answered", "blocked"])
 def test_where_no_answer_was_checked_there_is_none_to_compare(outcome):
-    assert wrong_answer(outcome, "a message", None, drawn=False) == ("", [])
+    assert fingerprint_of(outcome, "a message", None, drawn=False) == ("", [])
 
 
 def class_of(answers: dict[str, dict[str, CheckResult]]) -> ClassResults:
@@ -96,7 +96,7 @@ def class_of(answers: dict[str, dict[str, CheckResult]]) -> ClassResults:
 def wrong(text: str, *numbers: float, mistake: str = "") -> CheckResult:
     sentence = f"You did {mistake}." if mistake else ""
     found = CheckResult("", "", 1, "failed", "It is off.", sentence, mistake)
-    found.wrong, found.wrong_numbers = text, list(numbers)
+    found.fingerprint, found.fingerprint_numbers = text, list(numbers)
     return found
 
 
@@ -266,6 +266,6 @@ def test_what_tells_answers_apart_is_not_on_the_students_page(four_times):
     done = four_times.run("nbgrader", "generate_feedback", "01_double")
     assert done.returncode == 0, done.stderr
     kept = four_times.autograded("ada").metadata.coursekit["exercises"][0]["checks"][0]
-    assert kept["wrong"] == "`output` of shape (3, 2)"
+    assert kept["fingerprint"] == "`output` of shape (3, 2)"
     page = (four_times.root / "feedback/ada/01_double/double.html").read_text()
-    assert not [number for number in kept["wrong_numbers"] if str(number) in page]
+    assert not [number for number in kept["fingerprint_numbers"] if str(number) in page]

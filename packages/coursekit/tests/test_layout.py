@@ -9,6 +9,7 @@ SANDBOX_KERNEL = PACKAGES / "sandbox-kernel" / "src" / "sandbox_kernel"
 #: bottom to top; a module imports only from those before it
 ORDER = [
     "printing",
+    "arrays",
     "messages",
     "guard",
     "agent",

@@ -38,8 +38,13 @@ def test_views_that_share_memory_arrive_apart():
     assert right.sum() == 0
 
 
-def test_arrays_arrive_as_tensors_and_scalars_as_numbers():
-    assert torch.equal(there_and_back(np.ones((2, 2))), torch.ones(2, 2, dtype=torch.float64))
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "uint16", "int64", "bool"])
+def test_arrays_arrive_as_arrays_and_scalars_as_numbers(dtype):
+    array = (np.arange(6).reshape(2, 3).T % 2).astype(dtype)
+    for found in (there_and_back(array), there_and_back([torch.ones(1), array])[1]):
+        assert isinstance(found, np.ndarray)
+        assert found.dtype == array.dtype
+        assert np.array_equal(found, array)
     assert there_and_back(np.float64(1.5)) == 1.5
 
 

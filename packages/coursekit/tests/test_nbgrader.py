@@ -240,7 +240,7 @@ def test_neither_checks_nor_references_nor_inputs_leak(generated):
     planted = checks.replace(
         "student.double(x))\n\n\n@points(3)",
         "student.double(x))\n    planted = torch.tensor([7182.5, 9341.25])  # canary-in-comment-78\n"
-        '    reference.assert_close("planted output", student.double(planted))\n\n\n@points(3)',
+        '    reference.assert_close(student.double(planted), name="output", context="for planted")\n\n\n@points(3)',
     )
     assert planted != checks
     generated.checks.write_text(canary + planted)

@@ -5,11 +5,13 @@ import struct
 import time
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 import torch
 from nbformat import v4
 
 from coursekit.agent import Agent
+from coursekit.arrays import using
 from coursekit.messages import MAX_BYTES, MAX_ITEMS, MAX_TENSORS, MAX_TEXT, MessageError, encode
 from coursekit.student.proxy import Student
 from coursekit.student.replies import Answer, Failure, ModuleItem, read_reply
@@ -60,6 +62,15 @@ def test_what_the_agent_sends_is_read_as_it_was():
     assert torch.equal(found.value.pop("sum"), torch.full((2,), 2.0))
     assert found.value == {"parts": (1, [2.5, None, True, "ü"]), "odd": [float("inf"), 10**300]}
     assert found.changed == []
+
+
+def test_all_arrays_arrive_as_the_kind_that_the_course_works_with():
+    buffers = encode({"ok": True, "value": (np.ones(2), torch.zeros(2), np.float64(3))})
+    found = read(buffers).value
+    assert [type(part) for part in found] == [torch.Tensor, torch.Tensor, float]
+    with using("numpy"):
+        found = read(buffers).value
+    assert [type(part) for part in found] == [np.ndarray, np.ndarray, float]
 
 
 def test_nan_arrives_as_nan():

@@ -307,7 +307,7 @@ def synthetic(random: np.random.Generator, hard: np.ndarray, ability: float) -> 
         if not passed[number]:
             kind = int(random.integers(3))
             check.message = "`output` differs."
-            check.wrong, check.wrong_numbers = (
+            check.fingerprint, check.fingerprint_numbers = (
                 "`output` of shape (2, 3)",
                 [1000.0 * kind + random.normal() / 50],
             )

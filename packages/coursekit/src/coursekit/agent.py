@@ -1,17 +1,20 @@
-"""The part inside the student's kernel: it calls what the notebook defines and sends back the result.
+"""The part that runs in the student's kernel: it calls what the notebook defines and sends back the result.
 
-It holds no check and no answer. Its text is sent into the kernel (see `coursekit.student.channel`), so it
-may import only `coursekit.messages`, `coursekit.guard` and what a student's environment has.
+It holds no check and no answer. Its text is sent into the kernel (see `coursekit.student.channel`), so it may import
+only `coursekit.arrays`, `coursekit.messages`, `coursekit.guard` and what a student's environment has.
 """
 
-import copy
 import linecache
 import os
 import signal
 import socket
+import sys
 import traceback
 from typing import Any
 
+import numpy as np
+
+from coursekit.arrays import Array, copied, has_torch, is_array, is_float, is_tensor
 from coursekit.guard import protect, reset_torch
 from coursekit.messages import MessageError, decode, encode, probe, receive, send
 
@@ -19,10 +22,10 @@ _MAX_TEXT = 2000
 
 
 class Agent:
-    """Answers the grader's requests about one namespace, the notebook's.
+    """Answers the grader's requests about the notebook's namespace.
 
-    A request is a dict with `do`, the name of a method `do_...`, and its arguments. The reply has `ok`, and
-    either what the method gave or `error` (type, message, lines of the notebook's cells).
+    A request is a dict with `do`, the name of a method `do_...`, and its arguments. The reply has `ok`, and either
+    what the method returned or `error` (type, message, lines of the notebook's cells).
     """
 
     def __init__(self, namespace: dict[str, Any]) -> None:
@@ -33,9 +36,9 @@ class Agent:
     def answer(self, buffers: list[Any]) -> list[bytes]:
         """Carry out a list of requests and reply to the last of them, or say which one failed.
 
-        Whatever happens in the student's code ends up in the reply.
+        Anything that the student's code raises ends up in the reply.
         """
-        results: list[dict] = []
+        results: list[dict[str, Any]] = []
         try:
             reset_torch()
             for request in decode(buffers, self._restore):
@@ -44,55 +47,51 @@ class Agent:
         except BaseException as error:
             return encode({"ok": False, "at": len(results), "error": _describe_error(error)})
 
-    def do_get(self, name: str, scope: int | None = None) -> dict:
+    def do_get(self, name: str, scope: int | None = None) -> dict[str, Any]:
         return {"value": self._lookup(name, scope)}
 
-    def do_define(self, source: str) -> dict:
+    def do_define(self, source: str) -> dict[str, Any]:
         scope: dict[str, Any] = {"__name__": "grader_helper"}
         exec(compile(source, "<helper of the check>", "exec"), scope)
         number = len(self._scopes)
         self._scopes[number] = scope
         return {"value": number}
 
-    def do_forget(self) -> dict:
+    def do_forget(self) -> dict[str, Any]:
         self._objects.clear()
         self._scopes.clear()
         return {}
 
     def do_call(
         self,
-        args: list,
-        kwargs: dict,
+        args: list[Any],
+        kwargs: dict[str, Any],
         name: str | None = None,
         scope: int | None = None,
         target: Any = None,
         seed: int = 0,
         gradients: bool = False,
-    ) -> dict:
-        import torch
-
+    ) -> dict[str, Any]:
         function = target if name is None else self._lookup(name, scope)
         if gradients:
             args = [_leaf(value) for value in args]
             kwargs = {key: _leaf(value) for key, value in kwargs.items()}
-            if isinstance(function, torch.nn.Module):
+            if _is_module(function):
                 function.zero_grad(set_to_none=True)
-        before = copy.deepcopy([_tensors_of(value) for value in [*args, *kwargs.values()]])
-        torch.default_generator.manual_seed(seed)  # torch.manual_seed also formats a stack, for CUDA
+        before = [list(map(copied, _arrays_of(value))) for value in [*args, *kwargs.values()]]
+        _set_seed(seed)
         value = function(*args, **kwargs)
         names = [*range(len(args)), *kwargs]
-        after = [_tensors_of(value) for value in [*args, *kwargs.values()]]
+        after = [_arrays_of(value) for value in [*args, *kwargs.values()]]
         changed = [name for name, old, new in zip(names, before, after, strict=True) if not _same(old, new)]
-        reply = {"value": value, "changed": changed}
+        reply: dict[str, Any] = {"value": value, "changed": changed}
         if gradients:
             reply |= _gradients_of(value, args, function)
         return reply
 
-    def do_module(self, target: Any, action: str, value: Any = None) -> dict:
+    def do_module(self, target: Any, action: str, value: Any = None) -> dict[str, Any]:
         """Read or change a module: `state`, `parameters`, `load_state`, `load_known`, `to`, `train`."""
-        import torch
-
-        if not isinstance(target, torch.nn.Module):
+        if not _is_module(target):
             raise TypeError(f"{type(target).__name__} is not an nn.Module")
         match action:
             case "state":
@@ -104,7 +103,7 @@ class Agent:
                 if unknown and action == "load_state":
                     raise KeyError(f"the module has no {', '.join(unknown)}")
             case "to":
-                target.to(getattr(torch, value))
+                target.to(getattr(sys.modules["torch"], value))
             case "train":
                 target.train(value)
             case _:
@@ -117,15 +116,13 @@ class Agent:
             raise UndefinedName(name)
         return names[name]
 
-    def _describe(self, value: Any) -> dict:
-        import torch
-
+    def _describe(self, value: Any) -> dict[str, Any]:
         number = len(self._objects)
         self._objects[number] = value
-        kind = "module" if isinstance(value, torch.nn.Module) else "object"
+        kind = "module" if _is_module(value) else "object"
         return {"$": kind, "id": number, "type": type(value).__name__[:100]}
 
-    def _restore(self, item: dict) -> Any:
+    def _restore(self, item: dict[str, Any]) -> Any:
         return self._objects[item["id"]]
 
 
@@ -133,37 +130,56 @@ class UndefinedName(Exception):
     """The notebook defines no such name."""
 
 
-def _leaf(value: Any) -> Any:
-    import torch
+def _is_module(value: Any) -> bool:
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(value, torch.nn.Module)
 
-    if isinstance(value, torch.Tensor) and value.is_floating_point():
+
+def _set_seed(seed: int) -> None:
+    np.random.seed(seed % 2**32)
+    if torch := sys.modules.get("torch"):
+        torch.default_generator.manual_seed(seed)  # torch.manual_seed also formats a stack, for CUDA
+
+
+def _leaf(value: Any) -> Any:
+    if is_tensor(value) and value.is_floating_point():
         return value.detach().clone().requires_grad_(True)
     return value
 
 
-def _tensors_of(value: Any) -> list:
-    import torch
-
-    if isinstance(value, torch.Tensor):
-        return [value.detach()]
+def _parts_of(value: Any) -> list[Array]:
+    """The arrays in nested lists, tuples and dicts."""
+    if is_array(value):
+        return [value]
+    if isinstance(value, dict):
+        value = list(value.values())
     if isinstance(value, list | tuple):
-        return [tensor for part in value for tensor in _tensors_of(part)]
+        return [array for part in value for array in _parts_of(part)]
     return []
 
 
-def _same(old: list, new: list) -> bool:
-    def bits(tensor: Any) -> Any:
-        return tensor.nan_to_num(nan=0.5) if tensor.is_floating_point() else tensor
-
-    return all(a.dtype == b.dtype and bits(a).equal(bits(b)) for a, b in zip(old, new, strict=True))
+def _arrays_of(value: Any) -> list[Array]:
+    return [part.detach() if is_tensor(part) else part for part in _parts_of(value)]
 
 
-def _gradients_of(value: Any, args: list, function: Any) -> dict:
+def _same(old: list[Array], new: list[Array]) -> bool:
+    """True if nothing was changed; NaN equals NaN."""
+
+    def equal(one: Array, other: Array) -> bool:
+        if one.dtype != other.dtype or one.shape != other.shape:
+            return False
+        same = (one == other) | ((one != one) & (other != other))
+        return bool(same.all())
+
+    return len(old) == len(new) and all(map(equal, old, new))
+
+
+def _gradients_of(value: Any, args: list[Any], function: Any) -> dict[str, Any]:
     import torch
 
-    outputs = [t for t in _outputs_of(value) if t.is_floating_point() and t.requires_grad]
-    parameters = dict(function.named_parameters()) if isinstance(function, torch.nn.Module) else {}
-    leaves = [arg for arg in args if isinstance(arg, torch.Tensor) and arg.requires_grad]
+    outputs = [part for part in _parts_of(value) if is_tensor(part) and is_float(part) and part.requires_grad]
+    parameters = dict(function.named_parameters()) if _is_module(function) else {}
+    leaves = [arg for arg in args if is_tensor(arg) and arg.requires_grad]
     wanted = leaves + [parameter for parameter in parameters.values() if parameter.requires_grad]
     found: list[Any] = [None] * len(wanted)
     if outputs and wanted:
@@ -176,19 +192,7 @@ def _gradients_of(value: Any, args: list, function: Any) -> dict:
     }
 
 
-def _outputs_of(value: Any) -> list:
-    import torch
-
-    if isinstance(value, torch.Tensor):
-        return [value]
-    if isinstance(value, dict):
-        value = list(value.values())
-    if isinstance(value, list | tuple):
-        return [tensor for part in value for tensor in _outputs_of(part)]
-    return []
-
-
-def _describe_error(error: BaseException) -> dict:
+def _describe_error(error: BaseException) -> dict[str, Any]:
     """Type, message, and the lines of the notebook's own cells, innermost last."""
     if isinstance(error, UndefinedName):
         return {"type": "UndefinedName", "message": str(error), "lines": []}
@@ -214,10 +218,13 @@ _connection: socket.socket | None = None
 def start(path: str, shell: Any) -> None:
     """Open a unix socket at `path`, where the grader connects before any cell has run.
 
-    Requests will be about the names of `shell`, the kernel's `InteractiveShell`.
+    Requests are about the names of `shell`, the kernel's `InteractiveShell`.
     """
     global _listener, _namespace
-    import safetensors.torch  # noqa: F401  here, so that no call is charged for the import
+    import safetensors.numpy  # here, so that no call is charged for the import
+
+    if has_torch():
+        import safetensors.torch  # noqa: F401
 
     protect(shell)
     _namespace = shell.user_ns
@@ -229,12 +236,13 @@ def start(path: str, shell: Any) -> None:
 def serve() -> None:
     """Answer requests about the notebook's names until the grader sends number 0 or closes the connection.
 
-    Runs in the kernel's main thread, so that an interrupt stops what the student's code is doing. Between two
-    calls of it, an interrupt would tear a message apart, and is ignored.
+    Runs in the kernel's main thread, so that an interrupt stops the student's code. Interrupts between calls are
+    ignored, since they would cut a message in two.
     """
     global _connection
     agent, here = Agent(_namespace), os.getpid()
     if _connection is None:
+        assert _listener is not None, "start comes first"
         _connection, _ = _listener.accept()
     connection = _connection
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -10,8 +10,8 @@ from multiprocessing.util import Finalize
 from pathlib import Path
 
 from nbformat import NotebookNode, v4
-from torch import Tensor
 
+from coursekit.arrays import Array
 from coursekit.checks.compare import difference
 from coursekit.checks.reference import FILE_NAME, Store
 from coursekit.checks.results import SubmissionResult
@@ -167,7 +167,7 @@ def record(assignment: Assignment, workers: int | None = None, progress: Progres
     return store
 
 
-def mistake_records(assignment: Assignment, graded: dict[str, Graded]) -> dict[str, Tensor]:
+def mistake_records(assignment: Assignment, graded: dict[str, Graded]) -> dict[str, Array]:
     """The values of each mistake in the comparisons that it failed, in its own exercise."""
     return {
         f"{check}/mistakes/{mistake.name}/{seen.key}": seen.value

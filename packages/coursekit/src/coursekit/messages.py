@@ -1,7 +1,7 @@
-"""What crosses between grader and kernel: plain data as JSON, tensors as safetensors, nothing else.
+"""The messages between grader and kernel: plain data as JSON, arrays as safetensors, nothing else.
 
-The text of this module is also sent into the student's kernel, so it imports only what a student's
-environment has.
+The text of this module is also sent into the student's kernel, so it may import only what a student's environment
+has.
 """
 
 import json
@@ -11,9 +11,13 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
+from coursekit.arrays import Array, copied, is_plain, is_tensor, load, noun, save, to_numpy
+
 MAX_BYTES = 64 * 2**20
 MAX_DEPTH = 20
-#: of one message: bytes of its JSON, entries of all lists and dicts in it, tensors
+#: limits of one message: bytes of its JSON, entries of all lists and dicts in it, arrays
 MAX_TEXT = 4 * 2**20
 MAX_ITEMS = 100_000
 MAX_TENSORS = 2_000
@@ -22,27 +26,26 @@ MAX_DIGITS = 1_000
 KIND = "$"
 
 _LEAVES = (type(None), bool, int, float, str)
+_TENSOR = b'{"$": "tensor"'
+Description = dict[str, Any]
 
 
 class MessageError(ValueError):
-    """The value can't be sent: too large, too deep, or a reply that doesn't keep to the format."""
+    """The value can't be sent: too large, too deep, or a reply that breaks the format."""
 
 
-def encode(value: Any, describe: Callable[[Any], dict | None] | None = None) -> list[bytes]:
-    """Turn `value` into two buffers: a JSON tree, and the tensors in it as one safetensors file.
+def encode(value: Any, describe: Callable[[Any], Description | None] | None = None) -> list[bytes]:
+    """Turn `value` into two buffers: a JSON tree, and its arrays as one safetensors file.
 
     Args:
-        value: nested lists, tuples and dicts (string keys) of numbers, strings, booleans, None, tensors and
-            NumPy arrays. Tensors are copied, detached; an array becomes a tensor.
-        describe: called for any other object; gives the JSON dict that stands for it.
+        value: nested lists, tuples and dicts (string keys) of numbers, strings, booleans, None, tensors and NumPy
+            arrays. Arrays are copied, tensors without their gradients.
+        describe: called for any other object; returns the JSON dict that represents it.
 
     Raises:
         MessageError: an object is neither plain nor described, or the message exceeds one of the limits above.
     """
-    import torch
-    from safetensors.torch import save
-
-    tensors: dict[str, torch.Tensor] = {}
+    arrays: dict[str, Array] = {}
     items = 0
 
     def tree(item: Any, depth: int) -> Any:
@@ -54,20 +57,16 @@ def encode(value: Any, describe: Callable[[Any], dict | None] | None = None) -> 
             raise MessageError(f"the value is nested more than {MAX_DEPTH} deep")
         if type(item) in _LEAVES:
             return _odd_number(item) or item
-        if type(item).__module__ == "numpy" and hasattr(item, "dtype"):
-            if item.ndim == 0:
-                return tree(item.item(), depth)
-            if item.dtype.kind in "biuf":
-                item = torch.from_numpy(item.copy())
-        if isinstance(item, torch.Tensor) and item.layout is torch.strided and not item.is_quantized:
-            if item.numel() * item.element_size() > MAX_BYTES:
-                raise MessageError(f"a tensor of shape {tuple(item.shape)} is too large to send")
-            if len(tensors) == MAX_TENSORS:
+        if type(item).__module__ == "numpy" and hasattr(item, "dtype") and item.ndim == 0:
+            return tree(item.item(), depth)
+        if is_plain(item):
+            if item.nbytes > MAX_BYTES:
+                raise MessageError(f"{noun(item)} of shape {tuple(item.shape)} is too large to send")
+            if len(arrays) == MAX_TENSORS:
                 raise MessageError(f"the value holds more than {MAX_TENSORS} tensors")
-            key = str(len(tensors))
-            plain = item.detach().to("cpu").resolve_conj().resolve_neg()
-            tensors[key] = torch.empty(item.shape, dtype=item.dtype).copy_(plain)
-            return {KIND: "tensor", "key": key}
+            key = str(len(arrays))
+            arrays[key] = copied(item)
+            return {KIND: "tensor" if is_tensor(item) else "array", "key": key}
         if type(item) is list:
             return [tree(part, depth + 1) for part in item]
         if isinstance(item, tuple):
@@ -79,7 +78,7 @@ def encode(value: Any, describe: Callable[[Any], dict | None] | None = None) -> 
             raise MessageError(f"a value of type {type(item).__name__} can't be sent")
         return described
 
-    buffers = [json.dumps(tree(value, 0)).encode(), save(tensors)]
+    buffers = [json.dumps(tree(value, 0)).encode(), save(arrays)]
     if len(buffers[0]) > MAX_TEXT:
         raise MessageError(f"the value without its tensors is larger than {MAX_TEXT // 2**20} MB")
     if sum(map(len, buffers)) > MAX_BYTES:
@@ -87,8 +86,8 @@ def encode(value: Any, describe: Callable[[Any], dict | None] | None = None) -> 
     return buffers
 
 
-def _odd_number(item: Any) -> dict | None:
-    """The stand-in for a number that JSON can't express, or that not every parser accepts; None for all others."""
+def _odd_number(item: Any) -> Description | None:
+    """The JSON for a number that JSON can't express, or that not every parser accepts; None for all others."""
     if type(item) is float and not math.isfinite(item):
         return {KIND: "number", "text": str(item)}
     if type(item) is int and not -(2**63) <= item < 2**63:
@@ -99,19 +98,18 @@ def _odd_number(item: Any) -> dict | None:
 
 
 def read_number(text: str) -> int | float:
-    """The number that `encode` wrote as text."""
+    """Read a number that `encode` wrote as text."""
     return float(text) if text in ("nan", "inf", "-inf") else int(text)
 
 
-def decode(buffers: list[Any], restore: Callable[[dict], Any] | None = None) -> Any:
-    """The inverse of `encode`, for what the grader sent; replies are read by `coursekit.student.replies`.
+def decode(buffers: list[Any], restore: Callable[[Description], Any] | None = None) -> Any:
+    """Read what `encode` wrote, in the kernel; the grader reads replies with `coursekit.student.replies`.
 
-    `restore` turns the dict of a described object into its stand-in on this side.
+    `restore` turns the dict of a described object into the object on this side.
 
     Raises:
-        MessageError: the buffers don't keep to the format, whatever is wrong with them.
+        MessageError: the buffers break the format in any way.
     """
-    from safetensors.torch import load
 
     def value(item: Any, depth: int) -> Any:
         if depth > 2 * MAX_DEPTH:
@@ -122,7 +120,9 @@ def decode(buffers: list[Any], restore: Callable[[dict], Any] | None = None) -> 
             return item
         match item.get(KIND):
             case "tensor":
-                return tensors[item["key"]]
+                return arrays[item["key"]]
+            case "array":
+                return to_numpy(arrays[item["key"]])
             case "tuple":
                 return tuple(value(part, depth + 1) for part in item["items"])
             case "dict":
@@ -136,8 +136,9 @@ def decode(buffers: list[Any], restore: Callable[[dict], Any] | None = None) -> 
     try:
         if len(buffers) != 2 or sum(map(len, buffers)) > MAX_BYTES:
             raise MessageError("wrong number or size of buffers")
-        tensors = load(bytes(buffers[1]))
-        return value(json.loads(bytes(buffers[0])), 0)
+        text = bytes(buffers[0])
+        arrays = load(bytes(buffers[1]), "torch" if _TENSOR in text else "numpy")
+        return value(json.loads(text), 0)
     except MessageError:
         raise
     except Exception as error:  # whatever a forged reply provokes in the parsers
@@ -148,7 +149,7 @@ _HEAD = struct.Struct("!QII")  # number of the request, lengths of the two buffe
 
 
 def send(connection: socket.socket, number: int, buffers: list[bytes]) -> None:
-    """Put one message on a stream: a request, or the reply to request `number`."""
+    """Write one message to a stream: a request, or the reply to request `number`."""
     connection.sendall(packed(number, buffers))
 
 
@@ -158,11 +159,11 @@ def packed(number: int, buffers: list[bytes]) -> bytes:
 
 
 def receive(recv: Callable[[int], bytes]) -> tuple[int, list[bytes]]:
-    """Take one message from a stream; `recv` gives at most as many bytes as it is asked for.
+    """Read one message from a stream; `recv` returns at most as many bytes as it is asked for.
 
     Raises:
         EOFError: the stream has ended.
-        MessageError: the head announces more than `MAX_BYTES`; what follows can't be told apart.
+        MessageError: the head announces more than `MAX_BYTES`; nothing more can be read from this stream.
     """
 
     def read(count: int) -> bytes:
@@ -181,13 +182,16 @@ def receive(recv: Callable[[int], bytes]) -> tuple[int, list[bytes]]:
     return number, [body[:first], body[first:]]
 
 
-def probe(tensor: Any) -> Any:
-    """Fixed weights of the shape of `tensor`, between -1 and 1 and without pattern.
+def probe(array: Any) -> Any:
+    """Fixed weights between -1 and 1, without a pattern, in the shape and type of `array`.
 
-    Gradients are taken of `(output * probe(output)).sum()`: the plain sum would hide mistakes, since rows
-    of a softmax always add up to 1.
+    Gradients are taken of `(output * probe(output)).sum()`. The plain sum would hide mistakes, since rows of a
+    softmax always add up to 1.
     """
+    if not is_tensor(array):
+        steps = np.arange(1, array.size + 1, dtype=np.float64)
+        return np.cos(steps * math.e).reshape(array.shape).astype(array.dtype)
     import torch
 
-    steps = torch.arange(1, tensor.numel() + 1, dtype=torch.float64)
-    return torch.cos(steps * math.e).reshape(tensor.shape).to(tensor.dtype)
+    counts = torch.arange(1, array.numel() + 1, dtype=torch.float64)
+    return torch.cos(counts * math.e).reshape(array.shape).to(array.dtype)

@@ -15,9 +15,11 @@ from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
-import torch
 from nbformat import NotebookNode
 
+import coursekit
+import sandbox_kernel
+from coursekit.arrays import has_torch, to_bytes
 from coursekit.checks.reference import Store
 from coursekit.checks.results import ExerciseResult, Status, SubmissionResult
 from coursekit.checks.run import Graded, check_files
@@ -160,14 +162,19 @@ class ResultCache:
 
 @cache
 def versions() -> list[str]:
-    """The versions that grades depend on: Python, some packages, and a hash of coursekit's sources."""
-    own = Path(__file__).parent
+    """The versions that grades depend on: Python, some packages, and hashes of the sources of both our own."""
+    packages = [name for name in _VERSIONS_OF if name != "torch" or has_torch()]
     return [
         f"Python {platform.python_version()}",
-        *(f"{name} {importlib.metadata.version(name)}" for name in _VERSIONS_OF),
-        "coursekit "
-        + _digest(sorted([str(path.relative_to(own)), _digest_of_files(path)] for path in own.rglob("*.py"))),
+        *(f"{name} {importlib.metadata.version(name)}" for name in packages),
+        *(_sources(Path(package.__path__[0])) for package in (coursekit, sandbox_kernel)),
     ]
+
+
+def _sources(folder: Path) -> str:
+    """A digest of a package's modules."""
+    files = sorted([str(path.relative_to(folder)), _digest_of_files(path)] for path in folder.rglob("*.py"))
+    return f"{folder.name} {_digest(files)}"
 
 
 def _cells(notebook: NotebookNode) -> list[list[Any]]:
@@ -189,8 +196,7 @@ def _recorded_by_exercise(
 ) -> dict[str, str]:
     parts: dict[str, list[Any]] = {}
     for key, tensor in sorted(Store.load(assignment.checks).tensors.items()):
-        data = tensor.contiguous().flatten().view(torch.uint8).numpy().tobytes()
-        kind = [key, str(tensor.dtype), list(tensor.shape), hashlib.sha256(data).hexdigest()]
+        kind = [key, str(tensor.dtype), list(tensor.shape), hashlib.sha256(to_bytes(tensor)).hexdigest()]
         parts.setdefault(key.split("::")[0], []).append(kind)
     for mistake in mistakes_of(assignment):
         parts.setdefault(mistake.exercise, []).append([mistake.name, mistake.sentence])

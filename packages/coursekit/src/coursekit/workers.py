@@ -24,8 +24,7 @@ from multiprocessing.context import ForkContext, ForkServerContext
 from multiprocessing.process import BaseProcess
 from typing import Generic, TypeVar
 
-import torch
-
+from coursekit.arrays import use_one_thread
 from sandbox_kernel.start import launch_server, use_launched_server
 
 T = TypeVar("T")
@@ -76,6 +75,7 @@ class Workers(Generic[T, R]):
         that imports everything again.
         """
         server = launch_server() if self.warm else None
+        use_one_thread()  # the forks share what it imports
         if _has_one_thread():
             gc.freeze()  # forks share pages that nobody writes to
             while len(self._workers) <= self.count:
@@ -176,7 +176,7 @@ def _fork_server(work: Callable[[T], R]) -> ForkServerContext:
     """The context of a server with one thread, which can be forked safely. It imports the module of `work`."""
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     module = getattr(work, "func", work).__module__  # of a partial, that of its function
-    multiprocessing.set_forkserver_preload([module])
+    multiprocessing.set_forkserver_preload([module, "torch"])  # torch is skipped where it isn't installed
     forkserver.ensure_running()
     return multiprocessing.get_context("forkserver")
 
@@ -211,7 +211,7 @@ def _serve(
         other.close()
     if server is not None:
         use_launched_server(server)
-    torch.set_num_threads(1)
+    use_one_thread()
     with contextlib.suppress(EOFError, OSError, KeyboardInterrupt):
         while True:
             task = pipe.recv()

@@ -42,21 +42,21 @@ from coursekit.checks import assert_close, points
 def test_value(student, reference):
     """The output is twice the input."""
     (x,) = reference.inputs("{_CANARIES["reference"]}", x=(3, 2))
-    reference.assert_close("output", student.double(x))
+    reference.assert_close(student.double(x), name="output")
 
 
 @points(4)
 def test_any_size(student, draw):
     """Any size will do."""
     x = draw.normal(*draw.sizes(2))
-    assert_close("output", student.double(x), x + x)
+    assert_close(student.double(x), x + x, name="output")
 
 
 @points(1)
 def test_sum(student, draw):
     """Two outputs add up to four times the input."""
     x = draw.normal(3, 2)
-    assert_close("sum", student.double(x) + student.double(x), 4 * x)
+    assert_close(student.double(x) + student.double(x), 4 * x, name="sum")
 '''
 
 _SOLUTION = f"""\

@@ -1,43 +1,48 @@
-"""What checks say most often, beside comparing values. Each fails with a sentence for the student."""
+"""Assertions about shapes, exceptions, gradients and names. Each fails with a sentence for the student."""
 
 import re
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
-import torch
 
-from coursekit.checks.compare import describe, fail
+from coursekit.arrays import is_array, is_float, noun, to_numpy
+from coursekit.checks.compare import describe, fail, in_words, require_name
 from coursekit.course import exercise_name
 from coursekit.printing import shortened
 from coursekit.student.names import mentions, roundabout
 from coursekit.student.proxy import Student
-from coursekit.student.values import Call, Gradients, StudentError
+from coursekit.student.values import Call, CheckOutcome, Gradients, StudentError
 
 
 def points(number: float, see: str = "") -> Any:
-    """Mark a check with what it is worth, and with the heading of the notebook under which it is explained.
+    """Mark a check with its points, and with the heading of the notebook that explains it.
 
-    By default that is the nearest heading above the answer cell. A number in front of the heading's text may
-    be left out.
+    By default that is the nearest heading above the answer cell. The number in front of a heading may be left out.
     """
     return pytest.mark.points(number, see=see)
 
 
-def assert_shape(name: str, value: Any, shape: tuple[int, ...]) -> None:
-    if not isinstance(value, torch.Tensor):
-        fail(f"`{name}` is {describe(value)}, but should be a tensor of shape {shape}.")
+def assert_shape(
+    value: Any, shape: tuple[int, ...], *old_style: Any, name: str = "", context: str = ""
+) -> None:
+    """Fail unless `value` is an array of this shape; `name` and `context` are those of `assert_close`."""
+    require_name(name, context, old_style)
+    subject = in_words(name, context)
+    if not is_array(value):
+        fail(f"{subject} is {describe(value)}, but should be {noun()} of shape {tuple(shape)}.")
     if tuple(value.shape) != tuple(shape):
-        fail(f"`{name}` has shape {tuple(value.shape)}, but should have {tuple(shape)}.")
+        fail(f"{subject} has shape {tuple(value.shape)}, but should have {tuple(shape)}.")
 
 
 def assert_raises(kind: type | str, call: Callable[[], Any], mentions: tuple[object, ...] = ()) -> None:
-    """The student's code must raise an exception of this type whose message holds each of `mentions`."""
+    """Fail unless the call raises an exception of this type whose message contains each of `mentions`."""
     wanted = kind if isinstance(kind, str) else kind.__name__
     try:
         value = call()
     except StudentError as error:
-        if error.kind != "error":
+        if error.outcome != CheckOutcome.FAILED:
             raise
         if error.raised != wanted:
             fail(f"It should raise {wanted} here. {error}")
@@ -51,33 +56,32 @@ def assert_raises(kind: type | str, call: Callable[[], Any], mentions: tuple[obj
 
 
 def assert_unchanged(call: Call) -> None:
-    """The call gave something with a tensor in it, and changed no tensor argument in place."""
+    """Fail unless the call returned an array, alone or in a list, and changed no argument in place."""
     value = call.value
-    if not any(
-        isinstance(part, torch.Tensor) for part in (value if isinstance(value, tuple | list) else [value])
-    ):
-        fail(f"`{call.name}` returned {describe(value)}, but should return a tensor here.")
+    if not any(map(is_array, value if isinstance(value, tuple | list) else [value])):
+        fail(f"`{call.name}` returned {describe(value)}, but should return {noun()} here.")
     if call.changed:
         which = ", ".join(
             f"number {place + 1}" if isinstance(place, int) else place for place in call.changed
         )
-        fail(f"`{call.name}` changed its argument {which} in place. Make a new tensor instead.")
+        fail(f"`{call.name}` changed its argument {which} in place. Make a new {noun().split()[1]} instead.")
 
 
 def assert_reaches(gradients: Gradients) -> None:
-    """Every float tensor argument and every parameter received a gradient that is not zero everywhere."""
+    """Fail unless every float argument and every parameter has a gradient that is not zero everywhere."""
     entries = [
         (f"argument number {place + 1}", gradient)
         for place, (argument, gradient) in enumerate(zip(gradients.arguments, gradients.inputs, strict=True))
-        if isinstance(argument, torch.Tensor) and argument.is_floating_point()
+        if is_array(argument) and is_float(argument)
     ]
     entries += [(f"parameter `{name}`", gradient) for name, gradient in gradients.parameters.items()]
     for name, gradient in entries:
         if gradient is None:
             fail(f"No gradient reaches {name}: something between it and the output was detached or left out.")
-        if gradient.isnan().any():
+        values = to_numpy(gradient)
+        if np.isnan(values).any():
             fail(f"The gradient of {name} holds NaN.")
-        if not gradient.any():
+        if not values.any():
             fail(f"The gradient of {name} is zero everywhere.")
 
 
@@ -94,11 +98,11 @@ _BELOW = (
 
 
 def forbid(*patterns: str) -> Any:
-    """An autouse fixture for `conftest.py`: no exercise counts whose answer names one of these.
+    """An autouse fixture for `conftest.py`: an answer that uses one of these names fails its checks.
 
-    Looked for in the definitions of the exercise's names and in whatever of the student's these depend on, in any
-    cell. A comparison with a ready-made function beside an answer costs nothing. Patterns are shell-style, as in `Transformer*`; `torch._C` and `torch.ops` are always forbidden. A student who wants to
-    can get round this, so a cell that uses `exec` or the like is noted for the person who grades.
+    Only code that the answer depends on counts, in any cell: comparing an answer with a ready-made function is allowed.
+    Patterns are shell-style, as in `Transformer*`; `torch._C` and `torch.ops` are always forbidden. Determined students
+    can get around this, so a cell that uses `exec` or the like is noted for the person who grades.
     """
     everything = (*patterns, *_BELOW)
 

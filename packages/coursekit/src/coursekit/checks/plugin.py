@@ -1,4 +1,4 @@
-"""The pytest plugin: fixtures of a hidden check, and the results of a run.
+"""The pytest plugin: the fixtures of hidden checks, and the results of a run.
 
 pytest tests/02_attention                              against the instructor's solutions
 pytest tests/02_attention --submission PATH.ipynb      against one submission
@@ -12,14 +12,15 @@ from pathlib import Path
 
 import pytest
 
+from coursekit.arrays import Kind, has_torch, using
 from coursekit.checks.bounds import bounded
 from coursekit.checks.diagnosis import diagnose
 from coursekit.checks.draw import Draw
+from coursekit.checks.explain import explain
+from coursekit.checks.fingerprint import fingerprint_of
 from coursekit.checks.reference import Reference, Store
-from coursekit.checks.results import CheckResult, ExerciseResult
+from coursekit.checks.results import CheckOutcome, CheckResult, ExerciseResult
 from coursekit.checks.variants import mistakes_of
-from coursekit.checks.verdict import explain
-from coursekit.checks.wrong import wrong_answer
 from coursekit.course import Assignment, Course, CourseError, blank_copy, exercise_name, read_notebook
 from coursekit.kernels import BUBBLEWRAP, KERNELS, LIMITED
 from coursekit.printing import shortened
@@ -32,7 +33,7 @@ from coursekit.student.submission import Submission
 
 @dataclass
 class CheckRun:
-    """The checks of one notebook of one submission: what they run on, and what came of it."""
+    """The run of all checks on one notebook of a submission, and its results."""
 
     assignment: Assignment
     submission: Submission
@@ -42,16 +43,16 @@ class CheckRun:
     started_here: bool = False
     exercises: dict[str, ExerciseResult] = field(default_factory=dict)
     references: dict[str, Reference] = field(default_factory=dict)
-    #: what is wrong with a check itself, in one line each
+    #: errors in the checks themselves, a line each
     faults: list[str] = field(default_factory=list)
-    #: what a person should look at, in one sentence each
+    #: what a person should look at, a sentence each
     notes: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.student = Student(self.session, self.submission)
 
     def diagnose(self) -> None:
-        """Name the mistakes behind the failed checks, once all checks of the notebook have run."""
+        """Attribute the failed checks to known mistakes, once all checks of the notebook have run."""
         sentences = {mistake.name: mistake.sentence for mistake in mistakes_of(self.assignment)}
         for exercise in self.exercises.values():
             mine = {
@@ -60,14 +61,14 @@ class CheckRun:
                 if name.startswith(f"{exercise.grade_id}::")
             }
             for check in exercise.checks:
-                if check.outcome == "failed":
+                if check.outcome == CheckOutcome.FAILED:
                     name = f"{exercise.grade_id}::{check.name}"
                     check.mistake = diagnose(self.store, name, mine, sentences) or ""
                     check.diagnosis = sentences.get(check.mistake, "")
 
 
 RUNS = pytest.StashKey[dict[tuple[Path, str], CheckRun]]()
-#: characters of what a check says; of a student's exception it has far fewer, see `StudentError`
+#: characters of a check's message; a student's exception is cut to far fewer, see `StudentError`
 _MAX_MESSAGE = 1_000
 _ASSIGNMENTS = pytest.StashKey[dict[Path, Assignment]]()
 
@@ -79,14 +80,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--sandbox",
         choices=KERNELS,
         default=BUBBLEWRAP,
-        help="around the submission; `none` for code one trusts",
+        help="sandbox around the submission; `none` for trusted code",
     )
-    group.addoption("--draw-seed", type=int, help="replay the checks that draw their inputs with this seed")
+    group.addoption(
+        "--draw-seed", type=int, help="seed for the checks that draw their inputs, to replay a run"
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
-        "markers", "points(n, see): what a hidden check is worth, and the heading that explains it"
+        "markers", "points(n, see): the points of a hidden check, and the heading that explains it"
     )
     config.stash.setdefault(RUNS, {})
     config.stash[_ASSIGNMENTS] = {}
@@ -108,15 +111,35 @@ def check_run(request: pytest.FixtureRequest) -> CheckRun:
 
 
 @pytest.fixture
+def arrays() -> Kind:
+    """The kind of arrays that `student`, `reference` and `draw` return: "torch" or "numpy".
+
+    By default torch, if it is installed. A course of NumPy arrays that also runs where torch is installed says so
+    in the `conftest.py` beside its checks:
+
+        @pytest.fixture
+        def arrays():
+            return "numpy"
+    """
+    return "torch" if has_torch() else "numpy"
+
+
+@pytest.fixture(autouse=True)
+def _kind_of_arrays(arrays: Kind) -> Iterator[None]:
+    with using(arrays):
+        yield
+
+
+@pytest.fixture
 def student(check_run: CheckRun, request: pytest.FixtureRequest) -> Student:
-    """The submission; its functions and classes are called by name."""
+    """The submission: its functions and classes are called by name."""
     check_run.student.begin_check(exercise_name(request.path.stem))
     return check_run.student
 
 
 @pytest.fixture
 def reference(check_run: CheckRun, request: pytest.FixtureRequest) -> Reference:
-    """Recorded inputs, and comparison with what the instructor's solution gave."""
+    """Recorded inputs, and comparison with the recorded values of the instructor's solution."""
     name = _check_name(request.node)
     check_run.references[name] = Reference(check_run.store, name)
     return check_run.references[name]
@@ -124,13 +147,13 @@ def reference(check_run: CheckRun, request: pytest.FixtureRequest) -> Reference:
 
 @pytest.fixture
 def draw(check_run: CheckRun, request: pytest.FixtureRequest) -> Draw:
-    """Sizes and inputs drawn anew for each submission."""
+    """Random sizes and inputs, different for each submission."""
     return Draw(check_run.seed, _check_name(request.node))
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Iterator[object]:
-    """Bound the check itself; not its fixtures, of which `student` may start a process that would inherit this."""
+    """Limit the check itself, but not its fixtures: `student` may start a process, which would inherit the limit."""
     with bounded() if pyfuncitem.get_closest_marker("points") else nullcontext():
         return (yield)
 
@@ -143,16 +166,16 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo) -> Itera
     if run is None or not (call.when == "call" or (call.when == "setup" and call.excinfo)):
         return report
     exercise = run.exercises.setdefault(item.path.stem, ExerciseResult(item.path.stem))
-    outcome, message = "passed", ""
+    outcome, message = CheckOutcome.PASSED, ""
     if call.excinfo is not None:
         found = explain(call.excinfo.value, run.student, item.path)
         if found is None:
             run.faults.append(f"{item.nodeid}: {call.excinfo.exconly().splitlines()[0]}")
-            found = ("failed", "")
+            found = (CheckOutcome.FAILED, "")
         outcome, message = found
         message = _shown(message)
     seen = run.references.get(_check_name(item))
-    wrong, numbers = wrong_answer(outcome, message, seen, drawn="draw" in item.fixturenames)
+    fingerprint, numbers = fingerprint_of(outcome, message, seen, drawn="draw" in item.fixturenames)
     exercise.checks.append(
         CheckResult(
             name=item.name,
@@ -162,8 +185,8 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo) -> Itera
             message=message,
             see=marker.kwargs.get("see", ""),
             seconds=round(call.duration, 3),
-            wrong=wrong,
-            wrong_numbers=numbers,
+            fingerprint=fingerprint,
+            fingerprint_numbers=numbers,
         )
     )
     return report
@@ -176,13 +199,13 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         for exercise in run.exercises.values():
             terminalreporter.line(f"{exercise.grade_id}: {exercise.earned:g} of {exercise.points:g} points")
             for check in exercise.checks:
-                if check.outcome != "passed":
+                if check.outcome != CheckOutcome.PASSED:
                     line = f"  {check.name}: {check.outcome}. {check.message}"
                     terminalreporter.line(f"{line} {check.diagnosis}".rstrip())
 
 
 def _shown(message: str) -> str:
-    """The message, not too long, and without what would steer a terminal: it may hold a student's text."""
+    """The message, shortened, and without control characters: it may contain a student's text."""
     cut = shortened(message, _MAX_MESSAGE)
     return "".join(
         mark if mark.isprintable() or mark in "\n\t" else "\N{REPLACEMENT CHARACTER}" for mark in cut

@@ -1,10 +1,12 @@
-"""What grading a submission gives: plain data that is written into the autograded notebook."""
+"""Results of grading a submission: plain data that is written into the autograded notebook."""
 
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
 import msgspec
+
+from coursekit.student.values import CheckOutcome
 
 #: version of the stored form of a result; one of another version is graded again
 SCHEMA = 1
@@ -39,33 +41,33 @@ def points_in_words(points: float) -> str:
 
 @dataclass
 class CheckResult:
-    """The outcome of one check.
+    """The result of one check.
 
-    `outcome` is "passed", "failed", "not answered", "blocked" (a cell that it needs did not run), "timed out"
-    or "kernel died". `see` is the heading of the notebook that explains it; if empty, the one above the answer.
-    `wrong` and `wrong_numbers` tell one wrong answer from another (`wrong.py`); they are not for students.
+    `see` is the heading of the notebook that explains it; if empty, the one above the answer. `mistake` is the id of
+    the known mistake that it is attributed to, `diagnosis` the sentence about it. `fingerprint` and
+    `fingerprint_numbers` identify a wrong answer (see `fingerprint.py`); they are not for students.
     """
 
     name: str
     sentence: str
     points: float
-    outcome: str
+    outcome: CheckOutcome
     message: str = ""
     diagnosis: str = ""
     mistake: str = ""
     seconds: float = 0.0
-    wrong: str = ""
-    wrong_numbers: list[float] = field(default_factory=list)
+    fingerprint: str = ""
+    fingerprint_numbers: list[float] = field(default_factory=list)
     see: str = ""
 
     @property
     def earned(self) -> float:
-        return self.points if self.outcome == "passed" else 0.0
+        return self.points if self.outcome == CheckOutcome.PASSED else 0.0
 
 
 @dataclass
 class ExerciseResult:
-    """The checks of one test cell, in the order of the file. `key` is a hash of what they depend on."""
+    """The results of the checks of one test cell, in the order of the file. `key` is a hash of what they depend on."""
 
     grade_id: str
     checks: list[CheckResult] = field(default_factory=list)
@@ -81,15 +83,16 @@ class ExerciseResult:
 
     @property
     def unanswered(self) -> bool:
-        return bool(self.checks) and all(check.outcome == "not answered" for check in self.checks)
+        return bool(self.checks) and all(check.outcome == CheckOutcome.NOT_ANSWERED for check in self.checks)
 
 
 @dataclass
 class SubmissionResult:
-    """One notebook of one submission. `seed` replays the checks that draw their inputs.
+    """The result of one notebook of a submission.
 
-    `key` is a hash of what all of it depends on, `kernel` the kernelspec in which it ran. `suspect` says what a
-    second try may not confirm (see `coursekit.attempt`).
+    `seed` replays the checks that draw their inputs. `key` is a hash of everything that the result depends on,
+    `kernel` the kernelspec in which it ran. `suspect` names what a second try may not confirm (see
+    `coursekit.attempt`).
     """
 
     status: Status

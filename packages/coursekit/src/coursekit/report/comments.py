@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from nbgrader.api import Comment, Gradebook, MissingEntry
 
-from coursekit.checks.wrong import same_numbers
+from coursekit.checks.fingerprint import same_numbers
 from coursekit.course import Assignment, CourseError
 from coursekit.grading.running_course import RunningCourse
 from coursekit.report.files import FOLDER, groups_in
@@ -86,6 +86,6 @@ def _still_wrong(
     exercise = result.exercise(group.exercise) if result else None
     checks = exercise.checks if exercise else []
     found = next((check for check in checks if check.name == group.checks[0]), None)
-    if found is None or found.wrong != group.wrong:
+    if found is None or found.fingerprint != group.fingerprint:
         return False
-    return same_numbers(list(group.wrong_numbers), found.wrong_numbers)
+    return same_numbers(list(group.fingerprint_numbers), found.fingerprint_numbers)

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from coursekit.checks.wrong import NO_OUTPUT
+from coursekit.checks.fingerprint import NO_OUTPUT
 from coursekit.course import Assignment, CourseError, exercise_name
 from coursekit.grading.running_course import RunningCourse
 from coursekit.report.class_results import ClassResults, class_results
@@ -109,7 +109,7 @@ def _entry(
 ) -> GroupEntry:
     source = answer_code(course, assignment, group.students[0], group.cell)
     # a timeout has no value that could be recorded for a mistake
-    known = bool(group.mistake) or group.wrong.startswith(NO_OUTPUT)
+    known = bool(group.mistake) or group.fingerprint.startswith(NO_OUTPUT)
     return GroupEntry(
         group,
         excerpt(assignment, group.cell, source),

@@ -7,8 +7,8 @@ from textwrap import dedent
 
 import nbformat
 
+from coursekit.checks.fingerprint import same_numbers
 from coursekit.checks.results import CheckResult
-from coursekit.checks.wrong import same_numbers
 from coursekit.course import Assignment, exercise_name, find_cell
 from coursekit.grading.running_course import RunningCourse
 from coursekit.report.class_results import ClassResults
@@ -22,7 +22,7 @@ _MAX_LINES, _MAX_LINE, _MAX_SOURCE = 24, 160, 50_000
 class AnswerGroup:
     """Students with the same wrong answer; `checks` are the checks of the exercise that it fails.
 
-    `wrong` and `wrong_numbers` are its fingerprint in the first of them; see `CheckResult`.
+    `fingerprint` and `fingerprint_numbers` identify it in the first of them; see `CheckResult`.
     """
 
     id: str
@@ -30,8 +30,8 @@ class AnswerGroup:
     checks: tuple[str, ...]
     students: tuple[str, ...]
     message: str
-    wrong: str
-    wrong_numbers: tuple[float, ...]
+    fingerprint: str
+    fingerprint_numbers: tuple[float, ...]
     mistake: str = ""
     sentence: str = ""
 
@@ -65,8 +65,8 @@ def answer_groups(results: ClassResults) -> list[AnswerGroup]:
                 checks,
                 students,
                 message=found[0].result.message,
-                wrong=found[0].result.wrong,
-                wrong_numbers=tuple(found[0].result.wrong_numbers),
+                fingerprint=found[0].result.fingerprint,
+                fingerprint_numbers=tuple(found[0].result.fingerprint_numbers),
                 mistake=named.mistake,
                 sentence=named.diagnosis,
             )
@@ -85,7 +85,11 @@ class _Alike:
     @property
     def digest(self) -> str:
         """A hash of three digits of each number; later digits may change when the class is graded again."""
-        parts = [self.check, self.result.wrong, *(f"{number:.3g}" for number in self.result.wrong_numbers)]
+        parts = [
+            self.check,
+            self.result.fingerprint,
+            *(f"{number:.3g}" for number in self.result.fingerprint_numbers),
+        ]
         return hashlib.sha256("\x00".join(parts).encode()).hexdigest()[:4]
 
 
@@ -94,11 +98,11 @@ def _alike(check: str, results: ClassResults) -> list[_Alike]:
     by_kind: dict[tuple[str, str], list[_Alike]] = {}
     for member in results.members:
         result = member.outcomes.get(check)
-        if result is None or not result.wrong:
+        if result is None or not result.fingerprint:
             continue
-        candidates = by_kind.setdefault((result.wrong, result.mistake), [])
-        numbers = result.wrong_numbers
-        same = next((c for c in candidates if same_numbers(c.result.wrong_numbers, numbers)), None)
+        candidates = by_kind.setdefault((result.fingerprint, result.mistake), [])
+        numbers = result.fingerprint_numbers
+        same = next((c for c in candidates if same_numbers(c.result.fingerprint_numbers, numbers)), None)
         if same:
             same.students.append(member.student)
         else:

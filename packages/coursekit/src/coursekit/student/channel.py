@@ -13,7 +13,7 @@ from jupyter_client.asynchronous.client import AsyncKernelClient
 from jupyter_client.manager import AsyncKernelManager
 from jupyter_core.utils import run_sync
 
-from coursekit import agent, guard, messages
+from coursekit import agent, arrays, guard, messages
 from coursekit.course import CourseError
 from coursekit.student.limits import Stopwatch
 
@@ -152,7 +152,7 @@ class Channel:
         raise TimeoutError
 
 
-_PARTS = (messages, guard, agent)
+_PARTS = (arrays, messages, guard, agent)
 _BOOTSTRAP = f"""
 def _():
     import sys, types

@@ -1,27 +1,30 @@
-"""What a check talks to: `student` stands for the submission, whose code runs in the kernel."""
+"""The fixture `student` of a check: it calls the submission's code, which runs in the kernel."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import torch
-
+from coursekit.arrays import Array, current_kind, is_array
+from coursekit.course import CourseError
 from coursekit.messages import MessageError
 from coursekit.student.replies import Answer, Failure, ModuleItem, ObjectItem, ReplyError
 from coursekit.student.session import CallTimeout, KernelDied, Session
 from coursekit.student.submission import Submission
-from coursekit.student.values import Call, Gradients, Opaque, StudentError
+from coursekit.student.values import Call, CheckOutcome, Gradients, Opaque, StudentError
 
-_TIMEOUTS_BORNE = 2
+if TYPE_CHECKING:
+    import torch
+
+_MAX_TIMEOUTS = 2
 
 
 class Student:
     """Calls by name what the notebook defines: `student.attention(q, k, v)`.
 
-    Values are copied both ways: tensors, numbers, strings, lists, tuples, dicts. A module stays in the
-    kernel and is returned as a `Module`. Before every call the kernel's random seed is set to 0.
+    Values are copied both ways: arrays, numbers, strings, lists, tuples, dicts. A module stays in the kernel and is
+    returned as a `Module`. The kernel's random seed is set to 0 before every call.
 
     Raises (from every method):
-        StudentError: the student's code raised, hung, died, or gave something that can't be sent.
+        StudentError: the student's code raised, hung, died, or returned something that can't be sent.
     """
 
     def __init__(
@@ -34,10 +37,10 @@ class Student:
         self._session = session
         self._submission = submission
         self._scope = scope
-        #: what gives no value waits here, with the name it is about, and goes with the next request
+        #: requests without a reply, by the name they are about; they are sent with the next one that has a reply
         self._waiting: list[tuple[str, dict]] = main._waiting if main else []
         self._timeouts: dict[str, int] = {}
-        #: what was asked last, and what came back, for a message where a check can't use it
+        #: the last name called and the value it returned, for the message if the check can't use it
         self.last: tuple[str, Any] | None = None
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
@@ -48,9 +51,9 @@ class Student:
     def call(
         self, name: str, /, *args: Any, seed: int = 0, seconds: float | None = None, **kwargs: Any
     ) -> Call:
-        """Call a function or class; gives the value and the arguments changed in place.
+        """Call a function or class; returns the value and the arguments that were changed in place.
 
-        `seconds` is for a call that may take longer than others, such as a training.
+        `seconds` is for a call that may take longer than others, such as training.
         """
         return self._call(name, {"name": name, "scope": self._scope}, args, kwargs, seed, seconds)
 
@@ -63,31 +66,33 @@ class Student:
         return self._value(self._ask(name, {"do": "get", "name": name, "scope": self._scope}), name)
 
     def define(self, source: str) -> "Student":
-        """Run helper code of a check in a namespace of its own in the kernel; never an answer."""
+        """Run helper code of a check in the kernel, in its own namespace; returns that namespace to call."""
         number = self._ask("helper", {"do": "define", "source": source}).value
         if type(number) is not int:
-            raise StudentError("A helper of the check could not be brought into your Python process.")
+            raise StudentError("A helper of the check could not be loaded into your Python process.")
         return Student(self._session, self._submission, scope=number, main=self)
 
     def answer_code(self, grade_id: str) -> list[str]:
-        """Sources of an answer cell and of the student's other cells that it builds on."""
+        """Sources of an answer cell and of the student's other cells that it uses."""
         return self._submission.answer_code(grade_id)
 
     def used_code(self, grade_id: str) -> list[str]:
-        """The statements of the student's that the exercise depends on, a text for each cell."""
+        """The student's statements that the exercise depends on, a text for each cell."""
         return self._submission.used_code(grade_id)
 
     def own_code(self) -> dict[str, str]:
-        """Sources of all cells that the student wrote or changed, by what the cell is called."""
+        """Sources of all cells that the student wrote or changed, by the cell's label."""
         return self._submission.own_code()
 
     def begin_check(self, answer_cell: str) -> None:
-        """Make ready for a check about `answer_cell`: a living kernel, no objects left of earlier checks."""
+        """Prepare for a check of `answer_cell`: a running kernel, without objects of earlier checks."""
         self._answer_cell = answer_cell
         if not self._session.alive and not self._session.restart_without(self._culprit, self._death):
             twice = len(self._session.deaths) > 1
             reason = "the Python process was ended twice before this check"
-            raise StudentError(f"Not run: {reason if twice else self._session.deaths[-1]}.", "kernel died")
+            raise StudentError(
+                f"Not run: {reason if twice else self._session.deaths[-1]}.", CheckOutcome.KERNEL_DIED
+            )
         self._waiting[:] = [("start", {"do": "forget"})]
         self.last = None
 
@@ -109,6 +114,8 @@ class Student:
         return Call(self._value(reply, label), list(reply.changed), label)
 
     def _gradients(self, label: str, target: dict, args: tuple, kwargs: dict, seed: int) -> Gradients:
+        if current_kind() == "numpy":
+            raise CourseError("`gradients` needs a course that works with torch")
         request = {
             "do": "call",
             "args": list(args),
@@ -128,10 +135,12 @@ class Student:
         return reply.value
 
     def _ask(self, label: str, request: dict, seconds: float | None = None) -> Answer:
-        if self._timeouts.get(label, 0) >= _TIMEOUTS_BORNE:
-            raise StudentError(f"Not run: `{label}` ran out of time in earlier checks.", "timed out")
+        if self._timeouts.get(label, 0) >= _MAX_TIMEOUTS:
+            raise StudentError(
+                f"Not run: `{label}` ran out of time in earlier checks.", CheckOutcome.TIMED_OUT
+            )
         limits = self._session.limits
-        # the time of a check's own helper code is the check's
+        # the check, not the student, pays for the time of its helper code
         seconds = max(seconds or 0, limits.call_seconds) + (
             0 if self._scope is None else limits.helper_seconds
         )
@@ -141,11 +150,11 @@ class Student:
             reply = self._session.exchange(list(requests), self._restore, _describe, seconds)
         except CallTimeout as late:
             self._timeouts[label] = self._timeouts.get(label, 0) + 1
-            raise StudentError(f"`{label}` {late} and was stopped.", "timed out") from None
+            raise StudentError(f"`{label}` {late} and was stopped.", CheckOutcome.TIMED_OUT) from None
         except KernelDied as died:
             self._culprit = self._submission.defining_cell(label)
             self._death = f"`{label}` could not finish: {died}."
-            raise StudentError(self._death, "kernel died") from None
+            raise StudentError(self._death, CheckOutcome.KERNEL_DIED) from None
         except MessageError as error:
             raise StudentError(f"What `{label}` gave can't be read: {error}.") from None
         if isinstance(reply, Failure):
@@ -163,11 +172,13 @@ class Student:
             index, line, _ = where
             name = self._submission.label(index)
             if self._submission.is_blank(name):
-                return StudentError(f"Not answered: the cell `{name}` is as it was handed out.", "blank")
+                return StudentError(
+                    f"Not answered: the cell `{name}` is as it was handed out.", CheckOutcome.NOT_ANSWERED
+                )
             if self._submission.has_placeholder(name):
                 return StudentError(
                     f"In the cell `{name}`, line {line} still is `raise NotImplementedError()`: delete it.",
-                    "blank",
+                    CheckOutcome.NOT_ANSWERED,
                 )
         place = ""
         if where:
@@ -185,7 +196,9 @@ class Student:
         label = self._submission.label(index)
         run = self._session.runs.get(index)
         if self._submission.is_blank(label):
-            return StudentError(f"Not answered: the cell `{label}` is as it was handed out.", "blank")
+            return StudentError(
+                f"Not answered: the cell `{label}` is as it was handed out.", CheckOutcome.NOT_ANSWERED
+            )
         if run is None or run.state == "ok":
             deleting = self._submission.deleting_cell(name)
             if deleting is not None:
@@ -199,9 +212,10 @@ class Student:
                 else f"The cell `{label}` defines no `{name}` when the notebook runs top to bottom."
             )
         if run.state == "left out":
-            return StudentError(run.error, "kernel died")
-        kind = run.state if run.state in ("timed out", "kernel died") else "blocked"
-        return StudentError(f"`{name}` is missing, since the cell `{label}` {run.description}.", kind)
+            return StudentError(run.error, CheckOutcome.KERNEL_DIED)
+        stopped = run.state in (CheckOutcome.TIMED_OUT, CheckOutcome.KERNEL_DIED)
+        outcome = CheckOutcome(run.state) if stopped else CheckOutcome.BLOCKED
+        return StudentError(f"`{name}` is missing, since the cell `{label}` {run.description}.", outcome)
 
     def _where(self, lines: list[tuple[int, str]], label: str) -> tuple[int, int, str] | None:
         likely = self._submission.defining_cell(label), self._submission.place_of(self._answer_cell)
@@ -218,7 +232,7 @@ class Student:
 
 
 class Module:
-    """An `nn.Module` of the student's, which stays in the kernel."""
+    """An `nn.Module` of the student, which stays in the kernel."""
 
     def __init__(self, student: Student, number: int, type_name: str) -> None:
         self.id = number
@@ -234,21 +248,21 @@ class Module:
     def gradients(self, *args: Any, seed: int = 0, **kwargs: Any) -> Gradients:
         return self._student._gradients(self.type_name, {"target": self}, args, kwargs, seed)
 
-    def state(self) -> dict[str, torch.Tensor]:
+    def state(self) -> dict[str, Array]:
         """Parameters and persistent buffers by name."""
         return self._named_tensors("state")
 
-    def parameters(self) -> dict[str, torch.Tensor]:
+    def parameters(self) -> dict[str, Array]:
         return self._named_tensors("parameters")
 
-    def load_state(self, values: dict[str, torch.Tensor], strict: bool = True) -> "Module":
-        """Set the named parameters and buffers, and leave the others as they are.
+    def load_state(self, values: dict[str, Array], strict: bool = True) -> "Module":
+        """Set the named parameters and buffers; the others stay as they are.
 
-        Names that the module does not have are an error (when it is used next), or with strict=False ignored.
+        Names that the module does not have raise an error when it is next used; with strict=False they are ignored.
         """
         return self._act("load_state" if strict else "load_known", values)
 
-    def to(self, dtype: torch.dtype) -> "Module":
+    def to(self, dtype: "torch.dtype") -> "Module":
         return self._act("to", str(dtype).removeprefix("torch."))
 
     def eval(self) -> "Module":
@@ -262,12 +276,10 @@ class Module:
         self._student._waiting.append((self.type_name, request))
         return self
 
-    def _named_tensors(self, action: str) -> dict[str, torch.Tensor]:
+    def _named_tensors(self, action: str) -> dict[str, Array]:
         request = {"do": "module", "target": self, "action": action}
         found = self._student._ask(self.type_name, request).value
-        if not isinstance(found, dict) or not all(
-            isinstance(value, torch.Tensor) for value in found.values()
-        ):
+        if not isinstance(found, dict) or not all(map(is_array, found.values())):
             raise StudentError(f"The parameters of `{self.type_name}` can't be read.")
         return found
 

@@ -1,7 +1,7 @@
-"""What a reply of the agent may hold: every field has a type and a bound, and one that breaks them is refused.
+"""Reading the agent's replies: every field has a type and a limit, and a reply that breaks them is refused.
 
-The agent runs in the student's process, so a reply can be anything. Its size is judged before it is parsed, and
-the types below say what it may contain.
+The agent runs in the student's process, so a reply can be anything. Its size is checked before it is parsed, and the
+types below say what it may contain.
 """
 
 import re
@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta, Struct
 
+from coursekit.arrays import Array, current_kind, is_array, load
 from coursekit.messages import (
     KIND,
     MAX_BYTES,
@@ -23,11 +24,11 @@ from coursekit.messages import (
     read_number,
 )
 
-#: commas and opening brackets of the JSON: `encode` writes at most six for an entry
+#: commas and opening brackets of the JSON: `encode` writes at most six per entry
 _MAX_MARKS = 6 * MAX_ITEMS
-#: levels of the JSON: `encode` writes three for a level of the value
+#: levels of the JSON: `encode` writes three for each level of the value
 _MAX_LEVELS = 3 * MAX_DEPTH + 10
-#: bytes of the list of tensors in front of their numbers
+#: bytes of the safetensors header
 _MAX_HEADER = 512 * 2**10
 _MAX_AXES = 32
 
@@ -41,6 +42,10 @@ class _Tagged(Struct, frozen=True, forbid_unknown_fields=True, tag_field=KIND):
 
 
 class TensorItem(_Tagged, tag="tensor"):
+    key: Annotated[str, Meta(max_length=10)]
+
+
+class ArrayItem(_Tagged, tag="array"):
     key: Annotated[str, Meta(max_length=10)]
 
 
@@ -70,19 +75,21 @@ class ObjectItem(_Tagged, tag="object"):
     type: Annotated[str, Meta(max_length=100)]
 
 
-_Item = TensorItem | TupleItem | DictItem | NumberItem | ModuleItem | ObjectItem
+_Item = TensorItem | ArrayItem | TupleItem | DictItem | NumberItem | ModuleItem | ObjectItem
 
 
 class TensorEntry(Struct, frozen=True, forbid_unknown_fields=True):
     """One tensor in the header of a safetensors file."""
 
-    dtype: Literal["BOOL", "U8", "I8", "I16", "I32", "I64", "F16", "BF16", "F32", "F64", "C64"]
+    dtype: Literal[
+        "BOOL", "U8", "I8", "I16", "I32", "I64", "U16", "U32", "U64", "F16", "BF16", "F32", "F64", "C64"
+    ]
     shape: Annotated[list[Count], Meta(max_length=_MAX_AXES)]
     data_offsets: tuple[Count, Count]
 
 
 class ReplyError(Struct, frozen=True, forbid_unknown_fields=True):
-    """An exception of the student's code, with the lines of the notebook's cells that it passed."""
+    """An exception in the student's code, with the lines of the notebook's cells in its traceback."""
 
     type: Annotated[str, Meta(max_length=100)]
     message: LongText
@@ -90,7 +97,7 @@ class ReplyError(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Answer(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a request gave; `inputs` and `parameters` are gradients."""
+    """The result of a request; `inputs` and `parameters` are gradients."""
 
     ok: Literal[True]
     value: Any = None
@@ -100,7 +107,7 @@ class Answer(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Failure(Struct, frozen=True, forbid_unknown_fields=True):
-    """The request number `at` of those that were sent together failed."""
+    """One of the requests that were sent together failed: number `at`."""
 
     ok: Literal[False]
     at: Annotated[int, Meta(ge=0, le=10_000)]
@@ -111,21 +118,21 @@ Reply = Answer | Failure
 
 
 def read_reply(buffers: list[bytes], restore: Callable[[ModuleItem | ObjectItem], Any]) -> Reply:
-    """Read what the agent sent.
+    """Read what the agent sent, with all arrays as the current kind.
 
     Args:
         buffers: the JSON and the safetensors file that `coursekit.messages.encode` makes.
-        restore: makes the stand-in for an object that stays in the kernel.
+        restore: makes the object that represents one that stays in the kernel.
 
     Raises:
-        MessageError: the reply doesn't keep to the format, whatever is wrong with it.
+        MessageError: the reply breaks the format in any way.
     """
     try:
         if len(buffers) != 2 or sum(map(len, buffers)) > MAX_BYTES:
             raise MessageError("the reply has the wrong size")
         _check_text(buffers[0])
-        tensors = _read_tensors(buffers[1])
-        found = _value(msgspec.json.decode(buffers[0]), tensors, restore, 0)
+        arrays = _read_arrays(buffers[1])
+        found = _value(msgspec.json.decode(buffers[0]), arrays, restore, 0)
         if not isinstance(found, dict):
             raise MessageError("the reply is not a dict")
         reply = msgspec.convert(found, Answer if found.get("ok") is True else Failure)
@@ -140,7 +147,7 @@ def read_reply(buffers: list[bytes], restore: Callable[[ModuleItem | ObjectItem]
         raise MessageError(f"the reply is not in the format ({type(error).__name__})") from None
 
 
-# every quotation mark that is not inside a string begins one, also if it never ends: no byte is read twice
+# every quotation mark outside a string begins one, even if it never ends: no byte is read twice
 _STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)', re.DOTALL)
 
 
@@ -158,10 +165,8 @@ def _check_text(text: bytes) -> None:
             raise MessageError(f"the reply is nested more than {MAX_DEPTH} deep")
 
 
-def _read_tensors(data: bytes) -> dict[str, Any]:
-    """The tensors of a safetensors file whose header keeps to the bounds."""
-    from safetensors.torch import load
-
+def _read_arrays(data: bytes) -> dict[str, Array]:
+    """The arrays of a safetensors file, if its header is within the limits."""
     size = int.from_bytes(data[:8], "little")
     if len(data) < 8 or size > min(_MAX_HEADER, len(data) - 8):
         raise MessageError("the list of tensors has the wrong size")
@@ -169,14 +174,14 @@ def _read_tensors(data: bytes) -> dict[str, Any]:
     if header.count(b"{") > MAX_TENSORS + 1:
         raise MessageError(f"the reply holds more than {MAX_TENSORS} tensors")
     msgspec.json.decode(header, type=dict[str, TensorEntry])
-    return load(data)
+    return load(data, current_kind())
 
 
-def _value(item: Any, tensors: dict[str, Any], restore: Callable[[Any], Any], depth: int) -> Any:
-    """What `item` of the JSON stands for. Each tensor is taken out of `tensors`, since it is there for one place."""
+def _value(item: Any, arrays: dict[str, Array], restore: Callable[[Any], Any], depth: int) -> Any:
+    """The value that `item` of the JSON represents. An array is removed from `arrays`, so no two values share it."""
 
     def parts(items: list[Any]) -> Iterator[Any]:
-        return (_value(part, tensors, restore, depth + 1) for part in items)
+        return (_value(part, arrays, restore, depth + 1) for part in items)
 
     if depth > MAX_DEPTH + 2:  # the reply is a dict itself
         raise MessageError(f"the reply is nested more than {MAX_DEPTH} deep")
@@ -185,10 +190,10 @@ def _value(item: Any, tensors: dict[str, Any], restore: Callable[[Any], Any], de
     if not isinstance(item, dict):
         return item
     match msgspec.convert(item, _Item):
-        case TensorItem(key=key):
-            if key not in tensors:
+        case TensorItem(key=key) | ArrayItem(key=key):
+            if key not in arrays:
                 raise MessageError("the reply names a tensor that it doesn't hold")
-            return tensors.pop(key)
+            return arrays.pop(key)
         case TupleItem(items=items):
             return tuple(parts(items))
         case DictItem(items=pairs):
@@ -203,8 +208,6 @@ def _value(item: Any, tensors: dict[str, Any], restore: Callable[[Any], Any], de
 
 
 def _check_gradients(reply: Answer) -> None:
-    import torch
-
     for gradient in [*(reply.inputs or []), *(reply.parameters or {}).values()]:
-        if not isinstance(gradient, torch.Tensor | None):
+        if gradient is not None and not is_array(gradient):
             raise MessageError("the reply has a gradient that is not a tensor")

@@ -1,32 +1,46 @@
-"""What comes back from the student's kernel, or the reason why nothing does."""
+"""What comes back from the student's kernel: a value, or the reason why there is none."""
 
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any
 
-import torch
-
+from coursekit.arrays import Array
 from coursekit.printing import shortened
+
+
+class CheckOutcome(StrEnum):
+    """How a check ended."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    NOT_ANSWERED = "not answered"
+    #: a cell that it needs did not run
+    BLOCKED = "blocked"
+    TIMED_OUT = "timed out"
+    KERNEL_DIED = "kernel died"
 
 
 class StudentError(Exception):
     """The submission could not do what was asked. The message is a sentence for the student.
 
-    `kind` is "error", "blank", "blocked", "timed out" or "kernel died". `raised` and `text` are the type and
-    message of the exception where the student's code raised one; the sentence holds their beginnings only.
+    `outcome` is how the check ends. `raised` and `text` are the type and message of an exception that the student's
+    code raised; the sentence holds only their beginnings.
     """
 
-    def __init__(self, sentence: str, kind: str = "error", raised: str = "", text: str = "") -> None:
+    def __init__(
+        self, sentence: str, outcome: CheckOutcome = CheckOutcome.FAILED, raised: str = "", text: str = ""
+    ) -> None:
         for part in (raised, text):
             sentence = sentence.replace(part, shortened(part), 1) if part else sentence
         super().__init__(sentence)
-        self.kind = kind
+        self.outcome = outcome
         self.raised = raised
         self.text = text
 
 
 @dataclass(frozen=True)
 class Call:
-    """One call: its value, and the arguments (position or keyword) whose tensors were changed in place."""
+    """One call: its value, and the arguments (position or keyword) that it changed in place."""
 
     value: Any
     changed: list[int | str]
@@ -37,13 +51,13 @@ class Call:
 class Gradients:
     """Gradients of the probed sum of the outputs (`coursekit.messages.probe`).
 
-    `inputs` has an entry for each positional argument, None where no gradient arrived or the argument is no
-    float tensor; `parameters` has one for each parameter if a module was called.
+    `inputs` has an entry for each positional argument: None where no gradient arrived, or where the argument isn't a
+    float tensor. `parameters` has one for each parameter if a module was called.
     """
 
     value: Any
-    inputs: list[torch.Tensor | None]
-    parameters: dict[str, torch.Tensor | None]
+    inputs: list[Array | None]
+    parameters: dict[str, Array | None]
     arguments: tuple[Any, ...] = field(repr=False, default=())
 
 

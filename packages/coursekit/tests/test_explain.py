@@ -6,7 +6,7 @@ import pytest
 
 from coursekit.checks.asserts import assert_raises
 from coursekit.checks.compare import CheckFailure
-from coursekit.checks.verdict import explain
+from coursekit.checks.explain import explain
 from coursekit.printing import MAX_MESSAGE
 from coursekit.student.values import StudentError
 

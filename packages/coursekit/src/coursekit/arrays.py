@@ -1,0 +1,162 @@
+"""The two kinds of arrays that checks and answers exchange: torch tensors and NumPy arrays.
+
+The text of this module is also sent into the student's kernel. torch is imported only when it is needed, so that a
+course of NumPy arrays runs without it.
+"""
+
+import importlib.util
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeGuard
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import torch
+
+    Array: TypeAlias = torch.Tensor | np.ndarray[Any, Any]
+else:
+    Array = Any
+
+Kind = Literal["torch", "numpy"]
+Numpy: TypeAlias = "np.ndarray[Any, Any]"
+
+_kind: ContextVar[Kind] = ContextVar("kind")
+
+
+def has_torch() -> bool:
+    """True if torch can be imported."""
+    if "torch" in sys.modules:
+        return sys.modules["torch"] is not None
+    return importlib.util.find_spec("torch") is not None
+
+
+def use_one_thread() -> None:
+    """Import torch, if it is installed, and have it compute in one thread: this process is one of many."""
+    if has_torch():
+        import torch
+
+        torch.set_num_threads(1)
+
+
+def current_kind() -> Kind:
+    """The kind that the course works with: torch where it is installed, unless the course says otherwise."""
+    return _kind.get("torch" if has_torch() else "numpy")
+
+
+@contextmanager
+def using(kind: Kind) -> Iterator[None]:
+    """Work with arrays of this kind inside the `with` block."""
+    if kind not in ("torch", "numpy"):
+        raise ValueError(f"arrays are 'torch' or 'numpy', not {kind!r}")
+    token = _kind.set(kind)
+    try:
+        yield
+    finally:
+        _kind.reset(token)
+
+
+def noun(array: "Array | None" = None) -> str:
+    """What a student calls this array; without one, an array of the current kind."""
+    torch = current_kind() == "torch" if array is None else is_tensor(array)
+    return "a tensor" if torch else "an array"
+
+
+def is_tensor(value: Any) -> "TypeGuard[torch.Tensor]":
+    torch = sys.modules.get("torch")  # without it, nothing is a tensor
+    return torch is not None and isinstance(value, torch.Tensor)
+
+
+def is_array(value: Any) -> "TypeGuard[Array]":
+    """True for a tensor and for a NumPy array."""
+    return isinstance(value, np.ndarray) or is_tensor(value)
+
+
+def is_float(array: "Array") -> bool:
+    """True if the entries are real floating-point numbers."""
+    return array.is_floating_point() if is_tensor(array) else array.dtype.kind == "f"  # type: ignore[union-attr]
+
+
+def as_array(value: Any) -> "Array | None":
+    """A number as an array of the current kind; an array as it is; None for anything else."""
+    if is_array(value):
+        return value
+    if not isinstance(value, bool | int | float):
+        return None
+    if current_kind() == "torch":
+        import torch
+
+        return torch.tensor(value)
+    return np.asarray(value, dtype=np.int64 if type(value) is int else None)
+
+
+def to_numpy(array: "Array") -> Numpy:
+    """The same values as a NumPy array; types that NumPy lacks become float64."""
+    if not is_tensor(array):
+        return array  # type: ignore[return-value]  # the other kind
+    plain = array.detach().cpu().resolve_conj().resolve_neg()
+    try:
+        return plain.numpy()
+    except TypeError:  # bfloat16 and other short floats
+        return plain.double().numpy()
+
+
+def to_kind(array: "Array", kind: Kind) -> "Array":
+    """The array as one of this kind."""
+    if kind == "numpy":
+        return to_numpy(array)
+    import torch
+
+    return array if isinstance(array, torch.Tensor) else torch.from_numpy(np.array(array, order="C"))
+
+
+def is_plain(value: Any) -> "TypeGuard[Array]":
+    """True for an array whose entries lie in memory as numbers: not for a sparse tensor, or an array of objects."""
+    if is_tensor(value):
+        return str(value.layout) == "torch.strided" and not value.is_quantized
+    return isinstance(value, np.ndarray) and value.dtype.kind in "biuf" and value.dtype.itemsize <= 8
+
+
+def copied(array: "Array") -> "Array":
+    """A contiguous copy on the CPU; of a tensor, without gradients."""
+    if not is_tensor(array):
+        return np.array(array, order="C")
+    import torch
+
+    plain = array.detach().to("cpu").resolve_conj().resolve_neg()
+    return torch.empty(array.shape, dtype=array.dtype).copy_(plain)
+
+
+def to_bytes(array: "Array") -> bytes:
+    """The entries as they are in memory, in order."""
+    if not is_tensor(array):
+        return array.tobytes()  # type: ignore[union-attr]  # the other kind
+    import torch
+
+    return array.detach().contiguous().flatten().view(torch.uint8).numpy().tobytes()
+
+
+def save(arrays: "dict[str, Array]") -> bytes:
+    """The arrays as a safetensors file; the same arrays give the same bytes, whatever their kind."""
+    if any(map(is_tensor, arrays.values())):
+        import safetensors.torch
+
+        return safetensors.torch.save(
+            {key: to_kind(value, "torch").contiguous() for key, value in arrays.items()}
+        )
+    import safetensors.numpy
+
+    return safetensors.numpy.save({key: np.array(value, order="C") for key, value in arrays.items()})
+
+
+def load(data: bytes, kind: Kind) -> "dict[str, Array]":
+    """The arrays of a safetensors file, as one kind."""
+    if kind == "torch":
+        import safetensors.torch
+
+        return safetensors.torch.load(data)
+    import safetensors.numpy
+
+    return safetensors.numpy.load(data)

@@ -1,0 +1,44 @@
+"""Turns how a check ended into what the student reads."""
+
+import traceback
+from pathlib import Path
+
+from coursekit.checks.bounds import CheckOverrun
+from coursekit.checks.compare import CheckFailure, describe
+from coursekit.student.proxy import Student
+from coursekit.student.values import CheckOutcome, StudentError
+
+_UNUSABLE = (TypeError, ValueError, AttributeError, LookupError, ArithmeticError, RuntimeError)
+
+
+def explain(
+    error: BaseException, student: Student | None, check_file: Path
+) -> tuple[CheckOutcome, str] | None:
+    """Outcome and message of a check that ended in `error`; None if the check itself is at fault."""
+    if isinstance(error, StudentError):
+        return error.outcome, str(error)
+    if isinstance(error, CheckFailure):
+        return CheckOutcome.FAILED, str(error)
+    if isinstance(error, AssertionError):
+        # pytest adds lines that may show values
+        return CheckOutcome.FAILED, "" if _is_introspection(error) else str(error).split("\n")[0]
+    if student is None or student.last is None:
+        return None
+    name, value = student.last
+    if isinstance(error, CheckOverrun):
+        return CheckOutcome.FAILED, (
+            f"The check was stopped: with what `{name}` gave ({describe(value)}) it needs {error.needed}. "
+            "Look at the shapes that the exercise asks for."
+        )
+    if isinstance(error, _UNUSABLE):
+        frames = traceback.extract_tb(error.__traceback__)
+        if any(Path(frame.filename).parent == check_file.parent for frame in frames):
+            return CheckOutcome.FAILED, (
+                f"`{name}` gave {describe(value)}, which is not what the exercise asks for: "
+                "look at its shape table again."
+            )
+    return None
+
+
+def _is_introspection(error: AssertionError) -> bool:
+    return str(error).startswith("assert ") or not str(error)

@@ -1,0 +1,73 @@
+"""Fingerprints of wrong answers: a text and a few numbers, by which equal ones are found in a large class."""
+
+import re
+
+import numpy as np
+
+from coursekit.arrays import Array, is_array, to_numpy
+from coursekit.checks.compare import DIFFERS
+from coursekit.checks.draw import number_from
+from coursekit.checks.reference import Reference
+from coursekit.student.values import CheckOutcome
+
+#: how the fingerprint of code that returned nothing begins
+NO_OUTPUT = (CheckOutcome.TIMED_OUT.value, CheckOutcome.KERNEL_DIED.value)
+_PROJECTIONS = 5
+#: an array with more entries than any right answer is identified by its shape
+_MOST_ENTRIES = 1_000_000
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
+_LINE = re.compile(r"(line|lines) \d+")
+
+
+def fingerprint_of(
+    outcome: CheckOutcome, message: str, reference: Reference | None, drawn: bool
+) -> tuple[str, list[float]]:
+    """The fingerprint of what a check received: a text, and numbers to be compared with `same_numbers`.
+
+    Both are equal for equal wrong outputs. The text is empty where the answers of two students can't be compared.
+
+    Args:
+        outcome: how the check ended.
+        message: what the student reads.
+        reference: the check's comparisons with recorded values, for which everybody got the same inputs.
+        drawn: the check draws inputs that differ between students, so the numbers in its message do too.
+    """
+    if outcome in NO_OUTPUT:
+        return f"{outcome}: {message}", []
+    if outcome != CheckOutcome.FAILED:
+        return "", []
+    seen = next((seen for seen in reference.observations if not seen.passed), None) if reference else None
+    if reference is not None and seen is not None and seen.value is not None:
+        return _of_value(seen.key, seen.value, *reference.tolerances[seen.key])
+    if drawn:
+        return "" if DIFFERS in message else _NUMBER.sub("#", message), []
+    return _LINE.sub(r"\1 #", message), []
+
+
+def same_numbers(one: list[float], other: list[float]) -> bool:
+    """True if the numbers of two fingerprints are equal within the tolerance of the check."""
+    return len(one) == len(other) and all(abs(a - b) <= 1 for a, b in zip(one, other, strict=True))
+
+
+def _of_value(key: str, value: Array, atol: float | Array, rtol: float) -> tuple[str, list[float]]:
+    """The shape of a wrong value, and its projections on fixed random directions.
+
+    The unit is what the check tolerates at the typical size of the entries. Each entry may be off by about one unit,
+    and so may a projection, since its weights have a mean square of 1/n.
+    """
+    found = to_numpy(value)
+    text = f"`{key}` of shape {found.shape}"
+    if found.dtype.kind == "c" or not 0 < found.size <= _MOST_ENTRIES:
+        return text + (", complex" if found.dtype.kind == "c" else ""), []
+    flat = found.astype(np.float64).ravel()
+    finite = np.isfinite(flat)
+    if not finite.all():
+        text += f", {int((~finite).sum())} entries of it not finite"
+    flat = np.where(finite, flat, 0.0)
+    largest = to_numpy(atol).max() if is_array(atol) else atol
+    unit = float(largest + rtol * np.sqrt(np.square(flat).mean())) or 1.0
+    directions = np.random.default_rng(number_from(key, *found.shape)).standard_normal(
+        (_PROJECTIONS, flat.size)
+    )
+    projections = directions @ flat / flat.size**0.5 / unit
+    return text, [float(f"{number:.6g}") for number in projections]
