@@ -177,7 +177,7 @@ def test_a_forbidden_name_costs_the_exercise_also_when_it_hides_in_another_cell(
 
 
 def test_a_check_that_is_at_fault_is_not_blamed_on_the_student(tiny_course, grade_answer):
-    tiny_course.checks.write_text(tiny_course.checks.read_text().replace("x + x)", "x + nowhere)"))
+    tiny_course.checks.write_text(tiny_course.checks.read_text().replace("x + x, name", "x + nowhere, name"))
     with pytest.raises(CourseError, match=r"test_any_size: NameError"):
         grade_answer(RIGHT)
 
