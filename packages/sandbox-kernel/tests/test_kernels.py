@@ -131,7 +131,7 @@ def test_a_request_that_is_too_long_is_a_failed_start_and_the_server_goes_on(sta
 
 
 def test_python_is_found_inside_even_if_it_lies_in_the_folder_for_temporary_files(monkeypatch):
-    monkeypatch.setattr(sys, "prefix", "/tmp/course/.venv")
+    monkeypatch.setattr(sys, "prefix", "/tmp/project/.venv")
     assert bubblewrap.writable_folders() == ["/home/user", "/dev/shm", "/run/kernel"]
     assert "--tmpfs /tmp" not in " ".join(bubblewrap.bubblewrap_command("warm", 1))
 

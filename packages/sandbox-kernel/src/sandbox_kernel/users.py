@@ -41,7 +41,7 @@ class KernelUser:
 def user_ids_problem() -> str:
     """Return why kernels have no separate user ids here, in one sentence, or an empty string if they do."""
     if os.geteuid() != 0:
-        return "only root can give each kernel a user id of its own"
+        return "only root can give each kernel its own user id"
     for name in ("uid_map", "gid_map"):
         if not _mapped(Path("/proc/self", name).read_text()):
             return f"the ids from {FIRST} on do not exist in this container"
