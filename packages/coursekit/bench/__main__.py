@@ -23,13 +23,9 @@ def main() -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m bench", description="Measure what grading a class costs."
-    )
+    parser = argparse.ArgumentParser(prog="python -m bench", description="Measure the cost of grading.")
     commands = parser.add_subparsers(required=True, metavar="part")
-    against = commands.add_parser(
-        "class", help="a class, compared with plain nbgrader and Otter, and larger classes"
-    )
+    against = commands.add_parser("class", help="compared with plain nbgrader and Otter; larger classes")
     against.add_argument("--count", type=int, default=48, help="submissions of the class")
     against.add_argument("--plain", type=int, help="how many of them plain nbgrader grades (default: all)")
     against.add_argument("--turns", type=int, default=3)
@@ -42,24 +38,14 @@ def _parser() -> argparse.ArgumentParser:
     one = commands.add_parser("parts", help="where the time of one submission goes")
     one.add_argument("--times", type=int, default=20)
     one.set_defaults(run=lambda scratch, options: parts(scratch, options.times))
-    under_load = commands.add_parser(
-        "stress", help="whether right answers keep their points on a busy machine"
-    )
+    under_load = commands.add_parser("stress", help="do right answers keep their points on a busy machine?")
     names = [assignment.name for assignment in Course(ROOT).assignments()]
     under_load.add_argument("--assignments", nargs="+", choices=names, default=names, metavar="NAME")
     under_load.add_argument("--busy", type=int, nargs="+", default=[8, 16], help="numbers of busy processes")
     under_load.add_argument("--rounds", type=int, default=20, help="how often each solution is graded")
     under_load.add_argument("--alternatives", type=int, help="alternatives of each assignment (default: all)")
-    under_load.add_argument(
-        "--kinds", nargs="+", choices=KINDS, default=["busy", "hogs"], help="kinds of load"
-    )
-    under_load.add_argument(
-        "--hogs",
-        nargs="+",
-        choices=list(HOGS),
-        default=list(HOGS),
-        help="kinds of students who hog the processor",
-    )
+    under_load.add_argument("--kinds", nargs="+", choices=KINDS, default=["busy", "hogs"], help="of load")
+    under_load.add_argument("--hogs", nargs="+", choices=list(HOGS), default=list(HOGS), help="kinds of hogs")
     under_load.add_argument("--hog-seconds", type=int, default=120, help="how long a hog runs at most")
     under_load.set_defaults(run=_stress)
     return parser

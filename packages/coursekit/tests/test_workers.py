@@ -13,7 +13,6 @@ import psutil
 import pytest
 
 from coursekit import workers
-from coursekit.grading import task as grading_task
 from coursekit.grading.task import Task, local_workers
 from coursekit.kernels import SANDBOX
 from coursekit.result_cache import GradingJob
@@ -91,27 +90,30 @@ def test_an_idle_worker_that_was_killed_costs_nothing(empty_class):
     assert earned([*outcomes, *running]) == [15] * 3
 
 
+def special(course):
+    """A task whose answer a check can recognize by 666."""
+    notebook = course.answer(RIGHT, "def half(x):\n    return 333 * x")
+    return replace(next(tasks(course, 1)), student="special", notebook=nbformat.writes(notebook))
+
+
 def test_a_task_that_loses_its_worker_twice_has_no_outcome_and_the_others_have_theirs(empty_class):
     trouble(
         empty_class,
         "if student.half(torch.tensor(2.0)).item() == 666: os.kill(os.getpid(), signal.SIGKILL)",
     )
-    first = next(tasks(empty_class, 1))
-    notebook = empty_class.answer(RIGHT, "def half(x):\n    return 333 * x")
-    deadly = replace(first, student="deadly", notebook=nbformat.writes(notebook))
-    given = iter([deadly, *tasks(empty_class, 3)])
+    given = iter([special(empty_class), *tasks(empty_class, 3)])
     outcomes = {
         task.student: outcome for task, outcome in local_workers(empty_class.assignment, 2).run(given)
     }
-    assert outcomes.pop("deadly") is None
+    assert outcomes.pop("special") is None
     assert earned(outcomes.items()) == [15] * 3
 
 
-def test_a_worker_that_hangs_past_its_deadline_is_replaced(empty_class, monkeypatch):
-    monkeypatch.setattr(grading_task, "_SPARE_SECONDS", 1)
-    trouble(empty_class, "if first_time(): time.sleep(600)")
+def test_a_worker_that_hangs_past_its_deadline_is_replaced(empty_class):
+    trouble(empty_class, "if student.half(torch.tensor(2.0)).item() == 666: time.sleep(3600)")
     found = local_workers(empty_class.assignment, 1)
-    running = found.run(tasks(empty_class, 3, Limits(submission_seconds=2, startup_seconds=1)))
+    found.seconds = lambda task: 20 if task.student == "special" else 600
+    running = found.run([special(empty_class), *tasks(empty_class, 2)])
     assert next(running)[1] is None
     assert earned(running) == [15] * 2
 

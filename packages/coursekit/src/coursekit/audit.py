@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from functools import cache
+from functools import cache, partial
 from multiprocessing.util import Finalize
 from pathlib import Path
 
@@ -32,6 +32,8 @@ SOLUTION = "solution"
 _SECONDS = Limits().longest_seconds + 120
 #: called with a variant's name, how many are done, and of how many
 Progress = Callable[[str, int, int], None]
+_Answer = Variant | str
+_GradeOne = partial[Graded]
 
 
 @dataclass
@@ -83,7 +85,7 @@ def run_audit(
     nothing = degenerate_answers(assignment, only) if degenerate else []
     if only != "*" and not [*mistakes, *alternatives, *nothing]:
         raise CourseError(f"{assignment.checks} has no mistake and no alternative that matches `{only}`")
-    variants: list[Variant | str] = [SOLUTION, BLANK, *mistakes, *alternatives, *nothing]
+    variants: list[_Answer] = [SOLUTION, BLANK, *mistakes, *alternatives, *nothing]
     found = dict(grade_variants(assignment, variants, workers, progress, thorough))
     graded = {name: found[name] for name in map(_name, variants)}
     for variant in graded.values():
@@ -182,7 +184,7 @@ def mistake_records(assignment: Assignment, graded: dict[str, Graded]) -> dict[s
 
 def grade_variants(
     assignment: Assignment,
-    variants: Sequence[Variant | str],
+    variants: Sequence[_Answer],
     workers: int | None = None,
     progress: Progress | None = None,
     thorough: bool = True,
@@ -191,46 +193,38 @@ def grade_variants(
     if not variants:
         return
     workers = workers or os.cpu_count() or 1
-    tasks = [_Task(assignment, variant, thorough) for variant in variants]
-    grading = _grade_here(tasks) if workers == 1 else _grade_in_processes(workers, tasks)
-    for number, (task, graded) in enumerate(grading, 1):
-        yield task.name, graded
+    grade_one = partial(_grade_variant, assignment, thorough)
+    how = _grade_here if workers == 1 else partial(_grade_in_processes, workers)
+    grading = how(grade_one, variants)
+    for number, (variant, graded) in enumerate(grading, 1):
+        yield _name(variant), graded
         if progress:
-            progress(task.name, number, len(variants))
+            progress(_name(variant), number, len(variants))
 
 
-@dataclass(frozen=True)
-class _Task:
-    assignment: Assignment
-    variant: Variant | str
-    thorough: bool
-
-    @property
-    def name(self) -> str:
-        return _name(self.variant)
-
-
-def _name(variant: Variant | str) -> str:
+def _name(variant: _Answer) -> str:
     return variant if isinstance(variant, str) else variant.name
 
 
-def _grade_here(tasks: list[_Task]) -> Iterator[tuple[_Task, Graded]]:
+def _grade_here(grade_one: _GradeOne, variants: Sequence[_Answer]) -> Iterator[tuple[_Answer, Graded]]:
     try:
-        yield from ((task, _grade_variant(task)) for task in tasks)
+        yield from ((variant, grade_one(variant)) for variant in variants)
     finally:
-        _kernel(tasks[0].assignment).close()
+        _kernel(grade_one.args[0]).close()
         for cached in (_kernel, _source_and_blank, _words_of_checks):
             cached.cache_clear()  # the files may change before the next audit
 
 
-def _grade_in_processes(count: int, tasks: list[_Task]) -> Iterator[tuple[_Task, Graded]]:
-    workers = Workers(_grade_variant, min(count, len(tasks)), lambda task: _SECONDS, warm=False)
+def _grade_in_processes(
+    count: int, grade_one: _GradeOne, variants: Sequence[_Answer]
+) -> Iterator[tuple[_Answer, Graded]]:
+    workers = Workers(grade_one, min(count, len(variants)), lambda variant: _SECONDS, warm=False)
     workers.start()
     try:
-        for task, graded in workers.run(tasks):
+        for variant, graded in workers.run(variants):
             if graded is None:
-                raise CourseError(f"the process that graded `{task.name}` hung, or ended each time")
-            yield task, graded
+                raise CourseError(f"the process that graded `{_name(variant)}` hung, or ended each time")
+            yield variant, graded
     finally:
         workers.close()
 
@@ -248,8 +242,7 @@ def _kernel(assignment: Assignment) -> Session:
     return session
 
 
-def _grade_variant(task: _Task) -> Graded:
-    assignment, variant = task.assignment, task.variant
+def _grade_variant(assignment: Assignment, thorough: bool, variant: _Answer) -> Graded:
     cell = None if isinstance(variant, str) else variant.cell
     for path in assignment.source_notebooks():
         source, released = _source_and_blank(path)
@@ -259,7 +252,7 @@ def _grade_variant(task: _Task) -> Graded:
         if isinstance(variant, Variant):
             notebook = variant.apply(source)
             submission = Submission(notebook, released)
-            wide = isinstance(variant, Alternative) or (task.thorough and not isinstance(variant, Degenerate))
+            wide = isinstance(variant, Alternative) or (thorough and not isinstance(variant, Degenerate))
             exercises = _touched_by(variant, assignment, submission, wide)
         session = _kernel(assignment)
         return grade(assignment, notebook, path.stem, released, session=session, exercises=exercises)
