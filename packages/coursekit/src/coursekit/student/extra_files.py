@@ -97,8 +97,7 @@ class ExtraFiles:
         """A sentence for each file that was set aside, now or earlier; at most a few."""
         found = self._notes or self._recorded()
         lines = [f"{printable(name, 80)} {reason}" for name, reason in found.items()]
-        more = len(lines) - _NAMED_AT_MOST
-        rest = ["More files were set aside."] if more > 0 else []
+        rest = ["More files were set aside."] if len(lines) > _NAMED_AT_MOST else []
         return lines[:_NAMED_AT_MOST] + rest
 
     def _odd(self) -> Iterator[tuple[Path, str]]:
@@ -114,12 +113,11 @@ class ExtraFiles:
                 yield path, beyond
                 continue
             count, total = _extent(path)
-            odd_bytes = sum(_size(odd) for odd, _ in found)
-            entries, size = entries + count, size + total - odd_bytes
-            if entries > MAX_ENTRIES or size > self.max_bytes:
-                entries, size = entries - count, size - total + odd_bytes
+            total -= sum(_size(odd) for odd, _ in found)
+            if entries + count > MAX_ENTRIES or size + total > self.max_bytes:
                 yield path, "exceeds the limits on files handed in with a notebook, so it was set aside."
             else:
+                entries, size = entries + count, size + total
                 yield from found
 
     def _odd_in(self, path: Path, name: PurePath, depth: int) -> Iterator[tuple[Path, str]]:
