@@ -102,7 +102,9 @@ def reason(error):
 @cache
 def report(why):
     """Prints each reason once, however many models it concerns."""
-    print(f"No pretrained model ({why}): small models trained here on tales.txt stand in, in a few seconds.")
+    print(
+        f"No pretrained model ({why}): training small models on tales.txt instead, which takes a few seconds."
+    )
 
 
 @cache
