@@ -1,1 +1,1 @@
-"""`make demos`: trains the models of the course, beside the settings of the documents it is made from."""
+"""`make demos`: trains the models of the course, and compares them with the settings of its source documents."""

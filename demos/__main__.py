@@ -1,4 +1,4 @@
-"""Trains every task, prints one row for each, and fails if the worst seed of one is under its target."""
+"""Trains every task, prints one row for each, and fails if the worst seed of any task misses its target."""
 
 import contextlib
 import io
@@ -18,18 +18,16 @@ COLUMNS = "{:30}{:>7}   {:24}{:>7}{:>9}{:>15}"
 def main() -> int:
     torch.set_num_threads(1)
     course = Course(Path(__file__).parents[1])
-    print(
-        "On data that was not trained on, greedy decoding, one CPU thread; exact match where nothing else is said\n"
-    )
+    print("Measured on held-out data, greedy decoding, one CPU thread; exact match unless stated otherwise\n")
     print(COLUMNS.format("task", "steps", "each seed", "worst", "target", "seconds, each"))
     tasks = [*seq2seq_tasks(course), recovery_task(course), *document_tasks(course)]
     under = [task.name for task in tasks if not reaches(task)]
-    print("\n" + (f"Under target: {', '.join(under)}" if under else "All targets are reached."))
+    print("\n" + (f"Below target: {', '.join(under)}" if under else "All targets are reached."))
     return 1 if under else 0
 
 
 def reaches(task: Task) -> bool:
-    """Train with each seed and print the row; False if the worst seed is under the target."""
+    """Train with each seed and print the row. Return False if the worst seed misses the target."""
     started = time.perf_counter()
     with contextlib.redirect_stdout(io.StringIO()):  # the progress bars
         values = [task.run(seed) for seed in task.seeds]

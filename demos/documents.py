@@ -1,7 +1,7 @@
-"""The documents' own settings: their data, sizes, learning rate and steps, with the modules of this course.
+"""The settings of the source documents: their data, sizes, learning rate and steps, with the modules of this course.
 
-What makes them fail is kept: few distinct sequences, nothing held out, ids that mean two things, a constant learning rate
-of 0.01, no final norm. Our modules also mask pads, which theirs did not.
+The causes of their failures are included: few distinct sequences, nothing held out, ids with two meanings, a constant
+learning rate of 0.01, no final norm. Unlike theirs, our modules mask padding.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,12 +21,12 @@ SENTENCES = ["I love deep learning", "you like old books", "we read many papers"
 
 
 def document_tasks(course: Course) -> list[Task]:
-    """Exact match on sequences that they did not train on."""
+    """Tasks that measure exact match on sequences that were not in the training data."""
     names = "Transformer IntegerSequenceEmbedding EncoderLayer shift_right exact_match pad"
     parts = load_parts(course.assignment("05_seq2seq"), names.split())
 
     def trained_on(rows: list[list[int]], vocab_size: int, steps: int) -> nn.Module:
-        """A model with a decoder, trained on all rows at once, again and again, to reverse them."""
+        """Train an encoder-decoder model to reverse the rows, all of them in every step."""
         source, targets = parts.pad(rows), parts.pad([row[::-1] for row in rows])
         model = parts.Transformer(vocab_size, vocab_size, num_heads=1, norm_first=False)
         decoder_input = parts.shift_right(targets, BOS)
@@ -34,7 +34,7 @@ def document_tasks(course: Course) -> list[Task]:
         return model.eval()
 
     def reversed_right(model: nn.Module, rows: Sequence[list[int]]) -> float:
-        """Exact match; there is no EOS, so that each row is decoded up to its known length."""
+        """Exact match. There is no EOS, so each row is decoded up to its known length."""
         source = torch.tensor(rows)
         tokens = torch.full((len(rows), 1), BOS)
         with torch.no_grad():
@@ -45,7 +45,7 @@ def document_tasks(course: Course) -> list[Task]:
         return parts.exact_match(tokens[:, 1:], source.flip(1))
 
     def integer_reversal(seed: int) -> float:
-        """1000 runs of consecutive numbers, about 107 different ones; measured on any numbers, length 5."""
+        """1000 runs of consecutive numbers, about 107 of them distinct; measured on random numbers, length 5."""
         torch.manual_seed(seed)
         starts, lengths = torch.randint(1, 28, (1000,)), torch.randint(3, 7, (1000,))
         rows = [list(range(s, s + n)) for s, n in zip(starts.tolist(), lengths.tolist(), strict=True)]
@@ -53,7 +53,7 @@ def document_tasks(course: Course) -> list[Task]:
         return reversed_right(model, torch.randint(1, 31, (UNSEEN, 5)).tolist())
 
     def word_reversal(seed: int) -> float:
-        """Four sentences; measured on other orders of their words, length 4."""
+        """Four sentences; measured on random sequences of their words, length 4."""
         torch.manual_seed(seed)
         words = sorted({word for sentence in SENTENCES for word in sentence.split()})
         rows = [[words.index(word) + 2 for word in sentence.split()] for sentence in SENTENCES]

@@ -15,9 +15,9 @@ SEEDS = (0, 1, 2)
 
 @dataclass(frozen=True)
 class Task:
-    """Something to train. `run(seed)` gives the measured value; with a target, the worst seed has to reach it.
+    """Something to train. `run(seed)` returns the measured value; if there is a target, the worst seed has to reach it.
 
-    What else `run` finds worth telling it puts into `notes`.
+    `run` may add further results to `notes`.
     """
 
     name: str

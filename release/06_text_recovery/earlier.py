@@ -15,15 +15,15 @@ from tqdm import tqdm
 class PositionalEncoder(nn.Module):
     """Multiplies the input by sqrt(d_model) and adds the code of each position.
 
-    The table is that of "Attention Is All You Need", section 3.5. It is the buffer `pe` of shape
-    (1, max_seq_len, d_model).
+    The table is the one from "Attention Is All You Need", section 3.5. It is stored in the buffer `pe`
+    of shape (1, max_seq_len, d_model).
 
     Args:
         d_model: width of the vectors, an even number.
         max_seq_len: number of positions in the table.
 
     Raises:
-        ValueError: d_model is odd. The message names it.
+        ValueError: d_model is odd. The message contains it.
     """
 
     def __init__(self, d_model: int, max_seq_len: int = 80):
@@ -40,16 +40,16 @@ class PositionalEncoder(nn.Module):
         self.register_buffer("pe", pe.unsqueeze(0))  # (1, max_seq_len, d_model)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """Encode the positions of a batch.
+        """Adds the positions to a batch.
 
         Args:
-            x: (batch, length, d_model). Not changed.
+            x: (batch, length, d_model). Not modified.
 
         Returns:
             (batch, length, d_model)
 
         Raises:
-            ValueError: length is larger than max_seq_len. The message names both.
+            ValueError: length is larger than max_seq_len. The message contains both.
         """
         length, max_seq_len = x.size(1), self.pe.size(1)
         if length > max_seq_len:
@@ -59,12 +59,12 @@ class PositionalEncoder(nn.Module):
 
 
 def make_padding_mask(ids, pad_idx=0):
-    """Hides the pads from every query.
+    """Hides padding from every query.
 
     ids:     (batch, length), token ids
-    pad_idx: the id that stands for "no word here"
+    pad_idx: the id of the padding token
 
-    Returns a boolean mask (batch, 1, length), True where a key may be attended to: ids is not pad_idx.
+    Returns a boolean mask (batch, 1, length): True where a key may be attended to, False where it is padding.
     """
     is_token = ids != pad_idx  # (batch, length)
     return is_token.unsqueeze(1)  # (batch, 1, length)
@@ -73,24 +73,24 @@ def make_padding_mask(ids, pad_idx=0):
 def make_causal_mask(length):
     """Hides the future from every query.
 
-    Returns a boolean mask (length, length), True where a query (row) may attend to a key (column):
-    the key stands at the same place as the query or before it.
+    Returns a boolean mask (length, length): True where the key (column) is at the position of the query (row)
+    or before it.
     """
     everything = torch.ones(length, length, dtype=torch.bool)
     return torch.tril(everything)
 
 
 def masked_attention(q, k, v, mask=None):
-    """Scaled dot-product attention in which the mask says who may attend to whom.
+    """Scaled dot-product attention with a mask that says which keys each query may attend to.
 
     q:    (..., L_query, d_k)
     k:    (..., L_key, d_k)
     v:    (..., L_key, d_v)
-    mask: boolean, broadcasts to (..., L_query, L_key); True = may attend; None hides nothing
+    mask: boolean, broadcasts to (..., L_query, L_key); True = may attend; None = nothing is hidden
 
     Returns (output, weights):
     output:  (..., L_query, d_v)     zeros for a query that may attend to nothing
-    weights: (..., L_query, L_key)   0 at hidden keys; a row sums to 1, or to 0 if nothing may be attended to
+    weights: (..., L_query, L_key)   0 at hidden keys; a row sums to 1, or to 0 if all its keys are hidden
     """
     d_k = q.shape[-1]
     scores = q @ k.transpose(-2, -1) / math.sqrt(d_k)  # (..., L_query, L_key)
@@ -114,7 +114,7 @@ class FusedMultiHeadAttention(nn.Module):
 
     Layers: w_q, w_k, w_v and w_o, each an nn.Linear from d_model to d_model with bias.
 
-    Raises ValueError if d_model is no multiple of num_heads. The message names both.
+    Raises ValueError if d_model isn't a multiple of num_heads. The message contains both.
     """
 
     def __init__(self, d_model, num_heads, dropout=0.0):
@@ -131,7 +131,7 @@ class FusedMultiHeadAttention(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def split(self, x):
-        """Gives the heads an axis of their own: (batch, length, d_model) -> (batch, heads, length, d_head)."""
+        """Gives the heads their own axis: (batch, length, d_model) -> (batch, heads, length, d_head)."""
         batch, length, d_model = x.shape
         d_head = d_model // self.num_heads
         parts = x.reshape(batch, length, self.num_heads, d_head)
@@ -162,9 +162,9 @@ class FeedForward(nn.Module):
     """Position-wise feed-forward network ("Attention Is All You Need", section 3.3).
 
     Args:
-        d_model: width of the vectors that come and go.
+        d_model: width of the input and output vectors.
         d_ff: width of the hidden vector.
-        dropout: probability with which an entry of the hidden vector is dropped in training.
+        dropout: probability of dropping an entry of the hidden vector in training.
     """
 
     def __init__(self, d_model, d_ff, dropout=0.0):
@@ -181,7 +181,7 @@ class FeedForward(nn.Module):
 
 
 class EncoderLayer(nn.Module):
-    """One layer of the encoder: self-attention, then feed-forward, each with residual and norm.
+    """One layer of the encoder: self-attention, then feed-forward, each with a residual connection and a norm.
 
     Args:
         d_model: width of the vectors; num_heads must divide it.
@@ -201,11 +201,11 @@ class EncoderLayer(nn.Module):
         self.norm_first = norm_first
 
     def forward(self, x, mask=None):
-        """Encode a batch one layer further.
+        """Applies the layer to a batch.
 
         Args:
-            x: (batch, length, d_model). Not changed.
-            mask: boolean, broadcasts to (batch, length, length), True = may attend; None hides nothing.
+            x: (batch, length, d_model). Not modified.
+            mask: boolean, broadcasts to (batch, length, length), True = may attend; None = nothing is hidden.
 
         Returns:
             (batch, length, d_model)
@@ -244,13 +244,13 @@ class DecoderLayer(nn.Module):
         self.norm_first = norm_first
 
     def forward(self, y, memory, target_mask=None, memory_mask=None):
-        """Decode a batch one layer further.
+        """Applies the layer to a batch.
 
         Args:
-            y: (batch, L_tgt, d_model). Not changed.
-            memory: (batch, L_src, d_model), the output of the encoder. Not changed.
-            target_mask: boolean, broadcasts to (batch, L_tgt, L_tgt), True = may attend; None hides nothing.
-            memory_mask: boolean, broadcasts to (batch, L_tgt, L_src), True = may attend; None hides nothing.
+            y: (batch, L_tgt, d_model). Not modified.
+            memory: (batch, L_src, d_model), the output of the encoder. Not modified.
+            target_mask: boolean, broadcasts to (batch, L_tgt, L_tgt), True = may attend; None = nothing is hidden.
+            memory_mask: boolean, broadcasts to (batch, L_tgt, L_src), True = may attend; None = nothing is hidden.
 
         Returns:
             (batch, L_tgt, d_model)
@@ -276,7 +276,7 @@ class Encoder(nn.Module):
     Args:
         vocab_size: number of ids; d_model: width of the vectors; num_heads, d_ff: see EncoderLayer.
         num_layers: number of layers; max_seq_len: number of positions in the table of PositionalEncoder.
-        pad_idx: id of the pad, hidden from every token.
+        pad_idx: id of the padding token, hidden from every query.
         dropout: probability, in training, for the sum of embeddings and positions, and in every layer.
         norm_first: True for pre-norm with a final norm, False for post-norm without one.
     """
@@ -307,15 +307,15 @@ class Encoder(nn.Module):
         self.norm = nn.LayerNorm(d_model) if norm_first else nn.Identity()
 
     def forward(self, src):
-        """Encode a batch.
+        """Encodes a batch.
 
         Args:
-            src: (batch, L_src) ids, filled up with pad_idx.
+            src: (batch, L_src) ids, padded with pad_idx.
 
         Returns:
             (memory, mask):
             memory: (batch, L_src, d_model)
-            mask:   (batch, 1, L_src), boolean, False at the pads
+            mask:   (batch, 1, L_src), boolean, False at padding
         """
         mask = make_padding_mask(src, self.pad_idx)  # (batch, 1, L_src)
         x = self.positions(self.embedding(src))  # (batch, L_src, d_model)
@@ -326,12 +326,12 @@ class Encoder(nn.Module):
 
 
 class Decoder(nn.Module):
-    """Reads a batch of target sequences, and looks at the memory of the encoder.
+    """Reads a batch of target sequences and the memory of the encoder.
 
     Args:
         vocab_size: number of ids; d_model: width of the vectors; num_heads, d_ff: see DecoderLayer.
         num_layers: number of layers; max_seq_len: number of positions in the table of PositionalEncoder.
-        pad_idx: id of the pad, hidden from every token.
+        pad_idx: id of the padding token, hidden from every query.
         dropout: probability, in training, for the sum of embeddings and positions, and in every layer.
         norm_first: True for pre-norm with a final norm, False for post-norm without one.
     """
@@ -362,12 +362,12 @@ class Decoder(nn.Module):
         self.norm = nn.LayerNorm(d_model) if norm_first else nn.Identity()
 
     def forward(self, tgt, memory, memory_mask=None):
-        """Decode a batch. The output at position i depends on tgt[:, : i + 1] and on the memory only.
+        """Decodes a batch. The output at position i depends only on tgt[:, : i + 1] and on the memory.
 
         Args:
-            tgt: (batch, L_tgt) ids, filled up with pad_idx.
+            tgt: (batch, L_tgt) ids, padded with pad_idx.
             memory: (batch, L_src, d_model), from the encoder.
-            memory_mask: (batch, 1, L_src), boolean, from the encoder; None hides nothing.
+            memory_mask: (batch, 1, L_src), boolean, from the encoder; None = nothing is hidden.
 
         Returns:
             (batch, L_tgt, d_model)
@@ -383,7 +383,7 @@ class Decoder(nn.Module):
 
 
 class Transformer(nn.Module):
-    """Encoder, decoder and a linear layer that gives logits.
+    """Encoder, decoder and a linear layer that returns logits.
 
     Args:
         src_vocab_size, tgt_vocab_size: number of ids of source and target.
@@ -414,7 +414,7 @@ class Transformer(nn.Module):
         return self.encoder(src)
 
     def decode(self, tgt, memory, memory_mask):
-        """tgt: (batch, L_tgt) ids, and what encode gave -> logits (batch, L_tgt, tgt_vocab_size)"""
+        """tgt: (batch, L_tgt) ids, and the results of encode -> logits (batch, L_tgt, tgt_vocab_size)"""
         y = self.decoder(tgt, memory, memory_mask)  # (batch, L_tgt, d_model)
         return self.output(y)  # (batch, L_tgt, tgt_vocab_size)
 
@@ -428,19 +428,19 @@ PAD, BOS, EOS = 0, 1, 2
 
 
 def shift_right(targets, bos_idx):
-    """What the decoder reads in training: BOS, and then the targets without their last column.
+    """Returns what the decoder reads in training: BOS, then the targets without their last column.
 
     targets: (batch, length), integer ids
-    bos_idx: id that begins every sequence
+    bos_idx: id at the start of every sequence
 
-    Returns (batch, length), same dtype. `targets` is not changed.
+    Returns (batch, length), same dtype. `targets` is not modified.
     """
     bos = torch.full_like(targets[:, :1], bos_idx)  # (batch, 1)
     return torch.cat([bos, targets[:, :-1]], dim=1)  # (batch, length)
 
 
 def sequence_loss(logits, targets, pad_idx):
-    """Mean cross entropy over all positions whose target is not a pad.
+    """Returns the mean cross entropy over all positions whose target is not padding.
 
     logits:  (batch, length, vocab), any real numbers
     targets: (batch, length), ids
@@ -454,17 +454,17 @@ def sequence_loss(logits, targets, pad_idx):
 
 
 def progress(steps):
-    """range(steps) with a progress bar."""
+    """Returns range(steps) with a progress bar."""
     return tqdm(range(steps), file=sys.stdout, desc="training", ncols=80, mininterval=0.5)
 
 
 def train(model, make_batch, steps, lr):
     """Trains the model in place on fresh batches.
 
-    model:      module that gives logits (batch, length, vocab)
-    make_batch: function without arguments that gives a tuple (*inputs, targets);
+    model:      module that returns logits (batch, length, vocab)
+    make_batch: function without arguments that returns a tuple (*inputs, targets);
                 the logits are model(*inputs), targets has the shape (batch, length)
-    steps:      number of batches, and of changes of the weights
+    steps:      number of batches, and of updates of the weights
     lr:         learning rate of Adam, or the highest one of a schedule
 
     Returns the loss of every step, a list of floats.
@@ -487,17 +487,17 @@ def train(model, make_batch, steps, lr):
 
 
 def greedy_decode(model, source, max_len, bos_idx, eos_idx):
-    """Lets an encoder-decoder model write, the likeliest token at every step.
+    """Lets an encoder-decoder model write, taking the likeliest token at every step.
 
     model:   has encode(source) -> (memory, memory_mask)
              and decode(tokens, memory, memory_mask) -> logits (batch, length, vocab)
     source:  (batch, source length), ids
-    max_len: the most tokens to write, EOS included
-    bos_idx: what the decoder reads first
-    eos_idx: what it writes when it is done
+    max_len: maximum number of tokens to write, including EOS
+    bos_idx: id that the decoder reads first
+    eos_idx: id that it writes when it is done
 
     Returns the tokens, (batch, length) with length <= max_len, int64: without BOS, with EOS,
-    and PAD behind it. The model is in evaluation mode afterwards.
+    and PAD after it. The model is in evaluation mode afterwards.
     """
     model.eval()
     batch = len(source)

@@ -5,8 +5,8 @@
     originals(sentence.frame)                       # {"Yesterday, Anna saw an owl.": 0.8, ...}
     LEMMAS["saw"]                                   # "see"
 
-A frame is what preprocessing leaves of a sentence: who, what, where and when. Some choices are left open by it:
-a or the, singular or plural, past or present. `originals` runs through them all and says how likely each result is.
+A frame is what preprocessing leaves of a sentence: who, what, where and when. It leaves some choices open:
+a or the, singular or plural, past or present. `originals` tries all of them and returns how likely each result is.
 """
 
 import itertools
@@ -39,7 +39,7 @@ TIMES = {
     "tomorrow": "future",
 }  # fmt: skip
 
-# How often an open choice goes which way. Subjects are mostly known already, objects are mostly new.
+# The probabilities of the open choices. Subjects have mostly been mentioned before, objects are mostly new.
 SUBJECT = {("the", "singular"): 0.8, ("a", "singular"): 0.1, ("the", "plural"): 0.1}
 OBJECT = {("a", "singular"): 0.8, ("the", "singular"): 0.1, ("the", "plural"): 0.1}
 TENSE = {"past": 0.8, "present": 0.2}
@@ -68,7 +68,7 @@ class Sentence(NamedTuple):
 
 
 def random_sentence(rng):
-    """Draws a frame, and then one of its originals."""
+    """Draws a frame, then one of its originals."""
     frame = random_frame(rng)
     texts = originals(frame)
     return Sentence(rng.choices(list(texts), list(texts.values()))[0], frame)
@@ -102,7 +102,7 @@ def random_phrase(rng, nouns, pronouns=False):
 
 
 def originals(frame):
-    """All texts that say what the frame says, each with its probability: a dict that sums to 1."""
+    """Returns all texts that fit the frame, each with its probability: a dict whose values sum to 1."""
     subjects, objects = open_choices(frame.subject, SUBJECT), open_choices(frame.object, OBJECT)
     tenses = {TIMES[frame.time]: 1.0} if frame.time else TENSE
     texts = Counter()
@@ -112,7 +112,7 @@ def originals(frame):
 
 
 def open_choices(phrase, choices):
-    """The choices of article and number that a noun phrase leaves open: none beside a name or a counter."""
+    """Returns the choices of article and number that a noun phrase leaves open: none with a name or a counter."""
     if phrase and phrase[-1] in NOUNS and phrase[0] not in COUNTERS:
         return choices
     is_plural = "and" in phrase or phrase[:1] in PLURAL
@@ -120,7 +120,7 @@ def open_choices(phrase, choices):
 
 
 def write(frame, subject, thing, tense):
-    """The text of a frame, once article and number of both noun phrases and the tense are chosen."""
+    """Returns the text of a frame for given articles and numbers of both noun phrases and a given tense."""
     who, what = write_phrase(frame.subject, *subject), write_phrase(frame.object, *thing)
     after_she, past = VERBS[frame.verb]
     is_plural = subject[1] == "plural"

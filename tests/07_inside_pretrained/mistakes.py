@@ -18,25 +18,25 @@ NEXT_TOKEN = [
         "first_position",
         ("logits[:, -1]", "logits[:, 0]"),
         ["test_after_the_last_token"],
-        "You took the logits of the first position, which predict the second token. Take the last position.",
+        "You used the logits of the first position, which predict the second token. Use the last position.",
     ),
     step(
         "softmax_over_batch",
         ("torch.softmax(last, dim=-1)", "torch.softmax(last, dim=0)"),
         ["test_rows_sum_to_1"],
-        "Your softmax runs over the batch. Let it run over the vocabulary, the last axis.",
+        "Your softmax runs over the batch. It should run over the vocabulary, the last axis.",
     ),
     step(
         "logits_returned",
         ("return torch.softmax(last, dim=-1)", "return last"),
         ["test_rows_sum_to_1", "test_after_the_last_token"],
-        "You returned logits. The softmax makes probabilities of them.",
+        "You returned logits. Apply a softmax to get probabilities.",
     ),
     step(
         "only_the_last_token_seen",
         ("logits = model(input_ids).logits", "logits = model(input_ids[:, -1:]).logits"),
         ["test_after_the_last_token"],
-        "You gave the model the last token only. It has to see the whole sequence.",
+        "You passed the model only the last token. It has to see the whole sequence.",
     ),
     step(
         "candidates_not_sorted",
@@ -45,7 +45,7 @@ NEXT_TOKEN = [
             "candidates = sorted(zip(tokens, top.values.tolist(), strict=True))",
         ),
         ["test_candidates"],
-        "The candidates are sorted by their token. Sort them by probability, the likeliest first.",
+        "The candidates are sorted by token. Sort them by probability, likeliest first.",
     ),
     step(
         "candidates_ascending",
@@ -57,13 +57,13 @@ NEXT_TOKEN = [
         "k_beyond_the_vocabulary",
         ("min(k, len(probabilities))", "k"),
         ["test_number_of_candidates"],
-        "You ask for k tokens also where the vocabulary has fewer. Then return all of them.",
+        "You ask for k tokens even if the vocabulary has fewer. Return all of them in this case.",
     ),
     step(
         "always_ten",
         ("min(k, len(probabilities))", "min(10, len(probabilities))"),
         ["test_number_of_candidates"],
-        "You return ten candidates, whatever k is.",
+        "You ask for ten candidates, whatever k is. Use k.",
     ),
     step(
         "nothing_appended",
@@ -75,13 +75,13 @@ NEXT_TOKEN = [
         "only_the_new_id",
         ("new_ids = torch.cat([input_ids, likeliest], dim=1)", "new_ids = likeliest"),
         ["test_appends_the_likeliest"],
-        "You return the new id alone. The ids that were there stay in front of it.",
+        "You return only the new id. Keep the given ids in front of it.",
     ),
     step(
         "place_in_the_list_appended",
         ("top.indices[:1].unsqueeze(0)", "top.values.argmax().reshape(1, 1)"),
         ["test_appends_the_likeliest"],
-        "You appended a place in the list of candidates, 0. Append the id of that token in the vocabulary.",
+        "You appended 0, an index in the list of candidates. Append the id of the token in the vocabulary.",
     ),
     step(
         "encoded_anew",
@@ -90,13 +90,13 @@ NEXT_TOKEN = [
             "new_ids = torch.tensor([tokenizer.encode(tokenizer.decode(new_ids[0]))])\n    return new_ids, candidates",
         ),
         ["test_appends_the_likeliest"],
-        "You decoded the ids and encoded the text again, and other tokens came out. Append to the ids.",
+        "You decoded the ids and encoded the text again, which can change the tokens. Append to the ids.",
     ),
     step(
         "with_gradients",
         ("with torch.no_grad():", "with torch.enable_grad():"),
         ["test_without_gradients"],
-        "The model runs with gradients on. Nothing is learned here: use `torch.no_grad()`.",
+        "The model runs with gradients on. Use `torch.no_grad()`.",
     ),
 ]
 
@@ -132,13 +132,13 @@ SAMPLING = [
         "top_k_minus_one",
         ("scaled < smallest", "scaled <= smallest"),
         ["test_top_k"],
-        "The k-th token is dropped, too. Fill only where the logit is smaller than that of the k-th token.",
+        "You also drop the k-th token. Fill only where the logit is smaller than that of the k-th token.",
     ),
     draw(
         "top_k_filled_with_0",
         ('float("-inf")', "0.0"),
         ["test_top_k"],
-        "You set the logits of the other tokens to 0, and e to the power of 0 is 1. Fill with -inf.",
+        "You set the logits of the other tokens to 0, but e to the power of 0 is 1. Fill with -inf.",
     ),
     draw(
         "top_k_not_renormalised",
@@ -148,7 +148,7 @@ SAMPLING = [
             "    return torch.softmax(scaled, dim=-1)",
         ),
         ["test_top_k"],
-        "The probabilities of the tokens that stay don't sum to 1. Cut the logits before the softmax.",
+        "The probabilities of the remaining tokens don't sum to 1. Mask the logits before the softmax.",
     ),
     draw(
         "threshold_of_first_row",
@@ -160,7 +160,7 @@ SAMPLING = [
         "top_k_too_large",
         ("k = min(top_k, logits.shape[-1])", "k = top_k"),
         ["test_all_tokens"],
-        "A top_k beyond the vocabulary fails. It should keep all tokens.",
+        "Your function fails for a top_k larger than the vocabulary. It should keep all tokens.",
     ),
     draw(
         "logits_filled_in_place",
@@ -170,19 +170,19 @@ SAMPLING = [
             ("return torch.softmax(scaled, dim=-1)", "return torch.softmax(scaled / temperature, dim=-1)"),
         ],
         ["test_logits_unchanged"],
-        "You wrote -inf into the caller's logits. Make a new tensor.",
+        "You wrote -inf into the caller's logits. Create a new tensor.",
     ),
     draw(
         "greedy_first_position",
         ("logits[:, -1]", "logits[:, 0]"),
         ["test_greedy", "test_draws"],
-        "You took the logits of the first position. The next token follows the last one.",
+        "You used the logits of the first position. The logits of the last position predict the next token.",
     ),
     draw(
         "greedy_forgotten",
         ("if temperature == 0:", "if temperature is None:"),
         ["test_greedy"],
-        "A temperature of 0 is divided by, too. It means greedy: take the likeliest token.",
+        "You divide by a temperature of 0. It means greedy decoding: take the likeliest token.",
     ),
     draw(
         "always_greedy",
@@ -199,19 +199,19 @@ SAMPLING = [
             ),
         ],
         ["test_greedy", "test_sees_the_whole_sequence"],
-        "At every step you give the model the ids of the start. Give it the ids so far, with the new ones.",
+        "You pass the model the initial ids at every step. Pass it all ids so far, including the new ones.",
     ),
     draw(
         "feeds_only_the_last_token",
         ("model(ids)", "model(ids[:, -1:])"),
         ["test_sees_the_whole_sequence"],
-        "You give the model the last token only. It has to see the whole sequence so far.",
+        "You pass the model only the last token. It has to see the whole sequence so far.",
     ),
     draw(
         "not_appended",
         ("ids = torch.cat([ids, chosen], dim=1)", "ids = torch.cat([input_ids, chosen], dim=1)"),
         ["test_sees_the_whole_sequence", "test_greedy"],
-        "Every step replaces the token of the step before. Append it to the ids so far.",
+        "Every step replaces the token of the previous step. Append it to the ids so far.",
     ),
     draw(
         "one_step_too_many",
@@ -226,13 +226,13 @@ SAMPLING = [
             "torch.multinomial(probabilities, num_samples=1)[:1].expand(len(ids), 1)",
         ),
         ["test_draws"],
-        "One draw decides for the whole batch. Draw for every sequence.",
+        "You use one draw for the whole batch. Draw for every sequence.",
     ),
     draw(
         "drawn_without_temperature",
         ("sampling_probabilities(logits, temperature, top_k)", "sampling_probabilities(logits, 1.0, top_k)"),
         ["test_draws"],
-        "The temperature does not reach the draw.",
+        "You don't use the temperature when you draw. Pass it to sampling_probabilities.",
     ),
     draw(
         "drawn_with_gradients",
@@ -255,7 +255,7 @@ COSINE = [
         "one_length_only",
         ("u.norm(dim=-1) * v.norm(dim=-1)", "u.norm(dim=-1) + 0 * v.norm(dim=-1)"),
         ["test_equals_the_formula", "test_length_does_not_count"],
-        "You divided by the length of one vector only. Divide by both.",
+        "You divided by the length of only one vector. Divide by both.",
     ),
     near(
         "norm_of_everything",
@@ -267,19 +267,20 @@ COSINE = [
         "absolute_value",
         ("return product / lengths", "return product.abs() / lengths"),
         ["test_equals_the_formula"],
-        "You took the absolute value. Opposite directions have the similarity -1.",
+        "You took the absolute value. Opposite directions have similarity -1.",
     ),
     near(
         "nan_for_zero",
         (".clamp(min=1e-12)", ""),
         ["test_zero_vector"],
-        "A zero vector gives 0 / 0, which is NaN. Keep the product of the lengths above 0.",
+        "For a zero vector you compute 0 / 0, which is NaN. Keep the product of the lengths above 0.",
     ),
     near(
         "large_epsilon",
         ("lengths.clamp(min=1e-12)", "(lengths + 1e-3)"),
         ["test_length_does_not_count"],
-        "What you add to the lengths changes the similarity of short vectors. Clamp at something tiny.",
+        "The number that you add to the lengths changes the similarity of short vectors. "
+        "Clamp at a tiny number.",
     ),
     near(
         "first_axis",
@@ -304,25 +305,26 @@ COSINE = [
             ),
         ],
         ["test_leaves_out_the_word_only"],
-        "You drop the first of the list, which need not be the word itself. Leave it out by its place.",
+        "You drop the first word of the list, which isn't always the word itself. "
+        "Leave out the word by its index.",
     ),
     near(
         "dropped_by_similarity",
         ("similarity[place] = -torch.inf", "similarity[similarity > 0.9999] = -torch.inf"),
         ["test_leaves_out_the_word_only"],
-        "You leave out all words of the same direction. Leave out the word itself only, by its place.",
+        "You leave out all words with the same direction. Leave out only the word itself, by its index.",
     ),
     near(
         "compared_by_dot_product",
         ("similarity = cosine_similarity(vectors[place], vectors)", "similarity = vectors @ vectors[place]"),
         ["test_nearest"],
-        "You compare by dot product, which favours long vectors. Use the cosine similarity.",
+        "You compare by dot product, which favors long vectors. Use the cosine similarity.",
     ),
     near(
         "always_five",
         ("torch.topk(similarity, k)", "torch.topk(similarity, 5)"),
         ["test_number_of_words"],
-        "You return five words, whatever k is.",
+        "You return five words, whatever k is. Use k.",
     ),
 ]
 
@@ -333,7 +335,7 @@ ANALOGY = [
         "signs_swapped",
         ("target = v_b - v_a + v_c", "target = v_a - v_b + v_c"),
         ["test_nearest_to_the_sum"],
-        "You took the step from b to a. The step goes from a to b: b - a.",
+        "You added the step from b to a. Add the step from a to b: b - a.",
     ),
     relation(
         "c_subtracted",
@@ -351,7 +353,7 @@ ANALOGY = [
         "unit_vectors_first",
         ("v_a, v_b, v_c = vectors[places]", "v_a, v_b, v_c = F.normalize(vectors[places], dim=-1)"),
         ["test_nearest_to_the_sum"],
-        "You brought the three vectors to length 1 first. Here the vectors are taken as they are.",
+        "You scaled the three vectors to length 1 first. Use them as they are.",
     ),
     relation(
         "nearest_by_dot_product",
@@ -369,7 +371,7 @@ ANALOGY = [
         "only_c_left_out",
         ("similarity[places] = -torch.inf", "similarity[places[2]] = -torch.inf"),
         ["test_leaves_out_the_words_of_the_question"],
-        "You leave out the third word only. Leave out all three.",
+        "You leave out only the third word. Leave out all three.",
     ),
     relation(
         "filtered_after_the_cut",
@@ -378,7 +380,7 @@ ANALOGY = [
             ("strict=True)]", "strict=True) if words[i] not in (a, b, c)]"),
         ],
         ["test_number_of_words"],
-        "You take the k nearest words and drop those of the question afterwards, so that fewer than k are left.",
+        "You take the k nearest words and then drop those of the question, so fewer than k can remain.",
     ),
     relation(
         "same_direction_left_out",
@@ -387,7 +389,7 @@ ANALOGY = [
             "similarity[F.cosine_similarity(vectors[places, None], vectors, dim=-1).amax(dim=0) > 0.9999] = -torch.inf",
         ),
         ["test_keeps_words_of_the_same_direction"],
-        "You leave out all words of the same directions as the three. Leave out the three words only.",
+        "You leave out all words with the same directions as the three. Leave out only the three words.",
     ),
 ]
 
@@ -398,7 +400,7 @@ ADDITIVE = [
         "inverted",
         ("masked_fill(~mask,", "masked_fill(mask,"),
         ["test_hides_what_is_false", "test_zero_where_true"],
-        "Your mask is inverted: it hides what may be seen. True means may attend, so add 0 there.",
+        "Your mask is inverted. True means 'may attend', so add 0 there and -inf elsewhere.",
     ),
     mask(
         "zeros_and_ones",
@@ -410,13 +412,13 @@ ADDITIVE = [
         "minus_twenty",
         ("-torch.inf)", "-20.0)"),
         ["test_any_shape_and_any_score"],
-        "You add -20, which a large score outweighs. Add -inf where the mask is False.",
+        "You add -20, which a large score can outweigh. Add -inf where the mask is False.",
     ),
     mask(
         "zero_times_infinity",
         ("zeros.masked_fill(~mask, -torch.inf)", "(1 - mask.float()) * -torch.inf"),
         ["test_hides_what_is_false", "test_zero_where_true"],
-        "Your mask holds NaN: 0 times infinity. Fill the places that are hidden, don't multiply.",
+        "Your mask contains NaN, from 0 times infinity. Fill the hidden places, don't multiply.",
     ),
     mask(
         "one_where_true",
@@ -431,13 +433,13 @@ ADDITIVE = [
             "    mask = mask.transpose(-2, -1)\n    zeros = torch.zeros(mask.shape)\n",
         ),
         ["test_zero_where_true", "test_any_shape_and_any_score"],
-        "You transposed the mask. It keeps its shape.",
+        "You transposed the mask. Keep its shape.",
     ),
     mask(
         "mask_inverted_in_place",
         ("masked_fill(~mask,", "masked_fill(mask.logical_not_(),"),
         ["test_inputs_unchanged"],
-        "You inverted the caller's mask in place. Use `~mask`, which makes a new one.",
+        "You inverted the caller's mask in place. Use `~mask`, which creates a new one.",
     ),
     mask(
         "added_after_softmax",
@@ -449,19 +451,19 @@ ADDITIVE = [
         "additive_ignored",
         ("scores + additive", "scores"),
         ["test_attention"],
-        "The mask is not used.",
+        "You don't use the mask. Add it to the scores.",
     ),
     mask(
         "no_scale",
         (" / math.sqrt(q.shape[-1])", ""),
         ["test_attention"],
-        "You left out the division by the root of d_k.",
+        "You left out the division by the square root of d_k.",
     ),
     mask(
         "softmax_over_queries",
         ("scores + additive, dim=-1)", "scores + additive, dim=-2)"),
         ["test_attention"],
-        "Your softmax runs over the queries. Let it run over the keys, the last axis.",
+        "Your softmax runs over the queries. It should run over the keys, the last axis.",
     ),
 ]
 
@@ -472,44 +474,45 @@ TRAINING = [
         "targets_not_shifted",
         [("logits[:, :-1]", "logits"), ("input_ids[:, 1:]", "input_ids")],
         ["test_loss", "test_parameters_after_one_step"],
-        "The targets are not shifted: each position is asked for the token that stands there. "
-        "Its target is the next token.",
+        "You don't shift the targets: each position predicts its own token. Its target is the next token.",
     ),
     train(
         "targets_shifted_back",
         [("logits[:, :-1]", "logits[:, 1:]"), ("input_ids[:, 1:]", "input_ids[:, :-1]")],
         ["test_loss", "test_parameters_after_one_step"],
-        "Your targets are the tokens before. The logits of position i predict token i + 1.",
+        "Your targets are the previous tokens. The logits of position i predict token i + 1.",
     ),
     train(
         "both_cut_at_the_end",
         ("input_ids[:, 1:]", "input_ids[:, :-1]"),
         ["test_loss", "test_parameters_after_one_step"],
-        "You cut logits and targets at the same end, so that nothing is shifted. Targets lose their first token.",
+        "You cut logits and targets at the same end, so nothing is shifted. "
+        "Drop the first token of the targets.",
     ),
     train(
         "only_the_last_target",
         [("logits[:, :-1]", "logits[:, -2:-1]"), ("input_ids[:, 1:]", "input_ids[:, -1:]")],
         ["test_loss", "test_parameters_after_one_step"],
-        "Only the last token counts in your loss. Every position has a target.",
+        "Your loss uses only the last token. Every position with a next token has a target.",
     ),
     train(
         "softmax_before_the_loss",
         ("F.cross_entropy(logits.flatten(0, 1)", "F.cross_entropy(logits.flatten(0, 1).softmax(dim=-1)"),
         ["test_loss", "test_parameters_after_one_step"],
-        "You gave probabilities to `cross_entropy`, which takes the softmax itself. Give it the logits.",
+        "You passed probabilities to `cross_entropy`, which applies the softmax itself. Pass it the logits.",
     ),
     train(
         "summed_loss",
         ("targets.flatten())", 'targets.flatten(), reduction="sum")'),
         ["test_loss", "test_parameters_after_one_step"],
-        "You summed the loss. Take the mean over all positions that have a target.",
+        "You took the sum of the losses. Take the mean over all positions that have a target.",
     ),
     train(
         "zero_grad_forgotten",
         ("    optimizer.zero_grad()\n", ""),
         ["test_gradients_start_from_zero"],
-        "The gradients of the step before are still there, and backward adds to them. Call `optimizer.zero_grad()`.",
+        "You keep the gradients of the previous step, and backward adds to them. "
+        "Call `optimizer.zero_grad()`.",
     ),
     train(
         "zero_grad_after_backward",
@@ -520,7 +523,7 @@ TRAINING = [
             )
         ],
         ["test_parameters_after_one_step"],
-        "Nothing moves. Does `backward` come after `zero_grad`, and `step` after both?",
+        "The parameters don't change. Call `backward` after `zero_grad`, and `step` after both.",
     ),
     train(
         "no_step",
@@ -543,13 +546,13 @@ TRAINING = [
             "    return F.cross_entropy(after.flatten(0, 1), targets.flatten()).item()",
         ),
         ["test_loss"],
-        "You return the loss after the step. Return the one from which the gradients came.",
+        "You return the loss after the step. Return the one from which the gradients were computed.",
     ),
     train(
         "loss_tensor",
         ("return loss.item()", "return loss.detach()"),
         ["test_float_and_any_size"],
-        "You return a tensor. Take `.item()` of it, or the whole graph stays in memory.",
+        "You return a tensor. Convert it to a float with `.item()`.",
     ),
 ]
 

@@ -21,7 +21,7 @@ def with_a_key(mask):
     return mask
 
 
-@points(3, see="The mask as a number to add")
+@points(3, see="The additive mask")
 def test_hides_what_is_false(student, reference):
     """Scores plus additive_mask(mask) have the softmax that the boolean mask asks for."""
     (scores,) = reference.inputs("scores", scores=(4, 6))
@@ -30,7 +30,7 @@ def test_hides_what_is_false(student, reference):
     reference.assert_close(weights, context="softmax of scores plus your mask")
 
 
-@points(1, see="The mask as a number to add")
+@points(1, see="The additive mask")
 def test_zero_where_true(student, draw):
     """Where the boolean mask is True, exactly 0 is added; the result is a float tensor."""
     mask = with_a_key(draw.bools(5, 7))
@@ -59,7 +59,7 @@ def test_any_shape_and_any_score(student, draw):
         assert (hidden == 0).all(), "With scores of some hundreds, a hidden key still gets a weight above 0."
 
 
-@points(3, see="The mask as a number to add")
+@points(3, see="The additive mask")
 def test_attention(student, reference, draw):
     """attention_with_additive_mask is softmax(q kᵀ / √d_k + M) v, whatever numbers stand in M."""
     q, k, v, m = reference.inputs("unequal", q=(3, 2, 5), k=(3, 4, 5), v=(3, 4, 7), m=(2, 4))

@@ -28,7 +28,7 @@ def read(found):
     return torch.tensor([WORDS.index(word) for word, _ in found]), torch.tensor([score for _, score in found])
 
 
-@points(4, see="How alike are two vectors?")
+@points(4, see="How similar are two vectors?")
 def test_equals_the_formula(student, reference):
     """cosine_similarity is the dot product, divided by both lengths."""
     u, v = reference.inputs("vectors", u=(4, 6), v=(4, 6))
@@ -48,7 +48,7 @@ def test_broadcasts(student, draw):
         assert_close(found, expected, name="similarity", context=f"of {a} and {b}")
 
 
-@points(1, see="How alike are two vectors?")
+@points(1, see="How similar are two vectors?")
 def test_length_does_not_count(student, draw):
     """Short and long vectors of the same directions have the same similarity."""
     u, v = draw.normal(5, 7), draw.normal(5, 7)
@@ -65,7 +65,7 @@ def test_length_does_not_count(student, draw):
     )
 
 
-@points(1, see="How alike are two vectors?")
+@points(1, see="How similar are two vectors?")
 def test_zero_vector(student, draw):
     """A vector of zeros has similarity 0 to everything, not NaN."""
     u = draw.normal(3, 5)

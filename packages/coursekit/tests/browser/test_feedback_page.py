@@ -172,16 +172,16 @@ def test_the_top_says_total_status_repairs_and_what_to_look_at_first(graded, pag
     assert "What was noticed: The test cell test_causal_mask was edited" in status
     first = texts(page, ".first li")
     assert len(first) == 3
-    assert "You left out the division by the root" in first[0]
+    assert "You left out the division by the square root" in first[0]
     assert page.locator("h1").count() == 1
     assert "late penalty −2 handed in late" in texts(page, ".points tr")
 
 
 def test_a_mistake_that_costs_points_in_two_exercises_is_told_once(graded, page):
     graded.open(page, "ada")
-    told = [text for text in texts(page, ".first li") if "division by the root" in text]
+    told = [text for text in texts(page, ".first li") if "division by the square root" in text]
     assert told == [
-        "attention, 13 points; masked_attention, 10 points: You left out the division by the root of d_k."
+        "attention, 13 points; masked_attention, 10 points: You left out the division by the square root of d_k."
     ]
 
 

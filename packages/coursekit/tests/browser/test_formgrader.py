@@ -138,7 +138,7 @@ def test_a_ta_sees_the_class_grades_a_written_answer_and_generates_feedback(
     picture(page, "formgrader-class", clip={"x": 0, "y": 0, "width": 1280, "height": 480})
 
     open_submission(page, formgrader, "ada")
-    checks = page.locator("table.coursekit-checks", has_text="You left out the division by the root")
+    checks = page.locator("table.coursekit-checks", has_text="You left out the division by the square root")
     expect(checks).to_contain_text("✗ failed")
     expect(checks).to_contain_text("17 of 30 points")
     scroll_to(checks)
