@@ -1,30 +1,40 @@
 """Answers that compute nothing: zeros, ones, NaN, or the input, in the shape of the right output.
 
-They are made from the solution, for every answer cell, and show which checks such an answer passes. A check of a
-shape or a dtype may pass; a whole exercise must not be earned.
+They are made from the solution of every answer cell, and show which checks such an answer passes. A check of a shape
+or a dtype may pass, but such an answer must not earn a whole exercise.
 """
 
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from coursekit.checks.results import CheckOutcome, SubmissionResult
+from coursekit.checks.results import SubmissionResult
 from coursekit.checks.variants import Variant
 from coursekit.course import Assignment, exercise_name, find_cell, grade_id, is_test_cell, read_notebook
 from coursekit.student.names import defined_names
+from coursekit.student.values import CheckOutcome
 
 KINDS = ("zeros", "ones", "nan", "input")
 
-# Runs in the kernel behind the solution, and replaces what the cell has defined.
+# Runs in the kernel after the solution, and replaces what the cell has defined.
 _REPLACE = """
 def _degenerate(kind, names, namespace):
-    import copy, functools, inspect, torch
+    import copy, functools, inspect, sys
 
+    import numpy as np
+
+    torch = sys.modules.get("torch")
     number = {"zeros": 0, "ones": 1, "nan": float("nan"), "input": 0}[kind]
 
     def emptied(value, inputs):
-        if isinstance(value, torch.nn.Module):
+        if torch and isinstance(value, torch.nn.Module):
             return value
-        if isinstance(value, torch.Tensor):
+        if isinstance(value, np.ndarray):
+            for other in inputs:
+                if kind == "input" and isinstance(other, np.ndarray) and other.shape == value.shape:
+                    return other.astype(value.dtype)
+            exact = value.dtype.kind in "fc"
+            return np.full_like(value, number if exact or number == number else 0)
+        if torch and isinstance(value, torch.Tensor):
             for other in inputs:
                 if kind == "input" and isinstance(other, torch.Tensor) and other.shape == value.shape:
                     return other.to(value.dtype)
@@ -53,7 +63,7 @@ def _degenerate(kind, names, namespace):
     def replaced(function, method=False):
         @functools.wraps(function)
         def run(*args, **kwargs):
-            # what a function does to its arguments is undone as well
+            # changes that the function makes to its arguments are undone as well
             own_args, own_kwargs = (args, kwargs) if method else apart((args, kwargs))
             return emptied(function(*own_args, **own_kwargs), [*args, *kwargs.values()])
         return run
@@ -75,13 +85,13 @@ def _degenerate(kind, names, namespace):
 
 @dataclass(frozen=True)
 class Degenerate(Variant):
-    """The solution of a cell, with everything that it returns replaced by something of one kind."""
+    """The solution of a cell, with everything that it returns replaced by zeros, ones, NaN or the input."""
 
     kind: str = ""
 
 
 def degenerate_answers(assignment: Assignment, only: str = "*") -> list[Degenerate]:
-    """The answers that compute nothing, of each answer cell that has a test cell of its own."""
+    """The degenerate answers of every answer cell that has its own test cell."""
     found = []
     for path in assignment.source_notebooks():
         notebook = read_notebook(path)
@@ -104,7 +114,7 @@ def degenerate_answers(assignment: Assignment, only: str = "*") -> list[Degenera
 
 
 def earns_everything(answer: Degenerate, result: SubmissionResult) -> bool:
-    """True if the answer has all points of its exercise."""
+    """True if the answer earns all points of its exercise."""
     exercise = result.exercise(answer.exercise)
     return exercise is not None and exercise.earned == exercise.points > 0
 

@@ -1,6 +1,6 @@
-"""What keeps a notebook from ending or silencing its own kernel by accident; runs inside the kernel.
+"""Keeps a notebook from ending or silencing its own kernel by accident; runs in the kernel.
 
-Its text is sent there (see `coursekit.student.channel`). It is a convenience for honest notebooks, no wall: code that
+Its text is sent there (see `coursekit.student.channel`). It helps honest notebooks and protects nothing: code that
 wants to end its process still can.
 """
 
@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 
 def protect(shell: Any) -> None:
-    """Have `exit()`, `quit()` and a shutdown end the cell that calls them, and keep output streams and answers.
+    """Make `exit()`, `quit()` and a shutdown end only their cell, and keep the output streams and the names.
 
     Args:
         shell: the kernel's `InteractiveShell`.
@@ -21,7 +21,7 @@ def protect(shell: Any) -> None:
         shell.register_magic_function(_keep_the_names, "line", name)
     streams = {"stdout": sys.stdout, "stderr": sys.stderr}
     for stream in streams.values():
-        stream.close = _stay_open
+        stream.close = _stay_open  # type: ignore[method-assign]  # on purpose
 
     def restore(*_: object) -> None:
         for name, stream in streams.items():
@@ -40,11 +40,11 @@ def _keep_the_names(_: str) -> None:
 
 
 def _stay_open() -> None:
-    """Nothing could be reported any more if the stream were closed."""
+    """Leave the stream open: without it, nothing could be reported."""
 
 
 def reset_torch() -> None:
-    """Put back what torch has one setting for in the whole process: threads, gradients, default dtype."""
+    """Restore torch's settings for the whole process: threads, gradients, default dtype."""
     torch = sys.modules.get("torch")
     if torch is None:
         return

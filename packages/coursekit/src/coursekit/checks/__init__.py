@@ -1,4 +1,4 @@
-"""What the author of a check imports."""
+"""The functions and classes that check files import."""
 
 from coursekit.checks.asserts import (
     assert_raises,

@@ -1,4 +1,4 @@
-"""What checks say most often, beside comparing values. Each fails with a sentence for the student."""
+"""Assertions about shapes, exceptions, gradients and names. Each fails with a sentence for the student."""
 
 import re
 from collections.abc import Callable
@@ -17,10 +17,9 @@ from coursekit.student.values import Call, CheckOutcome, Gradients, StudentError
 
 
 def points(number: float, see: str = "") -> Any:
-    """Mark a check with what it is worth, and with the heading of the notebook under which it is explained.
+    """Mark a check with its points, and with the heading of the notebook that explains it.
 
-    By default that is the nearest heading above the answer cell. A number in front of the heading's text may
-    be left out.
+    By default that is the nearest heading above the answer cell. The number in front of a heading may be left out.
     """
     return pytest.mark.points(number, see=see)
 
@@ -38,7 +37,7 @@ def assert_shape(
 
 
 def assert_raises(kind: type | str, call: Callable[[], Any], mentions: tuple[object, ...] = ()) -> None:
-    """The student's code must raise an exception of this type whose message holds each of `mentions`."""
+    """Fail unless the call raises an exception of this type whose message contains each of `mentions`."""
     wanted = kind if isinstance(kind, str) else kind.__name__
     try:
         value = call()
@@ -69,7 +68,7 @@ def assert_unchanged(call: Call) -> None:
 
 
 def assert_reaches(gradients: Gradients) -> None:
-    """Every float tensor argument and every parameter received a gradient that is not zero everywhere."""
+    """Fail unless every float argument and every parameter has a gradient that is not zero everywhere."""
     entries = [
         (f"argument number {place + 1}", gradient)
         for place, (argument, gradient) in enumerate(zip(gradients.arguments, gradients.inputs, strict=True))
@@ -99,11 +98,11 @@ _BELOW = (
 
 
 def forbid(*patterns: str) -> Any:
-    """An autouse fixture for `conftest.py`: no exercise counts whose answer names one of these.
+    """An autouse fixture for `conftest.py`: an answer that uses one of these names fails its checks.
 
-    Looked for in the definitions of the exercise's names and in whatever of the student's these depend on, in any
-    cell. A comparison with a ready-made function beside an answer costs nothing. Patterns are shell-style, as in `Transformer*`; `torch._C` and `torch.ops` are always forbidden. A student who wants to
-    can get round this, so a cell that uses `exec` or the like is noted for the person who grades.
+    Only code that the answer depends on counts, in any cell: comparing an answer with a ready-made function is allowed.
+    Patterns are shell-style, as in `Transformer*`; `torch._C` and `torch.ops` are always forbidden. Determined students
+    can get around this, so a cell that uses `exec` or the like is noted for the person who grades.
     """
     everything = (*patterns, *_BELOW)
 

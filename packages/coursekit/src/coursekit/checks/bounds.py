@@ -1,7 +1,7 @@
-"""Bounds on what one check may use of the grader: processor time, and growth of memory.
+"""Limits on what one check may use in the grader: processor time and memory.
 
-The values that a check compares come from a stranger. Subtracting a row from a column makes a square, so a few
-megabytes of reply can become gigabytes.
+The values that a check compares come from untrusted code. Subtracting a row from a column makes a square, so a reply of
+a few megabytes can become gigabytes.
 """
 
 import resource
@@ -19,7 +19,7 @@ _one_at_a_time = threading.Lock()
 
 
 class CheckOverrun(Exception):
-    """A check needed more than its bounds. `needed` completes the sentence "it needs …"."""
+    """A check exceeded a limit. `needed` completes the sentence "it needs …"."""
 
     def __init__(self, needed: str) -> None:
         super().__init__(needed)
@@ -28,14 +28,14 @@ class CheckOverrun(Exception):
 
 @contextmanager
 def bounded(seconds: float = CHECK_SECONDS, mebibytes: int = CHECK_MEBIBYTES) -> Iterator[None]:
-    """Stop what runs inside when it takes more processor time or memory than this.
+    """Stop the code inside if it uses more processor time or memory than this.
 
-    Both are counted for the whole process, and a process started inside would inherit the limit of memory. Where
-    /proc is missing, memory is not bounded; time is bounded in the main thread only, since signals arrive
-    there; and where several threads come together, only the first is bounded.
+    Both are counted for the whole process, and a process started inside inherits the memory limit. Memory is not
+    limited where /proc is missing. Time is limited in the main thread only, since signals arrive there. If several
+    threads enter at once, only the first is limited.
 
     Raises:
-        CheckOverrun: it took more.
+        CheckOverrun: a limit was exceeded.
     """
     if not _one_at_a_time.acquire(blocking=False):
         yield
@@ -87,7 +87,7 @@ def _bounded_memory(mebibytes: int) -> Iterator[None]:
 
 
 def _data_bytes() -> int:
-    """What the process has of private memory now; 0 if that can't be known."""
+    """The private memory of this process; 0 if unknown."""
     try:
         with open(_PAGES) as file:
             return int(file.read().split()[5]) * resource.getpagesize()

@@ -1,4 +1,4 @@
-"""Naming the mistake: a submission's wrong values are held against what each known mistake gave."""
+"""Attributes a failed check to a known mistake, by comparing the wrong values with those of each mistake."""
 
 from collections.abc import Iterable, Mapping
 
@@ -9,14 +9,14 @@ from coursekit.checks.reference import Reference, Store
 def diagnose(
     store: Store, check: str, references: Mapping[str, Reference], sentences: Mapping[str, str]
 ) -> str | None:
-    """The id of the one mistake that gives what the submission gave in `check`; None if none or several do.
+    """The id of the one mistake with the same values as the submission in `check`; None if none or several fit.
 
     Args:
-        store: the recorded tensors of the assignment.
+        store: the recorded arrays of the assignment.
         check: `<file>::<check>`, which failed.
-        references: the comparisons that the submission went through, by check, for the whole exercise. Where
-            several mistakes fit the failed check, the other checks decide between them.
-        sentences: mistake id -> sentence. Mistakes with the same sentence are one.
+        references: the submission's comparisons, by check, for the whole exercise. If several mistakes fit the failed
+            check, the other checks decide between them.
+        sentences: mistake id -> sentence. Mistakes with the same sentence count as one.
     """
     if check not in references or all(seen.passed for seen in references[check].observations):
         return None
@@ -35,7 +35,7 @@ def diagnose(
 
 
 def _fits(store: Store, mistake: str, check: str, reference: Reference) -> bool:
-    """True if every comparison of the check went as it goes with this mistake."""
+    """True if every comparison of the check has the same result as with this mistake."""
     given = store.mistakes(check).get(mistake, {})
     for seen in reference.observations:
         if seen.passed:

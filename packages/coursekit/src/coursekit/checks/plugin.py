@@ -1,10 +1,10 @@
-"""The pytest plugin: fixtures of a hidden check, and the results of a run.
+"""The pytest plugin: the fixtures of hidden checks, and the results of a run.
 
 pytest tests/02_attention                              against the instructor's solutions
 pytest tests/02_attention --submission PATH.ipynb      against one submission
 """
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import nullcontext
 from copy import deepcopy
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ from coursekit.checks.draw import Draw
 from coursekit.checks.explain import explain
 from coursekit.checks.fingerprint import fingerprint_of
 from coursekit.checks.reference import Reference, Store
-from coursekit.checks.results import CheckOutcome, CheckResult, ExerciseResult
+from coursekit.checks.results import CheckResult, ExerciseResult
 from coursekit.checks.variants import mistakes_of
 from coursekit.course import Assignment, Course, CourseError, exercise_name, read_notebook
 from coursekit.kernels import BUBBLEWRAP, KERNELS, LIMITED
@@ -30,11 +30,12 @@ from coursekit.student.reading import read
 from coursekit.student.repair import repair
 from coursekit.student.session import Session
 from coursekit.student.submission import Submission
+from coursekit.student.values import CheckOutcome
 
 
 @dataclass
 class CheckRun:
-    """The checks of one notebook of one submission: what they run on, and what came of it."""
+    """The run of all checks on one notebook of a submission, and its results."""
 
     assignment: Assignment
     submission: Submission
@@ -44,16 +45,16 @@ class CheckRun:
     started_here: bool = False
     exercises: dict[str, ExerciseResult] = field(default_factory=dict)
     references: dict[str, Reference] = field(default_factory=dict)
-    #: what is wrong with a check itself, in one line each
+    #: errors in the checks themselves, a line each
     faults: list[str] = field(default_factory=list)
-    #: what a person should look at, in one sentence each
+    #: what a person should look at, a sentence each
     notes: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.student = Student(self.session, self.submission)
 
     def diagnose(self) -> None:
-        """Name the mistakes behind the failed checks, once all checks of the notebook have run."""
+        """Attribute the failed checks to known mistakes, once all checks of the notebook have run."""
         sentences = {mistake.name: mistake.sentence for mistake in mistakes_of(self.assignment)}
         for exercise in self.exercises.values():
             mine = {
@@ -69,7 +70,7 @@ class CheckRun:
 
 
 RUNS = pytest.StashKey[dict[tuple[Path, str], CheckRun]]()
-#: characters of what a check says; of a student's exception it has far fewer, see `StudentError`
+#: characters of a check's message; a student's exception is cut to far fewer, see `StudentError`
 _MAX_MESSAGE = 1_000
 _ASSIGNMENTS = pytest.StashKey[dict[Path, Assignment]]()
 
@@ -81,14 +82,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--sandbox",
         choices=KERNELS,
         default=BUBBLEWRAP,
-        help="around the submission; `none` for code one trusts",
+        help="sandbox around the submission; `none` for trusted code",
     )
-    group.addoption("--draw-seed", type=int, help="replay the checks that draw their inputs with this seed")
+    group.addoption(
+        "--draw-seed", type=int, help="seed for the checks that draw their inputs, to replay a run"
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
-        "markers", "points(n, see): what a hidden check is worth, and the heading that explains it"
+        "markers", "points(n, see): the points of a hidden check, and the heading that explains it"
     )
     config.stash.setdefault(RUNS, {})
     config.stash[_ASSIGNMENTS] = {}
@@ -131,14 +134,14 @@ def _kind_of_arrays(arrays: Kind) -> Iterator[None]:
 
 @pytest.fixture
 def student(check_run: CheckRun, request: pytest.FixtureRequest) -> Student:
-    """The submission; its functions and classes are called by name."""
+    """The submission: its functions and classes are called by name."""
     check_run.student.begin_check(exercise_name(request.path.stem))
     return check_run.student
 
 
 @pytest.fixture
 def reference(check_run: CheckRun, request: pytest.FixtureRequest) -> Reference:
-    """Recorded inputs, and comparison with what the instructor's solution gave."""
+    """Recorded inputs, and comparison with the recorded values of the instructor's solution."""
     name = _check_name(request.node)
     check_run.references[name] = Reference(check_run.store, name)
     return check_run.references[name]
@@ -146,23 +149,25 @@ def reference(check_run: CheckRun, request: pytest.FixtureRequest) -> Reference:
 
 @pytest.fixture
 def draw(check_run: CheckRun, request: pytest.FixtureRequest) -> Draw:
-    """Sizes and inputs drawn anew for each submission."""
+    """Random sizes and inputs, different for each submission."""
     return Draw(check_run.seed, _check_name(request.node))
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Iterator[object]:
-    """Bound the check itself; not its fixtures, of which `student` may start a process that would inherit this."""
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, object]:
+    """Limit the check itself, but not its fixtures: `student` may start a process, which would inherit the limit."""
     with bounded() if pyfuncitem.get_closest_marker("points") else nullcontext():
         return (yield)
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo) -> Iterator[pytest.TestReport | None]:
+def pytest_runtest_makereport(
+    item: pytest.Function, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
     marker = item.get_closest_marker("points")
     run = item.config.stash[RUNS].get(_key(item)) if marker else None
-    if run is None or not (call.when == "call" or (call.when == "setup" and call.excinfo)):
+    if marker is None or run is None or not (call.when == "call" or (call.when == "setup" and call.excinfo)):
         return report
     exercise = run.exercises.setdefault(item.path.stem, ExerciseResult(item.path.stem))
     outcome, message = CheckOutcome.PASSED, ""
@@ -204,14 +209,14 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 
 
 def _shown(message: str) -> str:
-    """The message, not too long, and without what would steer a terminal: it may hold a student's text."""
+    """The message, shortened, and without control characters: it may contain a student's text."""
     cut = shortened(message, _MAX_MESSAGE)
     return "".join(
         mark if mark.isprintable() or mark in "\n\t" else "\N{REPLACEMENT CHARACTER}" for mark in cut
     )
 
 
-def _sentence(item: pytest.Item) -> str:
+def _sentence(item: pytest.Function) -> str:
     return " ".join((item.function.__doc__ or item.name.removeprefix("test_").replace("_", " ")).split())
 
 

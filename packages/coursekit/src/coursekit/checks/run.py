@@ -1,4 +1,4 @@
-"""Grading one notebook: run its cells, run the checks of its test cells, give the result."""
+"""Grades one notebook: runs its cells, then the checks of its test cells."""
 
 import os
 import re
@@ -13,23 +13,25 @@ from nbformat import NotebookNode
 
 from coursekit.checks.plugin import RUNS, CheckRun
 from coursekit.checks.reference import Observation, Store
-from coursekit.checks.results import CheckOutcome, ExerciseResult, Status, SubmissionResult
+from coursekit.checks.results import ExerciseResult, Status, SubmissionResult
 from coursekit.course import Assignment, CourseError, grade_id, is_test_cell, nbgrader_metadata
 from coursekit.kernels import SANDBOX
-from coursekit.student.session import CellRun, Limits, Session
+from coursekit.student.runner import CellRun, Limits
+from coursekit.student.session import Session
 from coursekit.student.submission import Submission
+from coursekit.student.values import CheckOutcome
 
 _UNUSED = (
     *("terminal", "cacheprovider", "faulthandler", "warnings", "logging", "junitxml", "pastebin", "doctest"),
     *("debugging", "setuponly", "setupplan", "stepwise", "legacypath", "unittest"),
-    *("unraisableexception", "threadexception"),  # they collect garbage five times a run, which takes 0.4 s
+    *("unraisableexception", "threadexception"),  # they collect garbage five times per run, which takes 0.4 s
 )
 _PLUGIN = "coursekit.checks.plugin"
 
 
 @dataclass
 class Graded:
-    """The result, and what the checks observed (`<file>::<check>` -> comparisons)."""
+    """The result, and the comparisons with recorded values, by `<file>::<check>`."""
 
     result: SubmissionResult
     observations: dict[str, list[Observation]]
@@ -49,21 +51,21 @@ def grade(
     exercises: Container[str] | None = None,
     wary: bool = False,
 ) -> Graded:
-    """Grade a repaired notebook. Its code cells get the outputs of this run.
+    """Grade a repaired notebook, and put the outputs of this run into its code cells.
 
     Args:
         assignment: where the checks are.
         notebook: the submission, changed in place.
-        name: the notebook's name, without folder and ending.
-        released: what was handed out, to tell what was not answered.
+        name: the notebook's name, without folder and suffix.
+        released: the released notebook, to recognize unanswered cells.
         seed: for the checks that draw their inputs; by default it follows from the notebook's sources.
-        session: one to reuse (see `Session.reuse`) and leave open; by default a new one.
+        session: a session to reuse (see `Session.reuse`) and leave open; by default a new one.
         exercises: grade_ids of the test cells to grade; by default all.
         wary: take time to find out which cell ends the kernel.
 
     Raises:
-        CourseError: a check or a reference of the instructor's is at fault.
-        NotStarted: there was no kernel to run it in.
+        CourseError: a check or a recorded value is at fault.
+        NotStarted: no kernel could be started.
     """
     started = time.monotonic()
     submission = Submission(notebook, released)
@@ -89,7 +91,9 @@ def grade(
         status=status_of(session, results),
         notes=[*notes, *run.notes],
         cells=[
-            _cell_line(submission, run) for run in session.runs.values() if _is_worth_telling(submission, run)
+            _cell_line(submission, run)
+            for run in session.runs.values()
+            if _is_worth_reporting(submission, run)
         ],
         exercises=results,
         seed=run.seed,
@@ -128,18 +132,18 @@ def check_files(assignment: Assignment, notebook: NotebookNode) -> list[Path]:
 
 
 def points_of(notebook: NotebookNode) -> dict[str, float]:
-    """Points of the test cells, by grade_id, as the notebook says."""
+    """The points of the test cells, by grade_id, from the notebook's metadata."""
     return {
-        grade_id(cell): float(nbgrader_metadata(cell)["points"])
+        str(grade_id(cell)): float(nbgrader_metadata(cell)["points"])
         for cell in notebook.cells
         if is_test_cell(cell)
     }
 
 
 def collect_marks(assignment: Assignment, notebook: NotebookNode) -> dict[str, dict[str, pytest.Mark | None]]:
-    """The `points` marks of the checks by name, in order, by the grade_id of their test cell; nothing is run.
+    """The `points` marks of the checks, in order, by the grade_id of their test cell and by name; runs nothing.
 
-    None stands for a check that has no such mark.
+    A check without such a mark has None.
     """
     marks: dict[str, dict[str, pytest.Mark | None]] = {name: {} for name in points_of(notebook)}
 
@@ -163,10 +167,10 @@ def _run_pytest(run: CheckRun, name: str, exercises: Container[str] | None) -> N
 
 
 def _pytest(assignment: Assignment, files: list[Path], plugin: object, *options: str) -> None:
-    """pytest in this process, whatever the course's own pytest settings are."""
+    """Run pytest in this process, independent of the course's own pytest settings."""
     if not files:
         return
-    # no other plugin that is installed has a say in a grade
+    # no other installed plugin may affect a grade
     plugins = ["--disable-plugin-autoload", "-p", _PLUGIN]
     plugins += [part for name in _UNUSED for part in ("-p", f"no:{name}")]
     root = str(assignment.course.root)
@@ -175,7 +179,7 @@ def _pytest(assignment: Assignment, files: list[Path], plugin: object, *options:
 
     class Collector:
         def pytest_configure(self, config: pytest.Config) -> None:
-            config.option.tbstyle = "line"  # nobody sees the traceback, and a long one takes long to format
+            config.option.tbstyle = "line"  # nobody sees the traceback, and formatting a long one is slow
 
         def pytest_ignore_collect(self, collection_path: Path) -> bool | None:
             return (
@@ -195,7 +199,7 @@ def _pytest(assignment: Assignment, files: list[Path], plugin: object, *options:
 
     try:
         code = pytest.main(
-            # given the files one by one, it would look through the folder for each of them
+            # given single files, pytest would search the folder for each of them
             [*plugins, *own, "--assert=plain", "--capture=no", *options, str(assignment.checks)],
             plugins=[plugin, Collector()],
         )
@@ -206,7 +210,7 @@ def _pytest(assignment: Assignment, files: list[Path], plugin: object, *options:
 
 
 def _in_a_line(report: pytest.CollectReport) -> str:
-    """A check file that can't be imported: where, and why."""
+    """Where and why a check file can't be imported."""
     text = str(report.longrepr)
     name = re.escape(Path(report.nodeid).name)
     lines = re.findall(rf'{name}(?:", line |:)(\d+)', text)
@@ -215,15 +219,15 @@ def _in_a_line(report: pytest.CollectReport) -> str:
 
 
 def _forget_modules(folder: Path) -> None:
-    """Check files are read anew each time: pytest would take them from memory, even those of another course."""
+    """Have check files read again next time: pytest would reuse imported ones, even those of another course."""
     inside = f"{folder}{os.sep}"
     for name, module in list(sys.modules.items()):
         if (getattr(module, "__file__", None) or "").startswith(inside):
             del sys.modules[name]
 
 
-def _is_worth_telling(submission: Submission, run: CellRun) -> bool:
-    """A cell that did not run. That it was not answered, or that a call ended the kernel, is told by its checks."""
+def _is_worth_reporting(submission: Submission, run: CellRun) -> bool:
+    """True for a cell that did not run, unless its checks report why: it is unanswered, or a call ended the kernel."""
     name = submission.label(run.index)
     blank = submission.is_blank(name) or submission.has_placeholder(name)
     return run.state not in ("ok", "left out") and not (blank and run.state == "error")

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from nbformat import NotebookNode
 
@@ -13,7 +14,7 @@ from coursekit.course import TEST_PREFIX, Assignment, CourseError, find_cell
 
 @dataclass(frozen=True)
 class Variant:
-    """An answer made from the solution cell `cell`: by `edits` (old, new), or by a whole new `source`."""
+    """An answer made from the solution cell `cell` by `edits` (old, new), or by replacing its `source`."""
 
     name: str
     cell: str
@@ -28,7 +29,7 @@ class Variant:
         """A copy of the source notebook with this answer in it.
 
         Raises:
-            CourseError: the cell is not there, or an edit does not fit it exactly once.
+            CourseError: the cell is missing, or the text of an edit does not occur in it exactly once.
         """
         copy = deepcopy(notebook)
         cell = find_cell(copy, self.cell)
@@ -48,13 +49,13 @@ class Variant:
 
 @dataclass(frozen=True)
 class Mistake(Variant):
-    """A known wrong answer, the checks that are about it, and the sentence that tells a student so."""
+    """A known wrong answer, the checks that should catch it, and the sentence that the student reads."""
 
     about: Sequence[str] = field(kw_only=True)
     sentence: str = field(kw_only=True)
 
     def checks(self) -> set[str]:
-        """The checks that are about it, as `<file>::<check>`."""
+        """The checks that should catch it, as `<file>::<check>`."""
         return {name if "::" in name else f"{self.exercise}::{name}" for name in self.about}
 
 
@@ -71,7 +72,7 @@ def alternatives_of(assignment: Assignment) -> list[Alternative]:
     return _load(assignment.checks / "alternatives.py", "ALTERNATIVES")
 
 
-def _load(path: Path, name: str) -> list:
+def _load(path: Path, name: str) -> list[Any]:
     if not path.exists():
         return []
     try:

@@ -1,6 +1,6 @@
-"""A new assignment: a small one that works, to be changed piece by piece.
+"""Writes a new assignment: a small one that works, to be changed piece by piece.
 
-The files in `template/` are those of an assignment; `{{name}}` and `{{heading}}` are filled in.
+The files in `template/` are copied, with `{{name}}` and `{{heading}}` filled in.
 """
 
 import re
@@ -13,10 +13,10 @@ _NAME = re.compile(r"(?P<number>\d*)[_-]*(?P<topic>[A-Za-z0-9_-]*)")
 
 
 def write_assignment(course: Course, name: str) -> Assignment:
-    """Write source/<name> and tests/<name>. What the checks compare with is still to be recorded.
+    """Write source/<name> and tests/<name>; the reference values must be recorded afterwards.
 
     Raises:
-        CourseError: there is something of that name, or nbgrader can't take it.
+        CourseError: the name is taken, or nbgrader can't use it.
     """
     parts = _NAME.fullmatch(name)
     if not parts or not (topic := parts["topic"].strip("_-")):

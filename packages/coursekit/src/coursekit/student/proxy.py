@@ -14,17 +14,17 @@ from coursekit.student.values import Call, CheckOutcome, Gradients, Opaque, Stud
 if TYPE_CHECKING:
     import torch
 
-_TIMEOUTS_BORNE = 2
+_MAX_TIMEOUTS = 2
 
 
 class Student:
     """Calls by name what the notebook defines: `student.attention(q, k, v)`.
 
-    Values are copied both ways: tensors, numbers, strings, lists, tuples, dicts. A module stays in the
-    kernel and is returned as a `Module`. Before every call the kernel's random seed is set to 0.
+    Values are copied both ways: arrays, numbers, strings, lists, tuples, dicts. A module stays in the kernel and is
+    returned as a `Module`. The kernel's random seed is set to 0 before every call.
 
     Raises (from every method):
-        StudentError: the student's code raised, hung, died, or gave something that can't be sent.
+        StudentError: the student's code raised, hung, died, or returned something that can't be sent.
     """
 
     def __init__(
@@ -37,10 +37,10 @@ class Student:
         self._session = session
         self._submission = submission
         self._scope = scope
-        #: what gives no value waits here, with the name it is about, and goes with the next request
-        self._waiting: list[tuple[str, dict]] = main._waiting if main else []
+        #: requests without a reply, by the name they are about; they are sent with the next one that has a reply
+        self._waiting: list[tuple[str, dict[str, Any]]] = main._waiting if main else []
         self._timeouts: dict[str, int] = {}
-        #: what was asked last, and what came back, for a message where a check can't use it
+        #: the last name called and the value it returned, for the message if the check can't use it
         self.last: tuple[str, Any] | None = None
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
@@ -51,9 +51,9 @@ class Student:
     def call(
         self, name: str, /, *args: Any, seed: int = 0, seconds: float | None = None, **kwargs: Any
     ) -> Call:
-        """Call a function or class; gives the value and the arguments changed in place.
+        """Call a function or class; returns the value and the arguments that were changed in place.
 
-        `seconds` is for a call that may take longer than others, such as a training.
+        `seconds` is for a call that may take longer than others, such as training.
         """
         return self._call(name, {"name": name, "scope": self._scope}, args, kwargs, seed, seconds)
 
@@ -66,26 +66,26 @@ class Student:
         return self._value(self._ask(name, {"do": "get", "name": name, "scope": self._scope}), name)
 
     def define(self, source: str) -> "Student":
-        """Run helper code of a check in a namespace of its own in the kernel; never an answer."""
+        """Run helper code of a check in the kernel, in its own namespace; returns that namespace to call."""
         number = self._ask("helper", {"do": "define", "source": source}).value
         if type(number) is not int:
-            raise StudentError("A helper of the check could not be brought into your Python process.")
+            raise StudentError("A helper of the check could not be loaded into your Python process.")
         return Student(self._session, self._submission, scope=number, main=self)
 
     def answer_code(self, grade_id: str) -> list[str]:
-        """Sources of an answer cell and of the student's other cells that it builds on."""
+        """Sources of an answer cell and of the student's other cells that it uses."""
         return self._submission.answer_code(grade_id)
 
     def used_code(self, grade_id: str) -> list[str]:
-        """The statements of the student's that the exercise depends on, a text for each cell."""
+        """The student's statements that the exercise depends on, a text for each cell."""
         return self._submission.used_code(grade_id)
 
     def own_code(self) -> dict[str, str]:
-        """Sources of all cells that the student wrote or changed, by what the cell is called."""
+        """Sources of all cells that the student wrote or changed, by the cell's label."""
         return self._submission.own_code()
 
     def begin_check(self, answer_cell: str) -> None:
-        """Make ready for a check about `answer_cell`: a living kernel, no objects left of earlier checks."""
+        """Prepare for a check of `answer_cell`: a running kernel, without objects of earlier checks."""
         self._answer_cell = answer_cell
         if not self._session.alive and not self._session.restart_without(self._culprit, self._death):
             twice = len(self._session.deaths) > 1
@@ -103,9 +103,9 @@ class Student:
     def _call(
         self,
         label: str,
-        target: dict,
-        args: tuple,
-        kwargs: dict,
+        target: dict[str, Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
         seed: int,
         seconds: float | None = None,
     ) -> Call:
@@ -113,7 +113,9 @@ class Student:
         reply = self._ask(label, request, seconds)
         return Call(self._value(reply, label), list(reply.changed), label)
 
-    def _gradients(self, label: str, target: dict, args: tuple, kwargs: dict, seed: int) -> Gradients:
+    def _gradients(
+        self, label: str, target: dict[str, Any], args: tuple[Any, ...], kwargs: dict[str, Any], seed: int
+    ) -> Gradients:
         if current_kind() == "numpy":
             raise CourseError("`gradients` needs a course that works with torch")
         request = {
@@ -134,13 +136,13 @@ class Student:
         self.last = (label, reply.value)
         return reply.value
 
-    def _ask(self, label: str, request: dict, seconds: float | None = None) -> Answer:
-        if self._timeouts.get(label, 0) >= _TIMEOUTS_BORNE:
+    def _ask(self, label: str, request: dict[str, Any], seconds: float | None = None) -> Answer:
+        if self._timeouts.get(label, 0) >= _MAX_TIMEOUTS:
             raise StudentError(
                 f"Not run: `{label}` ran out of time in earlier checks.", CheckOutcome.TIMED_OUT
             )
         limits = self._session.limits
-        # the time of a check's own helper code is the check's
+        # the check, not the student, pays for the time of its helper code
         seconds = max(seconds or 0, limits.call_seconds) + (
             0 if self._scope is None else limits.helper_seconds
         )
@@ -232,7 +234,7 @@ class Student:
 
 
 class Module:
-    """An `nn.Module` of the student's, which stays in the kernel."""
+    """An `nn.Module` of the student, which stays in the kernel."""
 
     def __init__(self, student: Student, number: int, type_name: str) -> None:
         self.id = number
@@ -256,9 +258,9 @@ class Module:
         return self._named_tensors("parameters")
 
     def load_state(self, values: dict[str, Array], strict: bool = True) -> "Module":
-        """Set the named parameters and buffers, and leave the others as they are.
+        """Set the named parameters and buffers; the others stay as they are.
 
-        Names that the module does not have are an error (when it is used next), or with strict=False ignored.
+        Names that the module does not have raise an error when it is next used; with strict=False they are ignored.
         """
         return self._act("load_state" if strict else "load_known", values)
 
@@ -284,5 +286,5 @@ class Module:
         return found
 
 
-def _describe(value: Any) -> dict | None:
+def _describe(value: Any) -> dict[str, Any] | None:
     return {"$": "handle", "id": value.id} if isinstance(value, Module | Opaque) else None

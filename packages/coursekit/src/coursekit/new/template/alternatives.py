@@ -1,4 +1,4 @@
-"""Other right answers to this assignment. Each has to earn full marks."""
+"""Other right answers to this assignment. Each must earn full marks."""
 
 from coursekit.checks import Alternative
 
@@ -25,8 +25,8 @@ def normalized(x, eps=1e-5):
         source="""
 def normalized(x, eps=1e-5):
     width = x.shape[-1]
-    centred = x - x.sum(-1).unsqueeze(-1) / width
-    return centred / ((centred**2).sum(-1) / width + eps).unsqueeze(-1) ** 0.5
+    centered = x - x.sum(-1).unsqueeze(-1) / width
+    return centered / ((centered**2).sum(-1) / width + eps).unsqueeze(-1) ** 0.5
 """,
     ),
 ]

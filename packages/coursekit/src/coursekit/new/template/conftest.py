@@ -1,4 +1,4 @@
-"""What the checks share."""
+"""What all checks of this assignment use."""
 
 from coursekit.checks import forbid
 

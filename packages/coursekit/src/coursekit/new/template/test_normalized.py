@@ -1,4 +1,4 @@
-"""Checks of exercise 1. The docstring of a check is the line that the student reads."""
+"""Checks of exercise 1. The docstring of a check is the sentence that the student reads."""
 
 import torch
 import torch.nn.functional as F
@@ -17,11 +17,11 @@ from coursekit.checks import (
 @points(40)
 def test_equals_the_formula(student, reference, draw):
     """The output equals (x - μ) / √(σ² + ε), along the last axis."""
-    # compared with what the solution gave, so that a known mistake is named
+    # compared with the solution's recorded output, so that known mistakes are recognized
     (x,) = reference.inputs("square", x=(4, 4, 4))
     reference.assert_close(student.normalized(3 * x + 1), name="output")
 
-    # compared with torch in sizes that are new for every submission, so that no answer can be hard-coded
+    # compared with torch, in sizes that differ for every submission, so that no answer can be hard-coded
     batch, length, width = draw.sizes(3, low=4, high=12)
     x = draw.normal(batch, length, width)
     assert_close(student.normalized(x), F.layer_norm(x, (width,)), name="output")
@@ -29,7 +29,7 @@ def test_equals_the_formula(student, reference, draw):
 
 @points(20)
 def test_leading_axes(student, draw):
-    """Any number of leading axes works, and gives what each position gives alone."""
+    """Any number of leading axes works, and each position has the same output as alone."""
     x = draw.normal(2, 3, 4, 5)
     output = student.normalized(x)
     assert_shape(output, (2, 3, 4, 5), name="output")
@@ -43,7 +43,7 @@ def test_leading_axes(student, draw):
 
 @points(15)
 def test_eps(student, reference):
-    """ε stands under the root: it counts where the entries hardly differ, and where they are all equal."""
+    """ε is under the root: it matters where the entries hardly differ, and where they are all equal."""
     (x,) = reference.inputs("small", x=(3, 6))
     reference.assert_close(student.normalized(2e-3 * x), name="output", context="for small differences")
     reference.assert_close(

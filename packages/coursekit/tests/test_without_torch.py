@@ -1,0 +1,170 @@
+"""A course of NumPy arrays: in an environment that has no torch, and in this one."""
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import venv
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from coursekit.audit import record
+from coursekit.checks.reference import Store
+from coursekit.checks.run import grade
+from coursekit.course import Course
+from coursekit.kernels import LIMITED
+from coursekit.student.blank import blank_copy
+
+PACKAGES = Path(__file__).parents[2]
+MISSING = ("torch", "seaborn", "matplotlib", "scipy", "jupyterlab", "notebook")
+CHECKS = '''
+import numpy as np
+from coursekit.checks import assert_close, assert_shape, assert_unchanged, assert_varies, points
+
+
+@points(6)
+def test_value(student, reference):
+    """The output is twice the input."""
+    (x,) = reference.inputs("some", x=(3, 2))
+    assert isinstance(x, np.ndarray) and x.dtype == np.float32
+    reference.assert_close(student.double(x), name="output")
+
+
+@points(4)
+def test_any_size(student, draw):
+    """Any size will do, and the input stays as it is."""
+    x = draw.normal(*draw.sizes(2), dtype=np.float64)
+    call = student.call("double", x)
+    assert_unchanged(call)
+    assert_shape(call.value, x.shape, name="output")
+    assert_varies(call.value, name="output")
+    assert_close(call.value, x + x, name="output", atol=1e-12, rtol=0)
+    assert_close(student.double(1.5), 3.0, name="output", context="for a number", atol=1e-12, rtol=0)
+    assert student.double(draw.integers(0, 5, (4,))).dtype == np.int64
+    assert student.double(draw.bools(7)).shape == (7,)
+'''
+MISTAKES = """
+from coursekit.checks import Mistake
+
+MISTAKES = [
+    Mistake("square", cell="double", edits=[("2 * x", "x * x")], about=["test_value"],
+            sentence="You multiplied the input by itself."),
+]
+"""
+ARRAYS = """
+import pytest
+
+
+@pytest.fixture
+def arrays():
+    return "numpy"
+"""
+ANSWERS = {"right": "return x + x", "wrong": "return x * x", "in_place": "x *= 2\n    return x"}
+
+
+@pytest.fixture
+def numpy_course(tiny_course, tiny_source):
+    tiny_source.cells[0].source = "import numpy as np"
+    tiny_course.write_source(tiny_source)
+    tiny_course.checks.write_text(CHECKS)
+    tiny_course.checks.with_name("mistakes.py").write_text(MISTAKES)
+    for name in ("alternatives.py", "reference.safetensors"):
+        tiny_course.checks.with_name(name).unlink()
+    return tiny_course
+
+
+def link(source: str, target: str) -> None:
+    try:
+        os.link(source, target)
+    except OSError:  # another file system
+        shutil.copy2(source, target)
+
+
+@pytest.fixture(scope="module")
+def bare_python(tmp_path_factory) -> Path:
+    """The Python of an environment with this one's packages less MISSING, and with both wheels installed."""
+    folder = tmp_path_factory.mktemp("bare")
+    venv.create(folder / "venv", with_pip=False)
+    python = folder / "venv" / "bin" / "python"
+    here = Path(sysconfig.get_path("purelib"))
+    there = next((folder / "venv" / "lib").glob("python3*")) / "site-packages"
+    ours = ("coursekit", "sandbox_kernel")
+    for path in here.iterdir():
+        name = path.name.split("-")[0]
+        if name in (*MISSING, *ours, "__pycache__") or path.suffix == ".pth":
+            continue
+        if path.is_dir():
+            shutil.copytree(path, there / path.name, copy_function=link)
+        else:
+            link(str(path), str(there / path.name))
+    sources = folder / "sources"  # building leaves files beside a package
+    for name in ("sandbox-kernel", "coursekit"):
+        ignored = shutil.ignore_patterns("tests", "bench", "build", "*.egg-info", "__pycache__")
+        shutil.copytree(PACKAGES / name, sources / name, ignore=ignored)
+    pip = [sys.executable, "-m", "pip", "--python", str(python), "--quiet", "--disable-pip-version-check"]
+    command = [*pip, "install", "--no-deps", "--no-build-isolation", *map(str, sources.iterdir())]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return python
+
+
+def run(python: Path, course, *command: str) -> str:
+    environment = os.environ | {"PATH": f"{python.parent}{os.pathsep}{os.environ['PATH']}"}
+    environment.pop("VIRTUAL_ENV", None)
+    done = subprocess.run(
+        [str(python), "-m", *command],
+        cwd=course.root,
+        capture_output=True,
+        text=True,
+        env=environment,
+        check=False,
+    )
+    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+    return done.stdout + done.stderr
+
+
+def test_a_course_is_graded_where_torch_is_missing(bare_python, numpy_course):
+    find = f"import importlib.util; print([m for m in {MISSING!r} if importlib.util.find_spec(m)])"
+    found = subprocess.run([str(bare_python), "-c", find], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "[]"
+    assert "autograde" in run(bare_python, numpy_course, "coursekit", "--help")
+    run(bare_python, numpy_course, "coursekit", "record", "01_double", "--workers", "1")
+    run(bare_python, numpy_course, "nbgrader", "generate_assignment", "01_double", "--force")
+    for student, line in ANSWERS.items():
+        numpy_course.hand_in(student, numpy_course.answer(f"def double(x):\n    {line}"))
+    said = run(bare_python, numpy_course, "coursekit", "autograde", "01_double", "--workers", "1")
+    results = {
+        student: numpy_course.autograded(student).metadata.coursekit["exercises"][0]["checks"]
+        for student in ANSWERS
+    }
+    assert [check["outcome"] for check in results["right"]] == ["passed", "passed"], said
+    assert [check["outcome"] for check in results["wrong"]] == ["failed", "failed"]
+    assert results["wrong"][0]["diagnosis"] == "You multiplied the input by itself."
+    assert results["wrong"][0]["fingerprint"] == "`output` of shape (3, 2)"
+    assert results["in_place"][1]["message"] == (
+        "`double` changed its argument number 1 in place. Make a new array instead."
+    )
+
+
+@pytest.mark.skipif(
+    importlib.util.find_spec("torch") is None, reason="what a course says where torch is installed"
+)
+def test_a_course_of_arrays_says_so_where_torch_is_installed(numpy_course):
+    numpy_course.checks.with_name("conftest.py").write_text(ARRAYS)
+    course = Course(numpy_course.root)
+    record(course.assignment("01_double"), workers=1)
+    (path,) = course.assignment("01_double").source_notebooks()
+    notebook = nbformat.read(path, as_version=4)
+    result = grade(
+        course.assignment("01_double"), notebook, "double", blank_copy(notebook), kernel_name=LIMITED
+    ).result
+    assert result.earned == 10, [check.message for check in result.exercises[0].checks]
+    assert {key.split("/")[1] for key in Store.load(numpy_course.checks.parent).tensors} == {
+        "inputs",
+        "expected",
+        "mistakes",
+    }
