@@ -165,7 +165,7 @@ def _arrays_of(value: Any) -> list[Array]:
 def _same(old: list[Array], new: list[Array]) -> bool:
     """True if nothing was changed; NaN equals NaN."""
 
-    def equal(one: Array, other: Array) -> bool:
+    def equal(one: Any, other: Any) -> bool:
         if one.dtype != other.dtype or one.shape != other.shape:
             return False
         same = (one == other) | ((one != one) & (other != other))

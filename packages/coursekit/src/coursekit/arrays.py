@@ -103,13 +103,16 @@ def to_numpy(array: "Array") -> Numpy:
         return plain.double().numpy()
 
 
-def to_kind(array: "Array", kind: Kind) -> "Array":
-    """The array as one of this kind."""
-    if kind == "numpy":
-        return to_numpy(array)
+def to_tensor(array: "Array") -> "torch.Tensor":
+    """The array as a tensor."""
     import torch
 
     return array if isinstance(array, torch.Tensor) else torch.from_numpy(np.array(array, order="C"))
+
+
+def to_kind(array: "Array", kind: Kind) -> "Array":
+    """The array as one of this kind."""
+    return to_tensor(array) if kind == "torch" else to_numpy(array)
 
 
 def is_plain(value: Any) -> "TypeGuard[Array]":
@@ -143,9 +146,7 @@ def save(arrays: "dict[str, Array]") -> bytes:
     if any(map(is_tensor, arrays.values())):
         import safetensors.torch
 
-        return safetensors.torch.save(
-            {key: to_kind(value, "torch").contiguous() for key, value in arrays.items()}
-        )
+        return safetensors.torch.save({key: to_tensor(value).contiguous() for key, value in arrays.items()})
     import safetensors.numpy
 
     return safetensors.numpy.save({key: np.array(value, order="C") for key, value in arrays.items()})
@@ -156,7 +157,7 @@ def load(data: bytes, kind: Kind) -> "dict[str, Array]":
     if kind == "torch":
         import safetensors.torch
 
-        return safetensors.torch.load(data)
+        return {**safetensors.torch.load(data)}
     import safetensors.numpy
 
-    return safetensors.numpy.load(data)
+    return {**safetensors.numpy.load(data)}

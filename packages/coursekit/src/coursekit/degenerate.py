@@ -7,10 +7,11 @@ or a dtype may pass, but such an answer must not earn a whole exercise.
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from coursekit.checks.results import CheckOutcome, SubmissionResult
+from coursekit.checks.results import SubmissionResult
 from coursekit.checks.variants import Variant
 from coursekit.course import Assignment, exercise_name, find_cell, grade_id, is_test_cell, read_notebook
 from coursekit.student.names import defined_names
+from coursekit.student.values import CheckOutcome
 
 KINDS = ("zeros", "ones", "nan", "input")
 

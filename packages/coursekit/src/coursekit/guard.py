@@ -21,7 +21,7 @@ def protect(shell: Any) -> None:
         shell.register_magic_function(_keep_the_names, "line", name)
     streams = {"stdout": sys.stdout, "stderr": sys.stderr}
     for stream in streams.values():
-        stream.close = _stay_open
+        stream.close = _stay_open  # type: ignore[method-assign]  # on purpose
 
     def restore(*_: object) -> None:
         for name, stream in streams.items():

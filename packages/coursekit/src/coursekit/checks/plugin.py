@@ -4,7 +4,7 @@ pytest tests/02_attention                              against the instructor's 
 pytest tests/02_attention --submission PATH.ipynb      against one submission
 """
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import nullcontext
 from copy import deepcopy
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ from coursekit.checks.draw import Draw
 from coursekit.checks.explain import explain
 from coursekit.checks.fingerprint import fingerprint_of
 from coursekit.checks.reference import Reference, Store
-from coursekit.checks.results import CheckOutcome, CheckResult, ExerciseResult
+from coursekit.checks.results import CheckResult, ExerciseResult
 from coursekit.checks.variants import mistakes_of
 from coursekit.course import Assignment, Course, CourseError, blank_copy, exercise_name, read_notebook
 from coursekit.kernels import BUBBLEWRAP, KERNELS, LIMITED
@@ -29,6 +29,7 @@ from coursekit.student.proxy import Student
 from coursekit.student.restore import restore_notebook
 from coursekit.student.session import Session
 from coursekit.student.submission import Submission
+from coursekit.student.values import CheckOutcome
 
 
 @dataclass
@@ -152,18 +153,20 @@ def draw(check_run: CheckRun, request: pytest.FixtureRequest) -> Draw:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Iterator[object]:
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, object]:
     """Limit the check itself, but not its fixtures: `student` may start a process, which would inherit the limit."""
     with bounded() if pyfuncitem.get_closest_marker("points") else nullcontext():
         return (yield)
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo) -> Iterator[pytest.TestReport | None]:
+def pytest_runtest_makereport(
+    item: pytest.Function, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
     marker = item.get_closest_marker("points")
     run = item.config.stash[RUNS].get(_key(item)) if marker else None
-    if run is None or not (call.when == "call" or (call.when == "setup" and call.excinfo)):
+    if marker is None or run is None or not (call.when == "call" or (call.when == "setup" and call.excinfo)):
         return report
     exercise = run.exercises.setdefault(item.path.stem, ExerciseResult(item.path.stem))
     outcome, message = CheckOutcome.PASSED, ""
@@ -212,7 +215,7 @@ def _shown(message: str) -> str:
     )
 
 
-def _sentence(item: pytest.Item) -> str:
+def _sentence(item: pytest.Function) -> str:
     return " ".join((item.function.__doc__ or item.name.removeprefix("test_").replace("_", " ")).split())
 
 

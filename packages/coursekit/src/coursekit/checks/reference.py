@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from operator import methodcaller
 from pathlib import Path
 from typing import Any
 
@@ -87,13 +88,13 @@ class Reference:
     def inputs(self, label: str, **shapes: tuple[int, ...]) -> tuple[Array, ...]:
         """Standard-normal float32 arrays of the given shapes, in order; always the same ones."""
         return tuple(
-            self._recorded(f"inputs/{label}/{name}", lambda generator, shape=shape: generator.normal(*shape))
+            self._recorded(f"inputs/{label}/{name}", methodcaller("normal", *shape))
             for name, shape in shapes.items()
         )
 
     def integers(self, label: str, low: int, high: int, shape: tuple[int, ...]) -> Array:
         """Integers from low to high - 1; always the same ones."""
-        return self._recorded(f"inputs/{label}", lambda generator: generator.integers(low, high, shape))
+        return self._recorded(f"inputs/{label}", methodcaller("integers", low, high, shape))
 
     def assert_close(
         self,

@@ -13,13 +13,14 @@ from nbformat import NotebookNode
 
 from coursekit.checks.plugin import RUNS, CheckRun
 from coursekit.checks.reference import Observation, Store
-from coursekit.checks.results import CheckOutcome, ExerciseResult, Status, SubmissionResult
+from coursekit.checks.results import ExerciseResult, Status, SubmissionResult
 from coursekit.course import Assignment, CourseError, grade_id, is_test_cell, nbgrader_metadata
 from coursekit.kernels import SANDBOX
 from coursekit.student.limits import Limits
 from coursekit.student.runner import CellRun
 from coursekit.student.session import Session
 from coursekit.student.submission import Submission
+from coursekit.student.values import CheckOutcome
 
 _UNUSED = (
     *("terminal", "cacheprovider", "faulthandler", "warnings", "logging", "junitxml", "pastebin", "doctest"),
@@ -134,7 +135,7 @@ def check_files(assignment: Assignment, notebook: NotebookNode) -> list[Path]:
 def points_of(notebook: NotebookNode) -> dict[str, float]:
     """The points of the test cells, by grade_id, from the notebook's metadata."""
     return {
-        grade_id(cell): float(nbgrader_metadata(cell)["points"])
+        str(grade_id(cell)): float(nbgrader_metadata(cell)["points"])
         for cell in notebook.cells
         if is_test_cell(cell)
     }

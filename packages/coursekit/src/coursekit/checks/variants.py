@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from nbformat import NotebookNode
 
@@ -71,7 +72,7 @@ def alternatives_of(assignment: Assignment) -> list[Alternative]:
     return _load(assignment.checks / "alternatives.py", "ALTERNATIVES")
 
 
-def _load(path: Path, name: str) -> list:
+def _load(path: Path, name: str) -> list[Any]:
     if not path.exists():
         return []
     try:

@@ -7,6 +7,7 @@ from coursekit.arrays import Array, current_kind, is_array
 from coursekit.course import CourseError
 from coursekit.messages import MessageError
 from coursekit.student.replies import Answer, Failure, ModuleItem, ObjectItem, ReplyError
+from coursekit.student.runner import CellState
 from coursekit.student.session import CallTimeout, KernelDied, Session
 from coursekit.student.submission import Submission
 from coursekit.student.values import Call, CheckOutcome, Gradients, Opaque, StudentError
@@ -38,7 +39,7 @@ class Student:
         self._submission = submission
         self._scope = scope
         #: requests without a reply, by the name they are about; they are sent with the next one that has a reply
-        self._waiting: list[tuple[str, dict]] = main._waiting if main else []
+        self._waiting: list[tuple[str, dict[str, Any]]] = main._waiting if main else []
         self._timeouts: dict[str, int] = {}
         #: the last name called and the value it returned, for the message if the check can't use it
         self.last: tuple[str, Any] | None = None
@@ -103,9 +104,9 @@ class Student:
     def _call(
         self,
         label: str,
-        target: dict,
-        args: tuple,
-        kwargs: dict,
+        target: dict[str, Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
         seed: int,
         seconds: float | None = None,
     ) -> Call:
@@ -113,7 +114,9 @@ class Student:
         reply = self._ask(label, request, seconds)
         return Call(self._value(reply, label), list(reply.changed), label)
 
-    def _gradients(self, label: str, target: dict, args: tuple, kwargs: dict, seed: int) -> Gradients:
+    def _gradients(
+        self, label: str, target: dict[str, Any], args: tuple[Any, ...], kwargs: dict[str, Any], seed: int
+    ) -> Gradients:
         if current_kind() == "numpy":
             raise CourseError("`gradients` needs a course that works with torch")
         request = {
@@ -134,7 +137,7 @@ class Student:
         self.last = (label, reply.value)
         return reply.value
 
-    def _ask(self, label: str, request: dict, seconds: float | None = None) -> Answer:
+    def _ask(self, label: str, request: dict[str, Any], seconds: float | None = None) -> Answer:
         if self._timeouts.get(label, 0) >= _MAX_TIMEOUTS:
             raise StudentError(
                 f"Not run: `{label}` ran out of time in earlier checks.", CheckOutcome.TIMED_OUT
@@ -213,7 +216,7 @@ class Student:
             )
         if run.state == "left out":
             return StudentError(run.error, CheckOutcome.KERNEL_DIED)
-        stopped = run.state in (CheckOutcome.TIMED_OUT, CheckOutcome.KERNEL_DIED)
+        stopped = run.state in (CellState.TIMED_OUT, CellState.KERNEL_DIED)
         outcome = CheckOutcome(run.state) if stopped else CheckOutcome.BLOCKED
         return StudentError(f"`{name}` is missing, since the cell `{label}` {run.description}.", outcome)
 
@@ -284,5 +287,5 @@ class Module:
         return found
 
 
-def _describe(value: Any) -> dict | None:
+def _describe(value: Any) -> dict[str, Any] | None:
     return {"$": "handle", "id": value.id} if isinstance(value, Module | Opaque) else None

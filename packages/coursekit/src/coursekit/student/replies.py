@@ -41,34 +41,34 @@ class _Tagged(Struct, frozen=True, forbid_unknown_fields=True, tag_field=KIND):
     pass
 
 
-class TensorItem(_Tagged, tag="tensor"):
+class TensorItem(_Tagged, tag="tensor", frozen=True):
     key: Annotated[str, Meta(max_length=10)]
 
 
-class ArrayItem(_Tagged, tag="array"):
+class ArrayItem(_Tagged, tag="array", frozen=True):
     key: Annotated[str, Meta(max_length=10)]
 
 
-class TupleItem(_Tagged, tag="tuple"):
+class TupleItem(_Tagged, tag="tuple", frozen=True):
     items: list[Any]
 
 
-class DictItem(_Tagged, tag="dict"):
+class DictItem(_Tagged, tag="dict", frozen=True):
     items: list[tuple[str, Any]]
 
 
-class NumberItem(_Tagged, tag="number"):
+class NumberItem(_Tagged, tag="number", frozen=True):
     text: Annotated[str, Meta(pattern=r"^(nan|-?inf|-?[0-9]+)$", max_length=MAX_DIGITS)]
 
 
-class ModuleItem(_Tagged, tag="module"):
+class ModuleItem(_Tagged, tag="module", frozen=True):
     """An `nn.Module` that stays in the kernel."""
 
     id: Annotated[int, Meta(ge=0, le=10_000_000)]
     type: Annotated[str, Meta(max_length=100)]
 
 
-class ObjectItem(_Tagged, tag="object"):
+class ObjectItem(_Tagged, tag="object", frozen=True):
     """Another object that stays in the kernel."""
 
     id: Annotated[int, Meta(ge=0, le=10_000_000)]
@@ -135,10 +135,11 @@ def read_reply(buffers: list[bytes], restore: Callable[[ModuleItem | ObjectItem]
         found = _value(msgspec.json.decode(buffers[0]), arrays, restore, 0)
         if not isinstance(found, dict):
             raise MessageError("the reply is not a dict")
-        reply = msgspec.convert(found, Answer if found.get("ok") is True else Failure)
-        if isinstance(reply, Answer):
-            _check_gradients(reply)
-        return reply
+        if found.get("ok") is not True:
+            return msgspec.convert(found, Failure)
+        answer = msgspec.convert(found, Answer)
+        _check_gradients(answer)
+        return answer
     except MessageError:
         raise
     except msgspec.ValidationError as error:
