@@ -12,15 +12,15 @@ from torch import nn
 class PositionalEncoder(nn.Module):
     """Multiplies the input by sqrt(d_model) and adds the code of each position.
 
-    The table is that of "Attention Is All You Need", section 3.5. It is the buffer `pe` of shape
-    (1, max_seq_len, d_model).
+    The table is the one from "Attention Is All You Need", section 3.5. It is stored in the buffer `pe`
+    of shape (1, max_seq_len, d_model).
 
     Args:
         d_model: width of the vectors, an even number.
         max_seq_len: number of positions in the table.
 
     Raises:
-        ValueError: d_model is odd. The message names it.
+        ValueError: d_model is odd. The message contains it.
     """
 
     def __init__(self, d_model: int, max_seq_len: int = 80):
@@ -37,16 +37,16 @@ class PositionalEncoder(nn.Module):
         self.register_buffer("pe", pe.unsqueeze(0))  # (1, max_seq_len, d_model)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """Encode the positions of a batch.
+        """Adds the positions to a batch.
 
         Args:
-            x: (batch, length, d_model). Not changed.
+            x: (batch, length, d_model). Not modified.
 
         Returns:
             (batch, length, d_model)
 
         Raises:
-            ValueError: length is larger than max_seq_len. The message names both.
+            ValueError: length is larger than max_seq_len. The message contains both.
         """
         length, max_seq_len = x.size(1), self.pe.size(1)
         if length > max_seq_len:
@@ -56,12 +56,12 @@ class PositionalEncoder(nn.Module):
 
 
 def make_padding_mask(ids, pad_idx=0):
-    """Hides the pads from every query.
+    """Hides padding from every query.
 
     ids:     (batch, length), token ids
-    pad_idx: the id that stands for "no word here"
+    pad_idx: the id of the padding token
 
-    Returns a boolean mask (batch, 1, length), True where a key may be attended to: ids is not pad_idx.
+    Returns a boolean mask (batch, 1, length): True where a key may be attended to, False where it is padding.
     """
     is_token = ids != pad_idx  # (batch, length)
     return is_token.unsqueeze(1)  # (batch, 1, length)
@@ -70,24 +70,24 @@ def make_padding_mask(ids, pad_idx=0):
 def make_causal_mask(length):
     """Hides the future from every query.
 
-    Returns a boolean mask (length, length), True where a query (row) may attend to a key (column):
-    the key stands at the same place as the query or before it.
+    Returns a boolean mask (length, length): True where the key (column) is at the position of the query (row)
+    or before it.
     """
     everything = torch.ones(length, length, dtype=torch.bool)
     return torch.tril(everything)
 
 
 def masked_attention(q, k, v, mask=None):
-    """Scaled dot-product attention in which the mask says who may attend to whom.
+    """Scaled dot-product attention with a mask that says which keys each query may attend to.
 
     q:    (..., L_query, d_k)
     k:    (..., L_key, d_k)
     v:    (..., L_key, d_v)
-    mask: boolean, broadcasts to (..., L_query, L_key); True = may attend; None hides nothing
+    mask: boolean, broadcasts to (..., L_query, L_key); True = may attend; None = nothing is hidden
 
     Returns (output, weights):
     output:  (..., L_query, d_v)     zeros for a query that may attend to nothing
-    weights: (..., L_query, L_key)   0 at hidden keys; a row sums to 1, or to 0 if nothing may be attended to
+    weights: (..., L_query, L_key)   0 at hidden keys; a row sums to 1, or to 0 if all its keys are hidden
     """
     d_k = q.shape[-1]
     scores = q @ k.transpose(-2, -1) / math.sqrt(d_k)  # (..., L_query, L_key)
@@ -111,7 +111,7 @@ class FusedMultiHeadAttention(nn.Module):
 
     Layers: w_q, w_k, w_v and w_o, each an nn.Linear from d_model to d_model with bias.
 
-    Raises ValueError if d_model is no multiple of num_heads. The message names both.
+    Raises ValueError if d_model isn't a multiple of num_heads. The message contains both.
     """
 
     def __init__(self, d_model, num_heads, dropout=0.0):
@@ -128,7 +128,7 @@ class FusedMultiHeadAttention(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def split(self, x):
-        """Gives the heads an axis of their own: (batch, length, d_model) -> (batch, heads, length, d_head)."""
+        """Gives the heads their own axis: (batch, length, d_model) -> (batch, heads, length, d_head)."""
         batch, length, d_model = x.shape
         d_head = d_model // self.num_heads
         parts = x.reshape(batch, length, self.num_heads, d_head)
@@ -159,9 +159,9 @@ class FeedForward(nn.Module):
     """Position-wise feed-forward network ("Attention Is All You Need", section 3.3).
 
     Args:
-        d_model: width of the vectors that come and go.
+        d_model: width of the input and output vectors.
         d_ff: width of the hidden vector.
-        dropout: probability with which an entry of the hidden vector is dropped in training.
+        dropout: probability of dropping an entry of the hidden vector in training.
     """
 
     def __init__(self, d_model, d_ff, dropout=0.0):
@@ -178,7 +178,7 @@ class FeedForward(nn.Module):
 
 
 class EncoderLayer(nn.Module):
-    """One layer of the encoder: self-attention, then feed-forward, each with residual and norm.
+    """One layer of the encoder: self-attention, then feed-forward, each with a residual connection and a norm.
 
     Args:
         d_model: width of the vectors; num_heads must divide it.
@@ -198,11 +198,11 @@ class EncoderLayer(nn.Module):
         self.norm_first = norm_first
 
     def forward(self, x, mask=None):
-        """Encode a batch one layer further.
+        """Applies the layer to a batch.
 
         Args:
-            x: (batch, length, d_model). Not changed.
-            mask: boolean, broadcasts to (batch, length, length), True = may attend; None hides nothing.
+            x: (batch, length, d_model). Not modified.
+            mask: boolean, broadcasts to (batch, length, length), True = may attend; None = nothing is hidden.
 
         Returns:
             (batch, length, d_model)
@@ -224,7 +224,7 @@ class Encoder(nn.Module):
     Args:
         vocab_size: number of ids; d_model: width of the vectors; num_heads, d_ff: see EncoderLayer.
         num_layers: number of layers; max_seq_len: number of positions in the table of PositionalEncoder.
-        pad_idx: id of the pad, hidden from every token.
+        pad_idx: id of the padding token, hidden from every query.
         dropout: probability, in training, for the sum of embeddings and positions, and in every layer.
         norm_first: True for pre-norm with a final norm, False for post-norm without one.
     """
@@ -255,15 +255,15 @@ class Encoder(nn.Module):
         self.norm = nn.LayerNorm(d_model) if norm_first else nn.Identity()
 
     def forward(self, src):
-        """Encode a batch.
+        """Encodes a batch.
 
         Args:
-            src: (batch, L_src) ids, filled up with pad_idx.
+            src: (batch, L_src) ids, padded with pad_idx.
 
         Returns:
             (memory, mask):
             memory: (batch, L_src, d_model)
-            mask:   (batch, 1, L_src), boolean, False at the pads
+            mask:   (batch, 1, L_src), boolean, False at padding
         """
         mask = make_padding_mask(src, self.pad_idx)  # (batch, 1, L_src)
         x = self.positions(self.embedding(src))  # (batch, L_src, d_model)

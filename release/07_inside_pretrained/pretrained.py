@@ -1,11 +1,11 @@
-"""Loads a pretrained model, or builds a small one in its place and says so in one line.
+"""Loads a pretrained model. If that fails, builds a small one instead and says so in one line.
 
     tokenizer, model = load_causal_model()     distilgpt2
     tokenizer, model = load_encoder()          sentence-transformers/all-MiniLM-L6-v2
 
 The models come from the Hugging Face hub through the library `transformers`. Nothing is downloaded twice, and nothing at
-all if HF_HUB_OFFLINE=1. Another model is taken by its name on the hub or by a folder that holds it: as the argument, or in
-the environment variables CAUSAL_MODEL and ENCODER_MODEL.
+all if HF_HUB_OFFLINE=1. To use another model, give its name on the hub or its folder, as the argument or in the
+environment variables CAUSAL_MODEL and ENCODER_MODEL.
 """
 
 import os
@@ -21,38 +21,38 @@ MERGES = 650
 
 
 def load_causal_model(name=None):
-    """A tokenizer, and a model that predicts the next token; in eval mode."""
+    """Returns a tokenizer and a model that predicts the next token, in eval mode."""
     name = name or os.environ.get("CAUSAL_MODEL", "distilgpt2")
     return load(name, "AutoModelForCausalLM") or build_causal_model()
 
 
 def load_encoder(name=None):
-    """A tokenizer that adds [CLS] and [SEP], and an encoder, whose positions look both ways; in eval mode."""
+    """Returns a tokenizer that adds [CLS] and [SEP], and an encoder without a causal mask, in eval mode."""
     name = name or os.environ.get("ENCODER_MODEL", "sentence-transformers/all-MiniLM-L6-v2")
     return load(name, "AutoModel") or build_encoder()
 
 
 def load(name, kind):
-    """(tokenizer, model) from the hub, its local cache or a folder; None, and a line that says why, if there is none."""
+    """Loads (tokenizer, model) from the hub, its local cache or a folder. Returns None and prints why if that fails."""
     try:
         return from_pretrained(name, kind)
     except Exception as error:  # no library, no network, no such model, a proxy in between, ...
         if Path(name).is_dir():
-            raise  # a folder was asked for, and something is wrong with it
+            raise  # the user named a folder, so report what is wrong with it
         report(reason(error))
         return None
 
 
 def from_pretrained(name, kind):
-    """The lines that matter. The rest of this file is about what to do when they fail.
+    """Loads the model. The rest of this file handles the cases in which this fails.
 
-    "eager" is the plain way to compute attention; the faster ones never hold the weights, so they can't return them.
+    "eager" is the plain way to compute attention; the faster ones never store the weights, so they can't return them.
     """
     import transformers
 
     be_quiet(transformers)
     model_class = getattr(transformers, kind)
-    # a folder, or what was downloaded before
+    # use only a folder or the local cache
     local = is_offline() or Path(name).is_dir() or not hub_answers()
     tokenizer = transformers.AutoTokenizer.from_pretrained(name, local_files_only=local)
     model = model_class.from_pretrained(name, attn_implementation="eager", local_files_only=local)
@@ -60,7 +60,7 @@ def from_pretrained(name, kind):
 
 
 def be_quiet(transformers):
-    """No progress bars, and no warnings about weights that a model does not need."""
+    """Turns off progress bars and warnings about weights that a model doesn't need."""
     import huggingface_hub
 
     transformers.utils.logging.set_verbosity_error()
@@ -77,7 +77,7 @@ def is_offline():
 
 @cache
 def hub_answers():
-    """Whether a connection to the hub, or to the proxy before it, opens. The library itself would try for a minute."""
+    """Returns whether the hub, or the proxy in front of it, accepts connections. The library itself would try for a minute."""
     from urllib.request import getproxies
 
     from huggingface_hub import constants
@@ -101,8 +101,10 @@ def reason(error):
 
 @cache
 def report(why):
-    """One line for each reason, however many models it concerns."""
-    print(f"No pretrained model ({why}): small models trained here on tales.txt stand in, in a few seconds.")
+    """Prints each reason once, however many models it concerns."""
+    print(
+        f"No pretrained model ({why}): training small models on tales.txt instead, which takes a few seconds."
+    )
 
 
 @cache
@@ -122,5 +124,5 @@ def build_encoder():
 
 
 def load_word_vectors():
-    """Words, and a tensor (words, width) with a vector for each; always learned here, see small_models."""
+    """Returns the words and a tensor (words, width) with a vector for each; always learned here, see small_models."""
     return small_models.learn_word_vectors(small_models.read_tales())

@@ -1,7 +1,7 @@
-"""What stands in for pretrained models where none can be loaded: a tokenizer, two small transformers, word vectors.
+"""Replacements for pretrained models if none can be loaded: a tokenizer, two small transformers, word vectors.
 
 All of it is learned in a few seconds from tales.txt. The transformers consist of the parts of assignments 03 and 04.
-The tokenizers and models are used like those of the library `transformers`, as far as the notebook uses them:
+The tokenizers and models have the part of the interface of the library `transformers` that the notebook uses:
 
     inputs = tokenizer(text, return_tensors="pt")       tokenizer.encode, .decode, .convert_ids_to_tokens
     output = model(**inputs, output_attentions=True)    output.logits, .last_hidden_state, .attentions
@@ -30,7 +30,7 @@ def read_tales():
 
 # ---------------------------------------------------------------------------------------------- tokenizer
 def byte_symbols():
-    """GPT-2's way to show every byte as one visible character: the space becomes Ġ, the line break Ċ."""
+    """Returns GPT-2's mapping from bytes to visible characters: the space becomes Ġ, the line break Ċ."""
     visible = [*range(33, 127), *range(161, 173), *range(174, 256)]
     symbols = {byte: chr(byte) for byte in visible}
     for byte in range(256):
@@ -41,7 +41,7 @@ def byte_symbols():
 
 SYMBOL_OF_BYTE = byte_symbols()
 BYTE_OF_SYMBOL = {symbol: byte for byte, symbol in SYMBOL_OF_BYTE.items()}
-# Cuts a text into words, numbers and signs; a space belongs to what follows it.
+# Cuts a text into words, numbers and punctuation; a space belongs to what follows it.
 PIECES = re.compile(r" ?[^\W\d_]+| ?\d+| ?[^\w\s]+|\s+(?!\S)|\s+|_+")
 
 
@@ -52,7 +52,7 @@ class Inputs(dict):
 
 
 class BPETokenizer:
-    """Byte-pair encoding. A word starts as a row of bytes; then the learned merges glue neighbours together.
+    """Byte-pair encoding. A word starts as a list of bytes; then the learned merges join neighbors.
 
     merges: list of pairs of symbols, most important first
     special_tokens: tokens that stand for themselves and come first among the ids
@@ -118,7 +118,7 @@ class BPETokenizer:
 
 
 def merge(symbols, pair):
-    """Glues every neighbouring `pair` in the list of symbols together."""
+    """Joins every adjacent `pair` in the list of symbols."""
     merged, place = [], 0
     while place < len(symbols):
         width = 2 if tuple(symbols[place : place + 2]) == pair else 1
@@ -128,7 +128,7 @@ def merge(symbols, pair):
 
 
 def learn_merges(text, count):
-    """The `count` merges of a text: again and again, the most frequent pair of neighbours becomes one symbol."""
+    """Returns the first `count` merges of a text: each joins the most frequent pair of neighbors into one symbol."""
     words = Counter(PIECES.findall(text))
     split = {word: [SYMBOL_OF_BYTE[byte] for byte in word.encode()] for word in words}
     merges = []
@@ -139,7 +139,7 @@ def learn_merges(text, count):
                 pairs[pair] += times
         if not pairs:
             break
-        best = max(pairs, key=lambda pair: (pairs[pair], pair))  # the pair itself decides between equals
+        best = max(pairs, key=lambda pair: (pairs[pair], pair))  # ties are broken by the pair itself
         merges.append(best)
         for word, symbols in split.items():
             if best[0] in symbols:
@@ -149,7 +149,7 @@ def learn_merges(text, count):
 
 # ------------------------------------------------------------------------------------------------- models
 class SmallModel(nn.Module):
-    """What both models share: attention weights are collected by a hook on every attention layer."""
+    """Base class of both models: collects attention weights with a hook on every attention layer."""
 
     def watch(self, layers):
         self.weights = []
@@ -162,7 +162,7 @@ class SmallModel(nn.Module):
 
 
 class SmallGPT(SmallModel):
-    """A decoder-only transformer: the encoder layers of assignment 04 under a causal mask, and nothing else."""
+    """A decoder-only transformer: the encoder layers of assignment 04 with a causal mask."""
 
     def __init__(self, vocab_size, d_model=64, num_heads=4, d_ff=128, num_layers=2, max_seq_len=256):
         super().__init__()
@@ -187,7 +187,7 @@ class SmallGPT(SmallModel):
         for layer in self.layers:
             x = layer(x, mask)
         x = self.norm(x)
-        logits = x @ self.embedding.weight.T  # the same table in and out, as in GPT-2
+        logits = x @ self.embedding.weight.T  # the same table for input and output, as in GPT-2
         return SimpleNamespace(logits=logits, last_hidden_state=x, attentions=self.collect(output_attentions))
 
 
@@ -208,19 +208,19 @@ class SmallEncoder(SmallModel):
         return self.encoder.embedding
 
     def forward(self, input_ids, attention_mask=None, output_attentions=False):
-        x, _ = self.encoder(input_ids)  # (batch, length, d_model); it makes its padding mask itself
+        x, _ = self.encoder(input_ids)  # (batch, length, d_model); it creates its own padding mask
         logits = x @ self.encoder.embedding.weight.T
         return SimpleNamespace(logits=logits, last_hidden_state=x, attentions=self.collect(output_attentions))
 
 
 # ----------------------------------------------------------------------------------------------- training
 def progress(steps, title):
-    """range(steps) with a progress bar."""
+    """Returns range(steps) with a progress bar."""
     return tqdm(range(steps), file=sys.stdout, desc=title, ncols=80, mininterval=0.5)
 
 
 def optimize(model, loss_of_step, steps, lr):
-    """Adam with a warm-up and a decay, the recipe of assignment 05."""
+    """Trains with Adam, warm-up and decay, as in assignment 05."""
     optimizer = torch.optim.Adam(model.parameters(), betas=(0.9, 0.98))
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, lr, total_steps=steps)
     model.train()
@@ -235,7 +235,7 @@ def optimize(model, loss_of_step, steps, lr):
 
 
 def train_causal_model(text, merges, steps=450, batch=4, length=96, lr=1e-2, seed=0):
-    """A tokenizer and a small GPT that has learned to predict the next token of the text."""
+    """Returns a tokenizer and a small GPT, trained to predict the next token of the text."""
     tokenizer = BPETokenizer(merges, ["<|endoftext|>"])
     stream = text_ids(tokenizer, text)
     starts = (stream == 0).nonzero()[:-1, 0] + 1  # where a story begins: after <|endoftext|>, id 0
@@ -254,13 +254,13 @@ def train_causal_model(text, merges, steps=450, batch=4, length=96, lr=1e-2, see
 
 
 def text_ids(tokenizer, text):
-    """The ids of all stories in one row, with <|endoftext|> after each."""
+    """Returns the ids of all stories in one tensor, with <|endoftext|> after each."""
     end = tokenizer.convert_tokens_to_ids("<|endoftext|>")
     return torch.tensor([number for story in text.splitlines() for number in [*tokenizer.encode(story), end]])
 
 
 def train_encoder(text, merges, steps=300, batch=32, masked=0.3, seed=0):
-    """A tokenizer and a small encoder that has learned to restore masked tokens of sentences."""
+    """Returns a tokenizer and a small encoder, trained to restore masked tokens of sentences."""
     special_tokens = ["[PAD]", "[CLS]", "[SEP]", "[MASK]"]
     tokenizer = BPETokenizer(merges, special_tokens, before=["[CLS]"], after=["[SEP]"])
     sentences = [torch.tensor(tokenizer.encode(s)) for s in re.split(r"(?<=[.?!]) |\n", text) if s]
@@ -282,7 +282,7 @@ def train_encoder(text, merges, steps=300, batch=32, masked=0.3, seed=0):
 
 # ------------------------------------------------------------------------------------------- word vectors
 def learn_word_vectors(text, width=30, window=4, at_least=5):
-    """Words, and a vector for each: how often words stand near each other, squeezed into `width` numbers.
+    """Learns word vectors: how often words occur near each other, compressed into `width` numbers.
 
     A cell of the table is the positive pointwise mutual information log p(a, b) / (p(a) p(b)), or 0 if that is
     negative; the singular value decomposition keeps its `width` strongest directions.
@@ -304,6 +304,6 @@ def learn_word_vectors(text, width=30, window=4, at_least=5):
     near = near + near.T
     share = near / near.sum()
     alone = share.sum(dim=1)
-    table = (share / (alone[:, None] * alone[None, :])).log().clamp(min=0)  # log 0 is -inf, and becomes 0
+    table = (share / (alone[:, None] * alone[None, :])).log().clamp(min=0)  # log 0 is -inf, which becomes 0
     u, s, _ = torch.linalg.svd(table)
     return words, u[:, :width] * s[:width].sqrt()

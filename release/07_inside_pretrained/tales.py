@@ -71,7 +71,7 @@ def person(r, side, group):
     other = pair[1 - side] if other == noun else other
     he, his, him, himself = PRONOUNS[side]
     name, kind = r.choice(NAMES[side]), r.choice(KINDS)
-    deeds = 3 * r.sample([pair[2], *deeds], 4)  # taken from the end, so that no two neighbours are the same
+    deeds = 3 * r.sample([pair[2], *deeds], 4)  # taken from the end; no two in a row are the same
     did, where = deeds.pop, lambda: r.choice(places)
     thing, gift = r.sample(things, 2)
     opening = r.choice(
