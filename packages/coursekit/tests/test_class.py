@@ -239,7 +239,7 @@ def test_an_assignment_that_was_not_generated_yet_does_not_keep_the_others_from_
     assert empty_class.coursekit("autograde") == 0
     output = capsys.readouterr()
     assert output.out == "01_double: 1 graded\n"
-    assert "00_draft: passed over" in output.err
+    assert "00_draft: skipped" in output.err
 
 
 def test_a_submission_on_which_the_grader_failed_is_graded_next_time(empty_class, monkeypatch):

@@ -149,7 +149,7 @@ def test_both_grading_commands_deduct_the_same_for_lateness(generated):
 
 
 def test_the_grace_period_is_free_and_after_it_the_first_day_counts(monkeypatch):
-    monkeypatch.setattr(LatePenalty, "_points_to_be_had", lambda self, student: 100.0)
+    monkeypatch.setattr(LatePenalty, "_maximum_points", lambda self, student: 100.0)
     late = LatePenalty(grace_minutes=30)
     assert late.late_submission_penalty("ada", 80, 30 * 60) is None
     assert late.late_submission_penalty("ada", 80, 30 * 60 + 1) == 10

@@ -127,12 +127,6 @@ def test_a_missing_heading_stops_generate_assignment_with_one_sentence(tiny_cour
     assert "Traceback" not in done.stderr
 
 
-def test_results_stored_without_headings_can_be_read():
-    kept = result(("test_a", [failed("b", 1)])).as_dict()
-    del kept["exercises"][0]["checks"][0]["see"]
-    assert SubmissionResult.from_dict(kept).exercises[0].checks[0].see == ""
-
-
 def test_the_largest_loss_comes_first_and_unanswered_exercises_last():
     things = first_things(
         result(

@@ -238,8 +238,8 @@ def test_neither_checks_nor_references_nor_inputs_leak(generated):
     checks = generated.checks.read_text()
     canary = "import torch\nCANARY = 'canary-in-source-77'\n"
     planted = checks.replace(
-        "student.double(x))\n\n\n@points(3)",
-        "student.double(x))\n    planted = torch.tensor([7182.5, 9341.25])  # canary-in-comment-78\n"
+        'student.double(x), name="output")\n\n\n@points(3)',
+        'student.double(x), name="output")\n    planted = torch.tensor([7182.5, 9341.25])  # canary-in-comment-78\n'
         '    reference.assert_close(student.double(planted), name="output", context="for planted")\n\n\n@points(3)',
     )
     assert planted != checks

@@ -41,7 +41,7 @@ def test_only_the_exercise_of_the_changed_check_is_graded_again(changed):
     assert graded["test_half"] <= len(changed.cached())
 
 
-def test_a_dry_run_reports_whose_points_would_move_and_why_and_writes_nothing(changed, capsys):
+def test_a_dry_run_reports_whose_scores_would_change_and_why_and_writes_nothing(changed, capsys):
     before = state(changed)
     assert regrade(changed, "--dry-run") == 0
     out = capsys.readouterr().out
@@ -55,7 +55,7 @@ def test_a_dry_run_reports_whose_points_would_move_and_why_and_writes_nothing(ch
 def test_regrade_writes_what_the_dry_run_reported_and_grades_nothing_again(changed, capsys):
     regrade(changed, "--dry-run")
     changed.gradings()
-    output = capsys.readouterr().out.replace("would move", "moved")
+    output = capsys.readouterr().out.replace("would change", "changed")
     assert regrade(changed) == 0
     assert capsys.readouterr().out == output
     assert not changed.gradings()

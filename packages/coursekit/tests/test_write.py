@@ -66,7 +66,7 @@ def test_what_can_t_be_set_aside_costs_its_student_alone_the_grades(generated, c
     assert autograde(generated) == 1
     output = capfd.readouterr().out
     assert "can't be set aside" in output
-    assert "remove it by hand" in output
+    assert "remove it yourself" in output
     statuses = {row.student: row.status for row in class_table(generated.assignment).rows}
     assert statuses == {"ann": "not autograded", "ben": "graded"}
 

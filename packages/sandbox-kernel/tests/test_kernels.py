@@ -176,10 +176,12 @@ def test_the_environment_of_the_client_is_hidden(mode, monkeypatch):
     server = start.Server.launch(mode, 1)
     try:
         # bubblewrap is the first process inside, where a kernel of the same user can read this
-        names = {
-            line.partition("=")[0]
-            for line in Path(f"/proc/{server.process.pid}/environ").read_text().split("\0")
-        }
+        environment = Path(f"/proc/{server.process.pid}/environ")
+        deadline = time.monotonic() + 60
+        while not environment.read_text():  # bubblewrap has not started yet
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        names = {line.partition("=")[0] for line in environment.read_text().split("\0")}
     finally:
         server.close()
     assert names == {"PATH", ""}

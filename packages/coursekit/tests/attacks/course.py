@@ -272,7 +272,7 @@ def _config(mode: str, slack: int = 1) -> str:
     lines = ["c = get_config()", f"c.Execute.timeout = {CELL_SECONDS * slack}"]
     lines += ["c.CourseDirectory.student_id_exclude = ''", "c.ExportApp.log_level = 'ERROR'"]
     if mode == NBGRADER_SANDBOXED:
-        lines.append("c.Execute.kernel_name = 'coursekit'")
+        lines.append("c.Execute.kernel_name = 'sandbox'")
     if mode not in NBGRADER_ALONE:
         lines += [
             f"c.RunChecks.call_timeout = {CALL_SECONDS}",

@@ -1,7 +1,5 @@
 """Every attack in the sandbox; and that attacks are real."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from attacks.attack import NBGRADER, NBGRADER_SANDBOXED, NONE, SANDBOX, Attack
@@ -21,11 +19,13 @@ SLACK = 10
 FIRST = 3
 
 
-def marked_attacks() -> Iterator[pytest.ParameterSet]:
+def marked_attacks() -> list[pytest.ParameterSet]:
+    found = []
     for attacks in THEMES.values():
         for number, attack in enumerate(attacks):
             marks = [pytest.mark.thorough] if number >= FIRST or attack.slow else []
-            yield pytest.param(attack, id=attack.name, marks=marks)
+            found.append(pytest.param(attack, id=attack.name, marks=marks))
+    return found
 
 
 @pytest.fixture(scope="module")
