@@ -42,7 +42,7 @@ def test_negative_offset_moves_back(student, reference, draw):
     ahead, back = student.shift_matrix(offset, d_model), student.shift_matrix(-offset, d_model)
     assert_shape(back, (d_model, d_model), context="the matrix")
     assert not torch.allclose(back, torch.eye(d_model).to(back), atol=1e-3), (
-        "For a negative offset, the matrix moves nothing."
+        "For a negative offset, the matrix is the identity."
     )
     assert_close(back.double() @ ahead.double(), torch.eye(d_model).double(), name="M(-offset) @ M(offset)")
 

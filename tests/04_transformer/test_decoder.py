@@ -6,7 +6,7 @@ from coursekit.checks import assert_close, assert_differs, assert_shape, assert_
 
 ATOL = 1e-4  # allows a different epsilon in the final norm
 MINUS = ", minus the output of your own layers called in sequence"
-KEY = "output, less what your own layers give one after the other"  # the recorded values have this name
+KEY = "output, less what your own layers give one after the other"  # the key of the recorded values
 
 
 def causal(length):
@@ -70,7 +70,7 @@ def test_pads_of_the_target_are_hidden(reference, make_stack):
         reference.assert_close(
             gap[real],
             name="output",
-            context=f"{MINUS} with the target mask (pad {pad_idx}),",
+            context=f"{MINUS} with the target mask (pad_idx={pad_idx}),",
             key=f"{KEY} with the target mask (pad {pad_idx}),",
         )
 

@@ -23,7 +23,7 @@ def test_parameters_after_one_step(student, reference, tiny):
     student.training_step(model, tiny.sgd(model, 2.0), ids)
     moved = model.state()["table"] - table
     reference.assert_close(moved, context="change of the parameters")
-    assert moved.any(), "The parameters did not move."
+    assert moved.any(), "The parameters did not change."
 
 
 @points(3, see="How it learned: five steps")
@@ -35,7 +35,7 @@ def test_gradients_start_from_zero(student, reference, tiny):
     optimizer = tiny.sgd(model, 2.0)
     student.training_step(model, optimizer, first)
     between = model.state()["table"]
-    assert not torch.equal(between, table), "The parameters did not move in the first step."
+    assert not torch.equal(between, table), "The parameters did not change in the first step."
     student.training_step(model, optimizer, second)
     fresh = tiny.TinyModel(between)
     student.training_step(fresh, tiny.sgd(fresh, 2.0), second)
