@@ -118,6 +118,6 @@ def forbid_in(student):
                     todo.append(node.id)
         for name in sorted(used & set(forbidden)):
             name = name.removeprefix(".")
-            fail(f"Your answer uses `{name}`, which is not allowed here. Write the computation yourself.")
+            fail(f"Your answer uses `{name}`, which does the work for you. Write the computation yourself.")
 
     return check
