@@ -48,9 +48,8 @@ def new_value(name, shape, seed):
     generator = torch.Generator().manual_seed(zlib.crc32(f"{seed}/{name}".encode()))
     noise = torch.randn(shape, generator=generator)
     if len(shape) == 1:
-        return 0.3 * noise + (
-            1 if name.endswith("weight") else 0
-        )  # a vector called weight belongs to a layer norm
+        # a vector called weight belongs to a layer norm
+        return 0.3 * noise + (1 if name.endswith("weight") else 0)
     return noise / math.sqrt(shape[1])
 
 

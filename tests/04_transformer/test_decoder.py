@@ -78,9 +78,8 @@ def test_pads_of_the_target_are_hidden(reference, make_stack):
 @points(2)
 def test_memory_mask(reference, make_stack):
     """Every layer gets the memory mask."""
-    (memory,) = reference.inputs(
-        "memory", memory=(3, 7, 6)
-    )  # as long as the target, so that swapped masks don't raise an error
+    # as long as the target, so that swapped masks don't raise an error
+    (memory,) = reference.inputs("memory", memory=(3, 7, 6))
     tgt = reference.integers("tgt", 1, 11, (3, 7))
     mask = torch.tensor([[[True] * 7], [[True] * 3 + [False] * 4], [[False] + [True] * 6]])  # (3, 1, 7)
     decoder, steps = make_stack("Decoder", 11, 6, 3, 5, 2, 13)
