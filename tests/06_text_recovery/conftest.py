@@ -143,7 +143,9 @@ def assert_bleu(student, reference, number_of, recorded_corpus):
         except CheckFailure as failure:
             if parts[0]:
                 raise
-            fail(f"{failure} First fix `modified_precision` or `brevity_penalty`, which `corpus_bleu` calls.")
+            fail(
+                f"{failure} First fix `modified_precision` or `brevity_penalty`, which `corpus_bleu` is built on."
+            )
 
     return check
 
