@@ -1,4 +1,4 @@
-"""What holds for all checks of this assignment."""
+"""Rules shared by all checks of this assignment."""
 
 from coursekit.checks import forbid
 

@@ -1,7 +1,7 @@
 """Hidden checks of encoding_curves.
 
-They hand over an encoder of their own, with random numbers in its table. So they do not depend on the
-student's PositionalEncoder, and a curve can only come from the encoder that was given.
+They pass in their own encoder, whose table is random. So they do not depend on the student's
+PositionalEncoder, and a curve can only come from the encoder that was passed in.
 """
 
 import torch
@@ -26,7 +26,7 @@ class Encoder(nn.Module):
 
 @points(4)
 def test_curves_of_the_dimensions(student, reference):
-    """Each row is the column of the encoder's table that was asked for."""
+    """Each row is the requested column of the encoder's table."""
     (pe,) = reference.inputs("pe", pe=(1, 20, 20))
     encoder = student.define(ENCODER).Encoder(pe)
     reference.assert_close(student.encoding_curves(encoder, [1, 2, 7, 16]), name="curves")
@@ -34,7 +34,7 @@ def test_curves_of_the_dimensions(student, reference):
 
 @points(2)
 def test_one_row_per_dimension(student, draw):
-    """The shape is (number of hidden dimensions, max_seq_len), whatever these are."""
+    """The shape is (number of hidden dimensions, max_seq_len), for all sizes."""
     length, width = draw.sizes(2, low=33, high=60)
     encoder = student.define(ENCODER).Encoder(draw.normal(1, length, width))
     for dims in ([3], [5, 2, 9], [1, 2, 3, 4, 5]):
@@ -43,7 +43,7 @@ def test_one_row_per_dimension(student, draw):
 
 @points(2)
 def test_dimensions_count_from_one(student, draw):
-    """Dimension 1 is the first column, dimension d_model the last."""
+    """Dimension 1 is the first column, and dimension d_model is the last."""
     length, width = draw.sizes(2, low=11, high=30)
     pe = draw.normal(1, length, width)
     encoder = student.define(ENCODER).Encoder(pe)
@@ -55,21 +55,21 @@ def test_dimensions_count_from_one(student, draw):
 
 @points(1)
 def test_rows_keep_the_order(student, draw):
-    """The rows come in the order asked for, and a dimension asked for twice comes twice."""
+    """The rows are in the requested order, and a dimension requested twice appears twice."""
     length, width = draw.sizes(2, low=11, high=30)
     encoder = student.define(ENCODER).Encoder(draw.normal(1, length, width))
     dims = [9, 4, 6, 4]
     together = student.encoding_curves(encoder, dims)
     one_by_one = [student.encoding_curves(encoder, [dim])[0] for dim in dims]
-    assert len(together) == len(dims), "There must be as many rows as dimensions were asked for."
+    assert len(together) == len(dims), "The result must have one row per requested dimension."
     for number, (row, single) in enumerate(zip(together, one_by_one, strict=True)):
-        assert_close(row, single, context=f"row {number}, held against the curve of this dimension alone")
+        assert_close(row, single, context=f"row {number}, compared with the curve of this dimension alone,")
     assert_varies(together, name="curves")
 
 
 @points(1)
 def test_encoder_is_not_changed(student, draw):
-    """The encoder's table is the same afterwards."""
+    """The call does not change the encoder's table."""
     pe = draw.normal(1, 12, 20)
     encoder = student.define(ENCODER).Encoder(pe)
     student.encoding_curves(encoder, [1, 2])

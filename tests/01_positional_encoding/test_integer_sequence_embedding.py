@@ -1,6 +1,6 @@
 """Hidden checks of IntegerSequenceEmbedding.
 
-The names inside the module are free. The two tables are found by their shapes, so all sizes differ.
+Students may choose the names inside the module. The two tables are found by shape, so all sizes differ.
 """
 
 import torch
@@ -9,7 +9,7 @@ from coursekit.checks import assert_close, assert_raises, assert_unchanged, asse
 
 
 def find_table(embed, rows: int, width: int) -> str | None:
-    """Name of the parameter that holds `rows` vectors, perhaps transposed or with axes of size 1."""
+    """Return the name of the parameter with `rows` vectors, possibly transposed or with axes of size 1."""
     for name, tensor in embed.parameters().items():
         if [size for size in tensor.shape if size != 1] in ([rows, width], [width, rows]):
             return name
@@ -17,17 +17,17 @@ def find_table(embed, rows: int, width: int) -> str | None:
 
 
 def read_table(embed, rows: int, width: int, what: str) -> torch.Tensor:
-    """The (rows, width) table."""
+    """Return the (rows, width) table."""
     name = find_table(embed, rows, width)
     if name is None:
-        fail(f"The module has no parameter for the {what} of shape ({rows}, {width}).")
+        fail(f"The module has no parameter of shape ({rows}, {width}) for the {what}.")
     table = embed.parameters()[name]
     table = table.reshape([size for size in table.shape if size != 1])
     return table if table.shape == (rows, width) else table.T
 
 
 def set_table(embed, table: torch.Tensor) -> None:
-    """Put `table` in place of the student's, if there is one of its shape."""
+    """Replace the student's table of the same shape, if there is one."""
     name = find_table(embed, *table.shape)
     if name is not None:
         own = embed.parameters()[name]
@@ -69,7 +69,7 @@ def test_both_tables_are_learned(student, draw):
 
 @points(3)
 def test_a_vector_depends_on_id_and_place_only(student, draw):
-    """A token's vector does not depend on the other sequences of the batch, nor on what follows."""
+    """A token's vector does not depend on the other sequences in the batch or on later tokens."""
     batch, embed_dim, seq_length, vocab_size = sorted(draw.sizes(4, low=3, high=14))
     embed = student.IntegerSequenceEmbedding(vocab_size, embed_dim, seq_length)
     length = seq_length - 1
@@ -85,7 +85,7 @@ def test_a_vector_depends_on_id_and_place_only(student, draw):
 
 @points(3)
 def test_too_long_raises(student, draw):
-    """Longer than seq_length raises a ValueError that names both lengths; exactly as long is fine."""
+    """A sequence longer than seq_length raises a ValueError that names both lengths; exactly seq_length is allowed."""
     (limit,) = draw.sizes(1, low=20, high=40)
     embed = student.IntegerSequenceEmbedding(70, 6, limit)
     output = embed(draw.integers(1, 15, (2, limit)))

@@ -1,7 +1,7 @@
 """Hidden checks of PositionalEncoder.
 
-How a module keeps its table is its own affair, so nothing here looks at an attribute: the table is what
-comes out when zeros go in.
+Students may store the table as they like, so no check reads an attribute: the table is the output
+for an input of zeros.
 """
 
 import torch
@@ -17,7 +17,7 @@ from coursekit.checks import (
 
 
 def sinusoids(length: int, d_model: int) -> torch.Tensor:
-    """The table in float64: (length, d_model)."""
+    """Return the table in float64: (length, d_model)."""
     position = torch.arange(length, dtype=torch.float64).unsqueeze(1)
     even = torch.arange(0, d_model, 2, dtype=torch.float64)
     angle = position / 10000.0 ** (even / d_model)
@@ -25,13 +25,13 @@ def sinusoids(length: int, d_model: int) -> torch.Tensor:
 
 
 def tolerance(length: int) -> torch.Tensor:
-    """(length, 1): recipes differ in float32 by a share of the angle, which grows with the position."""
+    """(length, 1): float32 implementations differ in proportion to the angle, which grows with the position."""
     return 1e-5 + 5e-7 * torch.arange(length).unsqueeze(1)
 
 
 @points(10, see="The sinusoidal encoding")
 def test_table_of_sines_and_cosines(student, reference, draw):
-    """For zeros, the output is the table of the formula: sine and cosine of the same angle, alternating."""
+    """For an input of zeros, the output is the table: sine and cosine of the same angle, alternating."""
     encoder = student.PositionalEncoder(12, max_seq_len=12)
     reference.assert_close(encoder(torch.zeros(1, 9, 12)), name="table")
 
@@ -52,7 +52,7 @@ def test_input_is_scaled(student, reference):
 
 @points(4)
 def test_table_does_not_depend_on_the_input(student, draw):
-    """A position has the same code in every sequence of the batch, in short and in long tables."""
+    """A position has the same code in every sequence of the batch and for every max_seq_len."""
     half, batch, length = draw.sizes(3, low=2, high=9)
     d_model = 2 * half
     x = draw.normal(batch, length, d_model)
@@ -62,7 +62,7 @@ def test_table_does_not_depend_on_the_input(student, draw):
     assert_close(
         together,
         alone,
-        context="the output for a batch, held against that for its sequences one by one",
+        context="the output for a batch, compared with the output for each sequence alone,",
     )
     assert_varies(together, name="output", context="for a batch")
 
@@ -72,22 +72,24 @@ def test_table_does_not_depend_on_the_input(student, draw):
     first = student.PositionalEncoder(d_model, max_seq_len=short)(zeros)
     second = student.PositionalEncoder(d_model, max_seq_len=long)(zeros)
     assert_close(
-        first, second, context="the table, held against that of an encoder with a larger max_seq_len"
+        first, second, context="the table, compared with that of an encoder with a larger max_seq_len,"
     )
     assert_varies(first, name="table")
 
 
 @points(3, see="Why the table is a buffer")
 def test_follows_its_dtype(student):
-    """The table follows the module: after `.to(dtype)` the output has this dtype. The default is float32."""
+    """The output has the dtype of the module, also after `.to(dtype)`, and float32 is the default."""
     x = torch.zeros(1, 5, 6)
     output = student.PositionalEncoder(6, max_seq_len=9)(x)
-    assert output.dtype == torch.float32, f"A float32 input gives {output.dtype}. Is the table float32?"
+    assert output.dtype == torch.float32, (
+        f"For a float32 input, the output is {output.dtype}. Is the table float32?"
+    )
     for dtype in (torch.bfloat16, torch.float64):
         output = student.PositionalEncoder(6, max_seq_len=9).to(dtype)(x.to(dtype))
         assert output.dtype == dtype, (
             f"After `.to({dtype})` the output for an input of this dtype is {output.dtype}. "
-            "Does the table stay behind when the module moves?"
+            "Is the table converted with the module?"
         )
 
 
@@ -95,7 +97,7 @@ def test_follows_its_dtype(student):
 def test_has_no_parameters(student):
     """The table is not learned: the module has no parameters."""
     encoder = student.PositionalEncoder(6, max_seq_len=9)
-    assert not encoder.parameters(), "The module has parameters, but nothing in it is meant to be learned."
+    assert not encoder.parameters(), "The module has parameters, but nothing in it should be learned."
 
 
 @points(2)
@@ -122,7 +124,7 @@ def test_odd_width_raises(student, draw):
 
 @points(3)
 def test_too_long_raises(student, draw):
-    """Longer than max_seq_len raises a ValueError that names both lengths; exactly as long is fine."""
+    """A sequence longer than max_seq_len raises a ValueError that names both lengths; exactly max_seq_len is allowed."""
     (limit,) = draw.sizes(1, low=20, high=40)
     encoder = student.PositionalEncoder(6, max_seq_len=limit)
     output = encoder(torch.zeros(1, limit, 6))

@@ -1,4 +1,4 @@
-"""Hidden checks of shift_matrix: what the matrix does to codes that are computed here, in float64."""
+"""Hidden checks of shift_matrix: the matrix is applied to codes that are computed here, in float64."""
 
 import torch
 
@@ -8,7 +8,7 @@ POSITIONS = torch.cat([torch.arange(60), torch.tensor([100, 1000])])
 
 
 def codes(positions: torch.Tensor, d_model: int) -> torch.Tensor:
-    """Codes of any positions in float64: (number of positions, d_model)."""
+    """Return the codes of any positions in float64: (number of positions, d_model)."""
     even = torch.arange(0, d_model, 2, dtype=torch.float64)
     angle = positions.double().unsqueeze(1) / 10000.0 ** (even / d_model)
     return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1)
@@ -17,7 +17,7 @@ def codes(positions: torch.Tensor, d_model: int) -> torch.Tensor:
 def assert_moves(matrix: torch.Tensor, offset: int, d_model: int) -> None:
     assert_shape(matrix, (d_model, d_model), context="the matrix")
     moved = codes(POSITIONS, d_model) @ matrix.double().T
-    # A float32 recipe for the speeds is off by a share of the angle, which grows with the offset.
+    # Speeds computed in float32 are off in proportion to the angle, which grows with the offset.
     tolerance = 1e-5 + 1e-6 * abs(offset)
     assert_close(moved, codes(POSITIONS + offset, d_model), name="M @ pe[t]", atol=tolerance)
 
@@ -33,7 +33,7 @@ def test_moves_every_code_ahead(student, reference, draw):
 
 @points(5, see="One step ahead is a rotation")
 def test_negative_offset_moves_back(student, reference, draw):
-    """A negative offset moves back: it undoes the same step ahead."""
+    """A negative offset moves back: it undoes a step ahead of the same size."""
     product = student.shift_matrix(-3, 8).double() @ student.shift_matrix(3, 8).double()
     reference.assert_close(product, name="M(-3) @ M(3)")
 
@@ -42,7 +42,7 @@ def test_negative_offset_moves_back(student, reference, draw):
     ahead, back = student.shift_matrix(offset, d_model), student.shift_matrix(-offset, d_model)
     assert_shape(back, (d_model, d_model), context="the matrix")
     assert not torch.allclose(back, torch.eye(d_model).to(back), atol=1e-3), (
-        "A negative offset gives a matrix that moves nothing."
+        "For a negative offset, the matrix is the identity."
     )
     assert_close(back.double() @ ahead.double(), torch.eye(d_model).double(), name="M(-offset) @ M(offset)")
 
@@ -59,20 +59,20 @@ def test_pairs_turn_by_themselves(student, draw):
     assert_close(
         outside.double(),
         torch.zeros(len(outside)).double(),
-        context="what stands outside the 2 × 2 blocks",
+        context="the part of the matrix outside the 2 × 2 blocks",
     )
     for i in range(half):
         block = matrix[2 * i : 2 * i + 2, 2 * i : 2 * i + 2].double()
         assert_close(
             block @ block.T,
             torch.eye(2).double(),
-            context=f"block {i} times its transpose, which is the identity for a rotation",
+            context=f"block {i} times its transpose, which should be the identity,",
         )
 
 
 @points(3)
 def test_zero_offset_is_the_identity(student, draw):
-    """An offset of 0 changes nothing."""
+    """For an offset of 0, the matrix is the identity."""
     (half,) = draw.sizes(1, low=2, high=9)
     matrix = student.shift_matrix(0, 2 * half)
     assert_close(matrix.double(), torch.eye(2 * half).double(), context="the matrix for offset 0")
@@ -80,18 +80,18 @@ def test_zero_offset_is_the_identity(student, draw):
 
 @points(3, see="One step ahead is a rotation")
 def test_steps_add_up(student, draw):
-    """Two steps one after the other are one step by their sum."""
+    """Two steps in a row equal one step by their sum."""
     half, first, second = draw.sizes(3, low=2, high=9)
     one = student.shift_matrix(first, 2 * half).double()
     two = student.shift_matrix(second, 2 * half).double()
     both = student.shift_matrix(first + second, 2 * half).double()
-    assert_close(one @ two, both, name="M(a) @ M(b)", context=", held against M(a + b)", atol=3e-5)
+    assert_close(one @ two, both, name="M(a) @ M(b)", context=", compared with M(a + b),", atol=3e-5)
     assert_varies(both, name="M(a + b)")
 
 
 @points(2)
 def test_any_even_width(student):
-    """The result is a float tensor of shape (d_model, d_model), from width 2 to a large one."""
+    """The result is a float tensor of shape (d_model, d_model), for small and large widths."""
     for d_model in (2, 6, 128):
         matrix = student.shift_matrix(1, d_model)
         assert_shape(matrix, (d_model, d_model), context="the matrix")

@@ -1,7 +1,7 @@
-"""What the checks share: the ban on ready-made attention, an oracle, and checks that need no formula.
+"""Shared by the checks: the ban on ready-made attention, an oracle, and checks that need no formula.
 
-A wrong formula costs the checks that are about the formula. The others hold the student's function against itself,
-on equivalent inputs, so that one mistake is not paid for in every line.
+A wrong formula fails only the checks that are about the formula. The others compare the student's function with
+itself on equivalent inputs, so that one mistake does not cost points everywhere.
 """
 
 import pytest
@@ -28,18 +28,18 @@ def oracle():
 
 @pytest.fixture
 def assert_queries_matter():
-    """Fails if all queries get the same output, as they would from a function that returns zeros."""
+    """Fail if all queries get the same output, as from a function that returns zeros."""
 
     def check(output):
         if torch.allclose(output, output[..., :1, :]):
-            fail("Every query gets the same output, so nothing is looked up.")
+            fail("Every query gets the same output, so the output does not depend on the queries.")
 
     return check
 
 
 @pytest.fixture
 def assert_gradients(student):
-    """Fails unless gradients reach q, k and v, and reach q through the output as well as through the weights."""
+    """Fail unless gradients reach q, k and v, and reach q through the output as well as through the weights."""
 
     def check(name, q, k, v, *mask):
         gradients = student.gradients(name, q, k, v, *mask)
@@ -48,7 +48,7 @@ def assert_gradients(student):
         if torch.allclose(gradients.inputs[0], with_other_values.inputs[0]):
             fail(
                 "Gradients reach q and k through the weights that you return, but not through the output: "
-                "the weights are detached before they are multiplied with v."
+                "the weights are detached before they are multiplied by v."
             )
 
     return check

@@ -36,13 +36,16 @@ def test_unequal_lengths_and_widths(student, reference, assert_queries_matter):
     assert_queries_matter(output)
     narrow, _ = student.attention(q, k, v[..., :5])
     reference.assert_close(
-        output[..., :5] - narrow, name="output", context=", less that for the first 5 columns of v"
+        output[..., :5] - narrow,
+        name="output",
+        context="minus the output for the first 5 columns of v",
+        key="output, less that for the first 5 columns of v",
     )
 
 
 @points(4)
 def test_leading_axes(student, reference, draw, assert_queries_matter):
-    """Any number of leading axes works, and gives what each part gives alone: (L, d), (batch, heads, L, d)."""
+    """Any number of leading axes works, from (L, d) to (batch, heads, L, d), and each part has the same output as alone."""
     q, k, v = reference.inputs("heads", q=(3, 2, 4, 5), k=(3, 2, 6, 5), v=(3, 2, 6, 7))
     output, _ = student.attention(q, k, v)
     assert_shape(output, (3, 2, 4, 7), name="output")
@@ -50,7 +53,10 @@ def test_leading_axes(student, reference, draw, assert_queries_matter):
     for head in range(2):
         alone, _ = student.attention(q[:, head], k[:, head], v[:, head])
         reference.assert_close(
-            output[:, head] - alone, name="output", context=f"with heads, less that of head {head} alone"
+            output[:, head] - alone,
+            name="output",
+            context=f"with heads, minus the output of head {head} alone,",
+            key=f"output with heads, less that of head {head} alone",
         )
 
     q, k, v = draw.normal(1, 3, 5), draw.normal(1, 4, 5), draw.normal(1, 4, 7)
@@ -66,7 +72,7 @@ def test_leading_axes(student, reference, draw, assert_queries_matter):
 
 @points(3)
 def test_large_scores(student, reference):
-    """Scores of many hundreds give the right output, not NaN: e to such a power is infinite."""
+    """For scores in the hundreds, the output is right and not NaN, although e to such a power overflows."""
     q, k, v = reference.inputs("large", q=(3, 2, 5), k=(3, 4, 5), v=(3, 4, 7))
     output, _ = student.attention(40 * q, 40 * k, v)
     reference.assert_close(output, name="output", atol=5e-3)
@@ -80,14 +86,19 @@ def test_gradients(draw, assert_gradients):
 
 @points(1)
 def test_float64(student, draw):
-    """float64 in gives float64 out, at full precision."""
+    """For float64 inputs, the output is float64 at full precision."""
     q, k, v = (draw.normal(3, *shape, dtype=torch.float64) for shape in [(2, 5), (4, 5), (4, 7)])
     output, weights = student.attention(q, k, v)
     assert output.dtype == weights.dtype == torch.float64, (
         f"The inputs are float64, but the output is {output.dtype} and the weights are {weights.dtype}."
     )
     assert_close(
-        output, weights @ v, name="output", context=", against your weights times v,", atol=1e-10, rtol=1e-10
+        output,
+        weights @ v,
+        name="output",
+        context=", compared with your weights times v,",
+        atol=1e-10,
+        rtol=1e-10,
     )
     assert_varies(output, name="output")
 

@@ -1,4 +1,4 @@
-"""Checks of exercise 1: scores, weights and result, each also judged by the step before it."""
+"""Checks of exercise 1: scores, weights and result, each also compared with the step before it."""
 
 import torch
 
@@ -11,7 +11,7 @@ def given_x():
 
 @points(3, see="By hand")
 def test_scores(student, reference):
-    """`scores` is q kᵀ / √d_k: one score per query and key, divided by the root of the width."""
+    """`scores` is q kᵀ / √d_k: one score per query and key, divided by the square root of the width."""
     scores = student.get("scores")
     assert_shape(scores, (1, 1, 4, 4), name="scores")
     reference.assert_close(scores, name="scores")
@@ -34,6 +34,6 @@ def test_result_follows_from_weights(student):
 
 @points(3)
 def test_weights_and_result(student, reference):
-    """All steps together give the right `weights` and the right `result`."""
+    """The final `weights` and `result` are right."""
     reference.assert_close(student.get("weights"), name="weights")
     reference.assert_close(student.get("result"), name="result")

@@ -1,4 +1,4 @@
-"""Checks of exercise 3b: make_causal_mask. 0 and 1 in place of False and True cost one point."""
+"""Checks of exercise 3b: make_causal_mask. 0 and 1 instead of False and True cost one point."""
 
 import torch
 
@@ -7,7 +7,7 @@ from coursekit.checks import assert_varies, points
 
 @points(3, see="The future")
 def test_hides_the_future(student, reference):
-    """The mask is False where the key stands after the query: above the diagonal."""
+    """The mask is False where the key comes after the query: above the diagonal."""
     mask = student.make_causal_mask(6).squeeze()
     reference.assert_close(mask.triu(1), name="mask", context="above the diagonal")
     assert_varies(mask, name="mask")
@@ -15,7 +15,7 @@ def test_hides_the_future(student, reference):
 
 @points(2, see="The future")
 def test_shows_the_past(student, reference):
-    """The mask is True where the key stands before the query: below the diagonal."""
+    """The mask is True where the key comes before the query: below the diagonal."""
     mask = student.make_causal_mask(6).squeeze()
     reference.assert_close(mask.tril(-1), name="mask", context="below the diagonal")
     assert_varies(mask, name="mask")

@@ -31,7 +31,7 @@ def test_weights_equal_the_formula(student, reference):
 
 @points(2)
 def test_without_a_mask(student, reference):
-    """Without a mask, it is plain attention, also at unequal lengths and widths."""
+    """Without a mask, it computes plain attention, also with unequal lengths and widths."""
     q, k, v = reference.inputs("unequal", q=(3, 2, 5), k=(3, 4, 5), v=(3, 4, 7))
     output, _ = student.masked_attention(q, k, v)
     reference.assert_close(output, name="output")
@@ -39,7 +39,7 @@ def test_without_a_mask(student, reference):
 
 @points(4, see="The masks in pictures")
 def test_causal_mask(student, reference, assert_queries_matter):
-    """A causal mask (L, L) hides the future, and joined with padding to (batch, L, L) it hides both."""
+    """A causal mask (L, L) hides the future, and combined with padding to (batch, L, L) it hides both."""
     q, k, v = reference.inputs("sentences", q=(3, 5, 6), k=(3, 5, 6), v=(3, 5, 4))
     causal = torch.ones(5, 5, dtype=torch.bool).tril()
     both = causal & padding_of_lengths([5, 3, 2])
@@ -49,7 +49,10 @@ def test_causal_mask(student, reference, assert_queries_matter):
         assert_queries_matter(output)
         alone = visible_keys_alone(student, q, k, v, mask.expand(3, 5, 5))
         reference.assert_close(
-            output - alone, name="output", context=f"with {name}, less that of the visible keys alone"
+            output - alone,
+            name="output",
+            context=f"with {name}, minus the output for the visible keys alone,",
+            key=f"output with {name}, less that of the visible keys alone",
         )
 
 
@@ -63,7 +66,10 @@ def test_mask_broadcasts(student, reference, assert_queries_matter):
     assert_queries_matter(output)
     alone = visible_keys_alone(student, q, k, v, mask.expand(3, 5, 5))
     reference.assert_close(
-        output - alone, name="output", context="with (batch, 1, L_key), less that of the visible keys alone"
+        output - alone,
+        name="output",
+        context="with a mask (batch, 1, L_key), minus the output for the visible keys alone,",
+        key="output with (batch, 1, L_key), less that of the visible keys alone",
     )
 
     q, k, v = reference.inputs("heads", q=(3, 2, 4, 6), k=(3, 2, 5, 6), v=(3, 2, 5, 7))
@@ -76,16 +82,21 @@ def test_mask_broadcasts(student, reference, assert_queries_matter):
         reference.assert_close(
             output - alone,
             name="output",
-            context=f"with heads and a mask {shape}, less that of each head alone",
+            context=f"with heads and a mask {shape}, minus the output of each head alone,",
+            key=f"output with heads and a mask {shape}, less that of each head alone",
         )
 
 
 @points(3, see="Masked attention")
 def test_scores_of_any_size(student, reference):
-    """Hidden keys count for nothing, however large their scores, and however low the visible ones."""
+    """Hidden keys have no effect, however large their scores and however low the visible ones."""
     noise_q, noise_k, v = reference.inputs("extreme", q=(3, 2, 4), k=(3, 6, 4), v=(3, 6, 5))
     mask = torch.tensor([True, False, True, True, False, True])  # (L_key,)
-    for size in [-800, 800, -2_000_000]:  # of the visible scores, about; the hidden ones are thousands
+    for size in [
+        -800,
+        800,
+        -2_000_000,
+    ]:  # rough size of the visible scores; the hidden ones are in the thousands
         q = 20 + 0.1 * noise_q
         k = 12 * noise_k + torch.where(mask, size / 40, 100.0)[:, None]
         output, _ = student.masked_attention(q, k, v, mask[None, None])
@@ -96,7 +107,7 @@ def test_scores_of_any_size(student, reference):
 
 @points(3, see="Masked attention")
 def test_query_with_no_key(student, reference, assert_queries_matter):
-    """A query that may attend to nothing gets zeros, as weights and as output; the others are not touched."""
+    """A query that may attend to nothing gets zeros as weights and output; the other queries are not affected."""
     q, k, v = reference.inputs("no key", q=(3, 2, 5), k=(3, 4, 5), v=(3, 4, 7))
     mask = with_a_key(reference.integers("visible", 0, 2, (3, 2, 4)).bool())
     before = torch.cat(student.masked_attention(q, k, v, mask), dim=-1)  # output and weights, side by side
@@ -117,7 +128,7 @@ def test_query_with_no_key(student, reference, assert_queries_matter):
 
 @points(1)
 def test_gradients(draw, assert_gradients):
-    """Gradients reach q, k and v, and hold no NaN, also where a query may attend to nothing."""
+    """Gradients reach q, k and v and contain no NaN, even where a query may attend to nothing."""
     mask = with_a_key(draw.bools(3, 2, 4))
     mask[0] = True
     mask[1, 1] = False  # this query may attend to nothing
@@ -128,7 +139,7 @@ def test_gradients(draw, assert_gradients):
 
 @points(1)
 def test_inputs_unchanged_and_dtype_kept(student, draw):
-    """The inputs, mask included, keep their values, and float64 in gives float64 out, at full precision."""
+    """The inputs, including the mask, keep their values, and for float64 inputs the output is float64 at full precision."""
     q, k, v = (draw.normal(3, *shape, dtype=torch.float64) for shape in [(2, 5), (4, 5), (4, 7)])
     call = student.call("masked_attention", q, k, v, with_a_key(draw.bools(3, 2, 4)))
     assert_unchanged(call)
@@ -137,13 +148,18 @@ def test_inputs_unchanged_and_dtype_kept(student, draw):
         f"The inputs are float64, but the output is {output.dtype} and the weights are {weights.dtype}."
     )
     assert_close(
-        output, weights @ v, name="output", context=", against your weights times v,", atol=1e-10, rtol=1e-10
+        output,
+        weights @ v,
+        name="output",
+        context=", compared with your weights times v,",
+        atol=1e-10,
+        rtol=1e-10,
     )
     assert_varies(output, name="output")
 
 
 def with_a_key(mask):
-    """The mask with the first key visible to everybody, so that no query is left without one."""
+    """Make the first key visible to every query, so that none is left without a key."""
     mask = mask.clone()
     mask[..., 0] = True
     return mask
@@ -154,7 +170,7 @@ def padding_of_lengths(lengths):
 
 
 def visible_keys_alone(student, q, k, v, mask):
-    """The student's own output if the hidden keys are taken away, query by query, and nothing is masked."""
+    """Return the student's output with the hidden keys removed, query by query, and nothing masked."""
     output = torch.zeros(*q.shape[:-1], v.shape[-1])
     for place, visible in enumerate(mask.flatten(0, 1)):
         b, i = divmod(place, q.shape[1])

@@ -1,4 +1,4 @@
-"""Checks of exercise 3a: make_padding_mask. 0 and 1 in place of False and True cost one point."""
+"""Checks of exercise 3a: make_padding_mask. 0 and 1 instead of False and True cost one point."""
 
 import torch
 
@@ -7,8 +7,8 @@ from coursekit.checks import assert_unchanged, assert_varies, points
 
 @points(4, see="Padding")
 def test_hides_the_pads(student, reference):
-    """The mask is False at every pad, wherever it stands, and True at every other token."""
-    ids = reference.integers("ids", 0, 3, (3, 7))  # about a third are pads, in all places
+    """The mask is False at every padding token, wherever it is, and True at every other token."""
+    ids = reference.integers("ids", 0, 3, (3, 7))  # about a third is padding, at any position
     mask = student.make_padding_mask(ids)
     reference.assert_close(mask.flatten(), name="mask")
 
@@ -22,7 +22,7 @@ def test_shape(student, reference):
 
 @points(2)
 def test_other_pad_id(student, reference):
-    """The pad id is the argument pad_idx, and 0 is then a token like any other."""
+    """The padding id is the argument pad_idx, and 0 is then an ordinary token."""
     ids = reference.integers("ids of another vocabulary", 0, 5, (3, 7))
     for pad_idx in [2, 4]:
         mask = student.make_padding_mask(ids, pad_idx=pad_idx).flatten()
@@ -31,7 +31,8 @@ def test_other_pad_id(student, reference):
         reference.assert_close(
             mask.ne(same),
             name="mask",
-            context=f"for pad_idx={pad_idx}, less that with 0 and {pad_idx} swapped",
+            context=f"for pad_idx={pad_idx}, compared with the mask for swapped ids 0 and {pad_idx},",
+            key=f"mask for pad_idx={pad_idx}, less that with 0 and {pad_idx} swapped",
         )
         assert_varies(mask, name="mask", context=f"for pad_idx={pad_idx}")
 
@@ -45,5 +46,5 @@ def test_is_boolean(student, draw):
 
 @points(1)
 def test_ids_unchanged(student, draw):
-    """ids keep their values."""
+    """`ids` keeps its values."""
     assert_unchanged(student.call("make_padding_mask", draw.integers(0, 3, (3, 7)), 1))

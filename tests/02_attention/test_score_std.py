@@ -1,4 +1,4 @@
-"""Checks of exercise 5: score_std. A measured number scatters, so 10 % are allowed."""
+"""Checks of exercise 5: score_std. A measurement is noisy, so the tolerance is 10%."""
 
 import math
 
@@ -9,7 +9,7 @@ from coursekit.checks import assert_close, assert_varies, points
 
 @points(2, see="Why divide by the root?")
 def test_without_the_scale(student, reference, draw):
-    """Without the scale, the scores spread by √d_k."""
+    """Without the scale, the standard deviation of the scores is √d_k."""
     reference.assert_close(student.score_std(64, False), context="spread at width 64", rtol=0.1)
     for d_k in draw.integers(10, 50, (2,)).tolist():
         assert_close(
@@ -22,7 +22,7 @@ def test_without_the_scale(student, reference, draw):
 
 @points(1, see="Why divide by the root?")
 def test_with_the_scale(student, reference, draw):
-    """With the scale, the scores spread by about 1 at every width."""
+    """With the scale, the standard deviation of the scores is about 1 at every width."""
     reference.assert_close(student.score_std(64, True), context="spread at width 64", rtol=0.1)
     for d_k in draw.integers(10, 50, (2,)).tolist():
         assert_close(student.score_std(d_k, scaled=True), 1.0, context=f"spread at width {d_k}", rtol=0.1)
@@ -30,13 +30,13 @@ def test_with_the_scale(student, reference, draw):
 
 @points(1)
 def test_is_measured(student):
-    """The number is measured on random vectors, so it is close to the formula but never the same."""
+    """The number is measured on random vectors, so it is close to the formula but never equal to it."""
     found = []
     for d_k in [4, 9, 25]:
         found.append(student.score_std(d_k, False))
         if math.isclose(found[-1], math.sqrt(d_k), rel_tol=1e-6):
             raise AssertionError(
-                "Your number is exactly √d_k. Measure it on random vectors, don't compute the formula."
+                "Your number is exactly √d_k. Measure it on random vectors instead of computing the formula."
             )
     assert_varies(torch.tensor(found), name="score_std", context="at widths 4, 9 and 25")
 

@@ -1,6 +1,6 @@
-"""What the checks share: the ban on ready-made attention, oracles, and access to a student's layers.
+"""Shared by the checks: the ban on ready-made attention, oracles, and access to a student's layers.
 
-The names of the layers are part of the exercise, the order in which they are made is not: known weights are
+The exercise prescribes the names of the layers, but not the order in which they are created: known weights are
 written into the student's module, or its own weights go into the oracle. So no check depends on a seed.
 """
 
@@ -24,13 +24,13 @@ only_own_code = forbid(
 
 @dataclass
 class Layers:
-    """Linear layers of a module, by name: where the rows of each stand in its parameters."""
+    """Linear layers of a module by name, and the rows of each in the module's parameters."""
 
     module: object
     places: dict
 
     def read(self):
-        """name -> (weight, bias); a layer without a bias has zeros."""
+        """Return name -> (weight, bias); a layer without a bias has zeros."""
         state = self.module.state()
         found = {}
         for name, (layer, rows) in self.places.items():
@@ -52,7 +52,7 @@ class Layers:
 
 @pytest.fixture
 def layers_of():
-    """Find linear layers by name: layers_of(module, q=(3, 6), ...). One layer may make several in a row."""
+    """Find linear layers by name: layers_of(module, q=(3, 6), ...). One layer may hold several, stacked."""
 
     def find(module, **shapes):
         state = module.state()
@@ -71,7 +71,7 @@ def layers_of():
             shape = tuple(state[f"{layer}.weight"][rows].shape)
             if shape != shapes[name]:
                 fail(
-                    f"`{name}.weight` has shape {shape}, but should have {shapes[name]}: (to width, from width)."
+                    f"`{name}.weight` has shape {shape}, but should have {shapes[name]}: (output width, input width)."
                 )
         return Layers(module, {name: places[name] for name in shapes})
 
@@ -80,10 +80,10 @@ def layers_of():
 
 @pytest.fixture
 def oracle():
-    """Attention of given layers, by torch's own function: (layers, query, key, value, mask=None, heads=1).
+    """torch's own attention with the given layers: (layers, query, key, value, mask=None, heads=1).
 
-    The layers are a dict name -> (weight, bias), the first three for queries, keys and values, the fourth, if
-    any, for the output.
+    The layers are a dict name -> (weight, bias): three for queries, keys and values, and optionally a fourth for
+    the output.
     """
 
     def attend(layers, query, key, value, mask=None, heads=1):
@@ -101,18 +101,18 @@ def oracle():
 
 @pytest.fixture
 def assert_queries_matter():
-    """Fails if all tokens get the same output, as they would from a module that returns zeros."""
+    """Fail if all tokens get the same output, as from a module that returns zeros."""
 
     def check(output):
         if torch.allclose(output, output[..., :1, :]):
-            fail("Every token gets the same output, so nothing is looked up.")
+            fail("Every token gets the same output, so the output does not depend on the queries.")
 
     return check
 
 
 @pytest.fixture
 def assert_float64():
-    """Fails unless the output is float64 and has digits that float32 does not hold."""
+    """Fail unless the output is float64 and has more precision than float32."""
 
     def check(output):
         if output.dtype != torch.float64:
@@ -126,10 +126,10 @@ def assert_float64():
 
 @pytest.fixture
 def assert_learns():
-    """Fails unless gradients reach the inputs and all parameters.
+    """Fail unless gradients reach the inputs and all parameters.
 
-    All but the bias of the keys: it adds the same number to all scores of a query, so that the softmax does
-    not notice it, and its true gradient is zero.
+    The bias of the keys is excepted: it adds the same number to all scores of a query, which the softmax
+    cancels, so its true gradient is zero.
     """
 
     def check(gradients):
@@ -203,5 +203,5 @@ class Places(nn.Module):
 
 @pytest.fixture
 def helper(student):
-    """Modules of ours in the student's kernel, to be handed to the student's functions."""
+    """Our own modules in the student's kernel, to pass to the student's functions."""
     return student.define(HELPERS)

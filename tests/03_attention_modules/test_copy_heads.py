@@ -1,4 +1,4 @@
-"""Checks of exercise 6: copy_heads, between modules of ours, so that no other answer is needed."""
+"""Checks of exercise 6: copy_heads, between our own modules, so that no other answer is needed."""
 
 import pytest
 import torch
@@ -8,7 +8,7 @@ from coursekit.checks import fail, points
 
 @pytest.fixture
 def pair(student, reference, helper):
-    """A list of 3 heads with recorded weights, a fused module, and the latter's state after copying."""
+    """A list of 3 heads with recorded weights, and a fused module after copying."""
 
     def make():
         heads, fused = helper.Heads(12, 3), helper.Fused(12, 3)
@@ -23,7 +23,7 @@ def pair(student, reference, helper):
 
 @points(4)
 def test_weights_of_the_heads(reference, pair):
-    """The heads' weights stand one above the other in w_q, w_k and w_v, head 0 at the top."""
+    """The weights of w_q, w_k and w_v are the heads' weights stacked, with head 0 at the top."""
     state = pair()[1].state()
     for name in ["w_q", "w_k", "w_v"]:
         reference.assert_close(state[f"{name}.weight"], name=f"{name}.weight")
@@ -31,7 +31,7 @@ def test_weights_of_the_heads(reference, pair):
 
 @points(2)
 def test_biases_of_the_heads(reference, pair):
-    """The heads' biases stand one after the other in those of w_q, w_k and w_v."""
+    """The biases of w_q, w_k and w_v are the heads' biases, one after the other."""
     state = pair()[1].state()
     for name in ["w_q", "w_k", "w_v"]:
         reference.assert_close(state[f"{name}.bias"], name=f"{name}.bias")
@@ -39,7 +39,7 @@ def test_biases_of_the_heads(reference, pair):
 
 @points(2)
 def test_final_layer(reference, pair):
-    """Weight and bias of `linear` are copied to w_o."""
+    """The weight and bias of `linear` are copied to w_o."""
     state = pair()[1].state()
     for name in ["w_o.weight", "w_o.bias"]:
         reference.assert_close(state[name], name=name)
@@ -47,20 +47,20 @@ def test_final_layer(reference, pair):
 
 @points(1)
 def test_list_unchanged(student, helper):
-    """The list of heads keeps its values."""
+    """Copying does not change the list of heads."""
     heads, fused = helper.Heads(6, 2), helper.call("Fused", 6, 2, seed=1).value
     before, fresh = heads.state(), fused.state()
     student.copy_heads(heads, fused)
     after = heads.state()
     if any(not torch.equal(before[name], after[name]) for name in before):
-        fail("The list of heads has changed. Copy from it into the fused module, not the other way round.")
+        fail("The list of heads has changed. Copy from it into the fused module, not the other way around.")
     if all(torch.equal(fresh[name], value) for name, value in fused.state().items()):
         fail("The fused module has not changed. Write into its parameters in place.")
 
 
 @points(1)
 def test_no_shared_memory(pair, helper):
-    """Copied, not shared: what happens to the list afterwards does not reach the fused module."""
+    """The weights are copied, not shared: later changes to the list do not affect the fused module."""
     heads, fused = pair()
     before = fused.state()
     fresh = helper.Fused(12, 3).state()
@@ -70,6 +70,6 @@ def test_no_shared_memory(pair, helper):
         if not torch.equal(value, after[name]):
             fail(f"When the list changes, `{name}` of the fused module changes with it. Copy the numbers.")
     if not any(value.any() for value in after.values()):
-        fail("The fused module holds nothing but zeros.")
+        fail("The fused module contains only zeros.")
     if all(torch.equal(fresh[name], value) for name, value in before.items()):
         fail("The fused module has not changed. Write into its parameters in place.")

@@ -1,4 +1,4 @@
-"""Checks of exercise 3: CrossAttention. The order in which the layers are made costs no points."""
+"""Checks of exercise 3: CrossAttention. The order in which the layers are created costs no points."""
 
 import pytest
 import torch
@@ -8,7 +8,7 @@ from coursekit.checks import assert_close, assert_differs, assert_shape, assert_
 
 @pytest.fixture
 def with_known_weights(student, reference, layers_of):
-    """A module (6, 6, 6, 6) of the student's, with recorded weights in its layers and no biases."""
+    """The student's module (6, 6, 6, 6) with recorded weights in its layers and no biases."""
 
     def make():
         module = student.CrossAttention(6, 6, 6, 6)
@@ -21,7 +21,7 @@ def with_known_weights(student, reference, layers_of):
 
 @points(5, see="Cross-attention: one sequence looks at another")
 def test_output_equals_the_formula(reference, with_known_weights):
-    """The output, returned alone, is attention: queries from x by layer q, keys and values from y by k and v."""
+    """The output, which is the only return value, is attention: queries from x by layer q, keys and values from y by k and v."""
     x, y = reference.inputs("x and y", x=(3, 4, 6), y=(3, 4, 6))
     reference.assert_close(with_known_weights()(x, y), name="output")
 
@@ -35,24 +35,26 @@ def test_unequal_lengths(reference, with_known_weights, assert_queries_matter):
         output = module(x, y)
         assert_shape(output, (2, l_x, 6), name="output")
         assert_queries_matter(output)
-        backwards = module(x, y.flip(1))  # y is a bag of answers: its order does not matter
+        backwards = module(x, y.flip(1))  # y is an unordered set: its order does not matter
         reference.assert_close(
             output - backwards,
             name="output",
-            context=f"for {l_x} and {l_y} tokens, less that with y backwards",
+            context=f"for {l_x} and {l_y} tokens, minus the output with y reversed,",
+            key=f"output for {l_x} and {l_y} tokens, less that with y backwards",
         )
         one_by_one = torch.cat([module(x[:, i : i + 1], y) for i in range(l_x)], dim=1)
         reference.assert_close(
             output - one_by_one,
             name="output",
-            context=f"for {l_x} and {l_y} tokens, less that for the tokens of x one by one",
+            context=f"for {l_x} and {l_y} tokens, minus the output for each token of x alone,",
+            key=f"output for {l_x} and {l_y} tokens, less that for the tokens of x one by one",
         )
         assert_differs(output, module(x, y[:, :2]), "The output is the same without the last tokens of y.")
 
 
 @points(2)
 def test_unequal_widths(student, draw, layers_of, oracle):
-    """x, y, keys and output may all have different widths, and the biases count."""
+    """x, y, keys and output may all have different widths, and the biases are used."""
     x_dim, y_dim, key_dim, output_dim, batch, l_x, l_y = draw.sizes(7)
     module = student.CrossAttention(x_dim, y_dim, key_dim, output_dim)
     layers = layers_of(module, q=(key_dim, x_dim), k=(key_dim, y_dim), v=(output_dim, y_dim))
@@ -64,7 +66,7 @@ def test_unequal_widths(student, draw, layers_of, oracle):
 
 @points(2)
 def test_mask(reference, with_known_weights, assert_queries_matter):
-    """What the mask hides does not count: pads of y (batch, 1, L_y), or other tokens for each query."""
+    """Hidden tokens have no effect: padding in y (batch, 1, L_y), or different tokens for each query (L_x, L_y)."""
     module = with_known_weights()
     x, y = reference.inputs("x and y", x=(3, 4, 6), y=(3, 5, 6))
     assert_queries_matter(module(x, y))
@@ -72,7 +74,8 @@ def test_mask(reference, with_known_weights, assert_queries_matter):
     reference.assert_close(
         module(x, y, padding) - module(x, y[:, :3]),
         name="output",
-        context="with pads in y, less that without the pads",
+        context="with padding in y, minus the output without the padding,",
+        key="output with pads in y, less that without the pads",
     )
     mask = torch.ones(4, 5, dtype=torch.bool).tril()
     output = module(x, y, mask)
@@ -81,7 +84,8 @@ def test_mask(reference, with_known_weights, assert_queries_matter):
         reference.assert_close(
             output[:, i] - alone,
             name="output",
-            context=f"of token {i} with a mask (L_x, L_y), less that of the visible tokens alone",
+            context=f"of token {i} with a mask (L_x, L_y), minus the output for the visible tokens alone,",
+            key=f"output of token {i} with a mask (L_x, L_y), less that of the visible tokens alone",
         )
     assert_differs(module(x, y), module(x, y[:, :3]), "Without a mask, the last tokens of y have no effect.")
 
@@ -94,19 +98,19 @@ def test_everything_learns(student, draw, assert_learns):
 
 @points(1)
 def test_three_layers(student, layers_of):
-    """q, k and v are three layers, each with weights of its own and a bias."""
+    """q, k and v are three layers, each with its own weights and a bias."""
     module = student.CrossAttention(6, 7, 3, 5)
     layers_of(module, q=(3, 6), k=(3, 7), v=(5, 7))
     count = sum(parameter.numel() for parameter in module.parameters().values())
     right = 3 * 6 + 3 + 3 * 7 + 3 + 5 * 7 + 5
     assert count == right, (
-        f"The module has {count} parameters. Three layers with weights of their own and with biases have {right}."
+        f"The module has {count} parameters. Three separate layers with biases have {right}."
     )
 
 
 @points(1)
 def test_float64_and_inputs_unchanged(student, draw, assert_float64):
-    """After .to(torch.float64) it computes in full precision, and x and y keep their values."""
+    """After .to(torch.float64) it computes at full precision, and x and y keep their values."""
     module = student.CrossAttention(6, 7, 3, 5).to(torch.float64)
     x, y = draw.normal(2, 4, 6, dtype=torch.float64), draw.normal(2, 3, 7, dtype=torch.float64)
     call = module.call(x, y)
@@ -116,6 +120,6 @@ def test_float64_and_inputs_unchanged(student, draw, assert_float64):
         call.value,
         module(x, torch.cat([y, y], 1)),
         name="output",
-        context=", against that for y twice",
+        context=", compared with the output for y repeated twice,",
         atol=1e-10,
     )

@@ -1,4 +1,4 @@
-"""Checks of exercise 2: equivariance_gap, on modules of ours."""
+"""Checks of exercise 2: equivariance_gap, on our own modules."""
 
 import torch
 
@@ -7,7 +7,7 @@ from coursekit.checks import assert_close, assert_differs, points
 
 @points(4, see="Does the order of the tokens matter?")
 def test_module_that_depends_on_the_order(student, reference, helper):
-    """For a running sum along the sequence, the gap is what going both ways gives."""
+    """For a running sum along the sequence, the gap is the largest difference between permuting before and after it."""
     (x,) = reference.inputs("x", x=(4, 4, 4))
     order = torch.tensor([2, 0, 3, 1])
     reference.assert_close(student.equivariance_gap(helper.RunningSum(), x, order), name="gap")
@@ -22,14 +22,14 @@ def test_equivariant_modules(student, draw, helper):
     for module in [helper.Squares(), helper.Among()]:
         gap = student.equivariance_gap(module, x, order)
         assert gap < 1e-4, (
-            f"For a module that can't see the order you measure a gap of {gap:.3g}. "
+            f"For a module that can't see the order, your gap is {gap:.3g}. "
             "Are both results in the same order when you compare them?"
         )
 
 
 @points(2)
 def test_unequal_sizes(student, draw, helper):
-    """The whole batch and all widths count, at sizes that all differ."""
+    """The gap covers the whole batch and the whole width, also when all sizes differ."""
     batch, length, width = draw.sizes(3, low=3)
     order = torch.arange(length).roll(1)
     table = torch.zeros(batch, length, width)
@@ -41,21 +41,21 @@ def test_unequal_sizes(student, draw, helper):
 
 @points(1)
 def test_a_float_at_least_0(student, helper):
-    """The gap is a Python float, the largest difference without its sign."""
+    """The gap is a Python float, the largest absolute difference."""
     table = torch.tensor([0.0, 1.0, 2.0])[None, :, None]
     gap = student.equivariance_gap(helper.Places(table), torch.zeros(1, 3, 1), torch.tensor([2, 0, 1]))
     assert isinstance(gap, float), f"The result is a {type(gap).__name__}. It has to be a float."
     other = student.equivariance_gap(helper.Places(-table), torch.zeros(1, 3, 1), torch.tensor([2, 0, 1]))
-    assert_close(gap, other, name="gap", context=", against that with all signs turned,")
+    assert_close(gap, other, name="gap", context=", compared with the gap after flipping all signs,")
     other = student.equivariance_gap(helper.Places(3 * table), torch.zeros(1, 3, 1), torch.tensor([2, 0, 1]))
     assert_differs(gap, other, "The gap is the same for a module that depends more on the order.")
 
 
 @points(1)
 def test_inputs_unchanged(student, draw, helper):
-    """x and order keep their values."""
+    """`x` and `order` keep their values."""
     call = student.call(
         "equivariance_gap", helper.RunningSum(), draw.normal(2, 4, 3), torch.tensor([2, 0, 3, 1])
     )
     assert not call.changed, "You changed x or order in place. Make new tensors instead."
-    assert isinstance(call.value, float | torch.Tensor), "Nothing came back."
+    assert isinstance(call.value, float | torch.Tensor), "`equivariance_gap` returned no number."

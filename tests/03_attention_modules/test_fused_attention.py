@@ -18,7 +18,7 @@ NAMES = ["w_q", "w_k", "w_v", "w_o"]
 
 @pytest.fixture
 def fused(student, reference, layers_of):
-    """A module of the student's, with recorded weights, no biases, in eval()."""
+    """The student's module with recorded weights and no biases, in evaluation mode."""
 
     def make(d_model=8, num_heads=2, dropout=0.0, **weights):
         module = student.FusedMultiHeadAttention(d_model, num_heads, dropout)
@@ -32,7 +32,7 @@ def fused(student, reference, layers_of):
 
 @points(5, see="Splitting is more than reshaping")
 def test_output_equals_the_formula(reference, fused):
-    """The output is w_o of the heads side by side, each softmax(q kᵀ / √d_head) v of its own columns."""
+    """The output is w_o applied to the concatenated heads, each of them softmax(q kᵀ / √d_head) v of its own columns."""
     query, key, value = reference.inputs("x", query=(3, 4, 8), key=(3, 4, 8), value=(3, 4, 8))
     output, _ = fused()(query / 2, key / 2, value)
     reference.assert_close(output, name="output")
@@ -40,7 +40,7 @@ def test_output_equals_the_formula(reference, fused):
 
 @points(3, see="All heads in one product")
 def test_weights_equal_the_formula(reference, fused):
-    """The weights are returned second, (batch, heads, L_query, L_key): a matrix for each head, whose rows sum to 1."""
+    """The weights are returned second, (batch, heads, L_query, L_key): one matrix per head, whose rows sum to 1."""
     query, key, value = reference.inputs("x", query=(3, 4, 8), key=(3, 4, 8), value=(3, 4, 8))
     _, weights = fused()(query / 2, key / 2, value)
     reference.assert_close(weights, name="weights")
@@ -48,7 +48,7 @@ def test_weights_equal_the_formula(reference, fused):
 
 @points(3, see="Splitting is more than reshaping")
 def test_unequal_sizes(student, draw, layers_of, oracle):
-    """Batch, lengths, heads and widths may all differ, also one head only, and the biases count."""
+    """Batch, lengths, heads and widths may all differ, a single head works, and the biases are used."""
     batch, l_query, l_key, heads, d_head = draw.sizes(5)
     d_model = heads * d_head
     for number in (heads, 1):
@@ -63,7 +63,7 @@ def test_unequal_sizes(student, draw, layers_of, oracle):
 
 @points(4)
 def test_mask(reference, fused, assert_queries_matter):
-    """A mask holds for all heads: (batch, 1, L_key), (L_query, L_key) or (batch, L_query, L_key)."""
+    """A mask applies to all heads: (batch, 1, L_key), (L_query, L_key) or (batch, L_query, L_key)."""
     module = fused()
     query, key, value = reference.inputs("x", query=(3, 4, 8), key=(3, 5, 8), value=(3, 5, 8))
     assert_queries_matter(module(query, key, value)[0])
@@ -71,10 +71,16 @@ def test_mask(reference, fused, assert_queries_matter):
     output, weights = module(query, key, value, padding)
     shorter = module(query, key[:, :3], value[:, :3])
     reference.assert_close(
-        output - shorter[0], name="output", context="with pads, less that without the pads"
+        output - shorter[0],
+        name="output",
+        context="with padding, minus the output without the padding,",
+        key="output with pads, less that without the pads",
     )
     reference.assert_close(
-        weights[..., :3] - shorter[1], name="weights", context="with pads, less those without the pads"
+        weights[..., :3] - shorter[1],
+        name="weights",
+        context="with padding, minus the weights without the padding,",
+        key="weights with pads, less those without the pads",
     )
     triangle = torch.ones(4, 5, dtype=torch.bool).tril()
     for name, mask in [("(L_query, L_key)", triangle), ("(batch, L_query, L_key)", padding & triangle)]:
@@ -86,7 +92,8 @@ def test_mask(reference, fused, assert_queries_matter):
             reference.assert_close(
                 output[:, i] - alone[:, 0],
                 name="output",
-                context=f"of query {i} with a mask {name}, less that of the visible keys alone",
+                context=f"of query {i} with a mask {name}, minus the output for the visible keys alone,",
+                key=f"output of query {i} with a mask {name}, less that of the visible keys alone",
             )
     assert_differs(
         module(query, key, value)[0], shorter[0], "Without a mask, the keys at the end have no effect."
@@ -95,7 +102,7 @@ def test_mask(reference, fused, assert_queries_matter):
 
 @points(1)
 def test_query_with_no_key(reference, fused):
-    """A query that may attend to nothing gets zeros from every head, and no NaN; the others are not touched."""
+    """A query that may attend to nothing gets zeros from every head and no NaN; the other queries are not affected."""
     module = fused()
     query, key, value = reference.inputs("x", query=(3, 4, 8), key=(3, 5, 8), value=(3, 5, 8))
     before, _ = module(query, key, value)
@@ -113,7 +120,7 @@ def test_query_with_no_key(reference, fused):
 
 @points(2)
 def test_heads_must_share_the_width(student, draw):
-    """A width that the heads can't share evenly raises a ValueError that names both numbers."""
+    """A width that is not divisible by the number of heads raises a ValueError that names both numbers."""
     d_head, num_heads = draw.sizes(2, low=3, high=9)
     for d_model in (d_head * num_heads + 1, num_heads - 1):
         assert_raises(
@@ -121,39 +128,42 @@ def test_heads_must_share_the_width(student, draw):
             lambda d_model=d_model: student.FusedMultiHeadAttention(d_model, num_heads),
             mentions=(d_model, num_heads),
         )
-    student.FusedMultiHeadAttention(d_head * num_heads, num_heads)  # and this one is fine
+    student.FusedMultiHeadAttention(d_head * num_heads, num_heads)  # this one is valid
 
 
 @points(2)
 def test_dropout_in_training(reference, fused):
-    """In training, dropout hits the weights before they are multiplied with the values, and nothing else."""
+    """In training, dropout applies to the weights before they are multiplied by the values, and to nothing else."""
     module = fused(4, 2, dropout=0.25, w_v=torch.eye(4), w_o=torch.eye(4)).train()
     query, key = reference.inputs("x", query=(12, 9, 4), key=(12, 7, 4))
-    output, _ = module(
-        query, key, torch.ones(12, 7, 4)
-    )  # each number is the sum of the weights that are left
+    output, _ = module(query, key, torch.ones(12, 7, 4))  # each number is the sum of the remaining weights
     assert (output - 1).abs().max() > 0.01, "In training, with dropout=0.25, no weight is dropped."
     kept = torch.tensor([0, 1, 1 / 0.75])
     assert ((output[..., None] - kept).abs().amin(dim=-1) > 0.01).any(), (
-        "Dropout should hit the weights, one by one. Yours hits what comes after them."
+        "Apply dropout to the individual weights. Yours is applied after the weights are used."
     )
     assert abs(output.mean() - 1) < 0.1, (
-        "On average the weights that are left should sum to 1: nn.Dropout scales them up by 1 / (1 - p)."
+        "On average the remaining weights should sum to 1: nn.Dropout scales them up by 1 / (1 - p)."
     )
     many = fused(4, 2, dropout=0.75, w_v=torch.eye(4), w_o=torch.eye(4)).train()
     gone, _ = many(query, key, torch.ones(12, 7, 4))
     assert gone.std() > 1.5 * output.std(), (
-        "With dropout=0.75 the output should scatter more than with 0.25. Which probability do you pass on?"
+        "With dropout=0.75 the output should vary more than with 0.25. Which probability do you pass to nn.Dropout?"
     )
 
 
 @points(1)
 def test_weights_before_dropout(reference, fused):
-    """The weights that are returned are those before dropout: the same in training and in evaluation."""
+    """The returned weights are those before dropout: the same in training and in evaluation."""
     query, key, value = reference.inputs("x", query=(3, 4, 8), key=(3, 5, 8), value=(3, 5, 8))
     _, calm = fused(dropout=0.5)(query, key, value)
     _, weights = fused(dropout=0.5).train()(query, key, value)
-    reference.assert_close(weights - calm, name="weights", context="in training, less those in evaluation")
+    reference.assert_close(
+        weights - calm,
+        name="weights",
+        context="in training, minus the weights in evaluation,",
+        key="weights in training, less those in evaluation",
+    )
     assert_varies(weights, name="weights")
 
 
@@ -163,10 +173,15 @@ def test_no_dropout_otherwise(reference, fused):
     query, key, value = reference.inputs("x", query=(3, 4, 8), key=(3, 5, 8), value=(3, 5, 8))
     calm, _ = fused(dropout=0.5)(query, key, value)
     again, _ = fused(dropout=0.5).call(query, key, value, seed=1).value
-    assert_close(again, calm, name="output", context="after eval(), against that with another seed,")
+    assert_close(
+        again, calm, name="output", context="after eval(), compared with the output for another seed,"
+    )
     without, _ = fused().train()(query, key, value)
     assert_close(
-        without, calm, name="output", context="in training without dropout, against that after eval(),"
+        without,
+        calm,
+        name="output",
+        context="in training without dropout, compared with the output after eval(),",
     )
     dropped, _ = fused(dropout=0.5).train()(query, key, value)
     assert_differs(dropped, calm, "In training, with dropout=0.5, nothing is dropped.")
@@ -178,7 +193,7 @@ def test_everything_learns(student, draw, assert_learns):
     module = student.FusedMultiHeadAttention(6, 2)
     count = sum(parameter.numel() for parameter in module.parameters().values())
     assert count == 4 * (36 + 6), (
-        f"The module has {count} parameters. Four linear layers with weights of their own and biases have 168."
+        f"The module has {count} parameters. Four separate linear layers with biases have 168."
     )
     inputs = draw.normal(2, 4, 6), draw.normal(2, 5, 6), draw.normal(2, 5, 6)
     gradients = module.gradients(*inputs)
@@ -186,13 +201,13 @@ def test_everything_learns(student, draw, assert_learns):
     with_other_values = module.gradients(*inputs[:2], 2 * inputs[2])
     assert not torch.allclose(gradients.inputs[0], with_other_values.inputs[0]), (
         "Gradients reach the query through the weights that you return, but not through the output: "
-        "the weights are detached before they are multiplied with the values."
+        "the weights are detached before they are multiplied by the values."
     )
 
 
 @points(1)
 def test_float64_and_inputs_unchanged(student, draw, assert_float64):
-    """After .to(torch.float64) it computes in full precision, and the inputs, mask included, keep their values."""
+    """After .to(torch.float64) it computes at full precision, and the inputs, including the mask, keep their values."""
     module = student.FusedMultiHeadAttention(6, 2).to(torch.float64).eval()
     query, key, value = (draw.normal(2, length, 6, dtype=torch.float64) for length in (4, 5, 5))
     assert_unchanged(module.call(query, key, value, torch.ones(4, 5, dtype=torch.bool)))
@@ -204,7 +219,7 @@ def test_float64_and_inputs_unchanged(student, draw, assert_float64):
         output,
         twice,
         name="output",
-        context=", against that for all keys and values twice",
+        context=", compared with the output for all keys and values repeated twice,",
         atol=1e-10,
         rtol=1e-10,
     )

@@ -1,4 +1,4 @@
-"""Checks of exercise 4: MultiHeadedAttention, with heads of ours."""
+"""Checks of exercise 4: MultiHeadedAttention, with our own heads."""
 
 import pytest
 import torch
@@ -9,13 +9,13 @@ from coursekit.checks import assert_close, assert_shape, assert_unchanged, asser
 
 @pytest.fixture
 def linear_of(layers_of):
-    """(weight, bias) of the student's final layer, whose shape is asserted."""
+    """Return (weight, bias) of the student's final layer, and check its shape."""
     return lambda module, to, width: layers_of(module, linear=(to, width)).read()["linear"]
 
 
 @points(5, see="Several heads: a list")
 def test_output_equals_the_formula(student, reference, helper, linear_of):
-    """The heads' outputs stand side by side in the given order, and `linear` mixes them."""
+    """The heads' outputs are concatenated in the given order, and `linear` mixes them."""
     heads = [helper.Head(6, 5, 3) for _ in range(3)]
     for i, head in enumerate(heads):
         (weight,) = reference.inputs(f"head {i}", v=(3, 6))
@@ -32,7 +32,7 @@ def test_output_equals_the_formula(student, reference, helper, linear_of):
 
 @points(3, see="Several heads: a list")
 def test_heads_of_different_widths(student, draw, helper, linear_of):
-    """Heads may differ in width: `linear` reads the sum of their widths."""
+    """Heads may differ in width: the input width of `linear` is the sum of their widths."""
     batch, length, input_dim, final, *widths = draw.sizes(7)
     heads = [helper.Head(input_dim, 4, width) for width in widths]
     module = student.MultiHeadedAttention(heads, final)
@@ -47,7 +47,7 @@ def test_heads_of_different_widths(student, draw, helper, linear_of):
 
 @points(2)
 def test_heads_belong_to_the_module(student, draw, helper):
-    """torch finds the parameters of all heads and of `linear`, also if the heads come as a plain list."""
+    """torch finds the parameters of all heads and of `linear`, even if the heads are passed as a plain list."""
     input_dim, key_dim, final, *widths = draw.sizes(5)
     heads = [helper.Head(input_dim, key_dim, width) for width in widths]
     module = student.MultiHeadedAttention(heads, final)
@@ -70,7 +70,7 @@ def test_mask(student, reference, helper, assert_queries_matter):
         heads = [helper.Head(6, 5, 3), helper.Head(6, 5, 3)]
         for i, head in enumerate(heads):
             q, k, v = reference.inputs(f"head {i}", q=(5, 6), k=(5, 6), v=(3, 6))
-            # one head sees, the other is blind
+            # one head has values, the other outputs zeros
             head.load_state({"q.weight": q, "k.weight": k, "v.weight": v if i == number else 0 * v})
             head.load_state({"v.bias": torch.zeros(3)})
         module = student.MultiHeadedAttention(heads, 4)
@@ -81,7 +81,7 @@ def test_mask(student, reference, helper, assert_queries_matter):
         assert_close(
             gap,
             torch.zeros(3, 3, 4),
-            context=f"what head {number} adds to the output with pads, less that without the pads",
+            context=f"the contribution of head {number} with padding, minus the same without padding,",
         )
 
 
@@ -94,7 +94,7 @@ def test_everything_learns(student, draw, helper, assert_learns):
 
 @points(1)
 def test_one_head_and_input_unchanged(student, draw, helper):
-    """A single head works as well, in float64 too, and x keeps its values."""
+    """A single head also works, including in float64, and x keeps its values."""
     module = student.MultiHeadedAttention([helper.Head(6, 5, 3)], 7).to(torch.float64)
     call = module.call(draw.normal(2, 4, 6, dtype=torch.float64))
     assert_unchanged(call)

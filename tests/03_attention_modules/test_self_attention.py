@@ -1,4 +1,4 @@
-"""Checks of exercise 1: SelfAttention. The order in which the layers are made costs no points."""
+"""Checks of exercise 1: SelfAttention. The order in which the layers are created costs no points."""
 
 import pytest
 import torch
@@ -8,7 +8,7 @@ from coursekit.checks import assert_close, assert_differs, assert_shape, assert_
 
 @pytest.fixture
 def with_known_weights(student, reference, layers_of):
-    """A module (6, 6, 6) of the student's, with recorded weights in its layers and no biases."""
+    """The student's module (6, 6, 6) with recorded weights in its layers and no biases."""
 
     def make():
         module = student.SelfAttention(6, 6, 6)
@@ -21,14 +21,14 @@ def with_known_weights(student, reference, layers_of):
 
 @points(5, see="Self-attention: three layers, three roles")
 def test_output_equals_the_formula(reference, with_known_weights):
-    """The output, returned alone, is attention: queries from layer q, keys from k, values from v."""
+    """The output, which is the only return value, is attention: queries from layer q, keys from k, values from v."""
     (x,) = reference.inputs("x", x=(3, 4, 6))
     reference.assert_close(with_known_weights()(x), name="output")
 
 
 @points(3)
 def test_unequal_widths(student, draw, layers_of, oracle):
-    """Input, keys and output may all have different widths, and the biases count."""
+    """Input, keys and output may all have different widths, and the biases are used."""
     input_dim, key_dim, output_dim, batch, length = draw.sizes(5)
     module = student.SelfAttention(input_dim, key_dim, output_dim)
     layers = layers_of(module, q=(key_dim, input_dim), k=(key_dim, input_dim), v=(output_dim, input_dim))
@@ -40,7 +40,7 @@ def test_unequal_widths(student, draw, layers_of, oracle):
 
 @points(3)
 def test_mask(reference, with_known_weights, assert_queries_matter):
-    """What the mask hides does not count: pads (batch, 1, L), the future (L, L), or both (batch, L, L)."""
+    """Hidden tokens have no effect: padding (batch, 1, L), the future (L, L), or both (batch, L, L)."""
     module = with_known_weights()
     (x,) = reference.inputs("x", x=(3, 5, 6))
     assert_queries_matter(module(x))
@@ -48,7 +48,10 @@ def test_mask(reference, with_known_weights, assert_queries_matter):
     causal = torch.ones(5, 5, dtype=torch.bool).tril()
     shorter = module(x[:, :3])
     reference.assert_close(
-        module(x, padding)[:, :3] - shorter, name="output", context="with pads, less that without the pads"
+        module(x, padding)[:, :3] - shorter,
+        name="output",
+        context="with padding, minus the output without the padding,",
+        key="output with pads, less that without the pads",
     )
     for name, mask in [("the future", causal), ("both", padding & causal)]:
         output = module(x, mask)
@@ -57,7 +60,8 @@ def test_mask(reference, with_known_weights, assert_queries_matter):
             reference.assert_close(
                 output[:, i] - alone,
                 name="output",
-                context=f"of token {i} with {name} hidden, less that of the tokens up to {i} alone",
+                context=f"of token {i} with {name} hidden, minus the output for the tokens up to {i} alone,",
+                key=f"output of token {i} with {name} hidden, less that of the tokens up to {i} alone",
             )
     assert_differs(module(x)[:, :3], shorter, "Without a mask, the tokens at the end of x have no effect.")
 
@@ -70,19 +74,19 @@ def test_everything_learns(student, draw, assert_learns):
 
 @points(1, see="Self-attention: three layers, three roles")
 def test_three_layers(student, layers_of):
-    """q, k and v are three layers, each with weights of its own and a bias."""
+    """q, k and v are three layers, each with its own weights and a bias."""
     module = student.SelfAttention(7, 3, 5)
     layers_of(module, q=(3, 7), k=(3, 7), v=(5, 7))
     count = sum(parameter.numel() for parameter in module.parameters().values())
     right = 2 * (3 * 7 + 3) + 5 * 7 + 5
     assert count == right, (
-        f"The module has {count} parameters. Three layers with weights of their own and with biases have {right}."
+        f"The module has {count} parameters. Three separate layers with biases have {right}."
     )
 
 
 @points(1)
 def test_float64_and_input_unchanged(student, draw, assert_float64):
-    """After .to(torch.float64) it computes in full precision, and x keeps its values."""
+    """After .to(torch.float64) it computes at full precision, and x keeps its values."""
     module = student.SelfAttention(6, 3, 5).to(torch.float64)
     x = draw.normal(2, 4, 6, dtype=torch.float64)
     call = module.call(x)
@@ -92,6 +96,6 @@ def test_float64_and_input_unchanged(student, draw, assert_float64):
         call.value,
         module(torch.cat([x, x], 1))[:, :4],
         name="output",
-        context=", against that for x twice",
+        context=", compared with the output for x repeated twice,",
         atol=1e-10,
     )

@@ -1,8 +1,8 @@
-"""What the checks share: the ban on ready-made parts, weights that tell all parts from each other, and oracles.
+"""Shared by the checks: the ban on ready-made parts, weights that distinguish all parts, and oracles.
 
-Freshly made norms are all alike, so every module gets new weights first, drawn from their names. The oracle of
-a layer is torch's own layer, and that of a whole encoder or decoder is the student's own layers, called one
-after the other. Both use the student's own `FeedForward`, so a mistake in one part is not paid for in the next.
+New layer norms are all identical, so every module first gets new weights, derived from their names. The oracle
+for a layer is torch's own layer, and for a whole encoder or decoder the student's own layers, called in sequence.
+Both use the student's own `FeedForward`, so a mistake in one part does not cost points in the next.
 """
 
 import ast
@@ -34,7 +34,7 @@ def not_the_ready_made_model(request):
     if request.node.get_closest_marker("points") is None:
         return
     exercise = request.path.stem.removeprefix("test_")
-    # as a word of its own, the audit would take it for the student's class, and this fixture for a use of it
+    # written as one word, the audit would take it for the student's class, and this fixture for a use of it
     ready_made = "torch.nn.Transformer".rpartition(".")[2]
     for source in request.getfixturevalue("student").used_code(exercise):
         for node in ast.walk(parse(source) or ast.Module([], [])):
@@ -44,11 +44,12 @@ def not_the_ready_made_model(request):
 
 
 def new_value(name, shape, seed):
-    """A value for the parameter `name`: the same for the same seed, and different for every name."""
+    """Return a value for the parameter `name`: the same for the same seed, and different for every name."""
     generator = torch.Generator().manual_seed(zlib.crc32(f"{seed}/{name}".encode()))
     noise = torch.randn(shape, generator=generator)
     if len(shape) == 1:
-        return 0.3 * noise + (1 if name.endswith("weight") else 0)  # a vector called weight is that of a norm
+        # a vector called weight belongs to a layer norm
+        return 0.3 * noise + (1 if name.endswith("weight") else 0)
     return noise / math.sqrt(shape[1])
 
 
@@ -57,7 +58,7 @@ def linear_shapes(prefix, rows, columns):
 
 
 def layer_shapes(d_model, d_ff, attentions):
-    """Name -> shape of every parameter of a layer with these attentions."""
+    """Return name -> shape of every parameter of a layer with these attentions."""
     shapes = {}
     for attention in attentions:
         for part in "qkvo":
@@ -70,7 +71,7 @@ def layer_shapes(d_model, d_ff, attentions):
 
 
 def load(module, values):
-    """Set those of the values that the module has a place for. What it lacks shows in its output."""
+    """Set the values that the module has parameters for. Missing parameters show in its output."""
     return module.load_state(values, strict=False)
 
 
@@ -79,21 +80,21 @@ def part_of(values, prefix):
 
 
 def attentions_of(kind):
-    """The attention sublayers of an encoder layer or a decoder layer, by its class name."""
+    """Return the attention sublayers of an encoder or decoder layer, by its class name."""
     return ["self_attn", "cross_attn"] if kind.startswith("Dec") else ["self_attn"]
 
 
 @pytest.fixture
 def shapes_of():
-    """Name -> shape of the parameters: `shapes_of("EncoderLayer", d_model, d_ff)`."""
+    """Return name -> shape of the parameters: `shapes_of("EncoderLayer", d_model, d_ff)`."""
     return lambda kind, d_model, d_ff: layer_shapes(d_model, d_ff, attentions_of(kind))
 
 
 @pytest.fixture
 def make_layer(student):
-    """The student's layer with new weights, and torch's layer with the same ones and the student's `FeedForward`.
+    """The student's layer with new weights, and torch's layer with the same weights and the student's `FeedForward`.
 
-    `make_layer("EncoderLayer", d_model, num_heads, d_ff, seed=0, ...)` gives (layer, twin).
+    `make_layer("EncoderLayer", d_model, num_heads, d_ff, seed=0, ...)` returns (layer, twin).
     """
 
     def make(kind, d_model, num_heads, d_ff, seed=0, norm_first=False, **options):
@@ -119,7 +120,7 @@ def make_layer(student):
 
 
 def torch_names(values, attentions):
-    """The same weights under the names of torch's layers."""
+    """Return the same weights under the names of torch's layers."""
     renamed = {}
     for attention, name in zip(attentions, ["self_attn", "multihead_attn"], strict=False):
         for part in ("weight", "bias"):
@@ -135,10 +136,10 @@ def torch_names(values, attentions):
 
 @pytest.fixture
 def make_stack(student):
-    """The student's `Encoder` or `Decoder` with new weights, and the same steps from the student's own layers.
+    """The student's `Encoder` or `Decoder` with new weights, and the same steps made of the student's own layers.
 
-    `make_stack("Encoder", vocab_size, d_model, num_heads, d_ff, num_layers, max_seq_len, seed=0, ...)` gives
-    (module, steps), and `steps(ids, ...)` is called with what each layer gets beside its first input.
+    `make_stack("Encoder", vocab_size, d_model, num_heads, d_ff, num_layers, max_seq_len, seed=0, ...)` returns
+    (module, steps), and `steps(ids, ...)` also takes what each layer gets after its first input.
     """
 
     def make(kind, vocab_size, d_model, num_heads, d_ff, num_layers, max_seq_len, seed=0, **options):
@@ -153,7 +154,7 @@ def make_stack(student):
         state = module.state()
         if not any(name.startswith("layers.0.") for name in state):
             fail(
-                "The parameters of the layers are not found: keep the layers in an nn.ModuleList called `layers`."
+                "The parameters of the layers were not found. Keep the layers in an nn.ModuleList called `layers`."
             )
         final = [name for name in state if not name.startswith(("embedding.", "layers.", "positions."))]
         shapes |= {name: (d_model,) for name in final if tuple(state[name].shape) == (d_model,)}
@@ -190,7 +191,7 @@ def sinusoids(length, d_model):
 
 @pytest.fixture
 def renew(student):
-    """Gives every parameter of a module a new value, drawn from its name; returns these values by name."""
+    """Set every parameter of a module to a new value, derived from its name; return these values by name."""
 
     def check(module, seed=0):
         own = module.parameters()
@@ -203,7 +204,7 @@ def renew(student):
 
 @pytest.fixture
 def assert_all_learn():
-    """Fails unless a gradient reaches every parameter, and every float argument.
+    """Fail unless a gradient reaches every parameter and every float argument.
 
     The bias of the keys adds the same number to all scores of a query, so its gradient is zero, up to rounding.
     """
@@ -211,15 +212,17 @@ def assert_all_learn():
     def check(gradients):
         entries = {f"parameter `{name}`": value for name, value in gradients.parameters.items()}
         if not entries:
-            fail("The module has no parameters, so that nothing in it can learn.")
+            fail("The module has no parameters, so nothing in it can be learned.")
         for place, argument in enumerate(gradients.arguments):
             if isinstance(argument, torch.Tensor) and argument.is_floating_point():
                 entries[f"argument number {place + 1}"] = gradients.inputs[place]
         for name, gradient in entries.items():
             if gradient is None:
-                fail(f"No gradient reaches {name}: it is left out, or something after it was detached.")
+                fail(
+                    f"No gradient reaches {name}: it is not used, or something computed from it was detached."
+                )
             if gradient.isnan().any():
-                fail(f"The gradient of {name} holds NaN.")
+                fail(f"The gradient of {name} contains NaN.")
             if not gradient.any() and not name.endswith("w_k.bias`"):
                 fail(f"The gradient of {name} is zero everywhere.")
 
@@ -228,21 +231,21 @@ def assert_all_learn():
 
 @pytest.fixture
 def assert_double():
-    """Fails unless a value is float64, and was computed in float64 from beginning to end."""
+    """Fail unless a value is float64 and was computed in float64 throughout."""
 
     def check(value):
         if value.dtype != torch.float64:
             fail(f"After `.to(torch.float64)` the output is {value.dtype}.")
         assert_varies(value, name="output")
         if value.equal(value.float().double()):
-            fail("The output is float64, but only as exact as float32: somewhere on the way it was float32.")
+            fail("The output is float64, but only as precise as float32: an intermediate value was float32.")
 
     return check
 
 
 @pytest.fixture
 def sublayers_drop(student):
-    """`sublayers_drop(layer, x)`: the names of those sublayers of the module whose own dropout does nothing in training."""
+    """`sublayers_drop(layer, x)`: the names of the sublayers whose own dropout does nothing in training."""
     helper = student.define(
         """
 import torch

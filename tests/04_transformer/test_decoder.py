@@ -1,11 +1,12 @@
-"""Checks of exercise 5: Decoder, held against the student's own layers, called one after the other."""
+"""Checks of exercise 5: Decoder, compared with the student's own layers, called in sequence."""
 
 import torch
 
 from coursekit.checks import assert_close, assert_differs, assert_shape, assert_varies, points
 
-ATOL = 1e-4  # leaves room for another epsilon in the final norm
-LESS = ", less what your own layers give one after the other"
+ATOL = 1e-4  # allows a different epsilon in the final norm
+MINUS = ", minus the output of your own layers called in sequence"
+KEY = "output, less what your own layers give one after the other"  # the key of the recorded values
 
 
 def causal(length):
@@ -14,14 +15,16 @@ def causal(length):
 
 @points(4, see="The decoder")
 def test_runs_through_all_layers(reference, draw, make_stack):
-    """Embeddings and positions go through all layers in turn, with a causal mask, and each reads the memory."""
+    """Embeddings plus positions pass through all layers in order, with a causal mask, and each layer reads the memory."""
     decoder, steps = make_stack("Decoder", 11, 6, 3, 5, 2, 13)
     tgt = reference.integers("tgt", 1, 11, (4, 7))
     (memory,) = reference.inputs("memory", memory=(4, 9, 6))
     output = decoder(tgt, memory)
     assert_shape(output, (4, 7, 6), name="output")
     mask = causal(7).expand(4, 7, 7)
-    reference.assert_close(output - steps(tgt, memory, mask, None), name="output", context=f"{LESS},")
+    reference.assert_close(
+        output - steps(tgt, memory, mask, None), name="output", context=f"{MINUS},", key=f"{KEY},"
+    )
 
     vocab_size, width, d_ff, batch, l_tgt, l_src = draw.sizes(6, low=3, high=9)
     decoder, steps = make_stack("Decoder", vocab_size, 2 * width, 2, d_ff, 3, l_tgt, seed=1)
@@ -29,12 +32,12 @@ def test_runs_through_all_layers(reference, draw, make_stack):
     output = decoder(tgt, memory)
     assert_shape(output, (batch, l_tgt, 2 * width), name="output")
     right = steps(tgt, memory, causal(l_tgt).expand(batch, l_tgt, l_tgt), None)
-    assert_close(output, right, name="output", context=", held against your own layers one after the other,")
+    assert_close(output, right, name="output", context=", compared with your own layers called in sequence,")
 
 
 @points(2)
 def test_no_leak_of_the_future(reference, make_stack):
-    """Changing a later token moves nothing earlier."""
+    """Changing a token has no effect on earlier positions."""
     (memory,) = reference.inputs("memory", memory=(3, 4, 6))
     tgt = reference.integers("tgt", 1, 6, (3, 7))
     for norm_first in (False, True):
@@ -46,16 +49,17 @@ def test_no_leak_of_the_future(reference, make_stack):
             moves = decoder(later, memory) - before
             reference.assert_close(
                 moves[:, :place],
-                context=f"move of the earlier positions when token {place} changes (norm_first={norm_first})",
+                context=f"change at the earlier positions when token {place} changes (norm_first={norm_first})",
+                key=f"move of the earlier positions when token {place} changes (norm_first={norm_first})",
             )
             assert moves[:, place:].abs().amax(dim=-1).min() > 1e-4, (
-                "A position does not move when its own token, or one before it, is changed."
+                "The output at a position does not change when its own token, or an earlier one, changes."
             )
 
 
 @points(2, see="The decoder")
 def test_pads_of_the_target_are_hidden(reference, make_stack):
-    """Pads in the target are hidden as keys, wherever they stand, also where the pad is not 0."""
+    """Padding in the target is hidden as keys, wherever it is, also if pad_idx is not 0."""
     (memory,) = reference.inputs("memory", memory=(3, 4, 6))
     for pad_idx in (0, 4):
         decoder, steps = make_stack("Decoder", 11, 6, 3, 5, 2, 13, pad_idx=pad_idx)
@@ -64,37 +68,47 @@ def test_pads_of_the_target_are_hidden(reference, make_stack):
         real = tgt != pad_idx
         gap = decoder(tgt, memory) - steps(tgt, memory, real.unsqueeze(1) & causal(7), None)
         reference.assert_close(
-            gap[real], name="output", context=f"{LESS} with the target mask (pad {pad_idx}),"
+            gap[real],
+            name="output",
+            context=f"{MINUS} with the target mask (pad_idx={pad_idx}),",
+            key=f"{KEY} with the target mask (pad {pad_idx}),",
         )
 
 
 @points(2)
 def test_memory_mask(reference, make_stack):
     """Every layer gets the memory mask."""
-    (memory,) = reference.inputs(
-        "memory", memory=(3, 7, 6)
-    )  # as long as the target, so that no mix-up raises
+    # as long as the target, so that swapped masks don't raise an error
+    (memory,) = reference.inputs("memory", memory=(3, 7, 6))
     tgt = reference.integers("tgt", 1, 11, (3, 7))
     mask = torch.tensor([[[True] * 7], [[True] * 3 + [False] * 4], [[False] + [True] * 6]])  # (3, 1, 7)
     decoder, steps = make_stack("Decoder", 11, 6, 3, 5, 2, 13)
     gap = decoder(tgt, memory, mask) - steps(tgt, memory, causal(7).expand(3, 7, 7), mask)
-    reference.assert_close(gap, name="output", context=f"{LESS} with the memory mask,")
+    reference.assert_close(
+        gap, name="output", context=f"{MINUS} with the memory mask,", key=f"{KEY} with the memory mask,"
+    )
 
 
 @points(2)
 def test_final_norm(reference, make_stack):
-    """With norm_first the layers are pre-norm and a norm of its own ends the decoder; without it there is none."""
+    """With norm_first the layers are pre-norm and the decoder ends with its own norm; without it there is no final norm."""
     (memory,) = reference.inputs("memory", memory=(4, 9, 6))
     tgt = reference.integers("tgt", 1, 11, (4, 7))
     for norm_first in (True, False):
         decoder, steps = make_stack("Decoder", 11, 6, 3, 5, 2, 13, norm_first=norm_first)
         gap = decoder(tgt, memory) - steps(tgt, memory, causal(7).expand(4, 7, 7), None)
-        reference.assert_close(gap, name="output", context=f"{LESS} (norm_first={norm_first}),", atol=ATOL)
+        reference.assert_close(
+            gap,
+            name="output",
+            context=f"{MINUS} (norm_first={norm_first}),",
+            key=f"{KEY} (norm_first={norm_first}),",
+            atol=ATOL,
+        )
 
 
 @points(1, see="The decoder")
 def test_order_matters(draw, make_stack):
-    """If two earlier tokens change places, the last position notices."""
+    """Swapping two earlier tokens changes the output at the last position."""
     decoder, _ = make_stack("Decoder", 11, 6, 3, 5, 1, 13)
     memory = draw.normal(1, 4, 6)
     before = decoder(torch.tensor([[5, 8, 3, 9, 2]]), memory)[:, -1]
@@ -102,16 +116,16 @@ def test_order_matters(draw, make_stack):
     assert_differs(
         swapped,
         before,
-        "With two earlier tokens swapped, the last position returns the same: the positions are missing.",
+        "Swapping two earlier tokens does not change the output at the last position: the positions are missing.",
         atol=1e-4,
     )
 
 
 @points(1)
 def test_embeddings_and_dropout(student, reference):
-    """Embeddings start with standard deviation 1/√d and a pad row of zeros; dropout acts as in the encoder."""
+    """Embeddings start with standard deviation 1/√d and a padding row of zeros; dropout works as in the encoder."""
     table = student.Decoder(500, 64, 2, 5, 1, 13, pad_idx=3).parameters()["embedding.weight"]
-    assert not table[3].any(), "With pad_idx=3, the row of the pad does not start at zero."
+    assert not table[3].any(), "With pad_idx=3, the padding row does not start at zero."
     rows = torch.cat([table[:3], table[4:]])
     assert_close(rows.std().item(), 1 / 8, context="spread of the embeddings at width 64", rtol=0.05)
 
@@ -125,14 +139,14 @@ def test_embeddings_and_dropout(student, reference):
         output,
         without(tgt, memory),
         name="output",
-        context="after eval(), held against that without dropout,",
+        context="after eval(), compared with the output without dropout,",
     )
     assert_varies(output, name="output", context="after eval()")
 
 
 @points(1)
 def test_every_layer_learns(student, draw, shapes_of, renew, assert_all_learn, assert_double):
-    """Every layer has parameters of its own, gradients reach all and the memory, and float64 stays float64."""
+    """Every layer has its own parameters, gradients reach all of them and the memory, and float64 stays float64."""
     vocab_size, width, d_ff, num_layers = draw.sizes(4, low=2, high=9)
     layer = sum(torch.Size(shape).numel() for shape in shapes_of("DecoderLayer", 2 * width, d_ff).values())
     for norm_first in (False, True):

@@ -1,15 +1,15 @@
-"""Checks of exercise 4: Encoder, held against the student's own layers, called one after the other."""
+"""Checks of exercise 4: Encoder, compared with the student's own layers, called in sequence."""
 
 import torch
 
 from coursekit.checks import assert_close, assert_differs, assert_shape, assert_varies, points
 
-ATOL = 1e-4  # leaves room for another epsilon in the final norm
+ATOL = 1e-4  # allows a different epsilon in the final norm
 
 
 @points(4, see="The encoder")
 def test_runs_through_all_layers(reference, draw, make_stack):
-    """Embeddings times √d plus positions go through all layers in turn, and the last one gives the memory."""
+    """Embeddings times √d plus positions pass through all layers in order, and the output of the last is the memory."""
     encoder, steps = make_stack("Encoder", 11, 6, 3, 5, 2, 13)
     src = reference.integers("src", 1, 11, (4, 7))
     memory, _ = encoder(src)
@@ -18,7 +18,8 @@ def test_runs_through_all_layers(reference, draw, make_stack):
     reference.assert_close(
         memory - steps(src, mask),
         name="memory",
-        context=", less what your own layers give one after the other,",
+        context=", minus the output of your own layers called in sequence,",
+        key="memory, less what your own layers give one after the other,",
     )
 
     vocab_size, width, d_ff, batch, length = draw.sizes(5, low=3, high=9)
@@ -28,13 +29,13 @@ def test_runs_through_all_layers(reference, draw, make_stack):
     memory, _ = encoder(src)
     assert_shape(memory, (batch, length, 2 * width), name="memory")
     assert_close(
-        memory, steps(src, mask), name="memory", context=", held against your own layers one after the other,"
+        memory, steps(src, mask), name="memory", context=", compared with your own layers called in sequence,"
     )
 
 
 @points(3)
 def test_pads_are_hidden(reference, make_stack):
-    """Every layer gets the padding mask, also where the pad is not 0: the memory of real tokens shows it."""
+    """Every layer gets the padding mask, also if pad_idx is not 0, so padding has no effect on the memory of real tokens."""
     for pad_idx in (0, 4):
         encoder, steps = make_stack("Encoder", 11, 6, 3, 5, 2, 13, pad_idx=pad_idx)
         src = reference.integers(f"src {pad_idx}", 5, 11, (3, 7))
@@ -44,13 +45,14 @@ def test_pads_are_hidden(reference, make_stack):
         reference.assert_close(
             gap,
             name="memory",
-            context=f"of real tokens, less that of your own layers with the mask (pad {pad_idx})",
+            context=f"of real tokens, minus the memory from your own layers with the mask (pad_idx={pad_idx}),",
+            key=f"memory of real tokens, less that of your own layers with the mask (pad {pad_idx})",
         )
 
 
 @points(2)
 def test_returns_the_mask(student, reference):
-    """The mask comes back beside the memory: boolean, (batch, 1, L_src), False at the pads, whatever their id."""
+    """The mask is returned after the memory: boolean, (batch, 1, L_src), False at the padding, for any pad_idx."""
     for pad_idx in (0, 4):
         encoder = student.Encoder(11, 6, 3, 5, 1, 13, pad_idx=pad_idx)
         src = reference.integers(f"src {pad_idx}", 0, 6, (3, 7))
@@ -63,7 +65,7 @@ def test_returns_the_mask(student, reference):
 
 @points(2)
 def test_final_norm(reference, make_stack):
-    """With norm_first the layers are pre-norm and a norm of its own ends the encoder; without it there is none."""
+    """With norm_first the layers are pre-norm and the encoder ends with its own norm; without it there is no final norm."""
     for norm_first in (True, False):
         encoder, steps = make_stack("Encoder", 11, 6, 3, 5, 2, 13, norm_first=norm_first)
         src = reference.integers("src", 1, 11, (4, 7))
@@ -71,32 +73,33 @@ def test_final_norm(reference, make_stack):
         reference.assert_close(
             gap,
             name="memory",
-            context=f", less what your own layers give (norm_first={norm_first}),",
+            context=f", minus the output of your own layers (norm_first={norm_first}),",
+            key=f"memory, less what your own layers give (norm_first={norm_first}),",
             atol=ATOL,
         )
 
 
 @points(1)
 def test_order_matters(make_stack):
-    """If two tokens change places, the memory does more than change places."""
+    """Swapping two tokens changes the memory in more than the order of its rows."""
     encoder, _ = make_stack("Encoder", 11, 6, 3, 5, 2, 13)
     memory, _ = encoder(torch.tensor([[5, 8, 3, 9, 2]]))
     swapped, _ = encoder(torch.tensor([[8, 5, 3, 9, 2]]))
     assert_differs(
         swapped[:, [1, 0, 2, 3, 4]],
         memory,
-        "With two tokens swapped, the memory is the same, only swapped: the positions are missing.",
+        "Swapping two tokens only swaps the rows of the memory: the positions are missing.",
         atol=1e-3,
     )
 
 
 @points(1)
 def test_embeddings_start_small(student):
-    """The embeddings start with standard deviation 1/√d; the pad's row starts at zero and gets no gradient."""
+    """The embeddings start with standard deviation 1/√d; the padding row starts at zero and gets no gradient."""
     for d_model, pad_idx in [(16, 0), (64, 3)]:
         encoder = student.Encoder(500, d_model, 2, 5, 1, 13, pad_idx=pad_idx)
         table = encoder.parameters()["embedding.weight"]
-        assert not table[pad_idx].any(), f"With pad_idx={pad_idx}, the row of the pad does not start at zero."
+        assert not table[pad_idx].any(), f"With pad_idx={pad_idx}, the padding row does not start at zero."
         rows = torch.cat([table[:pad_idx], table[pad_idx + 1 :]])
         assert_close(
             rows.std().item(),
@@ -106,13 +109,13 @@ def test_embeddings_start_small(student):
         )
         gradients = encoder.gradients(torch.tensor([[5, 8, pad_idx, pad_idx]]))
         assert not gradients.parameters["embedding.weight"][pad_idx].any(), (
-            "A gradient reaches the row of the pad, so training would change it. Use padding_idx."
+            "A gradient reaches the padding row, so training would change it. Use padding_idx."
         )
 
 
 @points(1)
 def test_dropout(student, reference):
-    """Dropout acts on the sum of embeddings and positions and in all layers, and is off in eval()."""
+    """Dropout is applied to the sum of embeddings and positions and in all layers, and is off in eval()."""
     src = reference.integers("src", 1, 11, (3, 7))
     for norm_first in (False, True):
         encoder = student.Encoder(11, 6, 3, 20, 2, 13, dropout=1.0, norm_first=norm_first)
@@ -124,14 +127,17 @@ def test_dropout(student, reference):
         without = student.Encoder(11, 6, 3, 20, 2, 13, norm_first=norm_first).load_state(encoder.parameters())
         memory = encoder.eval()(src)[0]
         assert_close(
-            memory, without(src)[0], name="memory", context="after eval(), held against that without dropout,"
+            memory,
+            without(src)[0],
+            name="memory",
+            context="after eval(), compared with the memory without dropout,",
         )
         assert_varies(memory, name="memory", context="after eval()")
 
 
 @points(1)
 def test_every_layer_learns(student, draw, shapes_of, renew, assert_all_learn, assert_double):
-    """Every layer has parameters of its own, gradients reach all of them, and float64 stays float64."""
+    """Every layer has its own parameters, gradients reach all of them, and float64 stays float64."""
     vocab_size, width, d_ff, num_layers = draw.sizes(4, low=2, high=9)
     layer = sum(torch.Size(shape).numel() for shape in shapes_of("EncoderLayer", 2 * width, d_ff).values())
     for norm_first in (False, True):

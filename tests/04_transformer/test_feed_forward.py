@@ -37,7 +37,7 @@ def test_equals_the_formula(student, reference, draw, renew):
 
 @points(2)
 def test_parameters(student, draw):
-    """`linear1` leads from d_model to d_ff and `linear2` back, both with a bias; there is nothing else to learn."""
+    """`linear1` maps d_model to d_ff and `linear2` maps it back, both with a bias; there are no other parameters."""
     d_model, d_ff = draw.sizes(2, low=3, high=12)
     found = {
         name: tuple(value.shape) for name, value in student.FeedForward(d_model, d_ff).parameters().items()
@@ -57,12 +57,15 @@ def test_parameters(student, draw):
 
 @points(2)
 def test_dropout(student, reference, draw, renew):
-    """Dropout acts on the hidden vector in training, is off in eval(), and by default does nothing."""
+    """Dropout is applied to the hidden vector in training, is off in eval(), and by default does nothing."""
     network = student.FeedForward(4, 30, dropout=1.0)
     bias = renew(network).get("linear2.bias", torch.zeros(4))
     (x,) = reference.inputs("x", x=(2, 5, 4))
     reference.assert_close(
-        network.train()(x) - bias, name="output", context="in training with dropout=1, less the last bias,"
+        network.train()(x) - bias,
+        name="output",
+        context="in training with dropout=1, minus the last bias,",
+        key="output in training with dropout=1, less the last bias,",
     )
     x = draw.normal(2, 5, 4)
     half = student.FeedForward(4, 30, dropout=0.5)
@@ -73,7 +76,7 @@ def test_dropout(student, reference, draw, renew):
 
 @points(1, see="The feed-forward network")
 def test_positions_are_apart(student, draw):
-    """No position sees another one: a sequence gives what its parts give alone."""
+    """Positions are independent: each part of a sequence has the same output as alone."""
     network = student.FeedForward(3, 7)
     x = draw.normal(2, 5, 3)
     together = network(x)

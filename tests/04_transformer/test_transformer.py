@@ -1,4 +1,4 @@
-"""Checks of exercise 6: Transformer, held against the student's own Encoder and Decoder."""
+"""Checks of exercise 6: Transformer, compared with the student's own Encoder and Decoder."""
 
 import pytest
 import torch
@@ -11,7 +11,7 @@ SIZES = (6, 3, 5, 2, 13)  # d_model, num_heads, d_ff, num_layers, max_seq_len
 
 @pytest.fixture
 def make_model(student, renew):
-    """The student's Transformer with new weights, and the same steps from the student's own Encoder and Decoder."""
+    """The student's Transformer with new weights, and the same steps made of the student's own Encoder and Decoder."""
 
     def make(src_vocab_size, tgt_vocab_size, seed=0, **options):
         model = student.Transformer(src_vocab_size, tgt_vocab_size, *SIZES, **options)
@@ -41,12 +41,17 @@ def make_model(student, renew):
 
 @points(3)
 def test_forward(reference, draw, make_model):
-    """The logits are those of your encoder, your decoder and the linear layer; the vocabularies differ in size."""
+    """The logits are those of your encoder, decoder and linear layer, also for vocabularies of different sizes."""
     model, steps = make_model(11, 8)
     src, tgt = reference.integers("src", 1, 11, (2, 7)), reference.integers("tgt", 1, 8, (2, 4))
     logits = model(src, tgt)
     assert_shape(logits, (2, 4, 8), name="logits")
-    reference.assert_close(logits - steps(src, tgt), name="logits", context=", less those of your own parts,")
+    reference.assert_close(
+        logits - steps(src, tgt),
+        name="logits",
+        context=", minus the logits of your own parts,",
+        key="logits, less those of your own parts,",
+    )
 
     src_size, tgt_size, batch, l_src, l_tgt = draw.sizes(5, low=3, high=12)
     model, steps = make_model(src_size, tgt_size, seed=1, norm_first=False)
@@ -57,24 +62,29 @@ def test_forward(reference, draw, make_model):
         logits,
         steps(src, tgt),
         name="logits",
-        context="of a post-norm model, held against those of your own parts,",
+        context="of a post-norm model, compared with those of your own parts,",
     )
 
 
 @points(2)
 def test_pads(reference, make_model):
-    """Pads are hidden in the source and in the target, in the memory too, and also where the pad is not 0."""
+    """Padding is hidden in the source, the memory and the target, also if pad_idx is not 0."""
     for pad_idx in (0, 4):
         model, steps = make_model(11, 8, pad_idx=pad_idx)
         src, tgt = reference.integers("src", 5, 11, (2, 7)), reference.integers("tgt", 5, 8, (2, 6))
         src[0, 4:], src[1, 2], tgt[0, 1], tgt[1, 2] = pad_idx, 4 - pad_idx, pad_idx, 4 - pad_idx
         gap = (model(src, tgt) - steps(src, tgt))[tgt != pad_idx]
-        reference.assert_close(gap, name="logits", context=f", less those of your own parts (pad {pad_idx}),")
+        reference.assert_close(
+            gap,
+            name="logits",
+            context=f", minus the logits of your own parts (pad_idx={pad_idx}),",
+            key=f"logits, less those of your own parts (pad {pad_idx}),",
+        )
 
 
 @points(1, see="The whole model")
 def test_encode_and_decode(student, draw, make_model):
-    """`encode` gives the memory and its mask, and `decode` makes the logits of `forward` from them."""
+    """`encode` returns the memory and its mask, and `decode` computes the logits of `forward` from them."""
     model, _ = make_model(11, 8)
     calls = student.define(
         """
@@ -95,17 +105,17 @@ def decode(model, tgt, memory, mask):
         calls.decode(model, tgt, memory, mask),
         logits,
         name="logits",
-        context="of decode, held against those of forward,",
+        context="of `decode`, compared with those of `forward`,",
     )
     masked = calls.decode(model, tgt, memory, torch.ones_like(mask))
     assert not masked[0].allclose(logits[0]), (
-        "decode gives the same with another memory_mask. Is it passed on?"
+        "A different memory_mask does not change the logits of `decode`. Do you pass it to the decoder?"
     )
 
 
 @points(1, see="The whole model")
 def test_logits_are_not_probabilities(student, draw, make_model):
-    """The output is that of the linear layer as it is: adding 1 to all of its biases adds 1 to all logits."""
+    """The logits are the unchanged output of the linear layer: adding 1 to all its biases adds 1 to all logits."""
     model, _ = make_model(11, 8)
     src, tgt = draw.integers(1, 11, (2, 7)), draw.integers(1, 8, (2, 4))
     before = model(src, tgt)
@@ -115,13 +125,13 @@ def test_logits_are_not_probabilities(student, draw, make_model):
     assert_close(
         model(src, tgt) - before,
         torch.ones_like(before),
-        context="difference of the logits when all biases grow by 1",
+        context="change of the logits when all biases grow by 1",
     )
 
 
 @points(2)
 def test_sizes_and_defaults(student, draw, shapes_of):
-    """All sizes and options reach both halves, and the defaults are those of the signature."""
+    """All sizes and options reach both halves, and the defaults match the signature."""
 
     def right(src_size, tgt_size, d_model=32, d_ff=64, num_layers=1, norm_first=True):
         layers = shapes_of("EncoderLayer", d_model, d_ff), shapes_of("DecoderLayer", d_model, d_ff)
@@ -139,7 +149,7 @@ def test_sizes_and_defaults(student, draw, shapes_of):
     found = count(src_size, tgt_size, 2 * width, 2, d_ff, num_layers, norm_first=False)
     expected = right(src_size, tgt_size, 2 * width, d_ff, num_layers, norm_first=False)
     assert found == expected, (
-        f"With other sizes and norm_first=False it has {found} parameters, not {expected}."
+        f"With other sizes and norm_first=False, the model has {found} parameters, not {expected}."
     )
 
     src = draw.integers(1, 7, (2, 64))
@@ -150,10 +160,13 @@ def test_sizes_and_defaults(student, draw, shapes_of):
         model.train()(src, src),
         bias,
         name="logits",
-        context="in training with dropout=1, when only the last bias is left,",
+        context="in training with dropout=1, compared with the bias of the output layer,",
     )
     assert_close(
-        model.eval()(src, src), model.eval()(src, src), name="logits", context="by default, once more"
+        model.eval()(src, src),
+        model.eval()(src, src),
+        name="logits",
+        context="in two calls in a row after eval(),",
     )
 
 

@@ -1,6 +1,6 @@
-"""What the checks share: the ban on ready-made transformers, and stand-ins for models, made in the kernel.
+"""Shared by the checks: the ban on ready-made transformers, and fake models, created in the kernel.
 
-The stand-ins are not trained. They do what the check tells them, and note what is done with them.
+The fake models are not trained. They output what the check prescribes, and record how they are used.
 """
 
 import pytest
@@ -20,7 +20,7 @@ import torch
 
 
 class Stream:
-    '''Gives the listed sources in turn, again from the start at the end.'''
+    '''Return the listed sources in order, and start again at the end.'''
 
     def __init__(self, sources):
         self.sources, self.calls = sources, 0
@@ -35,7 +35,7 @@ def as_set(sources):
 
 
 def answer(source):
-    '''An answer that is longer than its source, and tells all of it.'''
+    '''An answer that is longer than its source and contains all of it.'''
     return [number + 10 for number in source] + list(source[:1]) + [2]
 
 
@@ -53,7 +53,7 @@ from torch import nn
 
 
 class Watched(nn.Module):
-    '''Logits from a table: a row for the token that is read, and one for the first of the source.'''
+    '''Logits from a table: a row for the token that is read plus one for the first source token.'''
 
     def __init__(self):
         super().__init__()
@@ -81,7 +81,7 @@ class Watched(nn.Module):
 
 
 class Batches:
-    '''Always other batches, the same ones in every run: (source, decoder input, targets), with pads.'''
+    '''A new batch on every call, the same in every run: (source, decoder input, targets), with padding.'''
 
     def __init__(self):
         self.generator = torch.Generator().manual_seed(5)
@@ -107,7 +107,7 @@ def notes(model, batches):
 
 
 def reversal_batch():
-    '''Reversal of three numbers from 3 to 8.'''
+    '''A batch for reversing three numbers from 3 to 8.'''
     source = torch.randint(3, 9, (32, 3))
     targets = torch.cat([source.flip(1), torch.full((32, 1), 2)], dim=1)
     return source, torch.cat([torch.ones(32, 1, dtype=torch.int64), targets[:, :-1]], dim=1), targets
@@ -120,7 +120,7 @@ import torch.nn.functional as F
 
 
 class Scripted(nn.Module):
-    '''Writes a script, (batch, steps): the likeliest token after each number of tokens that were read.'''
+    '''Writes a script, (batch, steps): the most likely token at each step.'''
 
     def __init__(self, script, vocab):
         super().__init__()
@@ -151,7 +151,7 @@ class Scripted(nn.Module):
 
 
 class CountsTheVisible(Scripted):
-    '''Writes how many places of the source its decoder may see, plus 3.'''
+    '''Writes the number of source positions that its decoder may see, plus 3.'''
 
     def __init__(self):
         super().__init__(torch.zeros(1, 1, dtype=torch.int64), 12)
@@ -176,17 +176,17 @@ def notes(model):
 
 @pytest.fixture
 def sources(student):
-    """Samplers, answers and held-out sets to call `fresh_batch` with."""
+    """Samplers, answers and held-out sets for calls of `fresh_batch`."""
     return student.define(SOURCES)
 
 
 @pytest.fixture
 def watched(student):
-    """A model that notes how it is trained, and batches for it."""
+    """A model that records how it is trained, and batches for it."""
     return student.define(WATCHED)
 
 
 @pytest.fixture
 def scripted(student):
-    """Models that write what the check tells them, and note how they are decoded."""
+    """Models that write what the check prescribes, and record how they are decoded."""
     return student.define(SCRIPTED)

@@ -7,7 +7,7 @@ from coursekit.checks import assert_close, points
 
 @points(2, see="How many are right?")
 def test_share_of_whole_rows(student, reference, draw):
-    """It is the share of rows that are right from the first token to the last."""
+    """The result is the share of rows that are right from the first token to the last."""
     expected = torch.tensor([[9, 4, 7, 2], [5, 6, 2, 0], [3, 2, 0, 0], [8, 8, 8, 2], [4, 9, 2, 0]])
     predicted = expected.clone()
     predicted[0, 1] = 7  # a wrong token
@@ -24,11 +24,9 @@ def test_share_of_whole_rows(student, reference, draw):
 
 @points(1)
 def test_all_and_none(student, draw):
-    """If all rows are right it is 1, if none is right it is 0."""
+    """The result is 1 if all rows are right, and 0 if none is right."""
     expected = draw.integers(3, 9, (4, 6))
-    assert_close(
-        student.exact_match(expected, expected), 1.0, name="share", context="of right rows if all are right"
-    )
+    assert_close(student.exact_match(expected, expected), 1.0, name="share", context="if all rows are right")
     predicted = expected.clone()
     predicted[:, -1] = 2
     assert_close(
@@ -38,7 +36,7 @@ def test_all_and_none(student, draw):
 
 @points(2, see="How many are right?")
 def test_unequal_widths(student, reference):
-    """The narrower of the two counts as filled up with PAD, whichever it is."""
+    """Whichever argument is narrower counts as filled up with PAD."""
     short = torch.tensor([[9, 4, 2], [5, 2, 0], [7, 8, 9]])
     wide = torch.tensor([[9, 4, 2, 0, 0], [5, 2, 0, 6, 0], [7, 8, 9, 2, 0]])
     reference.assert_close(
@@ -52,8 +50,10 @@ def test_unequal_widths(student, reference):
 
 @points(1)
 def test_returns_a_float(student, draw):
-    """It returns a Python float and leaves its arguments alone."""
+    """It returns a Python float and does not change its arguments."""
     expected = draw.integers(3, 9, (4, 6))
     call = student.call("exact_match", expected, expected.clone())
-    assert isinstance(call.value, float), f"It returns a {type(call.value).__name__}. It has to be a float."
+    assert isinstance(call.value, float), (
+        f"`exact_match` returned a {type(call.value).__name__}. It has to return a float."
+    )
     assert not call.changed, "`exact_match` changed one of its arguments in place."

@@ -1,14 +1,14 @@
-"""Checks of exercise 5: greedy_decode, on models that write a script whatever they read."""
+"""Checks of exercise 5: greedy_decode, on models that write a fixed script, whatever they read."""
 
 import torch
 
 from coursekit.checks import assert_shape, points
 
-EOS, BOS = 7, 5  # not the usual ones, so that nobody can type them in
+EOS, BOS = 7, 5  # not the usual ones, so that they can't be hard-coded
 
 
 def decoded(student, scripted, script, max_len, source=None):
-    """The tokens that were written, and what the model noted."""
+    """Return the tokens that were written, and what the model recorded."""
     model = scripted.Scripted(script, 12).train()
     source = torch.full((len(script), 3), 4) if source is None else source
     tokens = student.greedy_decode(model, source, max_len, BOS, EOS)
@@ -17,7 +17,7 @@ def decoded(student, scripted, script, max_len, source=None):
 
 @points(4, see="Decoding")
 def test_writes_the_likeliest_tokens(student, reference, scripted):
-    """It writes the likeliest token of the last position at every step, without BOS, with EOS."""
+    """At every step it writes the most likely token at the last position; the result includes EOS but not BOS."""
     script = torch.tensor([[9, 4, 11, EOS], [3, 3, 6, EOS]])
     tokens, _ = decoded(student, scripted, script, 9)
     reference.assert_close(tokens, name="tokens")
@@ -25,7 +25,7 @@ def test_writes_the_likeliest_tokens(student, reference, scripted):
 
 @points(3)
 def test_stops_at_eos(student, reference, scripted):
-    """When every row has written EOS, it stops, and not before."""
+    """It stops as soon as every row has written EOS, and not before."""
     script = torch.tensor([[9, EOS, 6, 6, 6, 6, 6], [8, 4, 10, EOS, 6, 6, 6], [3, 4, EOS, 6, 6, 6, 6]])
     tokens, notes = decoded(student, scripted, script, 7)
     calls = len(notes["read"])
@@ -35,7 +35,7 @@ def test_stops_at_eos(student, reference, scripted):
 
 @points(2)
 def test_pads_behind_eos(student, reference, scripted):
-    """Behind the EOS of a row stands PAD, until the last row has ended."""
+    """After its EOS, a row is filled with PAD until the last row has ended."""
     script = torch.tensor([[9, EOS, 6, 6, 3, 8], [8, 4, 10, 3, EOS, 6], [3, 4, EOS, 6, EOS, 8]])
     tokens, _ = decoded(student, scripted, script, 6)
     reference.assert_close(tokens[:, :5], name="tokens")
@@ -43,17 +43,21 @@ def test_pads_behind_eos(student, reference, scripted):
 
 @points(2)
 def test_mask_of_the_source(student, reference, scripted):
-    """The mask that `encode` gives goes on to `decode`, in every step."""
+    """The mask that `encode` returns is passed to `decode` at every step."""
     source = torch.tensor([[4, 6, 8, 9], [5, 6, 0, 0], [3, 0, 0, 0]])
     model = scripted.CountsTheVisible().train()
     tokens = student.greedy_decode(model, source, 3, 1, 2)
-    reference.assert_close(tokens[:, -1], context="last token of a model that counts what it may see")
-    assert all(scripted.notes(model)["masks"]), "`decode` got another mask than the one that `encode` gave."
+    reference.assert_close(
+        tokens[:, -1],
+        context="last token of a model that counts the visible source positions",
+        key="last token of a model that counts what it may see",
+    )
+    assert all(scripted.notes(model)["masks"]), "`decode` did not get the mask that `encode` returned."
 
 
 @points(1)
 def test_max_len(student, scripted):
-    """If EOS never comes, it writes max_len tokens."""
+    """Without EOS, it writes max_len tokens."""
     script = torch.tensor([[9, 4, 11, 8, 6, 3], [3, 4, 6, 9, 8, 8]])
     for max_len in [1, 4]:
         tokens, _ = decoded(student, scripted, script, max_len)
@@ -62,7 +66,7 @@ def test_max_len(student, scripted):
 
 @points(1, see="Decoding")
 def test_reads_what_it_wrote(student, scripted):
-    """At every step the decoder reads bos_idx and all tokens that were written so far."""
+    """At every step the decoder reads bos_idx and all tokens written so far."""
     script = torch.tensor([[9, 4, 11, EOS], [3, 8, 6, EOS]])
     tokens, notes = decoded(student, scripted, script, 4)
     assert len(notes["read"]) > 2, "The decoder was not called for every token."
@@ -75,7 +79,7 @@ def test_reads_what_it_wrote(student, scripted):
 
 @points(1)
 def test_evaluation_mode(student, scripted):
-    """The model is in evaluation mode, even if it came in training mode."""
+    """The model runs in evaluation mode, even if it is passed in training mode."""
     _, notes = decoded(student, scripted, torch.tensor([[9, 4, EOS]]), 5)
     assert notes["modes"] and not any(notes["modes"]), (
         "Dropout is on while decoding. Call model.eval() first."
@@ -87,12 +91,12 @@ def test_no_gradients(student, scripted):
     """No gradients are recorded."""
     _, notes = decoded(student, scripted, torch.tensor([[9, 4, EOS]]), 5)
     assert notes["grad"] and not any(notes["grad"]), (
-        "While decoding, torch records everything for gradients that nobody needs. Use torch.no_grad()."
+        "While decoding, torch records operations for gradients that are not needed. Use torch.no_grad()."
     )
 
 
 @points(1, see="Decoding")
 def test_encodes_once(student, scripted):
-    """The source is encoded once, not in every step."""
+    """The source is encoded once, not at every step."""
     _, notes = decoded(student, scripted, torch.tensor([[9, 4, 11, EOS]]), 9)
     assert notes["encoded"] == 1, f"The source was encoded {notes['encoded']} times. Once is enough."

@@ -8,7 +8,7 @@ from coursekit.checks import assert_close, assert_differs, assert_reaches, asser
 
 @points(4, see="The loss")
 def test_mean_cross_entropy(student, reference, draw):
-    """Without pads it is the mean of -log softmax(logits) at the right tokens."""
+    """Without padding, the loss is the mean of -log softmax(logits) at the right tokens."""
     (logits,) = reference.inputs("logits", logits=(2, 3, 5))
     targets = reference.integers("targets", 1, 5, (2, 3))
     reference.assert_close(student.sequence_loss(logits, targets, 0), name="loss")
@@ -21,24 +21,27 @@ def test_mean_cross_entropy(student, reference, draw):
 
 @points(3, see="The loss")
 def test_pads_do_not_count(student, reference):
-    """Positions whose target is a pad don't count, neither in the sum nor in the number that it is divided by."""
+    """Positions whose target is padding count neither in the sum nor in the number that it is divided by."""
     (logits,) = reference.inputs("logits", logits=(3, 4, 6))
     targets = reference.integers("targets", 1, 6, (3, 4))
     targets[0, 1:] = 0
     targets[2, 3:] = 0
     with_pads = student.sequence_loss(logits, targets, 0)
     places = targets != 0
-    kept = student.sequence_loss(logits[places][None], targets[places][None], 0)  # one row without pads
+    kept = student.sequence_loss(logits[places][None], targets[places][None], 0)  # one row without padding
     reference.assert_close(
-        with_pads - kept, name="loss", context="with pads, less that without these positions"
+        with_pads - kept,
+        name="loss",
+        context="with padding, minus the loss without the padding positions,",
+        key="loss with pads, less that without these positions",
     )
     other = student.sequence_loss(3 * logits, targets, 0)
-    assert_differs(with_pads, other, "The loss is the same for other logits.")
+    assert_differs(with_pads, other, "The loss does not change with the logits.")
 
 
 @points(1)
 def test_any_pad(student, reference):
-    """The pad is the id that is passed, not always 0."""
+    """The padding id is the argument, not always 0."""
     (logits,) = reference.inputs("logits", logits=(2, 4, 6))
     targets = torch.tensor([[0, 2, 4, 4], [5, 0, 1, 4]])
     reference.assert_close(student.sequence_loss(logits, targets, 4), name="loss", context="with pad_idx = 4")
@@ -46,7 +49,7 @@ def test_any_pad(student, reference):
 
 @points(1, see="The loss")
 def test_large_logits(student, reference):
-    """Logits of many hundreds give the right loss, not infinity."""
+    """For logits in the hundreds, the loss is right and not infinite."""
     (logits,) = reference.inputs("logits", logits=(2, 3, 5))
     targets = reference.integers("targets", 1, 5, (2, 3))
     reference.assert_close(student.sequence_loss(300 * logits, targets, 0), name="loss", atol=1e-2)
@@ -54,14 +57,16 @@ def test_large_logits(student, reference):
 
 @points(2)
 def test_gradients(student, draw):
-    """Gradients reach the logits, except where the target is a pad."""
+    """Gradients reach the logits, except where the target is padding."""
     targets = torch.tensor([[2, 3, 0], [4, 0, 0]])
     gradients = student.gradients("sequence_loss", draw.normal(2, 3, 5), targets, 0)
     assert_reaches(gradients)
     gradient = gradients.inputs[0]
-    assert not gradient[targets == 0].any(), "The loss depends on logits at places whose target is a pad."
+    assert not gradient[targets == 0].any(), (
+        "The loss depends on logits at positions whose target is padding."
+    )
     assert gradient[targets != 0].abs().sum(dim=1).all(), (
-        "The loss does not depend on all positions that are not pads."
+        "The loss does not depend on every position whose target is a real token."
     )
 
 

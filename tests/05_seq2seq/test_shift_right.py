@@ -7,23 +7,28 @@ from coursekit.checks import assert_shape, assert_unchanged, points
 
 @points(4, see="What the decoder reads: teacher forcing")
 def test_moved_one_place(student, reference):
-    """BOS stands in front, then come the targets without their last column."""
+    """The result is BOS, followed by the targets without their last column."""
     targets = reference.integers("targets", 3, 31, (3, 5))
     reference.assert_close(student.shift_right(targets, 1), name="result")
 
 
 @points(2)
 def test_any_bos(student, reference):
-    """BOS is the number that is passed, not always 1."""
+    """BOS is the argument bos_idx, not always 1."""
     targets = reference.integers("targets", 3, 31, (2, 4))
     first = student.shift_right(targets, 1)
     second = student.shift_right(targets, 17)
-    reference.assert_close(second - first, name="result", context="with bos_idx = 17, less that with 1")
+    reference.assert_close(
+        second - first,
+        name="result",
+        context="with bos_idx = 17, minus the result with bos_idx = 1,",
+        key="result with bos_idx = 17, less that with 1",
+    )
 
 
 @points(1)
 def test_shape_and_dtype(student, draw):
-    """The shape stays the same, also for a single column, and so does the dtype."""
+    """Shape and dtype stay the same, also for a single column."""
     for length in [1, 6]:
         for dtype in [torch.int64, torch.int32]:
             shifted = student.shift_right(draw.integers(3, 31, (3, length)).to(dtype), 1)

@@ -1,4 +1,4 @@
-"""Checks of exercise 8: SortingTransformer, with weights that the check sets by name."""
+"""Checks of exercise 8: SortingTransformer, with weights that the checks set by name."""
 
 import torch
 
@@ -8,7 +8,7 @@ VOCAB, WIDTH, LENGTH = 11, 8, 6
 
 
 def shapes(num_layers, vocab=VOCAB, width=WIDTH, length=LENGTH):
-    """Name -> shape of every parameter."""
+    """Return name -> shape of every parameter."""
     found = {"embedding.token.weight": (vocab, width), "embedding.position.weight": (length, width)}
     for i in range(num_layers):
         for name in "qkvo":
@@ -25,7 +25,7 @@ def shapes(num_layers, vocab=VOCAB, width=WIDTH, length=LENGTH):
 
 
 def with_weights(student, reference, num_layers=2):
-    """A model with recorded weights, as far as it has them."""
+    """Return a model with recorded weights, for those parameters that it has."""
     model = student.SortingTransformer(VOCAB, WIDTH, LENGTH, num_layers)
     wanted = shapes(num_layers)
     weights = dict(zip(wanted, reference.inputs("weights", **wanted), strict=True))
@@ -36,14 +36,14 @@ def with_weights(student, reference, num_layers=2):
 
 @points(3)
 def test_output(student, reference):
-    """With given weights, the logits are those of the model in the table: pre-norm layers, norm, linear layer."""
+    """With given weights, the logits are those of the model in the table: pre-norm layers, layer norm, linear layer."""
     model = with_weights(student, reference)
     reference.assert_close(model(reference.integers("ids", 1, VOCAB, (3, 5))), name="logits", atol=1e-4)
 
 
 @points(2)
 def test_parameters(student):
-    """It has the parameters of the table, under their names, with num_layers layers and d_ff twice the width."""
+    """The model has the parameters of the table by name, num_layers layers, and d_ff twice the width."""
     for num_layers in [1, 3]:
         own = {
             name: tuple(t.shape)
@@ -55,20 +55,20 @@ def test_parameters(student):
                 fail(f"With num_layers = {num_layers}, the model has no parameter `{name}`.")
             if own[name] != shape:
                 fail(
-                    f"The parameter `{name}` has shape {own[name]}. Look at the table of the exercise again."
+                    f"The parameter `{name}` has shape {own[name]}. Compare it with the table of the exercise."
                 )
         extra = sorted(set(own) - set(wanted))
         if extra:
-            fail(f"The model has a parameter too many: `{extra[0]}`, with num_layers = {num_layers}.")
+            fail(f"With num_layers = {num_layers}, the model has an extra parameter `{extra[0]}`.")
     own = student.SortingTransformer(13, 8, 5).parameters()
     assert "layers.1.norm1.weight" in own and "layers.2.norm1.weight" not in own, (
-        "By default there are two layers."
+        "By default, the model should have two layers."
     )
 
 
 @points(1, see="Sorting, without a decoder")
 def test_positions_matter(student, reference):
-    """The same number at another place gets other logits: positions are in."""
+    """The same number has different logits at different positions."""
     model = with_weights(student, reference)
     ids = torch.tensor([[4, 4, 4, 4, 4]])
     logits = model(ids)
@@ -76,14 +76,14 @@ def test_positions_matter(student, reference):
     assert_differs(
         logits[:, 0],
         logits[:, 3],
-        "Five equal numbers get the same logits at every place. The places have to know who they are.",
+        "Five equal numbers get the same logits at every position. Add the positions to the embeddings.",
         atol=1e-4,
     )
 
 
 @points(2, see="Sorting, without a decoder")
 def test_every_place_sees_every_number(student, reference):
-    """Every place sees every number, before and behind it, and no other row of the batch."""
+    """Every position sees every number, before and after it, and no other row of the batch."""
     model = with_weights(student, reference)
     ids = reference.integers("ids", 1, 10, (3, 5))
     logits = model(ids)
@@ -93,14 +93,14 @@ def test_every_place_sees_every_number(student, reference):
         changed[1, place] = 10
         moved = (model(changed) - logits).abs().amax(dim=-1) > 1e-6  # (3, 5)
         assert moved[1].all(), (
-            f"Another number at place {place} does not change the logits of all places. Nothing may be hidden here."
+            f"Changing the number at position {place} does not change the logits at every position. Don't use a mask here."
         )
         assert not moved[0].any() and not moved[2].any(), "A row of the batch depends on another row."
 
 
 @points(1)
 def test_every_layer_counts(student, reference):
-    """Every layer takes part: other weights in it give other logits."""
+    """Every layer is used: changing its weights changes the logits."""
     model = with_weights(student, reference, num_layers=3)
     ids = reference.integers("ids", 1, VOCAB, (2, 5))
     for i in range(3):
@@ -109,7 +109,7 @@ def test_every_layer_counts(student, reference):
         if name not in model.parameters():
             fail(f"The model has no parameter `{name}`, although num_layers is 3.")
         model.load_state({name: torch.arange(8.0)})
-        assert_differs(model(ids), before, f"Layer {i} has no influence on the logits.", atol=1e-4)
+        assert_differs(model(ids), before, f"Layer {i} has no effect on the logits.", atol=1e-4)
 
 
 @points(1)

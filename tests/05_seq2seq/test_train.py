@@ -1,4 +1,4 @@
-"""Checks of exercise 4: train. Most use a small table of logits that notes how it is trained."""
+"""Checks of exercise 4: train. Most use a small table of logits that records how it is trained."""
 
 import torch
 
@@ -6,7 +6,7 @@ from coursekit.checks import fail, points
 
 
 def trained(student, watched, steps=8, lr=0.01):
-    """What the training returned, and what the table has noted."""
+    """Return the losses, and what the table recorded."""
     model, batches = watched.Watched().eval(), watched.Batches()
     losses = student.train(model, batches, steps, lr)
     return losses, watched.notes(model, batches)
@@ -14,20 +14,20 @@ def trained(student, watched, steps=8, lr=0.01):
 
 @points(3)
 def test_learns_a_small_task(student, watched):
-    """A small transformer learns to reverse three numbers, in 80 steps."""
+    """A small transformer learns to reverse three numbers in 80 steps."""
     model = student.Transformer(9, 9, 16, 2, 32)
     student.call("train", model, watched.get("reversal_batch"), 80, 0.01, seconds=20)
     source, decoder_input, targets = watched.reversal_batch()
     share = (model.eval()(source, decoder_input).argmax(dim=-1) == targets).float().mean().item()
     if share < 0.8:
         fail(
-            f"After the training {share:.0%} of its tokens are right, under teacher forcing. Nearly all of them should be."
+            f"After training, {share:.0%} of the tokens are right under teacher forcing. Nearly all of them should be."
         )
 
 
 @points(3)
 def test_returned_losses(student, reference, watched):
-    """It returns the losses: your sequence_loss of each batch, pads left out, before the weights change."""
+    """It returns your sequence_loss of each batch, without padding and before the weights change."""
     losses, notes = trained(student, watched, steps=5, lr=0.05)
     assert isinstance(losses, list | tuple) and len(losses) == 5, (
         "After 5 steps `train` has to return a list of 5 losses."
@@ -39,33 +39,35 @@ def test_returned_losses(student, reference, watched):
     ]
     gaps = torch.tensor([float(loss) for loss in losses]) - torch.tensor([float(loss) for loss in own])
     reference.assert_close(
-        gaps, name="losses", context=", less your sequence_loss of the same logits and targets", atol=1e-4
+        gaps,
+        name="losses",
+        context=", minus your sequence_loss of the same logits and targets,",
+        key="losses, less your sequence_loss of the same logits and targets",
+        atol=1e-4,
     )
 
 
 @points(2, see="Training")
 def test_a_new_batch_in_every_step(student, watched):
-    """Every step calls make_batch once and gives all entries but the last to the model, in their order."""
+    """Every step calls make_batch once and passes all entries but the last to the model, in order."""
     _, notes = trained(student, watched)
     given, read = notes["given"], notes["read"]
     assert len(given) == 8, (
         f"In 8 steps `make_batch` was called {len(given)} times. Every step needs a new batch."
     )
-    assert read == given, (
-        "The model was not called once with the inputs of each batch, in the order (source, decoder input)."
-    )
+    assert read == given, "Call the model once per batch, with the arguments (source, decoder input)."
 
 
 @points(2, see="Training")
 def test_gradients_are_cleared(student, watched):
-    """The gradients of a step are those of its own batch: the old ones are cleared before."""
+    """Each step uses only the gradients of its own batch: old gradients are cleared first."""
     _, notes = trained(student, watched)
     assert len(notes["cleared"]) == len(notes["read"]) > 0, (
         f"The model was called {len(notes['read'])} times, but gradients were computed {len(notes['cleared'])} times. "
         "Call backward() once per step."
     )
     assert all(notes["cleared"]), (
-        "A step starts with the gradients of the steps before it, and backward() adds to them. Clear them first."
+        "A step starts with the gradients of earlier steps, and backward() adds to them. Clear them first."
     )
 
 
@@ -75,15 +77,15 @@ def test_weights_change_in_every_step(student, watched):
     _, notes = trained(student, watched, steps=12)
     moves = notes["moves"][1:8]  # in the last steps of a schedule the learning rate may be nearly 0
     assert moves and all(moves), (
-        "There are steps in which no weight changes. Does each step call backward(), and after it optimizer.step()?"
+        "In some steps no weight changes. Does each step call backward() and then optimizer.step()?"
     )
 
 
 @points(2)
 def test_learning_rate_is_used(student, watched):
-    """The learning rate counts: with a tenth of it, the weights move about a tenth as far."""
+    """The learning rate is used: with a tenth of it, the weights move about a tenth as far."""
     far, near = (trained(student, watched, lr=lr)[1]["moved"] for lr in (1e-2, 1e-3))
-    assert far > 0, "No weight has moved."
+    assert far > 0, "No weight has changed."
     assert 5 < far / max(near, 1e-12) < 20, (
         f"With a tenth of the learning rate the weights move {near / far:.2f} times as far. Is `lr` used?"
     )
@@ -91,7 +93,7 @@ def test_learning_rate_is_used(student, watched):
 
 @points(1)
 def test_training_mode(student, watched):
-    """The model is in training mode, even if it came in evaluation mode."""
+    """The model is trained in training mode, even if it is passed in evaluation mode."""
     _, notes = trained(student, watched)
     assert notes["modes"] and all(notes["modes"]), (
         "The model was trained in evaluation mode: dropout is off. Call model.train() first."

@@ -1,4 +1,4 @@
-"""Checks of exercise 7: build_vocabulary, to_ids, to_text. Texts are compared as the places of their words in WORDS."""
+"""Checks of exercise 7: build_vocabulary, to_ids, to_text. Texts are compared by the positions of their words in WORDS."""
 
 import torch
 
@@ -18,7 +18,7 @@ VOCABULARY = {
 }
 BIN = """
 def grown(to_ids, sentence, vocabulary):
-    '''How many words the vocabulary has more after a call of to_ids.'''
+    '''Return how many words a call of to_ids adds to the vocabulary.'''
     before = len(vocabulary)
     to_ids(sentence, vocabulary)
     return len(vocabulary) - before
@@ -26,15 +26,15 @@ def grown(to_ids, sentence, vocabulary):
 
 
 def places(text):
-    """The words of a text, as numbers."""
-    assert isinstance(text, str), f"It gave a {type(text).__name__}, but should give a string."
+    """Return the words of a text as numbers."""
+    assert isinstance(text, str), f"`to_text` returned a {type(text).__name__}. It has to return a string."
     return torch.tensor([WORDS.index(word) if word in WORDS else -1 for word in text.split(" ")])
 
 
 def ids_of(vocabulary):
-    """The ids of WORDS in the student's vocabulary; -1 for a word that is not there."""
+    """Return the ids of WORDS in the student's vocabulary; -1 for a missing word."""
     assert isinstance(vocabulary, dict), (
-        f"It gave a {type(vocabulary).__name__}, but should give a dictionary."
+        f"`build_vocabulary` returned a {type(vocabulary).__name__}. It has to return a dictionary."
     )
     return torch.tensor([vocabulary.get(word, -1) for word in WORDS])
 
@@ -45,13 +45,13 @@ def test_vocabulary(student, reference):
     vocabulary = student.build_vocabulary(["we read Books", "old books again"])
     reference.assert_close(ids_of(vocabulary), name="ids")
     assert len(vocabulary) == 10, (
-        f"4 special symbols and 6 words are 10 entries, but there are {len(vocabulary)}."
+        f"4 special symbols and 6 words make 10 entries, but the vocabulary has {len(vocabulary)}."
     )
 
 
 @points(1)
 def test_every_word_once(student, reference):
-    """A word that comes again keeps its id, and no id is left out."""
+    """A repeated word keeps its id, and no id is skipped."""
     vocabulary = student.build_vocabulary(["we read books", "we read again", "again we read old books"])
     words = {word: number for word, number in vocabulary.items() if number > 3}
     reference.assert_close(torch.tensor(sorted(words.values())), name="ids", context="of the words, in order")
@@ -60,7 +60,7 @@ def test_every_word_once(student, reference):
 
 @points(2)
 def test_to_ids(student, reference):
-    """to_ids gives the ids of the words, in their order, without BOS and EOS."""
+    """to_ids returns the ids of the words in order, without BOS and EOS."""
     ids = student.to_ids("books again we old read we", VOCABULARY)
     reference.assert_close(torch.tensor(ids), name="ids")
 
@@ -71,12 +71,12 @@ def test_unknown_words(student, reference):
     ids = student.to_ids("zebras read old Books", VOCABULARY)
     reference.assert_close(torch.tensor(ids), name="ids", context="with unknown words")
     grown = student.define(BIN).grown(student.get("to_ids"), "zebras read again", VOCABULARY)
-    assert grown == 0, "`to_ids` adds to the vocabulary. The model has no weights for new words."
+    assert grown == 0, "`to_ids` adds to the vocabulary. It must not: the model has no weights for new words."
 
 
 @points(2)
 def test_to_text(student, reference):
-    """to_text gives the words up to the first EOS, without BOS and PAD."""
+    """to_text returns the words up to the first EOS, without BOS and PAD."""
     for name, ids in {
         "plain": [8, 5, 4],
         "with EOS": [5, 4, 2, 8, 2],
@@ -88,9 +88,11 @@ def test_to_text(student, reference):
 
 @points(1)
 def test_there_and_back(student, draw):
-    """A sentence of known words comes back as it was."""
+    """A sentence of known words is unchanged after to_ids and to_text."""
     words = [f"w{number}" for number in range(20)]
     vocabulary = student.build_vocabulary([" ".join(words)])
     sentence = " ".join(words[number] for number in draw.integers(0, 20, (7,)).tolist())
     back = student.to_text(student.to_ids(sentence, vocabulary), vocabulary)
-    assert back == sentence, "A sentence turned into ids and back is not the same sentence any more."
+    assert back == sentence, (
+        "A sentence of known words changes when it is turned into ids and back into text."
+    )

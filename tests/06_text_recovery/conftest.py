@@ -1,4 +1,4 @@
-"""What the checks share: words as numbers for the record, random corpora, and sacrebleu as the judge of BLEU."""
+"""Shared by the checks: words as numbers for recording, random corpora, and sacrebleu as the standard for BLEU."""
 
 import zlib
 
@@ -13,19 +13,19 @@ only_own_code = forbid("sacrebleu", "nltk", "torchmetrics", "torchtext")
 
 
 def words_of(value):
-    """The value if it is a list of strings; else the check fails."""
+    """Return the value if it is a list of strings, or fail the check."""
     if isinstance(value, str):
-        fail("One string came back. Return a list with a string for each word.")
+        fail("The result is a single string. Return a list with one string per word.")
     if not isinstance(value, list | tuple):
-        fail(f"A {type(value).__name__} came back, but it should be a list of words.")
+        fail(f"The result is a {type(value).__name__}, but should be a list of words.")
     if not all(isinstance(word, str) for word in value):
-        fail("Not every entry of the list is a string.")
+        fail("The list contains entries that are not strings.")
     return list(value)
 
 
 @pytest.fixture
 def assert_words(reference):
-    """Compares words with the recorded ones. Words are recorded as numbers; the student reads a sentence instead."""
+    """Compare words with the recorded ones, which are numbers; the student reads a sentence instead."""
 
     def check(value, sentence, name="", context=""):
         words = words_of(value)
@@ -33,22 +33,22 @@ def assert_words(reference):
         try:
             reference.assert_close(numbers, name=name, context=context, atol=0.4, rtol=0.0)
         except CheckFailure:
-            fail(f"{sentence} {len(words)} words came back.")
+            fail(f"{sentence} The result has {len(words)} words.")
 
     return check
 
 
 @pytest.fixture
 def assert_list(reference):
-    """Compares a list of ids with the recorded one."""
+    """Compare a list of ids with the recorded one."""
 
     def check(value, name, context=""):
         if isinstance(value, torch.Tensor) and value.dim() == 1:
             value = value.tolist()
         if not isinstance(value, list | tuple):
-            fail(f"A {type(value).__name__} came back, but it should be a list of ids.")
+            fail(f"The result is a {type(value).__name__}, but should be a list of ids.")
         if not all(isinstance(index, int) for index in value):
-            fail("Not every entry of the list is a whole number.")
+            fail("The list contains entries that are not integers.")
         reference.assert_close(torch.tensor(list(value), dtype=torch.long), name=name, context=context)
 
     return check
@@ -56,7 +56,7 @@ def assert_list(reference):
 
 @pytest.fixture
 def recorded_corpus(reference):
-    """(candidates, references) of random tokens, always the same ones: the candidates are changed copies."""
+    """(candidates, references) of random tokens, always the same; the candidates are altered copies."""
 
     def make(label, sentences=6, kinds=5, longest=12):
         lengths = reference.integers(f"{label}: lengths", 5, longest + 1, (sentences, 2))
@@ -70,7 +70,7 @@ def recorded_corpus(reference):
 
 @pytest.fixture
 def drawn_corpus(draw):
-    """Like `recorded_corpus`, but drawn anew for each submission."""
+    """Like `recorded_corpus`, but drawn separately for each submission."""
 
     def make(sentences=6, kinds=5, longest=12):
         lengths = draw.integers(5, longest + 1, (sentences, 2))
@@ -81,7 +81,7 @@ def drawn_corpus(draw):
 
 
 def _corpus(lengths, tokens, others, changed):
-    """Sentences of the names that the grammar would not make, such as "t3"; both have a beginning in common."""
+    """Return sentences of tokens such as "t3", which the course's grammar never produces."""
 
     def sentences(ids, sizes):
         return [[f"t{index}" for index in row[:size]] for row, size in zip(ids.tolist(), sizes, strict=True)]
@@ -114,10 +114,10 @@ def parts_of_bleu(modified_precision, brevity_penalty, candidates, references):
 
 @pytest.fixture
 def assert_bleu(student, reference, number_of, recorded_corpus):
-    """Compares a BLEU with the recorded one. If it is wrong, looks first whether its parts are right.
+    """Compare a BLEU score with the recorded one. If it is wrong, check first whether its parts are right.
 
-    They are the answers to two other exercises. What is wrong with them is said there, and is not to be taken for a
-    mistake of `corpus_bleu`, which may look just the same.
+    The parts are the answers to two other exercises, whose checks report what is wrong with them. A wrong part must
+    not be diagnosed as a mistake in `corpus_bleu`, which may have the same result.
     """
     parts = []
 
@@ -143,20 +143,24 @@ def assert_bleu(student, reference, number_of, recorded_corpus):
         except CheckFailure as failure:
             if parts[0]:
                 raise
-            fail(f"{failure} First mend `modified_precision` or `brevity_penalty`, which it is made of.")
+            fail(
+                f"{failure} First fix `modified_precision` or `brevity_penalty`, which `corpus_bleu` is built on."
+            )
 
     return check
 
 
 @pytest.fixture
 def number_of():
-    """A float or int, a 0-d tensor made a number; else the check fails."""
+    """Return a float or int, converting a 0-d tensor, or fail the check."""
 
     def check(name, value):
         if isinstance(value, torch.Tensor) and value.numel() == 1:
             value = value.item()
         if isinstance(value, bool) or not isinstance(value, int | float):
-            fail(f"`{name}` returned {'nothing' if value is None else type(value).__name__}, not one number.")
+            fail(
+                f"`{name}` returned {'None' if value is None else f'a {type(value).__name__}'}. It has to return a number."
+            )
         return value
 
     return check

@@ -17,14 +17,14 @@ def test_too_short(student, reference, number_of, drawn_corpus, sacrebleu_score)
         found,
         sacrebleu_score(candidates, references).bp,
         name="penalty",
-        context=", against sacrebleu",
+        context=", compared with sacrebleu,",
         atol=1e-7,
     )
 
 
 @points(3, see="Too short")
 def test_never_above_one(student, reference, number_of):
-    """If c is larger than r, the penalty is 1: too long costs nothing here, and earns nothing."""
+    """If c is larger than r, the penalty is 1: extra length is neither penalized nor rewarded here."""
     for c, r in [(10, 5), (101, 100), (7, 1), (3, 0)]:
         found = number_of("brevity_penalty", student.brevity_penalty(c, r))
         reference.assert_close(found, name="penalty", context=f"for {c} tokens of {r}")
@@ -32,7 +32,7 @@ def test_never_above_one(student, reference, number_of):
 
 @points(1)
 def test_equal_lengths(student, reference, number_of):
-    """Equal lengths give 1, two empty corpora included."""
+    """For equal lengths, the penalty is 1, even for two empty corpora."""
     for c in [1, 8, 0]:
         found = number_of("brevity_penalty", student.brevity_penalty(c, c))
         reference.assert_close(found, name="penalty", context=f"for {c} tokens of {c}")
@@ -40,7 +40,7 @@ def test_equal_lengths(student, reference, number_of):
 
 @points(2, see="Too short")
 def test_nothing_written(student, reference, number_of):
-    """No tokens at all give 0, and no division by zero."""
+    """For a candidate without tokens, the penalty is 0, without a division by zero."""
     for r in [1, 12]:
         found = number_of("brevity_penalty", student.brevity_penalty(0, r))
         reference.assert_close(found, name="penalty", context=f"for 0 tokens of {r}")

@@ -14,7 +14,7 @@ def filled(rows, fill):
 
 @points(3, see="Batches")
 def test_source(student, reference):
-    """source holds the sources, filled up with PAD on the right to the longest source."""
+    """source contains the sources, filled up with PAD on the right to the length of the longest."""
     source, _ = student.collate(PAIRS)
     assert_shape(source, (4, 4), name="source")
     reference.assert_close(source, name="source")
@@ -22,7 +22,7 @@ def test_source(student, reference):
 
 @points(3, see="Batches")
 def test_target(student, reference):
-    """target holds the targets, each with EOS behind its last id, then PAD, to the longest target and EOS."""
+    """target contains the targets, each followed by EOS and filled up with PAD to the length of the longest."""
     _, target = student.collate(PAIRS)
     assert_shape(target, (4, 7), name="target")
     reference.assert_close(target, name="target")
@@ -39,7 +39,7 @@ def test_other_symbols(student, draw):
 
 @points(1)
 def test_dtype(student):
-    """Both tensors are torch.long, also where there is a single pair or a source without words."""
+    """Both tensors are torch.long, also for a single pair and for empty sequences."""
     for pairs in [PAIRS, PAIRS[:1], [([], [4]), ([5], [])], [([], [])]]:
         for name, tensor in zip(["source", "target"], student.collate(pairs), strict=True):
             assert isinstance(tensor, torch.Tensor) and tensor.dtype == torch.long, (
@@ -50,7 +50,7 @@ def test_dtype(student):
 
 @points(2)
 def test_pairs_unchanged(student):
-    """The lists that are handed in keep their values: the same pair will be in many batches."""
+    """The input lists keep their values, because the same pair appears in many batches."""
     helper = student.define(
         "import copy\n"
         "def lists_after(collate, pairs):\n"
@@ -58,7 +58,7 @@ def test_pairs_unchanged(student):
         "    collate(pairs)\n"
         "    return pairs == before\n"
     )
-    student.collate(PAIRS)  # an error shows here, with its place in the cell
+    student.collate(PAIRS)  # an error is raised here, with its line in the cell
     assert helper.lists_after(student.get("collate"), PAIRS), (
-        "After the call, the lists in `pairs` are not what they were. In the next batch they would be longer again."
+        "The call changed the lists in `pairs`, which are used again in later batches. Make new lists instead."
     )

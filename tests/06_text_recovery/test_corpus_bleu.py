@@ -1,23 +1,26 @@
-"""Checks of exercise 6: corpus_bleu, held against sacrebleu."""
+"""Checks of exercise 6: corpus_bleu, compared with sacrebleu."""
 
 from coursekit.checks import assert_close, assert_raises, points
 
 
 @points(6, see="Putting it together")
 def test_equals_sacrebleu(student, assert_bleu, number_of, recorded_corpus, drawn_corpus, sacrebleu_score):
-    """BLEU is what sacrebleu gives, from 0 to 100."""
+    """The BLEU score equals that of sacrebleu, from 0 to 100."""
     assert_bleu(student.corpus_bleu(*recorded_corpus("corpus")), name="BLEU")
     for _ in range(2):
         candidates, references = drawn_corpus(sentences=8, kinds=4)
         found = number_of("corpus_bleu", student.corpus_bleu(candidates, references))
         assert_close(
-            found, sacrebleu_score(candidates, references).score, name="BLEU", context=", against sacrebleu"
+            found,
+            sacrebleu_score(candidates, references).score,
+            name="BLEU",
+            context=", compared with sacrebleu,",
         )
 
 
 @points(4, see="Putting it together")
 def test_sums_over_the_corpus(student, assert_bleu):
-    """Counts are added up over all sentences before they are divided: long sentences weigh more than short ones."""
+    """Counts are added up over all sentences before they are divided: long sentences count more than short ones."""
     long, short = [f"w{i}" for i in range(20)], [f"v{i}" for i in range(5)]
     wrong_end = [*short[:4], "x"]
     for what, candidates in {
@@ -31,7 +34,7 @@ def test_sums_over_the_corpus(student, assert_bleu):
 
 @points(3, see="Putting it together")
 def test_no_match_no_score(student, assert_bleu):
-    """If no n-gram of some length matches, or there is none, BLEU is 0, without an error."""
+    """If there are no matches for some n, or no n-grams at all, BLEU is 0, without an error."""
     meant = ["a", "b", "c", "d", "e", "f"]
     for what, candidate in {
         "no token right": ["u", "v", "w", "x", "y"],
@@ -46,7 +49,7 @@ def test_no_match_no_score(student, assert_bleu):
 
 @points(3, see="Putting it together")
 def test_brevity(student, assert_bleu):
-    """The brevity penalty is taken once, from the lengths of the whole corpus."""
+    """The brevity penalty is applied once, from the lengths of the whole corpus."""
     full = [[f"w{i}" for i in range(12)], [f"v{i}" for i in range(8)]]
     for what, candidates in {
         "all too short": [full[0][:7], full[1][:5]],
@@ -70,7 +73,7 @@ def test_max_n(student, assert_bleu, recorded_corpus):
 
 @points(1)
 def test_unequal_numbers(student):
-    """If there are not as many candidates as references, a ValueError names both numbers."""
+    """If the numbers of candidates and references differ, a ValueError names both numbers."""
     sentence = ["a", "b", "c", "d", "e"]
     for candidates, references in [(3, 7), (6, 2)]:
         assert_raises(
@@ -82,7 +85,7 @@ def test_unequal_numbers(student):
 
 @points(1)
 def test_perfect_copy(student, number_of, drawn_corpus):
-    """A corpus held against itself has BLEU 100."""
+    """A corpus compared with itself has BLEU 100."""
     _, references = drawn_corpus()
     found = number_of("corpus_bleu", student.corpus_bleu(references, references))
     assert_close(found, 100.0, name="BLEU", context="of a perfect copy")

@@ -1,4 +1,4 @@
-"""Checks of exercise 4: modified_precision, held against what sacrebleu counts."""
+"""Checks of exercise 4: modified_precision, compared with sacrebleu's counts."""
 
 import torch
 
@@ -6,19 +6,19 @@ from coursekit.checks import fail, points
 
 
 def two_numbers(value):
-    """(matched, total) as a tensor of whole numbers; else the check fails."""
+    """Return (matched, total) as a tensor of integers, or fail the check."""
     if isinstance(value, torch.Tensor):
         value = value.tolist()
     if not isinstance(value, list | tuple) or len(value) != 2:
-        fail("Return two numbers, the pair (matched, total).")
+        fail("`modified_precision` has to return two numbers: the pair (matched, total).")
     if not all(isinstance(number, int | float) and number == int(number) for number in value):
-        fail("`matched` and `total` are counts, so both have to be whole numbers.")
+        fail("`matched` and `total` are counts, so both have to be integers.")
     return torch.tensor([int(number) for number in value])
 
 
 @points(5, see="BLEU: how good is a sentence?")
 def test_counts(student, reference, recorded_corpus, drawn_corpus, sacrebleu_score):
-    """matched and total are what sacrebleu counts, for n from 1 to 4."""
+    """matched and total equal the counts of sacrebleu for n from 1 to 4."""
     for number, (candidate, meant) in enumerate(zip(*recorded_corpus("corpus"), strict=True)):
         for n in range(1, 5):
             found = two_numbers(student.modified_precision(candidate, meant, n))
@@ -28,13 +28,13 @@ def test_counts(student, reference, recorded_corpus, drawn_corpus, sacrebleu_sco
         for n in range(1, 5):
             found = two_numbers(student.modified_precision(candidate, meant, n)).tolist()
             assert found == [judge.counts[n - 1], judge.totals[n - 1]], (
-                f"For n = {n}, sacrebleu counts otherwise than your {tuple(found)}, on a pair of random sentences."
+                f"For n = {n} and a pair of random sentences, your counts {tuple(found)} differ from sacrebleu's."
             )
 
 
 @points(3, see="BLEU: how good is a sentence?")
 def test_clipping(student, reference):
-    """A word that the candidate repeats counts at most as often as the reference holds it."""
+    """A word that the candidate repeats counts at most as often as it occurs in the reference."""
     cases = [
         ("a a a b a", "b a c a", 1),
         ("x y x y x y", "x y z x y", 2),
@@ -48,7 +48,7 @@ def test_clipping(student, reference):
 
 @points(3, see="BLEU: how good is a sentence?")
 def test_total(student, reference):
-    """total is the number of n-grams of the candidate, whatever the reference is, and 0 if it is shorter than n."""
+    """total is the number of n-grams in the candidate, for any reference, and 0 if the candidate is shorter than n."""
     cases = {
         "shorter reference": (7, 3, 2),
         "longer reference": (3, 8, 2),
@@ -68,7 +68,7 @@ def test_total(student, reference):
 
 @points(2)
 def test_order_and_place(student, reference):
-    """The tokens of an n-gram are neighbours, in this order; where in the sentence it stands does not matter."""
+    """An n-gram is n adjacent tokens in order, and its position in the sentence does not matter."""
     cases = [
         ("d c b a", "a b c d", 2),
         ("a b x c d", "a b c d", 2),
@@ -82,7 +82,7 @@ def test_order_and_place(student, reference):
 
 @points(2)
 def test_tokens_as_they_are(student, reference):
-    """Tokens are compared whole and as they are: The is not the, and a token is not its letters."""
+    """Tokens are compared whole and as they are: "The" is not "the", and a token is not split into letters."""
     cases = [
         (["The", "cat"], ["the", "cat"], 1),
         (["ab", "c"], ["a", "bc"], 2),

@@ -14,42 +14,42 @@ TABLE = {
 
 @points(4)
 def test_the_whole_pipeline(student, assert_words):
-    """All four steps together give the bare words, in their order, repeated words included."""
+    """All four steps together return the bare words in order, including repeated words."""
     texts = {
         "two sentences": "The mice, the women and a child saw the mice. Yesterday they saw knives!",
         "a question": "Does an owl see the knives, or do the women see an owl?",
     }
     for what, text in texts.items():
         words = student.preprocess(text, TABLE)
-        assert_words(words, "The words of a text are not the right ones.", context=what)
+        assert_words(words, "The words of a text are wrong.", context=what)
 
 
 @points(3)
 def test_case(student, assert_words):
-    """No capitals are left, and words with capitals are looked up like all others: The, Saw, MICE."""
+    """No capitals are left, and capitalized words are looked up like all others: The, Saw, MICE."""
     words = student.preprocess("The cat sleeps. THE cat! Saw Anna MICE? An End", TABLE)
     assert_words(
         words,
-        "Articles and inflected forms written with capitals are not treated like the others.",
+        "Capitalized articles and inflected forms are not handled like those in lower case.",
         name="words",
     )
 
 
 @points(2)
 def test_punctuation(student, assert_words):
-    """No token without a letter or a digit is left: . , ? ! ; : ( ) \" ' - … ."""
+    """No token without a letter or digit is left: . , ? ! ; : ( ) \" ' - … ."""
     words = student.preprocess('"Well," he said (twice): 3 cats; two-two... no?! \u2026 yes - yes', TABLE)
-    assert_words(words, "A text with all sorts of punctuation does not come out right.", name="words")
+    assert_words(words, "The words of a text with various punctuation are wrong.", name="words")
 
 
 @points(3)
 def test_articles(student, assert_words):
-    """The words a, an and the go, and nothing else does: they, Anna, another, theatre and that stay."""
+    """The words a, an and the are removed, and no others: they, Anna, another, theatre and that stay."""
     words = student.preprocess(
         "a cat than an ant, the theatre and they that area bathe another banana an a", TABLE
     )
     assert_words(
-        words, "Articles and words with `a`, `an` or `the` in them are not told apart.", name="words"
+        words, "Remove only the articles, not other words that contain `a`, `an` or `the`.", name="words"
     )
 
 
@@ -62,7 +62,7 @@ def test_inflection(student, assert_words):
         )
         assert_words(
             words,
-            "The table handed in as `lemmas` is not followed.",
+            "The words don't match the table that was passed as `lemmas`.",
             name="words",
             context=f", table {number}",
         )

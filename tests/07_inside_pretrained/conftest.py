@@ -1,4 +1,4 @@
-"""What the checks share: tiny models with given weights, which are built in the student's kernel."""
+"""Shared by the checks: tiny models with given weights, built in the student's kernel."""
 
 import ast
 
@@ -16,7 +16,7 @@ from torch import nn
 
 
 class TinyModel(nn.Module):
-    """The logits of position i are a row of the table; which one depends on all ids up to i and on their order."""
+    """The logits of position i are a row of the table; its number depends on all ids up to i and on their order."""
 
     def __init__(self, table):
         super().__init__()
@@ -31,7 +31,7 @@ class TinyModel(nn.Module):
 
 
 class TinyTokenizer:
-    """Tokens that can be glued: decode writes them without spaces, encode takes the longest token that fits."""
+    """decode joins tokens without spaces; encode takes the longest matching token."""
 
     def __init__(self, tokens):
         self.tokens = tokens
@@ -55,12 +55,12 @@ class TinyTokenizer:
 
 
 def lengths(model):
-    """How many tokens the model was given, call by call."""
+    """Return the number of tokens that the model was given in each call."""
     return model.lengths
 
 
 def with_gradients(model):
-    """Whether gradients were switched on, call by call."""
+    """Return whether gradients were enabled in each call."""
     return model.gradients
 
 
@@ -71,13 +71,13 @@ def sgd(model, lr):
 
 @pytest.fixture
 def tiny(student):
-    """Models, tokenizers and optimizers in the kernel: tiny.TinyModel(table), tiny.TinyTokenizer(tokens), ..."""
+    """Models, tokenizers and optimizers in the student's kernel: tiny.TinyModel(table), tiny.TinyTokenizer(tokens), ..."""
     return student.define(TINY)
 
 
 @pytest.fixture
 def last_logits():
-    """The logits after the last token, as a TinyModel with this table gives them."""
+    """Compute the logits after the last token, as a TinyModel with this table returns them."""
 
     def compute(table, ids):
         row = (ids * torch.arange(1, ids.shape[1] + 1)).sum(dim=1) % len(table)
@@ -94,10 +94,10 @@ def tokens():
 
 @pytest.fixture
 def forbid_in(student):
-    """Fails if functions of an answer, or functions of the student's that they call, use a forbidden name.
+    """Fail if functions of an answer, or the student's functions that they call, use a forbidden name.
 
-    `forbid` looks at whole cells, but other cells may rightly use these names. A name after a dot, as in
-    F.softmax, is forbidden as ".softmax"; so is one that is imported from torch.
+    `forbid` checks whole cells, but other cells may use these names. A name after a dot, as in F.softmax, is
+    forbidden as ".softmax", and so is a name imported from torch.
     """
 
     def check(cell, functions, forbidden):

@@ -15,7 +15,7 @@ def only_own_code(forbid_in):
 
 
 def with_a_key(mask):
-    """The mask, and every query may attend to key 0 at least."""
+    """Make key 0 visible to every query."""
     mask = mask.clone()
     mask[..., 0] = True
     return mask
@@ -23,7 +23,7 @@ def with_a_key(mask):
 
 @points(3, see="The additive mask")
 def test_hides_what_is_false(student, reference):
-    """Scores plus additive_mask(mask) have the softmax that the boolean mask asks for."""
+    """The softmax of scores plus additive_mask(mask) equals the softmax under the boolean mask."""
     (scores,) = reference.inputs("scores", scores=(4, 6))
     mask = with_a_key(reference.integers("mask", 0, 2, (4, 6)).bool())
     weights = torch.softmax(scores + student.additive_mask(mask), dim=-1)
@@ -32,17 +32,17 @@ def test_hides_what_is_false(student, reference):
 
 @points(1, see="The additive mask")
 def test_zero_where_true(student, draw):
-    """Where the boolean mask is True, exactly 0 is added; the result is a float tensor."""
+    """The additive mask is a float tensor, and exactly 0 where the boolean mask is True."""
     mask = with_a_key(draw.bools(5, 7))
     added = student.additive_mask(mask)
     assert_shape(added, (5, 7), name="mask")
     assert added.is_floating_point(), f"The mask has dtype {added.dtype}, but should be a float tensor."
-    assert (added[mask] == 0).all(), "Something other than 0 stands where the boolean mask is True."
+    assert (added[mask] == 0).all(), "The mask has values other than 0 where the boolean mask is True."
 
 
 @points(2)
 def test_any_shape_and_any_score(student, draw):
-    """A mask of any shape keeps it, and hides keys however large their scores."""
+    """The shape of the mask is kept, whatever it is, and hidden keys have weight 0, however large their scores."""
     batch, heads, l_query, l_key = draw.sizes(4, low=3)
     for shape in [
         (l_query, l_key),
@@ -56,12 +56,12 @@ def test_any_shape_and_any_score(student, draw):
         scores = 300 * draw.normal(batch, heads, l_query, l_key)
         added, mask = (added[:, None], mask[:, None]) if len(shape) == 3 else (added, mask)
         hidden = torch.softmax(scores + added, dim=-1)[~mask.expand_as(scores)]
-        assert (hidden == 0).all(), "With scores of some hundreds, a hidden key still gets a weight above 0."
+        assert (hidden == 0).all(), "With scores in the hundreds, a hidden key still has a weight above 0."
 
 
 @points(3, see="The additive mask")
 def test_attention(student, reference, draw):
-    """attention_with_additive_mask is softmax(q kᵀ / √d_k + M) v, whatever numbers stand in M."""
+    """attention_with_additive_mask is softmax(q kᵀ / √d_k + M) v, for any numbers in M."""
     q, k, v, m = reference.inputs("unequal", q=(3, 2, 5), k=(3, 4, 5), v=(3, 4, 7), m=(2, 4))
     output, weights = student.attention_with_additive_mask(q, k, v, m)
     reference.assert_close(weights, name="weights")

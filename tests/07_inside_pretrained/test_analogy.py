@@ -8,14 +8,12 @@ WORDS = [f"word{number}" for number in range(12)]
 
 
 def read(found):
-    """(rows, similarities) of the answer, or a sentence for the student."""
+    """Return (rows, similarities) of the answer, or fail the check."""
     if not isinstance(found, list | tuple):
         fail("The answer should be a list of pairs (word, similarity).")
     for pair in found:
         if not (isinstance(pair, list | tuple) and len(pair) == 2 and pair[0] in WORDS):
-            fail(
-                "Every entry of the answer should be a pair (word, similarity), and the word one of the words."
-            )
+            fail("Every entry of the answer should be a pair (word, similarity), with a word from `words`.")
         if not isinstance(pair[1], float):
             fail("The similarity should be a Python float.")
     return torch.tensor([WORDS.index(word) for word, _ in found]), torch.tensor([score for _, score in found])
@@ -23,7 +21,7 @@ def read(found):
 
 @points(4, see="Arithmetic with words")
 def test_nearest_to_the_sum(student, reference):
-    """The answers are the words nearest to v_b - v_a + v_c, by cosine, with their similarities."""
+    """The answers are the words nearest to v_b - v_a + v_c by cosine, with their similarities."""
     vectors, lengths = reference.inputs("table", vectors=(12, 5), lengths=(12, 1))
     vectors = vectors * (0.2 + lengths.abs())
     rows, scores = read(student.analogy("word8", "word3", "word5", WORDS, vectors, 4))
@@ -33,14 +31,14 @@ def test_nearest_to_the_sum(student, reference):
 
 @points(3, see="Arithmetic with words")
 def test_leaves_out_the_words_of_the_question(student, reference):
-    """None of the three words of the question is an answer, wherever they stand."""
+    """None of the three words of the question is an answer, wherever they are in the table."""
     base, spread, steps = reference.inputs("vectors", base=(5,), spread=(12, 5), steps=(3, 5))
     times = torch.zeros(3)
     for question in [(8, 3, 5), (0, 11, 6), (4, 1, 9)]:
         vectors = -base + 0.5 * spread
         vectors[list(question)] = base + 0.05 * steps  # a small step: they are the three nearest words
         rows, _ = read(student.analogy(*(WORDS[row] for row in question), WORDS, vectors, 6))
-        assert len(rows), "There is no answer."
+        assert len(rows), "The list of answers is empty."
         times += torch.tensor([float((rows == row).sum()) for row in question])
     reference.assert_close(
         times, context="count of the answers that are the first, second, third word of a question"
@@ -49,17 +47,17 @@ def test_leaves_out_the_words_of_the_question(student, reference):
 
 @points(1)
 def test_keeps_words_of_the_same_direction(student, draw):
-    """A word that merely has the same direction as one of the question is a possible answer."""
+    """Another word with the same direction as a word of the question may be an answer."""
     vectors = draw.normal(12, 5)
     vectors[4] = vectors[3]  # word4 is the same as c
-    vectors[8] = vectors[7] + 0.01 * draw.normal(5)  # a to b is a small step
+    vectors[8] = vectors[7] + 0.01 * draw.normal(5)  # the step from a to b is small
     rows, _ = read(student.analogy("word7", "word8", "word3", WORDS, vectors, 2))
-    assert len(rows) and rows[0] == 4, "The word with the same vector as the third one should come first."
+    assert len(rows) and rows[0] == 4, "The word with the same vector as the third word should come first."
 
 
 @points(2)
 def test_number_of_words(student, draw):
-    """There are k different words, 5 if it is not given, most similar first."""
+    """The result has k different words, by default 5, most similar first."""
     vectors = draw.normal(12, 5)
     for options, count in [({}, 5), ({"k": 1}, 1), ({"k": 9}, 9)]:
         rows, scores = read(student.analogy("word2", "word0", "word10", WORDS, vectors, **options))

@@ -15,14 +15,12 @@ def only_own_code(forbid_in):
 
 
 def read(found):
-    """(rows, similarities) of the answer, or a sentence for the student."""
+    """Return (rows, similarities) of the answer, or fail the check."""
     if not isinstance(found, list | tuple):
         fail("The answer should be a list of pairs (word, similarity).")
     for pair in found:
         if not (isinstance(pair, list | tuple) and len(pair) == 2 and pair[0] in WORDS):
-            fail(
-                "Every entry of the answer should be a pair (word, similarity), and the word one of the words."
-            )
+            fail("Every entry of the answer should be a pair (word, similarity), with a word from `words`.")
         if not isinstance(pair[1], float):
             fail("The similarity should be a Python float.")
     return torch.tensor([WORDS.index(word) for word, _ in found]), torch.tensor([score for _, score in found])
@@ -30,14 +28,14 @@ def read(found):
 
 @points(4, see="How similar are two vectors?")
 def test_equals_the_formula(student, reference):
-    """cosine_similarity is the dot product, divided by both lengths."""
+    """cosine_similarity is the dot product divided by both lengths."""
     u, v = reference.inputs("vectors", u=(4, 6), v=(4, 6))
     reference.assert_close(student.cosine_similarity(u, v), name="similarity")
 
 
 @points(2)
 def test_broadcasts(student, draw):
-    """The vectors broadcast, and the last axis is gone: (width,) against (n, width) gives (n,)."""
+    """The vectors broadcast, and the last axis is removed: for (width,) and (n, width), the result is (n,)."""
     n, m, width = draw.sizes(3)
     for a, b in [((width,), (n, width)), ((n, 1, width), (m, width)), ((width,), (width,))]:
         u, v = draw.normal(*a), draw.normal(*b)
@@ -50,7 +48,7 @@ def test_broadcasts(student, draw):
 
 @points(1, see="How similar are two vectors?")
 def test_length_does_not_count(student, draw):
-    """Short and long vectors of the same directions have the same similarity."""
+    """Scaling the vectors does not change the similarity."""
     u, v = draw.normal(5, 7), draw.normal(5, 7)
     expected = F.cosine_similarity(u, v, dim=-1)
     assert_close(
@@ -67,7 +65,7 @@ def test_length_does_not_count(student, draw):
 
 @points(1, see="How similar are two vectors?")
 def test_zero_vector(student, draw):
-    """A vector of zeros has similarity 0 to everything, not NaN."""
+    """A vector of zeros has similarity 0 to every vector, not NaN."""
     u = draw.normal(3, 5)
     u[1] = 0
     found = student.cosine_similarity(u, draw.normal(3, 5))
@@ -76,7 +74,7 @@ def test_zero_vector(student, draw):
 
 @points(4)
 def test_nearest(student, reference):
-    """nearest_words gives the words of the largest cosine similarity, most similar first, with the numbers."""
+    """nearest_words returns the words with the largest cosine similarity, most similar first, with their similarities."""
     vectors, lengths = reference.inputs("table", vectors=(12, 5), lengths=(12, 1))
     rows, scores = read(student.nearest_words("word4", WORDS, vectors * (0.2 + lengths.abs()), 4))
     reference.assert_close(scores, name="similarities")
@@ -85,18 +83,18 @@ def test_nearest(student, reference):
 
 @points(2)
 def test_leaves_out_the_word_only(student, draw):
-    """The word itself is left out, wherever it stands; another word of the same direction is not."""
+    """Only the word itself is left out, wherever it is; another word with the same direction is not."""
     vectors = draw.normal(12, 5)
     vectors[2] = 2 * vectors[7]
     for word, twin in [(7, 2), (2, 7)]:
         rows, _ = read(student.nearest_words(WORDS[word], WORDS, vectors, 3))
-        assert word not in rows, "The word that was asked for is among the answers."
-        assert rows[0] == twin, "The word with the same direction is missing, or not the first."
+        assert word not in rows, "The given word is among the answers."
+        assert rows[0] == twin, "The word with the same direction is missing, or not first."
 
 
 @points(1)
 def test_number_of_words(student, draw):
-    """There are k words, 5 if it is not given, and all others at most."""
+    """The result has k words, by default 5, and at most all the others."""
     vectors = draw.normal(12, 5)
     for options, count in [({}, 5), ({"k": 1}, 1), ({"k": 11}, 11)]:
         rows, _ = read(student.nearest_words("word0", WORDS, vectors, **options))

@@ -6,12 +6,12 @@ from coursekit.checks import assert_close, assert_shape, assert_unchanged, fail,
 
 
 def read(candidates):
-    """(tokens, probabilities) of the candidates, or a sentence for the student."""
+    """Return (tokens, probabilities) of the candidates, or fail the check."""
     if not isinstance(candidates, list | tuple):
         fail("The candidates should be a list of pairs (token, probability).")
     for pair in candidates:
         if not (isinstance(pair, list | tuple) and len(pair) == 2 and isinstance(pair[0], str)):
-            fail("Every candidate should be a pair (token, probability), and the token a str.")
+            fail("Every candidate should be a pair (token, probability), and the token a string.")
         if not isinstance(pair[1], float):
             fail("The probability of a candidate should be a Python float.")
     return [token for token, _ in candidates], torch.tensor([share for _, share in candidates])
@@ -38,7 +38,7 @@ def test_rows_sum_to_1(student, tiny, draw):
 
 @points(2)
 def test_any_batch_and_length(student, tiny, draw, last_logits):
-    """Any batch and any length will do, a single token included."""
+    """Any batch size and length works, including a single token."""
     batch, length, vocab = draw.sizes(3, low=3)
     table = draw.normal(vocab, vocab)
     for shape in [(batch, length), (1, length), (batch, 1), (1, 1)]:
@@ -54,7 +54,7 @@ def test_any_batch_and_length(student, tiny, draw, last_logits):
 
 @points(4)
 def test_candidates(student, reference, tiny, tokens, last_logits):
-    """The candidates of generate_step are the likeliest tokens with their probabilities, likeliest first."""
+    """The candidates of generate_step are the most likely tokens with their probabilities, most likely first."""
     (table,) = reference.inputs("model", table=(23, 23))
     ids = reference.integers("ids", 0, 23, (1, 4))
     _, candidates = student.generate_step(tiny.TinyModel(table), tiny.TinyTokenizer(tokens), ids)
@@ -62,13 +62,13 @@ def test_candidates(student, reference, tiny, tokens, last_logits):
     reference.assert_close(shares, name="probabilities", context="of the candidates")
     order = last_logits(table, ids)[0].argsort(descending=True).tolist()
     assert found == [tokens[number] for number in order[: len(found)]], (
-        "The tokens of the candidates do not belong to their probabilities."
+        "The tokens of the candidates don't match their probabilities."
     )
 
 
 @points(2)
 def test_number_of_candidates(student, tiny, tokens, draw):
-    """There are ten candidates, or k of them, or as many as the vocabulary has if it is smaller."""
+    """There are k candidates, by default ten, or the whole vocabulary if it is smaller."""
     model, tokenizer = tiny.TinyModel(draw.normal(23, 23)), tiny.TinyTokenizer(tokens)
     ids = draw.integers(0, 23, (1, 4))
     small = tiny.TinyModel(draw.normal(7, 7)), tiny.TinyTokenizer(tokens[:7]), draw.integers(0, 7, (1, 4))
@@ -83,9 +83,11 @@ def test_number_of_candidates(student, tiny, tokens, draw):
 
 @points(3)
 def test_appends_the_likeliest(student, reference, tiny, tokens):
-    """The ids come back as they were, with the id of the likeliest token behind them."""
+    """The result is the unchanged ids, followed by the id of the most likely token."""
     (table,) = reference.inputs("model", table=(23, 23))
-    ids = torch.tensor([[0, 1, 2, 3]])  # a b c d: written as text, these would be other tokens, ab cd
+    ids = torch.tensor(
+        [[0, 1, 2, 3]]
+    )  # a b c d: converted to text and back, these would become other tokens, ab cd
     new_ids, _ = student.generate_step(tiny.TinyModel(table), tiny.TinyTokenizer(tokens), ids)
     reference.assert_close(new_ids, context="new ids")
 
@@ -97,4 +99,6 @@ def test_without_gradients(student, tiny, tokens, draw):
     ids = draw.integers(0, 23, (1, 4))
     assert_unchanged(student.call("next_token_probabilities", model, ids))
     assert_unchanged(student.call("generate_step", model, tokenizer, ids))
-    assert not any(tiny.with_gradients(model)), "The model was run with gradients on: use torch.no_grad()."
+    assert not any(tiny.with_gradients(model)), (
+        "The model was run with gradients enabled. Use torch.no_grad()."
+    )

@@ -19,7 +19,7 @@ def test_temperature(student, reference):
 
 @points(4, see="From probabilities to a text")
 def test_top_k(student, reference):
-    """With top_k, the k likeliest tokens share the probability, at any temperature, and the others get 0."""
+    """With top_k, only the k most likely tokens have a probability above 0, at any temperature."""
     (logits,) = reference.inputs("logits", logits=(3, 9))
     for k in [4, 1]:
         p = student.sampling_probabilities(2 * logits, 1.0, k)
@@ -30,7 +30,7 @@ def test_top_k(student, reference):
 
 @points(2)
 def test_all_tokens(student, draw):
-    """No top_k, or one as large as the vocabulary or larger, keeps all tokens."""
+    """Without top_k, or with one at least as large as the vocabulary, all tokens are kept."""
     logits = draw.normal(3, 7)
     for top_k in [None, 7, 12]:
         p = student.sampling_probabilities(logits, top_k=top_k)
@@ -45,7 +45,7 @@ def test_logits_unchanged(student, draw):
 
 @points(4, see="From probabilities to a text")
 def test_greedy(student, reference, tiny):
-    """At temperature 0, which is the default, generate_n_tokens appends the likeliest token again and again."""
+    """At temperature 0, which is the default, generate_n_tokens appends the most likely token at every step."""
     (table,) = reference.inputs("model", table=(23, 23))
     ids = reference.integers("ids", 0, 23, (3, 4))
     reference.assert_close(student.generate_n_tokens(tiny.TinyModel(table), ids, 6), name="ids")
@@ -53,24 +53,22 @@ def test_greedy(student, reference, tiny):
 
 @points(3)
 def test_sees_the_whole_sequence(student, tiny, draw):
-    """At every step, the model is given all ids so far; those of the start stay in front."""
+    """At every step, the model is given all ids so far, and the result starts with the given ids."""
     length, count, vocab = draw.sizes(3, low=4)
     model, ids = tiny.TinyModel(draw.normal(vocab, vocab)), draw.integers(0, vocab, (2, length))
     new_ids = student.generate_n_tokens(model, ids, count, temperature=1.0)
     assert_shape(new_ids, (2, length + count), name="ids")
-    assert torch.equal(new_ids[:, :length], ids), (
-        "The ids of the start do not stand in front of the new ones."
-    )
+    assert torch.equal(new_ids[:, :length], ids), "The result does not start with the given ids."
     lengths = tiny.lengths(model)
     assert len(lengths) >= count, f"The model ran {len(lengths)} times for {count} tokens."
     assert lengths[:count] == list(range(length, length + count)), (
-        "The model was not given the whole sequence so far: one token more at every step."
+        "The model was not given the whole sequence so far, which grows by one token at every step."
     )
 
 
 @points(4, see="From probabilities to a text")
 def test_draws(student, tiny, draw, last_logits):
-    """Above temperature 0, tokens are drawn with the right frequencies, at every temperature and top_k."""
+    """Above temperature 0, tokens are drawn with the right frequencies, for every temperature and top_k."""
     table, ids = 1.5 * draw.normal(6, 6), draw.integers(0, 6, (1, 3))
     model, many, logits = tiny.TinyModel(table), ids.repeat(4000, 1), last_logits(table, ids)[0]
     for temperature, top_k in [(1.0, None), (2.5, None), (1.5, 3)]:
@@ -83,7 +81,7 @@ def test_draws(student, tiny, draw, last_logits):
         )
         right = torch.softmax(kept / temperature, dim=-1)
         found = torch.stack([(drawn[:, -1] == token).float().mean() for token in range(6)])
-        assert not found[right == 0].any(), f"With top_k={top_k}, a token was drawn that is not among these."
+        assert not found[right == 0].any(), f"With top_k={top_k}, a token outside the top k was drawn."
         assert_close(
             found,
             right,
@@ -94,8 +92,10 @@ def test_draws(student, tiny, draw, last_logits):
 
 @points(2)
 def test_without_gradients(student, tiny, draw):
-    """The model runs without gradients, input_ids keeps its values, and 0 new tokens give the ids back."""
+    """The model runs without gradients, input_ids keeps its values, and for n_tokens=0 the ids are returned unchanged."""
     model, ids = tiny.TinyModel(draw.normal(9, 9)), draw.integers(0, 9, (2, 4))
     assert_unchanged(student.call("generate_n_tokens", model, ids, 3, temperature=0.8, top_k=4))
-    assert not any(tiny.with_gradients(model)), "The model was run with gradients on: use torch.no_grad()."
+    assert not any(tiny.with_gradients(model)), (
+        "The model was run with gradients enabled. Use torch.no_grad()."
+    )
     assert_close(student.generate_n_tokens(model, ids, 0), ids, name="ids", context="with n_tokens=0")

@@ -7,7 +7,7 @@ from coursekit.checks import assert_close, points
 
 @points(2, see="How it learned: five steps")
 def test_loss(student, reference, tiny):
-    """The loss is the mean cross entropy between the logits of a position and the next token, before the step."""
+    """The loss is the mean cross-entropy between the logits of a position and the next token, before the step."""
     (table,) = reference.inputs("model", table=(11, 11))
     ids = reference.integers("ids", 0, 11, (3, 6))
     model = tiny.TinyModel(table)
@@ -23,39 +23,40 @@ def test_parameters_after_one_step(student, reference, tiny):
     student.training_step(model, tiny.sgd(model, 2.0), ids)
     moved = model.state()["table"] - table
     reference.assert_close(moved, context="change of the parameters")
-    assert moved.any(), "The parameters did not move."
+    assert moved.any(), "The parameters did not change."
 
 
 @points(3, see="How it learned: five steps")
 def test_gradients_start_from_zero(student, reference, tiny):
-    """A second step moves the parameters as if it were the first: gradients left from before don't count."""
+    """A second step moves the parameters as if it were the first: gradients left over from earlier steps have no effect."""
     (table,) = reference.inputs("model", table=(11, 11))
     first, second = (reference.integers(name, 0, 11, (3, 6)) for name in ["first", "second"])
     model = tiny.TinyModel(table)
     optimizer = tiny.sgd(model, 2.0)
     student.training_step(model, optimizer, first)
     between = model.state()["table"]
-    assert not torch.equal(between, table), "The parameters did not move in the first step."
+    assert not torch.equal(between, table), "The parameters did not change in the first step."
     student.training_step(model, optimizer, second)
     fresh = tiny.TinyModel(between)
     student.training_step(fresh, tiny.sgd(fresh, 2.0), second)
     reference.assert_close(
         model.state()["table"] - fresh.state()["table"],
-        context="second step, less that of a fresh model,",
+        context="parameters after the second step, minus those of a fresh model after the same step,",
+        key="second step, less that of a fresh model,",
     )
 
 
 @points(1)
 def test_float_and_any_size(student, tiny, draw):
-    """The loss is a Python float, and any batch and length will do, down to one sequence of two tokens."""
+    """The loss is a Python float, and any batch size and length works, down to one sequence of two tokens."""
     batch, length, vocab = draw.sizes(3, low=3)
     for shape in [(batch, length), (1, 2)]:
         table, ids = draw.normal(vocab, vocab), draw.integers(0, vocab, shape)
         model = tiny.TinyModel(table)
         loss = student.training_step(model, tiny.sgd(model, 0.5), ids)
-        assert isinstance(loss, float), "The loss should be a Python float: take `.item()` of the tensor."
+        assert isinstance(loss, float), "The loss should be a Python float. Call `.item()` on the tensor."
         again = student.training_step(model, tiny.sgd(model, 0.5), ids)
         assert again < loss, (
-            f"Two steps on the same ids {shape}: the second loss is not lower than the first."
+            f"After two steps on the same ids of shape {shape}, the second loss is not lower than the first."
         )
-        assert_close(min(loss, again), again, name="loss", context=", at most that of the step before,")
+        assert_close(min(loss, again), again, name="loss", context=", at most that of the previous step,")

@@ -107,7 +107,7 @@ def test_a_blank_answer_fails_the_visible_tests_with_a_sentence(course):
         if output.output_type == "error"
     ]
     assert [error.ename for error in errors] == ["AssertionError"]
-    assert "Do you divide by the root" in errors[0].evalue
+    assert "Do you divide by the square root" in errors[0].evalue
 
 
 @pytest.mark.parametrize("name", ["08 my topic", "../elsewhere", "a+b", "", "08", "08_", "schön"])

@@ -1,4 +1,4 @@
-"""Other right answers to this assignment. Each must earn full marks."""
+"""Other correct answers to this assignment. Each must earn full marks."""
 
 from coursekit.checks import Alternative
 

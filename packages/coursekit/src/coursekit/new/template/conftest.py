@@ -1,4 +1,4 @@
-"""What all checks of this assignment use."""
+"""Shared by all checks of this assignment."""
 
 from coursekit.checks import forbid
 

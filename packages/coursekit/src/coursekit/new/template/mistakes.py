@@ -1,6 +1,6 @@
 """Known wrong answers to this assignment, each an edit of the instructor's solution cell.
 
-`coursekit audit` proves that each is caught by a check that is about it.
+`coursekit audit` verifies that each is caught by one of the checks in its `about`.
 """
 
 from coursekit.checks import Mistake
@@ -49,7 +49,7 @@ MISTAKES = [
         cell="normalized",
         edits=[("torch.sqrt(variance + eps)", "(torch.sqrt(variance) + eps)")],
         about=["test_eps"],
-        sentence="You added `eps` to the root. Add it to the variance, under the root.",
+        sentence="You added `eps` to the square root. Add it to the variance, under the square root.",
     ),
     Mistake(
         "in_place",

@@ -1,4 +1,4 @@
-"""Checks of exercise 1. The docstring of a check is the sentence that the student reads."""
+"""Checks of exercise 1. Students read the docstring of each check."""
 
 import torch
 import torch.nn.functional as F
@@ -17,11 +17,11 @@ from coursekit.checks import (
 @points(40)
 def test_equals_the_formula(student, reference, draw):
     """The output equals (x - μ) / √(σ² + ε), along the last axis."""
-    # compared with the solution's recorded output, so that known mistakes are recognized
+    # compare with the recorded output of the solution, so that known mistakes are recognized
     (x,) = reference.inputs("square", x=(4, 4, 4))
     reference.assert_close(student.normalized(3 * x + 1), name="output")
 
-    # compared with torch, in sizes that differ for every submission, so that no answer can be hard-coded
+    # compare with torch, with sizes drawn for each submission, so that no answer can be hard-coded
     batch, length, width = draw.sizes(3, low=4, high=12)
     x = draw.normal(batch, length, width)
     assert_close(student.normalized(x), F.layer_norm(x, (width,)), name="output")
@@ -29,7 +29,7 @@ def test_equals_the_formula(student, reference, draw):
 
 @points(20)
 def test_leading_axes(student, draw):
-    """Any number of leading axes works, and each position has the same output as alone."""
+    """Any number of leading axes works, and each position has the same output as when it is passed alone."""
     x = draw.normal(2, 3, 4, 5)
     output = student.normalized(x)
     assert_shape(output, (2, 3, 4, 5), name="output")
@@ -37,13 +37,13 @@ def test_leading_axes(student, draw):
         assert_close(
             student.normalized(x[place]), output[place], name="output", context="for one position alone"
         )
-    assert_varies(output, name="output")  # two equal constants are close, too
-    assert_differs(output, x, "The output is the input.")
+    assert_varies(output, name="output")  # two equal constants would also be close
+    assert_differs(output, x, "The output equals the input.")
 
 
 @points(15)
 def test_eps(student, reference):
-    """ε is under the root: it matters where the entries hardly differ, and where they are all equal."""
+    """ε is under the square root, so it matters where the entries are nearly or exactly equal."""
     (x,) = reference.inputs("small", x=(3, 6))
     reference.assert_close(student.normalized(2e-3 * x), name="output", context="for small differences")
     reference.assert_close(
