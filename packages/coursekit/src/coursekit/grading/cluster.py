@@ -93,7 +93,7 @@ class DaskWorkers:
     def _connect(self) -> tuple[Any, type]:
         try:
             from distributed import Client, as_completed
-            from distributed.comm import get_address_host_port
+            from distributed.comm.addressing import get_address_host_port
         except ImportError:
             raise CourseError('--scheduler needs Dask: `pip install "coursekit[cluster]"`') from None
         logging.getLogger("distributed").setLevel(logging.CRITICAL)  # we report its errors
