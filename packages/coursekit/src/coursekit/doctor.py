@@ -40,10 +40,8 @@ _SPARE = 2  # GiB of memory, and of disk
 _EXTRAS = {
     "distributed": "grading on several machines (docs/scaling.md)",
     "psycopg2-binary": "a gradebook in PostgreSQL (docs/scaling.md)",
-    "transformers": "pretrained models in assignment 07",
-    "playwright": "the browser tests",
+    "seaborn": '`coursekit report`; `pip install "coursekit[report]"`',
 }
-_BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
 @dataclass(frozen=True)
@@ -70,7 +68,6 @@ def examine(root: Path) -> Iterator[Finding]:
     yield from examine_machine(root)
     yield from examine_course(root)
     yield from map(_extra, _EXTRAS)
-    yield _browser()
 
 
 def examine_machine(root: Path) -> Iterator[Finding]:
@@ -266,10 +263,3 @@ def _extra(package: str) -> Finding:
     if version is None:
         return Finding(package, OPTIONAL, f"not installed; for {_EXTRAS[package]}")
     return Finding(package, OK, version)
-
-
-def _browser() -> Finding:
-    place = next(filter(None, map(shutil.which, _BROWSERS)), None)
-    if place is None:
-        return Finding("chromium", OPTIONAL, "not installed; for the browser tests")
-    return Finding("chromium", OK, place)

@@ -43,15 +43,15 @@ class SandboxProvisioner(WatchedProvisioner):
         MODULES,
         help="what the server of warm kernels imports at its start; modules that aren't installed are skipped",
     ).tag(config=True)
-    scratch_limit = Integer(SCRATCH, help="MiB that all files of the kernel may take").tag(config=True)
-    file_limit = Integer(256, help="MiB that one file may take").tag(config=True)
-    process_limit = Integer(128, help="number of processes and threads").tag(config=True)
-    cpu_limit = Integer(1200, help="seconds of CPU time for each process").tag(config=True)
+    scratch_limit = Integer(SCRATCH, min=1, help="MiB that all files of the kernel may take").tag(config=True)
+    file_limit = Integer(256, min=1, help="MiB that one file may take").tag(config=True)
+    process_limit = Integer(128, min=16, help="number of processes and threads").tag(config=True)
+    cpu_limit = Integer(1200, min=1, help="seconds of CPU time for each process").tag(config=True)
     open_file_limit = Integer(
-        256, help="open files of each process, and files in flight between processes"
+        256, min=64, help="open files of each process, and files in flight between processes"
     ).tag(config=True)
-    signal_limit = Integer(512, help="number of pending signals and timers").tag(config=True)
-    start_seconds = Integer(300, help="seconds that the start of a kernel may take").tag(config=True)
+    signal_limit = Integer(512, min=16, help="number of pending signals and timers").tag(config=True)
+    start_seconds = Integer(300, min=1, help="seconds that the start of a kernel may take").tag(config=True)
 
     _started: Started | None = None
     _ended = False

@@ -116,7 +116,8 @@ class Server:
                 unless_started.pop_all()
                 return started
         except OSError as error:
-            raise StartFailed(f"the system refuses it: {error.strerror or error}") from error
+            place = f": {error.filename}" if error.filename else ""
+            raise StartFailed(f"the system refuses it: {error.strerror or error}{place}") from error
 
     def _send(self, packet: bytes, descriptors: list[int]) -> None:
         try:

@@ -29,13 +29,15 @@ class WatchedProvisioner(KernelProvisionerBase):
     """
 
     memory_limit = Integer(
-        2048, help="MiB of resident memory for all processes of the kernel; above this, it is ended"
+        2048, min=64, help="MiB of resident memory for all processes of the kernel; above this, it is ended"
     ).tag(config=True)
     memory_headroom = Integer(
-        4096, help="MiB of address space beyond memory_limit; above this, an allocation raises MemoryError"
+        4096,
+        min=0,
+        help="MiB of address space beyond memory_limit; above this, an allocation raises MemoryError",
     ).tag(config=True)
     flood_limit = Integer(
-        1024, help="MiB that the client's own memory may grow by; above this, the kernel is ended"
+        1024, min=1, help="MiB that the client's own memory may grow by; above this, the kernel is ended"
     ).tag(config=True)
     working_files = List(Unicode(), help="files and folders to copy into the kernel's home folder").tag(
         config=True
@@ -49,7 +51,7 @@ class WatchedProvisioner(KernelProvisionerBase):
         value_trait=Unicode(),
         help="environment variables to add or replace; HOME, TMPDIR and PATH are refused",
     ).tag(config=True)
-    poll_seconds = Float(0.1, help="seconds between two checks of the memory").tag(config=True)
+    poll_seconds = Float(0.1, min=0.01, help="seconds between two checks of the memory").tag(config=True)
 
     #: why the kernel was ended, to follow "the kernel was ended because"; empty if it was not
     ended_because = ""

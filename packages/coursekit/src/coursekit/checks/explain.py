@@ -35,7 +35,7 @@ def explain(
         if any(Path(frame.filename).parent == check_file.parent for frame in frames):
             return CheckOutcome.FAILED, (
                 f"`{name}` gave {describe(value)}, which is not what the exercise asks for: "
-                "look at its shape table again."
+                "read again what it should return."
             )
     return None
 

@@ -6,6 +6,7 @@ The files in `template/` are copied, with `{{name}}` and `{{heading}}` filled in
 import re
 from pathlib import Path
 
+from coursekit.arrays import has_torch
 from coursekit.course import Assignment, Course, CourseError
 
 TEMPLATE = Path(__file__).parent / "template"
@@ -16,8 +17,12 @@ def write_assignment(course: Course, name: str) -> Assignment:
     """Write source/<name> and tests/<name>; the reference values must be recorded afterwards.
 
     Raises:
-        CourseError: the name is taken, or nbgrader can't use it.
+        CourseError: the name is taken, nbgrader can't use it, or torch is missing.
     """
+    if not has_torch():
+        raise CourseError(
+            'the new assignment uses torch, which is not installed: `pip install "coursekit[torch]"`'
+        )
     parts = _NAME.fullmatch(name)
     if not parts or not (topic := parts["topic"].strip("_-")):
         raise CourseError(
