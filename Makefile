@@ -100,7 +100,7 @@ audit: setup  ## prove the checks against known mistakes and known right answers
 attacks: setup  ## try to get around the sandbox and the checks, in five modes, and print a table
 	cd packages/coursekit/tests && python -m attacks
 
-pictures: setup $(VENV)/extras $(VENV)/browser  ## take the pictures in docs/pictures anew
+pictures: setup $(VENV)/extras $(VENV)/browser  ## take the pictures in docs/pictures again
 	pytest packages/coursekit/tests/browser --pictures
 
 docs: setup $(VENV)/docs  ## build the documentation site, build/site/index.html

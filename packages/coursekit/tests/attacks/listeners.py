@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 class Listeners:
-    """A TCP port of 127.0.0.1 and a unix socket that note the first word of whoever connects."""
+    """A TCP port of 127.0.0.1 and a unix socket that record the first word of each connection."""
 
     def __init__(self) -> None:
         self.heard: dict[str, str] = {}
