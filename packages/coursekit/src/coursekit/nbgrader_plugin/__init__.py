@@ -13,6 +13,7 @@ from traitlets.config import Config
 
 from coursekit.nbgrader_plugin import rubric
 from coursekit.nbgrader_plugin.bind import BindChecks
+from coursekit.nbgrader_plugin.collecting import HarmlessCollect
 from coursekit.nbgrader_plugin.converters import OnlyMissingNotebooks, PrintableFormatter
 from coursekit.nbgrader_plugin.feedback import FeedbackExporter, GetGradesAndState
 from coursekit.nbgrader_plugin.markdown import highlighted_code, safe_markdown
@@ -59,6 +60,8 @@ def configure(config: Config) -> None:
         "handlers": {"console": {"filters": ["notebooks"]}},
     }
 
+    if "collect" not in config.ExchangeFactory:  # a hub may have an exchange of its own
+        config.ExchangeFactory.collect = _dotted(HarmlessCollect)
     # nbgrader's own extractor crashes on a broken archive
     config.ZipCollectApp.extractor_plugin = "coursekit.lms.HarmlessExtractor"
 

@@ -214,8 +214,15 @@ def _parsed(path: Path) -> datetime | None:
     if found.st_size > _MAX_TIMESTAMP_BYTES:
         raise NotATime(f"is {found.st_size:,} bytes long, too long for a time")
     text = path.read_bytes().decode("ascii", errors="replace").strip()
-    if not text:
-        return None
+    return time_in(text) if text else None
+
+
+def time_in(text: str) -> datetime:
+    """The time in a text, in UTC.
+
+    Raises:
+        NotATime: nbgrader could not read it, or would open a file to do so.
+    """
     if not _TIMESTAMP.fullmatch(text):
         raise NotATime("isn't a time")
     try:
