@@ -3,6 +3,7 @@
 import re
 from copy import deepcopy
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,29 @@ if TYPE_CHECKING:  # importing nbformat takes most of a second, and some users o
 PLACEHOLDER = re.compile(r"#[^\S\n]*YOUR CODE HERE[^\S\n]*\n\s*raise NotImplementedError\(\)")
 TEST_PREFIX = "test_"
 DEMO_TAG = "demo"
+#: modules of a checks folder that are never checks of a cell, whatever its grade_id
+NOT_CHECKS = ("conftest", "mistakes", "alternatives", "__init__")
 _MARKERS = ("### BEGIN SOLUTION", "### END SOLUTION")
+
+
+class CellKind(StrEnum):
+    """What a cell with nbgrader metadata means to the grader.
+
+    A test cell with a check file is bound: the checks are run outside the kernel, in its place. One without is
+    ordinary: it is run in the student's kernel, and nbgrader's rule turns its outputs into a score.
+    """
+
+    ORDINARY = "ordinary"
+    BOUND = "bound"
+    #: an answer, in code or text, that a person grades
+    MANUAL = "manual"
+    TASK = "task"
+    #: an answer that other cells test
+    ANSWER = "answer"
+    #: a locked cell of the instructor's
+    GIVEN = "given"
+    #: a graded cell that nbgrader itself refuses: text that is neither an answer nor a task
+    UNSUPPORTED = "unsupported"
 
 
 class CourseError(Exception):
@@ -98,11 +121,60 @@ class Assignment:
     def grade_ids_of(self, notebook: str) -> set[str]:
         return self._grade_ids[notebook]
 
+    def kind_of(self, notebook: str, cell: "NotebookNode") -> CellKind | None:
+        """What a cell of the notebook with the name `notebook` is; None if nbgrader doesn't know the cell."""
+        found = nbgrader_metadata(cell)
+        name = grade_id(cell)
+        if not name:
+            return None
+        if found.get("task"):
+            return CellKind.TASK
+        if found.get("grade") and found.get("solution"):
+            return CellKind.MANUAL
+        if is_test_cell(cell):
+            return CellKind.BOUND if self.check_file(notebook, name) else CellKind.ORDINARY
+        if found.get("grade"):
+            return CellKind.UNSUPPORTED
+        if found.get("solution"):
+            return CellKind.ANSWER
+        return CellKind.GIVEN if found.get("locked") else None
+
+    def check_file(self, notebook: str, grade_id: str) -> Path | None:
+        """The hidden checks of a test cell; None if it has none and so is ordinary.
+
+        The file is `<notebook>/<grade_id>.py` or `<grade_id>.py` in the checks folder. If test cells of several
+        notebooks share a grade_id, only the first form binds them.
+        """
+        own = self.checks / notebook / f"{grade_id}.py"
+        if grade_id in NOT_CHECKS:
+            return None
+        if own.is_file():
+            return own
+        shared = self.checks / f"{grade_id}.py"
+        return shared if shared.is_file() and not self.is_shared(grade_id) else None
+
+    def is_shared(self, grade_id: str) -> bool:
+        """True if test cells of several notebooks have the same `grade_id`."""
+        return len(self._notebooks()) > 1 and sum(grade_id in names for names in self._test_ids.values()) > 1
+
+    def _notebooks(self) -> list[Path]:
+        """The source notebooks; in a course without them, the released ones."""
+        return self.source_notebooks() or sorted(self.release_folder.glob("*.ipynb"))
+
+    @cached_property
+    def _test_ids(self) -> dict[str, set[str]]:
+        return {
+            path.stem: {
+                name for cell in read_notebook(path).cells if is_test_cell(cell) and (name := grade_id(cell))
+            }
+            for path in self._notebooks()
+        }
+
     @cached_property
     def _grade_ids(self) -> dict[str, set[str]]:
         return {
             path.stem: {name for cell in read_notebook(path).cells if (name := grade_id(cell))}
-            for path in self.source_notebooks()
+            for path in self._notebooks()
         }
 
 
