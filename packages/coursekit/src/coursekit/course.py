@@ -1,8 +1,10 @@
 """The folders of a course, its notebooks, and the nbgrader metadata of their cells."""
 
 import re
+from collections.abc import Iterable
 from copy import deepcopy
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +15,29 @@ if TYPE_CHECKING:  # importing nbformat takes most of a second, and some users o
 PLACEHOLDER = re.compile(r"#[^\S\n]*YOUR CODE HERE[^\S\n]*\n\s*raise NotImplementedError\(\)")
 TEST_PREFIX = "test_"
 DEMO_TAG = "demo"
+#: modules of a checks folder that are never checks of a cell, whatever its grade_id
+NOT_CHECKS = ("conftest", "mistakes", "alternatives", "__init__")
 _MARKERS = ("### BEGIN SOLUTION", "### END SOLUTION")
+
+
+class CellKind(StrEnum):
+    """What a cell with nbgrader metadata means to the grader.
+
+    A test cell with a check file is bound: the checks are run outside the kernel, in its place. One without is
+    ordinary: it is run in the student's kernel, and nbgrader's rule turns its outputs into a score.
+    """
+
+    ORDINARY = "ordinary"
+    BOUND = "bound"
+    #: an answer, in code or text, that a person grades
+    MANUAL = "manual"
+    TASK = "task"
+    #: an answer that other cells test
+    ANSWER = "answer"
+    #: a locked cell of the instructor's
+    GIVEN = "given"
+    #: a graded cell that nbgrader itself refuses: text that is neither an answer nor a task
+    UNSUPPORTED = "unsupported"
 
 
 class CourseError(Exception):
@@ -98,11 +122,73 @@ class Assignment:
     def grade_ids_of(self, notebook: str) -> set[str]:
         return self._grade_ids[notebook]
 
+    def kind_of(self, notebook: str, cell: "NotebookNode") -> CellKind | None:
+        """What a cell of the notebook with the name `notebook` is; None if nbgrader doesn't know the cell."""
+        found = nbgrader_metadata(cell)
+        name = grade_id(cell)
+        if not name:
+            return None
+        if found.get("task"):
+            return CellKind.TASK
+        if found.get("grade") and found.get("solution"):
+            return CellKind.MANUAL
+        if is_test_cell(cell):
+            return CellKind.BOUND if self.check_file(notebook, name) else CellKind.ORDINARY
+        if found.get("grade"):
+            return CellKind.UNSUPPORTED
+        if found.get("solution"):
+            return CellKind.ANSWER
+        return CellKind.GIVEN if found.get("locked") else None
+
+    def check_file(self, notebook: str, grade_id: str) -> Path | None:
+        """The hidden checks of a test cell; None if it has none and so is ordinary.
+
+        The file is `<notebook>/<grade_id>.py` or `<grade_id>.py` in the checks folder. If test cells of several
+        notebooks share a grade_id, only the first form binds them.
+        """
+        own = self.checks / notebook / f"{grade_id}.py"
+        if grade_id in NOT_CHECKS:
+            return None
+        if own.is_file():
+            return own
+        shared = self.checks / f"{grade_id}.py"
+        return shared if shared.is_file() and not self.is_shared(grade_id) else None
+
+    def bound_cells(self, notebook: str, cells: "Iterable[NotebookNode]") -> dict[str, Path]:
+        """The check files of the test cells that have one, by grade_id, in the order of the notebook."""
+        found = ((name, self.check_file(notebook, name)) for name in _test_cells(cells))
+        return {name: path for name, path in found if path}
+
+    def ordinary_cells(self, notebook: str, cells: "Iterable[NotebookNode]") -> list[str]:
+        """The grade_ids of the test cells without checks, in the order of the notebook."""
+        return [name for name in _test_cells(cells) if not self.check_file(notebook, name)]
+
+    def is_shared(self, grade_id: str) -> bool:
+        """True if test cells of several notebooks have the same `grade_id`."""
+        return len(self._notebooks()) > 1 and len(self.notebooks_with_test(grade_id)) > 1
+
+    def notebooks_with_test(self, grade_id: str) -> list[str]:
+        """The names of the notebooks that have a test cell `grade_id`."""
+        return [name for name, grade_ids in self._test_ids.items() if grade_id in grade_ids]
+
+    def _notebooks(self) -> list[Path]:
+        """The source notebooks; in a course without them, the released ones."""
+        return self.source_notebooks() or sorted(self.release_folder.glob("*.ipynb"))
+
+    @cached_property
+    def _test_ids(self) -> dict[str, set[str]]:
+        return {
+            path.stem: {
+                name for cell in read_notebook(path).cells if is_test_cell(cell) and (name := grade_id(cell))
+            }
+            for path in self._notebooks()
+        }
+
     @cached_property
     def _grade_ids(self) -> dict[str, set[str]]:
         return {
             path.stem: {name for cell in read_notebook(path).cells if (name := grade_id(cell))}
-            for path in self.source_notebooks()
+            for path in self._notebooks()
         }
 
 
@@ -165,9 +251,32 @@ def is_test_cell(cell: "NotebookNode") -> bool:
     return cell.cell_type == "code" and bool(found.get("grade")) and not found.get("solution")
 
 
+def _test_cells(cells: "Iterable[NotebookNode]") -> list[str]:
+    return [name for cell in cells if is_test_cell(cell) and (name := grade_id(cell))]
+
+
 def is_demo(cell: "NotebookNode") -> bool:
-    """True for a demo cell, which is skipped when grading."""
-    return DEMO_TAG in cell.metadata.get("tags", [])
+    """True for a demo cell, which is skipped when grading. A test cell is never one."""
+    return DEMO_TAG in cell.metadata.get("tags", []) and not is_test_cell(cell)
+
+
+def answer_of(notebook: "NotebookNode", test: str) -> str:
+    """The grade_id of the answer cell that the test cell `test` is about.
+
+    It is the one that the name says (see `exercise_name`), or else the nearest one above that no person grades.
+    """
+    named = exercise_name(test)
+    above = ""
+    answers = {name: cell for cell in notebook.cells if (name := grade_id(cell)) and is_answer_cell(cell)}
+    if named in answers:
+        return named
+    for cell in notebook.cells:
+        name = grade_id(cell)
+        if name == test:
+            break
+        if name in answers and not nbgrader_metadata(cell).get("grade"):
+            above = name
+    return above or named
 
 
 def is_answer_cell(cell: "NotebookNode") -> bool:
