@@ -171,7 +171,7 @@ def _wrong_format(path: Path) -> Iterator[str]:
 
 
 def _kernel(notebook: NotebookNode) -> tuple[str, str]:
-    """The name of a notebook's kernel, and its language in lower case."""
+    """The name of a notebook's kernel, and its language."""
     spec, info = (_dict(notebook.metadata.get(key)) for key in ("kernelspec", "language_info"))
     name = str(spec.get("name") or "")
     language = spec.get("language") or info.get("name")
@@ -180,7 +180,8 @@ def _kernel(notebook: NotebookNode) -> tuple[str, str]:
             language = KernelSpecManager().get_kernel_spec(name).language
         except NoSuchKernel:
             language = "" if name.startswith(PYTHON) else name
-    return name, str(language or PYTHON).lower()
+    language = str(language or PYTHON)
+    return name, PYTHON if language.lower() in (PYTHON, "ipython") else language
 
 
 def _wrong_kernel(report: NotebookReport) -> Iterator[str]:

@@ -99,14 +99,19 @@ class ConfigFile:
     @property
     def variable(self) -> str:
         """An expression for nbgrader's configuration at the end of the file."""
-        last: dict[str, bool] = {"c": True}  # nbgrader runs the file with `c` defined
-        for node in ast.walk(self.tree):
-            if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name in last:
-                last[node.name] = False
-            for target, value in _bindings(node):
-                last[target] = isinstance(value, ast.Call) and ast.unparse(value.func) == "get_config"
-        usable = [name for name, is_config in last.items() if is_config]
-        return "c" if "c" in usable else usable[0] if usable else "get_config()"
+        is_config = {"c": True}  # nbgrader runs the file with `c` defined
+        configs = {
+            target
+            for node in ast.walk(self.tree)
+            if isinstance(node, ast.Assign) and ast.unparse(node.value) == "get_config()"
+            for target in node.targets
+        }
+        names = [node for node in _in_module(self.tree) if isinstance(node, ast.Name)]
+        for node in sorted(names, key=lambda name: (name.lineno, name.col_offset)):
+            if not isinstance(node.ctx, ast.Load):
+                is_config[node.id] = node in configs
+        usable = [name for name, right in is_config.items() if right]
+        return usable[0] if usable else "get_config()"
 
     def lines_that_set(self, section: str, trait: str) -> list[int]:
         """The lines with `c.<section>.<trait> = …` or a change of it in place."""
@@ -119,11 +124,11 @@ class ConfigFile:
         return sorted(lines)
 
 
-def _bindings(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
-    """The names that a statement assigns, and to what."""
-    if isinstance(node, ast.Assign):
-        for target in node.targets:
-            if isinstance(target, ast.Name):
-                yield target.id, node.value
-    elif isinstance(node, ast.AnnAssign | ast.NamedExpr) and isinstance(node.target, ast.Name) and node.value:
-        yield node.target.id, node.value
+def _in_module(node: ast.AST) -> Iterator[ast.AST]:
+    """All nodes below `node`, except those in a scope of their own."""
+    for child in ast.iter_child_nodes(node):
+        yield child
+        if not isinstance(
+            child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda | ast.comprehension
+        ):
+            yield from _in_module(child)
