@@ -30,7 +30,7 @@ def text(name, **values):
     return marked(v4.new_markdown_cell("Because."), name, **values)
 
 
-def tested(name="correct", points=2, source="assert True"):
+def ordinary(name="correct", points=2, source="assert True"):
     return code(name, source, grade=True, locked=True, points=points)
 
 
@@ -80,8 +80,8 @@ def test_every_kind_of_cell_is_recognized(course):
         "source/ps1/a.ipynb",
         v4.new_code_cell("x = 1"),
         code("answer", solution=True),
-        tested("ordinary"),
-        tested("bound"),
+        ordinary("ordinary"),
+        ordinary("bound"),
         code("program", grade=True, solution=True, points=3),
         text("essay", grade=True, solution=True, points=4),
         text("given", locked=True),
@@ -128,9 +128,9 @@ def test_a_cell_that_nbgrader_rejects_is_unsupported_and_its_sentence_names_it(c
 
 
 def test_equal_grade_ids_in_one_notebook_are_unsupported_and_in_two_they_are_not(course):
-    course.write("source/ps1/a.ipynb", tested("same"), tested("same"))
-    course.write("source/ps2/a.ipynb", tested("same"))
-    course.write("source/ps2/b.ipynb", tested("same"))
+    course.write("source/ps1/a.ipynb", ordinary("same"), ordinary("same"))
+    course.write("source/ps2/a.ipynb", ordinary("same"))
+    course.write("source/ps2/b.ipynb", ordinary("same"))
     first, second = course.look("ps1").problems
     assert "cell 1 (`same`): 2 cells of this notebook have the grade_id `same`" in first
     assert "cell 2 (`same`)" in second
@@ -138,8 +138,8 @@ def test_equal_grade_ids_in_one_notebook_are_unsupported_and_in_two_they_are_not
 
 
 def test_a_check_file_binds_none_of_two_equal_test_cells_unless_it_is_in_the_notebook_s_folder(course):
-    course.write("source/ps2/a.ipynb", tested("same"))
-    course.write("source/ps2/b.ipynb", tested("same"))
+    course.write("source/ps2/a.ipynb", ordinary("same"))
+    course.write("source/ps2/b.ipynb", ordinary("same"))
     course.check_file("ps2/same.py")
     (problem,) = course.look().problems
     assert "2 notebooks have a test cell `same`, so this file binds none" in problem
@@ -152,7 +152,7 @@ def test_a_check_file_binds_none_of_two_equal_test_cells_unless_it_is_in_the_not
 
 
 def test_metadata_of_an_older_nbgrader_is_named_with_nbgrader_s_own_remedy(course):
-    path = course.write("source/ps1/a.ipynb", code("old", grade=True, schema_version=1, points=1), tested())
+    path = course.write("source/ps1/a.ipynb", code("old", grade=True, schema_version=1, points=1), ordinary())
     assert course.look().problems == [
         f"{path}: 1 cell with nbgrader metadata of version 1; nbgrader reads version 3. "
         f"Run `nbgrader update {path.parent}`."
@@ -172,7 +172,7 @@ def test_a_notebook_of_format_3_says_how_to_convert_it(course):
 
 @pytest.mark.parametrize("content", ["", "{", "[]", "null", '{"cells": 3}', "\x00", '{"nbformat": 99}'])
 def test_a_damaged_notebook_gets_one_sentence_and_the_others_are_reported(course, content, capsys):
-    course.write("source/ps1/good.ipynb", tested("fine"))
+    course.write("source/ps1/good.ipynb", ordinary("fine"))
     damaged = course.root / "source" / "ps1" / "damaged.ipynb"
     damaged.write_text(content)
     course.check_file("ps1/fine.py")
@@ -186,7 +186,7 @@ def test_a_damaged_notebook_gets_one_sentence_and_the_others_are_reported(course
 
 def test_a_notebook_in_another_language_needs_its_kernel_and_takes_no_hidden_checks(course):
     kernel = {"name": "ir", "display_name": "R", "language": "R"}
-    path = course.write("source/ps1/stats.ipynb", tested("one"), tested("two"), kernel=kernel)
+    path = course.write("source/ps1/stats.ipynb", ordinary("one"), ordinary("two"), kernel=kernel)
     course.check_file("ps1/two.py")
     missing, bound = course.look().problems
     assert missing == (
@@ -205,12 +205,12 @@ def test_a_notebook_in_another_language_needs_its_kernel_and_takes_no_hidden_che
     ],
 )
 def test_a_python_notebook_needs_no_kernelspec_of_its_own(course, kernel):
-    course.write("source/ps1/a.ipynb", tested(), kernel=kernel)
+    course.write("source/ps1/a.ipynb", ordinary(), kernel=kernel)
     assert course.look().problems == []
 
 
 def test_a_course_with_released_notebooks_only_is_read_from_there(course):
-    course.write("release/ps1/a.ipynb", tested())
+    course.write("release/ps1/a.ipynb", ordinary())
     (assignment,) = course.look().assignments
     assert assignment.folder == course.root / "release" / "ps1"
     assert "has no notebook, so" in course.look().problems[0]
@@ -218,7 +218,7 @@ def test_a_course_with_released_notebooks_only_is_read_from_there(course):
 
 
 def test_an_empty_folder_is_named_and_hidden_ones_are_not(course):
-    course.write("source/ps1/a.ipynb", tested())
+    course.write("source/ps1/a.ipynb", ordinary())
     for name in ("empty", ".ipynb_checkpoints", "__pycache__"):
         (course.root / "source" / name).mkdir()
     assert [assignment.name for assignment in course.look().assignments] == ["empty", "ps1"]
@@ -229,15 +229,15 @@ def test_an_empty_folder_is_named_and_hidden_ones_are_not(course):
 
 @pytest.mark.parametrize("name", ["week 1", "v1.2", "leçon", "a-b_c", "日本"])
 def test_names_with_spaces_dots_and_accents_are_read(course, name):
-    course.write(f"source/{name}/my {name}.ipynb", tested())
-    course.write(f"submitted/Zoë B./{name}/my {name}.ipynb", tested())
+    course.write(f"source/{name}/my {name}.ipynb", ordinary())
+    course.write(f"submitted/Zoë B./{name}/my {name}.ipynb", ordinary())
     (assignment,) = course.look(name).assignments
     assert (assignment.name, assignment.submissions) == (name, 1)
     assert assignment.notebooks[0].name == f"my {name}"
 
 
 def test_a_name_that_nbgrader_refuses_is_named(course):
-    course.write("source/a+b/a.ipynb", tested())
+    course.write("source/a+b/a.ipynb", ordinary())
     assert course.look().problems == [
         f"{course.root / 'source' / 'a+b'}: nbgrader refuses a `+` in the name of an assignment. Rename it."
     ]
@@ -254,7 +254,7 @@ def test_a_folder_without_a_notebook_is_no_course(tmp_path, folder, capsys):
 
 
 def test_an_unknown_assignment_is_named_with_those_that_exist(course, capsys):
-    course.write("source/ps1/a.ipynb", tested())
+    course.write("source/ps1/a.ipynb", ordinary())
     assert main(["--course-dir", str(course.root), "adopt", "ps9"]) == 2
     assert "has no assignment ps9; it has ps1" in capsys.readouterr().err
 
@@ -277,7 +277,7 @@ def test_an_unknown_assignment_is_named_with_those_that_exist(course, capsys):
     ],
 )
 def test_a_setting_that_coursekit_replaces_is_named_with_its_line(course, line, said):
-    course.write("source/ps1/a.ipynb", tested())
+    course.write("source/ps1/a.ipynb", ordinary())
     course.config(line)
     (problem,) = course.look().problems
     assert problem.startswith(f"{course.root / 'nbgrader_config.py'}, line 2: ")
@@ -285,7 +285,7 @@ def test_a_setting_that_coursekit_replaces_is_named_with_its_line(course, line, 
 
 
 def test_in_an_adopted_course_a_setting_below_configure_is_named(course):
-    course.write("source/ps1/a.ipynb", tested())
+    course.write("source/ps1/a.ipynb", ordinary())
     plug_in = "from coursekit.nbgrader_plugin import configure\nconfigure(c)\n"
     course.config(f"{plug_in}c.Autograde.autograde_preprocessors = []\nc.HTMLExporter.template_name = 'mine'")
     report = course.look()
@@ -297,7 +297,7 @@ def test_in_an_adopted_course_a_setting_below_configure_is_named(course):
 
 
 def test_settings_that_mean_something_else_are_named(course):
-    course.write("source/ps1/a.ipynb", tested())
+    course.write("source/ps1/a.ipynb", ordinary())
     course.config(
         "c.Execute.timeout = 60\nc.Execute.kernel_name = 'python3'\nc.ExecutePreprocessor.timeout = -1"
     )
@@ -336,7 +336,7 @@ def test_what_the_sandbox_does_not_have_is_named_by_cell(course):
 
 def test_looking_runs_no_cell_and_no_check_file(course):
     fires = f"open({str(course.root / 'fired')!r}, 'w')"
-    course.write("source/ps1/a.ipynb", v4.new_code_cell(fires), tested(source=fires))
+    course.write("source/ps1/a.ipynb", v4.new_code_cell(fires), ordinary(source=fires))
     course.write("submitted/ada/ps1/a.ipynb", v4.new_code_cell(fires))
     course.check_file("ps1/correct.py")
     (course.root / "tests/ps1/correct.py").write_text(fires)
@@ -354,7 +354,7 @@ def test_the_report_for_a_person_and_for_a_program_say_the_same(course, capsys):
     course.write(
         "source/ps1/a.ipynb",
         code("answer", solution=True),
-        tested("correct", 2.5),
+        ordinary("correct", 2.5),
         text("bad", grade=True),
     )
     course.write("submitted/ada/ps1/a.ipynb")
