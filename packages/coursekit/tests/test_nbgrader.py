@@ -52,14 +52,6 @@ def test_an_edited_points_value_stops_generate_assignment_with_one_sentence(tiny
     assert "Traceback" not in done.stderr
 
 
-def test_a_test_cell_without_checks_stops_generate_assignment(tiny_course):
-    tiny_course.checks.rename(tiny_course.checks.with_name("test_other.py"))
-    done = tiny_course.run("nbgrader", "generate_assignment", "01_double", "--force")
-    assert done.returncode != 0
-    assert "the test cell `test_double` has no checks. Write tests/01_double/test_double.py" in done.stderr
-    assert "Traceback" not in done.stderr
-
-
 @pytest.mark.parametrize("mark", ["", '@points("4")\n'])
 def test_a_check_without_points_is_named(tiny_course, mark):
     tiny_course.checks.write_text(tiny_course.checks.read_text().replace("@points(4)\n", mark, 1))

@@ -73,6 +73,7 @@ def attempt(
             kernel_name=job.kernel_name,
             exercises=exercises,
             wary=wary,
+            rule=job.rule,
         )
         cached = CachedResult.of(graded, notebook, key)
     except CourseError as error:

@@ -15,7 +15,7 @@ from coursekit.arrays import Array
 from coursekit.checks.compare import difference
 from coursekit.checks.reference import FILE_NAME, Store
 from coursekit.checks.results import SubmissionResult
-from coursekit.checks.run import Graded, check_files, grade
+from coursekit.checks.run import Graded, grade
 from coursekit.checks.variants import Alternative, Mistake, Variant, alternatives_of, mistakes_of
 from coursekit.course import Assignment, CourseError, blank_copy, find_cell, read_notebook
 from coursekit.degenerate import Degenerate, degenerate_answers, earns_everything, passed_checks
@@ -253,20 +253,21 @@ def _grade_variant(assignment: Assignment, thorough: bool, variant: _Answer) -> 
             notebook = variant.apply(source)
             submission = Submission(notebook, released)
             wide = isinstance(variant, Alternative) or (thorough and not isinstance(variant, Degenerate))
-            exercises = _touched_by(variant, assignment, submission, wide)
+            exercises = _touched_by(variant, assignment, path.stem, submission, wide)
         session = _kernel(assignment)
         return grade(assignment, notebook, path.stem, released, session=session, exercises=exercises)
     raise CourseError(f"no notebook of {assignment.name} has a cell `{cell}`")
 
 
 def _touched_by(
-    variant: Variant, assignment: Assignment, submission: Submission, dependents: bool
+    variant: Variant, assignment: Assignment, notebook: str, submission: Submission, dependents: bool
 ) -> set[str]:
     """The variant's exercise, and those whose checks use its cell, directly or through other cells."""
     touched = {variant.exercise}
-    for file in check_files(assignment, submission.notebook) if dependents else ():
+    bound = assignment.bound_cells(notebook, submission.notebook.cells) if dependents else {}
+    for test, file in bound.items():
         if variant.cell in submission.cells_behind(_words_of_checks(file)):
-            touched.add(file.stem)
+            touched.add(test)
     return touched | {name.split("::")[0] for name in getattr(variant, "about", ()) if "::" in name}
 
 

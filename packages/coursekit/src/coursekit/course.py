@@ -1,6 +1,7 @@
 """The folders of a course, its notebooks, and the nbgrader metadata of their cells."""
 
 import re
+from collections.abc import Iterable
 from copy import deepcopy
 from dataclasses import dataclass
 from enum import StrEnum
@@ -153,9 +154,22 @@ class Assignment:
         shared = self.checks / f"{grade_id}.py"
         return shared if shared.is_file() and not self.is_shared(grade_id) else None
 
+    def bound_cells(self, notebook: str, cells: "Iterable[NotebookNode]") -> dict[str, Path]:
+        """The check files of the test cells that have one, by grade_id, in the order of the notebook."""
+        found = ((name, self.check_file(notebook, name)) for name in _test_cells(cells))
+        return {name: path for name, path in found if path}
+
+    def ordinary_cells(self, notebook: str, cells: "Iterable[NotebookNode]") -> list[str]:
+        """The grade_ids of the test cells without checks, in the order of the notebook."""
+        return [name for name in _test_cells(cells) if not self.check_file(notebook, name)]
+
     def is_shared(self, grade_id: str) -> bool:
         """True if test cells of several notebooks have the same `grade_id`."""
-        return len(self._notebooks()) > 1 and sum(grade_id in names for names in self._test_ids.values()) > 1
+        return len(self._notebooks()) > 1 and len(self.notebooks_with_test(grade_id)) > 1
+
+    def notebooks_with_test(self, grade_id: str) -> list[str]:
+        """The names of the notebooks that have a test cell `grade_id`."""
+        return [name for name, grade_ids in self._test_ids.items() if grade_id in grade_ids]
 
     def _notebooks(self) -> list[Path]:
         """The source notebooks; in a course without them, the released ones."""
@@ -237,9 +251,32 @@ def is_test_cell(cell: "NotebookNode") -> bool:
     return cell.cell_type == "code" and bool(found.get("grade")) and not found.get("solution")
 
 
+def _test_cells(cells: "Iterable[NotebookNode]") -> list[str]:
+    return [name for cell in cells if is_test_cell(cell) and (name := grade_id(cell))]
+
+
 def is_demo(cell: "NotebookNode") -> bool:
-    """True for a demo cell, which is skipped when grading."""
-    return DEMO_TAG in cell.metadata.get("tags", [])
+    """True for a demo cell, which is skipped when grading. A test cell is never one."""
+    return DEMO_TAG in cell.metadata.get("tags", []) and not is_test_cell(cell)
+
+
+def answer_of(notebook: "NotebookNode", test: str) -> str:
+    """The grade_id of the answer cell that the test cell `test` is about.
+
+    It is the one that the name says (see `exercise_name`), or else the nearest one above that no person grades.
+    """
+    named = exercise_name(test)
+    above = ""
+    answers = {name: cell for cell in notebook.cells if (name := grade_id(cell)) and is_answer_cell(cell)}
+    if named in answers:
+        return named
+    for cell in notebook.cells:
+        name = grade_id(cell)
+        if name == test:
+            break
+        if name in answers and not nbgrader_metadata(cell).get("grade"):
+            above = name
+    return above or named
 
 
 def is_answer_cell(cell: "NotebookNode") -> bool:

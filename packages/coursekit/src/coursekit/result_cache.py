@@ -10,6 +10,7 @@ import json
 import os
 import platform
 import tempfile
+from collections.abc import Container
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
@@ -20,16 +21,16 @@ from nbformat import NotebookNode
 import coursekit
 import sandbox_kernel
 from coursekit.arrays import has_torch, to_bytes
+from coursekit.checks.ordinary import ScoreRule
 from coursekit.checks.reference import Store
 from coursekit.checks.results import ExerciseResult, Status, SubmissionResult
-from coursekit.checks.run import Graded, check_files
+from coursekit.checks.run import Graded
 from coursekit.checks.variants import mistakes_of
-from coursekit.course import Assignment, grade_id
+from coursekit.course import NOT_CHECKS, Assignment, grade_id
 from coursekit.student.limits import Limits
 
 FOLDER = ".coursekit"
 _VERSIONS_OF = ("torch", "numpy", "ipykernel", "pytest")
-_VARIANTS = ("mistakes", "alternatives")
 #: from harmless to severe
 _SEVERITY = (Status.GRADED, Status.PARTLY_GRADED, Status.TIMED_OUT, Status.KERNEL_DIED)
 _FileStamp = tuple[int, int, int]
@@ -57,30 +58,33 @@ class GradingJob:
     released: NotebookNode
     limits: Limits
     kernel_name: str
+    rule: ScoreRule = field(default_factory=ScoreRule)
 
     @cached_property
     def key(self) -> CacheKey:
         """The hashes of what the result will depend on.
 
         Raises:
-            CourseError: a test cell has no check file, or mistakes.py can't be read.
+            CourseError: mistakes.py can't be read.
         """
         assignment = self.assignment
+        bound = assignment.bound_cells(self.name, self.notebook.cells)
+        ordinary = assignment.ordinary_cells(self.name, self.notebook.cells)
         data_files = [(path.name, _digest_of_files(path)) for path in assignment.handed_out()]
         cells = _cells(self.notebook), _cells(self.released)
         limits = asdict(self.limits)
-        helpers = sorted(
-            path
-            for path in assignment.checks.glob("*.py")
-            if not path.name.startswith("test_") and path.stem not in _VARIANTS
-        )
-        common = [(path.name, _digest_of_files(path)) for path in helpers]
+        files = (*assignment.checks.glob("*.py"), *(assignment.checks / self.name).glob("*.py"))
+        common = [(path.name, _digest_of_files(path)) for path in sorted(files) if _is_helper(path, bound)]
+        checked = {
+            name: _digest([_digest_of_files(file), common, _recorded(assignment, name)])
+            for name, file in bound.items()
+        }
+        scored = dict.fromkeys(ordinary, _digest(["ordinary", asdict(self.rule)]))
+        keys = checked | scored
+        names = [name for cell in self.notebook.cells if (name := grade_id(cell)) in keys]
         return CacheKey(
-            _digest([self.name, *cells, data_files, limits, self.kernel_name, versions()]),
-            {
-                file.stem: _digest([_digest_of_files(file), common, _recorded(assignment, file.stem)])
-                for file in check_files(assignment, self.notebook)
-            },
+            _digest([self.name, *cells, data_files, limits, self.kernel_name, ordinary, versions()]),
+            {name: keys[name] for name in names},
         )
 
 
@@ -182,6 +186,13 @@ def _cells(notebook: NotebookNode) -> list[list[Any]]:
         [cell.cell_type, grade_id(cell), cell.metadata.get("tags", []), cell.source]
         for cell in notebook.cells
     ]
+
+
+def _is_helper(path: Path, bound: Container[str]) -> bool:
+    """True for a module in a checks folder that other check files may use."""
+    if path.stem in NOT_CHECKS:
+        return path.stem not in ("mistakes", "alternatives")
+    return not path.name.startswith("test_") and path.stem not in bound
 
 
 def _recorded(assignment: Assignment, exercise: str) -> str:

@@ -21,7 +21,7 @@ from coursekit.checks.fingerprint import fingerprint_of
 from coursekit.checks.reference import Reference, Store
 from coursekit.checks.results import CheckResult, ExerciseResult
 from coursekit.checks.variants import mistakes_of
-from coursekit.course import Assignment, Course, CourseError, blank_copy, exercise_name, read_notebook
+from coursekit.course import Assignment, Course, CourseError, answer_of, blank_copy, read_notebook
 from coursekit.kernels import BUBBLEWRAP, KERNELS, LIMITED
 from coursekit.printing import shortened
 from coursekit.student.notebook_file import read_submitted
@@ -134,7 +134,7 @@ def _kind_of_arrays(arrays: Kind) -> Iterator[None]:
 @pytest.fixture
 def student(check_run: CheckRun, request: pytest.FixtureRequest) -> Student:
     """The submission: its functions and classes are called by name."""
-    check_run.student.begin_check(exercise_name(request.path.stem))
+    check_run.student.begin_check(answer_of(check_run.submission.notebook, request.path.stem))
     return check_run.student
 
 
@@ -229,7 +229,14 @@ def _assignment_of(folder: Path, config: pytest.Config) -> Assignment:
 
 
 def _key(item: pytest.Item) -> tuple[Path, str]:
+    """The folder of an assignment's checks, and the name of the notebook that the check belongs to."""
+    prepared = [key for key, run in item.config.stash[RUNS].items() if not run.started_here]
+    if prepared:
+        return prepared[0]
     folder = item.path.parent
+    outer = _assignment_of(folder.parent, item.config)
+    if (outer.source_folder / f"{folder.name}.ipynb").exists():  # a folder with the checks of one notebook
+        return outer.checks, folder.name
     return folder, _assignment_of(folder, item.config).notebook_of(item.path.stem).stem
 
 

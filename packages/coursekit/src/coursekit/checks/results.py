@@ -9,7 +9,7 @@ import msgspec
 from coursekit.student.values import CheckOutcome
 
 #: version of the stored form of a result; one of another version is graded again
-SCHEMA = 1
+SCHEMA = 2
 
 
 class Status(StrEnum):
@@ -45,7 +45,8 @@ class CheckResult:
 
     `see` is the heading of the notebook that explains it; if empty, the one above the answer. `mistake` is the id of
     the known mistake that it is attributed to, `diagnosis` the sentence about it. `fingerprint` and
-    `fingerprint_numbers` identify a wrong answer (see `fingerprint.py`); they are not for students.
+    `fingerprint_numbers` identify a wrong answer (see `fingerprint.py`); they are not for students. `credit` is the
+    part of the points that a check earned that was not passed.
     """
 
     name: str
@@ -59,19 +60,24 @@ class CheckResult:
     fingerprint: str = ""
     fingerprint_numbers: list[float] = field(default_factory=list)
     see: str = ""
+    credit: float = 0.0
 
     @property
     def earned(self) -> float:
-        return self.points if self.outcome == CheckOutcome.PASSED else 0.0
+        return self.points if self.outcome == CheckOutcome.PASSED else self.credit
 
 
 @dataclass
 class ExerciseResult:
-    """The results of the checks of one test cell, in the order of the file. `key` is a hash of what they depend on."""
+    """The results of the checks of one test cell, in the order of the file. `key` is a hash of what they depend on.
+
+    An `ordinary` test cell has no checks of its own; the run of the cell counts as one.
+    """
 
     grade_id: str
     checks: list[CheckResult] = field(default_factory=list)
     key: str = ""
+    ordinary: bool = False
 
     @property
     def points(self) -> float:

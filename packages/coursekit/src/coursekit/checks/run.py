@@ -1,4 +1,4 @@
-"""Grades one notebook: runs its cells, then the checks of its test cells."""
+"""Grades one notebook: runs its cells, scores the ordinary test cells, then runs the checks of the bound ones."""
 
 import os
 import re
@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from nbformat import NotebookNode
 
+from coursekit.checks.ordinary import ScoreRule, ordinary_results
 from coursekit.checks.plugin import RUNS, CheckRun
 from coursekit.checks.reference import Observation, Store
 from coursekit.checks.results import ExerciseResult, Status, SubmissionResult
@@ -51,6 +52,7 @@ def grade(
     session: Session | None = None,
     exercises: Container[str] | None = None,
     wary: bool = False,
+    rule: ScoreRule | None = None,
 ) -> Graded:
     """Grade a repaired notebook, and put the outputs of this run into its code cells.
 
@@ -63,6 +65,7 @@ def grade(
         session: a session to reuse (see `Session.reuse`) and leave open; by default a new one.
         exercises: grade_ids of the test cells to grade; by default all.
         wary: take time to find out which cell ends the kernel.
+        rule: how ordinary test cells are scored; by default they are neither run nor scored.
 
     Raises:
         CourseError: a check or a recorded value is at fault.
@@ -70,15 +73,19 @@ def grade(
     """
     started = time.monotonic()
     submission = Submission(notebook, released)
+    ordinary = assignment.ordinary_cells(name, notebook.cells) if rule else []
     kept_open = session
     if session is None:
-        session = Session(notebook, limits, kernel_name, assignment.handed_out(), wary)
+        session = Session(notebook, limits, kernel_name, assignment.handed_out(), wary, ordinary)
     else:
         session.reuse(notebook)
     store = store or Store.load(assignment.checks)
     run = CheckRun(assignment, submission, session, store, submission.seed if seed is None else seed)
     try:
         session.run_cells()
+        # before the checks, since a call in them may end the kernel, and with it what the cells defined
+        wanted = [test for test in ordinary if exercises is None or test in exercises]
+        scored, doubts = ordinary_results(notebook, released, session.runs, wanted, rule or ScoreRule())
         _run_pytest(run, name, exercises)
     finally:
         if kept_open is None:
@@ -87,15 +94,13 @@ def grade(
         raise CourseError("A check is at fault, not the submission. " + "; ".join(run.faults))
     if not store.recording:
         run.diagnose()
-    results = list(run.exercises.values())
+    found = run.exercises | {exercise.grade_id: exercise for exercise in scored}
+    results = [found[test] for cell in notebook.cells if (test := grade_id(cell)) in found]
+    others = [run for index, run in session.runs.items() if grade_id(notebook.cells[index]) not in ordinary]
     result = SubmissionResult(
-        status=status_of(session, results),
-        notes=[*notes, *run.notes],
-        cells=[
-            _cell_line(submission, run)
-            for run in session.runs.values()
-            if _is_worth_reporting(submission, run)
-        ],
+        status=status_of(session, results, others),
+        notes=[*notes, *run.notes, *doubts],
+        cells=[_cell_line(submission, run) for run in others if _is_worth_reporting(submission, run)],
         exercises=results,
         seed=run.seed,
         seconds=round(time.monotonic() - started, 1),
@@ -105,31 +110,15 @@ def grade(
     return Graded(result, {name: found.observations for name, found in run.references.items()})
 
 
-def status_of(session: Session, exercises: list[ExerciseResult]) -> Status:
-    """The status of a submission that could be read."""
+def status_of(session: Session, exercises: list[ExerciseResult], runs: list[CellRun]) -> Status:
+    """The status of a submission that could be read; `runs` are those of its cells without ordinary test cells."""
     outcomes = {check.outcome for exercise in exercises for check in exercise.checks}
     if session.crashed:
         return Status.KERNEL_DIED
     if session.timed_out or CheckOutcome.TIMED_OUT in outcomes:
         return Status.TIMED_OUT
-    broken = any(run.state != "ok" for run in session.runs.values())
+    broken = any(run.state != "ok" for run in runs)
     return Status.PARTLY_GRADED if broken and CheckOutcome.BLOCKED in outcomes else Status.GRADED
-
-
-def check_files(assignment: Assignment, notebook: NotebookNode) -> list[Path]:
-    """The check files of a notebook's test cells.
-
-    Raises:
-        CourseError: a test cell has no check file.
-    """
-    files = []
-    for cell in notebook.cells:
-        if is_test_cell(cell):
-            path = assignment.checks / f"{grade_id(cell)}.py"
-            if not path.exists():
-                raise CourseError(f"The test cell `{grade_id(cell)}` has no checks: write {path}")
-            files.append(path)
-    return files
 
 
 def points_of(notebook: NotebookNode) -> dict[str, float]:
@@ -141,19 +130,22 @@ def points_of(notebook: NotebookNode) -> dict[str, float]:
     }
 
 
-def collect_marks(assignment: Assignment, notebook: NotebookNode) -> dict[str, dict[str, pytest.Mark | None]]:
+def collect_marks(
+    assignment: Assignment, name: str, notebook: NotebookNode
+) -> dict[str, dict[str, pytest.Mark | None]]:
     """The `points` marks of the checks, in order, by the grade_id of their test cell and by name; runs nothing.
 
-    A check without such a mark has None.
+    A check without such a mark has None. `name` is the notebook's, without folder and suffix.
     """
-    marks: dict[str, dict[str, pytest.Mark | None]] = {name: {} for name in points_of(notebook)}
+    files = assignment.bound_cells(name, notebook.cells)
+    marks: dict[str, dict[str, pytest.Mark | None]] = {test: {} for test in files}
 
     class Collector:
         def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
             for item in items:
                 marks[item.path.stem][item.name] = item.get_closest_marker("points")
 
-    _pytest(assignment, check_files(assignment, notebook), Collector(), "--collect-only")
+    _pytest(assignment, list(files.values()), Collector(), "--collect-only")
     return marks
 
 
@@ -162,8 +154,8 @@ def _run_pytest(run: CheckRun, name: str, exercises: Container[str] | None) -> N
         def pytest_configure(self, config: pytest.Config) -> None:
             config.stash[RUNS] = {(run.assignment.checks, name): run}
 
-    files = check_files(run.assignment, run.submission.notebook)
-    chosen = [file for file in files if exercises is None or file.stem in exercises]
+    files = run.assignment.bound_cells(name, run.submission.notebook.cells)
+    chosen = [file for test, file in files.items() if exercises is None or test in exercises]
     _pytest(run.assignment, chosen, Prepared())
 
 
@@ -176,6 +168,8 @@ def _pytest(assignment: Assignment, files: list[Path], plugin: object, *options:
     plugins += [part for name in _UNUSED for part in ("-p", f"no:{name}")]
     root = str(assignment.course.root)
     own = ["-c", "/dev/null", "--rootdir", root, "--confcutdir", root, "--import-mode=importlib"]
+    own += ["-o", "python_files=*.py"]  # a check file has the name of its test cell, whatever that is
+    folders = {parent for file in files for parent in file.parents}
     problems: list[str] = []
 
     class Collector:
@@ -183,8 +177,9 @@ def _pytest(assignment: Assignment, files: list[Path], plugin: object, *options:
             config.option.tbstyle = "line"  # nobody sees the traceback, and formatting a long one is slow
 
         def pytest_ignore_collect(self, collection_path: Path) -> bool | None:
+            inside = assignment.checks in collection_path.parents
             return (
-                True if collection_path.parent == assignment.checks and collection_path not in files else None
+                True if inside and collection_path not in files and collection_path not in folders else None
             )
 
         @pytest.hookimpl(tryfirst=True)

@@ -14,6 +14,7 @@ from coursekit.grading.running_course import RunningCourse
 from coursekit.grading.task import Task, local_workers
 from coursekit.nbgrader_plugin.bind import require_bound
 from coursekit.nbgrader_plugin.converters import reason_of
+from coursekit.nbgrader_plugin.instructors_text import instructors_texts, put_instructors_text
 from coursekit.nbgrader_plugin.run_checks import RunChecks
 from coursekit.result_cache import CachedResult, CacheKey, GradingJob, ResultCache
 from coursekit.student.notebook_file import read_submitted
@@ -74,7 +75,11 @@ class ClassRun:
             course.config.RunChecks.student_kernel = options.kernel_name
         settings = RunChecks(config=course.config)
         self._course, self.assignment = course, assignment
-        self._limits, self._kernel_name = settings.limits, settings.student_kernel
+        self._limits, self._kernel_name, self._rule = (
+            settings.limits,
+            settings.student_kernel,
+            settings.rule,
+        )
         self._fresh, self._force = options.fresh or settings.fresh, options.force
         self._budget = RepeatBudget(settings.repeat_budget)
         self._cache = ResultCache(course.root)
@@ -91,6 +96,8 @@ class ClassRun:
             folder = course.root / assignment.course.release / assignment.name
             raise CourseError(f"{folder} has no notebook: {generate}")
         require_bound(assignment)
+        with course.gradebook() as gradebook:
+            self._texts = instructors_texts(gradebook, assignment.name)
         self._workers.start()
 
     def to_do(self) -> list[str]:
@@ -179,7 +186,10 @@ class ClassRun:
             handed_in = read_submitted(folder / f"{name}.ipynb")
             if handed_in.notebook is not None:
                 content, _ = restore_notebook(handed_in.notebook, released)
-                job = GradingJob(self.assignment, name, content, released, self._limits, self._kernel_name)
+                put_instructors_text(content, self._texts.get(name, {}))
+                job = GradingJob(
+                    self.assignment, name, content, released, self._limits, self._kernel_name, self._rule
+                )
                 cached = CachedResult() if self._fresh else self._cache.find(self.assignment.name, job.key)
                 cached = CachedResult() if self._force and cached.stopped else cached
                 yield NotebookRun(name, content, job.key, cached)
@@ -193,6 +203,7 @@ class ClassRun:
             tuple(notebook.cached.missing(notebook.key)),
             self._limits,
             self._kernel_name,
+            self._rule,
         )
 
     def _take(self, notebook: NotebookRun, found: Attempt | None) -> None:

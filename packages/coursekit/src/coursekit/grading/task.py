@@ -7,6 +7,7 @@ from functools import partial
 import nbformat
 
 from coursekit.attempt import Attempt, attempt
+from coursekit.checks.ordinary import ScoreRule
 from coursekit.course import Assignment
 from coursekit.result_cache import CacheKey, GradingJob
 from coursekit.student.limits import Limits
@@ -24,6 +25,7 @@ class Task:
     Args:
         notebook: its JSON.
         exercises: those that are not in the cache; None: all.
+        rule: for ordinary test cells.
         wary: for a second try (see `coursekit.attempt`).
     """
 
@@ -34,6 +36,7 @@ class Task:
     exercises: tuple[str, ...] | None
     limits: Limits
     kernel_name: str
+    rule: ScoreRule
     wary: bool = False
 
 
@@ -45,7 +48,9 @@ def carry_out(assignment: Assignment, task: Task) -> Attempt:
             released = assignment.released(task.notebook_name)
         except Exception as error:
             return Attempt.failed(error)
-        job = GradingJob(assignment, task.notebook_name, notebook, released, task.limits, task.kernel_name)
+        job = GradingJob(
+            assignment, task.notebook_name, notebook, released, task.limits, task.kernel_name, task.rule
+        )
         return attempt(job, task.key, task.exercises, task.wary)
 
 

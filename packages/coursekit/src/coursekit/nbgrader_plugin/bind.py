@@ -1,5 +1,7 @@
-"""In generate_assignment: make sure that test cells and check files belong together."""
+"""In generate_assignment: make sure that bound test cells and check files belong together."""
 
+import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -9,13 +11,17 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 
 from coursekit.checks.results import points_in_words
 from coursekit.checks.run import collect_marks, points_of
-from coursekit.course import Assignment, CourseError
+from coursekit.course import NOT_CHECKS, Assignment, CourseError
 from coursekit.nbgrader_plugin.course_folders import course_of, stop
 from coursekit.nbgrader_plugin.headings import heading_named, headings
+from coursekit.printing import listed
+
+#: what only a check file has
+_HAS_POINTS = re.compile(r"^@(?:[\w.]+\.)?points\(", re.MULTILINE)
 
 
 class BindChecks(NbGraderPreprocessor):
-    """Stops the command if a test cell has no check file, or other points than its checks."""
+    """Stops the command if a test cell has other points than its checks, or checks belong to no cell."""
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
         course = course_of(self.config)
@@ -27,12 +33,14 @@ class BindChecks(NbGraderPreprocessor):
         except CourseError as error:
             problems = [str(error)]
         if problems:
+            # as nbgrader itself does after an error
+            shutil.rmtree(assignment.release_folder, ignore_errors=True)
             stop(self.log, "\n".join(problems))
         return nb, resources
 
 
 def require_bound(assignment: Assignment) -> None:
-    """Raise CourseError unless the released test cells fit the check files."""
+    """Raise CourseError unless the released test cells fit their check files."""
     course = assignment.course
     problems = [
         problem
@@ -48,20 +56,18 @@ def require_bound(assignment: Assignment) -> None:
 def binding_problems(assignment: Assignment, notebook: NotebookNode, path: Path) -> list[str]:
     """Compare the test cells of a notebook with the check files; returns a sentence for each problem."""
     cell_points = points_of(notebook)
-    folder = assignment.checks.relative_to(assignment.course.root)
-    problems = [
-        f"{path}: the test cell `{name}` has no checks. Write {folder / name}.py or remove the cell."
-        for name in cell_points
-        if not (assignment.checks / f"{name}.py").exists()
-    ]
-    if problems:
-        return problems
+    root = assignment.course.root
+    files = {
+        name: file.relative_to(root)
+        for name, file in assignment.bound_cells(path.stem, notebook.cells).items()
+    }
+    problems = []
     known_headings = headings(notebook)
-    for name, found in collect_marks(assignment, notebook).items():
+    for name, found in collect_marks(assignment, path.stem, notebook).items():
         without = [check for check, mark in found.items() if not _has_points(mark)]
         if without:
             problems.append(
-                f"{folder / name}.py: {', '.join(without)} has no points. Write @points(n) above it, n a number."
+                f"{files[name]}: {', '.join(without)} has no points. Write @points(n) above it, n a number."
             )
             continue
         marks = [mark for mark in found.values() if mark]
@@ -69,22 +75,36 @@ def binding_problems(assignment: Assignment, notebook: NotebookNode, path: Path)
         if total != cell_points[name]:
             problems.append(
                 f"{path}: the test cell `{name}` is worth {points_in_words(cell_points[name])}, but the checks in "
-                f"{folder / name}.py add up to {total:g}. Change the points of the cell or of the checks."
+                f"{files[name]} add up to {total:g}. Change the points of the cell or of the checks."
             )
         problems += [
-            f"{folder / name}.py: a check says see={see!r}, but {path} has no such heading. "
+            f"{files[name]}: a check says see={see!r}, but {path} has no such heading. "
             "Copy the heading's text from the notebook."
             for see in dict.fromkeys(mark.kwargs.get("see", "") for mark in marks)
             if see and not heading_named(known_headings, see)
         ]
-    grade_ids = {
-        name for other in assignment.source_notebooks() for name in assignment.grade_ids_of(other.stem)
-    }
-    problems += [
-        f"{folder / file.name} belongs to no cell: {assignment.name} has no test cell `{file.stem}`."
-        for file in sorted(assignment.checks.glob("test_*.py"))
-        if file.stem not in grade_ids
-    ]
+    return [*problems, *_unbound_files(assignment)]
+
+
+def _unbound_files(assignment: Assignment) -> list[str]:
+    """A sentence for each check file that binds no test cell."""
+    problems = []
+    for file in sorted((*assignment.checks.glob("*.py"), *assignment.checks.glob("*/*.py"))):
+        notebooks = assignment.notebooks_with_test(file.stem)
+        own = file.parent != assignment.checks
+        if file.stem in NOT_CHECKS or (file.parent.name in notebooks if own else len(notebooks) == 1):
+            continue
+        shown = file.relative_to(assignment.course.root)
+        if notebooks and not own:
+            problems.append(
+                f"{shown}: the notebooks {listed(notebooks)} all have a test cell `{file.stem}`. Move the file to "
+                f"{shown.parent / notebooks[0]}/ if it is for the cell in `{notebooks[0]}`."
+            )
+        elif file.name.startswith("test_") or _HAS_POINTS.search(
+            file.read_text(encoding="utf-8", errors="replace")
+        ):
+            where = f"the notebook `{file.parent.name}`" if own else assignment.name
+            problems.append(f"{shown} belongs to no cell: {where} has no test cell `{file.stem}`.")
     return problems
 
 

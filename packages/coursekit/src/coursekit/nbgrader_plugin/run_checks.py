@@ -6,10 +6,11 @@ from pathlib import Path
 
 from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import NotebookNode
-from nbgrader.preprocessors import Execute
+from nbgrader.preprocessors import Execute, IgnorePattern
 from traitlets import Bool, Bunch, Float, Integer, List, TraitError, Unicode, validate
 
 from coursekit.attempt import REPEAT_BUDGET, RepeatBudget, grade_unless_cached
+from coursekit.checks.ordinary import ScoreRule
 from coursekit.checks.results import SubmissionResult
 from coursekit.course import CourseError, grade_id, is_test_cell
 from coursekit.kernels import SANDBOX
@@ -55,6 +56,11 @@ class RunChecks(Execute):
         config=True
     )
     student_kernel = Unicode(SANDBOX, help="kernelspec in which submissions run").tag(config=True)
+    stderr_costs_points = Bool(
+        True,
+        help="whether anything that an ordinary test cell writes to stderr, such as a warning, costs it all its "
+        "points, as in nbgrader itself",
+    ).tag(config=True)
     fresh = Bool(False, help="grade everything again, without the result cache").tag(config=True)
 
     @validate("timeout")
@@ -73,6 +79,12 @@ class RunChecks(Execute):
             memory=self.memory_limit,
             preload=tuple(self.preload),
         )
+
+    @property
+    def rule(self) -> ScoreRule:
+        """How ordinary test cells are scored."""
+        ignore = IgnorePattern(config=self.config)
+        return ScoreRule(self.stderr_costs_points, ignore.pattern if ignore.enabled else "")
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
         result = SubmissionResult.from_dict(nb.metadata.pop(FOUND))
@@ -97,7 +109,9 @@ class RunChecks(Execute):
         assignment = course.assignment(names["assignment"])
         released = assignment.released(names["notebook"])
         return grade_unless_cached(
-            GradingJob(assignment, names["notebook"], nb, released, self.limits, self.student_kernel),
+            GradingJob(
+                assignment, names["notebook"], nb, released, self.limits, self.student_kernel, self.rule
+            ),
             ResultCache(course.root),
             _budgets.setdefault((course.root, assignment.name), RepeatBudget(self.repeat_budget)),
             lambda cached: not (self.fresh or (self.regrades_stopped() and cached.stopped)),

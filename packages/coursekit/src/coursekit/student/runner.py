@@ -28,6 +28,8 @@ _log.propagate = False
 MAX_PICTURES = 20_000_000
 #: characters in a line of an error, lines in its traceback, errors in a cell
 MAX_ERROR, MAX_TRACEBACK, MAX_ERRORS = 2_000, 100, 10
+#: results of a cell, and characters in each, that are kept however much else it has written: they may be its score
+MAX_RESULTS, MAX_RESULT = 10, 1_000
 #: characters that a message counts in addition to its text
 _COST = 20
 _OUTPUTS = ("stream", "display_data", "execute_result", "update_display_data")
@@ -92,6 +94,8 @@ class CellRunner(NotebookClient):
         self._written = 0
         self._pictures = 0
         self._errors = 0
+        self._results = 0
+        self._wrote_errors = False
         self._cell_index = -1
 
     def run_cell(self, index: int, watch: Stopwatch) -> CellRun:
@@ -142,11 +146,12 @@ class CellRunner(NotebookClient):
         self, msg: dict[str, Any], cell: NotebookNode, cell_index: int
     ) -> NotebookNode | None:
         if cell_index != self._cell_index:
-            self._cell_index, self._written, self._errors = cell_index, 0, 0
+            self._cell_index, self._written, self._errors, self._results = cell_index, 0, 0, 0
+            self._wrote_errors = False
         if msg["msg_type"].startswith("comm"):
             return None  # no widgets on a feedback page
         kind = msg["msg_type"]
-        if (self._written > self._limit and kind in _OUTPUTS) or (
+        if (self._written > self._limit and kind in _OUTPUTS and not self._may_cost_points(msg)) or (
             self._errors >= MAX_ERRORS and kind == "error"
         ):
             return None
@@ -157,6 +162,12 @@ class CellRunner(NotebookClient):
             raise
         except Exception:  # a forged message can provoke anything
             return None
+
+    def _may_cost_points(self, msg: dict[str, Any]) -> bool:
+        """True for the first output on stderr and the first results of a cell, on which its score may depend."""
+        if msg["msg_type"] == "stream":
+            return msg["content"].get("name") == "stderr" and not self._wrote_errors
+        return msg["msg_type"] == "execute_result" and self._results < MAX_RESULTS
 
     def _plain(self, kind: str, content: dict[str, Any]) -> dict[str, Any]:
         """The content of a message, reduced to what a page may show, and cut to the limits."""
@@ -171,6 +182,7 @@ class CellRunner(NotebookClient):
             case "stream":
                 self._written += _COST
                 name = "stderr" if content.get("name") == "stderr" else "stdout"
+                self._wrote_errors |= name == "stderr"
                 plain |= {"name": name, "text": self._cut(_text(content.get("text")))}
             case "error":
                 traceback = content.get("traceback")
@@ -179,13 +191,16 @@ class CellRunner(NotebookClient):
                 plain["traceback"] = [_text(line)[:MAX_ERROR] for line in lines]
                 self._errors += 1
             case "display_data" | "update_display_data" | "execute_result":
-                plain |= {"data": self._data(content.get("data")), "metadata": {}}
+                plain |= {"data": self._data(content.get("data"), kind == "execute_result"), "metadata": {}}
         return plain
 
-    def _data(self, data: object) -> dict[str, str]:
+    def _data(self, data: object, is_result: bool) -> dict[str, str]:
         found = data if isinstance(data, dict) else {}
         picture, text = found.get("image/png"), _text(found.get("text/plain"))
         self._written += _COST
+        if is_result and len(text) <= MAX_RESULT and self._results < MAX_RESULTS:
+            self._written = min(self._written, self._limit - len(text))  # so that it is kept whole
+        self._results += is_result
         if not isinstance(picture, str):
             return {"text/plain": self._cut(text)}
         if len(picture) + self._pictures > MAX_PICTURES:

@@ -3,14 +3,14 @@
 If a cell or a call ends the kernel, the session continues once in a new kernel, without that cell.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
 from nbformat import NotebookNode
 
 from coursekit import messages
-from coursekit.course import is_demo, is_test_cell
+from coursekit.course import grade_id, is_demo, is_test_cell
 from coursekit.kernels import SANDBOX
 from coursekit.student.channel import KernelGone, Unresponsive
 from coursekit.student.kernel import NotStarted, StudentKernel
@@ -19,12 +19,18 @@ from coursekit.student.replies import Reply, read_reply
 from coursekit.student.runner import CellRun, CellState
 from sandbox_kernel.usage import Usage
 
+#: how many ordinary test cells may end the kernel, each of which costs a new one
+_MAX_FATAL_TESTS = 10
 #: how long a wary session waits after each cell for a kernel that ends a moment later
 _WARY_SECONDS = 0.5
 
 
 class KernelDied(Exception):
-    """The kernel is gone. The message says why, to the student."""
+    """The kernel is gone, or `hung` and was ended. The message says why, to the student."""
+
+    def __init__(self, reason: str, hung: bool = False) -> None:
+        super().__init__(reason)
+        self.hung = hung
 
 
 class CallTimeout(Exception):
@@ -35,12 +41,13 @@ class Session:
     """Runs `notebook` (in place: fills in outputs and execution counts) and answers requests about it.
 
     Args:
-        notebook: the cells to run. Test cells are skipped, since the hidden checks replace them, and so are demo
-            cells.
+        notebook: the cells to run. Demo cells are skipped, and so are test cells, since the hidden checks replace
+            them.
         limits: what the submission may use.
         kernel_name: the kernelspec to start; its provisioner decides how the process is confined.
         files: copied into the notebook's working folder.
         wary: wait a moment after each cell, to find out which cell started the thread that ends the kernel.
+        ordinary: grade_ids of the test cells that have no hidden checks, and so are run.
 
     Reasons to repeat the run before its result counts are in `suspect`: code that exceeded a limit other than CPU
     time, or ended its kernel, may succeed on an idle machine.
@@ -53,11 +60,13 @@ class Session:
         kernel_name: str = SANDBOX,
         files: Sequence[Path] = (),
         wary: bool = False,
+        ordinary: Container[str] = (),
     ) -> None:
         self.limits = limits or Limits()
         self.kernel_name = kernel_name
         self._files = [str(path) for path in files]
         self._wary = wary
+        self._ordinary = ordinary
         self._kernel: StudentKernel | None = None
         self._take(notebook)
 
@@ -69,6 +78,7 @@ class Session:
         self.timed_out = False
         self.crashed = False
         self._left_out: set[int] = set()
+        self._fatal_tests = 0
         self._used_before = Usage()
         self._watch = Stopwatch.of_submission(self._usage, self.limits)
 
@@ -110,8 +120,8 @@ class Session:
             kernel = StudentKernel.start(self.notebook, self.limits, self.kernel_name, self._files)
             self._kernel = kernel
         for index, cell in enumerate(self.notebook.cells):
-            skipped = is_test_cell(cell) or is_demo(cell) or index in self._left_out
-            if cell.cell_type != "code" or skipped:
+            bound = is_test_cell(cell) and not self._is_ordinary(cell)
+            if cell.cell_type != "code" or bound or is_demo(cell) or index in self._left_out:
                 continue
             if self._is_late():
                 self.runs[index] = CellRun(index, CellState.TIMED_OUT, error=self._too_long)
@@ -119,22 +129,33 @@ class Session:
             try:
                 self.runs[index] = self._run_cell(kernel, index)
             except KernelDied as died:
-                state = CellState.KERNEL_DIED if self.crashed else CellState.TIMED_OUT
+                state = CellState.TIMED_OUT if died.hung else CellState.KERNEL_DIED
                 self.runs[index] = CellRun(index, state, error=str(died))
-                if len(self.deaths) == 1:
-                    self._left_out.add(index)
-                    self._run_again()
+                if self._is_ordinary(cell) and self._fatal_tests < _MAX_FATAL_TESTS:
+                    self._fatal_tests += 1
+                    self.deaths.pop()  # each test cell is on its own
+                elif len(self.deaths) > 1:
+                    return
+                self._left_out.add(index)
+                self._run_again()
                 return
 
     def restart_without(self, index: int | None, because: str = "") -> bool:
-        """After a call has ended the kernel: run the other cells in a new one, unless there were two already."""
+        """After a call has ended the kernel: run the other cells in a new one, unless there were two already.
+
+        Ordinary test cells are not run a second time: they have their results.
+        """
         if len(self.deaths) > 1 or self._is_late():
             return False
+        self._ordinary = ()
         if index is not None:
             self._left_out.add(index)
             self.runs[index] = CellRun(index, CellState.LEFT_OUT, error=because)
         self._run_again()
         return self.alive
+
+    def _is_ordinary(self, cell: NotebookNode) -> bool:
+        return is_test_cell(cell) and grade_id(cell) in self._ordinary
 
     def _run_again(self) -> None:
         try:
@@ -202,6 +223,9 @@ class Session:
             self._died(kernel, f"it {watch.reason} and ignored the interrupt", hung=True)
         except KernelGone:
             self._died(kernel, "it ended the Python process")
+        if watch.breach and self._is_ordinary(self.notebook.cells[index]):
+            # a test cell that swallowed the interrupt has not passed
+            run = CellRun(index, CellState.TIMED_OUT, error=f"it {watch.reason}")
         if run.state is CellState.TIMED_OUT:
             self._mark(watch, f"a cell {watch.reason}")
         if self._wary and not kernel.runner.lives_for(_WARY_SECONDS):
@@ -217,4 +241,4 @@ class Session:
             self.suspect.append(reason)
         self.deaths.append(reason)
         self.close()
-        raise KernelDied(reason)
+        raise KernelDied(reason, hung)

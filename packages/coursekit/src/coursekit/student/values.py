@@ -12,6 +12,8 @@ class CheckOutcome(StrEnum):
     """How a check ended."""
 
     PASSED = "passed"
+    #: some of its points were earned
+    PARTLY_PASSED = "partly passed"
     FAILED = "failed"
     NOT_ANSWERED = "not answered"
     #: a cell that it needs did not run

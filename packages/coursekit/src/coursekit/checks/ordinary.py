@@ -1,0 +1,172 @@
+"""Ordinary test cells: they were run in the student's kernel, and nbgrader's own rule turns their outputs into scores."""
+
+import ast
+import re
+from collections.abc import Container, Mapping
+from copy import deepcopy
+from dataclasses import dataclass
+
+from nbconvert.filters import strip_ansi
+from nbformat import NotebookNode, v4
+from nbgrader.preprocessors import IgnorePattern
+from nbgrader.utils import determine_grade, has_failed
+
+from coursekit.checks.results import CheckResult, ExerciseResult
+from coursekit.course import find_cell, grade_id, nbgrader_metadata
+from coursekit.printing import printable
+from coursekit.student.runner import CellRun, CellState
+from coursekit.student.values import CheckOutcome
+
+#: characters of a message, and of a line of code in it
+_MAX_MESSAGE, _MAX_LINE = 500, 100
+_SENTENCE = "The tests of this cell pass."
+_OUTCOMES = {
+    CellState.TIMED_OUT: CheckOutcome.TIMED_OUT,
+    CellState.KERNEL_DIED: CheckOutcome.KERNEL_DIED,
+}
+_ERRORS = {CheckOutcome.TIMED_OUT: "CellTimeoutError", CheckOutcome.KERNEL_DIED: "DeadKernelError"}
+_LINE = re.compile(r"(?:Cell In\[\d+\], |In\[\d+\]:? )line (\d+)")
+
+
+@dataclass(frozen=True)
+class ScoreRule:
+    """How the outputs of an ordinary test cell become its score.
+
+    Args:
+        stderr_costs_points: nbgrader's own rule, by which anything on stderr costs the cell all its points.
+        ignored_stderr: a regular expression; stderr that it matches never costs points (`c.IgnorePattern`).
+    """
+
+    stderr_costs_points: bool = True
+    ignored_stderr: str = ""
+
+    def counted(self, cell: NotebookNode) -> NotebookNode:
+        """A copy of the cell with the outputs that count."""
+        copy = deepcopy(cell)
+        if not self.stderr_costs_points:
+            copy.outputs = [output for output in copy.outputs if not _is_stderr(output)]
+        if self.ignored_stderr:
+            IgnorePattern(pattern=self.ignored_stderr, enabled=True).preprocess_cell(copy, {}, 0)
+        return copy
+
+
+def ordinary_results(
+    notebook: NotebookNode,
+    released: NotebookNode | None,
+    runs: Mapping[int, CellRun],
+    wanted: Container[str],
+    rule: ScoreRule,
+) -> tuple[list[ExerciseResult], list[str]]:
+    """The results of the ordinary test cells in `wanted`, and notes for a person.
+
+    A cell that did not run to its end gets an error as its first output, so that nbgrader's rule counts it as failed.
+
+    Args:
+        runs: of the cells of `notebook`, by index.
+        released: the notebook that students got; only its text is quoted, since `notebook` may have hidden tests.
+    """
+    results, notes = [], []
+    for index, cell in enumerate(notebook.cells):
+        name = grade_id(cell)
+        if name is not None and name in wanted:
+            stopped = _stopped(runs.get(index))
+            if stopped:
+                cell.outputs.insert(0, _error(*stopped))
+            elif runs[index].state is CellState.ERROR and not any(map(_is_error, cell.outputs)):
+                cell.outputs.append(_error(CheckOutcome.FAILED, runs[index].error))
+            shown = find_cell(released, name) if released is not None else None
+            points = float(nbgrader_metadata(cell)["points"])
+            counted = rule.counted(cell)
+            try:
+                earned = float(determine_grade(counted)[0])
+            except (ValueError, KeyError, TypeError):  # nbgrader would stop here
+                earned = points
+                notes.append(
+                    f"The value of the test cell `{name}` is not a score between 0 and {points:g}, so the cell has "
+                    "full marks. A person has to look at it."
+                )
+            outcome = stopped[0] if stopped else _outcome(counted, earned, points)
+            check = CheckResult(
+                name,
+                _sentence(shown),
+                points,
+                outcome,
+                stopped[1] if stopped else _message(counted, outcome, earned, shown),
+                credit=0.0 if outcome is CheckOutcome.PASSED else earned,
+            )
+            results.append(ExerciseResult(name, [check], ordinary=True))
+    return results, notes
+
+
+def _stopped(run: CellRun | None) -> tuple[CheckOutcome, str] | None:
+    """Why a cell did not run to its end; None if it did."""
+    if run is None or run.state is CellState.LEFT_OUT:
+        return CheckOutcome.BLOCKED, "The cell was not run, since earlier code had ended the Python process."
+    if run.state in _OUTCOMES:
+        return _OUTCOMES[run.state], f"The cell {run.description}."
+    return None
+
+
+def _outcome(counted: NotebookNode, earned: float, points: float) -> CheckOutcome:
+    if 0 < earned < points:
+        return CheckOutcome.PARTLY_PASSED
+    failed = has_failed(counted) if points == 0 else earned == 0
+    return CheckOutcome.FAILED if failed else CheckOutcome.PASSED
+
+
+def _message(counted: NotebookNode, outcome: CheckOutcome, earned: float, shown: NotebookNode | None) -> str:
+    """Why the cell has not earned all its points, in a line or two."""
+    if outcome is CheckOutcome.PASSED:
+        return ""
+    if outcome is CheckOutcome.PARTLY_PASSED:
+        return f"The value of the cell is {earned:g}."
+    for output in counted.outputs:
+        if _is_error(output):
+            what = f"{output.ename}: {output.evalue}" if output.evalue else output.ename
+            return f"{_plain(what)}{_place(output, counted, shown)}"
+        if _is_stderr(output):
+            first = next((line for line in output.text.splitlines() if line.strip()), "")
+            return f"The cell wrote to stderr, which costs its points: {_plain(first)}"
+    return "The value of the cell is 0."
+
+
+def _place(error: NotebookNode, cell: NotebookNode, shown: NotebookNode | None) -> str:
+    """The line of the test cell that failed, if students can see it."""
+    found = _LINE.search(strip_ansi("\n".join(error.traceback)))
+    lines = cell.source.split("\n")
+    number = int(found[1][:6]) if found else 0
+    line = lines[number - 1].strip() if 0 < number <= len(lines) else ""
+    visible = shown is not None and line in (one.strip() for one in shown.source.split("\n"))
+    return f" in `{printable(line, _MAX_LINE)}`" if line and visible and "`" not in line else ""
+
+
+def _sentence(shown: NotebookNode | None) -> str:
+    """What the cell tests: the text at its beginning, if there is one."""
+    try:
+        text = ast.get_docstring(ast.parse(shown.source)) if shown is not None else None
+    except (SyntaxError, ValueError):
+        text = None
+    return printable(" ".join(text.split()), _MAX_MESSAGE) if text and text.strip() else _SENTENCE
+
+
+def _error(outcome: CheckOutcome, message: str) -> NotebookNode:
+    if outcome is CheckOutcome.FAILED:
+        ename, _, evalue = message.partition(": ")
+    else:
+        ename, evalue = _ERRORS.get(outcome, "NotRunError"), message
+    output: NotebookNode = v4.new_output(
+        "error", ename=ename, evalue=evalue, traceback=[f"{ename}: {evalue}"]
+    )
+    return output
+
+
+def _is_error(output: NotebookNode) -> bool:
+    return bool(output.output_type == "error")
+
+
+def _is_stderr(output: NotebookNode) -> bool:
+    return bool(output.output_type == "stream" and output.name == "stderr")
+
+
+def _plain(text: str) -> str:
+    return printable(" ".join(strip_ansi(text[: 2 * _MAX_MESSAGE]).split()), _MAX_MESSAGE)
