@@ -1,8 +1,9 @@
 """The report on an existing course as lines for a person."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from coursekit.adopt.cells import NotebookReport
+from coursekit.adopt.compare import Comparison
 from coursekit.adopt.survey import AssignmentReport, CourseReport
 from coursekit.checks.results import points_in_words
 from coursekit.course import CellKind
@@ -34,6 +35,50 @@ def report_lines(report: CourseReport) -> Iterator[str]:
     yield from _section("What has to be fixed first", report.problems)
     yield ""
     yield from _next_steps(report)
+
+
+def comparison_lines(found: Comparison) -> Iterator[str]:
+    """All that `coursekit adopt --compare` prints about one assignment.
+
+    A row stands for all cells of a notebook with equal scores, or for one cell with different scores.
+    """
+    yield found.assignment
+    rows = []
+    for student, notebook in dict.fromkeys((score.student, score.notebook) for score in found.scores):
+        own = [score for score in found.scores if (score.student, score.notebook) == (student, notebook)]
+        if equal := [score for score in own if score.equal]:
+            nbgrader, coursekit = (
+                _sum(score.nbgrader for score in equal),
+                _sum(score.coursekit for score in equal),
+            )
+            cells = "all cells" if len(equal) == len(own) else f"{len(equal)} of {len(own)} cells"
+            rows.append([student, notebook, cells, nbgrader, coursekit, "equal"])
+        rows += [
+            [student, notebook, score.cell, _points(score.nbgrader), _points(score.coursekit), score.why]
+            for score in own
+            if not score.equal
+        ]
+    header = ["student", "notebook", "cell", ">nbgrader", ">coursekit", "why"]
+    yield from (f"  {line}" for line in table_lines(header, rows))
+    equal_count = len(found.scores) - len(found.different)
+    yield f"  {equal_count} of {len(found.scores)} scores are equal."
+    workers = "1 worker" if found.workers == 1 else f"{found.workers} workers"
+    yield (
+        f"  nbgrader took {found.nbgrader_seconds:.1f} s in one process, "
+        f"coursekit {found.coursekit_seconds:.1f} s with {workers}."
+    )
+    if found.left_out:
+        yield f"  Left out of the copies, since they are large: {', '.join(found.left_out)}"
+
+
+def _points(score: float | None) -> str:
+    return "-" if score is None else f"{score:g}"
+
+
+def _sum(scores: Iterable[float | None]) -> str:
+    """The sum of the automatic scores; `-` if a person grades all of them."""
+    found = [score for score in scores if score is not None]
+    return f"{sum(found):g}" if found else "-"
 
 
 def table_lines(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
