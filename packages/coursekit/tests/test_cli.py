@@ -30,6 +30,7 @@ COMMANDS = (
     "earlier",
     "samples",
     "new",
+    "adopt",
     "doctor",
 )
 

@@ -27,6 +27,7 @@ ORDER = [
     "grading",
     "samples",
     "new",
+    "adopt",
     "report",
     "lms",
     "doctor",

@@ -94,6 +94,50 @@ def test_the_new_assignment_can_be_released_and_its_notebook_runs(course):
     assert [output for output in outputs if output.get("name") == "stderr"] == []
 
 
+@pytest.fixture(scope="session")
+def numpy_original(tiny_original, tmp_path_factory):
+    """A course in which `coursekit new --arrays numpy` has run."""
+    root = Path(shutil.copytree(tiny_original, tmp_path_factory.mktemp("new-numpy") / "course"))
+    with contextlib.redirect_stdout(io.StringIO()) as said:
+        assert main(["--course-dir", str(root), "new", NAME, "--arrays", "numpy"]) == 0
+    assert "test_standardized.py" in said.getvalue()
+    return root
+
+
+def test_the_numpy_assignment_passes_the_audit_and_names_no_torch(numpy_original, tiny_course, capsys):
+    shutil.copytree(numpy_original, tiny_course.root, dirs_exist_ok=True)
+    files = [
+        *(tiny_course.root / "tests" / NAME).glob("*.py"),
+        *(tiny_course.root / "source" / NAME).iterdir(),
+    ]
+    assert [path for path in files if "torch" in path.read_text()] == []
+    assert tiny_course.coursekit("audit", NAME, "--workers", "1") == 0
+    assert (
+        "7 of 7 mistakes caught, 6 named; 3 of 3 alternatives earn full marks; 0 problems"
+        in capsys.readouterr().out
+    )
+
+
+def test_the_numpy_notebook_runs_and_a_wrong_answer_fails_its_visible_tests_with_a_sentence(numpy_original):
+    assignment = Course(numpy_original).assignment(NAME)
+    (path,) = assignment.source_notebooks()
+    notebook = nbformat.read(path, as_version=4)
+    nbformat.validate(notebook)
+    assert notebook.cells[0].source.startswith("# 8 · My topic\n")
+    assert sum(cell.metadata.get("nbgrader", {}).get("points", 0) for cell in notebook.cells) == 100
+    NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+    assert any("image/png" in output.get("data", {}) for output in outputs)
+    assert [output for output in outputs if output.get("name") == "stderr"] == []
+
+    answer = next(cell for cell in notebook.cells if is_answer_cell(cell))
+    answer.source = answer.source.replace("table.std(axis=0)", "table.var(axis=0)")
+    NotebookClient(notebook, timeout=120, kernel_name="python3", allow_errors=True).execute()
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+    (error,) = [output for output in outputs if output.output_type == "error"]
+    assert "Do you take the square root" in error.evalue
+
+
 def test_a_blank_answer_fails_the_visible_tests_with_a_sentence(course):
     (path,) = Course(course.root).assignment(NAME).source_notebooks()
     notebook = nbformat.read(path, as_version=4)

@@ -149,6 +149,35 @@ def test_a_course_is_graded_where_torch_is_missing(bare_python, numpy_course):
     )
 
 
+def test_a_new_assignment_is_one_with_numpy_where_torch_is_missing(bare_python, numpy_course):
+    said = run(bare_python, numpy_course, "coursekit", "new", "08_my_topic")
+    assert "test_standardized.py" in said
+    said = run(bare_python, numpy_course, "coursekit", "audit", "08_my_topic", "--workers", "1")
+    assert "7 of 7 mistakes caught, 6 named; 3 of 3 alternatives earn full marks; 0 problems" in said
+    run(bare_python, numpy_course, "nbgrader", "generate_assignment", "08_my_topic")
+    place = "08_my_topic/my_topic.ipynb"
+    for student, folder in [("right", "source"), ("blank", "release")]:
+        submitted = numpy_course.root / "submitted" / student / place
+        submitted.parent.mkdir(parents=True)
+        shutil.copy(numpy_course.root / folder / place, submitted)
+    run(bare_python, numpy_course, "coursekit", "autograde", "08_my_topic", "--workers", "1")
+    said = run(bare_python, numpy_course, "coursekit", "table", "08_my_topic")
+    assert [line.split() for line in said.splitlines() if line][-2:] == [
+        ["blank", "graded", "0", "-", "0"],
+        ["right", "graded", "90", "-", "90"],
+    ]
+
+
+def test_where_torch_is_missing_a_new_assignment_with_tensors_is_refused_with_the_remedy(
+    bare_python, numpy_course
+):
+    command = [str(bare_python), "-m", "coursekit", "new", "08_my_topic", "--arrays", "torch"]
+    done = subprocess.run(command, cwd=numpy_course.root, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert 'torch, which is not installed: `pip install "coursekit[torch]"`' in done.stderr
+    assert not (numpy_course.root / "source" / "08_my_topic").exists()
+
+
 @pytest.mark.skipif(
     importlib.util.find_spec("torch") is None, reason="what a course says where torch is installed"
 )

@@ -30,6 +30,11 @@ def add(commands: Commands) -> None:
     )
     new = commands.add("new", _new, "write a small working assignment for you to change")
     new.add_argument("name", metavar="NAME", help="for example 08_my_topic")
+    new.add_argument(
+        "--arrays",
+        choices=("numpy", "torch"),
+        help="what it computes with; default: torch, where that is installed",
+    )
     commands.add("doctor", _doctor, "examine this machine and this folder, and say how to fix what is wrong")
 
 
@@ -79,7 +84,7 @@ def _new(options: argparse.Namespace) -> None:
     from coursekit.new import write_assignment
 
     course = Course(options.course_dir.resolve())
-    assignment = write_assignment(course, options.name)
+    assignment = write_assignment(course, options.name, options.arrays)
     record(assignment)
     (notebook,) = assignment.source_notebooks()
     print(f"The notebook: {notebook.relative_to(course.root)}")

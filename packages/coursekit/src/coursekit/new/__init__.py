@@ -1,27 +1,32 @@
 """Writes a new assignment: a small one that works, to be changed piece by piece.
 
-The files in `template/` are copied, with `{{name}}` and `{{heading}}` filled in.
+There is one about PyTorch and one about NumPy. The files in `template/torch/` or `template/numpy/` are copied, with
+`{{name}}` and `{{heading}}` filled in.
 """
 
 import re
 from pathlib import Path
 
-from coursekit.arrays import has_torch
+from coursekit.arrays import Kind, has_torch
 from coursekit.course import Assignment, Course, CourseError
 
-TEMPLATE = Path(__file__).parent / "template"
+TEMPLATES = Path(__file__).parent / "template"
 _NAME = re.compile(r"(?P<number>\d*)[_-]*(?P<topic>[A-Za-z0-9_-]*)")
 
 
-def write_assignment(course: Course, name: str) -> Assignment:
+def write_assignment(course: Course, name: str, arrays: Kind | None = None) -> Assignment:
     """Write source/<name> and tests/<name>; the reference values must be recorded afterwards.
+
+    Args:
+        arrays: what the assignment computes with; by default tensors where torch is installed.
 
     Raises:
         CourseError: the name is taken, nbgrader can't use it, or torch is missing.
     """
-    if not has_torch():
+    arrays = arrays or ("torch" if has_torch() else "numpy")
+    if arrays == "torch" and not has_torch():
         raise CourseError(
-            'the new assignment uses torch, which is not installed: `pip install "coursekit[torch]"`'
+            'an assignment with tensors needs torch, which is not installed: `pip install "coursekit[torch]"`'
         )
     parts = _NAME.fullmatch(name)
     if not parts or not (topic := parts["topic"].strip("_-")):
@@ -39,7 +44,7 @@ def write_assignment(course: Course, name: str) -> Assignment:
     heading = " · ".join(filter(None, [parts["number"].lstrip("0"), title[0].upper() + title[1:]]))
     for folder in (source, assignment.checks):
         folder.mkdir(parents=True)
-    for template in sorted(TEMPLATE.glob("*.*")):
+    for template in sorted((TEMPLATES / arrays).glob("*.*")):
         text = template.read_text(encoding="utf-8")
         text = text.replace("{{name}}", name).replace("{{heading}}", heading)
         is_notebook = template.suffix == ".ipynb"

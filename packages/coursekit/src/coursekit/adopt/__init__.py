@@ -1,0 +1,1 @@
+"""Moving an existing nbgrader course to coursekit: what is in it, the change of its configuration, a comparison."""

@@ -1,0 +1,211 @@
+"""Grades the submissions of a course with plain nbgrader and with coursekit, and compares every score."""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbformat import NotebookNode
+from nbgrader.api import BaseCell, Grade, Gradebook, Notebook, SubmittedAssignment, SubmittedNotebook
+
+from coursekit.adopt.copies import CourseCopy, generated, plain_copy
+from coursekit.adopt.reasons import GradedNotebook, reason
+from coursekit.checks.results import SubmissionResult
+from coursekit.course import CourseError, refuse_pattern
+from coursekit.grading.running_course import RunningCourse
+
+_SAME = 1e-9  # scores that differ by less are equal
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Score:
+    """A student's automatic score of one cell; None if a person has to grade it."""
+
+    student: str
+    notebook: str
+    cell: str
+    points: float
+    nbgrader: float | None
+    coursekit: float | None
+    why: str = ""
+
+    @property
+    def equal(self) -> bool:
+        if self.nbgrader is None or self.coursekit is None:
+            return self.nbgrader is self.coursekit
+        return abs(self.nbgrader - self.coursekit) < _SAME
+
+
+@dataclass
+class Comparison:
+    """The scores of one assignment by both graders, and how long each took."""
+
+    assignment: str
+    workers: int
+    scores: list[Score] = field(default_factory=list)
+    nbgrader_seconds: float = 0.0
+    coursekit_seconds: float = 0.0
+    left_out: tuple[str, ...] = ()
+
+    @property
+    def different(self) -> list[Score]:
+        return [score for score in self.scores if not score.equal]
+
+    def as_dict(self) -> dict[str, Any]:
+        scores = [asdict(score) | {"equal": score.equal} for score in self.scores]
+        return asdict(self) | {"scores": scores}
+
+
+def compare(root: Path, names: Sequence[str], workers: int, progress: Progress) -> Iterator[Comparison]:
+    """Compare the assignments that have submissions, one after the other.
+
+    Plain nbgrader runs students' code on this machine without a sandbox.
+
+    Raises:
+        CourseError: there are no submissions, or one of the graders failed on all of them.
+    """
+    refuse_pattern(root)
+    course = RunningCourse.open(root)
+    names = [name for name in names if course.handed_in(name)]
+    if not names:
+        raise CourseError(
+            f"{course.submitted('x', 'x').parent.parent} has no submission to compare: copy some there, as "
+            "<student>/<assignment>/<notebook>.ipynb"
+        )
+    with tempfile.TemporaryDirectory(prefix="coursekit-compare-", ignore_cleanup_errors=True) as folder:
+        place = Path(folder).resolve()
+        plain = plain_copy(course, place / "nbgrader", names)
+        for name in names:
+            if not generated(plain, name, course.folders.course_id):
+                progress(f"{name}: generating it in a copy, since it isn't in the gradebook")
+                _require_success(_nbgrader(plain, "generate_assignment", name, "--force"), name)
+        ours = plain.plug_in(place / "coursekit")
+        for name in names:
+            yield _compare_assignment(course, (plain, ours), name, workers, progress)
+
+
+def _compare_assignment(
+    course: RunningCourse, copies: tuple[CourseCopy, CourseCopy], name: str, workers: int, progress: Progress
+) -> Comparison:
+    plain, ours = copies
+    found = Comparison(name, workers, left_out=plain.left_out)
+    progress(f"{name}: grading with nbgrader")
+    start = time.monotonic()
+    log = _nbgrader(plain, "autograde", name, "--force")
+    found.nbgrader_seconds = time.monotonic() - start
+    progress(f"{name}: grading with coursekit")
+    start = time.monotonic()
+    command = ["coursekit", "--course-dir", str(ours.root), "autograde", name, "--workers", str(workers)]
+    run = _run(ours, command)
+    found.coursekit_seconds = time.monotonic() - start
+    if run.returncode not in (0, 1):
+        raise CourseError(f"{name}: coursekit could not grade it: {_last_line(run.stderr, ours, course)}")
+    theirs, own = _scores(plain, course, name), _scores(ours, course, name)
+    if not any(_autograded(plain, student, name).exists() for student in {key[0] for key in theirs}):
+        raise CourseError(
+            f"{name}: nbgrader could not grade any submission: {_last_line(log.stderr, plain, course)}"
+        )
+    found.scores = list(_joined(copies, name, theirs, own))
+    return found
+
+
+def _joined(
+    copies: tuple[CourseCopy, CourseCopy], name: str, theirs: "_Scores", own: "_Scores"
+) -> Iterator[Score]:
+    plain, ours = copies
+    assignment = RunningCourse.open(ours.root).assignment(name)
+    for student, notebook, cell in sorted(theirs.keys() | own.keys()):
+        key = student, notebook, cell
+        points, their_score = theirs.get(key, (0.0, None))
+        points, own_score = own.get(key, (points, None))
+        score = Score(student, notebook, cell, points, their_score, own_score)
+        if not score.equal:
+            pair = _read(plain, *key[:2], name), _read(ours, *key[:2], name)
+            is_bound = assignment.check_file(notebook, cell) is not None
+            score = Score(
+                student, notebook, cell, points, their_score, own_score, reason(cell, *pair, is_bound)
+            )
+        yield score
+
+
+_Scores = dict[tuple[str, str, str], tuple[float, float | None]]
+
+
+def _scores(copy: CourseCopy, course: RunningCourse, assignment: str) -> _Scores:
+    """The points and the automatic score of every graded cell, by student, notebook and cell."""
+    with Gradebook(copy.gradebook_url, course.folders.course_id) as gradebook:
+        rows = (
+            gradebook.db.query(SubmittedAssignment, Notebook.name, BaseCell.name, Grade)
+            .select_from(Grade)
+            .join(BaseCell, BaseCell.id == Grade.cell_id)
+            .join(SubmittedNotebook, SubmittedNotebook.id == Grade.notebook_id)
+            .join(Notebook, Notebook.id == SubmittedNotebook.notebook_id)
+            .join(SubmittedAssignment, SubmittedAssignment.id == SubmittedNotebook.assignment_id)
+        )
+        return {
+            (submission.student_id, notebook, cell): (float(grade.max_score or 0), grade.auto_score)
+            for submission, notebook, cell, grade in rows
+            if submission.assignment.name == assignment
+        }
+
+
+def _read(copy: CourseCopy, student: str, notebook: str, assignment: str) -> GradedNotebook:
+    course = RunningCourse.open(copy.root)
+    path = course.autograded(student, assignment) / f"{notebook}.ipynb"
+    content: NotebookNode | None = None
+    if path.exists():
+        content = nbformat.read(path, as_version=4)
+    result: SubmissionResult | None = course.result(student, assignment, notebook)
+    return GradedNotebook(content, result)
+
+
+def _autograded(copy: CourseCopy, student: str, assignment: str) -> Path:
+    return RunningCourse.open(copy.root).autograded(student, assignment)
+
+
+def _nbgrader(copy: CourseCopy, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    return _run(copy, ["nbgrader", *arguments])
+
+
+def _run(copy: CourseCopy, arguments: list[str]) -> "subprocess.CompletedProcess[str]":
+    """Run a command of this environment in a copy; if this process is interrupted, so is the command."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", *arguments],
+        cwd=copy.root,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
+        start_new_session=True,
+    )
+    try:
+        _, error = process.communicate()
+    except BaseException:
+        os.killpg(process.pid, signal.SIGINT)
+        try:
+            process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+        raise
+    return subprocess.CompletedProcess(arguments, process.returncode, "", error)
+
+
+def _require_success(done: "subprocess.CompletedProcess[str]", name: str) -> None:
+    if done.returncode:
+        raise CourseError(f"{name}: `nbgrader generate_assignment {name}` fails: {_last_line(done.stderr)}")
+
+
+def _last_line(text: str, copy: CourseCopy | None = None, course: RunningCourse | None = None) -> str:
+    """The last line of a log, with the folder of the course in place of its copy."""
+    lines = [line for line in text.splitlines() if line.strip()] or ["it printed nothing"]
+    line = lines[-1].removeprefix("coursekit: ")
+    return line.replace(str(copy.root), str(course.root)) if copy and course else line

@@ -1,0 +1,135 @@
+"""What an existing configuration sets that coursekit replaces, or that means something else with it."""
+
+import importlib.metadata
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+from nbgrader.converters import Autograde, GenerateAssignment, GenerateFeedback
+from packaging.requirements import Requirement
+from traitlets.config import Config
+
+from coursekit.adopt.config_file import ConfigFile
+from coursekit.nbgrader_plugin import configure
+
+_CONVERTERS = {
+    "Autograde": Autograde,
+    "GenerateAssignment": GenerateAssignment,
+    "GenerateFeedback": GenerateFeedback,
+}
+#: what to do about a setting that `configure` replaces, by the end of its name
+_REMEDIES = {
+    "preprocessors": "Your own steps are left out. To keep one, insert it into that list after `configure(c)`.",
+    "pre_convert_hook": "Yours isn't called; run it before `coursekit autograde`.",
+    "exporter_class": "Remove the line.",
+    "extractor_plugin": "To keep yours, move the line below `configure(c)`.",
+    "logging_config": "Remove the line.",
+}
+_OTHER_REMEDY = (
+    "formgrader's pages have coursekit's template. To keep yours, move the line below `configure(c)`."
+)
+#: traits of Execute that have no effect, since coursekit starts the kernels
+_IGNORED = (
+    "kernel_name",
+    "extra_arguments",
+    "execute_retries",
+    "interrupt_on_timeout",
+    "error_on_timeout",
+    "timeout_func",
+    "iopub_timeout",
+    "raise_on_iopub_timeout",
+    "startup_timeout",
+)
+_EXECUTE = ("Execute", "ExecutePreprocessor", "NotebookClient")
+
+
+@cache
+def replaced_settings() -> list[tuple[str, str]]:
+    """The class and name of each setting that `configure` sets."""
+    config = Config()
+    configure(config)
+    return [(section, trait) for section in sorted(config) for trait in sorted(config[section])]
+
+
+def settings_problems(config: Config, file: ConfigFile) -> Iterator[str]:
+    """A sentence for each setting of the course that coursekit replaces.
+
+    Args:
+        config: all settings, from all files.
+        file: nbgrader_config.py of the course; where it is already adopted, only its lines show the course's own.
+    """
+    for section, trait in replaced_settings():
+        for owner in _owners(section, trait):
+            lines = file.lines_that_set(owner, trait)
+            set_elsewhere = not file.adopted and trait in config.get(owner, {})
+            if lines and _is_below(file, lines[-1]):
+                if trait not in (
+                    "extractor_plugin",
+                    *(name for own, name in replaced_settings() if own == "HTMLExporter"),
+                ):
+                    yield (
+                        f"{file.path}, line {lines[-1]}: c.{owner}.{trait} is set after `configure(c)`, which "
+                        "switches off a part of coursekit. Move the line above it, or remove it."
+                    )
+            elif lines or set_elsewhere:
+                place = f"{file.path}, line {lines[-1]}" if lines else "nbgrader's configuration"
+                remedy = next(
+                    (text for name, text in _REMEDIES.items() if trait.endswith(name)), _OTHER_REMEDY
+                )
+                yield f"{place}: coursekit sets c.{owner}.{trait} itself. {remedy}"
+
+
+def settings_changes(config: Config, file: ConfigFile) -> Iterator[str]:
+    """A sentence for each setting that has another meaning or no effect."""
+    for section in _EXECUTE:
+        found = config.get(section, {})
+        for trait in _IGNORED:
+            if trait in found:
+                yield f"{_place(file, section, trait)}: c.{section}.{trait} has no effect; coursekit starts the kernels."
+        if found.get("timeout", 1) is None or found.get("timeout", 1) < 0:
+            yield (
+                f"{_place(file, section, 'timeout')}: c.{section}.timeout sets no limit for a cell. coursekit "
+                "needs one: set a number of seconds, or remove the line for coursekit's default."
+            )
+        elif "timeout" in found:
+            yield (
+                f"{_place(file, section, 'timeout')}: the {found.timeout} s of c.{section}.timeout become seconds "
+                "of processor time, so a busy machine costs nobody points."
+            )
+
+
+def version_problems(requirements: list[str] | None = None) -> Iterator[str]:
+    """A sentence if the installed nbgrader isn't one that coursekit works with."""
+    lines = requirements if requirements is not None else importlib.metadata.requires("coursekit") or []
+    for requirement in map(Requirement, lines):
+        installed = importlib.metadata.version("nbgrader")
+        if requirement.name == "nbgrader" and not requirement.specifier.contains(installed, prereleases=True):
+            yield (
+                f"nbgrader {installed} is installed, but coursekit needs nbgrader{requirement.specifier}: "
+                f'`pip install "nbgrader{requirement.specifier}"`, then `nbgrader db upgrade` in the course folder.'
+            )
+
+
+def json_config(root: Path) -> Path | None:
+    """A configuration file in JSON beside nbgrader_config.py, or in its place."""
+    path = root / "nbgrader_config.json"
+    return path if path.exists() else None
+
+
+def _owners(section: str, trait: str) -> list[str]:
+    """The classes in whose name the setting may be made: the class itself and those it inherits the trait from."""
+    converter = _CONVERTERS.get(section)
+    if converter is None:
+        return [section]
+    return [
+        base.__name__ for base in converter.__mro__ if trait in getattr(base, "class_trait_names", list)()
+    ]
+
+
+def _is_below(file: ConfigFile, line: int) -> bool:
+    return file.adopted and line > max(call.lineno for call in file.configure_calls)
+
+
+def _place(file: ConfigFile, section: str, trait: str) -> str:
+    lines = file.lines_that_set(section, trait)
+    return f"{file.path}, line {lines[-1]}" if lines else "nbgrader's configuration"

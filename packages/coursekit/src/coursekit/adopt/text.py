@@ -1,0 +1,155 @@
+"""The report on an existing course as lines for a person."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from coursekit.adopt.cells import NotebookReport
+from coursekit.adopt.compare import Comparison
+from coursekit.adopt.survey import AssignmentReport, CourseReport
+from coursekit.checks.results import points_in_words
+from coursekit.course import CellKind
+
+_WITH_POINTS = (CellKind.BOUND, CellKind.ORDINARY, CellKind.MANUAL, CellKind.TASK)
+_MEANINGS = {
+    CellKind.BOUND: "graded by hidden checks in its check file",
+    CellKind.ORDINARY: "its own tests run with the student's code, scored by nbgrader's rule",
+    CellKind.MANUAL: "an answer that a person grades, in formgrader",
+    CellKind.TASK: "a task that a person grades, in formgrader",
+    CellKind.ANSWER: "an answer that test cells grade",
+    CellKind.GIVEN: "locked text or code of yours, restored before grading",
+    CellKind.UNSUPPORTED: "can't be graded as it is; see below",
+}
+
+
+def report_lines(report: CourseReport) -> Iterator[str]:
+    """All that `coursekit adopt` prints."""
+    yield f"{report.root}: {'uses coursekit already' if report.adopted else 'an nbgrader course without coursekit'}"
+    for assignment in report.assignments:
+        yield ""
+        yield from _assignment_lines(assignment)
+    kinds = {kind for assignment in report.assignments for kind in assignment.counts()}
+    if kinds:
+        yield ""
+        yield from (f"{kind:11}  {meaning}" for kind, meaning in _MEANINGS.items() if kind in kinds)
+    yield from _section("What coursekit adds", _gains(report))
+    yield from _section("What will be different", report.changes)
+    yield from _section("What has to be fixed first", report.problems)
+    yield ""
+    yield from _next_steps(report)
+
+
+def comparison_lines(found: Comparison) -> Iterator[str]:
+    """All that `coursekit adopt --compare` prints about one assignment.
+
+    A row stands for all cells of a notebook with equal scores, or for one cell with different scores.
+    """
+    yield found.assignment
+    rows = []
+    for student, notebook in dict.fromkeys((score.student, score.notebook) for score in found.scores):
+        own = [score for score in found.scores if (score.student, score.notebook) == (student, notebook)]
+        if equal := [score for score in own if score.equal]:
+            nbgrader, coursekit = (
+                _sum(score.nbgrader for score in equal),
+                _sum(score.coursekit for score in equal),
+            )
+            cells = "all cells" if len(equal) == len(own) else f"{len(equal)} of {len(own)} cells"
+            rows.append([student, notebook, cells, nbgrader, coursekit, "equal"])
+        rows += [
+            [student, notebook, score.cell, _points(score.nbgrader), _points(score.coursekit), score.why]
+            for score in own
+            if not score.equal
+        ]
+    header = ["student", "notebook", "cell", ">nbgrader", ">coursekit", "why"]
+    yield from (f"  {line}" for line in table_lines(header, rows))
+    equal_count = len(found.scores) - len(found.different)
+    yield f"  {equal_count} of {len(found.scores)} scores are equal."
+    workers = "1 worker" if found.workers == 1 else f"{found.workers} workers"
+    yield (
+        f"  nbgrader took {found.nbgrader_seconds:.1f} s in one process, "
+        f"coursekit {found.coursekit_seconds:.1f} s with {workers}."
+    )
+    if found.left_out:
+        yield f"  Left out of the copies, since they are large: {', '.join(found.left_out)}"
+
+
+def _points(score: float | None) -> str:
+    return "-" if score is None else f"{score:g}"
+
+
+def _sum(scores: Iterable[float | None]) -> str:
+    """The sum of the automatic scores; `-` if a person grades all of them."""
+    found = [score for score in scores if score is not None]
+    return f"{sum(found):g}" if found else "-"
+
+
+def table_lines(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """A table with its columns aligned; those whose header begins with `>` to the right."""
+    names = [name.removeprefix(">") for name in header]
+    widths = [max(len(row[place]) for row in [names, *rows]) for place in range(len(names))]
+    for row in [names, *rows]:
+        parts = [
+            f"{text:>{width}}" if name.startswith(">") else f"{text:{width}}"
+            for text, width, name in zip(row, widths, header, strict=True)
+        ]
+        yield "  ".join(parts).rstrip()
+
+
+def _assignment_lines(assignment: AssignmentReport) -> Iterator[str]:
+    count = assignment.submissions
+    submissions = "1 submission" if count == 1 else f"{count or 'no'} submissions"
+    yield f"{assignment.name}, {submissions}"
+    for notebook in assignment.notebooks:
+        yield from (f"  {line}" for line in _notebook_lines(notebook))
+    if not assignment.notebooks:
+        yield "  no notebook"
+    sums = [
+        f"{count} {kind}, {points_in_words(assignment.points(kind))}"
+        for kind in _WITH_POINTS
+        if (count := assignment.counts()[kind])
+    ]
+    if sums:
+        yield f"  in total: {'; '.join(sums)}"
+
+
+def _notebook_lines(notebook: NotebookReport) -> Iterator[str]:
+    language = "" if notebook.language == "python" else f" ({notebook.language})"
+    yield f"{notebook.path.name}{language}"
+    if not notebook.cells:
+        yield "  no cell that nbgrader knows"
+        return
+    rows = [
+        [str(cell.position), cell.kind, "" if cell.points is None else f"{cell.points:g}", cell.grade_id]
+        for cell in notebook.cells
+    ]
+    yield from (f"  {line}" for line in table_lines([">cell", "kind", ">points", "grade_id"], rows))
+
+
+def _gains(report: CourseReport) -> Iterator[str]:
+    yield "Each submission runs in a sandbox: no network, no other student's work, limits on time and memory."
+    yield "Several submissions are graded at a time, and each gets a status. None stops the class."
+    ordinary = [
+        cell.grade_id
+        for assignment in report.assignments
+        for notebook in assignment.notebooks
+        for cell in notebook.cells
+        if cell.kind is CellKind.ORDINARY and notebook.language == "python"
+    ]
+    if ordinary:
+        cells = "1 ordinary cell" if len(ordinary) == 1 else f"{len(ordinary)} ordinary cells"
+        yield f"Hidden checks are possible for {cells}, one cell at a time, such as `{ordinary[0]}`."
+
+
+def _section(title: str, sentences: Sequence[str] | Iterator[str]) -> Iterator[str]:
+    found = list(sentences)
+    if found:
+        yield ""
+        yield f"{title}:"
+        yield from (f"  - {sentence}" for sentence in found)
+
+
+def _next_steps(report: CourseReport) -> Iterator[str]:
+    if report.adopted:
+        yield "Next: `coursekit autograde`."
+        return
+    if any(assignment.submissions for assignment in report.assignments):
+        yield "Next: `coursekit adopt --compare` grades the submissions with nbgrader and coursekit, in copies."
+    yield "`coursekit adopt --write` adds coursekit to nbgrader_config.py, at its end: one import and one line."

@@ -1,0 +1,101 @@
+"""The command for instructors who have an nbgrader course: adopt."""
+
+import argparse
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from coursekit.cli.common import Commands, at_least_one, print_lines
+from coursekit.printing import printable
+
+
+def add(commands: Commands) -> None:
+    adopt = commands.add_for_assignments(
+        "adopt", _adopt, "say what an existing nbgrader course has in it, and what coursekit would change"
+    )
+    what = adopt.add_mutually_exclusive_group()
+    what.add_argument(
+        "--write", action="store_true", help="add coursekit to nbgrader_config.py: one import and one line"
+    )
+    what.add_argument(
+        "--compare",
+        action="store_true",
+        help="grade what is in submitted/ with nbgrader and coursekit, in temporary copies, and compare the scores; "
+        "nbgrader runs the students' code without a sandbox, to which you agree with this option",
+    )
+    adopt.add_argument(
+        "--workers",
+        type=at_least_one,
+        help="with --compare: processes of coursekit; default: the number of cores",
+    )
+    adopt.add_argument("--json", action="store_true", help="print JSON, for programs")
+
+
+def _adopt(options: argparse.Namespace) -> int:
+    root = options.course_dir.resolve()
+    run = _write if options.write else _compare if options.compare else _look
+    return run(root, options)
+
+
+def _look(root: Path, options: argparse.Namespace) -> int:
+    from coursekit.adopt.survey import survey
+    from coursekit.adopt.text import report_lines
+
+    report = survey(root, options.assignments)
+    if options.json:
+        _print_json(report.as_dict())
+    else:
+        print_lines(report_lines(report))
+    return int(bool(report.problems))
+
+
+def _write(root: Path, options: argparse.Namespace) -> int:
+    from coursekit.adopt.survey import survey
+    from coursekit.adopt.write import addition_to
+
+    report = survey(root, options.assignments)
+    addition = addition_to(root)
+    addition.write()
+    if options.json:
+        _print_json({"file": addition.file.path, "written": bool(addition.lines), "diff": addition.diff()})
+        return 0
+    if not addition.lines:
+        print_lines([f"{addition.file.path} uses coursekit already; nothing was written."])
+        return 0
+    print_lines([*addition.diff(), "", f"{addition.file.path} has been changed as shown."])
+    print_lines(["To go back, remove the line that calls `configure`."])
+    if count := len(report.problems):
+        things = "One thing has" if count == 1 else f"{count} things have"
+        print_lines([f"{things} to be fixed before grading: `coursekit adopt` names them."])
+    return 0
+
+
+def _compare(root: Path, options: argparse.Namespace) -> int:
+    from coursekit.adopt.compare import compare
+    from coursekit.adopt.survey import survey
+    from coursekit.adopt.text import comparison_lines
+
+    _note(
+        "nbgrader now runs the students' code on this machine without a sandbox, as `nbgrader autograde` always "
+        "does. Everything is done in temporary copies; the course is not changed."
+    )
+    names = options.assignments or [assignment.name for assignment in survey(root).assignments]
+    workers = options.workers or os.cpu_count() or 1
+    found = []
+    for comparison in compare(root, names, workers, _note):
+        found.append(comparison)
+        if not options.json:
+            print_lines(comparison_lines(comparison))
+    if options.json:
+        _print_json({"assignments": [comparison.as_dict() for comparison in found]})
+    return int(any(comparison.different for comparison in found))
+
+
+def _note(text: str) -> None:
+    print(printable(text, None), file=sys.stderr, flush=True)
+
+
+def _print_json(data: dict[str, Any]) -> None:
+    print(json.dumps(data, indent=2, default=str))

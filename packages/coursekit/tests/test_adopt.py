@@ -1,0 +1,379 @@
+"""`coursekit adopt` says what is in the folder of an nbgrader course, however odd it is, and changes nothing."""
+
+import json
+import shutil
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat import v3, v4
+
+from coursekit.adopt.settings import version_problems
+from coursekit.adopt.survey import survey
+from coursekit.cli import main
+
+PYTHON = {"name": "python3", "display_name": "Python 3", "language": "python"}
+CHECK = "from coursekit.checks import points\n\n\n@points(1)\ndef test_it(student):\n    pass\n"
+
+
+def marked(cell, name, **values):
+    base = {"grade": False, "locked": False, "schema_version": 3, "solution": False, "task": False}
+    cell.metadata["nbgrader"] = {**base, "grade_id": name, **values}
+    return cell
+
+
+def code(name, source="pass", **values):
+    return marked(v4.new_code_cell(source), name, **values)
+
+
+def text(name, **values):
+    return marked(v4.new_markdown_cell("Because."), name, **values)
+
+
+def ordinary(name="correct", points=2, source="assert True"):
+    return code(name, source, grade=True, locked=True, points=points)
+
+
+class OddCourse:
+    """A course folder that a test fills with notebooks."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def write(self, place: str, *cells, kernel=PYTHON) -> Path:
+        path = self.root / place
+        path.parent.mkdir(parents=True, exist_ok=True)
+        nbformat.write(
+            v4.new_notebook(cells=list(cells), metadata={"kernelspec": kernel} if kernel else {}), path
+        )
+        return path
+
+    def config(self, lines: str) -> None:
+        (self.root / "nbgrader_config.py").write_text(f"c = get_config()\n{lines}\n")
+
+    def check_file(self, place: str) -> None:
+        path = self.root / "tests" / place
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(CHECK)
+
+    def look(self, *names):
+        before = self.files()
+        report = survey(self.root, names)
+        assert self.files() == before
+        return report
+
+    def files(self) -> dict[Path, int]:
+        return {path: path.lstat().st_mtime_ns for path in self.root.rglob("*")}
+
+    def kinds(self) -> dict[str, str]:
+        notebooks = [notebook for each in self.look().assignments for notebook in each.notebooks]
+        return {cell.grade_id: str(cell.kind) for notebook in notebooks for cell in notebook.cells}
+
+
+@pytest.fixture
+def course(tmp_path):
+    return OddCourse(tmp_path)
+
+
+def test_every_kind_of_cell_is_recognized(course):
+    course.write(
+        "source/ps1/a.ipynb",
+        v4.new_code_cell("x = 1"),
+        code("answer", solution=True),
+        ordinary("ordinary"),
+        ordinary("bound"),
+        code("program", grade=True, solution=True, points=3),
+        text("essay", grade=True, solution=True, points=4),
+        text("given", locked=True),
+        text("task", task=True, points=5),
+    )
+    course.check_file("ps1/bound.py")
+    assert course.kinds() == {
+        "answer": "answer",
+        "ordinary": "ordinary",
+        "bound": "bound",
+        "program": "manual",
+        "essay": "manual",
+        "given": "given",
+        "task": "task",
+    }
+    (assignment,) = course.look().assignments
+    cells = assignment.notebooks[0].cells
+    assert [(cell.position, cell.points) for cell in cells] == [
+        (2, None), (3, 2), (4, 2), (5, 3), (6, 4), (7, None), (8, 5),
+    ]  # fmt: skip
+    assert course.look().problems == []
+
+
+@pytest.mark.parametrize(
+    ("cell", "why"),
+    [
+        (text("words", grade=True, points=1), "is not marked as a solution cell"),
+        (code("", grade=True, points=1), "grade_id"),
+        (code("no_points", grade=True), "does not have points"),
+        (code("negative", grade=True, points=-1), "-1"),
+        (code("a task", task=True, points=1), "does not match"),
+        (code("task_in_code", task=True, points=1), "Task cells have to be markdown"),
+        (marked(v4.new_code_cell(""), "odd", grade="yes"), "'yes' is not of type 'boolean'"),
+        (marked(v4.new_code_cell(""), "more", grade=True, points=1, lock=True), "lock"),
+    ],
+    ids=lambda value: value.metadata.nbgrader.grade_id if hasattr(value, "metadata") else "",
+)
+def test_a_cell_that_nbgrader_rejects_is_unsupported_and_its_sentence_names_it(course, cell, why):
+    path = course.write("source/ps1/a.ipynb", v4.new_markdown_cell("Hello."), cell)
+    (problem,) = course.look().problems
+    assert problem.startswith(f"{path}, cell 2")
+    assert why in problem
+    assert [cell.kind for cell in course.look().assignments[0].notebooks[0].cells] == ["unsupported"]
+
+
+def test_equal_grade_ids_in_one_notebook_are_unsupported_and_in_two_they_are_not(course):
+    course.write("source/ps1/a.ipynb", ordinary("same"), ordinary("same"))
+    course.write("source/ps2/a.ipynb", ordinary("same"))
+    course.write("source/ps2/b.ipynb", ordinary("same"))
+    first, second = course.look("ps1").problems
+    assert "cell 1 (`same`): 2 cells of this notebook have the grade_id `same`" in first
+    assert "cell 2 (`same`)" in second
+    assert course.look("ps2").problems == []
+
+
+def test_a_check_file_binds_none_of_two_equal_test_cells_unless_it_is_in_the_notebook_s_folder(course):
+    course.write("source/ps2/a.ipynb", ordinary("same"))
+    course.write("source/ps2/b.ipynb", ordinary("same"))
+    course.check_file("ps2/same.py")
+    (problem,) = course.look().problems
+    assert "2 notebooks have a test cell `same`, so this file binds none" in problem
+    (course.root / "tests/ps2/same.py").unlink()
+    course.check_file("ps2/b/same.py")
+    assert [notebook.cells[0].kind for notebook in course.look().assignments[0].notebooks] == [
+        "ordinary",
+        "bound",
+    ]
+
+
+def test_metadata_of_an_older_nbgrader_is_named_with_nbgrader_s_own_remedy(course):
+    path = course.write("source/ps1/a.ipynb", code("old", grade=True, schema_version=1, points=1), ordinary())
+    assert course.look().problems == [
+        f"{path}: 1 cell with nbgrader metadata of version 1; nbgrader reads version 3. "
+        f"Run `nbgrader update {path.parent}`."
+    ]
+    assert course.kinds() == {"old": "ordinary", "correct": "ordinary"}
+
+
+def test_a_notebook_of_format_3_says_how_to_convert_it(course):
+    path = course.root / "source" / "ps1" / "old.ipynb"
+    path.parent.mkdir(parents=True)
+    worksheet = v3.new_worksheet(cells=[v3.new_code_cell(input="x = 1")])
+    path.write_text(json.dumps(v3.new_notebook(worksheets=[worksheet])))
+    assert course.look().problems == [
+        f"{path}: a notebook of format 3, from before 2015. Open it in Jupyter and save it, which converts it."
+    ]
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", "null", '{"cells": 3}', "\x00", '{"nbformat": 99}'])
+def test_a_damaged_notebook_gets_one_sentence_and_the_others_are_reported(course, content, capsys):
+    course.write("source/ps1/good.ipynb", ordinary("fine"))
+    damaged = course.root / "source" / "ps1" / "damaged.ipynb"
+    damaged.write_text(content)
+    course.check_file("ps1/fine.py")
+    (problem,) = course.look().problems
+    assert problem.startswith(f"{damaged} can't be read as a notebook: restore it (")
+    assert len(problem.splitlines()) == 1
+    assert course.kinds() == {"fine": "bound"}
+    assert main(["--course-dir", str(course.root), "adopt"]) == 1
+    assert "Traceback" not in capsys.readouterr().err
+
+
+def test_a_notebook_in_another_language_needs_its_kernel_and_takes_no_hidden_checks(course):
+    kernel = {"name": "ir", "display_name": "R", "language": "R"}
+    path = course.write("source/ps1/stats.ipynb", ordinary("one"), ordinary("two"), kernel=kernel)
+    course.check_file("ps1/two.py")
+    missing, bound = course.look().problems
+    assert missing == (
+        f"{path}: its kernel `ir` (R) isn't installed here. Install it, so that `jupyter kernelspec list` shows it."
+    )
+    assert "(`two`): its hidden checks need a Python notebook, but this one is in R." in bound
+    assert course.kinds() == {"one": "ordinary", "two": "unsupported"}
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        {"name": "python", "display_name": "Python"},
+        {"name": "conda-env-x-py", "display_name": "x", "language": "python"},
+        {},
+    ],
+)
+def test_a_python_notebook_needs_no_kernelspec_of_its_own(course, kernel):
+    course.write("source/ps1/a.ipynb", ordinary(), kernel=kernel)
+    assert course.look().problems == []
+
+
+def test_a_course_with_released_notebooks_only_is_read_from_there(course):
+    course.write("release/ps1/a.ipynb", ordinary())
+    (assignment,) = course.look().assignments
+    assert assignment.folder == course.root / "release" / "ps1"
+    assert "has no notebook, so" in course.look().problems[0]
+    assert course.kinds() == {"correct": "ordinary"}
+
+
+def test_an_empty_folder_is_named_and_hidden_ones_are_not(course):
+    course.write("source/ps1/a.ipynb", ordinary())
+    for name in ("empty", ".ipynb_checkpoints", "__pycache__"):
+        (course.root / "source" / name).mkdir()
+    assert [assignment.name for assignment in course.look().assignments] == ["empty", "ps1"]
+    assert course.look().problems == [
+        f"{course.root / 'source' / 'empty'} has no notebook: add one, or remove the folder."
+    ]
+
+
+@pytest.mark.parametrize("name", ["week 1", "v1.2", "leçon", "a-b_c", "日本"])
+def test_names_with_spaces_dots_and_accents_are_read(course, name):
+    course.write(f"source/{name}/my {name}.ipynb", ordinary())
+    course.write(f"submitted/Zoë B./{name}/my {name}.ipynb", ordinary())
+    (assignment,) = course.look(name).assignments
+    assert (assignment.name, assignment.submissions) == (name, 1)
+    assert assignment.notebooks[0].name == f"my {name}"
+
+
+def test_a_name_that_nbgrader_refuses_is_named(course):
+    course.write("source/a+b/a.ipynb", ordinary())
+    assert course.look().problems == [
+        f"{course.root / 'source' / 'a+b'}: nbgrader refuses a `+` in the name of an assignment. Rename it."
+    ]
+
+
+@pytest.mark.parametrize("folder", [".", "source", "source/ps1"])
+def test_a_folder_without_a_notebook_is_no_course(tmp_path, folder, capsys):
+    (tmp_path / folder).mkdir(parents=True, exist_ok=True)
+    assert main(["--course-dir", str(tmp_path), "adopt"]) == 2
+    assert (
+        "has no assignment with a notebook: run this in the folder of an nbgrader course"
+        in capsys.readouterr().err
+    )
+
+
+def test_an_unknown_assignment_is_named_with_those_that_exist(course, capsys):
+    course.write("source/ps1/a.ipynb", ordinary())
+    assert main(["--course-dir", str(course.root), "adopt", "ps9"]) == 2
+    assert "has no assignment ps9; it has ps1" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (
+            "c.Autograde.autograde_preprocessors = []",
+            "sets c.Autograde.autograde_preprocessors itself. Your own steps",
+        ),
+        (
+            "c.Autograde.pre_convert_hook = 'shutil.copy'",
+            "c.Autograde.pre_convert_hook itself. Yours isn't called",
+        ),
+        ("c.BaseConverter.pre_convert_hook = 'shutil.copy'", "c.BaseConverter.pre_convert_hook itself"),
+        ("c.GenerateAssignment.preprocessors.append('x')", "sets c.GenerateAssignment.preprocessors itself"),
+        ("c.HTMLExporter.template_name = 'mine'", "formgrader's pages have coursekit's template"),
+        ("c.ZipCollectApp.extractor_plugin = 'mine.Extractor'", "move the line below `configure(c)`"),
+    ],
+)
+def test_a_setting_that_coursekit_replaces_is_named_with_its_line(course, line, said):
+    course.write("source/ps1/a.ipynb", ordinary())
+    course.config(line)
+    (problem,) = course.look().problems
+    assert problem.startswith(f"{course.root / 'nbgrader_config.py'}, line 2: ")
+    assert said in problem
+
+
+def test_in_an_adopted_course_a_setting_below_configure_is_named(course):
+    course.write("source/ps1/a.ipynb", ordinary())
+    plug_in = "from coursekit.nbgrader_plugin import configure\nconfigure(c)\n"
+    course.config(f"{plug_in}c.Autograde.autograde_preprocessors = []\nc.HTMLExporter.template_name = 'mine'")
+    report = course.look()
+    assert report.adopted
+    (problem,) = report.problems
+    assert "line 4: c.Autograde.autograde_preprocessors is set after `configure(c)`" in problem
+    course.config(plug_in)
+    assert course.look().problems == []
+
+
+def test_settings_that_mean_something_else_are_named(course):
+    course.write("source/ps1/a.ipynb", ordinary())
+    course.config(
+        "c.Execute.timeout = 60\nc.Execute.kernel_name = 'python3'\nc.ExecutePreprocessor.timeout = -1"
+    )
+    changes = course.look().changes
+    assert [sentence.partition(": ")[2][:28] for sentence in changes] == [
+        "c.Execute.kernel_name has no",
+        "the 60 s of c.Execute.timeou",
+        "c.ExecutePreprocessor.timeou",
+    ]
+
+
+def test_what_the_sandbox_does_not_have_is_named_by_cell(course):
+    course.write(
+        "source/ps1/a.ipynb",
+        v4.new_code_cell("import numpy as np, json\nimport helpers\nfrom not_there.parts import x"),
+        v4.new_code_cell("import pandas_of_mine as pd\ndata = pd.read_csv('https://example.org/iris.csv')"),
+        v4.new_code_cell(
+            "!pip install not_there\nopen('/data/iris.csv'), open('../other/x.csv'), open('own.csv')"
+        ),
+        v4.new_markdown_cell("import never"),
+        v4.new_code_cell("raise RuntimeError", metadata={"tags": ["demo"]}),
+    )
+    (course.root / "source/ps1/helpers.py").write_text("")
+    path = course.root / "source/ps1/a.ipynb"
+    demo, *others = course.look().changes
+    assert demo.startswith(f"{path}: cell 5 has the tag `demo`, so coursekit doesn't run it when grading.")
+    assert [sentence.removeprefix(f"{path}: ").split(".")[0] for sentence in others] == [
+        "cell 1 imports `not_there`, which isn't installed beside coursekit",
+        "cell 2 imports `pandas_of_mine`, which isn't installed beside coursekit",
+        "each of cells 2, 3 seems to use the network, which the sandbox doesn't have",
+        "cell 3 names `/data/iris",
+    ]
+    assert "`../other/x.csv`" in others[-1]
+    assert course.look().problems == []
+
+
+def test_looking_runs_no_cell_and_no_check_file(course):
+    fires = f"open({str(course.root / 'fired')!r}, 'w')"
+    course.write("source/ps1/a.ipynb", v4.new_code_cell(fires), ordinary(source=fires))
+    course.write("submitted/ada/ps1/a.ipynb", v4.new_code_cell(fires))
+    course.check_file("ps1/correct.py")
+    (course.root / "tests/ps1/correct.py").write_text(fires)
+    course.look()
+    assert not (course.root / "fired").exists()
+
+
+def test_an_nbgrader_that_is_too_old_is_named_with_the_version_that_is_needed():
+    assert list(version_problems()) == []
+    (problem,) = version_problems(["nbgrader>=99", "numpy>=99"])
+    assert "coursekit needs nbgrader>=99: `pip install" in problem
+
+
+def test_the_report_for_a_person_and_for_a_program_say_the_same(course, capsys):
+    course.write(
+        "source/ps1/a.ipynb",
+        code("answer", solution=True),
+        ordinary("correct", 2.5),
+        text("bad", grade=True),
+    )
+    course.write("submitted/ada/ps1/a.ipynb")
+    shutil.copytree(course.root / "submitted/ada", course.root / "submitted/ben")
+    assert main(["--course-dir", str(course.root), "adopt"]) == 1
+    printed = capsys.readouterr().out
+    assert "ps1, 2 submissions\n" in printed
+    assert "       2  ordinary        2.5  correct\n" in printed
+    assert "What has to be fixed first:" in printed
+    assert "Next: `coursekit adopt --compare`" in printed
+    assert main(["--course-dir", str(course.root), "adopt", "--json"]) == 1
+    data = json.loads(capsys.readouterr().out)
+    assert data["adopted"] is False
+    (assignment,) = data["assignments"]
+    assert assignment["submissions"] == 2
+    cells = assignment["notebooks"][0]["cells"]
+    assert [(cell["grade_id"], cell["kind"]) for cell in cells] == [
+        ("answer", "answer"),
+        ("correct", "ordinary"),
+        ("bad", "unsupported"),
+    ]
+    assert data["problems"][0] in " ".join(printed.split())

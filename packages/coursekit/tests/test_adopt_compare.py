@@ -1,0 +1,230 @@
+"""`coursekit adopt --compare` grades the submissions with both graders, in copies, and says why scores differ."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat import v4
+
+from coursekit.adopt.compare import Comparison, Score
+from coursekit.adopt.reasons import GradedNotebook, reason
+from coursekit.adopt.text import comparison_lines
+from coursekit.checks.results import CheckResult, ExerciseResult, Status, SubmissionResult
+from coursekit.cli import main
+from coursekit.student.values import CheckOutcome
+
+CHECK = '''
+from coursekit.checks import points
+
+
+@points(3)
+def test_negative(student):
+    """The double of -2 is -4."""
+    assert student.double(-2) == -4, f"`double(-2)` returned {student.double(-2)}."
+'''
+RIGHT, WRONG = "def double(x):\n    return 2 * x", "def double(x):\n    return x + 2"
+
+
+def marked(cell, name, **values):
+    base = {"grade": False, "locked": False, "schema_version": 3, "solution": False, "task": False}
+    cell.metadata["nbgrader"] = {**base, "grade_id": name, **values}
+    return cell
+
+
+def notebook(answer, first="pass"):
+    solution = f"### BEGIN SOLUTION\n{answer}\n### END SOLUTION"
+    tests = {"grade": True, "locked": True}
+    cells = [
+        v4.new_code_cell(first),
+        marked(v4.new_code_cell(solution), "double", solution=True),
+        marked(v4.new_code_cell("assert double(2) == 4"), "correct", points=2, **tests),
+        marked(v4.new_code_cell("assert double(2) == 4"), "hidden", points=3, **tests),
+        marked(v4.new_code_cell("assert len(lines) == 1"), "reads", points=1, **tests),
+        marked(v4.new_markdown_cell("Because."), "why", grade=True, solution=True, points=4),
+    ]
+    kernelspec = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    return v4.new_notebook(cells=cells, metadata={"kernelspec": kernelspec})
+
+
+def files(root: Path) -> dict[Path, tuple[int, bytes]]:
+    found = sorted(path for path in root.rglob("*") if path.is_file())
+    return {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in found}
+
+
+@pytest.fixture(scope="module")
+def compared(tmp_path_factory):
+    """A course with odd names and settings, what `coursekit adopt --compare` printed, and whether files changed."""
+    root = tmp_path_factory.mktemp("compare") / "Kurs für 1"
+    outside = tmp_path_factory.mktemp("elsewhere") / "data.txt"
+    outside.write_text("one line\n")
+    (root / "tests" / "woche 1").mkdir(parents=True)
+    (root / "tests" / "woche 1" / "hidden.py").write_text(CHECK)
+    reads = f"lines = open({str(outside)!r}).readlines()"
+    places = {
+        "source": notebook(RIGHT, reads),
+        "handed in/ada": notebook(RIGHT, reads),
+        "handed in/zoë b": notebook(WRONG, "lines = [1]"),
+    }
+    for place, content in places.items():
+        path = root / place / "woche 1" / "a.b.ipynb"
+        path.parent.mkdir(parents=True)
+        nbformat.write(content, path)
+    broken = root / "handed in" / "cy" / "woche 1" / "a.b.ipynb"
+    broken.parent.mkdir(parents=True)
+    broken.write_text("{")
+    (root / "nbgrader_config.py").write_text(
+        "from coursekit.nbgrader_plugin import configure\nc = get_config()\n"
+        f"c.CourseDirectory.submitted_directory = {str(root / 'handed in')!r}\n"
+        "c.CourseDirectory.autograded_directory = 'graded'\nconfigure(c)\n"
+    )
+    (root / "graded").mkdir()
+    (root / "graded" / "mine.txt").write_text("not to be touched")
+    before = files(root)
+    command = [sys.executable, "-m", "coursekit", "--course-dir", str(root), "adopt", "--compare", "--json"]
+    done = subprocess.run(
+        [*command, "--workers", "2"], capture_output=True, text=True, check=False, cwd=root.parent
+    )
+    assert done.returncode == 1, done.stderr
+    return json.loads(done.stdout), done.stderr, before == files(root)
+
+
+def test_each_score_is_equal_or_different_with_a_reason(compared):
+    (found,) = compared[0]["assignments"]
+    scores = {(row["student"], row["cell"]): row for row in found["scores"]}
+    shown = {key: (row["nbgrader"], row["coursekit"]) for key, row in scores.items()}
+    assert shown == {
+        ("ada", "correct"): (2, 2),
+        ("ada", "hidden"): (3, 3),
+        ("ada", "reads"): (1, 0),
+        ("ada", "why"): (None, None),
+        ("cy", "correct"): (None, None),
+        ("cy", "hidden"): (None, None),
+        ("cy", "reads"): (None, None),
+        ("cy", "why"): (None, None),
+        ("zoë b", "correct"): (2, 2),
+        ("zoë b", "hidden"): (3, 0),
+        ("zoë b", "reads"): (1, 1),
+        ("zoë b", "why"): (None, None),
+    }
+    different = {key: row["why"] for key, row in scores.items() if not row["equal"]}
+    assert different.keys() == {("ada", "reads"), ("zoë b", "hidden")}
+    assert "Cell 1 opens a file that the sandbox doesn't have (FileNotFoundError" in different["ada", "reads"]
+    assert different["zoë b", "hidden"] == "coursekit graded it by hidden checks. `double(-2)` returned 0."
+
+
+def test_both_graders_are_timed(compared):
+    (found,) = compared[0]["assignments"]
+    assert found["nbgrader_seconds"] > 0 and found["coursekit_seconds"] > 0
+    assert found["workers"] == 2
+
+
+def test_the_command_first_says_that_nbgrader_has_no_sandbox(compared):
+    assert compared[1].startswith("nbgrader now runs the students' code on this machine without a sandbox")
+
+
+def test_no_file_of_the_course_is_changed_added_or_removed(compared):
+    assert compared[2]
+
+
+def test_without_submissions_there_is_nothing_to_compare(tmp_path, capsys):
+    path = tmp_path / "source" / "ps1" / "a.ipynb"
+    path.parent.mkdir(parents=True)
+    nbformat.write(notebook(RIGHT), path)
+    assert main(["--course-dir", str(tmp_path), "adopt", "--compare"]) == 2
+    error = capsys.readouterr().err.splitlines()[-1]
+    assert f"{tmp_path / 'submitted'} has no submission to compare: copy some there" in error
+    assert os.listdir(tmp_path) == ["source"]
+
+
+def test_a_course_plugged_in_through_another_file_is_not_compared(tmp_path, capsys):
+    for place in ("source/ps1", "submitted/ada/ps1"):
+        path = tmp_path / place / "a.ipynb"
+        path.parent.mkdir(parents=True)
+        nbformat.write(notebook(RIGHT), path)
+    (tmp_path / "base.py").write_text(
+        "from coursekit.nbgrader_plugin import configure\nconfigure(get_config())\n"
+    )
+    (tmp_path / "nbgrader_config.py").write_text("load_subconfig('base.py')\n")
+    assert main(["--course-dir", str(tmp_path), "adopt", "--compare"]) == 2
+    assert "is configured for coursekit in another file than nbgrader_config.py" in capsys.readouterr().err
+
+
+def error(ename, evalue=""):
+    return v4.new_output("error", ename=ename, evalue=evalue, traceback=[])
+
+
+def stderr(text):
+    return v4.new_output("stream", name="stderr", text=text)
+
+
+def graded(first=(), test=(), *checks, status=Status.GRADED, notes=()):
+    """A graded notebook: outputs of an early cell and of the test cell, and coursekit's checks of that."""
+    content = notebook(RIGHT)
+    content.cells[0].outputs, content.cells[2].outputs = list(first), list(test)
+    exercises = [ExerciseResult("correct", list(checks))] if status is Status.GRADED else []
+    return GradedNotebook(content, SubmissionResult(status, notes=list(notes), exercises=exercises))
+
+
+def check(outcome, message):
+    return CheckResult("correct", "A sentence.", 2, outcome, message)
+
+
+FAILED = check(CheckOutcome.FAILED, "NameError: name 'x' is not defined")
+PASSED = check(CheckOutcome.PASSED, "")
+
+
+@pytest.mark.parametrize(
+    ("nbgrader", "coursekit", "said"),
+    [
+        (graded(), graded([], [], check(CheckOutcome.TIMED_OUT, "The cell ran for more than 30 s.")),
+         "With coursekit it ran out of time. The cell ran for more than 30 s."),
+        (graded([], [error("CellTimeoutError")]), graded([], [], PASSED), "With nbgrader it ran out of time."),
+        (graded([], [stderr("\nWarning: deprecated\n")]), graded([], [], PASSED),
+         "With nbgrader it wrote to stderr, which costs its points: Warning: deprecated"),
+        (graded(), graded([], [stderr("new\n")], FAILED),
+         "With coursekit it wrote to stderr, which costs its points: new"),
+        (graded(), graded([error("URLError", "<urlopen error [Errno -3] Temporary failure in name resolution>")],
+                          [error("NameError")], FAILED),
+         "Cell 1 uses the network, which the sandbox doesn't have (URLError)."),
+        (graded(), graded([error("ModuleNotFoundError", "No module named 'foo'")], [error("NameError")], FAILED),
+         "Cell 1: No module named 'foo' in the sandbox. Install the package beside coursekit (`coursekit doctor`)."),
+        (graded(), graded([], [error("MemoryError")], FAILED),
+         "Cell 3 needs more memory than the sandbox allows; raise c.RunChecks.memory_limit."),
+        (graded(), graded([], [error("KeyError", "1")], FAILED), "With coursekit, cell 3 raises KeyError: 1."),
+        (graded([error("OSError", "busy")]), graded([], [], PASSED), "With nbgrader, cell 1 raises OSError: busy."),
+        (graded(), graded([], [], check(CheckOutcome.KERNEL_DIED, "The cell ended it.")),
+         "With coursekit it ended its Python process. The cell ended it."),
+        (graded(), graded(status=Status.UNREADABLE, notes=["It is empty."]),
+         "For coursekit its status is unreadable, without a score; a person decides. It is empty."),
+        (GradedNotebook(None), graded([], [], PASSED), "nbgrader has not graded this notebook; it stopped with an error."),
+        (graded(), GradedNotebook(None), "coursekit has not graded this notebook."),
+        (graded(), graded([], [], FAILED),
+         "coursekit: no error; nbgrader: no error. The code may be random; compare again."),
+    ],
+)  # fmt: skip
+def test_the_reason_for_a_difference_is_named(nbgrader, coursekit, said):
+    assert reason("correct", nbgrader, coursekit, is_bound=False) == said
+
+
+def test_equal_cells_of_a_notebook_share_a_row_and_different_ones_have_their_own():
+    scores = [
+        Score("ada", "a", "one", 2, 2, 2),
+        Score("ada", "a", "two", 1, 0.5, 0.5),
+        Score("ada", "a", "three", 3, 3, 0, "The reason."),
+        Score("ben", "a", "one", 2, None, None),
+    ]
+    found = Comparison("ps1", 1, scores, 61.24, 5.0, ("big",))
+    assert list(comparison_lines(found)) == [
+        "ps1",
+        "  student  notebook  cell         nbgrader  coursekit  why",
+        "  ada      a         2 of 3 cells       2.5        2.5  equal",
+        "  ada      a         three                3          0  The reason.",
+        "  ben      a         all cells            -          -  equal",
+        "  3 of 4 scores are equal.",
+        "  nbgrader took 61.2 s in one process, coursekit 5.0 s with 1 worker.",
+        "  Left out of the copies, since they are large: big",
+    ]
