@@ -59,7 +59,7 @@ def assert_close(
     require_name(name, context, old_style)
     text = difference(actual, expected, atol, rtol, ignore) or codec_of(actual).nan(actual)
     if text:
-        fail(f"{in_words(name, context)} {text}.")
+        fail(sentence(name, context, text))
 
 
 def assert_varies(value: Any, *old_style: Any, name: str = "", context: str = "", atol: float = ATOL) -> None:
@@ -97,6 +97,11 @@ def require_name(name: str, context: str, old_style: tuple[Any, ...]) -> None:
     """Raise CourseError where a check still passes the name first, or no name at all."""
     if old_style or not (name or context):
         raise CourseError(f"a check passes no name=, or passes the name first: {_SIGNATURES}")
+
+
+def sentence(name: str, context: str, text: str) -> str:
+    """A whole sentence about the value, of which `text` is the rest; it may end in a question."""
+    return f"{in_words(name, context)} {text}{'' if text.endswith('?') else '.'}"
 
 
 def joined(name: str, context: str) -> str:

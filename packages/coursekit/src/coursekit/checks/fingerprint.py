@@ -8,7 +8,7 @@ import numpy as np
 from coursekit.arrays import Array, is_array, to_numpy
 from coursekit.checks.draw import number_from
 from coursekit.checks.reference import Reference
-from coursekit.codecs import DIFFERS, FIRST_WRONG, codec_of
+from coursekit.codecs import DIFFERS, OWN_ENTRY, codec_of
 from coursekit.student.values import CheckOutcome
 
 #: how the fingerprint of code that returned nothing begins
@@ -39,7 +39,7 @@ def fingerprint_of(
     if reference is not None and seen is not None and seen.value is not None:
         return _of_value(seen.key, seen.value, *reference.tolerances[seen.key][:2])
     if drawn:
-        return "" if DIFFERS in message or FIRST_WRONG in message else _NUMBER.sub("#", message), []
+        return "" if DIFFERS in message or OWN_ENTRY in message else _NUMBER.sub("#", message), []
     return _LINE.sub(r"\1 #", message), []
 
 
@@ -49,7 +49,7 @@ def same_numbers(one: list[float], other: list[float]) -> bool:
 
 
 def _of_value(key: str, value: Any, atol: float | Array, rtol: float) -> tuple[str, list[float]]:
-    """What the codec says of a wrong value, and projections of its numbers on fixed random directions.
+    """What the codec says of a wrong value, projections of its numbers on fixed random directions, and their size.
 
     The unit is what the check tolerates at the typical size of the entries. Each entry may be off by about one unit,
     and so may a projection, since its weights have a mean square of 1/n.
@@ -67,4 +67,6 @@ def _of_value(key: str, value: Any, atol: float | Array, rtol: float) -> tuple[s
     shape = value.shape if is_array(value) else flat.shape
     directions = np.random.default_rng(number_from(key, *shape)).standard_normal((_PROJECTIONS, flat.size))
     projections = directions @ flat / flat.size**0.5 / unit
-    return text, [float(f"{number:.6g}") for number in projections]
+    # where the unit grows with the entries, twice the entries would have the same projections
+    size = [np.log(unit) / rtol] if rtol else []
+    return text, [float(f"{number:.6g}") for number in [*projections, *size]]

@@ -24,7 +24,7 @@ from coursekit.arrays import (
     to_kind,
     to_numpy,
 )
-from coursekit.checks.compare import difference, fail, in_words, joined, require_name
+from coursekit.checks.compare import difference, fail, joined, require_name, sentence
 from coursekit.checks.draw import Generator, number_from
 from coursekit.codecs import ATOL, RTOL, Tolerance
 from coursekit.course import CourseError
@@ -176,7 +176,7 @@ class Reference:
         self.observations.append(Observation(key, found, text is None))
         self.tolerances[key] = Tolerance(atol, rtol, ignore)
         if text:
-            fail(f"{in_words(name, context)} {text}.")
+            fail(sentence(name, context, text))
 
     def _recorded(self, label: str, make: Callable[[Generator], Array]) -> Array:
         name = f"{self._check}/{label}"

@@ -17,9 +17,10 @@ from coursekit.packing import Packer, PackingError, add_packer
 ATOL = 1e-5
 RTOL = 1e-4
 #: what every message about wrong numbers has in it; such a message differs between students who get different inputs
-DIFFERS = "differs by up to"
-FIRST_WRONG = "first in"
+DIFFERS = "differs by"
+OWN_ENTRY = "where yours is"
 _GROUP = "coursekit.codecs"
+_UNCALLED = ("function", "method", "builtin_function_or_method", "method_descriptor")
 
 
 class Tolerance(NamedTuple):
@@ -92,6 +93,16 @@ def codec_named(library: str) -> Codec:
 def describe(value: Any) -> str:
     """A value as a student would name it, without its contents."""
     return codec_of(value).describe(value)
+
+
+def mismatch(actual: Any, right: str, hint: str = "") -> str:
+    """What is said of a value of the wrong kind; `hint` begins with a colon."""
+    name = getattr(actual, "type_name", "")
+    if name in _UNCALLED:
+        hint = ": are the parentheses of a call missing?"
+    elif name.endswith("GroupBy"):
+        hint = ": say what to compute for each group, as with `.mean()`"
+    return f"is {describe(actual)}, but should be {right}{hint}"
 
 
 def with_article(noun: str) -> str:

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from coursekit.arrays import Numpy, as_array, is_array, is_tensor, noun, to_numpy
-from coursekit.codecs import DIFFERS, Codec, Tolerance, describe
+from coursekit.codecs import DIFFERS, Codec, Tolerance, describe, mismatch
 from coursekit.codecs.numpy_packer import NumpyPacker
 from coursekit.packing import Packer
 
@@ -38,11 +38,14 @@ class ArrayCodec(Codec):
         given = as_array(actual)
         if given is None:
             right = self.describe(wanted) if is_array(expected) else "a number"
-            return f"is {describe(actual)}, but should be {right}{_hint(actual, expected)}"
+            return mismatch(actual, right, _hint(actual, expected))
+        holds = [_kind(part) for part in map(to_numpy, (given, wanted))]
+        if holds[0] != holds[1]:
+            return _wrong_kind(to_numpy(given), *holds)
         if given.shape != wanted.shape:
             return f"has shape {tuple(given.shape)}, but should have {tuple(wanted.shape)}"
         found, right = to_numpy(given), to_numpy(wanted)
-        if _kind(found) or _kind(right):
+        if holds[0]:
             return _exact_difference(found, right)
         if right.size == 0:
             return None
@@ -60,9 +63,10 @@ class ArrayCodec(Codec):
             off = gap > (to_numpy(atol) if is_array(atol) else atol) + limit
         if not off.any():
             return None
-        where = f" at {_place(gap == gap.max())}" if gap.ndim else ""
-        text = f"has the right shape {right.shape}, but {DIFFERS} {gap.max():.3g}{where}"
-        return text + (f"; {int(off.sum())} of {off.size} entries are off" if gap.ndim else "")
+        if not gap.ndim:
+            return f"{DIFFERS} {gap:.3g}"
+        where = f"at {_place(gap == gap.max())}; {int(off.sum())} of {off.size} entries are off"
+        return f"has the right shape {right.shape}, but {DIFFERS} up to {gap.max():.3g} {where}"
 
     def fingerprint(self, value: Any) -> tuple[str, Numpy | None]:
         found = to_numpy(value)
@@ -97,28 +101,35 @@ def _kind(array: Any) -> str:
 
 
 def _exact_difference(found: Numpy, right: Numpy) -> str | None:
-    """How two arrays differ, of which one or both hold no numbers."""
-    kind, wanted = _kind(found) or "numbers", _kind(right) or "numbers"
-    if kind != wanted:
-        rows = found.dtype == object and any(
-            isinstance(entry, list) or is_array(entry) for entry in found.ravel()
-        )
-        hint = ": do all its rows have the same length?" if rows else ""
-        return f"holds {kind} (dtype {found.dtype}), but should hold {wanted}{hint}"
+    """How two arrays differ that hold text, dates or Python objects."""
     both_missing = np.array((found != found) & (right != right), dtype=bool)
     off = np.array(found != right, dtype=bool) & ~both_missing
     if not off.any():
         return None
-    first = f", {_FIRST}{_place(off)}" if off.ndim else ""
-    return f"has the right shape {right.shape}, but {int(off.sum())} of {off.size} entries are wrong{first}"
+    if not off.ndim:
+        return "is not the right one"
+    wrong = f"{int(off.sum())} of {off.size} entries {'is' if off.sum() == 1 else 'are'} wrong"
+    return f"has the right shape {right.shape}, but {wrong}, first at {_place(off)}"
 
 
-_FIRST = "the first at "
+def _wrong_kind(found: Numpy, kind: str, wanted: str) -> str:
+    """What is said of an array that holds something else than it should."""
+    hint = ""
+    if found.dtype == object and not wanted:
+        odd = np.array([not isinstance(entry, bool | int | float) for entry in found.ravel()], bool)
+        hint = f", such as {describe(found.ravel()[odd.argmax()])}" if odd.any() else ""
+        hint += f" at {_place(odd.reshape(found.shape))}" if odd.any() and found.ndim else ""
+    elif kind == "text" and not wanted:
+        hint = ": convert it, as with `.astype(float)`"
+    text = f"holds {kind or 'numbers'} (dtype {found.dtype}){hint if hint[:1] == ',' else ''}"
+    return f"{text}, but should hold {wanted or 'numbers'}{hint if hint[:1] == ':' else ''}"
 
 
 def _hint(actual: Any, expected: Any) -> str:
     """What to do about a list where an array is asked for."""
-    if type(actual).__module__.startswith("pandas.") and isinstance(expected, np.ndarray) and expected.ndim:
+    if getattr(actual, "type_name", "") == "ndarray":
+        return ": do all its rows have the same length?"
+    if type(actual).__module__.partition(".")[0] == "pandas" and isinstance(expected, np.ndarray) and expected.ndim:
         return ": `.to_numpy()` makes one" if hasattr(actual, "to_numpy") else ""
     if not (isinstance(actual, list | tuple) and is_array(expected) and _holds_numbers(actual)):
         return ""

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from coursekit.codecs import Tolerance
+from coursekit.codecs import OWN_ENTRY, Tolerance
 from coursekit.codecs.pandas_values import count, in_entries, plural, some, written, wrong_entries
 
 DTYPES, ROW_ORDER, COLUMN_ORDER, INDEX, NAMES = "dtypes", "row order", "column order", "index", "names"
@@ -35,14 +35,8 @@ def frame_difference(own: Any, right: Any, tolerance: Tolerance) -> str | None:
     if text is None:
         text = _entries(own, right, tolerance)
     if text and ROW_ORDER not in ignore and _same_rows(own, right, tolerance):
-        first = np.argmax(
-            [wrong_entries(own.iloc[:, n], right.iloc[:, n], tolerance) for n in range(own.shape[1])]
-        )
-        return f"has the right rows in the wrong order, {_FIRST_ROW}{int(first) % len(own)}: how should it be sorted?"
+        return "has the right rows in the wrong order: check how they are sorted"
     return text
-
-
-_FIRST_ROW = "first in row number "
 
 
 def index_difference(own: Any, right: Any, names: bool, noun: str = "index") -> str | None:
@@ -63,22 +57,22 @@ def index_difference(own: Any, right: Any, names: bool, noun: str = "index") -> 
         if own.dtype != right.dtype and _kind(own) != _kind(right):
             return f"has an {noun} of dtype {own.dtype}, but should have {right.dtype}"
         if Counter(map(_key, own)) == Counter(map(_key, right)):
-            return f"has the right {noun} in the wrong order: how should the rows be sorted?"
+            return f"has the right {noun} in the wrong order: check how the rows are sorted"
         wrong = np.array([_key(one) != _key(other) for one, other in zip(own, right, strict=True)])
         if not wrong.any():  # equal labels of other types
             return None
         place = int(np.argmax(wrong))
         return (
             f"has wrong labels in its {noun}: {int(wrong.sum())} of {wrong.size}, "
-            f"first in position {place}, where yours is {written(own[place])}"
+            f"first at position {place}, {OWN_ENTRY} {written(own[place])}"
         )
     if names and list(own.names) != list(right.names):
         return f"has an {noun} with {_names(own)}, but should have {_names(right)}"
     return None
 
 
-def dtype_difference(own: Any, right: Any) -> str | None:
-    """How the dtype of a Series is wrong, with what to do about it."""
+def dtype_difference(own: Any, right: Any) -> tuple[str, str] | None:
+    """How the dtype of a Series is wrong, in two parts of a sentence, the second with what to do about it."""
     import pandas as pd
 
     found, wanted = own.dtype, right.dtype
@@ -86,12 +80,17 @@ def dtype_difference(own: Any, right: Any) -> str | None:
         return None
     if isinstance(found, pd.CategoricalDtype) and isinstance(wanted, pd.CategoricalDtype):
         if set(map(_key, found.categories)) != set(map(_key, wanted.categories)):
-            return f"the categories {some(found.categories)}, which are not the right ones"
+            return f"the categories {some(found.categories)}", ", which are not the right ones"
         if found.ordered != wanted.ordered:
-            return f"categories that are {'' if found.ordered else 'not '}ordered, but should{' not' if found.ordered else ''} be"
-        return "categories in the wrong order"
+            words = ("unordered categories", "ordered categories")
+            return words[bool(found.ordered)], f", but should have {'unordered' if found.ordered else 'ordered'} ones"
+        return "categories", " in the wrong order"
     hint = ""
-    if str(found) in _TEXT and pd.api.types.is_numeric_dtype(wanted):
+    if str(found) in _TEXT and pd.api.types.is_bool_dtype(wanted):
+        hint = ": it holds text or other objects instead of True and False"
+    elif "datetime64" in str(found) and "datetime64" in str(wanted) and len(str(found)) > len(str(wanted)):
+        hint = ": remove the time zone with `tz_localize(None)`"
+    elif str(found) in _TEXT and pd.api.types.is_numeric_dtype(wanted):
         hint = ": convert the text to numbers, as with `pd.to_numeric`"
     elif str(found) in _TEXT and str(wanted).startswith("datetime64"):
         hint = ": convert the text to dates with `pd.to_datetime`"
@@ -99,7 +98,7 @@ def dtype_difference(own: Any, right: Any) -> str | None:
         hint = ': use `astype("category")`'
     elif found.kind == "f" and wanted.kind in "iu" and own.isna().any():
         hint = ": it holds NaN, which turns integers into floats"
-    return f"the dtype {found}, but should have {wanted}{hint}"
+    return f"the dtype {found}", f", but should have {wanted}{hint}"
 
 
 def _entries(own: Any, right: Any, tolerance: Tolerance) -> str | None:
@@ -118,7 +117,7 @@ def _entries(own: Any, right: Any, tolerance: Tolerance) -> str | None:
             or own.iloc[:, place].dtype.kind in "OT"
             or str(own.iloc[:, place].dtype) in _TEXT
         ):
-            return f"has in the column {written(own.columns[place])} {text}"
+            return f"has {text[0]} in the column {written(own.columns[place])}{text[1]}"
     if not off:
         return None
     place = next(iter(off))
@@ -126,14 +125,15 @@ def _entries(own: Any, right: Any, tolerance: Tolerance) -> str | None:
     where = f"is wrong in the {plural(names, 'column')}: "
     where += f"in {written(names[0])}, " if len(names) > 1 else ""
     text = where + in_entries(own.iloc[:, place], off[place], own.index)
-    return text + (f"; that column has {dtypes[place]}" if place in dtypes else "")
+    return text + (f"; that column has {''.join(dtypes[place])}" if place in dtypes else "")
 
 
 def _columns(own: Any, right: Any) -> str | None:
     """Which columns are missing, are too many, or have another name."""
     if own.columns.nlevels != right.columns.nlevels:
-        levels = count(own.columns.nlevels, "level")
-        return f"has columns of {levels}, such as {some(own.columns, 1)}, but should have {_levels(right.columns)}"
+        levels, label = count(own.columns.nlevels, "level"), written(own.columns[-1]) if len(own.columns) else "none"
+        hint = ': name them, as in `agg(total=("x", "sum"))`' if right.columns.nlevels == 1 else ""
+        return f"has columns of {levels}, such as {label}, but should have {_levels(right.columns)}{hint}"
     have, want = (Counter(map(_key, part.columns)) for part in (own, right))
     if have == want:
         return None
@@ -163,9 +163,9 @@ def _why_rows(own: Any, right: Any) -> str:
     """What the number of rows suggests; only about the student's own rows."""
     if len(own) > len(right):
         if len(right) == len(own.dropna()):
-            return f": {len(own) - len(right)} of yours hold NaN"
+            return f": {count(len(own) - len(right), 'row')} of yours with NaN may be the reason"
         if len(right) == len(own.drop_duplicates()):
-            return f": {len(own) - len(right)} of yours are duplicates"
+            return f": {count(len(own) - len(right), 'duplicate row')} may be the reason"
     return ""
 
 

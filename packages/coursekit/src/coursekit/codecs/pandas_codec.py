@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from coursekit.arrays import Numpy, is_array
-from coursekit.codecs import Codec, Tolerance, describe
+from coursekit.codecs import Codec, Tolerance, mismatch, with_article
 from coursekit.codecs.frame_difference import (
     COLUMN_ORDER,
     DTYPES,
@@ -57,9 +57,9 @@ class PandasCodec(Codec):
             if type(actual) is type(expected):
                 same = actual is expected or actual == expected
                 return None if same else f"is {self.describe(actual)}, which is not the right one"
-            return f"is {describe(actual)}, but should be {_article(type(expected).__name__)}"
+            return mismatch(actual, with_article(type(expected).__name__))
         if _kind(actual) != kind:
-            return f"is {describe(actual)}, but should be {self.describe(expected)}{_hint(actual, expected)}"
+            return mismatch(actual, self.describe(expected), _hint(actual, expected))
         if kind == "DataFrame":
             text = frame_difference(actual, expected, tolerance)
         elif kind == "Series":
@@ -117,38 +117,35 @@ def _series(values: Any) -> Any:
 def _series_difference(own: Any, right: Any, tolerance: Tolerance) -> str | None:
     if len(own) != len(right):
         return f"has {count(len(own), 'entry')}, but should have {len(right)}"
+    ordered, indexed = ROW_ORDER not in tolerance.ignore, INDEX not in tolerance.ignore
+    name = None
     if NAMES not in tolerance.ignore and not _same_name(own.name, right.name):
-        names = [
-            "no name" if name is None else f"the name {written(name)}" for name in (own.name, right.name)
-        ]
-        return f"has {names[0]}, but should have {names[1]}"
-    frames = [part.to_frame("values") for part in (own, right)]
-    if ROW_ORDER in tolerance.ignore:
-        if INDEX not in tolerance.ignore and list(right.index) != list(range(len(right))):
-            own, right = own.sort_index(), right.sort_index()
-        else:
-            own, right = (part.sort_values().reset_index(drop=True) for part in (own, right))
-    elif INDEX not in tolerance.ignore:
-        text = index_difference(own.index, right.index, NAMES not in tolerance.ignore)
-        if text:
-            return text
-    text = _entries_difference(own, right, tolerance)
-    if text and ROW_ORDER not in tolerance.ignore:
-        unsorted = tolerance._replace(ignore=[*tolerance.ignore, ROW_ORDER, INDEX])
-        if len(own) > 1 and frame_difference(*frames, unsorted) is None:
-            return "has the right entries in the wrong order: how should it be sorted?"
-    return text
+        names = ["no name" if name is None else f"the name {written(name)}" for name in (own.name, right.name)]
+        name = f"has {names[0]}, but should have {names[1]}"
+    if not ordered:
+        keep = indexed and list(right.index) != list(range(len(right)))
+        own, right = (
+            part.sort_index() if keep else part.sort_values().reset_index(drop=True) for part in (own, right)
+        )
+        indexed = keep
+    text = index_difference(own.index, right.index, NAMES not in tolerance.ignore) if indexed else None
+    return text or _entries_difference(own, right, tolerance, own.index, ordered) or name
 
 
-def _entries_difference(own: Any, right: Any, tolerance: Tolerance) -> str | None:
+def _entries_difference(
+    own: Any, right: Any, tolerance: Tolerance, rows: Any = None, ordered: bool = True
+) -> str | None:
     wrong = wrong_entries(own, right, tolerance)
     dtype = None if DTYPES in tolerance.ignore else dtype_difference(own, right)
     if dtype and (not wrong.any() or not _is_number(own)):
-        return f"has {dtype}"
+        return f"has {''.join(dtype)}"
     if not wrong.any():
         return None
-    text = f"is wrong: {in_entries(own, wrong, own.index, 'entries')}"
-    return text + (f"; it has {dtype}" if dtype else "")
+    unordered = tolerance._replace(ignore=(ROW_ORDER, INDEX, NAMES))
+    if ordered and not dtype and frame_difference(own.to_frame(0), right.to_frame(0), unordered) is None:
+        return "has the right entries in the wrong order: check how they are sorted"
+    text = f"is wrong: {in_entries(own, wrong, rows, 'entries')}"
+    return text + (f"; it has {''.join(dtype)}" if dtype else "")
 
 
 def _by_pandas(actual: Any, expected: Any, tolerance: Tolerance) -> str | None:
@@ -190,7 +187,7 @@ def _hint(actual: Any, expected: Any) -> str:
         return ": take one column of it, as in `df[...]`" if actual.shape[1] == 1 else ""
     if kinds[1] == "Series" and is_array(actual):
         return ": leave out `.values` or `.to_numpy()`, or wrap it in `pd.Series(...)`"
-    if kinds[1] == "Series" and (kinds[0] in ("Index", "array") or isinstance(actual, list)):
+    if kinds[1] == "Series" and (kinds[0] in ("Index", "array") or isinstance(actual, list | dict)):
         return ": wrap it in `pd.Series(...)`"
     if kinds == ("Index", "array") or kinds == ("Series", "array"):
         return ": take its `.array`"
@@ -205,7 +202,3 @@ def _is_number(values: Any) -> bool:
     import pandas as pd
 
     return bool(pd.api.types.is_numeric_dtype(values.dtype))
-
-
-def _article(noun: str) -> str:
-    return f"{'an' if noun[:1].lower() in 'aeiou' else 'a'} {noun}"

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from coursekit.arrays import Numpy, is_array, to_numpy
-from coursekit.codecs import FIRST_WRONG, Tolerance
+from coursekit.codecs import OWN_ENTRY, Tolerance
 
 _SHOWN = 5
 _MAX_SHOWN = 60
@@ -37,19 +37,18 @@ def in_entries(own: Any, wrong: Numpy, rows: Any, what: str = "rows") -> str:
     first = int(np.argmax(wrong))
     entry = own.iloc[first]
     nan = np.asarray(pd.isna(own), bool)
+    number = int(wrong.sum())
+    where = f"{'first ' if number > 1 else ''}{row(rows, first) if rows is not None else f'at position {first}'}"
+    text = f"{number} of {wrong.size} {what} {'is' if number == 1 else 'are'}"
     if (wrong & ~nan).sum() == 0:
-        return f"{_of(wrong, what)} NaN where a value belongs, {FIRST_WRONG} {row(rows, first)}"
-    return f"{_of(wrong, what)} wrong, {FIRST_WRONG} {row(rows, first)}, where yours is {written(entry)}"
-
-
-def _of(wrong: Numpy, what: str) -> str:
-    return f"{int(wrong.sum())} of {wrong.size} {what} are"
+        return f"{text} NaN where a value belongs, {where}"
+    return f"{text} wrong, {where}, {OWN_ENTRY} {written(entry)}"
 
 
 def row(rows: Any, place: int) -> str:
     """How a sentence names a row: by its label, and by its position where the label is not unique."""
     label = written(rows[place])
-    return f"row {label}" if rows.is_unique else f"the row at position {place} (label {label})"
+    return f"in row {label}" if rows.is_unique else f"at position {place} (row {label})"
 
 
 def written(value: Any) -> str:

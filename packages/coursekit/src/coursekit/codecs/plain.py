@@ -3,11 +3,11 @@
 from typing import Any
 
 from coursekit.arrays import Numpy, is_array
-from coursekit.codecs import Codec, Tolerance, codec_of, describe, with_article
+from coursekit.codecs import Codec, Tolerance, codec_of, describe, mismatch, with_article
 from coursekit.course import CourseError
 
 _SHOWN = 5
-_NAMES = {"ndarray": "array of Python objects (dtype object)", "NoneType": "None"}
+_NAMES = {"ndarray": "array of Python objects (dtype object)", "builtin_function_or_method": "built-in function"}
 
 
 class PlainCodec(Codec):
@@ -54,7 +54,7 @@ class PlainCodec(Codec):
                     f"a check compares with {wanted}, which can't be sent from the student's process: "
                     "have the helper code of the check turn it into a list"
                 )
-        return f"is {describe(actual)}, but should be {wanted}{_hint(actual, expected)}"
+        return mismatch(actual, wanted, _hint(actual, expected))
 
     def fingerprint(self, value: Any) -> tuple[str, Numpy | None]:
         text = repr(value)
