@@ -43,7 +43,7 @@ def test_booleans_and_integers_compare_as_numbers():
         ),
         (torch.tensor([1.0, float("nan")]), torch.ones(2), "holds NaN: 1 of 2 entries, first at [1]"),
         (torch.tensor([float("inf"), 1.0]), torch.ones(2), "differs by up to inf at [0]"),
-        (3.0, 2.0, "differs by up to 1"),
+        (3.0, 2.0, "differs by 1"),
     ],
 )
 def test_the_sentence_names_what_differs(actual, expected, words):

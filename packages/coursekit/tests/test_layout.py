@@ -10,10 +10,13 @@ SANDBOX_KERNEL = PACKAGES / "sandbox-kernel" / "src" / "sandbox_kernel"
 ORDER = [
     "printing",
     "arrays",
+    "packing",
     "messages",
     "guard",
+    "drawn",
     "agent",
     "course",
+    "codecs",
     "kernels",
     "student",
     "earlier",

@@ -225,7 +225,7 @@ def test_as_much_as_the_agent_may_send_is_read():
     ("value", "words"),
     [
         ([0] * MAX_ITEMS, "entries"),
-        ([torch.ones(1)] * (MAX_TENSORS + 1), "tensors"),
+        ([torch.ones(1)] * (MAX_TENSORS + 1), "arrays"),
         ("x" * MAX_TEXT, "larger than"),
         (10**2000, "digits"),
     ],

@@ -1,7 +1,7 @@
 """The part that runs in the student's kernel: it calls what the notebook defines and sends back the result.
 
 It holds no check and no answer. Its text is sent into the kernel (see `coursekit.student.channel`), so it may import
-only `coursekit.arrays`, `coursekit.messages`, `coursekit.guard` and what a student's environment has.
+only the modules that are sent with it and what a student's environment has.
 """
 
 import linecache
@@ -14,9 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from coursekit.arrays import Array, copied, has_torch, is_array, is_float, is_tensor
+from coursekit.arrays import copied, has_torch, is_array, is_float, is_tensor
+from coursekit.drawn import Drawn
 from coursekit.guard import protect, reset_torch
 from coursekit.messages import MessageError, decode, encode, probe, receive, send
+from coursekit.packing import Packer, packer_of
 
 _MAX_TEXT = 2000
 
@@ -28,8 +30,9 @@ class Agent:
     what the method returned or `error` (type, message, lines of the notebook's cells).
     """
 
-    def __init__(self, namespace: dict[str, Any]) -> None:
+    def __init__(self, namespace: dict[str, Any], drawn: Drawn | None = None) -> None:
         self._namespace = namespace
+        self._drawn = drawn or Drawn()
         self._objects: dict[int, Any] = {}
         self._scopes: dict[int, dict[str, Any]] = {}
 
@@ -71,23 +74,34 @@ class Agent:
         target: Any = None,
         seed: int = 0,
         gradients: bool = False,
+        drawing: bool = False,
     ) -> dict[str, Any]:
+        """Call a function. With `gradients`, differentiate what it returns; with `drawing`, return what it draws."""
         function = target if name is None else self._lookup(name, scope)
         if gradients:
             args = [_leaf(value) for value in args]
             kwargs = {key: _leaf(value) for key, value in kwargs.items()}
             if _is_module(function):
                 function.zero_grad(set_to_none=True)
-        before = [list(map(copied, _arrays_of(value))) for value in [*args, *kwargs.values()]]
+        before = [list(map(_copied, _parts_of(value))) for value in [*args, *kwargs.values()]]
         _set_seed(seed)
-        value = function(*args, **kwargs)
+        self._drawn.begin()
+        value = None
+        try:
+            value = function(*args, **kwargs)
+        finally:
+            figures = self._drawn.finish(value)
         names = [*range(len(args)), *kwargs]
-        after = [_arrays_of(value) for value in [*args, *kwargs.values()]]
+        after = [_parts_of(value) for value in [*args, *kwargs.values()]]
         changed = [name for name, old, new in zip(names, before, after, strict=True) if not _same(old, new)]
-        reply: dict[str, Any] = {"value": value, "changed": changed}
+        reply: dict[str, Any] = {"value": figures if drawing else value, "changed": changed}
         if gradients:
             reply |= _gradients_of(value, args, function)
         return reply
+
+    def do_figures(self, count: int) -> dict[str, Any]:
+        """The figures that the cell with this execution count drew."""
+        return {"value": self._drawn.of_cell(count)}
 
     def do_module(self, target: Any, action: str, value: Any = None) -> dict[str, Any]:
         """Read or change a module: `state`, `parameters`, `load_state`, `load_known`, `to`, `train`."""
@@ -147,28 +161,36 @@ def _leaf(value: Any) -> Any:
     return value
 
 
-def _parts_of(value: Any) -> list[Array]:
-    """The arrays in nested lists, tuples and dicts."""
-    if is_array(value):
+def _parts_of(value: Any) -> list[Any]:
+    """The arrays in nested lists, tuples and dicts, and the values of other libraries that can be sent."""
+    if is_array(value) or packer_of(value):
         return [value]
     if isinstance(value, dict):
         value = list(value.values())
     if isinstance(value, list | tuple):
-        return [array for part in value for array in _parts_of(part)]
+        return [part for entry in value for part in _parts_of(entry)]
     return []
 
 
-def _arrays_of(value: Any) -> list[Array]:
-    return [part.detach() if is_tensor(part) else part for part in _parts_of(value)]
+def _copied(part: Any) -> Any:
+    return copied(part) if is_array(part) else _packer(part).copied(part)
 
 
-def _same(old: list[Array], new: list[Array]) -> bool:
+def _packer(part: Any) -> Packer:
+    found = packer_of(part)
+    return found[1] if found else Packer()
+
+
+def _same(old: list[Any], new: list[Any]) -> bool:
     """True if nothing was changed; NaN equals NaN."""
 
     def equal(one: Any, other: Any) -> bool:
-        if one.dtype != other.dtype or one.shape != other.shape:
+        if not is_array(one):
+            return _packer(one).same(one, other)
+        if not is_array(other) or one.dtype != other.dtype or one.shape != other.shape:
             return False
-        same = (one == other) | ((one != one) & (other != other))
+        other = other.detach() if is_tensor(other) else other
+        same: Any = (one == other) | ((one != one) & (other != other))
         return bool(same.all())
 
     return len(old) == len(new) and all(map(equal, old, new))
@@ -211,6 +233,7 @@ def _describe_error(error: BaseException) -> dict[str, Any]:
 
 
 _namespace: dict[str, Any] = {}
+_drawn = Drawn()
 _listener: socket.socket | None = None
 _connection: socket.socket | None = None
 
@@ -227,6 +250,7 @@ def start(path: str, shell: Any) -> None:
         import safetensors.torch  # noqa: F401
 
     protect(shell)
+    _drawn.watch(shell)
     _namespace = shell.user_ns
     _listener = socket.socket(socket.AF_UNIX)
     _listener.bind(path)
@@ -240,7 +264,7 @@ def serve() -> None:
     ignored, since they would cut a message in two.
     """
     global _connection
-    agent, here = Agent(_namespace), os.getpid()
+    agent, here = Agent(_namespace, _drawn), os.getpid()
     if _connection is None:
         assert _listener is not None, "start comes first"
         _connection, _ = _listener.accept()

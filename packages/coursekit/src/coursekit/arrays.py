@@ -21,7 +21,7 @@ else:
     Array = Any
 
 Kind = Literal["torch", "numpy"]
-Numpy: TypeAlias = "np.ndarray[Any, Any]"
+Numpy: TypeAlias = np.ndarray[Any, Any]
 
 _kind: ContextVar[Kind] = ContextVar("kind")
 
@@ -80,9 +80,11 @@ def is_float(array: "Array") -> bool:
 
 
 def as_array(value: Any) -> "Array | None":
-    """A number as an array of the current kind; an array as it is; None for anything else."""
+    """A number as an array; an array as it is; None for anything else. A Python number becomes the current kind."""
     if is_array(value):
         return value
+    if isinstance(value, np.generic):
+        return np.asarray(value)
     if not isinstance(value, bool | int | float):
         return None
     if current_kind() == "torch":

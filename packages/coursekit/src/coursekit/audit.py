@@ -13,7 +13,7 @@ from nbformat import NotebookNode, v4
 
 from coursekit.arrays import Array
 from coursekit.checks.compare import difference
-from coursekit.checks.reference import FILE_NAME, Store
+from coursekit.checks.reference import FILE_NAME, Store, from_stored, is_recordable, to_stored
 from coursekit.checks.results import SubmissionResult
 from coursekit.checks.run import Graded, grade
 from coursekit.checks.variants import Alternative, Mistake, Variant, alternatives_of, mistakes_of
@@ -136,7 +136,8 @@ def _stale_records(audit: Audit) -> Iterator[str]:
         if "/mistakes/" in key and key.split("/")[2] not in left_out
     }
     old = {key for key in now.keys() ^ then.keys()}
-    old |= {key for key in now.keys() & then.keys() if difference(now[key], then[key])}
+    both = now.keys() & then.keys()
+    old |= {key for key in both if difference(from_stored(key, now[key]), from_stored(key, then[key]))}
     if old:
         name = audit.assignment.name
         yield f"records out of date: run `coursekit record {name}` ({len(old)} tensors, first {min(old)})"
@@ -171,15 +172,15 @@ def record(assignment: Assignment, workers: int | None = None, progress: Progres
 
 def mistake_records(assignment: Assignment, graded: dict[str, Graded]) -> dict[str, Array]:
     """The values of each mistake in the comparisons that it failed, in its own exercise."""
-    return {
-        f"{check}/mistakes/{mistake.name}/{seen.key}": seen.value
+    return dict(
+        to_stored(f"{check}/mistakes/{mistake.name}/{seen.key}", seen.value)
         for mistake in mistakes_of(assignment)
         if mistake.name in graded
         for check, observations in graded[mistake.name].observations.items()
         if check.startswith(f"{mistake.exercise}::")
         for seen in observations
-        if not seen.passed and seen.value is not None
-    }
+        if not seen.passed and is_recordable(seen.value)
+    )
 
 
 def grade_variants(

@@ -1,4 +1,4 @@
-"""The messages between grader and kernel: plain data as JSON, arrays as safetensors, nothing else.
+"""The messages between grader and kernel: plain data as JSON, arrays as safetensors, all else packed as these.
 
 The text of this module is also sent into the student's kernel, so it may import only what a student's environment
 has.
@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from coursekit.arrays import Array, copied, is_plain, is_tensor, load, noun, save, to_numpy
+from coursekit.packing import PackingError, packer_named, packer_of
 
 MAX_BYTES = 64 * 2**20
 MAX_DEPTH = 20
@@ -38,8 +39,8 @@ def encode(value: Any, describe: Callable[[Any], Description | None] | None = No
     """Turn `value` into two buffers: a JSON tree, and its arrays as one safetensors file.
 
     Args:
-        value: nested lists, tuples and dicts (string keys) of numbers, strings, booleans, None, tensors and NumPy
-            arrays. Arrays are copied, tensors without their gradients.
+        value: nested lists, tuples and dicts (string keys) of numbers, strings, booleans, None, tensors, NumPy
+            arrays, and whatever has a packer. Arrays are copied, tensors without their gradients.
         describe: called for any other object; returns the JSON dict that represents it.
 
     Raises:
@@ -57,13 +58,13 @@ def encode(value: Any, describe: Callable[[Any], Description | None] | None = No
             raise MessageError(f"the value is nested more than {MAX_DEPTH} deep")
         if type(item) in _LEAVES:
             return _odd_number(item) or item
-        if type(item).__module__ == "numpy" and hasattr(item, "dtype") and item.ndim == 0:
+        if isinstance(item, np.generic) and item.dtype.kind in "biufUO":
             return tree(item.item(), depth)
         if is_plain(item):
             if item.nbytes > MAX_BYTES:
                 raise MessageError(f"{noun(item)} of shape {tuple(item.shape)} is too large to send")
             if len(arrays) == MAX_TENSORS:
-                raise MessageError(f"the value holds more than {MAX_TENSORS} tensors")
+                raise MessageError(f"the value holds more than {MAX_TENSORS} arrays")
             key = str(len(arrays))
             arrays[key] = copied(item)
             return {KIND: "tensor" if is_tensor(item) else "array", "key": key}
@@ -73,12 +74,19 @@ def encode(value: Any, describe: Callable[[Any], Description | None] | None = No
             return {KIND: "tuple", "items": [tree(part, depth + 1) for part in item]}
         if isinstance(item, dict) and all(type(key) is str for key in item):
             return {KIND: "dict", "items": [[key, tree(part, depth + 1)] for key, part in item.items()]}
+        if found := packer_of(item):
+            library, packer = found
+            return {KIND: "packed", "library": library, "data": tree(packer.pack(item), depth + 1)}
         described = describe(item) if describe else None
         if described is None:
             raise MessageError(f"a value of type {type(item).__name__} can't be sent")
         return described
 
-    buffers = [json.dumps(tree(value, 0)).encode(), save(arrays)]
+    try:
+        text = json.dumps(tree(value, 0))
+    except PackingError as error:
+        raise MessageError(str(error)) from None
+    buffers = [text.encode(), save(arrays)]
     if len(buffers[0]) > MAX_TEXT:
         raise MessageError(f"the value without its tensors is larger than {MAX_TEXT // 2**20} MB")
     if sum(map(len, buffers)) > MAX_BYTES:
@@ -129,6 +137,8 @@ def decode(buffers: list[Any], restore: Callable[[Description], Any] | None = No
                 return {str(key): value(part, depth + 1) for key, part in item["items"]}
             case "number":
                 return read_number(item["text"])
+            case "packed":
+                return packer_named(item["library"]).unpack(value(item["data"], depth + 1))
         if restore is None:
             raise MessageError("an object where only plain data is allowed")
         return restore(item)

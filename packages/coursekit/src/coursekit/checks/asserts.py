@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from coursekit.arrays import is_array, is_float, noun, to_numpy
-from coursekit.checks.compare import describe, fail, in_words, require_name
+from coursekit.checks.compare import fail, in_words, require_name
+from coursekit.codecs import codec_of, describe
 from coursekit.course import exercise_name
 from coursekit.printing import shortened
 from coursekit.student.names import mentions, roundabout
@@ -56,15 +57,26 @@ def assert_raises(kind: type | str, call: Callable[[], Any], mentions: tuple[obj
 
 
 def assert_unchanged(call: Call) -> None:
-    """Fail unless the call returned an array, alone or in a list, and changed no argument in place."""
+    """Fail unless the call returned an array or a value of pandas, alone or in a list, and changed no argument in place."""
     value = call.value
-    if not any(map(is_array, value if isinstance(value, tuple | list) else [value])):
+    results = [part for part in (value if isinstance(value, tuple | list) else [value]) if _is_data(part)]
+    if not results:
         fail(f"`{call.name}` returned {describe(value)}, but should return {noun()} here.")
     if call.changed:
         which = ", ".join(
             f"number {place + 1}" if isinstance(place, int) else place for place in call.changed
         )
-        fail(f"`{call.name}` changed its argument {which} in place. Make a new {noun().split()[1]} instead.")
+        remedy = (
+            f"Make a new {noun().split()[1]} instead"
+            if is_array(results[0])
+            else "Work on a copy, as in `df = df.copy()`"
+        )
+        fail(f"`{call.name}` changed its argument {which} in place. {remedy}.")
+
+
+def _is_data(value: Any) -> bool:
+    """True for an array, and for a value that another library's codec takes."""
+    return not isinstance(value, int | float) and codec_of(value) is not codec_of(None)
 
 
 def assert_reaches(gradients: Gradients) -> None:

@@ -44,8 +44,7 @@ def _fits(store: Store, mistake: str, check: str, reference: Reference) -> bool:
             continue
         if seen.value is None or seen.key not in given:
             return False
-        atol, rtol = reference.tolerances[seen.key]
-        if difference(seen.value, given[seen.key], atol, rtol) is not None:
+        if difference(seen.value, given[seen.key], *reference.tolerances[seen.key]) is not None:
             return False
     return True
 

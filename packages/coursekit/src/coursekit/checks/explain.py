@@ -4,7 +4,8 @@ import traceback
 from pathlib import Path
 
 from coursekit.checks.bounds import CheckOverrun
-from coursekit.checks.compare import CheckFailure, describe
+from coursekit.checks.compare import CheckFailure
+from coursekit.codecs import describe
 from coursekit.student.proxy import Student
 from coursekit.student.values import CheckOutcome, StudentError
 

@@ -1,20 +1,19 @@
 """Fingerprints of wrong answers: a text and a few numbers, by which equal ones are found in a large class."""
 
 import re
+from typing import Any
 
 import numpy as np
 
 from coursekit.arrays import Array, is_array, to_numpy
-from coursekit.checks.compare import DIFFERS
 from coursekit.checks.draw import number_from
 from coursekit.checks.reference import Reference
+from coursekit.codecs import DIFFERS, OWN_ENTRY, codec_of
 from coursekit.student.values import CheckOutcome
 
 #: how the fingerprint of code that returned nothing begins
 NO_OUTPUT = (CheckOutcome.TIMED_OUT.value, CheckOutcome.KERNEL_DIED.value)
 _PROJECTIONS = 5
-#: an array with more entries than any right answer is identified by its shape
-_MOST_ENTRIES = 1_000_000
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 _LINE = re.compile(r"(line|lines) \d+")
 
@@ -38,9 +37,9 @@ def fingerprint_of(
         return "", []
     seen = next((seen for seen in reference.observations if not seen.passed), None) if reference else None
     if reference is not None and seen is not None and seen.value is not None:
-        return _of_value(seen.key, seen.value, *reference.tolerances[seen.key])
+        return _of_value(seen.key, seen.value, *reference.tolerances[seen.key][:2])
     if drawn:
-        return "" if DIFFERS in message else _NUMBER.sub("#", message), []
+        return "" if DIFFERS in message or OWN_ENTRY in message else _NUMBER.sub("#", message), []
     return _LINE.sub(r"\1 #", message), []
 
 
@@ -49,25 +48,25 @@ def same_numbers(one: list[float], other: list[float]) -> bool:
     return len(one) == len(other) and all(abs(a - b) <= 1 for a, b in zip(one, other, strict=True))
 
 
-def _of_value(key: str, value: Array, atol: float | Array, rtol: float) -> tuple[str, list[float]]:
-    """The shape of a wrong value, and its projections on fixed random directions.
+def _of_value(key: str, value: Any, atol: float | Array, rtol: float) -> tuple[str, list[float]]:
+    """What the codec says of a wrong value, projections of its numbers on fixed random directions, and their size.
 
     The unit is what the check tolerates at the typical size of the entries. Each entry may be off by about one unit,
     and so may a projection, since its weights have a mean square of 1/n.
     """
-    found = to_numpy(value)
-    text = f"`{key}` of shape {found.shape}"
-    if found.dtype.kind == "c" or not 0 < found.size <= _MOST_ENTRIES:
-        return text + (", complex" if found.dtype.kind == "c" else ""), []
-    flat = found.astype(np.float64).ravel()
+    text, flat = codec_of(value).fingerprint(value)
+    text = f"`{key}` {text}"
+    if flat is None:
+        return text, []
     finite = np.isfinite(flat)
     if not finite.all():
         text += f", {int((~finite).sum())} entries of it not finite"
     flat = np.where(finite, flat, 0.0)
     largest = to_numpy(atol).max() if is_array(atol) else atol
     unit = float(largest + rtol * np.sqrt(np.square(flat).mean())) or 1.0
-    directions = np.random.default_rng(number_from(key, *found.shape)).standard_normal(
-        (_PROJECTIONS, flat.size)
-    )
+    shape = value.shape if is_array(value) else flat.shape
+    directions = np.random.default_rng(number_from(key, *shape)).standard_normal((_PROJECTIONS, flat.size))
     projections = directions @ flat / flat.size**0.5 / unit
-    return text, [float(f"{number:.6g}") for number in projections]
+    # where the unit grows with the entries, twice the entries would have the same projections
+    size = [np.log(unit) / rtol] if rtol else []
+    return text, [float(f"{number:.6g}") for number in [*projections, *size]]

@@ -1,19 +1,37 @@
-"""Recorded arrays: fixed inputs, the values of the instructor's solution, and those of each known mistake."""
+"""Recorded values: fixed inputs, the values of the instructor's solution, and those of each known mistake."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
+from io import BytesIO
 from operator import methodcaller
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from safetensors import SafetensorError
 
-from coursekit.arrays import Array, Kind, as_array, copied, current_kind, has_torch, load, save, to_kind
-from coursekit.checks.compare import ATOL, RTOL, difference, fail, in_words, joined, require_name
+from coursekit.arrays import (
+    Array,
+    Kind,
+    as_array,
+    copied,
+    current_kind,
+    has_torch,
+    is_array,
+    is_plain,
+    load,
+    save,
+    to_kind,
+    to_numpy,
+)
+from coursekit.checks.compare import difference, fail, joined, require_name, sentence
 from coursekit.checks.draw import Generator, number_from
+from coursekit.codecs import ATOL, RTOL, Tolerance
 from coursekit.course import CourseError
+from coursekit.messages import MessageError, decode, encode, packed, receive
 
 FILE_NAME = "reference.safetensors"
+PACKED = "$packed"
 
 
 @dataclass
@@ -21,15 +39,16 @@ class Observation:
     """One comparison with a recorded value: the submission's value, and whether it was right."""
 
     key: str
-    value: Array | None
+    value: Any
     passed: bool
 
 
 @dataclass
 class Store:
-    """The recorded arrays of an assignment.
+    """The recorded values of an assignment, each as the array that is in the file.
 
-    Keys are `<file>::<check>/inputs/…`, `…/expected/…` and `…/mistakes/…`.
+    Keys are `<file>::<check>/inputs/…`, `…/expected/…` and `…/mistakes/…`. A value that is not an array is there as the
+    bytes of a message, with a key that ends in `PACKED`.
     """
 
     path: Path
@@ -56,24 +75,53 @@ class Store:
         # safetensors sorts by type and name, so the same arrays give the same bytes
         self.path.write_bytes(save(self.tensors))
 
-    def get(self, key: str) -> Array:
-        """A recorded array, as the current kind."""
-        if key not in self.tensors:
-            name = self.path.parent.name
-            raise CourseError(
-                f"{self.path} has no {key}: run `coursekit record {name}` after changing a check"
-            )
-        return to_kind(self.tensors[key], current_kind())
+    def get(self, key: str) -> Any:
+        """A recorded value; an array is of the current kind."""
+        for stored in (key, key + PACKED):
+            if stored in self.tensors:
+                value = from_stored(stored, self.tensors[stored])
+                return to_kind(value, current_kind()) if is_array(value) else value
+        raise CourseError(
+            f"{self.path} has no {key}: run `coursekit record {self.path.parent.name}` after changing a check"
+        )
 
-    def mistakes(self, check: str) -> dict[str, dict[str, Array]]:
-        """The values of each mistake that differ from the solution's in a check: id -> key -> array."""
+    def mistakes(self, check: str) -> dict[str, dict[str, Any]]:
+        """The values of each mistake that differ from the solution's in a check: id -> key -> value."""
         prefix = f"{check}/mistakes/"
-        found: dict[str, dict[str, Array]] = {}
-        for name, tensor in self.tensors.items():
+        found: dict[str, dict[str, Any]] = {}
+        for name, array in self.tensors.items():
             if name.startswith(prefix):
-                mistake, key = name.removeprefix(prefix).split("/", 1)
-                found.setdefault(mistake, {})[key] = tensor
+                mistake, key = name.removeprefix(prefix).removesuffix(PACKED).split("/", 1)
+                found.setdefault(mistake, {})[key] = from_stored(name, array)
         return found
+
+
+def to_stored(key: str, value: Any) -> tuple[str, Array]:
+    """The key and the array under which a value is stored.
+
+    Raises:
+        MessageError: the value can't be sent either.
+    """
+    array = as_array(value)
+    if array is not None and is_plain(array):
+        return key, copied(array)
+    return key + PACKED, np.frombuffer(packed(0, encode(value)), np.uint8).copy()
+
+
+def is_recordable(value: Any) -> bool:
+    """True if the value can be stored."""
+    try:
+        return value is not None and bool(to_stored("", value))
+    except MessageError:
+        return False
+
+
+def from_stored(key: str, array: Array) -> Any:
+    """The value that `to_stored` stored."""
+    if not key.endswith(PACKED):
+        return array
+    stream = BytesIO(to_numpy(array).tobytes())
+    return decode(receive(stream.read)[1])
 
 
 class Reference:
@@ -83,7 +131,7 @@ class Reference:
         self._store = store
         self._check = check
         self.observations: list[Observation] = []
-        self.tolerances: dict[str, tuple[Any, float]] = {}
+        self.tolerances: dict[str, Tolerance] = {}
 
     def inputs(self, label: str, **shapes: tuple[int, ...]) -> tuple[Array, ...]:
         """Standard-normal float32 arrays of the given shapes, in order; always the same ones."""
@@ -105,6 +153,7 @@ class Reference:
         key: str = "",
         atol: float | Array = ATOL,
         rtol: float = RTOL,
+        ignore: Collection[str] = (),
     ) -> None:
         """Fail unless `actual` is what the instructor's solution gave.
 
@@ -112,24 +161,34 @@ class Reference:
             name: what the student calls the value, shown as code: "weights". Empty if it has no name in the notebook.
             context: what follows the name in a sentence: "at temperature 2".
             key: under which the value is recorded; by default the name and its context.
+            ignore: what may differ between two values of pandas, as for `assert_close`.
         """
         require_name(name, context, old_style)
         key = key or joined(name, context)
         recorded = f"{self._check}/expected/{key}"
-        found = as_array(actual)
         if self._store.recording:
-            if found is None:
-                raise CourseError(f"{recorded}: the solution returned nothing that can be recorded")
-            self._store.tensors[recorded] = copied(found)
+            self._store.tensors |= dict([_recordable(recorded, actual)])
             return
-        text = difference(actual, self._store.get(recorded), atol, rtol)
+        right = self._store.get(recorded)
+        text = difference(actual, right, atol, rtol, ignore)
+        # a number is compared as an array where the right value is one
+        found = as_array(actual) if is_array(right) else actual
         self.observations.append(Observation(key, found, text is None))
-        self.tolerances[key] = (atol, rtol)
+        self.tolerances[key] = Tolerance(atol, rtol, ignore)
         if text:
-            fail(f"{in_words(name, context)} {text}.")
+            fail(sentence(name, context, text))
 
     def _recorded(self, label: str, make: Callable[[Generator], Array]) -> Array:
         name = f"{self._check}/{label}"
         if self._store.recording:
             self._store.tensors[name] = make(Generator(number_from(name)))
         return copied(self._store.get(name))
+
+
+def _recordable(key: str, value: Any) -> tuple[str, Array]:
+    try:
+        if value is not None:
+            return to_stored(key, value)
+    except MessageError as error:
+        raise CourseError(f"{key}: the solution returned something that can't be recorded: {error}") from None
+    raise CourseError(f"{key}: the solution returned nothing that can be recorded")

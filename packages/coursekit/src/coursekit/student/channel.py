@@ -7,13 +7,15 @@ import inspect
 import socket
 import time
 from collections.abc import Sequence
+from functools import cache
 from queue import Empty
 
 from jupyter_client.asynchronous.client import AsyncKernelClient
 from jupyter_client.manager import AsyncKernelManager
 from jupyter_core.utils import run_sync
 
-from coursekit import agent, arrays, guard, messages
+from coursekit import agent, arrays, drawn, guard, messages, packing
+from coursekit.codecs import kernel_texts
 from coursekit.course import CourseError
 from coursekit.student.limits import Stopwatch
 
@@ -57,7 +59,7 @@ class Channel:
             error = run_sync(self.execute)(f"exec({statement!r}, {{}})", seconds)
             if error:
                 raise CourseError(f"c.RunChecks.preload: `{statement}` stops with {error}")
-        run_sync(self.execute)(_BOOTSTRAP, seconds)
+        run_sync(self.execute)(_bootstrap(), seconds)
         self._connection.connect(f"{self._manager.ip}-{_SOCKET}")
 
     async def execute(self, source: str, seconds: float) -> str:
@@ -152,20 +154,35 @@ class Channel:
         raise TimeoutError
 
 
-_PARTS = (arrays, messages, guard, agent)
-_BOOTSTRAP = f"""
+_PARTS = (arrays, packing, messages, guard, drawn, agent)
+_SERVE = "__import__('sys').modules['coursekit.agent'].serve()"
+
+
+@cache
+def _bootstrap() -> str:
+    """Code that starts the agent. Packers are only compiled once a library of theirs has made a value."""
+    texts = [(part.__name__, inspect.getsource(part)) for part in _PARTS]
+    return f"""
 def _():
     import sys, types
     from ipykernel.kernelapp import IPKernelApp
-    package = types.ModuleType("coursekit")
-    package.__path__ = []
-    sys.modules["coursekit"] = package
-    for name, text in {[(part.__name__.split(".")[1], inspect.getsource(part)) for part in _PARTS]!r}:
-        module = types.ModuleType("coursekit." + name)
-        sys.modules[module.__name__] = module
-        exec(compile(text, f"<coursekit.{{name}}>", "exec"), module.__dict__)
-    module.start(IPKernelApp.instance().ip + "-{_SOCKET}", get_ipython())
+    for name in ("coursekit", "coursekit.codecs"):
+        sys.modules[name] = types.ModuleType(name)
+        sys.modules[name].__path__ = []
+
+    def define(name, text):
+        if name not in sys.modules:
+            sys.modules[name] = types.ModuleType(name)
+            exec(compile(text, f"<{{name}}>", "exec"), sys.modules[name].__dict__)
+        return sys.modules[name]
+
+    def packer(kind, modules):
+        return [getattr(define(*module), kind, None) for module in modules][-1]()
+
+    parts = [define(*part) for part in {texts!r}]
+    for library, (kind, modules) in {kernel_texts()!r}.items():
+        parts[1].add_packer(library, lambda kind=kind, modules=modules: packer(kind, modules))
+    parts[-1].start(IPKernelApp.instance().ip + "-{_SOCKET}", get_ipython())
 _()
 del _
 """
-_SERVE = "__import__('sys').modules['coursekit.agent'].serve()"

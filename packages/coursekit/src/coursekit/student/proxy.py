@@ -4,10 +4,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from coursekit.arrays import Array, current_kind, is_array
+from coursekit.codecs.figures import Figure
 from coursekit.course import CourseError
 from coursekit.messages import MessageError
-from coursekit.student.replies import Answer, Failure, ModuleItem, ObjectItem, ReplyError
-from coursekit.student.runner import CellState
+from coursekit.student.outputs import text_of
+from coursekit.student.reasons import Reasons
+from coursekit.student.replies import Answer, Failure, ModuleItem, ObjectItem
 from coursekit.student.session import CallTimeout, KernelDied, Session
 from coursekit.student.submission import Submission
 from coursekit.student.values import Call, CheckOutcome, Gradients, Opaque, StudentError
@@ -38,6 +40,7 @@ class Student:
         self._session = session
         self._submission = submission
         self._scope = scope
+        self._reasons = Reasons(session, submission)
         #: requests without a reply, by the name they are about; they are sent with the next one that has a reply
         self._waiting: list[tuple[str, dict[str, Any]]] = main._waiting if main else []
         self._timeouts: dict[str, int] = {}
@@ -65,6 +68,23 @@ class Student:
     def get(self, name: str) -> Any:
         """The value of a variable of the notebook."""
         return self._value(self._ask(name, {"do": "get", "name": name, "scope": self._scope}), name)
+
+    def figure(self, grade_id: str) -> Figure:
+        """The last figure that a cell drew, as it is after the last cell; needs matplotlib in the notebook."""
+        cell = self._session.notebook.cells[self._reasons.ran(grade_id)]
+        request = {"do": "figures", "count": cell.get("execution_count") or 0}
+        return self._drawn(self._ask(grade_id, request), f"The cell `{grade_id}`")
+
+    def figure_of(self, name: str, /, *args: Any, seed: int = 0, **kwargs: Any) -> Figure:
+        """Call a function, and return the figure that it returns, or else the last one that it draws."""
+        reply = self._request_call(
+            name, {"name": name, "scope": self._scope, "drawing": True}, args, kwargs, seed
+        )
+        return self._drawn(reply, f"`{name}`")
+
+    def output(self, grade_id: str) -> str:
+        """What a cell printed and displayed as text, the value of its last expression included, without stderr."""
+        return text_of(self._session.notebook.cells[self._reasons.ran(grade_id)])
 
     def define(self, source: str) -> "Student":
         """Run helper code of a check in the kernel, in its own namespace; returns that namespace to call."""
@@ -110,9 +130,26 @@ class Student:
         seed: int,
         seconds: float | None = None,
     ) -> Call:
-        request = {"do": "call", "args": list(args), "kwargs": kwargs, "seed": seed, **target}
-        reply = self._ask(label, request, seconds)
+        reply = self._request_call(label, target, args, kwargs, seed, seconds)
         return Call(self._value(reply, label), list(reply.changed), label)
+
+    def _request_call(
+        self,
+        label: str,
+        target: dict[str, Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        seed: int,
+        seconds: float | None = None,
+    ) -> Answer:
+        request = {"do": "call", "args": list(args), "kwargs": kwargs, "seed": seed, **target}
+        return self._ask(label, request, seconds)
+
+    def _drawn(self, reply: Answer, subject: str) -> Figure:
+        figures = reply.value if isinstance(reply.value, list) else []
+        if not figures or not isinstance(figures[-1], Figure):
+            raise StudentError(f"{subject} draws no figure.")
+        return figures[-1]
 
     def _gradients(
         self, label: str, target: dict[str, Any], args: tuple[Any, ...], kwargs: dict[str, Any], seed: int
@@ -161,72 +198,9 @@ class Student:
         except MessageError as error:
             raise StudentError(f"What `{label}` gave can't be read: {error}.") from None
         if isinstance(reply, Failure):
-            raise self._error(labels[reply.at] if reply.at < len(labels) else label, reply.error)
+            culprit = labels[reply.at] if reply.at < len(labels) else label
+            raise self._reasons.of_error(culprit, reply.error, self._answer_cell)
         return reply
-
-    def _error(self, label: str, error: ReplyError) -> StudentError:
-        kind, message = error.type, error.message.strip()
-        if kind == "UndefinedName":
-            return self._undefined(label)
-        if kind == "MessageError":
-            return StudentError(f"What `{label}` gave can't be used: {message}.", text=message)
-        where = self._where(error.lines, label)
-        if kind == "NotImplementedError" and where:
-            index, line, _ = where
-            name = self._submission.label(index)
-            if self._submission.is_blank(name):
-                return StudentError(
-                    f"Not answered: the cell `{name}` is as it was handed out.", CheckOutcome.NOT_ANSWERED
-                )
-            if self._submission.has_placeholder(name):
-                return StudentError(
-                    f"In the cell `{name}`, line {line} still is `raise NotImplementedError()`: delete it.",
-                    CheckOutcome.NOT_ANSWERED,
-                )
-        place = ""
-        if where:
-            index, line, text = where
-            place = f" in line {line} of the cell `{self._submission.label(index)}`: `{text}`"
-        sentence = f"`{label}` raised {kind}{': ' + message if message else ''}{place}"
-        return StudentError(sentence, raised=kind, text=message)
-
-    def _undefined(self, name: str) -> StudentError:
-        index = self._submission.defining_cell(name)
-        if index is None:
-            index = self._submission.place_of(self._answer_cell)
-        if index is None:
-            return StudentError(f"Your notebook defines no `{name}`.")
-        label = self._submission.label(index)
-        run = self._session.runs.get(index)
-        if self._submission.is_blank(label):
-            return StudentError(
-                f"Not answered: the cell `{label}` is as it was handed out.", CheckOutcome.NOT_ANSWERED
-            )
-        if run is None or run.state == "ok":
-            deleting = self._submission.deleting_cell(name)
-            if deleting is not None:
-                return StudentError(
-                    f"`{name}` is gone after the last cell, when the checks run: the cell "
-                    f"`{self._submission.label(deleting)}` deletes it (`del {name}`). Remove that line."
-                )
-            return StudentError(
-                f"The cell `{label}` ran, but there is no `{name}` after the last cell, when the checks run."
-                if self._submission.defining_cell(name) is not None
-                else f"The cell `{label}` defines no `{name}` when the notebook runs top to bottom."
-            )
-        if run.state == "left out":
-            return StudentError(run.error, CheckOutcome.KERNEL_DIED)
-        stopped = run.state in (CellState.TIMED_OUT, CellState.KERNEL_DIED)
-        outcome = CheckOutcome(run.state) if stopped else CheckOutcome.BLOCKED
-        return StudentError(f"`{name}` is missing, since the cell `{label}` {run.description}.", outcome)
-
-    def _where(self, lines: list[tuple[int, str]], label: str) -> tuple[int, int, str] | None:
-        likely = self._submission.defining_cell(label), self._submission.place_of(self._answer_cell)
-        for line, text in reversed(lines):
-            index = self._submission.cell_with_line(line, text, likely)
-            if index is not None:
-                return index, line, text
-        return None
 
     def _restore(self, item: ModuleItem | ObjectItem) -> "Module | Opaque":
         if isinstance(item, ModuleItem):

@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from coursekit.arrays import Array, current_kind, is_array, load
+from coursekit.codecs import unpack
 from coursekit.messages import (
     KIND,
     MAX_BYTES,
@@ -23,6 +24,7 @@ from coursekit.messages import (
     MessageError,
     read_number,
 )
+from coursekit.packing import PackingError
 
 #: commas and opening brackets of the JSON: `encode` writes at most six per entry
 _MAX_MARKS = 6 * MAX_ITEMS
@@ -61,6 +63,13 @@ class NumberItem(_Tagged, tag="number", frozen=True):
     text: Annotated[str, Meta(pattern=r"^(nan|-?inf|-?[0-9]+)$", max_length=MAX_DIGITS)]
 
 
+class PackedItem(_Tagged, tag="packed", frozen=True):
+    """A value of another library, as its packer packed it."""
+
+    library: Annotated[str, Meta(max_length=100)]
+    data: Any
+
+
 class ModuleItem(_Tagged, tag="module", frozen=True):
     """An `nn.Module` that stays in the kernel."""
 
@@ -75,7 +84,7 @@ class ObjectItem(_Tagged, tag="object", frozen=True):
     type: Annotated[str, Meta(max_length=100)]
 
 
-_Item = TensorItem | ArrayItem | TupleItem | DictItem | NumberItem | ModuleItem | ObjectItem
+_Item = TensorItem | ArrayItem | TupleItem | DictItem | NumberItem | PackedItem | ModuleItem | ObjectItem
 
 
 class TensorEntry(Struct, frozen=True, forbid_unknown_fields=True):
@@ -204,6 +213,11 @@ def _value(item: Any, arrays: dict[str, Array], restore: Callable[[Any], Any], d
             return found
         case NumberItem(text=text):
             return read_number(text)
+        case PackedItem(library=library, data=data):
+            try:
+                return unpack(library, _value(data, arrays, restore, depth + 1))
+            except PackingError as error:
+                raise MessageError(f"the reply holds a value of {library}, {error}") from None
         case described:
             return restore(described)
 

@@ -1,0 +1,152 @@
+"""Codecs: how the values of a library are sent, described, compared, fingerprinted and recorded.
+
+A codec is found by the entry point `coursekit.codecs` that has the name of its library. Packages can bring their own.
+"""
+
+import importlib
+import inspect
+import sys
+from collections.abc import Collection
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, ClassVar, NamedTuple
+
+from coursekit.arrays import Array, Numpy, as_array
+from coursekit.packing import Packer, PackingError, add_packer
+
+ATOL = 1e-5
+RTOL = 1e-4
+#: what every message about wrong numbers has in it; such a message differs between students who get different inputs
+DIFFERS = "differs by"
+OWN_ENTRY = "where yours is"
+_GROUP = "coursekit.codecs"
+_UNCALLED = ("function", "method", "builtin_function_or_method", "method_descriptor")
+
+
+class Tolerance(NamedTuple):
+    """How close is close enough, and which properties don't matter (see the codec)."""
+
+    atol: "float | Array" = ATOL
+    rtol: float = RTOL
+    ignore: Collection[str] = ()
+
+
+class Codec:
+    """For the values of one library.
+
+    A codec that sends values names its packer, and the modules to run in the student's kernel: their texts are sent,
+    and the last of them defines the packer. They import only NumPy, the library itself and what is sent with them.
+    """
+
+    packer: ClassVar[type[Packer] | None] = None
+    kernel_modules: ClassVar[tuple[str, ...]] = ()
+
+    def takes(self, value: Any) -> bool:
+        """True for the values that this codec is for; only called with objects whose class is of the library."""
+        raise NotImplementedError
+
+    def describe(self, value: Any) -> str:
+        """A value as a student would name it, with an article and without its contents."""
+        raise NotImplementedError
+
+    def difference(self, actual: Any, expected: Any, tolerance: Tolerance) -> str | None:
+        """How `actual`, which may be anything, differs from `expected`; None if it does not.
+
+        The text continues a sentence that begins with the name of the value. It doesn't give the right value away.
+        """
+        raise NotImplementedError
+
+    def fingerprint(self, value: Any) -> tuple[str, Numpy | None]:
+        """A wrong value as a text, and numbers in which two equal ones are close. None: the text says it all."""
+        raise NotImplementedError
+
+    def nan(self, value: Any) -> str | None:
+        """Where the value holds NaN, as the end of a sentence; None if it does not, or if NaN is a usual entry."""
+        return None
+
+
+def codec_of(value: Any) -> Codec:
+    """The codec for a value; the one for `builtins` if no other takes it."""
+    found = _points()
+    if as_array(value) is not None and type(value).__module__ == "builtins":
+        return codec_named("numpy")
+    for kind in type(value).__mro__[:-1]:
+        library = str(kind.__module__).partition(".")[0]
+        if library in found and library in sys.modules and codec_named(library).takes(value):
+            return codec_named(library)
+    return codec_named("builtins")
+
+
+@cache
+def codec_named(library: str) -> Codec:
+    """The codec for the values of a library.
+
+    Raises:
+        PackingError: there is none.
+    """
+    if library not in _points():
+        raise PackingError(f"for which no codec is installed: `{library[:30]}`")
+    made: Codec = _points()[library].load()()
+    return made
+
+
+def describe(value: Any) -> str:
+    """A value as a student would name it, without its contents."""
+    return codec_of(value).describe(value)
+
+
+def mismatch(actual: Any, right: str, hint: str = "") -> str:
+    """What is said of a value of the wrong kind; `hint` begins with a colon."""
+    name = getattr(actual, "type_name", "")
+    if name in _UNCALLED:
+        hint = ": are the parentheses of a call missing?"
+    elif name.endswith("GroupBy"):
+        hint = ": say what to compute for each group, as with `.mean()`"
+    return f"is {describe(actual)}, but should be {right}{hint}"
+
+
+def with_article(noun: str) -> str:
+    return f"{'an' if noun[:1].lower() in 'aeiou' else 'a'} {noun}"
+
+
+def unpack(library: str, data: Any) -> Any:
+    """The value that a packer made `data` of.
+
+    Raises:
+        PackingError: the packer does not make such data, or there is no packer.
+    """
+    packer = codec_named(library).packer
+    if packer is None:
+        raise PackingError("which is sent in another way")
+    if library != "builtins" and importlib.util.find_spec(library) is None:
+        raise PackingError(f"which can't be read, since {library} isn't installed here")
+    return packer().unpack(data)
+
+
+@cache
+def kernel_texts() -> dict[str, tuple[str, list[tuple[str, str]]]]:
+    """For each library with a packer: the packer's name, and names and texts of the modules to run in the kernel."""
+    found = {}
+    for library in _points():
+        codec = codec_named(library)
+        if codec.packer is not None:
+            modules = [importlib.import_module(name) for name in codec.kernel_modules]
+            texts = [(module.__name__, inspect.getsource(module)) for module in modules]
+            found[library] = codec.packer.__name__, texts
+    return found
+
+
+@cache
+def _points() -> dict[str, EntryPoint]:
+    return {point.name: point for point in entry_points(group=_GROUP)}
+
+
+def _packer_of(library: str) -> Packer:
+    packer = codec_named(library).packer
+    if packer is None:
+        return Packer()
+    return packer()
+
+
+for _name in _points():
+    add_packer(_name, lambda library=_name: _packer_of(library))  # type: ignore[misc]

@@ -1,0 +1,157 @@
+"""The codecs of NumPy arrays and torch tensors. Numbers count as arrays without axes."""
+
+import sys
+from typing import Any, ClassVar
+
+import numpy as np
+
+from coursekit.arrays import Numpy, as_array, is_array, is_tensor, noun, to_numpy
+from coursekit.codecs import DIFFERS, Codec, Tolerance, describe, mismatch
+from coursekit.codecs.numpy_packer import NumpyPacker
+from coursekit.packing import Packer
+
+#: an array with more entries than any right answer is identified by its shape
+_MOST_ENTRIES = 1_000_000
+_KINDS = {"U": "text", "S": "bytes", "O": "Python objects", "M": "dates", "m": "durations", "V": "records"}
+
+
+class ArrayCodec(Codec):
+    """NumPy arrays. Booleans and integers count as numbers; nothing is broadcast."""
+
+    packer: ClassVar[type[Packer] | None] = NumpyPacker
+    kernel_modules: ClassVar[tuple[str, ...]] = ("coursekit.codecs.numpy_packer",)
+
+    def takes(self, value: Any) -> bool:
+        return isinstance(value, np.ndarray | np.generic)
+
+    def describe(self, value: Any) -> str:
+        if isinstance(value, bool | int | float):
+            if isinstance(value, int) and abs(value) > sys.float_info.max:
+                return "an int beyond all floats"
+            return f"the {type(value).__name__} {value:.6g}"
+        kind = _kind(value)
+        return f"{noun(value)}{f' of {kind}' if kind else ''} of shape {tuple(value.shape)}"
+
+    def difference(self, actual: Any, expected: Any, tolerance: Tolerance) -> str | None:
+        wanted = as_array(expected)
+        assert wanted is not None
+        given = as_array(actual)
+        if given is None:
+            right = self.describe(wanted) if is_array(expected) else "a number"
+            return mismatch(actual, right, _hint(actual, expected))
+        holds = [_kind(part) for part in map(to_numpy, (given, wanted))]
+        if holds[0] != holds[1]:
+            return _wrong_kind(to_numpy(given), *holds)
+        if given.shape != wanted.shape:
+            return f"has shape {tuple(given.shape)}, but should have {tuple(wanted.shape)}"
+        found, right = to_numpy(given), to_numpy(wanted)
+        if holds[0]:
+            return _exact_difference(found, right)
+        if right.size == 0:
+            return None
+        if found.dtype.kind == "c" and right.dtype.kind != "c":
+            return "is complex, but should be real"
+        wide = np.complex128 if right.dtype.kind == "c" else np.float64
+        found, right = found.astype(wide), right.astype(wide)
+        if (np.isnan(found) & ~np.isnan(right)).any():
+            return _where_nan(found)
+        same = (found == right) | (np.isnan(found) & np.isnan(right))
+        with np.errstate(all="ignore"):
+            gap = np.nan_to_num(np.where(same, 0.0, np.abs(found - right)), nan=np.inf, posinf=np.inf)
+            limit = tolerance.rtol * np.nan_to_num(np.abs(right), posinf=0.0)
+            atol = tolerance.atol
+            off = gap > (to_numpy(atol) if is_array(atol) else atol) + limit
+        if not off.any():
+            return None
+        if not gap.ndim:
+            return f"{DIFFERS} {gap:.3g}"
+        where = f"at {_place(gap == gap.max())}; {int(off.sum())} of {off.size} entries are off"
+        return f"has the right shape {right.shape}, but {DIFFERS} up to {gap.max():.3g} {where}"
+
+    def fingerprint(self, value: Any) -> tuple[str, Numpy | None]:
+        found = to_numpy(value)
+        text = f"of shape {found.shape}"
+        kind = "complex" if found.dtype.kind == "c" else _kind(found)
+        if kind or not 0 < found.size <= _MOST_ENTRIES:
+            return text + (f", {kind}" if kind else ""), None
+        return text, found.astype(np.float64).ravel()
+
+    def nan(self, value: Any) -> str | None:
+        given = as_array(value)
+        found = None if given is None else to_numpy(given)
+        if found is None or found.dtype.kind != "f" or not np.isnan(found).any():
+            return None
+        return _where_nan(found)
+
+
+class TensorCodec(ArrayCodec):
+    """torch tensors, compared as arrays are; they are a part of every message, so they need no packer."""
+
+    packer = None
+    kernel_modules = ()
+
+    def takes(self, value: Any) -> bool:
+        return is_tensor(value)
+
+
+def _kind(array: Any) -> str:
+    """What an array holds if it does not hold numbers."""
+    kind = "" if is_tensor(array) else array.dtype.kind
+    return _KINDS.get(kind, "")
+
+
+def _exact_difference(found: Numpy, right: Numpy) -> str | None:
+    """How two arrays differ that hold text, dates or Python objects."""
+    both_missing = np.array((found != found) & (right != right), dtype=bool)
+    off = np.array(found != right, dtype=bool) & ~both_missing
+    if not off.any():
+        return None
+    if not off.ndim:
+        return "is not the right one"
+    wrong = f"{int(off.sum())} of {off.size} entries {'is' if off.sum() == 1 else 'are'} wrong"
+    return f"has the right shape {right.shape}, but {wrong}, first at {_place(off)}"
+
+
+def _wrong_kind(found: Numpy, kind: str, wanted: str) -> str:
+    """What is said of an array that holds something else than it should."""
+    hint = ""
+    if found.dtype == object and not wanted:
+        odd = np.array([not isinstance(entry, bool | int | float) for entry in found.ravel()], bool)
+        hint = f", such as {describe(found.ravel()[odd.argmax()])}" if odd.any() else ""
+        hint += f" at {_place(odd.reshape(found.shape))}" if odd.any() and found.ndim else ""
+    elif kind == "text" and not wanted:
+        hint = ": convert it, as with `.astype(float)`"
+    text = f"holds {kind or 'numbers'} (dtype {found.dtype}){hint if hint[:1] == ',' else ''}"
+    return f"{text}, but should hold {wanted or 'numbers'}{hint if hint[:1] == ':' else ''}"
+
+
+def _hint(actual: Any, expected: Any) -> str:
+    """What to do about a list where an array is asked for."""
+    if getattr(actual, "type_name", "") == "ndarray":
+        return ": do all its rows have the same length?"
+    if type(actual).__module__.partition(".")[0] == "pandas" and isinstance(expected, np.ndarray) and expected.ndim:
+        return ": `.to_numpy()` makes one" if hasattr(actual, "to_numpy") else ""
+    if not (isinstance(actual, list | tuple) and is_array(expected) and _holds_numbers(actual)):
+        return ""
+    how = "torch.tensor(...)" if is_tensor(expected) else "np.array(...)"
+    return f": turn it into one with `{how}`"
+
+
+def _holds_numbers(value: list[Any] | tuple[Any, ...]) -> bool:
+    """True for nested lists of numbers, which an array could hold."""
+    return bool(value) and all(
+        _holds_numbers(part) if isinstance(part, list | tuple) else isinstance(part, bool | int | float)
+        for part in value
+    )
+
+
+def _where_nan(found: Numpy) -> str:
+    if found.ndim == 0:
+        return "is NaN"
+    hits = np.isnan(found)
+    return f"holds NaN: {int(hits.sum())} of {hits.size} entries, first at {_place(hits)}"
+
+
+def _place(hits: Numpy) -> list[int]:
+    """The index of the first hit."""
+    return [int(index) for index in np.argwhere(hits)[0]]

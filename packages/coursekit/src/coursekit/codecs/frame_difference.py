@@ -1,0 +1,240 @@
+"""How a DataFrame differs from the right one: in columns, rows, index, dtypes, and then in its entries."""
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+
+from coursekit.codecs import OWN_ENTRY, Tolerance
+from coursekit.codecs.pandas_values import count, in_entries, plural, some, written, wrong_entries
+
+DTYPES, ROW_ORDER, COLUMN_ORDER, INDEX, NAMES = "dtypes", "row order", "column order", "index", "names"
+_TEXT = ("object", "str", "string")
+
+
+def frame_difference(own: Any, right: Any, tolerance: Tolerance) -> str | None:
+    """The first way in which two frames differ, in the order in which a student should look at them."""
+    ignore = tolerance.ignore
+    if text := _columns(own, right):
+        return text
+    if [*map(_key, own.columns)] != [*map(_key, right.columns)]:
+        if COLUMN_ORDER not in ignore:
+            return (
+                f"has the right columns in the wrong order: yours are {some(own.columns, 10)}, "
+                f"but should be {some(right.columns, 10)}"
+            )
+        places = {_key(label): place for place, label in enumerate(own.columns)}
+        own = own.iloc[:, [places[_key(label)] for label in right.columns]]
+    if NAMES not in ignore and list(own.columns.names) != list(right.columns.names):
+        return f"has columns with {_names(own.columns)}, but should have {_names(right.columns)}"
+    if len(own) != len(right):
+        return f"has {count(len(own), 'row')}, but should have {len(right)}{_why_rows(own, right)}"
+    if ROW_ORDER in ignore:
+        own, right = _sorted(own, right, INDEX in ignore)
+    text = None if INDEX in ignore else index_difference(own.index, right.index, NAMES not in ignore)
+    if text is None:
+        text = _entries(own, right, tolerance)
+    if text and ROW_ORDER not in ignore and _same_rows(own, right, tolerance):
+        return "has the right rows in the wrong order: check how they are sorted"
+    return text
+
+
+def index_difference(own: Any, right: Any, names: bool, noun: str = "index") -> str | None:
+    """How an index differs from the right one of the same length."""
+    if own.nlevels != right.nlevels:
+        return f"has an {noun} with {count(own.nlevels, 'level')}, but should have {right.nlevels}"
+    if not own.equals(right):
+        usual = range(len(right))
+        if list(right) == list(usual) and right.nlevels == 1:
+            return (
+                f"has the {noun} {some(own, 3)}, but should have {some(usual, 3)}: "
+                "renumber the rows with `reset_index(drop=True)`"
+            )
+        if names and list(own.names) != list(right.names):
+            return f"has an {noun} with {_names(own)}, but should have {_names(right)}"
+        if list(own) == list(usual) and own.nlevels == 1:
+            return f"has the {noun} {some(usual, 3)}, but should have the labels of the rows"
+        if own.dtype != right.dtype and _kind(own) != _kind(right):
+            return f"has an {noun} of dtype {own.dtype}, but should have {right.dtype}"
+        if Counter(map(_key, own)) == Counter(map(_key, right)):
+            return f"has the right {noun} in the wrong order: check how the rows are sorted"
+        wrong = np.array([_key(one) != _key(other) for one, other in zip(own, right, strict=True)])
+        if not wrong.any():  # equal labels of other types
+            return None
+        place = int(np.argmax(wrong))
+        return (
+            f"has wrong labels in its {noun}: {int(wrong.sum())} of {wrong.size}, "
+            f"first at position {place}, {OWN_ENTRY} {written(own[place])}"
+        )
+    if names and list(own.names) != list(right.names):
+        return f"has an {noun} with {_names(own)}, but should have {_names(right)}"
+    return None
+
+
+def dtype_difference(own: Any, right: Any) -> tuple[str, str] | None:
+    """How the dtype of a Series is wrong, in two parts of a sentence, the second with what to do about it."""
+    import pandas as pd
+
+    found, wanted = own.dtype, right.dtype
+    if found == wanted:
+        return None
+    if isinstance(found, pd.CategoricalDtype) and isinstance(wanted, pd.CategoricalDtype):
+        if set(map(_key, found.categories)) != set(map(_key, wanted.categories)):
+            return f"the categories {some(found.categories)}", ", which are not the right ones"
+        if found.ordered != wanted.ordered:
+            words = ("unordered categories", "ordered categories")
+            return words[bool(found.ordered)], f", but should have {'unordered' if found.ordered else 'ordered'} ones"
+        return "categories", " in the wrong order"
+    hint = ""
+    if str(found) in _TEXT and pd.api.types.is_bool_dtype(wanted):
+        hint = ": it holds text or other objects instead of True and False"
+    elif "datetime64" in str(found) and "datetime64" in str(wanted) and len(str(found)) > len(str(wanted)):
+        hint = ": remove the time zone with `tz_localize(None)`"
+    elif str(found) in _TEXT and pd.api.types.is_numeric_dtype(wanted):
+        hint = ": convert the text to numbers, as with `pd.to_numeric`"
+    elif str(found) in _TEXT and str(wanted).startswith("datetime64"):
+        hint = ": convert the text to dates with `pd.to_datetime`"
+    elif isinstance(wanted, pd.CategoricalDtype):
+        hint = ': use `astype("category")`'
+    elif found.kind == "f" and wanted.kind in "iu" and own.isna().any():
+        hint = ": it holds NaN, which turns integers into floats"
+    return f"the dtype {found}", f", but should have {wanted}{hint}"
+
+
+def _entries(own: Any, right: Any, tolerance: Tolerance) -> str | None:
+    off = {}
+    for place in range(right.shape[1]):
+        wrong = wrong_entries(own.iloc[:, place], right.iloc[:, place], tolerance)
+        if wrong.any():
+            off[place] = wrong
+    dtypes = {}
+    if DTYPES not in tolerance.ignore:
+        found = {n: dtype_difference(own.iloc[:, n], right.iloc[:, n]) for n in range(right.shape[1])}
+        dtypes = {place: text for place, text in found.items() if text}
+    for place, text in dtypes.items():
+        if (
+            place not in off
+            or own.iloc[:, place].dtype.kind in "OT"
+            or str(own.iloc[:, place].dtype) in _TEXT
+        ):
+            return f"has {text[0]} in the column {written(own.columns[place])}{text[1]}"
+    if not off:
+        return None
+    place = next(iter(off))
+    names = [own.columns[n] for n in off]
+    where = f"is wrong in the {plural(names, 'column')}: "
+    where += f"in {written(names[0])}, " if len(names) > 1 else ""
+    text = where + in_entries(own.iloc[:, place], off[place], own.index)
+    return text + (f"; that column has {''.join(dtypes[place])}" if place in dtypes else "")
+
+
+def _columns(own: Any, right: Any) -> str | None:
+    """Which columns are missing, are too many, or have another name."""
+    if own.columns.nlevels != right.columns.nlevels:
+        levels, label = count(own.columns.nlevels, "level"), written(own.columns[-1]) if len(own.columns) else "none"
+        hint = ': name them, as in `agg(total=("x", "sum"))`' if right.columns.nlevels == 1 else ""
+        return f"has columns of {levels}, such as {label}, but should have {_levels(right.columns)}{hint}"
+    have, want = (Counter(map(_key, part.columns)) for part in (own, right))
+    if have == want:
+        return None
+    lacking = [label for label in right.columns if not have[_key(label)]]
+    extra = [label for label in own.columns if not want[_key(label)]]
+    if not lacking and not extra:
+        twice = [label for label in own.columns.unique() if have[_key(label)] != want[_key(label)]]
+        return f"has the {plural(twice, 'column')} more or less often than it should"
+    for label in lacking:
+        if label in own.index.names:
+            return f"has {written(label)} as its index, but should have it as a column: use `reset_index()`"
+        for other in extra:
+            if str(label) == str(other):
+                kinds = type(other).__name__, type(label).__name__
+                return f"has a column whose name {written(other)} is of type {kinds[0]}, but should be of type {kinds[1]}"
+            if _folded(label) == _folded(other):
+                return f"has the column {written(other)}, but its name should be {written(label)}"
+    for label in extra:
+        if label in right.index.names:
+            return f"has {written(label)} as a column, but should have it as its index: use `set_index({label!r})`"
+    parts = [f"lacks the {plural(lacking, 'column')}"] if lacking else []
+    parts += [f"has the {plural(extra, 'column')}, which should not be there"] if extra else []
+    return " and ".join(parts)
+
+
+def _why_rows(own: Any, right: Any) -> str:
+    """What the number of rows suggests; only about the student's own rows."""
+    if len(own) > len(right):
+        if len(right) == len(own.dropna()):
+            return f": {count(len(own) - len(right), 'row')} of yours with NaN may be the reason"
+        if len(right) == len(own.drop_duplicates()):
+            return f": {count(len(own) - len(right), 'duplicate row')} may be the reason"
+    return ""
+
+
+def _same_rows(own: Any, right: Any, tolerance: Tolerance) -> bool:
+    """True if both frames have the same rows in another order, whatever their index."""
+    if (
+        len(own) < 2
+        or own.shape[1] == 0
+        or any(dtype_difference(own.iloc[:, n], right.iloc[:, n]) for n in range(own.shape[1]))
+    ):
+        return False
+    one, other = _sorted(own, right, by_entries=True)
+    if list(own.index) != list(right.index) and Counter(map(_key, own.index)) != Counter(
+        map(_key, right.index)
+    ):
+        return False
+    return not any(
+        wrong_entries(one.iloc[:, n], other.iloc[:, n], tolerance).any() for n in range(one.shape[1])
+    )
+
+
+def _sorted(own: Any, right: Any, by_entries: bool) -> tuple[Any, Any]:
+    """Both frames with their rows in the same order: by index, or by their entries where it only numbers the rows."""
+    if not by_entries and list(right.index) != list(range(len(right))):
+        return tuple(part.iloc[_order([part.index.to_frame()])] for part in (own, right))  # type: ignore[return-value]
+    return tuple(  # type: ignore[return-value]
+        part.iloc[_order([part])].reset_index(drop=True) for part in (own, right)
+    )
+
+
+def _order(frames: list[Any]) -> list[int]:
+    keys = [
+        [_sortable(entry) for entry in frame.iloc[:, n]] for frame in frames for n in range(frame.shape[1])
+    ]
+    return sorted(range(len(frames[0])), key=lambda place: tuple(column[place] for column in keys))
+
+
+def _sortable(entry: Any) -> tuple[str, Any]:
+    if isinstance(entry, bool | int | float | np.number) and entry == entry:
+        return ("number", round(float(entry), 6))
+    return (type(entry).__name__, str(entry))
+
+
+def _names(index: Any) -> str:
+    """The names of an index in a sentence."""
+    if all(name is None for name in index.names):
+        return "no name"
+    return f"the {'names' if index.nlevels > 1 else 'name'} {some(index.names)}"
+
+
+def _levels(index: Any) -> str:
+    return "plain names" if index.nlevels == 1 else f"{index.nlevels} levels"
+
+
+def _kind(index: Any) -> str:
+    kind = str(getattr(index.dtype, "kind", "O"))
+    return "i" if kind in "iu" else kind
+
+
+def _key(label: Any) -> Any:
+    """A label, hashable, and equal for all missing ones; 1 and True are different."""
+    if isinstance(label, tuple):
+        return tuple(map(_key, label))
+    if label is None or label != label:
+        return ("missing",)
+    if isinstance(label, bool | np.bool_):
+        return ("bool", bool(label))
+    return label
+
+
+def _folded(label: Any) -> str:
+    return "".join(mark for mark in str(label).casefold() if mark.isalnum())

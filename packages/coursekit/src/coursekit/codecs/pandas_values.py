@@ -1,0 +1,102 @@
+"""How the entries of two columns of the same length differ, and how labels and entries are written in a sentence."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from coursekit.arrays import Numpy, is_array, to_numpy
+from coursekit.codecs import OWN_ENTRY, Tolerance
+
+_SHOWN = 5
+_MAX_SHOWN = 60
+
+
+def wrong_entries(own: Any, right: Any, tolerance: Tolerance) -> Numpy:
+    """Where two Series of the same length differ, as booleans. Two missing entries are equal; integers are exact."""
+    import pandas as pd
+
+    missing, should_miss = (np.asarray(pd.isna(part), bool) for part in (own, right))
+    wrong = missing != should_miss
+    both = ~missing & ~should_miss
+    numeric = pd.api.types.is_numeric_dtype
+    if all(numeric(part.dtype) and not isinstance(part.dtype, pd.CategoricalDtype) for part in (own, right)):
+        exact = all(_is_exact(part.dtype) for part in (own, right))
+        found, wanted = (np.asarray(part[both], dtype=None if exact else np.float64) for part in (own, right))
+        wrong[both] = found != wanted if exact else _far(found, wanted, tolerance)
+        return wrong
+    found, wanted = (np.asarray(part.astype(object), dtype=object)[both] for part in (own, right))
+    wrong[both] = [not _equal(*pair, tolerance) for pair in zip(found, wanted, strict=True)]
+    return wrong
+
+
+def in_entries(own: Any, wrong: Numpy, rows: Any, what: str = "rows") -> str:
+    """How many entries of a Series are wrong, and which is the first; the right one is not shown."""
+    import pandas as pd
+
+    first = int(np.argmax(wrong))
+    entry = own.iloc[first]
+    nan = np.asarray(pd.isna(own), bool)
+    number = int(wrong.sum())
+    where = f"{'first ' if number > 1 else ''}{row(rows, first) if rows is not None else f'at position {first}'}"
+    text = f"{number} of {wrong.size} {what} {'is' if number == 1 else 'are'}"
+    if (wrong & ~nan).sum() == 0:
+        return f"{text} NaN where a value belongs, {where}"
+    return f"{text} wrong, {where}, {OWN_ENTRY} {written(entry)}"
+
+
+def row(rows: Any, place: int) -> str:
+    """How a sentence names a row: by its label, and by its position where the label is not unique."""
+    label = written(rows[place])
+    return f"in row {label}" if rows.is_unique else f"at position {place} (row {label})"
+
+
+def written(value: Any) -> str:
+    """An entry or a label as a student would write it, shortened."""
+    import pandas as pd
+
+    if isinstance(value, tuple):
+        return f"({', '.join(map(written, value))})"
+    if value is None or value is pd.NaT or value is pd.NA or (isinstance(value, float) and value != value):
+        return "NaN" if isinstance(value, float) else str(value)
+    if isinstance(value, float | np.floating):
+        return f"{value:.6g}"
+    if isinstance(value, bool | int | np.integer | np.bool_):
+        return str(value)
+    text = str(value)
+    return f"`{text if len(text) <= _MAX_SHOWN else text[:_MAX_SHOWN] + '…'}`"
+
+
+def some(labels: Iterable[Any], most: int = _SHOWN) -> str:
+    """A few labels in a sentence."""
+    found = list(labels)
+    return ", ".join(map(written, found[:most])) + (", …" if len(found) > most else "")
+
+
+def plural(labels: Sequence[Any], noun: str) -> str:
+    """The noun and some labels: "the columns `a`, `b`"."""
+    return f"{noun}{'s' if len(labels) > 1 else ''} {some(labels)}"
+
+
+def count(number: int, noun: str) -> str:
+    many = noun[:-1] + "ies" if noun.endswith("y") else f"{noun}s"
+    return f"{number} {noun if number == 1 else many}"
+
+
+def _is_exact(dtype: Any) -> bool:
+    import pandas as pd
+
+    return bool(pd.api.types.is_integer_dtype(dtype) or pd.api.types.is_bool_dtype(dtype))
+
+
+def _far(found: Numpy, wanted: Numpy, tolerance: Tolerance) -> Numpy:
+    atol = to_numpy(tolerance.atol).max() if is_array(tolerance.atol) else tolerance.atol
+    with np.errstate(all="ignore"):
+        far = ~(np.abs(found - wanted) <= atol + tolerance.rtol * np.abs(wanted))
+    return np.where(np.isinf(found) | np.isinf(wanted), found != wanted, far)
+
+
+def _equal(one: Any, other: Any, tolerance: Tolerance) -> bool:
+    if isinstance(one, float) and isinstance(other, int | float):
+        return not _far(np.float64(one), np.float64(other), tolerance).any()
+    return type(one) is type(other) and bool(one == other)

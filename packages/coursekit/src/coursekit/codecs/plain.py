@@ -1,0 +1,103 @@
+"""The codec of plain values: text, None, lists, tuples and dicts, entry by entry; and of all that no other codec takes."""
+
+from typing import Any
+
+from coursekit.arrays import Numpy, is_array
+from coursekit.codecs import Codec, Tolerance, codec_of, describe, mismatch, with_article
+from coursekit.course import CourseError
+
+_SHOWN = 5
+_NAMES = {"ndarray": "array of Python objects (dtype object)", "builtin_function_or_method": "built-in function"}
+
+
+class PlainCodec(Codec):
+    """Lists and tuples are compared entry by entry, so arrays and numbers in them have the usual tolerance."""
+
+    def takes(self, value: Any) -> bool:
+        return True
+
+    def describe(self, value: Any) -> str:
+        if value is None:
+            return "None"
+        if isinstance(value, list | tuple):
+            parts = ", ".join(describe(part) for part in value[:4])
+            more = ", …" if len(value) > 4 else ""
+            return (
+                f"{with_article(type(value).__name__)} of {len(value)} ({parts}{more})"
+                if value
+                else (f"an empty {type(value).__name__}")
+            )
+        if isinstance(value, dict):
+            return f"a dict of {len(value)}" if value else "an empty dict"
+        name = getattr(value, "type_name", type(value).__name__)
+        return with_article(_NAMES.get(name, name))
+
+    def difference(self, actual: Any, expected: Any, tolerance: Tolerance) -> str | None:
+        if expected is None or isinstance(expected, str):
+            if type(actual) is type(expected):
+                return None if actual == expected else "is not the right text"
+            wanted = describe(expected)
+        elif isinstance(expected, list | tuple):
+            if type(actual) is type(expected):
+                return _of_entries(actual, expected, tolerance)
+            wanted = f"a {type(expected).__name__} of {len(expected)}"
+        elif isinstance(expected, dict):
+            if isinstance(actual, dict):
+                return _of_dicts(actual, expected, tolerance)
+            wanted = f"a dict with {len(expected)} keys"
+        elif type(actual) is type(expected) and not isinstance(actual, type):
+            return None if actual == expected else "is not the right one"
+        else:
+            wanted = describe(expected)
+            if wanted == describe(actual):
+                raise CourseError(
+                    f"a check compares with {wanted}, which can't be sent from the student's process: "
+                    "have the helper code of the check turn it into a list"
+                )
+        return mismatch(actual, wanted, _hint(actual, expected))
+
+    def fingerprint(self, value: Any) -> tuple[str, Numpy | None]:
+        text = repr(value)
+        return text if len(text) <= 500 and " at 0x" not in text else describe(value), None
+
+
+def _of_entries(actual: Any, expected: Any, tolerance: Tolerance) -> str | None:
+    if len(actual) != len(expected):
+        return f"has {_count(len(actual), 'entry', 'entries')}, but should have {len(expected)}"
+    for place, (found, right) in enumerate(zip(actual, expected, strict=True)):
+        text = codec_of(right).difference(found, right, tolerance)
+        if text:
+            return f"is wrong at [{place}]: that entry {text}"
+    return None
+
+
+def _of_dicts(actual: dict[Any, Any], expected: dict[Any, Any], tolerance: Tolerance) -> str | None:
+    if extra := [key for key in actual if key not in expected]:
+        return f"has the key{'s' if len(extra) > 1 else ''} {_some(extra)}, which should not be there"
+    if lacking := len(expected) - len(actual):
+        return f"lacks {lacking} of the {len(expected)} keys that it should have"
+    for key, right in expected.items():
+        text = codec_of(right).difference(actual[key], right, tolerance)
+        if text:
+            return f"is wrong at the key {_some([key])}: that entry {text}"
+    return None
+
+
+def _some(names: list[Any]) -> str:
+    shown = ", ".join(f"`{str(name)[:60]}`" for name in names[:_SHOWN])
+    return shown + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
+
+
+def _count(number: int, one: str, many: str) -> str:
+    return f"{number} {one if number == 1 else many}"
+
+
+def _hint(actual: Any, expected: Any) -> str:
+    """What to do about an array, a list or a tuple where another of these is asked for."""
+    if isinstance(expected, list) and is_array(actual) and actual.ndim:
+        return ": turn it into one with `.tolist()`"
+    if isinstance(expected, list) and isinstance(actual, tuple):
+        return ": use square brackets, `[...]`"
+    if isinstance(expected, tuple) and isinstance(actual, list):
+        return ": return the values with commas between them, without square brackets"
+    return ""
