@@ -8,6 +8,7 @@ import platform
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Literal
@@ -60,12 +61,13 @@ def _python_folders() -> list[str]:
     return list(dict.fromkeys([sys.base_prefix, sys.prefix]))
 
 
-def bubblewrap_command(mode: Mode, scratch: int) -> list[str]:
+def bubblewrap_command(mode: Mode, scratch: int, shown: Sequence[Path] = ()) -> list[str]:
     """Return the command that runs Python in the sandbox; append Python's arguments to it.
 
     Args:
         mode: see `Mode`.
         scratch: size of each writable folder in MiB.
+        shown: further files and folders that are visible inside, read-only.
     """
     root = os.geteuid() == 0
     line = ["bwrap", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--new-session"]
@@ -88,16 +90,15 @@ def bubblewrap_command(mode: Mode, scratch: int) -> list[str]:
             line += ["--symlink", os.readlink(folder), str(folder)]
         elif folder.exists():
             line += ["--ro-bind", str(folder), str(folder)]
-    writable, shown = writable_folders(), [*_CONFIGURATION, *_python_folders()]
-    parents = {parent for path in [*shown, *writable, places.PROGRAM] for parent in Path(path).parents}
-    for parent in sorted(parents):  # bubblewrap would make them accessible to root only
-        line += ["--dir", str(parent)]
-    for path in shown:
-        line += ["--ro-bind-try", path, path]
+    writable, visible = writable_folders(), [*_CONFIGURATION, *_python_folders(), *map(str, _beyond(shown))]
+    line += _folders_above([*writable, *visible, places.PROGRAM])
     line += ["--ro-bind", str(Path(places.__file__).parent), places.PROGRAM]
     line += ["--proc", "/proc", "--dev", "/dev"]
     for path in writable:
         line += ["--perms", "0777", "--size", str(scratch << 20), "--tmpfs", path]
+    line += _folders_above([path for path in visible if any(map(Path(path).is_relative_to, writable))])
+    for path in visible:
+        line += ["--ro-bind-try", path, path]
     line += ["--perms", "0777", "--dir", f"{places.HOME}/.matplotlib"]
     if mode == "warm":
         for cached in font_lists():
@@ -105,6 +106,18 @@ def bubblewrap_command(mode: Mode, scratch: int) -> list[str]:
     return [*line, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", places.HOME, "--", sys.executable]
 
 
-def server_command(mode: Mode, scratch: int, modules: list[str]) -> list[str]:
+def _folders_above(paths: Sequence[str]) -> list[str]:
+    """Make the folders that contain these; bubblewrap itself would make them accessible to root only."""
+    parents = {parent for path in paths for parent in Path(path).parents}
+    return [word for parent in sorted(parents) for word in ("--dir", str(parent))]
+
+
+def _beyond(shown: Sequence[Path]) -> list[Path]:
+    """Leave out what is visible anyway."""
+    always = [*_SYSTEM, *_python_folders()]
+    return [path for path in shown if not any(path.is_relative_to(folder) for folder in always)]
+
+
+def server_command(mode: Mode, scratch: int, modules: list[str], shown: Sequence[Path] = ()) -> list[str]:
     """Return the command that runs inside/server.py in the sandbox."""
-    return [*bubblewrap_command(mode, scratch), f"{places.PROGRAM}/{places.SERVER}", mode, *modules]
+    return [*bubblewrap_command(mode, scratch, shown), f"{places.PROGRAM}/{places.SERVER}", mode, *modules]

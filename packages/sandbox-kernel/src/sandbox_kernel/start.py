@@ -75,12 +75,14 @@ class Server:
         self._errors = errors
 
     @classmethod
-    def launch(cls, mode: Mode, scratch: int, modules: Sequence[str] = ()) -> "Server":
+    def launch(
+        cls, mode: Mode, scratch: int, modules: Sequence[str] = (), shown: Sequence[Path] = ()
+    ) -> "Server":
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         errors = tempfile.TemporaryFile()  # noqa: SIM115  (closed with the server)
         with theirs:
             process = subprocess.Popen(
-                server_command(mode, scratch, list(modules)),
+                server_command(mode, scratch, list(modules), shown),
                 # bubblewrap clears the environment of Python, but its own can be read inside, in /proc/1/environ
                 env={"PATH": os.environ.get("PATH", os.defpath)},
                 stdin=theirs.fileno(),
@@ -213,14 +215,14 @@ def warm_start_works(scratch: int, modules: Sequence[str]) -> bool:
     return server is not None and (server.has_started_one or server.process is None)
 
 
-def start_cold(request: Request, files: Sequence[str], seconds: float) -> Started:
-    """Start a kernel in a new sandbox.
+def start_cold(request: Request, files: Sequence[str], seconds: float, shown: Sequence[Path] = ()) -> Started:
+    """Start a kernel in a new sandbox, in which the files and folders `shown` are visible too.
 
     Raises:
         StartFailed: the kernel failed to start.
     """
     try:
-        server = Server.launch("cold", request["scratch"])
+        server = Server.launch("cold", request["scratch"], shown=shown)
     except OSError as error:
         raise StartFailed(f"the system starts no sandbox: {error.strerror or error}") from error
     try:
@@ -230,6 +232,23 @@ def start_cold(request: Request, files: Sequence[str], seconds: float) -> Starte
         raise
     started.wrapper = server.process
     return started
+
+
+def run_program(started: Started, seconds: float) -> None:
+    """Let a kernel run the program of its request, and return once its sockets are bound.
+
+    Raises:
+        StartFailed: the program can't be run, ended at once, or takes longer than `seconds`.
+    """
+    answer: dict[str, object] = {"error": "the sandbox has ended"}
+    with contextlib.suppress(ConnectionError):
+        started.lifeline.send(b"1")
+        if not select.select([started.lifeline], [], [], seconds)[0]:
+            raise StartFailed(f"it was not ready within {seconds:g} s")
+        if data := started.lifeline.recv(_REPLY_BYTES):
+            answer = json.loads(data)
+    if not answer.get("ok"):
+        raise StartFailed(str(answer["error"]))
 
 
 @atexit.register

@@ -50,6 +50,11 @@ def become(user: int) -> None:
     _check(_libc.prctl(_PR_SET_DUMPABLE, 1, 0, 0, 0), "prctl")
 
 
+def hide_memory() -> None:
+    """Keep other processes of this user from reading or changing this one."""
+    _check(_libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0), "prctl")
+
+
 def serve_as(user: int) -> None:
     """Become this user, and keep only root's right to turn forks into other users."""
     _check(_libc.prctl(_PR_SET_KEEPCAPS, 1, 0, 0, 0), "prctl")
