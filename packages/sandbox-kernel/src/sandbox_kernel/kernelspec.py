@@ -4,15 +4,15 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from string import Template
 
 from jupyter_client.kernelspec import KernelSpec
 
-from sandbox_kernel.bubblewrap import SandboxError
 from sandbox_kernel.inside.places import CONNECTION
+from sandbox_kernel.view import SandboxError, View, program_view
 
 #: what the sandbox fixes, whatever a kernelspec says
 _FIXED = ("HOME", "TMPDIR")
@@ -21,21 +21,24 @@ _PYTHONS = {"python", f"python{sys.version_info[0]}", "python{}.{}".format(*sys.
 
 @dataclass(frozen=True)
 class KernelCommand:
-    """How to start a kernel: its arguments and variables inside, and the files and folders that it needs there."""
+    """How to start a kernel: its arguments and variables inside, and what it has to see there."""
 
     argv: list[str]
     environment: dict[str, str]
-    shown: list[Path]
+    view: View
 
 
-def command_of(name: str, spec: KernelSpec, environment: Mapping[str, str]) -> KernelCommand:
+def command_of(
+    name: str, spec: KernelSpec, environment: Mapping[str, str], hidden: Sequence[str] = ()
+) -> KernelCommand:
     """Return the command of the kernelspec `name`.
 
     Args:
         environment: what the kernelspec's own variables may refer to.
+        hidden: folders that no kernel sees.
 
     Raises:
-        SandboxError: the program that the kernelspec starts isn't installed.
+        SandboxError: the program that the kernelspec starts isn't installed, or must stay hidden.
     """
     values = {"connection_file": CONNECTION, "prefix": sys.prefix, "resource_dir": spec.resource_dir}
     program, *rest = [_filled(word, values) for word in spec.argv] or [""]
@@ -45,29 +48,17 @@ def command_of(name: str, spec: KernelSpec, environment: Mapping[str, str]) -> K
             f"the kernelspec `{name}` starts `{program}`, which is not installed: "
             f"install it, or correct `argv` in {Path(spec.resource_dir) / 'kernel.json'}"
         )
+    found = os.path.abspath(found)
+    view = program_view(found, [spec.resource_dir], hidden)
     variables = {key: Template(value).safe_substitute(environment) for key, value in spec.env.items()}
     return KernelCommand(
-        argv=[os.path.abspath(found), *rest],
-        environment={key: value for key, value in variables.items() if key not in _FIXED},
-        shown=[Path(spec.resource_dir), *_program_files(Path(os.path.abspath(found)))],
+        argv=[found, *rest],
+        environment=dict(view.variables)
+        | {key: value for key, value in variables.items() if key not in _FIXED},
+        view=view,
     )
 
 
 def _filled(word: str, values: Mapping[str, str]) -> str:
     """Replace `{name}` where the name is known, as jupyter_client does."""
     return re.sub(r"\{(\w+)\}", lambda match: values.get(match[1], match[0]), word)
-
-
-def _program_files(program: Path) -> list[Path]:
-    """List the program, what it is a link to, and the folders that they were installed in."""
-    found = []
-    for path in dict.fromkeys([program, program.resolve()]):
-        folder = path.parent.parent if path.parent.name == "bin" else path.parent
-        found += [path if _is_private(folder) else folder]
-    return found
-
-
-def _is_private(folder: Path) -> bool:
-    """Whether the folder is likely to contain more than one program: /, a home folder, or a hidden folder in it."""
-    home = Path.home()
-    return folder == home or folder in home.parents or (folder.parent == home and folder.name.startswith("."))

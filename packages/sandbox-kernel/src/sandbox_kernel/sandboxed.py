@@ -6,6 +6,7 @@ import logging
 import os
 import select
 import signal
+import sys
 from pathlib import Path
 from typing import Any, cast
 
@@ -20,6 +21,7 @@ from sandbox_kernel.kernelspec import KernelCommand, command_of
 from sandbox_kernel.start import (
     MODULES,
     SCRATCH,
+    ServerKind,
     Started,
     StartFailed,
     cold_because,
@@ -29,6 +31,7 @@ from sandbox_kernel.start import (
     warm_start_works,
 )
 from sandbox_kernel.usage import family_of
+from sandbox_kernel.view import View, python_view
 from sandbox_kernel.watched import MIB, WatchedProvisioner
 
 _log = logging.getLogger(__name__)
@@ -51,6 +54,13 @@ class SandboxProvisioner(WatchedProvisioner):
     kernelspec = Unicode(
         help="name of the kernelspec to run instead of ipykernel, cold; empty for ipykernel"
     ).tag(config=True)
+    shown = List(Unicode(), help="further files and folders of the host that the kernel sees, read-only").tag(
+        config=True
+    )
+    hidden = List(
+        Unicode(),
+        help="folders that it never sees, even if Python imports from there; SANDBOX_KERNEL_HIDDEN adds more",
+    ).tag(config=True)
     scratch_limit = Integer(SCRATCH, min=1, help="MiB that all files of the kernel may take").tag(config=True)
     file_limit = Integer(256, min=1, help="MiB that one file may take").tag(config=True)
     process_limit = Integer(128, min=16, help="number of processes and threads").tag(config=True)
@@ -62,6 +72,7 @@ class SandboxProvisioner(WatchedProvisioner):
     start_seconds = Integer(300, min=1, help="seconds that the start of a kernel may take").tag(config=True)
 
     _command: KernelCommand | None = None
+    _view = View()
     _started: Started | None = None
     _ended = False
 
@@ -70,12 +81,17 @@ class SandboxProvisioner(WatchedProvisioner):
         return self._started is not None
 
     async def pre_launch(self, **kwargs: Any) -> dict[str, Any]:
-        if not warm_start_works(self.scratch_limit, self.modules):
+        self._view = python_view(sys.executable, self.shown, self.hidden)
+        if not warm_start_works(self._server_kind):
             bubblewrap.require_sandbox()
         if self.kernelspec:
             self._take_kernelspec()
         kwargs.pop("extra_arguments", None)
         return await super().pre_launch(cmd=[], **kwargs)
+
+    @property
+    def _server_kind(self) -> ServerKind:
+        return ServerKind(self.scratch_limit, tuple(self.modules), self._view)
 
     def _take_kernelspec(self) -> None:
         """Read the kernelspec.
@@ -89,7 +105,8 @@ class SandboxProvisioner(WatchedProvisioner):
             raise bubblewrap.SandboxError(
                 f"the kernelspec `{self.kernelspec}` is not installed: `jupyter kernelspec list` shows those that are"
             ) from None
-        self._command = command_of(self.kernelspec, spec, clean_environment(Path(HOME)))
+        self._command = command_of(self.kernelspec, spec, clean_environment(Path(HOME)), self.hidden)
+        self._view = self._view.with_paths_of(self._command.view)
         self.kernel_spec.interrupt_mode = spec.interrupt_mode  # the manager looks there
 
     async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> KernelConnectionInfo:
@@ -110,7 +127,8 @@ class SandboxProvisioner(WatchedProvisioner):
                 argv=command.argv if command else [],
                 limits=self._limits(),
                 scratch=self.scratch_limit,
-                writable=bubblewrap.writable_folders(),
+                writable=list(bubblewrap.WRITABLE),
+                kept=bubblewrap.kept_folders(self._view),
                 preload=self.preload,
                 environment=(command.environment if command else {}) | self.environment,
                 user=0,
@@ -150,15 +168,13 @@ class SandboxProvisioner(WatchedProvisioner):
             raise StartFailed(f"the kernel of `{self.kernelspec}` failed to start: {failed}") from None
 
     def _start_warm_or_cold(self, request: Request) -> Started:
-        if self._command is not None:
-            return start_cold(request, self.working_files, self.start_seconds, self._command.shown)
-        if not self.warm or cold_because:
-            return start_cold(request, self.working_files, self.start_seconds)
+        if self._command is not None or not self.warm or cold_because:
+            return start_cold(request, self._view, self.working_files, self.start_seconds)
         try:
-            return start_warm(request, self.modules, self.working_files, self.start_seconds)
+            return start_warm(request, self._server_kind, self.working_files, self.start_seconds)
         except StartFailed as failed:
-            started = start_cold(request, self.working_files, self.start_seconds)
-            if not warm_start_works(self.scratch_limit, self.modules):
+            started = start_cold(request, self._view, self.working_files, self.start_seconds)
+            if not warm_start_works(self._server_kind):
                 cold_because.append(str(failed))
                 _log.warning("Kernels start cold, which is slower: %s.", failed)
             return started

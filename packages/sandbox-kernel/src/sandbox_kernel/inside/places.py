@@ -21,7 +21,8 @@ class Request(TypedDict):
     argv: list[str]  # the program to run; empty for ipykernel
     limits: dict[str, int]  # by the name of a resource limit, such as "NPROC"
     scratch: int  # MiB that all files of the kernel may take
-    writable: list[str]  # folders
+    writable: list[str]  # folders, which are empty at first
+    kept: list[str]  # read-only files and folders in these
     preload: list[str]  # statements
     environment: dict[str, str]
     user: int  # the user id to run as, if the sandbox was started by root

@@ -124,7 +124,7 @@ def _serve(mode: str, was_root: bool, request: "Request", answer: int, archive: 
             if kernel != 0:
                 _watch(kernel, reply, archive, output)
             isolate.mount_proc()
-            isolate.private_folders(request["writable"], request["scratch"])
+            isolate.private_folders(request["writable"], request["scratch"], request["kept"])
             isolate.private_terminals()
             isolate.forbid_user_namespaces()
             socket.sethostname("sandbox")
