@@ -8,6 +8,7 @@ import platform
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Literal
@@ -15,17 +16,14 @@ from typing import Literal
 from sandbox_kernel.environment import clean_environment, font_lists
 from sandbox_kernel.inside import places
 from sandbox_kernel.users import NOBODY
+from sandbox_kernel.view import SYSTEM, View, python_view
+from sandbox_kernel.view import SandboxError as SandboxError
 
 #: "warm": a server whose forks make their own private folders; "cold": a single kernel
 Mode = Literal["warm", "cold"]
 
 _HOME = Path(places.HOME)
-_SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _CONFIGURATION = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/fonts", "/etc/localtime")
-
-
-class SandboxError(Exception):
-    """The sandbox doesn't work on this machine; the message says why."""
 
 
 @cache
@@ -35,9 +33,11 @@ def sandbox_problem() -> str:
         return f"the sandbox needs Linux, this is {platform.system()}"
     if shutil.which("bwrap") is None:
         return "bubblewrap is missing: install it (`apt-get install bubblewrap`, `dnf install bubblewrap`)"
-    trial = subprocess.run(
-        [*bubblewrap_command("cold", 1), "--version"], capture_output=True, text=True, check=False, timeout=60
-    )
+    try:
+        command = bubblewrap_command("cold", 1, python_view(sys.executable))
+    except SandboxError as error:
+        return str(error)
+    trial = subprocess.run([*command, "--version"], capture_output=True, text=True, check=False, timeout=60)
     if trial.returncode != 0:
         reason = (trial.stderr.strip().splitlines() or ["no reason given"])[-1]
         return f"bubblewrap does not run here ({reason}); unprivileged user namespaces may be switched off"
@@ -50,22 +50,22 @@ def require_sandbox() -> None:
         raise SandboxError(sandbox_problem())
 
 
-def writable_folders() -> list[str]:
-    """List the folders that are writable inside. /tmp is left out if Python itself is installed there."""
-    in_tmp = any(Path(folder).is_relative_to("/tmp") for folder in _python_folders())
-    return [places.HOME, *([] if in_tmp else ["/tmp"]), "/dev/shm", places.RUN]
+#: writable inside
+WRITABLE = (places.HOME, "/tmp", "/dev/shm", places.RUN)
 
 
-def _python_folders() -> list[str]:
-    return list(dict.fromkeys([sys.base_prefix, sys.prefix]))
+def kept_folders(view: View) -> list[str]:
+    """List what is visible in a writable folder, so has to be mounted there again wherever that is emptied."""
+    return [path for path in view.paths if any(map(Path(path).is_relative_to, WRITABLE))]
 
 
-def bubblewrap_command(mode: Mode, scratch: int) -> list[str]:
+def bubblewrap_command(mode: Mode, scratch: int, view: View) -> list[str]:
     """Return the command that runs Python in the sandbox; append Python's arguments to it.
 
     Args:
         mode: see `Mode`.
         scratch: size of each writable folder in MiB.
+        view: what of the host is visible beside the system.
     """
     root = os.geteuid() == 0
     line = ["bwrap", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--new-session"]
@@ -80,24 +80,27 @@ def bubblewrap_command(mode: Mode, scratch: int) -> list[str]:
     if mode == "cold":
         line += ["--die-with-parent"]
     line += ["--clearenv"]
-    environment = clean_environment(_HOME) | ({"SANDBOX_KERNEL_USER": str(NOBODY)} if root else {})
+    environment = (
+        clean_environment(_HOME)
+        | dict(view.variables)
+        | ({"SANDBOX_KERNEL_USER": str(NOBODY)} if root else {})
+    )
     for name, value in environment.items():
         line += ["--setenv", name, value]
-    for folder in map(Path, _SYSTEM):
+    for folder in map(Path, SYSTEM):
         if folder.is_symlink():
             line += ["--symlink", os.readlink(folder), str(folder)]
         elif folder.exists():
             line += ["--ro-bind", str(folder), str(folder)]
-    writable, shown = writable_folders(), [*_CONFIGURATION, *_python_folders()]
-    parents = {parent for path in [*shown, *writable, places.PROGRAM] for parent in Path(path).parents}
-    for parent in sorted(parents):  # bubblewrap would make them accessible to root only
-        line += ["--dir", str(parent)]
-    for path in shown:
-        line += ["--ro-bind-try", path, path]
+    visible = [*_CONFIGURATION, *view.paths]
+    line += _folders_above([*WRITABLE, *visible, places.PROGRAM])
     line += ["--ro-bind", str(Path(places.__file__).parent), places.PROGRAM]
     line += ["--proc", "/proc", "--dev", "/dev"]
-    for path in writable:
+    for path in WRITABLE:
         line += ["--perms", "0777", "--size", str(scratch << 20), "--tmpfs", path]
+    line += _folders_above(kept_folders(view))
+    for path in visible:
+        line += ["--ro-bind-try", path, path]
     line += ["--perms", "0777", "--dir", f"{places.HOME}/.matplotlib"]
     if mode == "warm":
         for cached in font_lists():
@@ -105,6 +108,12 @@ def bubblewrap_command(mode: Mode, scratch: int) -> list[str]:
     return [*line, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", places.HOME, "--", sys.executable]
 
 
-def server_command(mode: Mode, scratch: int, modules: list[str]) -> list[str]:
+def _folders_above(paths: Sequence[str]) -> list[str]:
+    """Make the folders that contain these; bubblewrap itself would make them accessible to root only."""
+    parents = {parent for path in paths for parent in Path(path).parents}
+    return [word for parent in sorted(parents) for word in ("--dir", str(parent))]
+
+
+def server_command(mode: Mode, scratch: int, modules: Sequence[str], view: View) -> list[str]:
     """Return the command that runs inside/server.py in the sandbox."""
-    return [*bubblewrap_command(mode, scratch), f"{places.PROGRAM}/{places.SERVER}", mode, *modules]
+    return [*bubblewrap_command(mode, scratch, view), f"{places.PROGRAM}/{places.SERVER}", mode, *modules]

@@ -6,24 +6,32 @@ import logging
 import os
 import select
 import signal
+import sys
+from pathlib import Path
 from typing import Any, cast
 
 from jupyter_client.connect import KernelConnectionInfo
+from jupyter_client.kernelspec import NoSuchKernel
 from traitlets import Bool, Integer, List, Unicode
 
 from sandbox_kernel import bubblewrap, cgroup, users
-from sandbox_kernel.inside.places import RUN, Request
+from sandbox_kernel.environment import clean_environment
+from sandbox_kernel.inside.places import HOME, RUN, Request
+from sandbox_kernel.kernelspec import KernelCommand, command_of
 from sandbox_kernel.start import (
     MODULES,
     SCRATCH,
+    ServerKind,
     Started,
     StartFailed,
     cold_because,
+    run_program,
     start_cold,
     start_warm,
     warm_start_works,
 )
 from sandbox_kernel.usage import family_of
+from sandbox_kernel.view import View, python_view
 from sandbox_kernel.watched import MIB, WatchedProvisioner
 
 _log = logging.getLogger(__name__)
@@ -43,6 +51,16 @@ class SandboxProvisioner(WatchedProvisioner):
         MODULES,
         help="what the server of warm kernels imports at its start; modules that aren't installed are skipped",
     ).tag(config=True)
+    kernelspec = Unicode(
+        help="name of the kernelspec to run instead of ipykernel, cold; empty for ipykernel"
+    ).tag(config=True)
+    shown = List(Unicode(), help="further files and folders of the host that the kernel sees, read-only").tag(
+        config=True
+    )
+    hidden = List(
+        Unicode(),
+        help="folders that it never sees, even if Python imports from there; SANDBOX_KERNEL_HIDDEN adds more",
+    ).tag(config=True)
     scratch_limit = Integer(SCRATCH, min=1, help="MiB that all files of the kernel may take").tag(config=True)
     file_limit = Integer(256, min=1, help="MiB that one file may take").tag(config=True)
     process_limit = Integer(128, min=16, help="number of processes and threads").tag(config=True)
@@ -53,6 +71,8 @@ class SandboxProvisioner(WatchedProvisioner):
     signal_limit = Integer(512, min=16, help="number of pending signals and timers").tag(config=True)
     start_seconds = Integer(300, min=1, help="seconds that the start of a kernel may take").tag(config=True)
 
+    _command: KernelCommand | None = None
+    _view = View()
     _started: Started | None = None
     _ended = False
 
@@ -61,10 +81,33 @@ class SandboxProvisioner(WatchedProvisioner):
         return self._started is not None
 
     async def pre_launch(self, **kwargs: Any) -> dict[str, Any]:
-        if not warm_start_works(self.scratch_limit, self.modules):
+        self._view = python_view(sys.executable, self.shown, self.hidden)
+        if not warm_start_works(self._server_kind):
             bubblewrap.require_sandbox()
+        if self.kernelspec:
+            self._take_kernelspec()
         kwargs.pop("extra_arguments", None)
         return await super().pre_launch(cmd=[], **kwargs)
+
+    @property
+    def _server_kind(self) -> ServerKind:
+        return ServerKind(self.scratch_limit, tuple(self.modules), self._view)
+
+    def _take_kernelspec(self) -> None:
+        """Read the kernelspec.
+
+        Raises:
+            SandboxError: there is no such kernelspec, or its program isn't installed.
+        """
+        try:
+            spec = self._manager.kernel_spec_manager.get_kernel_spec(self.kernelspec)
+        except NoSuchKernel:
+            raise bubblewrap.SandboxError(
+                f"the kernelspec `{self.kernelspec}` is not installed: `jupyter kernelspec list` shows those that are"
+            ) from None
+        self._command = command_of(self.kernelspec, spec, clean_environment(Path(HOME)), self.hidden)
+        self._view = self._view.with_paths_of(self._command.view)
+        self.kernel_spec.interrupt_mode = spec.interrupt_mode  # the manager looks there
 
     async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> KernelConnectionInfo:
         session = self._manager.session
@@ -74,21 +117,26 @@ class SandboxProvisioner(WatchedProvisioner):
             **{name: number for number, name in enumerate(_PORTS, 1)},
             "key": session.key.decode(),
             "signature_scheme": session.signature_scheme,
-            "kernel_name": self._manager.kernel_name,
+            "kernel_name": self.kernelspec or self._manager.kernel_name,
         }
+        command = self._command
         self._started = started = await asyncio.to_thread(
             self._start,
             Request(
                 connection=connection,
+                argv=command.argv if command else [],
                 limits=self._limits(),
                 scratch=self.scratch_limit,
-                writable=bubblewrap.writable_folders(),
+                writable=list(bubblewrap.WRITABLE),
+                kept=bubblewrap.kept_folders(self._view),
                 preload=self.preload,
-                environment=self.environment,
+                environment=(command.environment if command else {}) | self.environment,
                 user=0,
             ),
         )
         self._ended = False
+        if command:
+            await self._run_program(started)
         # orphans are adopted by the first process of the sandbox: the kernel or bubblewrap
         first = started.wrapper.pid if started.wrapper else started.pid
         self.watch(
@@ -112,14 +160,21 @@ class SandboxProvisioner(WatchedProvisioner):
             started.cgroup = cgroup.cgroups().enclose(started.pid, memory, self.process_limit + 1)
         return started
 
-    def _start_warm_or_cold(self, request: Request) -> Started:
-        if not self.warm or cold_because:
-            return start_cold(request, self.working_files, self.start_seconds)
+    async def _run_program(self, started: Started) -> None:
         try:
-            return start_warm(request, self.modules, self.working_files, self.start_seconds)
+            await asyncio.to_thread(run_program, started, self.start_seconds)
         except StartFailed as failed:
-            started = start_cold(request, self.working_files, self.start_seconds)
-            if not warm_start_works(self.scratch_limit, self.modules):
+            await self.cleanup()
+            raise StartFailed(f"the kernel of `{self.kernelspec}` failed to start: {failed}") from None
+
+    def _start_warm_or_cold(self, request: Request) -> Started:
+        if self._command is not None or not self.warm or cold_because:
+            return start_cold(request, self._view, self.working_files, self.start_seconds)
+        try:
+            return start_warm(request, self._server_kind, self.working_files, self.start_seconds)
+        except StartFailed as failed:
+            started = start_cold(request, self._view, self.working_files, self.start_seconds)
+            if not warm_start_works(self._server_kind):
                 cold_because.append(str(failed))
                 _log.warning("Kernels start cold, which is slower: %s.", failed)
             return started
@@ -159,7 +214,10 @@ class SandboxProvisioner(WatchedProvisioner):
     async def send_signal(self, signum: int) -> None:
         if self._started is not None:
             with contextlib.suppress(ProcessLookupError):
-                signal.pidfd_send_signal(self._started.pidfd, signum)
+                if self._command is not None and signum == signal.SIGINT and await self.poll() is None:
+                    os.killpg(self._started.pid, signum)  # some kernels compute in a child process
+                else:
+                    signal.pidfd_send_signal(self._started.pidfd, signum)
 
     async def kill(self, restart: bool = False) -> None:
         await self.send_signal(signal.SIGKILL)

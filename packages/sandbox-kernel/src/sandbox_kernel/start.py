@@ -7,10 +7,11 @@ import os
 import select
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
@@ -18,6 +19,7 @@ from sandbox_kernel.bubblewrap import Mode, sandbox_problem, server_command
 from sandbox_kernel.environment import pack_home
 from sandbox_kernel.inside.places import MAX_REQUEST, Request
 from sandbox_kernel.users import KernelUser
+from sandbox_kernel.view import View, python_view
 
 _REPLY_BYTES = 4096
 _TRIES = 3
@@ -75,12 +77,14 @@ class Server:
         self._errors = errors
 
     @classmethod
-    def launch(cls, mode: Mode, scratch: int, modules: Sequence[str] = ()) -> "Server":
+    def launch(
+        cls, mode: Mode, scratch: int, modules: Sequence[str] = (), view: View | None = None
+    ) -> "Server":
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         errors = tempfile.TemporaryFile()  # noqa: SIM115  (closed with the server)
         with theirs:
             process = subprocess.Popen(
-                server_command(mode, scratch, list(modules)),
+                server_command(mode, scratch, modules, view or python_view(sys.executable)),
                 # bubblewrap clears the environment of Python, but its own can be read inside, in /proc/1/environ
                 env={"PATH": os.environ.get("PATH", os.defpath)},
                 stdin=theirs.fileno(),
@@ -155,17 +159,27 @@ class Server:
             self._errors.close()
 
 
-_warm: dict[tuple[object, ...], Server] = {}
 #: why warm starts are impossible here, once that is known
 cold_because: list[str] = []
 
 
-def warm_server(scratch: int, modules: Sequence[str]) -> Server:
+@dataclass(frozen=True)
+class ServerKind:
+    """What a server of warm kernels is launched with; kernels with the same settings share one."""
+
+    scratch: int = SCRATCH
+    modules: tuple[str, ...] = tuple(MODULES)
+    view: View = field(default_factory=lambda: python_view(sys.executable))
+
+
+_warm: dict[ServerKind, Server] = {}
+
+
+def warm_server(kind: ServerKind) -> Server:
     """Return this process's server, launching it if there is none or it has ended."""
-    key = (scratch, *modules)
-    if key not in _warm or not _warm[key].alive:
-        _warm[key] = Server.launch("warm", scratch, modules)
-    return _warm[key]
+    if kind not in _warm or not _warm[kind].alive:
+        _warm[kind] = Server.launch("warm", kind.scratch, kind.modules, kind.view)
+    return _warm[kind]
 
 
 def launch_server() -> socket.socket | None:
@@ -174,15 +188,15 @@ def launch_server() -> socket.socket | None:
     Its imports take seconds, in which the caller can do something else. Pass the socket to `use_launched_server` in
     other processes.
     """
-    return None if sandbox_problem() else warm_server(SCRATCH, MODULES).control
+    return None if sandbox_problem() else warm_server(ServerKind()).control
 
 
 def use_launched_server(control: socket.socket) -> None:
     """Fork kernels from the server of another process."""
-    _warm[SCRATCH, *MODULES] = Server(control)
+    _warm[ServerKind()] = Server(control)
 
 
-def start_warm(request: Request, modules: Sequence[str], files: Sequence[str], seconds: float) -> Started:
+def start_warm(request: Request, kind: ServerKind, files: Sequence[str], seconds: float) -> Started:
     """Fork a kernel from this process's server, which is launched if necessary.
 
     Raises:
@@ -190,16 +204,16 @@ def start_warm(request: Request, modules: Sequence[str], files: Sequence[str], s
     """
     for _ in range(_TRIES - 1):  # the first may find that the server has ended, the second report it
         with contextlib.suppress(StartFailed):
-            return _start_warm(request, modules, files, seconds)
-    return _start_warm(request, modules, files, seconds)
+            return _start_warm(request, kind, files, seconds)
+    return _start_warm(request, kind, files, seconds)
 
 
-def _start_warm(request: Request, modules: Sequence[str], files: Sequence[str], seconds: float) -> Started:
+def _start_warm(request: Request, kind: ServerKind, files: Sequence[str], seconds: float) -> Started:
     try:
-        server = warm_server(request["scratch"], modules)
+        server = warm_server(kind)
         started = server.start_kernel(request, files, seconds)
     except ServerGone:
-        _warm.pop((request["scratch"], *modules)).close()
+        _warm.pop(kind).close()
         raise
     except OSError as error:
         raise StartFailed(f"the system starts no server: {error.strerror or error}") from error
@@ -207,20 +221,20 @@ def _start_warm(request: Request, modules: Sequence[str], files: Sequence[str], 
     return started
 
 
-def warm_start_works(scratch: int, modules: Sequence[str]) -> bool:
+def warm_start_works(kind: ServerKind) -> bool:
     """Whether this process's server has started a kernel, or comes from another process."""
-    server = _warm.get((scratch, *modules))
+    server = _warm.get(kind)
     return server is not None and (server.has_started_one or server.process is None)
 
 
-def start_cold(request: Request, files: Sequence[str], seconds: float) -> Started:
+def start_cold(request: Request, view: View, files: Sequence[str], seconds: float) -> Started:
     """Start a kernel in a new sandbox.
 
     Raises:
         StartFailed: the kernel failed to start.
     """
     try:
-        server = Server.launch("cold", request["scratch"])
+        server = Server.launch("cold", request["scratch"], view=view)
     except OSError as error:
         raise StartFailed(f"the system starts no sandbox: {error.strerror or error}") from error
     try:
@@ -230,6 +244,23 @@ def start_cold(request: Request, files: Sequence[str], seconds: float) -> Starte
         raise
     started.wrapper = server.process
     return started
+
+
+def run_program(started: Started, seconds: float) -> None:
+    """Let a kernel run the program of its request, and return once its sockets are bound.
+
+    Raises:
+        StartFailed: the program can't be run, ended at once, or takes longer than `seconds`.
+    """
+    answer: dict[str, object] = {"error": "the sandbox has ended"}
+    with contextlib.suppress(ConnectionError):
+        started.lifeline.send(b"1")
+        if not select.select([started.lifeline], [], [], seconds)[0]:
+            raise StartFailed(f"it was not ready within {seconds:g} s")
+        if data := started.lifeline.recv(_REPLY_BYTES):
+            answer = json.loads(data)
+    if not answer.get("ok"):
+        raise StartFailed(str(answer["error"]))
 
 
 @atexit.register

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import os
 import resource
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +19,7 @@ from traitlets import Dict, Float, Integer, List, TraitError, Unicode, validate
 
 from sandbox_kernel.environment import FIXED, clean_environment, make_home
 from sandbox_kernel.usage import Family, Usage, family_of
+from sandbox_kernel.view import python_view
 
 MIB = 2**20
 
@@ -122,7 +124,8 @@ class LimitedProvisioner(WatchedProvisioner, LocalProvisioner):
         home = Path(self._manager.connection_file).parent / "home"
         if not home.exists():
             make_home(home, self.working_files)
-        return kwargs | {"env": clean_environment(home) | self.environment, "cwd": str(home)}
+        variables = clean_environment(home) | dict(python_view(sys.executable).variables)
+        return kwargs | {"env": variables | self.environment, "cwd": str(home)}
 
     async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> KernelConnectionInfo:
         info = await super().launch_kernel(cmd, **kwargs)

@@ -7,6 +7,7 @@ user_namespaces(7) and capabilities(7).
 import ctypes
 import os
 import resource
+import stat
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -50,6 +51,11 @@ def become(user: int) -> None:
     _check(_libc.prctl(_PR_SET_DUMPABLE, 1, 0, 0, 0), "prctl")
 
 
+def hide_memory() -> None:
+    """Keep other processes of this user from reading or changing this one."""
+    _check(_libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0), "prctl")
+
+
 def serve_as(user: int) -> None:
     """Become this user, and keep only root's right to turn forks into other users."""
     _check(_libc.prctl(_PR_SET_KEEPCAPS, 1, 0, 0, 0), "prctl")
@@ -85,9 +91,13 @@ def mount_proc() -> None:
     mount("proc", "/proc", _MS_NOSUID | _MS_NODEV | _MS_NOEXEC)
 
 
-def private_folders(targets: Sequence[str], mebibytes: int) -> None:
-    """Mount empty writable folders at `targets`, with one size limit for all of them together."""
+def private_folders(targets: Sequence[str], mebibytes: int, kept: Sequence[str]) -> None:
+    """Mount empty writable folders at `targets`, with one size limit for all of them together.
+
+    The files and folders `kept`, which lie in some of them, are mounted there again.
+    """
     scratch = targets[0]
+    again = {path: os.open(path, os.O_PATH) for path in kept}
     mount("none", "/", _MS_REC | _MS_PRIVATE)
     options = f"mode=0755,size={mebibytes}m,nr_inodes={64 * mebibytes}"
     mount("tmpfs", scratch, _MS_NOSUID | _MS_NODEV, options)
@@ -95,6 +105,14 @@ def private_folders(targets: Sequence[str], mebibytes: int) -> None:
         os.mkdir(f"{scratch}/{number}")
     for number, target in reversed(list(enumerate(targets))):  # the first would hide the others
         mount("", target, _MS_BIND, source=f"{scratch}/{number}")
+    for path, descriptor in again.items():
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            Path(path).mkdir(exist_ok=True)
+        else:
+            Path(path).touch()
+        mount("", path, _MS_BIND | _MS_REC, source=f"/proc/self/fd/{descriptor}")
+        os.close(descriptor)
 
 
 def private_terminals() -> None:

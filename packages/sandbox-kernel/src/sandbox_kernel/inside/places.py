@@ -6,6 +6,8 @@ A separate module because the host imports it without the Linux-only code of the
 from typing import Any, TypedDict
 
 HOME, RUN, PROGRAM = "/home/user", "/run/kernel", "/run/sandbox-kernel"
+#: the connection file of a kernel
+CONNECTION = f"{RUN}/connection.json"
 #: the program in the folder PROGRAM that starts kernels
 SERVER = "server.py"
 #: bytes of a request as JSON
@@ -16,9 +18,11 @@ class Request(TypedDict):
     """The settings of one kernel, sent to the server as JSON."""
 
     connection: dict[str, Any]  # what a connection file contains
+    argv: list[str]  # the program to run; empty for ipykernel
     limits: dict[str, int]  # by the name of a resource limit, such as "NPROC"
     scratch: int  # MiB that all files of the kernel may take
-    writable: list[str]  # folders
+    writable: list[str]  # folders, which are empty at first
+    kept: list[str]  # read-only files and folders in these
     preload: list[str]  # statements
     environment: dict[str, str]
     user: int  # the user id to run as, if the sandbox was started by root

@@ -5,8 +5,9 @@
 
 A request arrives on standard input: one JSON object (`places.Request`) with three file descriptors: a socket to answer
 on, an archive of files for the home folder, and where standard output and error go. The answer is `{"ok": true}` with
-a pidfd of the kernel, once its sockets are bound, or `{"ok": false, "error": …}`. Nothing else is sent this way, and
-the kernel holds neither of the two sockets. A warm kernel is ended when the other end of the answering socket is closed.
+a pidfd of the kernel, once its sockets are bound, or `{"ok": false, "error": …}`. (If the request names another program
+than ipykernel, see kernel_program.py.) Nothing else is sent this way, and the kernel holds neither of the two sockets. A warm
+kernel is ended when the other end of the answering socket is closed.
 """
 
 import contextlib
@@ -26,14 +27,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ipykernel.kernelapp import IPKernelApp
 
-    from sandbox_kernel.inside import calls, isolate
-    from sandbox_kernel.inside.places import HOME, MAX_REQUEST, PROGRAM, RUN, Request
+    from sandbox_kernel.inside import calls, isolate, kernel_program
+    from sandbox_kernel.inside.places import CONNECTION, HOME, MAX_REQUEST, PROGRAM, Request
 else:  # plain files in the same folder; the package can't be imported inside
     import calls
     import isolate
-    from places import HOME, MAX_REQUEST, PROGRAM, RUN
-
-CONNECTION = f"{RUN}/connection.json"
+    import kernel_program
+    from places import CONNECTION, HOME, MAX_REQUEST, PROGRAM
 
 
 def main(mode: str, modules: list[str]) -> None:
@@ -124,7 +124,7 @@ def _serve(mode: str, was_root: bool, request: "Request", answer: int, archive: 
             if kernel != 0:
                 _watch(kernel, reply, archive, output)
             isolate.mount_proc()
-            isolate.private_folders(request["writable"], request["scratch"])
+            isolate.private_folders(request["writable"], request["scratch"], request["kept"])
             isolate.private_terminals()
             isolate.forbid_user_namespaces()
             socket.sethostname("sandbox")
@@ -146,6 +146,9 @@ def _serve(mode: str, was_root: bool, request: "Request", answer: int, archive: 
         os.dup2(output, 1)
         os.dup2(output, 2)
         os.close(output)
+        if request["argv"]:
+            kernel_program.run(request["argv"], request["connection"], open_files, reply)
+            os._exit(0)
         app = _kernel(request["connection"])
         socket.send_fds(reply, [json.dumps({"ok": True}).encode()], [os.pidfd_open(os.getpid())])
         isolate.limit(open_files)

@@ -1,0 +1,310 @@
+"""The sandbox sees what Python sees: the same imports work inside and outside, and nothing beside them is visible."""
+
+import ast
+import json
+import os
+import site
+import subprocess
+import sys
+import sysconfig
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from sandbox_kernel import view
+from sandbox_kernel.view import HIDDEN, SandboxError, hide, program_view, python_view
+
+BASES = [sysconfig.get_path("purelib"), str(Path(sysconfig.get_path("data")) / "share" / "jupyter")]
+
+_IMPORTS = """
+import importlib, json
+def found(name):
+    try:
+        return importlib.import_module(name).VALUE
+    except ImportError:
+        return ""
+print(json.dumps({name: found(name) for name in NAMES}))
+"""
+
+_READS = """
+def read(path):
+    try:
+        return open(path).read()
+    except OSError:
+        return ""
+print([path for path in PATHS if read(path)])
+"""
+
+_CLIENT = """
+import json, sys
+from jupyter_client.manager import KernelManager
+from traitlets.config import Config
+name, settings, sources = json.loads(sys.argv[1])
+manager = KernelManager(kernel_name=name, config=Config(SandboxProvisioner=settings))
+manager.start_kernel()
+client = manager.client()
+client.start_channels()
+client.wait_for_ready(timeout=60)
+for source in sources:
+    client.execute_interactive(source, timeout=60)
+client.stop_channels()
+manager.shutdown_kernel(now=True)
+"""
+
+
+def module(path: Path, value: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"VALUE = {value!r}\n")
+    return path
+
+
+@dataclass
+class Host:
+    """A folder with a Python environment, packages in many places that it imports from, and secrets beside them."""
+
+    root: Path
+    python: Path
+    modules: list[str]
+    secrets: list[str]
+
+    def environment(self, **changes: str) -> dict[str, str]:
+        """The variables of a user whose home folder is `home`."""
+        paths = [
+            self.root / name for name in ("named", "link", "packed.egg", "missing", "course/lib", "home")
+        ]
+        return {
+            "PATH": os.environ["PATH"],
+            "HOME": str(self.root / "home"),
+            "JUPYTER_PATH": BASES[1],
+            "PYTHONPATH": os.pathsep.join(map(str, paths)),
+            "PYTHONUSERBASE": str(self.root / "home" / ".local"),
+            "LD_LIBRARY_PATH": str(self.root / "libraries"),
+            HIDDEN: str(self.root / "course"),
+        } | changes
+
+    def run(self, *arguments: str, **changes: str) -> str:
+        """What the environment's Python prints."""
+        done = subprocess.run(
+            [str(self.python), *arguments],
+            env=self.environment(**changes),
+            cwd=self.root,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def run_inside(self, kernel: str, *sources: str, **settings: object) -> str:
+        """What a kernel prints that a program in this environment starts."""
+        return self.run("-c", _CLIENT, json.dumps([kernel, {"modules": []} | settings, sources]))
+
+    def imports(self) -> str:
+        return _IMPORTS.replace("NAMES", repr(self.modules))
+
+    def reads(self, *paths: object) -> str:
+        return _READS.replace("PATHS", repr([str(path) for path in paths or self.secrets]))
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory: pytest.TempPathFactory) -> Host:
+    root = tmp_path_factory.mktemp("host")
+    root.chmod(0o755)
+    subprocess.run(
+        [sys.executable, "-m", "venv", "--without-pip", "--system-site-packages", str(root / "venv")],
+        check=True,
+    )
+    packages = root / "venv" / "lib" / Path(BASES[0]).parts[-2] / "site-packages"
+    module(packages / "installed.py", "in the environment")
+    module(root / "pth" / "lib" / "by_pth.py", "by a .pth file")
+    module(root / "pth" / "lib" / "parts" / "one.py", "a part of a namespace package")
+    module(root / "other" / "parts" / "two.py", "another part")
+    module(root / "course" / "lib" / "of_course.py", "in the course")
+    module(root / "course" / "own" / "editable_in_course.py", "in the course")
+    targets = [BASES[0], root / "pth" / "lib", root / "other", root / "course" / "own", root / "gone"]
+    (packages / "more.pth").write_text("\n".join(map(str, targets)))
+    user_site = root / "home" / ".local" / "lib" / packages.parts[-2] / "site-packages"
+    module(user_site / "of_user.py", "installed by the user")
+    module(root / "named" / "by_variable.py", "by PYTHONPATH")
+    module(root / "behind" / "linked.py", "behind a symbolic link")
+    (root / "link").symlink_to("behind")
+    module(root / "home" / "at_home.py", "in a home folder")
+    with zipfile.ZipFile(root / "packed.egg", "w") as egg:
+        egg.writestr("packed.py", "VALUE = 'in an archive'")
+    (root / "libraries").mkdir()
+    (root / "libraries" / "libown.so").write_text("a library")
+    _install_editable(root / "project", root / "venv")
+    secrets = [
+        *("pth/secret", "project/secret", "home/secret", "home/.ssh/id_rsa", "home/.local/share/secret"),
+        *("course/secret", "course/own/secret", "named-not/secret"),
+    ]
+    for name in secrets:
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text("it")
+    modules = ["installed", "by_pth", "parts.one", "parts.two", "of_user", "by_variable", "linked", "packed"]
+    modules += ["editable", "of_course", "editable_in_course", "at_home"]
+    return Host(root, root / "venv" / "bin" / "python", modules, [str(root / name) for name in secrets])
+
+
+def _install_editable(project: Path, environment: Path) -> None:
+    """Install a package whose folder has another name, for which setuptools needs an import hook."""
+    module(project / "code" / "__init__.py", "an editable install")
+    (project / "pyproject.toml").write_text(
+        '[build-system]\nrequires = ["setuptools"]\nbuild-backend = "setuptools.build_meta"\n'
+        '[project]\nname = "editable"\nversion = "1"\n'
+        '[tool.setuptools]\npackages = ["editable"]\npackage-dir = {editable = "code"}\n'
+    )
+    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
+    options = ["--no-deps", "--no-build-isolation", "--prefix", str(environment), "--editable", str(project)]
+    subprocess.run([*pip, "install", *options], check=True)
+    assert list(environment.glob("lib/*/site-packages/__editable___*_finder.py"))
+
+
+@pytest.mark.parametrize("kernel", ["sandbox", "sandbox-cold"])
+def test_what_can_be_imported_outside_can_be_imported_inside_and_nothing_beside_it_is_visible(host, kernel):
+    outside = json.loads(host.run("-c", host.imports()))
+    assert all(outside.values())
+    assert ast.literal_eval(host.run("-c", host.reads())) == host.secrets
+    lines = host.run_inside(
+        kernel,
+        host.imports(),
+        host.reads(),
+        f"import os; print(os.environ['LD_LIBRARY_PATH'] == {str(host.root / 'libraries')!r})",
+        host.reads(host.root / "libraries" / "libown.so"),
+    ).splitlines()
+    hidden = {"of_course", "editable_in_course", "at_home"}
+    assert json.loads(lines[0]) == outside | dict.fromkeys(hidden, "")
+    assert lines[1:3] == ["[]", "True"]
+    assert "libown.so" in lines[3]
+
+
+@pytest.mark.parametrize("kernel", ["sandbox", "sandbox-cold"])
+def test_nothing_of_it_can_be_changed(host, kernel):
+    source = """
+import os
+def writable(folder):
+    try:
+        open(f"{folder}/it", "w").close()
+    except OSError:
+        return False
+    return True
+print([folder for folder in FOLDERS if writable(folder)])
+"""
+    folders = ["venv", "pth/lib", "named", "link", "behind", "project/code", "home/.local/lib"]
+    source = source.replace("FOLDERS", repr([str(host.root / name) for name in folders]))
+    # what lies above in /tmp is the kernel's own
+    assert "site-packages" not in (found := host.run_inside(kernel, source))
+    assert not any(str(host.root / name) in found for name in folders[:-1])
+
+
+def test_a_folder_can_be_shown_and_hidden_by_traits(host):
+    shown, secret = host.root / "shown", host.root / "shown" / "file.txt"
+    shown.mkdir()
+    secret.write_text("it")
+    lines = host.run_inside(
+        "sandbox-cold",
+        host.imports(),
+        host.reads(secret),
+        shown=[str(shown)],
+        hidden=[str(host.root / "pth")],
+    ).splitlines()
+    assert (json.loads(lines[0])["by_pth"], lines[1]) == ("", str([str(secret)]))
+
+
+def test_a_kernelspec_s_own_environment_is_seen(host, start_kernel, tmp_path, monkeypatch):
+    spec = {"argv": [str(host.python), "-m", "ipykernel_launcher", "-f", "{connection_file}"]}
+    folder = tmp_path / "jupyter" / "kernels" / "other"
+    folder.mkdir(parents=True)
+    (folder / "kernel.json").write_text(json.dumps(spec | {"display_name": "other", "language": "python"}))
+    monkeypatch.setenv("JUPYTER_PATH", str(tmp_path / "jupyter"))
+    kernel = start_kernel("sandbox-cold", kernelspec="other")
+    found = json.loads(kernel.run(host.imports()))
+    assert found["installed"] and found["by_pth"] and found["editable"]
+    assert kernel.run(host.reads(*host.secrets[:2])) == "[]"
+
+
+class TestRules:
+    """Which folders are left out, without a kernel."""
+
+    @pytest.fixture(autouse=True)
+    def _home(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("HOME", str(tmp_path / "home"))
+        (tmp_path / "home").mkdir()
+        monkeypatch.delenv(HIDDEN, raising=False)
+        view._homes.cache_clear()
+
+    def refused(self, *entries: object, hidden: str = "") -> dict[str, str]:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("PYTHONPATH", os.pathsep.join(map(str, entries)))
+            return dict(python_view(sys.executable, hidden=[hidden] if hidden else []).refused)
+
+    def test_home_folders_and_those_that_everybody_uses(self, tmp_path):
+        entries = [tmp_path / "home", tmp_path, Path("/tmp"), Path("/"), Path("/home"), Path("/opt")]
+        entries = [entry for entry in entries if entry.exists()]
+        reason = "it is a home folder, or contains other people's files"
+        assert self.refused(*entries) == dict.fromkeys(map(str, entries), reason)
+
+    def test_folders_of_the_system_and_of_settings(self, tmp_path):
+        settings = tmp_path / "home" / ".ssh"
+        settings.mkdir()
+        found = self.refused("/etc", "/proc/self", settings)
+        assert found == {
+            "/etc": "it belongs to the system",
+            "/proc/self": "it belongs to the system",
+            str(settings): "it is a folder of settings",
+        }
+
+    def test_a_hidden_folder_all_in_it_and_all_that_contains_it_by_any_spelling(self, tmp_path):
+        course = tmp_path / "teaching" / "course"
+        (course / "lib").mkdir(parents=True)
+        link = tmp_path / "link"
+        link.symlink_to(course / "lib")
+        found = self.refused(course, course / "lib", course.parent, link, hidden=str(course))
+        assert list(found) == [str(course), str(course / "lib"), str(course.parent), str(link)]
+        assert {text.partition("hidden")[0] for text in found.values()} == {
+            "it is in a folder that is ",
+            "it contains a folder that is ",
+        }
+        other = tmp_path / "other-spelling"
+        other.symlink_to(course)
+        assert str(course / "lib") in self.refused(course / "lib", hidden=str(other))
+
+    def test_a_folder_once_hidden_stays_hidden_in_child_processes(self, tmp_path, monkeypatch):
+        monkeypatch.setenv(HIDDEN, "/srv/other")
+        (tmp_path / "course").mkdir()
+        hide(tmp_path / "course")
+        hide(tmp_path / "course")
+        assert os.environ[HIDDEN] == f"/srv/other{os.pathsep}{tmp_path / 'course'}"
+        assert str(tmp_path / "course") in self.refused(tmp_path / "course")
+
+    def test_what_is_refused_can_t_be_shown_by_a_setting(self, tmp_path):
+        with pytest.raises(SandboxError, match="home can't be shown to a kernel: it is a home folder"):
+            python_view(sys.executable, [str(tmp_path / "home")])
+
+    def test_an_environment_in_the_course_folder_itself_shows_only_its_own_parts(self, tmp_path):
+        course = tmp_path / "course"
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(course)], check=True)
+        (course / "gradebook.db").write_text("it")
+        found = python_view(str(course / "bin" / "python"), hidden=[str(course)]).paths
+        own = [path for path in found if Path(path).is_relative_to(course)]
+        assert own and not {str(course), str(course / "gradebook.db")} & set(own)
+        site_packages = Path(site.__file__).parent.name
+        assert f"{course}/lib/{site_packages}/site-packages" in own or f"{course}/lib/{site_packages}" in own
+
+    def test_a_python_that_does_not_run_is_named(self, tmp_path):
+        with pytest.raises(SandboxError, match="python can't report where it imports from"):
+            python_view(str(tmp_path / "python"))
+
+    def test_a_program_in_an_environment_is_seen_with_that_environment(self, host):
+        script = host.python.parent / "some-kernel"
+        script.write_text(f"#!{host.python}\n")
+        found = program_view(str(script), [])
+        assert {str(host.root / "venv"), str(host.root / "pth" / "lib")} <= set(found.paths)
+
+    def test_a_program_in_a_folder_of_many_is_seen_alone(self, tmp_path):
+        program = tmp_path / "home" / ".local" / "bin" / "some-kernel"
+        program.parent.mkdir(parents=True)
+        program.write_text("#!/bin/sh\n")
+        assert program_view(str(program), []).paths == (str(program),)
