@@ -14,6 +14,7 @@ ORDER = [
     "guard",
     "agent",
     "course",
+    "configuration",
     "kernels",
     "student",
     "earlier",

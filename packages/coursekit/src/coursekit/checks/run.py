@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from nbformat import NotebookNode
 
-from coursekit.checks.plugin import RUNS, CheckRun
+from coursekit.checks.plugin import ASSIGNMENTS, RUNS, CheckRun
 from coursekit.checks.reference import Observation, Store
 from coursekit.checks.results import ExerciseResult, Status, SubmissionResult
 from coursekit.course import Assignment, CourseError, grade_id, is_test_cell, nbgrader_metadata
@@ -161,6 +161,7 @@ def _run_pytest(run: CheckRun, name: str, exercises: Container[str] | None) -> N
     class Prepared:
         def pytest_configure(self, config: pytest.Config) -> None:
             config.stash[RUNS] = {(run.assignment.checks, name): run}
+            config.stash[ASSIGNMENTS] = {run.assignment.checks: run.assignment}
 
     files = check_files(run.assignment, run.submission.notebook)
     chosen = [file for file in files if exercises is None or file.stem in exercises]
