@@ -17,6 +17,7 @@ ORDER = [
     "agent",
     "course",
     "codecs",
+    "configuration",
     "kernels",
     "student",
     "earlier",

@@ -1,10 +1,12 @@
 """The folders of a course, its notebooks, and the nbgrader metadata of their cells."""
 
+import glob
 import re
 from collections.abc import Iterable
 from copy import deepcopy
 from dataclasses import dataclass
 from enum import StrEnum
+from fnmatch import fnmatch
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +19,8 @@ TEST_PREFIX = "test_"
 DEMO_TAG = "demo"
 #: modules of a checks folder that are never checks of a cell, whatever its grade_id
 NOT_CHECKS = ("conftest", "mistakes", "alternatives", "__init__")
+#: in place of a name, to make a pattern of a path; no path contains it
+ANY = "\0"
 _MARKERS = ("### BEGIN SOLUTION", "### END SOLUTION")
 
 
@@ -46,19 +50,35 @@ class CourseError(Exception):
 
 @dataclass(frozen=True)
 class Course:
-    """The folders of one course; the defaults are nbgrader's."""
+    """The folders of one course; the defaults are nbgrader's.
+
+    Args:
+        structure: nbgrader's `directory_structure`.
+        ignore: patterns of files next to the notebooks that students don't get.
+    """
 
     root: Path
     source: str = "source"
     release: str = "release"
     tests: str = "tests"
+    structure: str = "{nbgrader_step}/{student_id}/{assignment_id}"
+    ignore: tuple[str, ...] = (".ipynb_checkpoints", "*.pyc", "__pycache__", "feedback")
 
     def assignment(self, name: str) -> "Assignment":
         return Assignment(self, name)
 
     def assignments(self) -> list["Assignment"]:
-        folders = sorted(path.parent for path in (self.root / self.source).glob("*/*.ipynb"))
-        return [self.assignment(name) for name in dict.fromkeys(folder.name for folder in folders)]
+        folder = self.folder(self.source, ANY)
+        pattern = Path(*(glob.escape(part).replace(ANY, "*") for part in folder.parts), "*.ipynb")
+        place = next(index for index, part in enumerate(folder.parts) if ANY in part)
+        before, _, after = folder.parts[place].partition(ANY)
+        names = {Path(path).parts[place] for path in glob.glob(str(pattern))}
+        return [self.assignment(name.removeprefix(before).removesuffix(after)) for name in sorted(names)]
+
+    def folder(self, step: str, assignment: str) -> Path:
+        """The folder of an assignment in a step that has no students, such as `source`."""
+        below = self.structure.format(nbgrader_step=step, student_id=".", assignment_id=assignment)
+        return self.root / below
 
 
 @dataclass(frozen=True)
@@ -75,11 +95,11 @@ class Assignment:
 
     @property
     def source_folder(self) -> Path:
-        return self.course.root / self.course.source / self.name
+        return self.course.folder(self.course.source, self.name)
 
     @property
     def release_folder(self) -> Path:
-        return self.course.root / self.course.release / self.name
+        return self.course.folder(self.course.release, self.name)
 
     def source_notebooks(self) -> list[Path]:
         return sorted(self.source_folder.glob("*.ipynb"))
@@ -87,7 +107,14 @@ class Assignment:
     def handed_out(self) -> list[Path]:
         """Files and folders that students get with the notebooks, which may open or import them."""
         found = self.source_folder.iterdir() if self.source_folder.exists() else []
-        return sorted(path for path in found if path.suffix != ".ipynb" and path.name[0] not in "._")
+        ignored = self.course.ignore
+        return sorted(
+            path
+            for path in found
+            if path.suffix != ".ipynb"
+            and path.name[0] not in "._"
+            and not any(fnmatch(path.name, pattern) for pattern in ignored)
+        )
 
     def released(self, notebook: str) -> "NotebookNode":
         """The notebook that students got.

@@ -87,12 +87,13 @@ def examine_course(root: Path) -> Iterator[Finding]:
     except CourseError as error:
         yield Finding("course", MISSING, str(error), "fix this")
         return
-    if not (root / _CONFIGURATION).exists():
+    root = course.root
+    if not course.files:
         yield Finding("course", MISSING, f"{root} has no {_CONFIGURATION}", "run this in the course folder")
         return
-    if "pre_convert_hook" not in course.config.Autograde:
+    if not course.plugged_in:
         remedy = "end it with configure(c), from coursekit.nbgrader_plugin import configure"
-        yield Finding("course", MISSING, f"{root / _CONFIGURATION} does not plug coursekit in", remedy)
+        yield Finding("course", MISSING, f"{course.files[-1]} does not plug coursekit in", remedy)
         return
     checks = RunChecks(config=course.config)
     try:
@@ -212,8 +213,8 @@ def _memory_and_disk(root: Path) -> Iterator[Finding]:
 
 
 def _assignments(course: RunningCourse) -> Iterator[Finding]:
-    source = course.root / course.folders.source_directory
-    names = sorted({path.parent.name for path in source.glob("*/*.ipynb")})
+    source = course.layout.folder(course.folders.source_directory, ".")
+    names = [assignment.name for assignment in course.layout.assignments()]
     if not names:
         yield Finding("assignments", NOTE, f"{source} has none", "`coursekit new 01_my_topic` writes one")
     for name in names:

@@ -7,7 +7,7 @@ pytest tests/02_attention --submission PATH.ipynb      against one submission
 from collections.abc import Generator, Iterator
 from contextlib import nullcontext
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
@@ -21,7 +21,7 @@ from coursekit.checks.fingerprint import fingerprint_of
 from coursekit.checks.reference import Reference, Store
 from coursekit.checks.results import CheckResult, ExerciseResult
 from coursekit.checks.variants import mistakes_of
-from coursekit.course import Assignment, Course, CourseError, answer_of, blank_copy, read_notebook
+from coursekit.course import Assignment, CourseError, answer_of, blank_copy, read_notebook
 from coursekit.kernels import BUBBLEWRAP, KERNELS, LIMITED
 from coursekit.printing import shortened
 from coursekit.student.notebook_file import read_submitted
@@ -71,7 +71,8 @@ class CheckRun:
 RUNS = pytest.StashKey[dict[tuple[Path, str], CheckRun]]()
 #: characters of a check's message; a student's exception is cut to far fewer, see `StudentError`
 _MAX_MESSAGE = 1_000
-_ASSIGNMENTS = pytest.StashKey[dict[Path, Assignment]]()
+#: by the folder of their checks
+ASSIGNMENTS = pytest.StashKey[dict[Path, Assignment]]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -93,7 +94,7 @@ def pytest_configure(config: pytest.Config) -> None:
         "markers", "points(n, see): the points of a hidden check, and the heading that explains it"
     )
     config.stash.setdefault(RUNS, {})
-    config.stash[_ASSIGNMENTS] = {}
+    config.stash.setdefault(ASSIGNMENTS, {})
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -224,8 +225,14 @@ def _check_name(item: pytest.Item) -> str:
 
 
 def _assignment_of(folder: Path, config: pytest.Config) -> Assignment:
-    course = Course(folder.parent.parent, tests=folder.parent.name)
-    return config.stash[_ASSIGNMENTS].setdefault(folder, course.assignment(folder.name))
+    if folder not in config.stash[ASSIGNMENTS]:
+        from coursekit.configuration import course_in, read_configuration  # it imports all of nbgrader
+
+        course = replace(
+            course_in(read_configuration(folder.parent.parent).folders), tests=folder.parent.name
+        )
+        config.stash[ASSIGNMENTS][folder] = course.assignment(folder.name)
+    return config.stash[ASSIGNMENTS][folder]
 
 
 def _key(item: pytest.Item) -> tuple[Path, str]:

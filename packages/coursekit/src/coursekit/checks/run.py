@@ -12,7 +12,7 @@ import pytest
 from nbformat import NotebookNode
 
 from coursekit.checks.ordinary import ScoreRule, ordinary_results
-from coursekit.checks.plugin import RUNS, CheckRun
+from coursekit.checks.plugin import ASSIGNMENTS, RUNS, CheckRun
 from coursekit.checks.reference import Observation, Store
 from coursekit.checks.results import ExerciseResult, Status, SubmissionResult
 from coursekit.course import Assignment, CourseError, grade_id, is_test_cell, nbgrader_metadata
@@ -153,6 +153,7 @@ def _run_pytest(run: CheckRun, name: str, exercises: Container[str] | None) -> N
     class Prepared:
         def pytest_configure(self, config: pytest.Config) -> None:
             config.stash[RUNS] = {(run.assignment.checks, name): run}
+            config.stash[ASSIGNMENTS] = {run.assignment.checks: run.assignment}
 
     files = run.assignment.bound_cells(name, run.submission.notebook.cells)
     chosen = [file for test, file in files.items() if exercises is None or test in exercises]

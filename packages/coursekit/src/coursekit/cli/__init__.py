@@ -45,8 +45,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--course-dir",
         type=Path,
-        default=Path.cwd(),
-        help="folder with nbgrader_config.py; default: this one",
+        metavar="DIR",
+        help="the course's folder; default: as nbgrader is configured, or this one",
     )
     commands = Commands(parser)
     for module in (autograding, reporting, authoring, adopting):

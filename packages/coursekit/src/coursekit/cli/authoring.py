@@ -1,11 +1,14 @@
 """Commands for authors of a course: new, doctor, audit, record, earlier, samples."""
 
 import argparse
+import shutil
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from tqdm import tqdm
 
-from coursekit.cli.common import Commands, assignments_of, at_least_one
-from coursekit.course import Course
+from coursekit.cli.common import Commands, assignments_of, at_least_one, chosen_from, course_of
+from coursekit.course import CourseError
 
 
 def add(commands: Commands) -> None:
@@ -72,24 +75,37 @@ def _earlier(options: argparse.Namespace) -> None:
 def _samples(options: argparse.Namespace) -> None:
     from coursekit.samples import ODD_CLASS, ordinary_class, write_class
 
-    for assignment in assignments_of(options):
+    course = course_of(options)
+    for assignment in chosen_from(course, options.assignments):
         odd = ODD_CLASS if assignment.name in options.odd else []
         samples = [*ordinary_class(assignment), *odd]
-        write_class(assignment, assignment.course.root / "submitted", samples)
+        with TemporaryDirectory(dir=course.root) as written:
+            write_class(assignment, Path(written), samples)
+            for sample in samples:
+                _replace(
+                    course.submitted(sample.student, assignment.name),
+                    Path(written, sample.student, assignment.name),
+                )
         print(f"{assignment.name}: {len(samples)} sample submissions")
+
+
+def _replace(folder: Path, new: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    shutil.move(new, folder)
 
 
 def _new(options: argparse.Namespace) -> None:
     from coursekit.audit import record
     from coursekit.new import write_assignment
 
-    course = Course(options.course_dir.resolve())
-    assignment = write_assignment(course, options.name, options.arrays)
+    course = course_of(options)
+    assignment = write_assignment(course.layout, options.name, options.arrays)
     record(assignment)
     (notebook,) = assignment.source_notebooks()
-    print(f"The notebook: {notebook.relative_to(course.root)}")
+    print(f"The notebook: {_below(course.root, notebook)}")
     for path in sorted(assignment.checks.glob("*.*")):
-        print(f"              {path.relative_to(course.root)}")
+        print(f"              {_below(course.root, path)}")
     print("It already works. Change it step by step (see docs/writing-checks.md), and after each step run:")
     print(f"    coursekit record {assignment.name}   # record the values of the solution and the mistakes")
     print(f"    coursekit audit {assignment.name}    # prove that the checks are right")
@@ -100,11 +116,20 @@ def _new(options: argparse.Namespace) -> None:
 def _doctor(options: argparse.Namespace) -> int:
     from coursekit.doctor import examine
 
+    try:
+        root = course_of(options).root
+    except CourseError:  # it is among the findings
+        root = options.course_dir or Path.cwd()
     missing = False
-    for finding in examine(options.course_dir.resolve()):
+    for finding in examine(root):
         missing = missing or finding.needed
         print(finding, flush=True)
     return int(missing)
+
+
+def _below(root: Path, path: Path) -> Path:
+    """The path, as short as it can be."""
+    return path.relative_to(root) if path.is_relative_to(root) else path
 
 
 class _Progress:

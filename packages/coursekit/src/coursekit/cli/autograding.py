@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from tqdm import tqdm
 
-from coursekit.cli.common import Commands, assignments_of, at_least_one, print_lines
+from coursekit.cli.common import Commands, at_least_one, chosen_from, course_of, print_lines
 from coursekit.course import CourseError
 from coursekit.kernels import KERNELS, NONE
 from coursekit.printing import printable
@@ -101,7 +101,6 @@ def _failures(submission: "SubmissionRun") -> list[str]:
 
 def _get_ready(options: argparse.Namespace) -> None:
     """Start the sandbox's kernel server, so that it imports its modules while this process imports its own."""
-    assignments_of(options)
     # workers grade in parallel, and a process with several threads can't be forked safely
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     if not options.scheduler and options.sandbox != NONE:
@@ -112,12 +111,16 @@ def _get_ready(options: argparse.Namespace) -> None:
 
 def _class_runs(options: argparse.Namespace) -> "Iterator[tuple[ClassRun, RunningCourse]]":
     from coursekit.grading.autograde import ClassRun, RunOptions
-    from coursekit.grading.running_course import RunningCourse
 
     kernel = KERNELS.get(options.sandbox, "")
     workers = options.workers or os.cpu_count() or 1
-    chosen = assignments_of(options)
-    course = RunningCourse.open(chosen[0].course.root)
+    course = course_of(options)
+    chosen = chosen_from(course, options.assignments)
+    if not course.plugged_in:
+        raise CourseError(
+            f"{course.files[-1] if course.files else course.root / 'nbgrader_config.py'} does not plug coursekit in: "
+            "end it with configure(c), from coursekit.nbgrader_plugin import configure"
+        )
     generated = course.assignments()
     if not generated:
         raise CourseError("the gradebook has no assignments: run `nbgrader generate_assignment NAME` first")
@@ -125,10 +128,9 @@ def _class_runs(options: argparse.Namespace) -> "Iterator[tuple[ClassRun, Runnin
         if not options.assignments and assignment.name not in generated:
             print(f"{assignment.name}: skipped, since it has not been generated yet", file=sys.stderr)
             continue
-        own = course.assignment(assignment.name)
         force = getattr(options, "force", False)
         how = RunOptions(workers, options.scheduler, kernel, options.fresh, force)
-        yield ClassRun(course, own, how), course
+        yield ClassRun(course, assignment, how), course
 
 
 def _conclude(table: "ClassTable", problems: list[str]) -> int:

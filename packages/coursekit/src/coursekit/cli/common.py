@@ -1,11 +1,14 @@
 """What the commands share. Modules here import anything large only when a command runs, so `--help` is quick."""
 
 import argparse
-from collections.abc import Iterable
-from typing import Protocol
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Protocol
 
-from coursekit.course import Assignment, Course, CourseError, refuse_pattern
+from coursekit.course import Assignment, CourseError, refuse_pattern
 from coursekit.printing import printable
+
+if TYPE_CHECKING:
+    from coursekit.grading.running_course import RunningCourse
 
 
 class Run(Protocol):
@@ -32,22 +35,35 @@ class Commands:
         return added
 
 
+def course_of(options: argparse.Namespace) -> "RunningCourse":
+    """The course that the command works in: that of `--course-dir`, or the one that nbgrader is configured for."""
+    from coursekit.grading.running_course import RunningCourse
+
+    course = RunningCourse.open(options.course_dir)
+    refuse_pattern(course.root)
+    return course
+
+
 def assignments_of(options: argparse.Namespace) -> list[Assignment]:
-    """The assignments named on the command line; all of the course's if none is named.
+    """The assignments named on the command line; if none is named the configured one, or else all of the course.
 
     Raises:
         CourseError: the course has no assignments, or none of that name.
     """
-    course = Course(options.course_dir.resolve())
-    refuse_pattern(course.root)
-    source = course.root / course.source
-    known = {assignment.name: assignment for assignment in course.assignments()}
+    return chosen_from(course_of(options), options.assignments)
+
+
+def chosen_from(course: "RunningCourse", names: Sequence[str]) -> list[Assignment]:
+    """The assignments with these names, as in `assignments_of`."""
+    source = course.layout.folder(course.layout.source, ".")
+    known = {assignment.name: assignment for assignment in course.layout.assignments()}
     if not known:
         raise CourseError(f"{source} has no assignments: run this in a course folder, or use --course-dir")
-    unknown = [name for name in options.assignments if name not in known]
+    names = names or list(filter(None, [course.folders.assignment_id])) or list(known)
+    unknown = [name for name in names if name not in known]
     if unknown:
         raise CourseError(f"{source} has no {', '.join(unknown)}; it has {', '.join(known)}")
-    return [known[name] for name in options.assignments or known]
+    return [known[name] for name in names]
 
 
 def print_lines(lines: Iterable[str]) -> None:

@@ -93,8 +93,7 @@ class ClassRun:
             raise CourseError(f"the gradebook has no {assignment.name}: {generate}")
         self._released = {name: assignment.released(name) for name in assignment.released_names()}
         if not self._released:
-            folder = course.root / assignment.course.release / assignment.name
-            raise CourseError(f"{folder} has no notebook: {generate}")
+            raise CourseError(f"{assignment.release_folder} has no notebook: {generate}")
         require_bound(assignment)
         with course.gradebook() as gradebook:
             self._texts = instructors_texts(gradebook, assignment.name)

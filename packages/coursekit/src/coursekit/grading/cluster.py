@@ -136,13 +136,17 @@ def _grade(assignment: str, files: bytes, task: Task, expected: Sequence[str]) -
 
 
 def packed(assignment: Assignment) -> bytes:
-    """The notebooks and checks of an assignment as a zip archive."""
-    course, buffer = assignment.course, io.BytesIO()
+    """The notebooks and checks of an assignment as a zip archive, in folders of nbgrader's default names."""
+    buffer, usual = io.BytesIO(), Course(Path()).assignment(assignment.name)
     with zipfile.ZipFile(buffer, "w", strict_timestamps=False) as archive:
-        for folder in (course.source, course.release, course.tests):
-            for path in sorted((course.root / folder / assignment.name).rglob("*")):
+        for folder, packed_as in [
+            (assignment.source_folder, usual.source_folder),
+            (assignment.release_folder, usual.release_folder),
+            (assignment.checks, usual.checks),
+        ]:
+            for path in sorted(folder.rglob("*")):
                 if path.is_file() and "__pycache__" not in path.parts:
-                    archive.write(path, path.relative_to(course.root))
+                    archive.write(path, packed_as / path.relative_to(folder))
     return buffer.getvalue()
 
 

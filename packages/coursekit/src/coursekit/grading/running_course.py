@@ -4,22 +4,25 @@ import contextlib
 import fcntl
 import json
 import logging
-import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nbgrader.api import Gradebook
 from nbgrader.coursedir import CourseDirectory
+from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import SQLAlchemyError
-from traitlets import TraitError
 from traitlets.config import Config
-from traitlets.config.loader import PyFileConfigLoader
 
 from coursekit.checks.results import SubmissionResult
+from coursekit.configuration import course_in, read_configuration
 from coursekit.course import Assignment, Course, CourseError
 from coursekit.nbgrader_plugin.course_folders import beside_of, handed_in, rename_students, usable_name
+from coursekit.nbgrader_plugin.late import LatePenalty
+from coursekit.nbgrader_plugin.rubric import ShowRubric
 from coursekit.nbgrader_plugin.run_checks import RESULT, RunChecks
 from coursekit.result_cache import FOLDER
 from coursekit.student.extra_files import time_handed_in
@@ -30,47 +33,63 @@ if TYPE_CHECKING:  # it imports all of nbgrader's commands
 
 @dataclass
 class RunningCourse:
-    """A course folder with the settings of its `nbgrader_config.py`."""
+    """A course with the settings that nbgrader would use for it.
+
+    Args:
+        files: the configuration files, the last of which counts.
+    """
 
     root: Path
     folders: CourseDirectory
     config: Config
     log: logging.Logger
+    files: tuple[Path, ...] = ()
+    _student_pattern: str = "*"
 
     @classmethod
-    def open(cls, root: Path) -> "RunningCourse":
-        """The course in the folder `root`.
+    def open(cls, root: Path | None = None) -> "RunningCourse":
+        """The course that `nbgrader --course-dir ROOT` works in, or without `root` that `nbgrader` works in.
 
         Raises:
-            CourseError: its nbgrader_config.py raises an error, or a setting has the wrong type.
+            CourseError: its configuration raises an error, or a setting is unknown or has the wrong type.
         """
-        config = _configuration(root / "nbgrader_config.py")
+        found = read_configuration(root)
+        for ours in (RunChecks, LatePenalty, ShowRubric):
+            found.require_valid(ours)
         log = logging.getLogger(__name__)
         log.setLevel(logging.CRITICAL)  # nbgrader's messages are in its results
-        try:
-            RunChecks(config=config)  # raises TraitError for a setting of the wrong type
-            return cls(root, CourseDirectory(config=config, root=str(root)), config, log)
-        except TraitError as error:
-            raise CourseError(f"{root / 'nbgrader_config.py'}: {error}") from error
+        course = cls(Path(found.folders.root), found.folders, found.config, log, found.files)
+        course.folders.db_url = course._db_url
+        course._student_pattern = found.folders.student_id  # grading sets it for each student
+        return course
 
     @classmethod
     def of(cls, app: "NbGrader") -> "RunningCourse":
         """The course in which an nbgrader command runs."""
         return cls(Path(app.coursedir.root), app.coursedir, app.config, app.log)
 
+    @property
+    def plugged_in(self) -> bool:
+        """True if the configuration calls `configure`."""
+        return "exporter_class" in self.config.get("Autograde", {})
+
+    @cached_property
+    def layout(self) -> Course:
+        """Where the instructor's files are."""
+        return course_in(self.folders)
+
     def assignment(self, name: str) -> Assignment:
-        names = self.folders.source_directory, self.folders.release_directory
-        return Course(self.root, *names).assignment(name)
+        return self.layout.assignment(name)
 
     def gradebook(self) -> Gradebook:
         """nbgrader's database, for a `with` statement."""
-        path = self.root / "gradebook.db"
-        if self.folders.db_url == f"sqlite:///{path}" and not path.exists():
+        path = _file_of(self._db_url)
+        if path is not None and not path.exists():
             raise CourseError(
                 f"{path} does not exist: run `nbgrader generate_assignment --force` for its assignments first"
             )
         try:
-            return Gradebook(self.folders.db_url, self.folders.course_id)
+            return Gradebook(self._db_url, self.folders.course_id)
         except ImportError as error:
             raise CourseError(
                 f"c.CourseDirectory.db_url needs a driver that is not installed ({error}): for "
@@ -78,7 +97,16 @@ class RunningCourse:
             ) from error
         except SQLAlchemyError as error:
             reason = str(error).splitlines()[0]
-            raise CourseError(f"the gradebook {self.folders.db_url} can't be opened: {reason}") from error
+            raise CourseError(f"the gradebook {_shown(self._db_url)} can't be opened: {reason}") from error
+
+    @property
+    def _db_url(self) -> str:
+        """The gradebook's URL. nbgrader converts in the course's folder, so a relative path starts there."""
+        url: str = self.folders.db_url
+        path = _file_of(url)
+        if path is None or path.is_absolute():
+            return url
+        return make_url(url).set(database=str(self.root / path)).render_as_string(hide_password=False)
 
     def assignments(self) -> set[str]:
         """The assignments in the gradebook: those that were generated."""
@@ -101,7 +129,7 @@ class RunningCourse:
     def autograded(self, student: str, assignment: str) -> Path:
         return self._place(self.folders.autograded_directory, student, assignment)
 
-    def handed_in(self, assignment: str = "*") -> list[str]:
+    def handed_in(self, assignment: str | None = None) -> list[str]:
         """Students with a submission folder for the assignment, by default for any assignment."""
         return handed_in(self.folders, assignment)
 
@@ -110,8 +138,18 @@ class RunningCourse:
         return rename_students(self.folders, assignment)
 
     def gradable(self, students: list[str]) -> list[str]:
-        """The students whose names the gradebook can store; `rename_students` reports the others."""
-        return [student for student in students if usable_name(student) == student]
+        """The students whose names the gradebook can store, and whom nbgrader's settings don't leave out.
+
+        `rename_students` reports names that can't be stored.
+        """
+        left_out = set(self.folders.student_id_exclude.split(","))
+        return [
+            student
+            for student in students
+            if usable_name(student) == student
+            and student not in left_out
+            and fnmatchcase(student, self._student_pattern)
+        ]
 
     def set_aside(self, student: str, assignment: str) -> list[str]:
         """Move away files in a submission that can't be copied; returns a sentence for each.
@@ -152,17 +190,21 @@ class RunningCourse:
         return Path(self.folders.format_path(step, student, assignment))
 
 
-def _configuration(path: Path) -> Config:
-    if not path.exists():
-        return Config()
+def _file_of(url: str) -> Path | None:
+    """The file of an SQLite database; None for other databases."""
     try:
-        config: Config = PyFileConfigLoader(path.name, path=str(path.parent)).load_config()
-        return config
-    except Exception as error:  # the instructor's lines may raise anything
-        lines = [
-            frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)
-        ]
-        line = error.lineno if isinstance(error, SyntaxError) else next(reversed(lines), None)
-        place = f"{path}, line {line}" if line else str(path)
-        what = error.msg if isinstance(error, SyntaxError) else str(error)
-        raise CourseError(f"{place}: {type(error).__name__}: {what}") from error
+        parts = make_url(url)
+    except SQLAlchemyError:  # opening it says what is wrong
+        return None
+    if parts.get_backend_name() != "sqlite" or parts.database in (None, "", ":memory:"):
+        return None
+    return Path(str(parts.database))
+
+
+def _shown(url: str) -> str:
+    """The URL without its password."""
+    try:
+        parts: URL = make_url(url)
+    except SQLAlchemyError:
+        return url
+    return parts.render_as_string(hide_password=True)

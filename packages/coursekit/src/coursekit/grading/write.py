@@ -59,7 +59,7 @@ class Writer:
                 """Print nothing: there is a progress bar."""
 
         self._course = course
-        _require_writable(Path(course.root, course.folders.autograded_directory))
+        _require_writable(course.autograded(".", "."))
         config = self._config = Config(course.config)
         config.RunChecks.fresh = False
         config.Autograde.force = True

@@ -3,21 +3,23 @@
 import glob
 import logging
 import os
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
 from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Config
 
-from coursekit.course import Course
+from coursekit.configuration import course_in
+from coursekit.course import ANY, Course
 from coursekit.printing import printable
 from coursekit.student.extra_files import ExtraFiles, handed_out_files
 
 
 def course_of(config: Config) -> Course:
     """The course in which nbgrader runs. While it converts, its working directory is the course's root."""
-    folders = CourseDirectory(config=config)
-    return Course(Path.cwd(), folders.source_directory, folders.release_directory)
+    return course_in(CourseDirectory(config=config), Path.cwd())
 
 
 def beside_of(folders: CourseDirectory, folder: Path, assignment: str) -> ExtraFiles:
@@ -26,30 +28,29 @@ def beside_of(folders: CourseDirectory, folder: Path, assignment: str) -> ExtraF
     return ExtraFiles.in_course(Path(folders.root), folder, handed_out_files(source))
 
 
-def handed_in(folders: CourseDirectory, assignment: str = "*") -> list[str]:
+def handed_in(folders: CourseDirectory, assignment: str | None = None) -> list[str]:
     """The names of the students who have a submission folder for the assignment, or for any."""
-    pattern, depth = _student_pattern(folders, assignment)
-    return sorted({Path(path).parts[depth] for path in glob.glob(str(pattern)) if Path(path).is_dir()})
+    place = _submission_folder(folders, assignment or ANY)
+    return sorted({name for _, name in place.found()})
 
 
-def rename_students(folders: CourseDirectory, assignment: str = "*") -> list[str]:
+def rename_students(folders: CourseDirectory, assignment: str) -> list[str]:
     """Rename the students' folders that nbgrader can't handle; returns a sentence for each.
 
     nbgrader's gradebook rejects names that aren't UTF-8, and its commands reject line breaks.
     """
-    pattern, depth = _student_pattern(folders, assignment)
     sentences = []
-    for student in handed_in(folders, assignment):
+    for place, student in _submission_folder(folders, assignment).found():
         usable = usable_name(student)
         if usable == student:
             continue
-        place = Path(*pattern.parts[:depth], student)
+        renamed = place.with_name(place.name.replace(student, usable))
         shown = f"{printable(student)}: nbgrader can't handle the name of this folder"
-        if place.with_name(usable).exists():
+        if renamed.exists():
             sentences.append(f"{shown}, and a folder {printable(usable)} already exists. Rename one of them.")
             continue
         try:
-            os.rename(place, place.with_name(usable))
+            os.rename(place, renamed)
             sentences.append(f"{shown}, so it was renamed to {printable(usable)}.")
         except OSError as error:
             sentences.append(f"{shown}, and renaming it failed ({error.strerror}). Rename it yourself.")
@@ -65,10 +66,35 @@ def usable_name(name: str) -> str:
     return name.replace("\n", " ")
 
 
-def _student_pattern(folders: CourseDirectory, assignment: str) -> tuple[Path, int]:
-    """A pattern for submission folders, and the index of the part that is the student's name."""
-    pattern = Path(folders.format_path(folders.submitted_directory, "*", assignment))
-    return pattern, pattern.parts.index("*")
+@dataclass(frozen=True)
+class _StudentFolders:
+    """The path of a submission, in which the student's name, and perhaps the assignment's, is open.
+
+    Args:
+        pattern: for `glob`.
+        depth: index of the part that is the student's name.
+        affixes: what is before and after the name in this part.
+    """
+
+    pattern: str
+    depth: int
+    affixes: tuple[str, str]
+
+    def found(self) -> Iterator[tuple[Path, str]]:
+        """The folder with the name of each student, which may be above that of the submission, and this name."""
+        for path in sorted(glob.glob(self.pattern)):
+            if Path(path).is_dir():
+                folder = Path(*Path(path).parts[: self.depth + 1])
+                yield folder, folder.name.removeprefix(self.affixes[0]).removesuffix(self.affixes[1])
+
+
+def _submission_folder(folders: CourseDirectory, assignment: str) -> _StudentFolders:
+    student = f"{ANY}student"
+    path = Path(folders.format_path(folders.submitted_directory, student, assignment))
+    depth = next(index for index, part in enumerate(path.parts) if student in part)
+    before, _, after = path.parts[depth].partition(student)
+    parts = (glob.escape(part).replace(student, "*").replace(ANY, "*") for part in path.parts)
+    return _StudentFolders(str(Path(*parts)), depth, (before, after))
 
 
 def stop(log: logging.Logger, sentence: str) -> NoReturn:

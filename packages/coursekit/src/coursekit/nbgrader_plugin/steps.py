@@ -36,7 +36,7 @@ def before_autograde(assignment: str, student: str, notebooks: list[str]) -> Non
     config = app.config if app else Config()
     folder = Path(notebooks[0]).parent
     course = course_of(config)
-    graded = course.assignment(folder.name)
+    graded = course.assignment(folder.name if set(assignment) & set("*?[") else assignment)
     try:
         RunChecks(config=config)  # raises if a setting is invalid
         names = graded.released_names()
