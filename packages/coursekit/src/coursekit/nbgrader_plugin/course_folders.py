@@ -12,6 +12,7 @@ from traitlets.config import Config
 from coursekit.course import Course
 from coursekit.printing import printable
 from coursekit.student.extra_files import ExtraFiles, handed_out_files
+from coursekit.student.renamed import put_endings_right
 
 
 def course_of(config: Config) -> Course:
@@ -40,6 +41,7 @@ def rename_students(folders: CourseDirectory, assignment: str = "*") -> list[str
     pattern, depth = _student_pattern(folders, assignment)
     sentences = []
     for student in handed_in(folders, assignment):
+        sentences += put_endings_right(folders.format_path(folders.submitted_directory, student, assignment))
         usable = usable_name(student)
         if usable == student:
             continue
