@@ -3,10 +3,12 @@
 import re
 import shutil
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import cached_property
-from pathlib import Path
+from itertools import count
+from pathlib import Path, PurePath
 
 from nbgrader.plugins import FileNameCollectorPlugin
 from traitlets import Bool, Unicode
@@ -21,6 +23,36 @@ from coursekit.student.renamed import expected_in, recognize, stem_and_copy
 #: where copies for the members of groups are, beside the unpacked files
 _COPIES = "for-each-member"
 _CHECKPOINTS = ".ipynb_checkpoints"
+
+
+class Report(StrEnum):
+    """The headings of what the command reports, in this order."""
+
+    NEW_COURSE = (
+        "The gradebook has no students yet, so everybody in the download becomes one, with an id made from the file "
+        "names. For other ids, run `nbgrader db student import students.csv` first. New students"
+    )
+    STRANGER = (
+        "Not collected, since the gradebook has no such student. Add them with `nbgrader db student add ID`. If they are "
+        "there under another id, import their lms_user_id, name and email (`nbgrader db student import students.csv`). "
+        "Or collect from everybody with --Collector.add_students=True"
+    )
+    NO_NOTEBOOK = "Handed in no notebook"
+    NAMESAKES = "Not collected, since each may be several people. Copy the files into submitted/ yourself"
+    UNCLEAR = "Not collected, since it isn't clear which file counts. Copy it into submitted/ yourself"
+    OLDER = "Not collected, since there is a newer file"
+    OTHER = "Not collected, since these are not notebooks of the assignment"
+    RENAMED = "Collected under the name of the assignment's notebook"
+    GROUP = "Collected from a group, for each member"
+    ALIAS = (
+        "The gradebook has other names for these students. If the names are those of groups, list the members in a "
+        "CSV file, and collect with --Collector.groups=groups.csv"
+    )
+    LATE = (
+        "Late, but the download doesn't say how much. For a penalty, write the time into "
+        "submitted/<student>/<assignment>/timestamp.txt"
+    )
+    AGAIN = "Run the same command again, with --force: the members of groups have their copies now"
 
 
 @dataclass(frozen=True)
@@ -59,15 +91,17 @@ class Collector(FileNameCollectorPlugin):
     add_students = Bool(False, help="also collect from students who are not in the gradebook").tag(
         config=True
     )
-    #: how the product's students are found in the gradebook
-    found_by = ""
 
     def prepare(self) -> None:
         """Read the unpacked files, before nbgrader lists them."""
         _ = self._chosen
 
     def collect(self, submitted_file: str) -> dict[str, str] | None:
-        return self._chosen.get(Path(submitted_file))
+        listed_before = "_chosen" not in vars(self)  # without an archive, or with another extractor
+        found = self._chosen.get(Path(submitted_file))
+        if listed_before and self._copied:
+            self._log({Report.AGAIN: self._copied})
+        return found
 
     def claim(self, path: Path) -> Claim:
         """Find out who handed in the file at `path`, which is below `self.folder`.
@@ -96,7 +130,7 @@ class Collector(FileNameCollectorPlugin):
     def roster(self) -> Roster:
         try:
             with self.course.gradebook() as gradebook:
-                return Roster.read(gradebook)
+                return Roster(gradebook.students)
         except CourseError:  # no gradebook yet
             return Roster([])
 
@@ -107,11 +141,10 @@ class Collector(FileNameCollectorPlugin):
 
     def matches(self, path: Path) -> Iterator[tuple[re.Match[str], Path]]:
         """The parts of the path below the folder that match `named_regexp`, and the path up to each."""
-        parts = path.relative_to(self.folder).parts
-        for count, part in enumerate(parts, 1):
-            match = re.match(self.named_regexp, part)
-            if match:
-                yield match, self.folder.joinpath(*parts[:count])
+        above = [path, *path.parents]
+        for place in reversed(above[: above.index(self.folder)]):
+            if match := re.match(self.named_regexp, place.name):
+                yield match, place
 
     @cached_property
     def _expected(self) -> dict[str, frozenset[str]]:
@@ -128,117 +161,102 @@ class Collector(FileNameCollectorPlugin):
     @cached_property
     def _chosen(self) -> dict[Path, dict[str, str]]:
         """What nbgrader wants to know of each file that is collected."""
+        chosen: dict[Path, dict[str, str]] = {}
+        notes: dict[str, list[str]] = defaultdict(list)
         try:
             _ = self._expected, self.listed  # raise before any file is read
-            claims = self._claims()
-            chosen: dict[Path, dict[str, str]] = {}
-            for student, notebook, claim in self._newest(claims):
-                path = claim.path
-                if path in chosen:
-                    path = self.folder / _COPIES / str(len(chosen)) / path.name
-                    path.parent.mkdir(parents=True, exist_ok=True)
-                    shutil.copy2(claim.path, path)
-                info = {"student_id": student, "file_id": f"{notebook}.ipynb"}
-                chosen[path] = info | ({"timestamp": claim.timestamp} if claim.timestamp else {})
+            for student, own in sorted(self._claims(notes).items()):
+                for name, claim in self._newest(student, own, notes):
+                    path = self._free_path(claim.path, chosen)
+                    chosen[path] = {"student_id": student, "file_id": name}
+                    chosen[path] |= {"timestamp": claim.timestamp} if claim.timestamp else {}
         except (CourseError, OSError) as error:
             stop(self.log, str(error))
+        self._log({name: notes.pop(name) for name in Report if name in notes} | notes)
         return chosen
 
-    def _claims(self) -> dict[str, list[Claim]]:
-        """The notebooks of each student. Reports files of nobody, of strangers, and students without a notebook."""
+    def _free_path(self, path: Path, taken: Container[Path]) -> Path:
+        """The path, or that of a copy: nbgrader gives each file to one student."""
+        if path not in taken:
+            return path
+        copies = (self.folder / _COPIES / str(number) / path.name for number in count())
+        copy = next(copy for copy in copies if copy not in taken)
+        if not copy.exists():
+            self._copied.append(str(copy.relative_to(self.folder)))
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(path, copy)
+        return copy
+
+    @cached_property
+    def _copied(self) -> list[str]:
+        return []
+
+    def _claims(self, notes: dict[str, list[str]]) -> dict[str, list[Claim]]:
+        """The files of each student, of the kinds that are collected. Notes files of nobody or of strangers."""
         claims: dict[str, list[Claim]] = defaultdict(list)
-        problems: dict[str, list[str]] = defaultdict(list)
-        strangers, without = dict[str, str](), dict[str, str]()
+        others: dict[str, str] = {}
         for path in sorted(self.folder.rglob("*")):
             place = path.relative_to(self.folder)
             if not path.is_file() or place.parts[0] == _COPIES:
                 continue
-            is_notebook = path.suffix == ".ipynb" and _CHECKPOINTS not in place.parts
+            wanted = path.suffix in self.valid_ext and _CHECKPOINTS not in place.parts
             try:
                 claim = self.claim(path)
             except CourseError as error:
-                if is_notebook:
-                    problems[str(error)].append(str(place))
+                if wanted:
+                    notes[f"Not collected, since {error}"].append(str(place))
                 continue
             for student in claim.students:
                 if len(self.roster) and not self.add_students and not self.roster.by_id(student):
-                    strangers.setdefault(student, str(place))
-                elif is_notebook:
+                    notes[Report.STRANGER].append(f"{student}: {place}")
+                elif wanted:
                     claims[student].append(claim)
                 else:
-                    without.setdefault(student, str(place))
-        for problem, places in problems.items():
-            verb = "was" if len(places) == 1 else "were"
-            self.log.warning("%s %s not collected: %s", ", ".join(places), verb, problem)
-        self._list("Handed in no notebook", _pairs(without, claims.keys()))
-        self._list(
-            "Not collected, since the gradebook has no such student. Add them with `nbgrader db student add ID` "
-            f"({self.found_by}), or collect from everybody with --Collector.add_students=True",
-            _pairs(strangers),
-        )
-        if claims and not len(self.roster):
-            self.log.warning(
-                "The gradebook has no students yet, so everybody in the download becomes one, with an id made from "
-                "the file names. For other ids, run `nbgrader db student import students.csv` first."
-            )
+                    others.setdefault(student, str(place))
+        notes[Report.NO_NOTEBOOK] += [f"{who}: {place}" for who, place in others.items() if who not in claims]
+        if not len(self.roster) and not self.add_students:
+            notes[Report.NEW_COURSE] += sorted(claims)
         return claims
 
-    def _newest(self, claims: dict[str, list[Claim]]) -> Iterator[tuple[str, str, Claim]]:
-        """Student, notebook and file of all that is collected. Reports the other files."""
-        renamed, unclear, others, older = list[str](), list[str](), list[str](), list[str]()
-        late, aliases, shared = list[str](), list[str](), defaultdict[str, list[str]](list)
-        for student, own in sorted(claims.items()):
-            if len({claim.owner for claim in own if claim.owner}) > 1:
-                names = ", ".join(sorted({str(claim.path.relative_to(self.folder)) for claim in own}))
-                self.log.warning(
-                    "%s may be several people: %s. None of these was collected; copy them into submitted/ yourself.",
-                    student,
-                    names,
-                )
-                continue
-            by_path = {claim.path: claim for claim in own}
-            names_of = {path: claim.name for path, claim in by_path.items()}
-            found = recognize(names_of, self._expected, grade_ids_in, trusting=True)
-            for notebook, paths in found.notebooks.items():
-                *earlier, claim = sorted((by_path[path] for path in paths), key=self._age)
-                older += [f"{student}: {each.path.relative_to(self.folder)}" for each in earlier]
-                stem, _ = stem_and_copy(claim.name, self._expected)
-                if stem.casefold() != notebook.casefold():
-                    renamed.append(f"{student}: {claim.name} as {notebook}.ipynb")
-                late += [student] if claim.late else []
-                aliases += [f"{claim.alias} ({student})"] if claim.alias else []
-                if len(claim.students) > 1:
-                    shared[str(claim.path.relative_to(self.folder))].append(student)
-                yield student, notebook, claim
-            for notebook, paths in found.unclear.items():
-                names = " or ".join(names_of[path] for path in paths)
-                unclear.append(f"{student}: {names} may be {notebook}.ipynb")
-            others += [f"{student}: {names_of[path]}" for path in found.others]
-        groups = [f"{path}: {', '.join(members)}" for path, members in shared.items()]
-        self._list("Collected from a group, for each member", groups)
-        self._list("Collected under the name of the assignment's notebook", renamed)
-        self._list("Not collected, since it isn't clear which file counts. Copy it into submitted/", unclear)
-        self._list("Not collected, since there is a newer file", older)
-        self._list("Not collected, since these are not notebooks of the assignment", others)
-        self._list(
-            "Late, but the download doesn't say how much. For a penalty, write the time into "
-            "submitted/<student>/<assignment>/timestamp.txt",
-            late,
-        )
-        self._list(
-            "The gradebook has other names for these students. If the names are those of groups, list the "
-            "members in a CSV file, and collect with --Collector.groups=groups.csv",
-            aliases,
-        )
+    def _newest(
+        self, student: str, claims: list[Claim], notes: dict[str, list[str]]
+    ) -> Iterator[tuple[str, Claim]]:
+        """A student's files that are collected, with their names in submitted/. Notes the others."""
+        places = {claim.path: claim.path.relative_to(self.folder) for claim in claims}
+        if len({claim.owner for claim in claims if claim.owner}) > 1:
+            notes[Report.NAMESAKES].append(f"{student}: {', '.join(map(str, places.values()))}")
+            return
+        by_path = {claim.path: claim for claim in claims}
+        notebooks = {path: claim.name for path, claim in by_path.items() if path.suffix == ".ipynb"}
+        found = recognize(notebooks, self._expected, grade_ids_in, trusting=True)
+        named = {f"{name}.ipynb": paths for name, paths in found.notebooks.items()}
+        for path in by_path.keys() - notebooks.keys():  # other files, if valid_ext has their kind
+            named.setdefault(by_path[path].name, []).append(path)
+        for name, paths in named.items():
+            *earlier, claim = sorted((by_path[path] for path in paths), key=self._age)
+            notes[Report.OLDER] += [f"{student}: {places[each.path]}" for each in earlier]
+            if self._stem(claim).casefold() != PurePath(name).stem.casefold():
+                notes[Report.RENAMED].append(f"{student}: {claim.name} as {name}")
+            if len(claim.students) > 1:
+                notes[Report.GROUP].append(f"{student}: {places[claim.path]}")
+            if claim.late:
+                notes[Report.LATE].append(student)
+            if claim.alias:
+                notes[Report.ALIAS].append(f"{claim.alias} ({student})")
+            yield name, claim
+        for name, paths in found.unclear.items():
+            notes[Report.UNCLEAR].append(
+                f"{student}: {' or '.join(notebooks[path] for path in paths)} may be {name}.ipynb"
+            )
+        notes[Report.OTHER] += [f"{student}: {notebooks[path]}" for path in found.others]
+
+    def _stem(self, claim: Claim) -> str:
+        return stem_and_copy(claim.name, self._expected)[0]
 
     def _age(self, claim: Claim) -> tuple[str, int, int, str]:
         return claim.timestamp, claim.number, stem_and_copy(claim.name, self._expected)[1], str(claim.path)
 
-    def _list(self, what: str, lines: Iterable[str]) -> None:
-        found = list(dict.fromkeys(lines))
-        if found:
-            self.log.warning("%s (%d):\n  %s", what, len(found), "\n  ".join(found))
-
-
-def _pairs(places: dict[str, str], except_for: Iterable[str] = ()) -> list[str]:
-    return [f"{student}: {place}" for student, place in places.items() if student not in except_for]
+    def _log(self, notes: Mapping[str, list[str]]) -> None:
+        for what, lines in notes.items():
+            if lines:
+                self.log.warning("%s (%d):\n  %s", what, len(lines), "\n  ".join(dict.fromkeys(lines)))

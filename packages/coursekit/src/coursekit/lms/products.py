@@ -42,13 +42,14 @@ class CanvasCollector(Collector):
         r"(?P<name>\w*?)(?P<late>_LATE)?_(?P<user>\d+)(?:_(?P<number>\d+))?_(?P<file>.+)$",
         help="of a file or folder: groups name, late, user, number and file",
     ).tag(config=True)
-    found_by = "Canvas's user number is their lms_user_id"
 
     def claim(self, path: Path) -> Claim:
         if any(re.match(_HIDDEN, part) for part in path.relative_to(self.folder).parts):
             raise CourseError("Canvas hides the names; download again when anonymous grading is over")
         for match, place in self.matches(path):
             name, user = match["name"], match["user"]
+            if not match["number"] and place != path:
+                continue  # a folder has both numbers, since it was an archive
             members = self.listed.of(name)
             if not members and looks_like_group(name):
                 raise CourseError(_UNLISTED)
@@ -71,7 +72,7 @@ class MoodleCollector(Collector):
     """Moodle, "Download all submissions": `Jane Doe_1234567_assignsubmission_file/attention.ipynb`, or in one name.
 
     As `mod/assign` of github.com/moodle/moodle writes it. The number is a different one in each assignment, so students
-    are identified by their full names. Groups have one folder, `Group A_12_…`, or before Moodle 4 one for each member,
+    are identified by their full names. Groups have one folder, `Group A_12_…`, or in older versions one for each member,
     `Group A-Jane Doe_1234567_…`.
     """
 
@@ -79,7 +80,6 @@ class MoodleCollector(Collector):
         r"(?P<name>[^_]+)(?:_(?P<number>\d+))?_assignsubmission_[a-z]+_?(?P<file>.*)$",
         help="of a file or folder: groups name, number and file",
     ).tag(config=True)
-    found_by = "Moodle needs their first_name and last_name"
 
     def claim(self, path: Path) -> Claim:
         for match, place in self.matches(path):
@@ -126,7 +126,6 @@ class GradescopeCollector(Collector):
     named_regexp = Unicode(r"(?P<submission>submission_\d+)$", help="of a folder: group submission").tag(
         config=True
     )
-    found_by = "Gradescope's student id or email is theirs"
 
     def claim(self, path: Path) -> Claim:
         for match, place in self.matches(path):

@@ -3,10 +3,10 @@
 import csv
 import re
 import unicodedata
-from dataclasses import dataclass
+from collections.abc import Iterable
 from pathlib import Path
 
-from nbgrader.api import Gradebook
+from nbgrader.api import Student
 
 from coursekit.course import CourseError
 
@@ -20,72 +20,52 @@ _GROUP_NAME = re.compile(
 )
 
 
-@dataclass(frozen=True)
-class Person:
-    """One student of the gradebook."""
-
-    id: str
-    lms_user_id: str
-    email: str
-    first_name: str
-    last_name: str
-
-    @property
-    def names(self) -> set[str]:
-        names = f"{self.first_name} {self.last_name}", f"{self.last_name} {self.first_name}"
-        return {squeezed(name) for name in names} - {""}
-
-
 class Roster:
     """Finds students of the gradebook by what other programs call them."""
 
-    def __init__(self, people: list[Person]) -> None:
-        self._people = people
-
-    @classmethod
-    def read(cls, gradebook: Gradebook) -> "Roster":
-        return cls(
-            [
-                Person(
-                    student.id,
-                    student.lms_user_id or "",
-                    (student.email or "").casefold(),
-                    student.first_name or "",
-                    student.last_name or "",
-                )
-                for student in gradebook.students
+    def __init__(self, students: Iterable[Student]) -> None:
+        self._names: dict[str, str] = {}
+        self._ids: dict[tuple[str, str], list[str]] = {}
+        for student in students:
+            first, last = student.first_name or "", student.last_name or ""
+            self._names[student.id] = f"{first} {last}"
+            emails = {student.id.casefold(), (student.email or "").casefold()}
+            names = {squeezed(f"{first} {last}"), squeezed(f"{last} {first}")}
+            keys = [
+                ("id", {student.id}),
+                ("number", {student.lms_user_id}),
+                ("email", emails),
+                ("name", names),
             ]
-        )
+            for kind, texts in keys:
+                for text in filter(None, texts):
+                    self._ids.setdefault((kind, text), []).append(student.id)
 
     def __len__(self) -> int:
-        return len(self._people)
+        return len(self._names)
 
     def by_id(self, student: str) -> list[str]:
-        return [person.id for person in self._people if person.id == student]
+        return self._ids.get(("id", student), [])
 
     def by_number(self, number: str) -> list[str]:
         """By the column lms_user_id."""
-        return [person.id for person in self._people if number and person.lms_user_id == number]
+        return self._ids.get(("number", number), [])
 
     def by_email(self, email: str) -> list[str]:
-        wanted = email.casefold()
-        return [
-            person.id for person in self._people if wanted and wanted in (person.email, person.id.casefold())
-        ]
+        return self._ids.get(("email", email.casefold()), [])
 
     def by_name(self, name: str) -> list[str]:
-        return [person.id for person in self._people if squeezed(name) in person.names]
-
-    def is_called(self, student: str, name: str) -> bool:
-        """False if no part of the student's name is in `name`, which then may be the name of a group."""
-        person = next(person for person in self._people if person.id == student)
-        words = map(squeezed, f"{person.first_name} {person.last_name}".split())
-        return not person.names or any(
-            word in squeezed(name) for word in words if len(word) > 1 or not word.isascii()
-        )
+        return self._ids.get(("name", squeezed(name)), [])
 
     def by_anything(self, text: str) -> list[str]:
         return self.by_id(text) or self.by_number(text) or self.by_email(text) or self.by_name(text)
+
+    def is_called(self, student: str, name: str) -> bool:
+        """False if no part of the student's name is in `name`, which then may be the name of a group."""
+        words = [squeezed(word) for word in self._names[student].split()]
+        return not words or any(
+            word in squeezed(name) for word in words if len(word) > 1 or not word.isascii()
+        )
 
 
 class Groups:
@@ -157,6 +137,6 @@ def only(students: list[str], what: str) -> str | None:
     """
     if len(students) > 1:
         raise CourseError(
-            f"{what} may be {' or '.join(sorted(students))}. Copy the file into submitted/ yourself."
+            f"{what} may be {' or '.join(sorted(students))}. Copy the file into submitted/ yourself"
         )
     return students[0] if students else None

@@ -1,5 +1,6 @@
 """Recognizes the notebooks of an assignment under other names: `attention (1).ipynb`, `attention-final.ipynb`."""
 
+import contextlib
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Set
@@ -107,7 +108,8 @@ def right_endings(files: Iterable[Path]) -> list[tuple[Path, Path]]:
             while new.exists():
                 count += 1
                 new = path.with_name(_ENDING.sub(f" ({count}).ipynb", path.name))
-            renamed.append((path, path.rename(new)))
+            with contextlib.suppress(OSError):  # in a folder that can't be written, it stays
+                renamed.append((path, path.rename(new)))
     return renamed
 
 
