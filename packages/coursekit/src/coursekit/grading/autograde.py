@@ -182,7 +182,7 @@ class ClassRun:
     def _read(self, student: str) -> Iterator[NotebookRun]:
         folder = self._course.submitted(student, self.assignment.name)
         for name, released in self._released.items():
-            handed_in = read_submitted(folder / f"{name}.ipynb")
+            handed_in = read_submitted(folder / f"{name}.ipynb", self.assignment)
             if handed_in.notebook is not None:
                 content, _ = restore_notebook(handed_in.notebook, released)
                 put_instructors_text(content, self._texts.get(name, {}))

@@ -15,8 +15,11 @@ from typing import IO
 from nbgrader.plugins import ExtractorPlugin
 from traitlets import Integer
 
+from coursekit.lms.collector import Collector
+from coursekit.student.renamed import right_endings
+
 _ENDINGS = (".tar.gz", ".tgz", ".zip", ".gz")
-_JUNK = {"__MACOSX", ".ipynb_checkpoints"}
+_JUNK = "__MACOSX"
 #: what a damaged archive makes the libraries raise
 _BROKEN: tuple[type[Exception], ...] = (
     *(OSError, EOFError, ValueError, RuntimeError, NotImplementedError),
@@ -24,6 +27,7 @@ _BROKEN: tuple[type[Exception], ...] = (
 )
 #: bytes that even the smallest file takes on disk
 _BLOCK = 4096
+_DEEPEST = 40
 
 
 class HarmlessExtractor(ExtractorPlugin):
@@ -60,6 +64,11 @@ class HarmlessExtractor(ExtractorPlugin):
                 for inner, inner_folder in _archives_in(packed_folder):
                     rest = self._unpack(inner, inner_folder, rest)
                 left -= allowed - rest
+        for old, new in right_endings(Path(extracted_path).rglob("*")):
+            self.log.warning("%s was renamed to %s", old.relative_to(extracted_path), new.name)
+        collector = self.parent.collector_plugin_inst
+        if isinstance(collector, Collector):
+            collector.prepare()
 
     def _unpack(self, archive: Path, folder: Path, limit: int) -> int:
         """Unpack into `folder`; returns how many bytes of the limit are left."""
@@ -68,8 +77,12 @@ class HarmlessExtractor(ExtractorPlugin):
             for name, stream in _members(archive, allowance):
                 place = _place(name)
                 if place is None:
-                    self.log.warning("%s: %r points outside its folder and was skipped", archive, name)
-                elif place.parts and _JUNK.isdisjoint(place.parts) and not place.name.startswith("._"):
+                    self.log.warning(
+                        "%s: %r points outside its folder or is nested too deep, and was skipped",
+                        archive,
+                        name,
+                    )
+                elif place.parts and _JUNK not in place.parts and not place.name.startswith("._"):
                     _write(stream, folder / place)
         except _TooLargeError:
             self.log.warning("%s takes too much space when unpacked: the rest was skipped", archive)
@@ -145,9 +158,9 @@ def _members(path: Path, allowance: _Allowance) -> Iterator[tuple[str, IO[bytes]
 
 
 def _place(name: str) -> PurePosixPath | None:
-    """The path of a member below its folder; None if it points outside."""
+    """The path of a member below its folder; None if it points outside, or is too deep for Python's functions."""
     path = PurePosixPath(name.replace("\\", "/"))
-    return None if path.is_absolute() or ".." in path.parts else path
+    return None if path.is_absolute() or ".." in path.parts or len(path.parts) > _DEEPEST else path
 
 
 def _write(stream: IO[bytes] | _Counted, path: Path) -> None:

@@ -1,121 +1,110 @@
-"""What the collectors of all products share: finding the student and the notebook of each file."""
+"""What the collectors of all products share: finding the students and the notebook of each file."""
 
 import re
-import unicodedata
+import shutil
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import cached_property
-from pathlib import Path
+from itertools import count
+from pathlib import Path, PurePath
 
-from nbgrader.api import Gradebook
 from nbgrader.plugins import FileNameCollectorPlugin
+from traitlets import Bool, Unicode
 
 from coursekit.course import CourseError
 from coursekit.grading.running_course import RunningCourse
+from coursekit.lms.roster import Groups, Roster
+from coursekit.nbgrader_plugin.course_folders import stop
+from coursekit.student.notebook_file import grade_ids_in
+from coursekit.student.renamed import expected_in, recognize, stem_and_copy
 
-#: what Canvas, Moodle and browsers append to a name that exists already: `-1`, ` (1)`
-_COPY = re.compile(r"(?:-(\d+)|[ _]*\((\d+)\))$")
-
-
-@dataclass(frozen=True)
-class Person:
-    """One student of the gradebook."""
-
-    id: str
-    lms_user_id: str
-    email: str
-    names: frozenset[str]
+#: where copies for the members of groups are, beside the unpacked files
+_COPIES = "for-each-member"
+_CHECKPOINTS = ".ipynb_checkpoints"
 
 
-class Roster:
-    """Finds students of the gradebook by what other programs call them."""
+class Report(StrEnum):
+    """The headings of what the command reports, in this order."""
 
-    def __init__(self, people: list[Person]) -> None:
-        self._people = people
-
-    @classmethod
-    def read(cls, gradebook: Gradebook) -> "Roster":
-        people = []
-        for student in gradebook.students:
-            first, last = student.first_name or "", student.last_name or ""
-            names = {name_as_id(f"{first} {last}"), name_as_id(f"{last} {first}")} - {""}
-            email, number = (student.email or "").casefold(), student.lms_user_id or ""
-            people.append(Person(student.id, number, email, frozenset(names)))
-        return cls(people)
-
-    def by_id(self, student: str) -> list[str]:
-        return [person.id for person in self._people if person.id == student]
-
-    def by_number(self, number: str) -> list[str]:
-        """By the column lms_user_id."""
-        return [person.id for person in self._people if number and person.lms_user_id == number]
-
-    def by_email(self, email: str) -> list[str]:
-        wanted = email.casefold()
-        return [
-            person.id for person in self._people if wanted and wanted in (person.email, person.id.casefold())
-        ]
-
-    def by_name(self, name: str) -> list[str]:
-        return [person.id for person in self._people if name_as_id(name) in person.names]
-
-
-def name_as_id(name: str) -> str:
-    """A name in lower case, with `-` between the words; letters of any script stay."""
-    text = unicodedata.normalize("NFC", name).casefold()
-    return re.sub(r"[^\w]+", "-", text).strip("-_")
-
-
-def only(students: list[str], what: str) -> str | None:
-    """The one student that was found, or None.
-
-    Raises:
-        CourseError: several were found.
-    """
-    if len(students) > 1:
-        raise CourseError(
-            f"{what} may be {' or '.join(sorted(students))}. Copy the file into submitted/ yourself."
-        )
-    return students[0] if students else None
+    NEW_COURSE = (
+        "The gradebook has no students yet, so everybody in the download becomes one, with an id made from the file "
+        "names. For other ids, run `nbgrader db student import students.csv` first. New students"
+    )
+    STRANGER = (
+        "Not collected, since the gradebook has no such student. Add them with `nbgrader db student add ID`. If they are "
+        "there under another id, import their lms_user_id, name and email (`nbgrader db student import students.csv`). "
+        "Or collect from everybody with --Collector.add_students=True"
+    )
+    NO_NOTEBOOK = "Handed in no notebook"
+    NAMESAKES = "Not collected, since each may be several people. Copy the files into submitted/ yourself"
+    UNCLEAR = "Not collected, since it isn't clear which file counts. Copy it into submitted/ yourself"
+    OLDER = "Not collected, since there is a newer file"
+    OTHER = "Not collected, since these are not notebooks of the assignment"
+    RENAMED = "Collected under the name of the assignment's notebook"
+    GROUP = "Collected from a group, for each member"
+    ALIAS = (
+        "The gradebook has other names for these students. If the names are those of groups, list the members in a "
+        "CSV file, and collect with --Collector.groups=groups.csv"
+    )
+    LATE = (
+        "Late, but the download doesn't say how much. For a penalty, write the time into "
+        "submitted/<student>/<assignment>/timestamp.txt"
+    )
+    AGAIN = "Run the same command again, with --force: the members of groups have their copies now"
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A file and the student who handed it in.
+    """A file and the students who handed it in.
 
-    `owner` distinguishes people with the same name, `number` increases from one file of a person to the next, and
-    `timestamp` is in UTC, or empty if the product doesn't provide it.
+    Args:
+        owner: distinguishes people with the same name; empty for a group.
+        name: what the student called the file.
+        number: increases from one file of a person to the next.
+        timestamp: in UTC; empty if the product doesn't provide it.
+        late: the product marks it as late.
+        alias: what the product calls the student, if that is unlike the name in the gradebook.
     """
 
     path: Path
-    student: str
+    students: tuple[str, ...]
     owner: str
-    notebook: str
-    number: tuple[int, ...] = ()
+    name: str
+    number: int = 0
     timestamp: str = ""
-
-    @property
-    def age(self) -> tuple[str, tuple[int, ...], str]:
-        return self.timestamp, self.number, str(self.path)
+    late: bool = False
+    alias: str = ""
 
 
 class Collector(FileNameCollectorPlugin):
-    """Collects the newest file of each student and notebook, and skips files that belong to nobody.
+    """Collects the newest file of each student and notebook, and reports files whose owner or notebook isn't clear.
 
-    nbgrader asks for one file at a time. All are read at the first request, because only then is it known which file
-    is the newest and who shares a name.
+    nbgrader asks for one file at a time. All are read before, because only then is it known which file is the newest,
+    who shares a name, and who is in a group: each member gets a copy, which nbgrader finds among the unpacked files.
     """
 
+    groups = Unicode(
+        "", help="CSV file with the columns group and student, a line for each member of each group"
+    ).tag(config=True)
+    add_students = Bool(False, help="also collect from students who are not in the gradebook").tag(
+        config=True
+    )
+
+    def prepare(self) -> None:
+        """Read the unpacked files, before nbgrader lists them."""
+        _ = self._chosen
+
     def collect(self, submitted_file: str) -> dict[str, str] | None:
-        claim = self._chosen.get(Path(submitted_file))
-        if claim is None:
-            return None
-        info = {"student_id": claim.student, "file_id": claim.notebook}
-        return info | ({"timestamp": claim.timestamp} if claim.timestamp else {})
+        listed_before = "_chosen" not in vars(self)  # without an archive, or with another extractor
+        found = self._chosen.get(Path(submitted_file))
+        if listed_before and self._copied:
+            self._log({Report.AGAIN: self._copied})
+        return found
 
     def claim(self, path: Path) -> Claim:
-        """Find out who handed in the notebook at `path`, which is below `self.folder`.
+        """Find out who handed in the file at `path`, which is below `self.folder`.
 
         Raises:
             CourseError: the student can't be determined; the message says why.
@@ -141,69 +130,133 @@ class Collector(FileNameCollectorPlugin):
     def roster(self) -> Roster:
         try:
             with self.course.gradebook() as gradebook:
-                return Roster.read(gradebook)
+                return Roster(gradebook.students)
         except CourseError:  # no gradebook yet
             return Roster([])
 
     @cached_property
-    def _released(self) -> dict[str, str]:
-        """The released notebooks, by name in lower case."""
-        names = self.course.assignment(self.parent.coursedir.assignment_id).released_names()
-        return {name.casefold(): name for name in names}
-
-    @cached_property
-    def _chosen(self) -> dict[Path, Claim]:
-        chosen: dict[Path, Claim] = {}
-        for student, claims in sorted(self._claims().items()):
-            if len({claim.owner for claim in claims}) > 1:
-                names = ", ".join(sorted({str(claim.path.relative_to(self.folder)) for claim in claims}))
-                self.log.warning(
-                    "%s may be several people: %s. None of these was collected; copy them into submitted/ yourself.",
-                    student,
-                    names,
-                )
-                continue
-            newest: dict[str, Claim] = {}
-            for claim in sorted(claims, key=lambda claim: claim.age):
-                if claim.notebook in newest:
-                    older = newest[claim.notebook].path.relative_to(self.folder)
-                    self.log.warning("%s handed in a newer file: %s was skipped", student, older)
-                newest[claim.notebook] = claim
-            chosen |= {claim.path: claim for claim in newest.values()}
-        return chosen
-
-    def _claims(self) -> dict[str, list[Claim]]:
-        claims = defaultdict(list)
-        for path in sorted(self.folder.rglob("*")):
-            if path.suffix not in self.valid_ext or not path.is_file():
-                continue
-            try:
-                claim = self.claim(path)
-            except CourseError as error:
-                self.log.warning("%s was not collected: %s", path.relative_to(self.folder), error)
-            else:
-                claims[claim.student].append(claim)
-        return claims
+    def listed(self) -> Groups:
+        """The members of the groups, from the file `groups`."""
+        return Groups.read(self.course.root / self.groups, self.roster) if self.groups else Groups({})
 
     def matches(self, path: Path) -> Iterator[tuple[re.Match[str], Path]]:
         """The parts of the path below the folder that match `named_regexp`, and the path up to each."""
-        parts = path.relative_to(self.folder).parts
-        for count, part in enumerate(parts, 1):
-            match = re.match(self.named_regexp, part)
-            if match:
-                yield match, self.folder.joinpath(*parts[:count])
+        above = [path, *path.parents]
+        for place in reversed(above[: above.index(self.folder)]):
+            if match := re.match(self.named_regexp, place.name):
+                yield match, place
 
-    def notebook(self, name: str) -> tuple[str, int]:
-        """The notebook that a file name refers to, and the number of the copy, from 0.
+    @cached_property
+    def _expected(self) -> dict[str, frozenset[str]]:
+        """The grade_ids of each released notebook."""
+        assignment = self.course.assignment(self.parent.coursedir.assignment_id)
+        expected = expected_in(assignment)
+        if not expected:
+            raise CourseError(
+                f"{assignment.release_folder} has no notebook: "
+                f"run `nbgrader generate_assignment {assignment.name}` first"
+            )
+        return expected
 
-        `attention-1.ipynb` is the second `attention.ipynb`, if an `attention` was released.
-        """
-        stem = name.removesuffix(".ipynb")
-        copy = 0
-        rest = stem
-        while rest.casefold() not in self._released and (match := _COPY.search(rest)):
-            copy = int(match[1] or match[2])
-            rest = rest[: match.start()]
-        if rest.casefold() in self._released:
-            return self._released[rest.casefold()], copy
-        return re.sub(r"[^\w.() -]", "_", stem).strip(". ") or "notebook", 0
+    @cached_property
+    def _chosen(self) -> dict[Path, dict[str, str]]:
+        """What nbgrader wants to know of each file that is collected."""
+        chosen: dict[Path, dict[str, str]] = {}
+        notes: dict[str, list[str]] = defaultdict(list)
+        try:
+            _ = self._expected, self.listed  # raise before any file is read
+            for student, own in sorted(self._claims(notes).items()):
+                for name, claim in self._newest(student, own, notes):
+                    path = self._free_path(claim.path, chosen)
+                    chosen[path] = {"student_id": student, "file_id": name}
+                    chosen[path] |= {"timestamp": claim.timestamp} if claim.timestamp else {}
+        except (CourseError, OSError) as error:
+            stop(self.log, str(error))
+        self._log({name: notes.pop(name) for name in Report if name in notes} | notes)
+        return chosen
+
+    def _free_path(self, path: Path, taken: Container[Path]) -> Path:
+        """The path, or that of a copy: nbgrader gives each file to one student."""
+        if path not in taken:
+            return path
+        copies = (self.folder / _COPIES / str(number) / path.name for number in count())
+        copy = next(copy for copy in copies if copy not in taken)
+        if not copy.exists():
+            self._copied.append(str(copy.relative_to(self.folder)))
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(path, copy)
+        return copy
+
+    @cached_property
+    def _copied(self) -> list[str]:
+        return []
+
+    def _claims(self, notes: dict[str, list[str]]) -> dict[str, list[Claim]]:
+        """The files of each student, of the kinds that are collected. Notes files of nobody or of strangers."""
+        claims: dict[str, list[Claim]] = defaultdict(list)
+        others: dict[str, str] = {}
+        for path in sorted(self.folder.rglob("*")):
+            place = path.relative_to(self.folder)
+            if not path.is_file() or place.parts[0] == _COPIES:
+                continue
+            wanted = path.suffix in self.valid_ext and _CHECKPOINTS not in place.parts
+            try:
+                claim = self.claim(path)
+            except CourseError as error:
+                if wanted:
+                    notes[f"Not collected, since {error}"].append(str(place))
+                continue
+            for student in claim.students:
+                if len(self.roster) and not self.add_students and not self.roster.by_id(student):
+                    notes[Report.STRANGER].append(f"{student}: {place}")
+                elif wanted:
+                    claims[student].append(claim)
+                else:
+                    others.setdefault(student, str(place))
+        notes[Report.NO_NOTEBOOK] += [f"{who}: {place}" for who, place in others.items() if who not in claims]
+        if not len(self.roster) and not self.add_students:
+            notes[Report.NEW_COURSE] += sorted(claims)
+        return claims
+
+    def _newest(
+        self, student: str, claims: list[Claim], notes: dict[str, list[str]]
+    ) -> Iterator[tuple[str, Claim]]:
+        """A student's files that are collected, with their names in submitted/. Notes the others."""
+        places = {claim.path: claim.path.relative_to(self.folder) for claim in claims}
+        if len({claim.owner for claim in claims if claim.owner}) > 1:
+            notes[Report.NAMESAKES].append(f"{student}: {', '.join(map(str, places.values()))}")
+            return
+        by_path = {claim.path: claim for claim in claims}
+        notebooks = {path: claim.name for path, claim in by_path.items() if path.suffix == ".ipynb"}
+        found = recognize(notebooks, self._expected, grade_ids_in, trusting=True)
+        named = {f"{name}.ipynb": paths for name, paths in found.notebooks.items()}
+        for path in by_path.keys() - notebooks.keys():  # other files, if valid_ext has their kind
+            named.setdefault(by_path[path].name, []).append(path)
+        for name, paths in named.items():
+            *earlier, claim = sorted((by_path[path] for path in paths), key=self._age)
+            notes[Report.OLDER] += [f"{student}: {places[each.path]}" for each in earlier]
+            if self._stem(claim).casefold() != PurePath(name).stem.casefold():
+                notes[Report.RENAMED].append(f"{student}: {claim.name} as {name}")
+            if len(claim.students) > 1:
+                notes[Report.GROUP].append(f"{student}: {places[claim.path]}")
+            if claim.late:
+                notes[Report.LATE].append(student)
+            if claim.alias:
+                notes[Report.ALIAS].append(f"{claim.alias} ({student})")
+            yield name, claim
+        for name, paths in found.unclear.items():
+            notes[Report.UNCLEAR].append(
+                f"{student}: {' or '.join(notebooks[path] for path in paths)} may be {name}.ipynb"
+            )
+        notes[Report.OTHER] += [f"{student}: {notebooks[path]}" for path in found.others]
+
+    def _stem(self, claim: Claim) -> str:
+        return stem_and_copy(claim.name, self._expected)[0]
+
+    def _age(self, claim: Claim) -> tuple[str, int, int, str]:
+        return claim.timestamp, claim.number, stem_and_copy(claim.name, self._expected)[1], str(claim.path)
+
+    def _log(self, notes: Mapping[str, list[str]]) -> None:
+        for what, lines in notes.items():
+            if lines:
+                self.log.warning("%s (%d):\n  %s", what, len(lines), "\n  ".join(dict.fromkeys(lines)))

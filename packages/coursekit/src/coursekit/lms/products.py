@@ -5,8 +5,11 @@ source (docs/exchange-with-lms.md).
 """
 
 import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -15,63 +18,102 @@ from dateutil import parser
 from traitlets import Unicode
 
 from coursekit.course import CourseError
-from coursekit.lms.collector import Claim, Collector, name_as_id, only
+from coursekit.lms.collector import Claim, Collector
+from coursekit.lms.roster import looks_like_group, name_as_id, only
 
 _METADATA = "submission_metadata.yml"
 _ANONYMOUS = "participant"
+_HIDDEN = r"(LATE_)?anon_\w+?_\d+_"
+_UNLISTED = (
+    "the name looks like that of a group. List its members in a CSV file with the columns group and student, "
+    "and collect with --Collector.groups=groups.csv"
+)
 
 
 class CanvasCollector(Collector):
     """Canvas, "Download Submissions": `doejane_LATE_12345_678901_attention-1.ipynb`.
 
     The numbers after the name of the student are those of the user and of the file, as `lib/content_zipper.rb` in
-    github.com/instructure/canvas-lms writes them. The number of the user is `lms_user_id` in the gradebook.
+    github.com/instructure/canvas-lms writes them; text entries and links have only the first. The number of the user is
+    `lms_user_id` in the gradebook. For a group, the name is the group's, and the user is one of its members.
     """
 
     named_regexp = Unicode(
-        r"(?P<name>\w*?[^\W_])(?P<late>_LATE)?_(?P<user>\d+)_(?P<number>\d+)_(?P<file>.+)$",
+        r"(?P<name>\w*?)(?P<late>_LATE)?_(?P<user>\d+)(?:_(?P<number>\d+))?_(?P<file>.+)$",
         help="of a file or folder: groups name, late, user, number and file",
     ).tag(config=True)
 
     def claim(self, path: Path) -> Claim:
+        if any(re.match(_HIDDEN, part) for part in path.relative_to(self.folder).parts):
+            raise CourseError("Canvas hides the names; download again when anonymous grading is over")
         for match, place in self.matches(path):
-            user = match["user"]
+            name, user = match["name"], match["user"]
+            if not match["number"] and place != path:
+                continue  # a folder has both numbers, since it was an archive
+            members = self.listed.of(name)
+            if not members and looks_like_group(name):
+                raise CourseError(_UNLISTED)
             known = only(self.roster.by_number(user), f"number {user} of Canvas")
-            notebook, copy = self.notebook(match["file"] if place == path else path.name)
-            number = (int(match["number"]), copy)
-            if match["late"]:
-                self.log.warning(
-                    "Canvas marks %s as late, but not by how much: for a penalty, write the time into timestamp.txt",
-                    known or match["name"],
-                )
-            return Claim(path, known or f"{name_as_id(match['name'])}-{user}", user, notebook, number)
+            file = match["file"] if place == path else path.name
+            found = Claim(
+                path,
+                members or (known or f"{name_as_id(name)}-{user}".strip("-"),),
+                "" if members else user,
+                file,
+                int(match["number"] or 0),
+                late=bool(match["late"]),
+            )
+            unlike = known and not members and name and not self.roster.is_called(known, name)
+            return replace(found, alias=name) if unlike else found
         raise CourseError("its name isn't of the form that Canvas uses, name_number_number_file.ipynb")
 
 
 class MoodleCollector(Collector):
-    """Moodle, "Download all submissions": `Jane Doe_1234567_assignsubmission_file_/attention.ipynb`, or in one name.
+    """Moodle, "Download all submissions": `Jane Doe_1234567_assignsubmission_file/attention.ipynb`, or in one name.
 
-    As `download_submissions` in `mod/assign` of github.com/moodle/moodle writes it. The number is a different one in
-    each assignment, so students are identified by their full names.
+    As `mod/assign` of github.com/moodle/moodle writes it. The number is a different one in each assignment, so students
+    are identified by their full names. Groups have one folder, `Group A_12_…`, or in older versions one for each member,
+    `Group A-Jane Doe_1234567_…`.
     """
 
     named_regexp = Unicode(
-        r"(?P<name>[^_]+)_(?P<number>\d+)_assignsubmission_file_?(?P<file>.*)$",
+        r"(?P<name>[^_]+)(?:_(?P<number>\d+))?_assignsubmission_[a-z]+_?(?P<file>.*)$",
         help="of a file or folder: groups name, number and file",
     ).tag(config=True)
 
     def claim(self, path: Path) -> Claim:
         for match, place in self.matches(path):
-            student = name_as_id(match["name"])
+            members = self.listed.of(match["name"])
+            name = self._without_group(match["name"])
+            known = only(self.roster.by_name(name), name)
+            if not members and not known and looks_like_group(name):
+                raise CourseError(_UNLISTED)
+            student = known or name_as_id(name)
             if student == _ANONYMOUS:
                 student = f"{student}-{match['number']}"
-            known = only(self.roster.by_name(match["name"]), match["name"])
-            notebook, copy = self.notebook(match["file"] if place == path else path.name)
-            if not (known or student):
+            if not (members or student):
                 break
-            return Claim(path, known or student, match["number"], notebook, (copy,))
+            file = match["file"] if place == path else path.name
+            return Claim(path, members or (student,), "" if members else match["number"] or "", file)
         raise CourseError(
-            "its name isn't of the form that Moodle uses, Full Name_number_assignsubmission_file_"
+            "its name isn't of the form that Moodle uses, Full Name_number_assignsubmission_file"
+        )
+
+    def _without_group(self, name: str) -> str:
+        """The student in `Group A-Jane Doe`, where that is certain."""
+        if not self.roster.by_name(name):
+            for group, student in _halves(name):
+                is_group = self.listed.of(group) or looks_like_group(group) or self._groups_seen[group] > 1
+                if is_group and (not len(self.roster) or self.roster.by_name(student)):
+                    return student
+        return name
+
+    @cached_property
+    def _groups_seen(self) -> Counter[str]:
+        """What comes before names of students in the download, and before how many."""
+        names = {match["name"] for path in self.folder.rglob("*") for match, _ in self.matches(path)}
+        return Counter(
+            group for name in names for group, student in _halves(name) if self.roster.by_name(student)
         )
 
 
@@ -90,13 +132,9 @@ class GradescopeCollector(Collector):
             metadata = _metadata(place.parent / _METADATA).get(match["submission"])
             if not isinstance(metadata, dict) or not metadata.get(":submitters"):
                 raise CourseError(f"{_METADATA} has no entry for {match['submission']}: export with metadata")
-            first, *others = metadata[":submitters"]
-            student = self._student(first)
-            if others:
-                names = ", ".join(self._student(other) for other in others)
-                self.log.warning("%s also handed in for %s: collected once", student, names)
-            notebook, copy = self.notebook(path.name)
-            return Claim(path, student, student, notebook, (copy,), _utc(metadata.get(":created_at", "")))
+            students = tuple(dict.fromkeys(map(self._student, metadata[":submitters"])))
+            owner = students[0] if len(students) == 1 else ""
+            return Claim(path, students, owner, path.name, timestamp=_utc(metadata.get(":created_at", "")))
         raise CourseError("it isn't in one of Gradescope's folders, submission_number")
 
     def _student(self, submitter: dict[str, str]) -> str:
@@ -106,6 +144,12 @@ class GradescopeCollector(Collector):
         if not student:
             raise CourseError(f"{_METADATA} doesn't name the student")
         return student
+
+
+def _halves(name: str) -> Iterator[tuple[str, str]]:
+    """The parts before and after each hyphen."""
+    for match in re.finditer("-", name):
+        yield name[: match.start()].strip(), name[match.end() :].strip()
 
 
 @cache

@@ -15,6 +15,7 @@ from coursekit.configuration import course_in
 from coursekit.course import ANY, Course
 from coursekit.printing import printable
 from coursekit.student.extra_files import ExtraFiles, handed_out_files
+from coursekit.student.renamed import put_endings_right
 
 
 def course_of(config: Config) -> Course:
@@ -41,6 +42,7 @@ def rename_students(folders: CourseDirectory, assignment: str) -> list[str]:
     """
     sentences = []
     for place, student in _submission_folder(folders, assignment).found():
+        sentences += put_endings_right(folders.format_path(folders.submitted_directory, student, assignment))
         usable = usable_name(student)
         if usable == student:
             continue

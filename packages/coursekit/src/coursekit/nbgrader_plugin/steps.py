@@ -93,11 +93,12 @@ class RepairCells(NbGraderPreprocessor):
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
         names = resources["nbgrader"]
         try:
-            released = course_of(self.config).assignment(names["assignment"]).released(names["notebook"])
+            assignment = course_of(self.config).assignment(names["assignment"])
+            released = assignment.released(names["notebook"])
         except CourseError as error:
             stop(self.log, str(error))
         place = resources["metadata"]
-        handed = read_submitted(Path(place["path"], f"{place['name']}.ipynb"))
+        handed = read_submitted(Path(place["path"], f"{place['name']}.ipynb"), assignment)
         set_aside = place["set_aside"]
         if handed.notebook is None:
             self.log.warning("%s: %s", names["student"], handed.problem)

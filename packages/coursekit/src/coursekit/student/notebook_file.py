@@ -4,20 +4,24 @@ import os
 import stat
 from pathlib import Path
 
-from coursekit.course import grade_id
+from coursekit.course import Assignment, grade_id
 from coursekit.printing import printable
 from coursekit.student.notebook_json import HAND_IN_AGAIN, Refused, SubmittedNotebook, parse_submitted
+from coursekit.student.renamed import expected_in, recognize
 
 MAX_FILE_BYTES = 100 * 2**20
 _NAMED_AT_MOST = 5
+#: notebooks in a folder that are read to find one of another name
+_READ_AT_MOST = 10
 #: does not follow a link, and does not wait at a pipe
 _OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
-def read_submitted(path: Path) -> SubmittedNotebook:
+def read_submitted(path: Path, assignment: Assignment | None = None) -> SubmittedNotebook:
     """Read a submitted notebook: sources, grade_ids and cell ids, without outputs or any other metadata.
 
-    Nothing is raised for a file that can't be read: the result has a `problem` instead of a notebook.
+    If there is no such file, this looks for the notebook under another name. With the assignment it distinguishes its
+    notebooks. Nothing is raised for a file that can't be read: the result has a `problem` instead of a notebook.
     """
     name = printable(path.name)
     try:
@@ -26,7 +30,7 @@ def read_submitted(path: Path) -> SubmittedNotebook:
                 None, f"{name} is a link to something else. Hand in the notebook itself."
             )
         if not path.exists():
-            return _read_another_name(path)
+            return _read_another_name(path, assignment)
         data = _content(path)
     except Refused as refused:
         return SubmittedNotebook(None, f"{name} {refused}")
@@ -51,15 +55,33 @@ def _content(path: Path) -> bytes:
         return file.read(MAX_FILE_BYTES)
 
 
-def _read_another_name(path: Path) -> SubmittedNotebook:
-    """Read the only notebook in the folder, under any name, if its cells have grade_ids."""
+def grade_ids_in(path: Path) -> frozenset[str]:
+    """The grade_ids in a submitted notebook; none if it can't be read."""
+    notebook = read_submitted(path).notebook
+    return frozenset(filter(None, map(grade_id, notebook.cells))) if notebook is not None else frozenset()
+
+
+def _read_another_name(path: Path, assignment: Assignment | None) -> SubmittedNotebook:
+    """Read the notebook in the folder that has the grade_ids or nearly the name of the one that isn't there."""
     others = sorted(path.parent.glob("*.ipynb"))
-    if len(others) == 1:
-        submitted = read_submitted(others[0])
-        if submitted.notebook is not None and any(grade_id(cell) for cell in submitted.notebook.cells):
-            note = f"Handed in as {printable(others[0].name)}; it was graded as {path.name}."
-            submitted.notes.insert(0, note)
-            return submitted
-    found = ", ".join(printable(other.name) for other in others[:_NAMED_AT_MOST]) or "no notebook"
-    more = f" and {len(others) - _NAMED_AT_MOST:,} more" if len(others) > _NAMED_AT_MOST else ""
-    return SubmittedNotebook(None, f"{path.name} was not handed in (found: {found}{more}).", missing=True)
+    found: list[Path] = []
+    if len(others) <= _READ_AT_MOST:
+        ids = {other: grade_ids_in(other) for other in others}
+        any_ids = {path.stem: frozenset[str]().union(*ids.values())}
+        expected = expected_in(assignment) if assignment else any_ids
+        known = recognize({other: other.name for other in others}, expected, ids.__getitem__)
+        found = known.notebooks.get(path.stem) or known.unclear.get(path.stem, [])
+        if len(found) == 1:
+            submitted = read_submitted(found[0])
+            if submitted.notebook is not None:
+                note = f"Handed in as {printable(found[0].name)}; it was graded as {path.name}."
+                submitted.notes.insert(0, note)
+                return submitted
+    names = [printable(other.name) for other in found or others]
+    problem = f"{path.name} was not handed in"
+    if len(found) > 1:
+        problem = f"{problem}: rename the right one of {', '.join(names)} to {path.name}."
+    else:
+        more = f" and {len(names) - _NAMED_AT_MOST:,} more" if len(names) > _NAMED_AT_MOST else ""
+        problem = f"{problem} (found: {', '.join(names[:_NAMED_AT_MOST]) or 'no notebook'}{more})."
+    return SubmittedNotebook(None, problem, missing=True)

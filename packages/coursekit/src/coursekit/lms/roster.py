@@ -1,0 +1,142 @@
+"""Who is who: the students of the gradebook, by what other programs call them, and the groups that they form."""
+
+import csv
+import re
+import unicodedata
+from collections.abc import Iterable
+from pathlib import Path
+
+from nbgrader.api import Student
+
+from coursekit.course import CourseError
+
+#: the columns of a list of groups: coursekit's own, and those of Canvas's export of a group set
+_GROUP_COLUMNS = ("group", "group_name")
+_STUDENT_COLUMNS = ("student", "student_id", "id", "login_id", "canvas_user_id", "email", "email address")
+#: names that only a group has, also in Canvas's spelling, `projectgroup1`
+_GROUP_NAME = re.compile(
+    r"(default group|(^|[\s-]|project|lab|student)(group|team|gruppe|groupe|équipe|equipe|grupo|gruppo)s?"
+    r"[\s-]*(\d+|[a-z])?)$"
+)
+
+
+class Roster:
+    """Finds students of the gradebook by what other programs call them."""
+
+    def __init__(self, students: Iterable[Student]) -> None:
+        self._names: dict[str, str] = {}
+        self._ids: dict[tuple[str, str], list[str]] = {}
+        for student in students:
+            first, last = student.first_name or "", student.last_name or ""
+            self._names[student.id] = f"{first} {last}"
+            emails = {student.id.casefold(), (student.email or "").casefold()}
+            names = {squeezed(f"{first} {last}"), squeezed(f"{last} {first}")}
+            keys = [
+                ("id", {student.id}),
+                ("number", {student.lms_user_id}),
+                ("email", emails),
+                ("name", names),
+            ]
+            for kind, texts in keys:
+                for text in filter(None, texts):
+                    self._ids.setdefault((kind, text), []).append(student.id)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def by_id(self, student: str) -> list[str]:
+        return self._ids.get(("id", student), [])
+
+    def by_number(self, number: str) -> list[str]:
+        """By the column lms_user_id."""
+        return self._ids.get(("number", number), [])
+
+    def by_email(self, email: str) -> list[str]:
+        return self._ids.get(("email", email.casefold()), [])
+
+    def by_name(self, name: str) -> list[str]:
+        return self._ids.get(("name", squeezed(name)), [])
+
+    def by_anything(self, text: str) -> list[str]:
+        return self.by_id(text) or self.by_number(text) or self.by_email(text) or self.by_name(text)
+
+    def is_called(self, student: str, name: str) -> bool:
+        """False if no part of the student's name is in `name`, which then may be the name of a group."""
+        words = [squeezed(word) for word in self._names[student].split()]
+        return not words or any(
+            word in squeezed(name) for word in words if len(word) > 1 or not word.isascii()
+        )
+
+
+class Groups:
+    """The members of each group."""
+
+    def __init__(self, members: dict[str, list[str]]) -> None:
+        self._members = members
+
+    @classmethod
+    def read(cls, path: Path, roster: Roster) -> "Groups":
+        """Read a CSV file with a line for each member.
+
+        Raises:
+            CourseError: the file can't be read, or has no column for groups or for students.
+        """
+        try:
+            with path.open(encoding="utf-8-sig", newline="") as file:
+                lines = [
+                    {(key or "").strip().casefold(): value or "" for key, value in line.items() if key}
+                    for line in csv.DictReader(file)
+                ]
+        except (OSError, ValueError, csv.Error) as error:
+            raise CourseError(
+                f"{path} can't be read ({error}): set c.Collector.groups to a CSV file"
+            ) from None
+        columns = lines[0].keys() if lines else set()
+        if columns.isdisjoint(_GROUP_COLUMNS) or columns.isdisjoint(_STUDENT_COLUMNS):
+            raise CourseError(
+                f"{path} needs a line for each member, below the heading `group,student`; a student is an id or email"
+            )
+        members: dict[str, list[str]] = {}
+        for line in lines:
+            group = next((line[column] for column in _GROUP_COLUMNS if line.get(column)), "")
+            texts = [line[column].strip() for column in _STUDENT_COLUMNS if line.get(column, "").strip()]
+            if not texts:
+                continue
+            known = next((found for text in texts if (found := roster.by_anything(text))), [texts[0]])
+            student = only(known, f"{texts[0]} in {path.name}")
+            if student and squeezed(group):
+                members.setdefault(squeezed(group), []).append(student)
+        return cls(members)
+
+    def of(self, name: str) -> tuple[str, ...]:
+        """The members of a group; empty if it isn't listed."""
+        return tuple(dict.fromkeys(self._members.get(squeezed(name), [])))
+
+
+def looks_like_group(name: str) -> bool:
+    """True for names such as `Group A`, `Team 7` and `projectgroup1`."""
+    return bool(_GROUP_NAME.search(name.casefold()))
+
+
+def name_as_id(name: str) -> str:
+    """A name in lower case, with `-` between the words; letters of any script stay."""
+    text = unicodedata.normalize("NFC", name).casefold()
+    return re.sub(r"[^\w]+", "-", text).strip("-_")
+
+
+def squeezed(name: str) -> str:
+    """Only the letters and digits of a name, in lower case."""
+    return re.sub(r"[\W_]+", "", unicodedata.normalize("NFC", name).casefold())
+
+
+def only(students: list[str], what: str) -> str | None:
+    """The one student that was found, or None.
+
+    Raises:
+        CourseError: several were found.
+    """
+    if len(students) > 1:
+        raise CourseError(
+            f"{what} may be {' or '.join(sorted(students))}. Copy the file into submitted/ yourself"
+        )
+    return students[0] if students else None

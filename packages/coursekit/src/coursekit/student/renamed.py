@@ -1,0 +1,141 @@
+"""Recognizes the notebooks of an assignment under other names: `attention (1).ipynb`, `attention-final.ipynb`."""
+
+import contextlib
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Set
+from dataclasses import dataclass, field
+from pathlib import Path, PurePath
+
+from coursekit.course import Assignment, grade_id
+from coursekit.printing import printable
+
+#: what browsers, Canvas and Moodle append to a name that exists already: `-1`, ` (1)`
+_COPY = re.compile(r"(?:-(\d+)|[ _]*\((\d+)\))$")
+#: `.IPYNB`, and what browsers and editors make of an unknown ending: `.ipynb.txt`
+_ENDING = re.compile(r"\.ipynb(?:\.(?:txt|json))?$", re.IGNORECASE)
+
+
+@dataclass
+class Recognized:
+    """What the files of one student are.
+
+    Args:
+        notebooks: the files that may be each notebook, copies of one name; the newest of them counts.
+        unclear: files that may be the same notebook, though their names differ.
+        others: files that are none of the notebooks, or further versions of one that is there under its own name.
+    """
+
+    notebooks: dict[str, list[Path]] = field(default_factory=dict)
+    unclear: dict[str, list[Path]] = field(default_factory=dict)
+    others: list[Path] = field(default_factory=list)
+
+
+def recognize(
+    names: Mapping[Path, str],
+    expected: Mapping[str, Set[str]],
+    ids_in: Callable[[Path], Set[str]],
+    trusting: bool = False,
+) -> Recognized:
+    """Find the expected notebooks among files: by name, then by the grade_ids inside, then by a similar name.
+
+    Args:
+        names: the files, and the names that the student gave them.
+        expected: the grade_ids of each notebook of the assignment.
+        ids_in: reads the grade_ids in a file; not called for a file with an expected name.
+        trusting: an only file is the only notebook expected, whatever its name.
+    """
+    found = Recognized()
+    known = {name.casefold(): name for name in expected}
+    stems: dict[str, list[Path]] = defaultdict(list)
+    for path, name in names.items():
+        stem, _ = stem_and_copy(name, expected)
+        stems[stem.casefold()].append(path)
+    for stem in stems.keys() & known.keys():
+        found.notebooks[known[stem]] = stems.pop(stem)
+    claimed: dict[str, list[str]] = defaultdict(list)
+    for stem, paths in stems.items():
+        ids = frozenset[str]().union(*map(ids_in, paths))
+        notebook = _by_ids(ids, expected) or _by_name(stem, expected)
+        if not notebook and trusting and len(expected) == len(stems) == 1 and not found.notebooks:
+            (notebook,) = expected
+        if notebook and notebook not in found.notebooks:
+            claimed[notebook].append(stem)
+        else:
+            found.others += paths
+    for notebook, several in claimed.items():
+        paths = [path for stem in several for path in stems[stem]]
+        (found.notebooks if len(several) == 1 else found.unclear)[notebook] = paths
+    return found
+
+
+def expected_in(assignment: Assignment) -> dict[str, frozenset[str]]:
+    """The grade_ids of each released notebook of an assignment.
+
+    Raises:
+        CourseError: one of them is damaged.
+    """
+    return {
+        name: frozenset(filter(None, map(grade_id, assignment.released(name).cells)))
+        for name in assignment.released_names()
+    }
+
+
+def stem_and_copy(name: str, expected: Iterable[str]) -> tuple[str, int]:
+    """The name of a file without its ending and the number of the copy, and that number, from 0.
+
+    A number that belongs to the name of an expected notebook stays.
+    """
+    stem = _ENDING.sub("", PurePath(name).name)
+    known, copy = {name.casefold() for name in expected}, 0
+    while stem.casefold() not in known and (match := _COPY.search(stem)) and match.start():
+        copy = int(match[1] or match[2])
+        stem = stem[: match.start()]
+    return stem, copy
+
+
+def is_notebook(name: str) -> bool:
+    """True for `.ipynb`, and for endings that browsers and editors make of it."""
+    return bool(_ENDING.search(name))
+
+
+def right_endings(files: Iterable[Path]) -> list[tuple[Path, Path]]:
+    """Rename `a.ipynb.txt` and `a.IPYNB` to `a.ipynb`, which nbgrader reads; returns old and new paths."""
+    renamed = []
+    for path in sorted(files):
+        if path.suffix != ".ipynb" and is_notebook(path.name) and path.is_file() and not path.is_symlink():
+            new, count = path.with_name(_ENDING.sub(".ipynb", path.name)), 0
+            while new.exists():
+                count += 1
+                new = path.with_name(_ENDING.sub(f" ({count}).ipynb", path.name))
+            with contextlib.suppress(OSError):  # in a folder that can't be written, it stays
+                renamed.append((path, path.rename(new)))
+    return renamed
+
+
+def put_endings_right(folder: str) -> list[str]:
+    """The same in one submission folder; returns a sentence for each file."""
+    place = Path(folder)
+    return [
+        f"{printable(str(old))} was renamed to {printable(new.name)}."
+        for old, new in right_endings([] if place.is_symlink() else place.glob("*"))
+    ]
+
+
+def _by_ids(ids: Set[str], expected: Mapping[str, Set[str]]) -> str | None:
+    shared = {name: len(ids & wanted) for name, wanted in expected.items()}
+    most = max(shared.values(), default=0)
+    best = [name for name, count in shared.items() if count == most]
+    return best[0] if most and len(best) == 1 else None
+
+
+def _by_name(stem: str, expected: Iterable[str]) -> str | None:
+    """The notebook whose name is in the stem, as words of their own; the longest, if there are several."""
+    found = [name for name in expected if _pattern(name).search(stem)]
+    return max(found, key=len, default=None)
+
+
+def _pattern(name: str) -> re.Pattern[str]:
+    words = r"[\W_]*".join(map(re.escape, re.findall(r"[^\W_]+", name.casefold())))
+    after = r"(?!\w)" if name[-1:].isdigit() else r"(?![^\W\d_])"
+    return re.compile(rf"(?<![^\W_]){words}{after}" if words else r"(?!)")
