@@ -3,6 +3,7 @@
 The student notebooks, pages of the root folder and a page for each module are copied or written to docs/generated/ first.
 """
 
+import ast
 import importlib
 import inspect
 import re
@@ -22,21 +23,29 @@ SOURCES = {
 }
 #: files that run inside a kernel or are copied into a course, so they can't be imported here
 NOT_IMPORTED = {"__main__.py", "inside", "template"}
+#: headings of lists in docstrings, and Sphinx's name for an entry
+FIELDS = {"Args:": "param", "Raises:": "raises"}
 
 project = "Transformers from scratch"
 extensions = ["myst_nb", "sphinx.ext.autodoc"]
+templates_path = ["_templates"]
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+highlight_language = "none"  # shell commands, tables of text: only marked blocks are code
 html_theme = "pydata_sphinx_theme"
 html_title = project
 html_show_copyright = False
 html_show_sourcelink = False
 html_theme_options = {"navbar_center": [], "show_prev_next": False, "footer_start": [], "footer_end": []}
-html_sidebars = {"**": ["globaltoc.html"]}
+html_sidebars = {"**": ["pages.html"]}
 html_math_renderer = "mathml"
 myst_enable_extensions = ["dollarmath", "amsmath"]
 myst_heading_anchors = 3
 nb_execution_mode = "off"  # student notebooks raise NotImplementedError
 autodoc_typehints_format = "short"
 autodoc_member_order = "bysource"
+autodoc_inherit_docstrings = False  # those of other packages are written for another format
+toc_object_entries_show_parents = "hide"
 autodoc_mock_imports = ["distributed"]
 suppress_warnings = [
     "myst.header",  # notebooks skip heading levels
@@ -62,9 +71,24 @@ def write_generated() -> None:
     for page in ROOT.glob("packages/*/*.md"):
         copy_page(page)
     for package, folder in SOURCES.items():
-        parts = {path for path in folder.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
-        for part in sorted(part for part in parts if part.name not in NOT_IMPORTED):
+        parts = [path for path in sorted(folder.iterdir()) if path.name not in NOT_IMPORTED]
+        parts = [path for path in parts if path.suffix == ".py" or (path / "__init__.py").exists()]
+        for part in parts:
             write_reference(package, part)
+        with (GENERATED / "reference" / package / f"{package}.md").open("a", encoding="utf-8") as page:
+            page.write(list_of_modules(package, [part for part in parts if part.name != "__init__.py"]))
+
+
+def list_of_modules(package: str, parts: list[Path]) -> str:
+    """The modules and subpackages of a package, each with its first sentence, and the pages below this one."""
+    lines = []
+    for part in parts:
+        source = part / "__init__.py" if part.is_dir() else part
+        docstring = ast.get_docstring(ast.parse(source.read_text("utf-8"))) or ""
+        sentence = " ".join(docstring.split("\n\n")[0].split())
+        lines.append(f"- [{part.stem}]({package}.{part.stem}.md): {sentence}\n")
+    pages = "\n".join(f"{package}.{part.stem}" for part in parts)
+    return f"\n## Modules\n\n{''.join(lines)}\n```{{toctree}}\n:hidden:\n\n{pages}\n```\n"
 
 
 def copy_page(page: Path) -> None:
@@ -122,20 +146,28 @@ def link_to_copies(app: Sphinx, page: str, source: list[str]) -> None:
 def docstring_to_rst(
     app: Sphinx, what: str, name: str, of: object, options: object, lines: list[str]
 ) -> None:
-    """Our docstrings are plain text: paragraphs become prose, indented ones stay as they are."""
+    """Our docstrings are plain text: paragraphs become prose, indented ones stay as they are.
+
+    Paragraphs that begin with `Args:` or `Raises:` become lists.
+    """
     result: list[str] = []
     for paragraph in "\n".join(lines).strip("\n").split("\n\n"):
-        block = paragraph.splitlines()
-        if any(line.startswith(" ") for line in block) or re.search(r"\S {2,}\S", paragraph):
-            result += ["::", "", *("    " + line for line in block), ""]
+        heading, _, entries = paragraph.partition("\n")
+        if heading in FIELDS:
+            fields = re.sub(r"^    ([\w.]+): ", rf":{FIELDS[heading]} \1: ", prose_to_rst(entries), flags=re.M)
+            result += [*fields.splitlines(), ""]
+        elif re.search(r"^ |\S {2,}\S", paragraph, flags=re.M):
+            result += ["::", "", *("    " + line for line in paragraph.splitlines()), ""]
         else:
-            code = re.split(r"(`[^`]+`)", paragraph)
-            escaped = [
-                f"`{part}`" if part.startswith("`") else re.sub(r"([\\*_|`])", r"\\\1", part) for part in code
-            ]
-            # code directly after a letter or before one needs an escaped space between them in reStructuredText
-            result += [*"\\ ".join(part for part in escaped if part).splitlines(), ""]
+            result += [*prose_to_rst(paragraph).splitlines(), ""]
     lines[:] = result
+
+
+def prose_to_rst(text: str) -> str:
+    code = re.split(r"(`[^`]+`)", text)
+    parts = [f"`{part}`" if part.startswith("`") else re.sub(r"([\\*_|`])", r"\\\1", part) for part in code]
+    # code directly after a letter or before one needs an escaped space between them in reStructuredText
+    return "\\ ".join(part for part in parts if part)
 
 
 def inline_formula(writer: SphinxTranslator, node: nodes.Element) -> None:
@@ -144,7 +176,7 @@ def inline_formula(writer: SphinxTranslator, node: nodes.Element) -> None:
 
 
 def block_formula(writer: SphinxTranslator, node: nodes.Element) -> None:
-    writer.body.append(f'<div class="math">{mathml(node, "block")}</div>')
+    writer.body.append(f'<div class="formula">{mathml(node, "block")}</div>')
     raise nodes.SkipNode
 
 

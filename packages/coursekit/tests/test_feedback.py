@@ -130,14 +130,14 @@ def test_a_missing_heading_stops_generate_assignment_with_one_sentence(tiny_cour
 def test_the_largest_loss_comes_first_and_unanswered_exercises_last():
     things = first_things(
         result(
-            ("test_a", [failed("small", 1), failed("large", 5)]),
+            ("test_a", [failed("small", 1), failed("large", 5, message="`x` is 2.")]),
             ("test_b", [failed("blank", 50, outcome="not answered")]),
         ),
         [ScoreRow("written", "written", 0, 10, "not answered")],
     )
     assert [(thing.losses[0].name, thing.lost, thing.text) for thing in things] == [
-        ("a", 5, "large holds."),
-        ("a", 1, "small holds."),
+        ("a", 5, "`x` is 2. The check: large holds."),
+        ("a", 1, "This check failed: small holds."),
         ("b", 50, "Not answered."),
     ]
 

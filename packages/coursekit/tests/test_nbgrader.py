@@ -184,7 +184,7 @@ def test_manual_grades_are_shown_as_such_after_grading_again(generated):
         page = feedback(generated, student)
         assert page.select_one(".total").text == f"{10 + score} of 15 points"
         row = [cell.text for cell in page.select(".points tr:last-child td")]
-        assert row == ["why", f"{score} / 5", "graded by hand"]
+        assert row == ["why", f"{score} / 5", "graded manually"]
         assert "Awaiting" not in page.text
 
 

@@ -63,7 +63,7 @@ def test_a_deleted_test_cell_comes_back_behind_its_exercise(submitted, released)
 def test_an_edited_test_cell_is_put_back(submitted, released):
     find_cell(submitted, "test_double").source = "pass"
     _, notes = repaired(submitted, released)
-    assert notes == ["The test cell `test_double` was edited; it was put back as released."]
+    assert notes == ["The test cell `test_double` was edited, so it was restored."]
 
 
 def test_a_copy_of_a_test_cell_is_removed(submitted, released):
@@ -90,7 +90,7 @@ def test_lost_marks_are_restored_by_text_and_names(submitted, released):
     notebook, notes = repaired(submitted, released)
     assert find_cell(notebook, "double").source == ANSWER
     assert find_cell(notebook, "why").source == "Because it is."
-    assert "put back" in notes[0]
+    assert "restored" in notes[0]
 
 
 def test_a_demo_cell_gets_its_lost_tag_back(submitted, released):
@@ -372,7 +372,7 @@ def test_code_in_an_edited_test_cell_that_no_answer_needs_is_not_run(two, two_re
     assert sources(notebook) == sources(
         restore_notebook(deepcopy(two_with(two, two_released)), two_released)[0]
     )
-    assert notes == ["The test cell `test_double` was edited; it was put back as released."]
+    assert notes == ["The test cell `test_double` was edited, so it was restored."]
 
 
 def two_with(two, two_released):

@@ -62,10 +62,12 @@ def folder(tmp_path_factory) -> Path:
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder / "venv")], check=True)
     (wheel,) = folder.glob("*.whl")
     python = ["--python", str(folder / "venv" / "bin" / "python")]
-    subprocess.run(
-        [*pip, *python, "install", "--no-compile", str(wheel), "nbclient", "nbconvert"], check=True
+    programs = ["nbclient", "nbconvert", "papermill"]
+    subprocess.run([*pip, *python, "install", "--no-compile", str(wheel), *programs], check=True)
+    notebook = nbformat.v4.new_notebook(
+        cells=[nbformat.v4.new_code_cell(SOURCE)],
+        metadata={"language_info": {"name": "python"}},  # papermill asks for it
     )
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(SOURCE)])
     nbformat.write(notebook, folder / "nb.ipynb")
     return folder
 
@@ -89,6 +91,14 @@ def test_nbconvert_runs_a_notebook_by_kernel_name_with_a_setting(folder):
     (line,) = example("nbconvert").splitlines()
     run(folder, *line.split(), "--SandboxProvisioner.open_file_limit=200")
     assert printed(folder / "nb.nbconvert.ipynb") == "sandbox /home/user 200"
+
+
+def test_papermill_runs_a_notebook_by_kernel_name_with_a_parameter(folder):
+    (line,) = example("papermill").splitlines()
+    run(folder, *line.split(), "--no-progress-bar")
+    injected, cell = nbformat.read(folder / "executed.ipynb", as_version=4).cells
+    assert "terms = 1000" in injected.source
+    assert cell.outputs[0]["text"].strip() == "sandbox /home/user 256"
 
 
 def test_nbclient_runs_a_notebook_by_kernel_name(folder):

@@ -169,7 +169,7 @@ def test_the_top_says_total_status_repairs_and_what_to_look_at_first(graded, pag
     assert texts(page, ".total") == ["56 of 100 points"]
     (status,) = texts(page, ".status")
     assert status.startswith("Status: graded.")
-    assert "What was noticed: The test cell test_causal_mask was edited" in status
+    assert "Notes: The test cell test_causal_mask was edited" in status
     first = texts(page, ".first li")
     assert len(first) == 3
     assert "You left out the division by the square root" in first[0]
@@ -188,7 +188,7 @@ def test_a_mistake_that_costs_points_in_two_exercises_is_told_once(graded, page)
 def test_with_full_marks_there_is_nothing_to_look_at_first(graded, page):
     graded.open(page, "right")
     assert page.get_by_text("Nothing: every check passed.").is_visible()
-    assert texts(page, ".total") == ["90 of 100 points, and 10 more to be graded by hand"]
+    assert texts(page, ".total") == ["90 of 100 points, and 10 more awaiting manual grading"]
 
 
 def test_what_was_not_answered_comes_last(graded, page):
@@ -220,7 +220,7 @@ def test_each_check_has_points_sentence_difference_mistake_and_a_link_to_what_ex
 def test_scores_and_comments_of_graders_stand_at_the_answer(graded, page):
     graded.open(page, "ada")
     written = texts(page, "#written_attention")[0]
-    assert "7 of 10 points, graded by hand." in written
+    assert "7 of 10 points, graded manually." in written
     assert "Say why it gets worse with" in written
     assert page.locator("#written_attention .comment math").count() == 1
     assert "See my mail." in texts(page, "#attention")[0]

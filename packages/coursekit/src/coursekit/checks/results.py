@@ -26,7 +26,7 @@ class Status(StrEnum):
 
 #: what a status means, in a sentence
 STATUSES = {
-    Status.GRADED: "Every check gave a verdict.",
+    Status.GRADED: "Every check finished.",
     Status.PARTLY_GRADED: "A cell of the notebook did not run, so the checks that need it could not run either.",
     Status.TIMED_OUT: "Some of the code ran out of time and was stopped. The rest was graded.",
     Status.KERNEL_DIED: "Some of the code ended its Python process. The rest was graded.",

@@ -71,7 +71,7 @@ def _score_row(cell: NotebookNode, result: SubmissionResult) -> ScoreRow:
     elif exercise is None and awaits_grading:
         state = "not graded" if result.nothing_graded else "awaiting manual grading"
     else:
-        state = "graded by hand" if exercise is None and mark.get("by_hand") else "not answered"
+        state = "graded manually" if exercise is None and mark.get("by_hand") else "not answered"
     score = None if awaits_grading else mark.get("score") or 0
     return ScoreRow(name, exercise_name(name), score, mark.get("points") or 0, state)
 
@@ -99,7 +99,8 @@ def _first_thing(failed: Sequence[tuple[ExerciseResult, CheckResult]]) -> FirstT
     for each, its_check in failed:
         lost[each.grade_id] = lost.get(each.grade_id, 0) + its_check.points - its_check.earned
     losses = sorted((Loss(name, points) for name, points in lost.items()), key=lambda loss: -loss.points)
-    text = check.diagnosis or f"{check.sentence} {check.message}".strip()
+    what_failed = f"{check.message} The check:" if check.message else "This check failed:"
+    text = check.diagnosis or f"{what_failed} {check.sentence}"
     return FirstThing(_NOT_ANSWERED if exercise.unanswered else text, tuple(losses), exercise.unanswered)
 
 

@@ -233,5 +233,5 @@ def _score(cell: NotebookNode) -> str:
     mark = nbgrader_metadata(cell)
     if mark.get("needs_manual_grade"):
         return f"Awaiting manual grading: {mark.get('points', 0):g} points."
-    by_hand = ", graded by hand" if mark.get("by_hand") else ""
+    by_hand = ", graded manually" if mark.get("by_hand") else ""
     return f"{mark.get('score') or 0:g} of {mark.get('points', 0):g} points{by_hand}."

@@ -96,7 +96,7 @@ class _Restoration(Restoration):
                     taken.add(id(cell))
         if stripped:
             names = listed(name for name in self.known if name in stripped)
-            self.notes.append(f"Marks that nbgrader needs were missing and were put back: {names}.")
+            self.notes.append(f"Marks that nbgrader needs were missing and were restored: {names}.")
         blank = {
             squeezed(self.known[name].source)
             for name in self.expected
@@ -118,7 +118,7 @@ class _Restoration(Restoration):
                 self._note_edits(cell, handed_in, original)
                 if source != original.source:
                     what = "test cell" if is_test_cell(original) else "given cell"
-                    self.notes.append(f"The {what} `{name}` was edited; it was put back as released.")
+                    self.notes.append(f"The {what} `{name}` was edited, so it was restored.")
             else:
                 cell.source = source if kind == cell.cell_type else self._converted(name, kind, source)
         self._restore_ordinary()
@@ -138,7 +138,7 @@ class _Restoration(Restoration):
         cells = [*self.cells, None]
         self.cells = [c for index, cell in enumerate(cells) for c in (*added[index], cell) if c is not None]
         if gone:
-            self.notes.append(f"Missing cells were put back as released: {listed(gone)}.")
+            self.notes.append(f"Missing cells were restored: {listed(gone)}.")
 
     def _chosen(self, name: str, found: list[NotebookNode]) -> NotebookNode:
         answered = [cell for cell in found if not self.is_blank(name, cell)] or found
