@@ -102,7 +102,7 @@ def test_its_test_cells_are_run_in_its_own_kernel(shell, assignment):
 
 def test_without_the_sandbox_it_is_not_run(shell, assignment):
     released = assignment.released("one")
-    with pytest.raises(CourseError, match="^The kernel `shell` of a notebook runs in the sandbox only"):
+    with pytest.raises(CourseError, match=r"^The kernel `shell` of a notebook runs in the sandbox only"):
         grade(assignment, assignment.released("one"), "one", released, kernel_name=LIMITED, rule=ScoreRule())
 
 
@@ -119,7 +119,7 @@ def test_its_test_cells_can_t_have_hidden_checks(shell, assignment):
     require_bound(assignment)
     assignment.checks.mkdir(parents=True)
     (assignment.checks / "right.py").write_text("")
-    with pytest.raises(CourseError, match="tests/ps/right.py: release/ps/one.ipynb has the kernel `shell`"):
+    with pytest.raises(CourseError, match=r"tests/ps/right\.py: release/ps/one\.ipynb has the kernel `shell`"):
         require_bound(assignment)
 
 
