@@ -80,6 +80,7 @@ def run_audit(
             get a wrong diagnosis.
         degenerate: also grade answers that compute nothing.
     """
+    _require_checks(assignment)
     mistakes = [mistake for mistake in mistakes_of(assignment) if fnmatchcase(mistake.name, only)]
     alternatives = [answer for answer in alternatives_of(assignment) if fnmatchcase(answer.name, only)]
     nothing = degenerate_answers(assignment, only) if degenerate else []
@@ -157,9 +158,12 @@ def named_mistakes(result: SubmissionResult) -> set[str]:
 
 def record(assignment: Assignment, workers: int | None = None, progress: Progress | None = None) -> Store:
     """Write what the solutions and the mistakes return now into `reference.safetensors`."""
+    _require_checks(assignment)
     store = Store(assignment.checks / FILE_NAME, recording=True)
     for path in assignment.source_notebooks():
         source = read_notebook(path)
+        if not assignment.bound_cells(path.stem, source.cells):
+            continue
         grade(assignment, source, path.stem, blank_copy(source), store=store)
     store.recording = False
     store.save()
@@ -167,6 +171,17 @@ def record(assignment: Assignment, workers: int | None = None, progress: Progres
     store.tensors |= mistake_records(assignment, graded)
     store.save()
     return store
+
+
+def _require_checks(assignment: Assignment) -> None:
+    """Raise CourseError if the assignment has ordinary test cells only."""
+    for path in assignment.source_notebooks():
+        if assignment.bound_cells(path.stem, read_notebook(path).cells):
+            return
+    raise CourseError(
+        f"{assignment.name} has no hidden checks, and only they are recorded and audited: write one for a test cell, "
+        f"as {assignment.checks}/<grade_id>.py"
+    )
 
 
 def mistake_records(assignment: Assignment, graded: dict[str, Graded]) -> dict[str, Array]:

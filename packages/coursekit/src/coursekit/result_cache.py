@@ -27,6 +27,7 @@ from coursekit.checks.results import ExerciseResult, Status, SubmissionResult
 from coursekit.checks.run import Graded
 from coursekit.checks.variants import mistakes_of
 from coursekit.course import NOT_CHECKS, Assignment, grade_id
+from coursekit.kernels import other_language
 from coursekit.student.limits import Limits
 
 FOLDER = ".coursekit"
@@ -72,6 +73,7 @@ class GradingJob:
         ordinary = assignment.ordinary_cells(self.name, self.notebook.cells)
         data_files = [(path.name, _digest_of_files(path)) for path in assignment.handed_out()]
         cells = _cells(self.notebook), _cells(self.released)
+        kernel = [self.kernel_name, other_language(self.notebook.metadata)]
         limits = asdict(self.limits)
         files = (*assignment.checks.glob("*.py"), *(assignment.checks / self.name).glob("*.py"))
         common = [(path.name, _digest_of_files(path)) for path in sorted(files) if _is_helper(path, bound)]
@@ -83,7 +85,7 @@ class GradingJob:
         keys = checked | scored
         names = [name for cell in self.notebook.cells if (name := grade_id(cell)) in keys]
         return CacheKey(
-            _digest([self.name, *cells, data_files, limits, self.kernel_name, ordinary, versions()]),
+            _digest([self.name, *cells, data_files, limits, kernel, ordinary, versions()]),
             {name: keys[name] for name in names},
         )
 

@@ -123,10 +123,10 @@ def _message(counted: NotebookNode, outcome: CheckOutcome, earned: float, shown:
     for output in counted.outputs:
         if _is_error(output):
             what = f"{output.ename}: {output.evalue}" if output.evalue else output.ename
-            return f"{_plain(what)}{_place(output, counted, shown)}"
+            return _ended(f"{_plain(what)}{_place(output, counted, shown)}")
         if _is_stderr(output):
             first = next((line for line in output.text.splitlines() if line.strip()), "")
-            return f"The cell wrote to stderr, which costs its points: {_plain(first)}"
+            return _ended(f"The cell wrote to stderr, which costs its points: {_plain(first)}")
     return "The value of the cell is 0."
 
 
@@ -146,7 +146,14 @@ def _sentence(shown: NotebookNode | None) -> str:
         text = ast.get_docstring(ast.parse(shown.source)) if shown is not None else None
     except (SyntaxError, ValueError):
         text = None
-    return printable(" ".join(text.split()), _MAX_MESSAGE) if text and text.strip() else _SENTENCE
+    if not text or not text.strip():
+        return _SENTENCE
+    return _ended(printable(" ".join(text.split()), _MAX_MESSAGE))
+
+
+def _ended(text: str) -> str:
+    """The text as a sentence, with a mark at its end."""
+    return text if text.endswith((".", "!", "?", "…")) else f"{text}."
 
 
 def _error(outcome: CheckOutcome, message: str) -> NotebookNode:

@@ -12,6 +12,7 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 from coursekit.checks.results import points_in_words
 from coursekit.checks.run import collect_marks, points_of
 from coursekit.course import NOT_CHECKS, Assignment, CourseError
+from coursekit.kernels import is_installed, other_language
 from coursekit.nbgrader_plugin.course_folders import course_of, stop
 from coursekit.nbgrader_plugin.headings import heading_named, headings
 from coursekit.printing import listed
@@ -40,9 +41,15 @@ class BindChecks(NbGraderPreprocessor):
 
 
 def require_bound(assignment: Assignment) -> None:
-    """Raise CourseError unless the released test cells fit their check files."""
+    """Raise CourseError unless the released test cells fit their check files, and the kernels are installed."""
     course = assignment.course
     problems = [
+        f"{Path(course.release, assignment.name, name)}.ipynb has the kernel `{kernel}`, which is not installed "
+        "here: install it. `jupyter kernelspec list` shows those that are."
+        for name in assignment.released_names()
+        if (kernel := other_language(assignment.released(name).metadata)) and not is_installed(kernel)
+    ]
+    problems += [
         problem
         for name in assignment.released_names()
         for problem in binding_problems(
@@ -61,6 +68,13 @@ def binding_problems(assignment: Assignment, notebook: NotebookNode, path: Path)
         name: file.relative_to(root)
         for name, file in assignment.bound_cells(path.stem, notebook.cells).items()
     }
+    kernel = other_language(notebook.metadata)
+    if kernel and files:
+        return [
+            f"{file}: {path} has the kernel `{kernel}`, but hidden checks are for notebooks in Python. Remove the "
+            f"file; then the test cell `{name}` is run in its notebook."
+            for name, file in files.items()
+        ]
     problems = []
     known_headings = headings(notebook)
     for name, found in collect_marks(assignment, path.stem, notebook).items():

@@ -67,7 +67,7 @@ def _row(check: CheckResult, place: Heading | None) -> str:
         lines.append(
             f'<div style="color:{color};"><b>Likely mistake:</b> {code_marked(check.diagnosis)}</div>'
         )
-    mark = "✓" if check.outcome == "passed" else "✗"
+    mark = {"passed": "✓", "partly passed": "◐"}.get(check.outcome, "✗")
     link = f'<a href="#{escape(place.anchor)}">{escape(place.text)}</a>' if place else ""
     return (
         f'<tr><td style="{_CELL}">{"".join(lines)}</td>'

@@ -14,7 +14,7 @@ from traitlets import default
 from traitlets.log import get_logger
 
 from coursekit.checks.results import STATUSES, Status, SubmissionResult
-from coursekit.course import CourseError, grade_id
+from coursekit.course import CourseError, grade_id, is_locked_cell, is_test_cell
 from coursekit.nbgrader_plugin.budget import TooCostly, render_in_child
 from coursekit.nbgrader_plugin.check_table import code_marked
 from coursekit.nbgrader_plugin.converters import find_folders
@@ -58,7 +58,9 @@ class FeedbackExporter(Exporter):
     ) -> tuple[str, dict[str, Any]]:
         nb, filled = super().from_notebook_node(nb, resources, **options)
         names = dict(filled["nbgrader"])
-        given = self._given(names)
+        released = self._released(names)
+        _hide_hidden_tests(nb, released)
+        given = frozenset(cell.source.strip() for cell in released)
         names["student"] = printable(str(names["student"]))
         try:
             page = render_in_child(lambda: _page(nb, names, given), PAGE_SECONDS, PAGE_MEMORY, PAGE_BYTES)
@@ -73,16 +75,27 @@ class FeedbackExporter(Exporter):
             )
         return page, filled
 
-    def _given(self, names: dict[str, Any]) -> frozenset[str]:
-        """The sources of the released cells; none if there is no release, so all are shown as the student's own."""
+    def _released(self, names: dict[str, Any]) -> list[NotebookNode]:
+        """The released cells; none if there is no release, so all are shown as the student's own."""
         assignment = course_of(self.config).assignment(names["assignment"])
         try:
-            cells = assignment.released(names["notebook"]).cells
+            cells: list[NotebookNode] = assignment.released(names["notebook"]).cells
         except CourseError:
-            return frozenset()
+            return []
         for cell in cells:  # fills the caches that the child process of each page inherits
             safe_markdown(cell.source) if cell.cell_type == "markdown" else highlighted_code(cell.source)
-        return frozenset(cell.source.strip() for cell in cells)
+        return cells
+
+
+def _hide_hidden_tests(nb: NotebookNode, released: list[NotebookNode]) -> None:
+    """Show the instructor's cells as they were released: without hidden tests and marking schemes.
+
+    Test cells that are not in the release are shown without their text.
+    """
+    sources = {grade_id(cell): cell.source for cell in released}
+    for cell in nb.cells:
+        if is_locked_cell(cell):
+            cell.source = sources.get(grade_id(cell), "" if is_test_cell(cell) else cell.source)
 
 
 def _page(nb: NotebookNode, names: dict[str, Any], given: frozenset[str]) -> str:

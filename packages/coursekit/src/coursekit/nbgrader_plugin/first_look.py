@@ -63,7 +63,9 @@ def _score_row(cell: NotebookNode, result: SubmissionResult) -> ScoreRow:
     mark, name = nbgrader_metadata(cell), grade_id(cell) or ""
     awaits_grading = bool(mark.get("needs_manual_grade"))
     exercise = result.exercise(name)
-    if exercise and not exercise.unanswered:
+    if exercise and exercise.ordinary:
+        state = str(exercise.checks[0].outcome)
+    elif exercise and not exercise.unanswered:
         passed = sum(check.outcome == "passed" for check in exercise.checks)
         state = f"{passed} of {len(exercise.checks)} checks passed"
     elif exercise is None and awaits_grading:
@@ -95,7 +97,7 @@ def _first_thing(failed: Sequence[tuple[ExerciseResult, CheckResult]]) -> FirstT
     exercise, check = max(failed, key=lambda pair: pair[1].points)
     lost: dict[str, float] = {}
     for each, its_check in failed:
-        lost[each.grade_id] = lost.get(each.grade_id, 0) + its_check.points
+        lost[each.grade_id] = lost.get(each.grade_id, 0) + its_check.points - its_check.earned
     losses = sorted((Loss(name, points) for name, points in lost.items()), key=lambda loss: -loss.points)
     text = check.diagnosis or f"{check.sentence} {check.message}".strip()
     return FirstThing(_NOT_ANSWERED if exercise.unanswered else text, tuple(losses), exercise.unanswered)

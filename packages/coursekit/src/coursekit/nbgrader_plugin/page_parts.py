@@ -85,7 +85,7 @@ class PageParts:
     def _of_cell(self, cell: NotebookNode, found: list[Heading]) -> Iterator[Part]:
         if is_test_cell(cell):
             yield self._check_results(cell, found)
-            yield Part("given", self._code(cell.source))
+            yield Part("given", self._code(cell.source) + self._test_outputs(cell))
         elif is_answer_cell(cell) or cell.source.strip() not in self.given:
             yield self._answer(cell)
         elif cell.cell_type == "markdown":
@@ -181,6 +181,14 @@ class PageParts:
     def _outputs(self, cell: NotebookNode) -> str:
         """Text and PNG pictures; HTML that a student's code displays is not shown."""
         return "".join(map(self._output, cell.get("outputs", [])))
+
+    def _test_outputs(self, cell: NotebookNode) -> str:
+        """What an ordinary test cell displayed, without tracebacks: they quote hidden tests."""
+        return "".join(
+            self._output(output)
+            for output in cell.get("outputs", [])
+            if output.output_type != "error" and "text/html" not in output.get("data", {})
+        )
 
     def _output(self, output: NotebookNode) -> str:
         match output.output_type:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from coursekit.checks.results import CheckResult, ExerciseResult, Status
+from coursekit.checks.results import CheckResult, Status
 from coursekit.course import Assignment, exercise_name
 from coursekit.grading.running_course import RunningCourse
 from coursekit.report.table import NOT_AUTOGRADED, ClassTable, Row, class_table
@@ -28,6 +28,8 @@ class Check:
     @property
     def label(self) -> str:
         """Exercise and check, without the `test_` of their names."""
+        if self.name == self.exercise.rpartition("/")[2]:  # an ordinary test cell is its own check
+            return exercise_name(self.exercise)
         return f"{exercise_name(self.exercise)}: {self.name.removeprefix('test_').replace('_', ' ')}"
 
 
@@ -102,7 +104,7 @@ def _member(course: RunningCourse, table: ClassTable, row: Row) -> Member:
         100 * row.earned / out_of if row.earned is not None and out_of else None,
         sum(result.seconds for result in row.results),
         time_handed_in(course.autograded(row.student, table.assignment)),
-        {f"{exercise.grade_id}::{check.name}": check for exercise, check in _outcomes(row)},
+        {f"{label}::{check.name}": check for label, check in _outcomes(row)},
     )
 
 
@@ -110,15 +112,15 @@ def _checks(rows: list[Row]) -> Iterator[Check]:
     """All checks with a result, in the order of the notebook and of the check files."""
     seen = set()
     for row in sorted(rows, key=lambda row: -sum(1 for _ in _outcomes(row))):
-        for exercise, check in _outcomes(row):
-            found = Check(exercise.grade_id, check.name, check.sentence, check.points)
+        for label, check in _outcomes(row):
+            found = Check(label, check.name, check.sentence, check.points)
             if found.key not in seen:
                 seen.add(found.key)
                 yield found
 
 
-def _outcomes(row: Row) -> Iterator[tuple[ExerciseResult, CheckResult]]:
-    for result in row.results:
-        for exercise in result.exercises:
-            for check in exercise.checks:
-                yield exercise, check
+def _outcomes(row: Row) -> Iterator[tuple[str, CheckResult]]:
+    """The checks with the labels of their exercises."""
+    for label, exercise in row.exercises:
+        for check in exercise.checks:
+            yield label, check

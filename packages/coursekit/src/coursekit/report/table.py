@@ -1,22 +1,25 @@
 """The class in one table: a row per student with status, score per exercise and total."""
 
 import csv
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from nbgrader.api import Assignment as AssignmentEntry
-from nbgrader.api import Grade, Gradebook, MissingEntry, SubmittedAssignment, SubmittedNotebook
+from nbgrader.api import Grade, Gradebook, MissingEntry, Notebook, SubmittedAssignment, SubmittedNotebook
 from sqlalchemy.orm import joinedload
 
-from coursekit.checks.results import Status, SubmissionResult
+from coursekit.checks.results import ExerciseResult, Status, SubmissionResult
 from coursekit.course import Assignment, exercise_name
 from coursekit.grading.running_course import RunningCourse
 from coursekit.kernels import LIMITED
 from coursekit.printing import defused, printable
 
 NOT_AUTOGRADED = "not autograded"
+#: what a graded cell is called in tables, by notebook and grade_id
+Labels = dict[tuple[str, str], str]
 
 
 @dataclass
@@ -36,6 +39,8 @@ class Row:
     unprotected: bool = False
     #: one for each notebook that was graded
     results: list[SubmissionResult] = field(default_factory=list, repr=False)
+    #: with their labels
+    exercises: list[tuple[str, ExerciseResult]] = field(default_factory=list, repr=False)
 
     @property
     def total(self) -> float | None:
@@ -45,7 +50,10 @@ class Row:
 
 @dataclass
 class ClassTable:
-    """An assignment, the points of each graded cell, and the rows of the students."""
+    """An assignment, the points of each graded cell, and the rows of the students.
+
+    Cells are called by their grade_id, or `<notebook>/<grade_id>` if several notebooks have it.
+    """
 
     assignment: str
     maximum: dict[str, float]
@@ -64,17 +72,28 @@ def class_table(assignment: Assignment) -> ClassTable:
             notebooks = gradebook.find_assignment(assignment.name).notebooks
         except MissingEntry:
             notebooks = []
-        maximum = {cell.name: cell.max_score for notebook in notebooks for cell in notebook.grade_cells}
+        cells = {
+            (notebook.name, cell.name): cell.max_score
+            for notebook in notebooks
+            for cell in (*notebook.grade_cells, *notebook.task_cells)
+        }
+        labels = _labels(cells)
+        maximum = {labels[cell]: points for cell, points in cells.items()}
         names = [notebook.name for notebook in notebooks]
         known = {student.id for student in gradebook.students}
-        points = _points(gradebook, assignment.name)
+        points = _points(gradebook, assignment.name, labels)
         penalties = _penalties(gradebook, assignment.name)
     rows = []
     for student in sorted(known | set(course.handed_in())):
-        results = [course.result(student, assignment.name, name) for name in names]
-        found = [result for result in results if result is not None]
+        results = {name: course.result(student, assignment.name, name) for name in names}
+        found = {name: result for name, result in results.items() if result is not None}
         if found:
-            row = _graded(student, found, points.get(student, {}), penalties.get(student))
+            row = _graded(student, list(found.values()), points.get(student, {}), penalties.get(student))
+            row.exercises = [
+                (labels.get((name, exercise.grade_id), exercise.grade_id), exercise)
+                for name, result in found.items()
+                for exercise in result.exercises
+            ]
         else:
             handed_in = any(course.submitted(student, assignment.name).glob("*.ipynb"))
             row = Row(student, NOT_AUTOGRADED if handed_in else Status.MISSING, dict.fromkeys(maximum))
@@ -82,21 +101,30 @@ def class_table(assignment: Assignment) -> ClassTable:
     return ClassTable(assignment.name, maximum, rows)
 
 
-def _points(gradebook: Gradebook, assignment: str) -> dict[str, dict[str, float | None]]:
-    """The score by student and graded cell, in one query; None if it isn't graded yet."""
+def _labels(cells: Iterable[tuple[str, str]]) -> Labels:
+    """What to call each cell, given its notebook and grade_id."""
+    known = list(cells)
+    times = Counter(name for _, name in known)
+    return {(book, name): name if times[name] == 1 else f"{book}/{name}" for book, name in known}
+
+
+def _points(gradebook: Gradebook, assignment: str, labels: Labels) -> dict[str, dict[str, float | None]]:
+    """The score by student and label of the cell, in one query; None if it isn't graded yet."""
     grades = (
-        gradebook.db.query(SubmittedAssignment.student_id, Grade)
+        gradebook.db.query(SubmittedAssignment.student_id, Notebook.name, Grade)
         .select_from(Grade)
         .options(joinedload(Grade.cell))
         .join(SubmittedNotebook, SubmittedNotebook.id == Grade.notebook_id)
+        .join(Notebook, Notebook.id == SubmittedNotebook.notebook_id)
         .join(SubmittedAssignment, SubmittedAssignment.id == SubmittedNotebook.assignment_id)
         .join(AssignmentEntry, AssignmentEntry.id == SubmittedAssignment.assignment_id)
         .filter(AssignmentEntry.name == assignment)
     )
     found: dict[str, dict[str, float | None]] = {}
-    for student, grade in grades:
+    for student, notebook, grade in grades:
         graded = grade.manual_score is not None or grade.auto_score is not None
-        found.setdefault(student, {})[grade.cell.name] = grade.score if graded else None
+        label = labels[notebook, grade.cell.name]
+        found.setdefault(student, {})[label] = grade.score if graded else None
     return found
 
 

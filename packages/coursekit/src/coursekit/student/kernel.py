@@ -21,12 +21,13 @@ from traitlets import Type
 from traitlets.config import Config
 
 from coursekit.course import CourseError
-from coursekit.kernels import require_kernel
+from coursekit.kernels import COLD, LIMITED, other_language, require_kernel
 from coursekit.messages import MAX_BYTES
 from coursekit.student.channel import Channel, KernelGone
 from coursekit.student.limits import Limits
 from coursekit.student.runner import CellRunner
 from sandbox_kernel.bubblewrap import SandboxError
+from sandbox_kernel.sandboxed import SandboxProvisioner
 from sandbox_kernel.start import StartFailed
 from sandbox_kernel.usage import Usage
 from sandbox_kernel.watched import WatchedProvisioner
@@ -55,11 +56,18 @@ class StudentKernel:
     ) -> "StudentKernel":
         """Start a kernel.
 
+        A notebook that is not in Python runs in its own language's kernel, cold and without the agent.
+
         Raises:
             CourseError: the kernel or the sandbox is not installed, or a statement of `limits.preload` failed.
             NotStarted: this one kernel failed to start.
         """
+        language = other_language(notebook.metadata)
+        if language:
+            _require_sandbox_for(language, kernel_name)
+            kernel_name = COLD
         require_kernel(kernel_name)
+        preload = () if language else limits.preload
         with contextlib.ExitStack() as cleanup:
             folder = Path(tempfile.mkdtemp(prefix="coursekit-"))
             cleanup.callback(shutil.rmtree, folder, ignore_errors=True)
@@ -73,9 +81,10 @@ class StudentKernel:
                     WatchedProvisioner={
                         "memory_limit": limits.memory,
                         "working_files": list(files),
-                        "preload": list(limits.preload),
+                        "preload": list(preload),
                         "environment": {"NBGRADER_EXECUTION": "autograde"},
-                    }
+                    },
+                    SandboxProvisioner={"kernelspec": language} if language else {},
                 ),
             )
             runner = CellRunner(notebook, manager, limits)
@@ -87,7 +96,8 @@ class StudentKernel:
                 cleanup.callback(client.stop_channels)
                 channel = Channel(manager, client)
                 cleanup.callback(channel.close)
-                channel.open(limits.startup_seconds, limits.preload)
+                if not language:
+                    channel.open(limits.startup_seconds, preload)
             except SandboxError as error:
                 raise CourseError(
                     f"Nothing was graded: {error}. If all code is trusted, choose `--sandbox none`."
@@ -114,6 +124,18 @@ class StudentKernel:
         self.runner.nb = notebook
         self.channel.hang_up(seconds)
         run_sync(self.channel.execute)(_FORGET, seconds)
+
+
+def _require_sandbox_for(language: str, kernel_name: str) -> None:
+    """Raise CourseError if a kernel of another language can't be run: only the sandbox knows how."""
+    if kernel_name == LIMITED:
+        raise CourseError(
+            f"The kernel `{language}` of a notebook runs in the sandbox only: grade without `--sandbox none`"
+        )
+    if not SandboxProvisioner.class_traits().get("kernelspec"):
+        raise CourseError(
+            f"A notebook has the kernel `{language}`, which this version of sandbox-kernel can't run: update it"
+        )
 
 
 def _shut_down(manager: AsyncKernelManager) -> None:

@@ -1,0 +1,220 @@
+"""Ordinary test cells: run in the student's kernel, scored by nbgrader's rule, whatever the student's code does."""
+
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat import NotebookNode, v4
+
+from coursekit.checks.ordinary import ScoreRule
+from coursekit.checks.results import SubmissionResult
+from coursekit.checks.run import grade
+from coursekit.course import Assignment, CellKind, Course, answer_of
+from coursekit.student.limits import Limits
+
+
+def marked(source: str, name: str, kind: str = "code", **values: object) -> NotebookNode:
+    base = {"grade": False, "locked": False, "schema_version": 3, "solution": False, "task": False}
+    new = v4.new_code_cell if kind == "code" else v4.new_markdown_cell
+    return new(source, metadata={"nbgrader": {**base, "grade_id": name, **values}})
+
+
+def answer(source: str, name: str = "answer") -> NotebookNode:
+    return marked(source, name, solution=True)
+
+
+def checking(source: str, name: str = "cell-1", points: float = 2) -> NotebookNode:
+    return marked(source, name, grade=True, locked=True, points=points)
+
+
+@pytest.fixture
+def assignment(tmp_path: Path) -> Assignment:
+    return Course(tmp_path).assignment("ps")
+
+
+def run(assignment: Assignment, *cells: NotebookNode, rule: ScoreRule | None = None) -> SubmissionResult:
+    """Grade a notebook of these cells; its own text is also what was released."""
+    notebook = v4.new_notebook(cells=list(cells))
+    released = nbformat.from_dict(notebook)
+    for folder in (assignment.source_folder, assignment.release_folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        nbformat.write(notebook, folder / "one.ipynb")
+    limits = Limits(cell_seconds=1, call_seconds=1)
+    graded = grade(assignment, notebook, "one", released, limits, rule=rule or ScoreRule())
+    return graded.result
+
+
+def only(result: SubmissionResult):
+    ((check,),) = [exercise.checks for exercise in result.exercises]
+    return check
+
+
+def outcomes(result: SubmissionResult) -> dict[str, str]:
+    return {exercise.grade_id: exercise.checks[0].outcome for exercise in result.exercises}
+
+
+def test_a_test_cell_that_raises_nothing_has_all_its_points(assignment):
+    result = run(assignment, answer("x = 2"), checking('"""Two is even"""\nassert x % 2 == 0'))
+    assert (only(result).outcome, only(result).earned) == ("passed", 2)
+    assert only(result).sentence == "Two is even."
+    assert result.status == "graded" and result.cells == [] and result.exercises[0].ordinary
+
+
+def test_the_message_names_the_error_and_the_line_that_students_can_see(assignment):
+    result = run(assignment, answer("x = 3"), checking("y = x\nassert y % 2 == 0, 'odd'"))
+    assert (only(result).outcome, only(result).earned) == ("failed", 0)
+    assert only(result).message == "AssertionError: odd in `assert y % 2 == 0, 'odd'`."
+    assert result.status == "graded"
+
+
+@pytest.mark.parametrize(
+    ("value", "outcome", "earned", "noted"),
+    [
+        ("1", "partly passed", 1, False),
+        ("0", "failed", 0, False),
+        ("2", "passed", 2, False),
+        ("'two'", "passed", 2, False),
+        ("float('nan')", "passed", 2, False),
+        ("-1", "passed", 2, False),
+        ("2.5", "passed", 2, True),
+    ],
+)
+def test_the_value_of_a_test_cell_is_its_score_as_in_nbgrader(assignment, value, outcome, earned, noted):
+    result = run(assignment, answer(f"x = {value}"), checking("x"))
+    assert (only(result).outcome, only(result).earned) == (outcome, earned)
+    assert [("full marks" in note) for note in result.notes] == [True] * noted
+
+
+def test_a_value_counts_after_more_output_than_is_kept(assignment):
+    flood = checking("for _ in range(300):\n    print('x' * 1000)\n0.5")
+    assert only(run(assignment, flood)).earned == 0.5
+
+
+STDERR = "import sys\nprint('careful', file=sys.stderr)"
+
+
+@pytest.mark.parametrize(
+    ("rule", "earned"),
+    [
+        (ScoreRule(), 0),
+        (ScoreRule(stderr_costs_points=False), 2),
+        (ScoreRule(ignored_stderr="care"), 2),
+        (ScoreRule(ignored_stderr="other"), 0),
+    ],
+)
+def test_output_on_stderr_costs_the_points_unless_the_course_says_otherwise(assignment, rule, earned):
+    check = only(run(assignment, checking(STDERR), rule=rule))
+    assert check.earned == earned
+    assert ("stderr, which costs its points: careful" in check.message) == (earned == 0)
+
+
+def test_stderr_after_more_output_than_is_kept_costs_the_points(assignment):
+    assert only(run(assignment, checking("print('x' * 200_000, flush=True)\n" + STDERR))).earned == 0
+
+
+def test_a_cell_that_runs_out_of_time_or_ends_its_process_costs_no_other_cell(assignment):
+    result = run(
+        assignment,
+        answer("import os\ndef loops():\n    while True: pass\ndef dies():\n    os._exit(1)"),
+        checking("loops()", "slow"),
+        checking("dies()", "fatal"),
+        checking("dies()", "fatal-too"),
+        checking("dies()", "and-again"),
+        checking("assert os", "fine"),
+    )
+    assert outcomes(result) == {
+        "slow": "timed out",
+        "fatal": "kernel died",
+        "fatal-too": "kernel died",
+        "and-again": "kernel died",
+        "fine": "passed",
+    }
+    assert result.earned == 2
+    assert "it ran past 1 s" in result.exercise("slow").checks[0].message
+    assert "it ended the Python process" in result.exercise("fatal").checks[0].message
+    assert result.status == "kernel died"
+
+
+def test_a_function_that_swallows_the_interrupt_does_not_pass_its_test(assignment):
+    result = run(
+        assignment,
+        answer("def f():\n    try:\n        while True: pass\n    except BaseException:\n        return 1"),
+        checking("assert f() == 1"),
+    )
+    assert (only(result).outcome, only(result).earned) == ("timed out", 0)
+
+
+def test_a_test_cell_that_was_never_run_has_no_points(assignment):
+    fatal = "import os; os._exit(1)"
+    result = run(assignment, answer(fatal, "a"), answer(fatal, "b"), checking("pass"))
+    assert (only(result).outcome, only(result).earned) == ("blocked", 0)
+
+
+BOUND = '''
+from coursekit.checks import points
+
+
+@points(3)
+def test_value(student):
+    """The output is twice the input."""
+    assert student.call("double", 2).value == 4
+'''
+
+
+def test_bound_and_ordinary_cells_in_one_notebook_have_any_grade_id(assignment):
+    assignment.checks.mkdir(parents=True)
+    (assignment.checks / "cell-1a2b3c.py").write_text(BOUND)
+    cells = (
+        answer("def double(x):\n    return 2 * x", "cell-aa"),
+        checking("raise RuntimeError('a bound cell is not run')", "cell-1a2b3c", 3),
+        checking("assert double(3) == 6", "correct_double"),
+    )
+    result = run(assignment, *cells)
+    assert [exercise.grade_id for exercise in result.exercises] == ["cell-1a2b3c", "correct_double"]
+    assert [exercise.ordinary for exercise in result.exercises] == [False, True]
+    assert result.earned == 5
+    kinds = [assignment.kind_of("one", cell) for cell in cells]
+    assert kinds == [CellKind.ANSWER, CellKind.BOUND, CellKind.ORDINARY]
+
+
+def test_a_check_that_ends_the_kernel_leaves_ordinary_cells_their_points(assignment):
+    assignment.checks.mkdir(parents=True)
+    (assignment.checks / "bound.py").write_text(BOUND)
+    result = run(
+        assignment,
+        answer("def double(x):\n    if x == 2:\n        import os\n        os._exit(1)\n    return 2 * x"),
+        checking("", "bound", 3),
+        checking("assert double(3) == 6", "ordinary"),
+    )
+    assert outcomes(result) == {"bound": "kernel died", "ordinary": "passed"}
+
+
+def test_a_grade_id_in_several_notebooks_is_bound_only_in_the_notebook_s_own_folder(assignment):
+    assignment.source_folder.mkdir(parents=True)
+    for name in ("one", "two"):
+        nbformat.write(
+            v4.new_notebook(cells=[checking("", "same"), checking("", f"of-{name}")]),
+            assignment.source_folder / f"{name}.ipynb",
+        )
+    (assignment.checks / "two").mkdir(parents=True)
+    for path in ("same.py", "of-one.py", "two/same.py"):
+        (assignment.checks / path).write_text(BOUND)
+    assert assignment.check_file("one", "same") is None
+    assert assignment.check_file("two", "same") == assignment.checks / "two" / "same.py"
+    assert assignment.check_file("one", "of-one") == assignment.checks / "of-one.py"
+
+
+def test_the_answer_of_a_test_cell_is_the_one_it_names_or_the_nearest_above():
+    notebook = v4.new_notebook(
+        cells=[
+            answer("", "squares"),
+            checking("", "correct_squares"),
+            answer("", "cubes"),
+            checking("", "test_squares"),
+            marked("", "essay", "markdown", grade=True, solution=True, points=1),
+            checking("", "cell-1"),
+        ]
+    )
+    assert answer_of(notebook, "correct_squares") == "squares"
+    assert answer_of(notebook, "test_squares") == "squares"
+    assert answer_of(notebook, "cell-1") == "cubes"
