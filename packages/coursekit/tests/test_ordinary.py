@@ -9,8 +9,9 @@ from nbformat import NotebookNode, v4
 from coursekit.checks.ordinary import ScoreRule
 from coursekit.checks.results import SubmissionResult
 from coursekit.checks.run import grade
-from coursekit.course import Assignment, CellKind, Course, answer_of
+from coursekit.course import Assignment, CellKind, Course, answer_of, find_cell
 from coursekit.student.limits import Limits
+from coursekit.student.restore import restore_notebook
 
 
 def marked(source: str, name: str, kind: str = "code", **values: object) -> NotebookNode:
@@ -218,3 +219,29 @@ def test_the_answer_of_a_test_cell_is_the_one_it_names_or_the_nearest_above():
     assert answer_of(notebook, "correct_squares") == "squares"
     assert answer_of(notebook, "test_squares") == "squares"
     assert answer_of(notebook, "cell-1") == "cubes"
+
+
+def test_a_foreign_notebook_is_restored_without_placeholders_or_headings():
+    released = v4.new_notebook(
+        cells=[
+            answer("rate = 5", "given-value"),
+            checking("assert rate == 5", "cell-1"),
+            answer("def area(r):\n    pass", "area"),
+            checking("assert area(1) > 3", "cell-2"),
+            marked("print('read only')", "cell-3", locked=True),
+        ]
+    )
+    submitted = v4.new_notebook(cells=[nbformat.from_dict(cell) for cell in released.cells])
+    find_cell(submitted, "area").source = "def area(r):\n    return 3.14 * r * r"
+    find_cell(submitted, "cell-3").source = "import os"
+    submitted.cells.append(v4.new_code_cell("rate = 7  # what if?"))
+    notebook, notes = restore_notebook(submitted, released)
+    assert [cell.source for cell in notebook.cells] == [
+        "rate = 5",
+        "assert rate == 5",
+        "def area(r):\n    return 3.14 * r * r",
+        "assert area(1) > 3",
+        "print('read only')",
+        "rate = 7  # what if?",
+    ]
+    assert notes == ["The given cell `cell-3` was edited; it was put back as released."]

@@ -154,6 +154,10 @@ class Assignment:
         shared = self.checks / f"{grade_id}.py"
         return shared if shared.is_file() and not self.is_shared(grade_id) else None
 
+    def name_in_records(self, file: Path) -> str:
+        """What a check file is called in recorded values: `<grade_id>`, or `<notebook>:<grade_id>` in a folder."""
+        return ":".join(file.relative_to(self.checks).with_suffix("").parts)
+
     def bound_cells(self, notebook: str, cells: "Iterable[NotebookNode]") -> dict[str, Path]:
         """The check files of the test cells that have one, by grade_id, in the order of the notebook."""
         found = ((name, self.check_file(notebook, name)) for name in _test_cells(cells))

@@ -9,7 +9,14 @@ from fnmatch import fnmatchcase
 
 from coursekit.checks.results import SubmissionResult
 from coursekit.checks.variants import Variant
-from coursekit.course import Assignment, exercise_name, find_cell, grade_id, is_test_cell, read_notebook
+from coursekit.course import (
+    TEST_PREFIX,
+    Assignment,
+    answer_of,
+    find_cell,
+    is_answer_cell,
+    read_notebook,
+)
 from coursekit.student.names import defined_names
 from coursekit.student.values import CheckOutcome
 
@@ -91,21 +98,23 @@ class Degenerate(Variant):
 
 
 def degenerate_answers(assignment: Assignment, only: str = "*") -> list[Degenerate]:
-    """The degenerate answers of every answer cell that has its own test cell."""
+    """The degenerate answers of every answer cell, for each bound test cell that is about it."""
     found = []
     for path in assignment.source_notebooks():
         notebook = read_notebook(path)
-        for cell in notebook.cells:
-            name = exercise_name(grade_id(cell) or "") if is_test_cell(cell) else ""
-            answer = find_cell(notebook, name) if name else None
-            if answer is None or answer.cell_type != "code":
+        for test in assignment.bound_cells(path.stem, notebook.cells):
+            name = answer_of(notebook, test)
+            answer = find_cell(notebook, name)
+            if answer is None or answer.cell_type != "code" or not is_answer_cell(answer):
                 continue
             names = sorted(defined_names(answer.source))
+            where = name if test == TEST_PREFIX + name else f"{name} in {test}"
             found += [
                 Degenerate(
-                    f"{kind} for {name}",
+                    f"{kind} for {where}",
                     cell=name,
                     source=f"{answer.source}\n{_REPLACE}\n_degenerate({kind!r}, {names!r}, globals())\n",
+                    test=test,
                     kind=kind,
                 )
                 for kind in KINDS

@@ -78,7 +78,9 @@ class GradingJob:
         files = (*assignment.checks.glob("*.py"), *(assignment.checks / self.name).glob("*.py"))
         common = [(path.name, _digest_of_files(path)) for path in sorted(files) if _is_helper(path, bound)]
         checked = {
-            name: _digest([_digest_of_files(file), common, _recorded(assignment, name)])
+            name: _digest(
+                [_digest_of_files(file), common, _recorded(assignment, assignment.name_in_records(file))]
+            )
             for name, file in bound.items()
         }
         scored = dict.fromkeys(ordinary, _digest(["ordinary", asdict(self.rule)]))

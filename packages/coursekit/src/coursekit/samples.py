@@ -17,7 +17,7 @@ from coursekit.checks.variants import Variant, alternatives_of, mistakes_of
 from coursekit.course import (
     Assignment,
     CourseError,
-    exercise_name,
+    answer_of,
     find_cell,
     grade_id,
     is_answer_cell,
@@ -58,10 +58,12 @@ def solved(assignment: Assignment, name: str) -> NotebookNode:
 
 
 def write_class(assignment: Assignment, submitted: Path, samples: list[Sample]) -> None:
-    """Write samples of one assignment below `submitted`, and remove earlier ones."""
-    (name,) = assignment.released_names()
-    source = read_notebook(assignment.source_notebooks()[0])
-    main = _main_cell(source)
+    """Write samples of one assignment below `submitted`, and remove earlier ones.
+
+    Raises:
+        CourseError: the assignment has no hidden checks, or several notebooks.
+    """
+    name, source, main = _main(assignment)
     for sample in samples:
         folder = submitted / sample.student / assignment.name
         shutil.rmtree(folder, ignore_errors=True)
@@ -79,7 +81,7 @@ def ordinary_class(assignment: Assignment) -> Iterator[Sample]:
     """A right and a blank notebook, and the first mistake and alternative of the exercise with the most points."""
     yield Sample("right", full=True)
     yield Sample("blank", answered=False)
-    main = _main_cell(read_notebook(assignment.source_notebooks()[0]))
+    _, _, main = _main(assignment)
     mistakes = [mistake for mistake in mistakes_of(assignment) if mistake.cell == main]
     alternatives = [alternative for alternative in alternatives_of(assignment) if alternative.cell == main]
     yield from [Sample("mistake", variant=mistake) for mistake in mistakes[:1]]
@@ -93,10 +95,24 @@ def _fill(notebook: NotebookNode, source: NotebookNode) -> None:
             cell.source = without_markers(answer) if cell.cell_type == "code" else _TEXT_ANSWER
 
 
-def _main_cell(source: NotebookNode) -> str:
-    """The answer cell with the most points."""
+def _main(assignment: Assignment) -> tuple[str, NotebookNode, str]:
+    """The notebook's name, its source, and the answer cell whose hidden checks have the most points."""
+    names = assignment.released_names()
+    if not names:
+        raise CourseError(f"{assignment.name} is not in release/: run `nbgrader generate_assignment` first")
+    if len(names) > 1:
+        raise CourseError(
+            f"{assignment.name} has {len(names)} released notebooks, and the sample class is for one: choose another "
+            "assignment"
+        )
+    source = read_notebook(assignment.source_folder / f"{names[0]}.ipynb")
+    bound = assignment.bound_cells(names[0], source.cells)
+    if not bound:
+        raise CourseError(
+            f"{assignment.name} has no hidden checks, for which the sample class is made: choose another assignment"
+        )
     points = points_of(source)
-    return exercise_name(max(points, key=lambda name: points[name]))
+    return names[0], source, answer_of(source, max(bound, key=lambda name: points[name]))
 
 
 def _cell_named(notebook: NotebookNode, name: str) -> NotebookNode:

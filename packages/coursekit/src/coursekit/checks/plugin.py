@@ -43,6 +43,8 @@ class CheckRun:
     seed: int
     started_here: bool = False
     exercises: dict[str, ExerciseResult] = field(default_factory=dict)
+    #: by grade_id, what each exercise is called in the records
+    recorded: dict[str, str] = field(default_factory=dict)
     references: dict[str, Reference] = field(default_factory=dict)
     #: errors in the checks themselves, a line each
     faults: list[str] = field(default_factory=list)
@@ -59,11 +61,11 @@ class CheckRun:
             mine = {
                 name: reference
                 for name, reference in self.references.items()
-                if name.startswith(f"{exercise.grade_id}::")
+                if name.startswith(f"{self.recorded[exercise.grade_id]}::")
             }
             for check in exercise.checks:
                 if check.outcome == CheckOutcome.FAILED:
-                    name = f"{exercise.grade_id}::{check.name}"
+                    name = f"{self.recorded[exercise.grade_id]}::{check.name}"
                     check.mistake = diagnose(self.store, name, mine, sentences) or ""
                     check.diagnosis = sentences.get(check.mistake, "")
 
@@ -141,7 +143,7 @@ def student(check_run: CheckRun, request: pytest.FixtureRequest) -> Student:
 @pytest.fixture
 def reference(check_run: CheckRun, request: pytest.FixtureRequest) -> Reference:
     """Recorded inputs, and comparison with the recorded values of the instructor's solution."""
-    name = _check_name(request.node)
+    name = _check_name(request.node, check_run)
     check_run.references[name] = Reference(check_run.store, name)
     return check_run.references[name]
 
@@ -149,7 +151,7 @@ def reference(check_run: CheckRun, request: pytest.FixtureRequest) -> Reference:
 @pytest.fixture
 def draw(check_run: CheckRun, request: pytest.FixtureRequest) -> Draw:
     """Random sizes and inputs, different for each submission."""
-    return Draw(check_run.seed, _check_name(request.node))
+    return Draw(check_run.seed, _check_name(request.node, check_run))
 
 
 @pytest.hookimpl(wrapper=True)
@@ -169,6 +171,7 @@ def pytest_runtest_makereport(
     if marker is None or run is None or not (call.when == "call" or (call.when == "setup" and call.excinfo)):
         return report
     exercise = run.exercises.setdefault(item.path.stem, ExerciseResult(item.path.stem))
+    run.recorded[item.path.stem] = run.assignment.name_in_records(item.path)
     outcome, message = CheckOutcome.PASSED, ""
     if call.excinfo is not None:
         found = explain(call.excinfo.value, run.student, item.path)
@@ -177,7 +180,7 @@ def pytest_runtest_makereport(
             found = (CheckOutcome.FAILED, "")
         outcome, message = found
         message = _shown(message)
-    seen = run.references.get(_check_name(item))
+    seen = run.references.get(_check_name(item, run))
     fingerprint, numbers = fingerprint_of(outcome, message, seen, drawn="draw" in item.fixturenames)
     exercise.checks.append(
         CheckResult(
@@ -219,8 +222,8 @@ def _sentence(item: pytest.Function) -> str:
     return " ".join((item.function.__doc__ or item.name.removeprefix("test_").replace("_", " ")).split())
 
 
-def _check_name(item: pytest.Item) -> str:
-    return f"{item.path.stem}::{item.name}"
+def _check_name(item: pytest.Item, run: CheckRun) -> str:
+    return f"{run.assignment.name_in_records(item.path)}::{item.name}"
 
 
 def _assignment_of(folder: Path, config: pytest.Config) -> Assignment:

@@ -14,16 +14,20 @@ from coursekit.course import TEST_PREFIX, Assignment, CourseError, find_cell
 
 @dataclass(frozen=True)
 class Variant:
-    """An answer made from the solution cell `cell` by `edits` (old, new), or by replacing its `source`."""
+    """An answer made from the solution cell `cell` by `edits` (old, new), or by replacing its `source`.
+
+    `test` is the grade_id of the test cell, by default `test_<cell>`.
+    """
 
     name: str
     cell: str
     edits: Sequence[tuple[str, str]] = ()
     source: str = ""
+    test: str = ""
 
     @property
     def exercise(self) -> str:
-        return TEST_PREFIX + self.cell
+        return self.test or TEST_PREFIX + self.cell
 
     def apply(self, notebook: NotebookNode) -> NotebookNode:
         """A copy of the source notebook with this answer in it.

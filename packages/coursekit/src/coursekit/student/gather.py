@@ -34,6 +34,8 @@ from coursekit.student.statements import (
 
 #: characters of one notebook that are searched for additions
 _BUDGET = 400_000
+#: what an answer cell has that was not released with values
+_STUBS = ("def ", "class ", "NotImplementedError", "None", "...")
 _BUILTIN = frozenset(dir(builtins))
 
 
@@ -218,12 +220,13 @@ class Gathering:
         return is_test_cell(cell) and self._is_unanswered(name) and not defines
 
     def _is_unanswered(self, name: str | None) -> bool:
-        """True for an answer cell that is as released, has its placeholder, or has nothing but comments."""
+        """True for an answer cell that is as released (but without values), has its placeholder, or only comments."""
         if name is None or name not in self._work.expected:
             return False
         source, wanted = self._work.present[name].source, self._work.expected[name]
+        stub = not wanted or any(part in source for part in _STUBS)
         return (
-            self._work.is_blank(name, self._work.present[name])
+            (self._work.is_blank(name, self._work.present[name]) and (stub or not source.strip()))
             or all(not line.strip() or line.lstrip().startswith("#") for line in source.split("\n"))
             or bool(PLACEHOLDER.search(source) and is_code(source) and not definitions_in(source, wanted))
         )
