@@ -9,12 +9,15 @@ from pathlib import Path
 import nbformat
 import pytest
 from nbformat import v4
+from nbgrader.api import Gradebook
 
 from coursekit.adopt.compare import Comparison, Score
+from coursekit.adopt.copies import generated, plain_copy
 from coursekit.adopt.reasons import GradedNotebook, reason
 from coursekit.adopt.text import comparison_lines
 from coursekit.checks.results import CheckResult, ExerciseResult, Status, SubmissionResult
 from coursekit.cli import main
+from coursekit.grading.running_course import RunningCourse
 from coursekit.student.values import CheckOutcome
 
 CHECK = '''
@@ -153,6 +156,50 @@ def test_a_course_plugged_in_through_another_file_is_not_compared(tmp_path, caps
     assert "is configured for coursekit in another file than nbgrader_config.py" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("encoding", "config"),
+    [
+        ("utf-8", "c = get_config()\nc.CourseDirectory.course_id = 'é'\n"),
+        ("latin-1", "# -*- coding: latin-1 -*-\nc = get_config()\nc.CourseDirectory.course_id = 'é'"),
+        ("utf-8-sig", "c = get_config()\r\nc.CourseDirectory.course_id = 'é'\r\n"),
+        (
+            "utf-8",
+            "from coursekit.nbgrader_plugin import configure\nc = get_config()\n"
+            "c.CourseDirectory.course_id = 'é'\nif c:\n    configure(\n        c,\n    )\n",
+        ),
+    ],
+)
+def test_the_copies_have_the_course_s_settings_and_gradebook_without_earlier_scores(
+    tmp_path, encoding, config
+):
+    course = tmp_path / "zoë's course"
+    for place in ("source/ps1", "release/ps1", "submitted/ada/ps1", "autograded/ada/ps1", "data"):
+        path = course / place / "a.ipynb"
+        path.parent.mkdir(parents=True)
+        nbformat.write(notebook(RIGHT), path)
+    (course / "nbgrader_config.py").write_bytes(config.encode(encoding))
+    with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
+        gradebook.add_assignment("ps1")
+        gradebook.add_notebook("a", "ps1")
+        gradebook.add_student("ada")
+        gradebook.add_submission("ps1", "ada")
+    before = files(course)
+    plain = plain_copy(RunningCourse.open(course), tmp_path / "größe", ["ps1"])
+    ours = plain.plug_in(tmp_path / "ours")
+    assert files(course) == before
+    for copy, adopted in [(plain, False), (ours, True)]:
+        opened = RunningCourse.open(copy.root)
+        assert ("Autograde" in opened.config) is adopted
+        assert opened.folders.course_id == "é"
+        assert opened.folders.db_url == f"sqlite:///{copy.root / 'gradebook.db'}"
+        assert sorted(path.name for path in copy.root.iterdir()) == [
+            "data", "gradebook.db", "nbgrader_config.py", "release", "source", "submitted",
+        ]  # fmt: skip
+        assert generated(copy, "ps1", "é")
+        with Gradebook(copy.gradebook_url) as gradebook:
+            assert gradebook.find_assignment("ps1").submissions == []
+
+
 def error(ename, evalue=""):
     return v4.new_output("error", ename=ename, evalue=evalue, traceback=[])
 
@@ -220,7 +267,7 @@ def test_equal_cells_of_a_notebook_share_a_row_and_different_ones_have_their_own
     found = Comparison("ps1", 1, scores, 61.24, 5.0, ("big",))
     assert list(comparison_lines(found)) == [
         "ps1",
-        "  student  notebook  cell         nbgrader  coursekit  why",
+        "  student  notebook  cell          nbgrader  coursekit  why",
         "  ada      a         2 of 3 cells       2.5        2.5  equal",
         "  ada      a         three                3          0  The reason.",
         "  ben      a         all cells            -          -  equal",

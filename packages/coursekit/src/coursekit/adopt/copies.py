@@ -43,8 +43,10 @@ class CourseCopy:
         """A copy of this copy in the folder `root`, with coursekit plugged in."""
         shutil.copytree(self.root, root, symlinks=True)
         path = root / NAME
-        text = path.read_bytes().replace(repr(str(self.root)).encode(), repr(str(root)).encode())
-        text = text.replace(self.gradebook_url.encode(), CourseCopy(root).gradebook_url.encode())
+        text = path.read_bytes().replace(ascii(str(self.root)).encode(), ascii(str(root)).encode())
+        text = text.replace(
+            ascii(self.gradebook_url).encode(), ascii(CourseCopy(root).gradebook_url).encode()
+        )
         path.write_bytes(text + f"{IMPORT}\n{FUNCTION}(get_config())\n".encode())
         return CourseCopy(root, self.left_out)
 
@@ -110,9 +112,9 @@ def _write_config(course: RunningCourse, copy: CourseCopy, names: dict[str, str]
     """Write the course's configuration without coursekit, and with the folders of the copy."""
     file = ConfigFile.read(course.root / NAME)
     lines = [
-        f"get_config().CourseDirectory.root = {str(copy.root)!r}",
-        f"get_config().CourseDirectory.db_url = {copy.gradebook_url!r}",
-        *(f"get_config().CourseDirectory.{step}_directory = {name!r}" for step, name in names.items()),
+        f"get_config().CourseDirectory.root = {str(copy.root)!a}",
+        f"get_config().CourseDirectory.db_url = {copy.gradebook_url!a}",
+        *(f"get_config().CourseDirectory.{step}_directory = {name!a}" for step, name in names.items()),
         "get_config().CourseDirectory.directory_structure = '{nbgrader_step}/{student_id}/{assignment_id}'",
     ]
     own = "\n".join(_without_calls(file))
