@@ -1,5 +1,6 @@
 """A tiny course, so that the machinery is tested on something that a reader sees whole."""
 
+import contextlib
 import json
 import shutil
 import subprocess
@@ -200,7 +201,8 @@ class TinyCourse:
 
     def coursekit(self, *command: str) -> int:
         """Run the command `coursekit` in this process, which has imported everything already."""
-        return main(["--course-dir", str(self.root), *command])
+        with contextlib.chdir(self.root):  # nbgrader reads the configuration in the working directory, too
+            return main(["--course-dir", str(self.root), *command])
 
     def gradebook(self) -> Gradebook:
         return Gradebook(f"sqlite:///{self.root / 'gradebook.db'}")
@@ -236,6 +238,12 @@ class TinyCourse:
         found = Counter(path.read_text().split()) if path.exists() else Counter()
         path.unlink(missing_ok=True)
         return found
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run each test in a folder without a configuration: nbgrader would read that of this repository."""
+    monkeypatch.chdir(tmp_path_factory.getbasetemp())
 
 
 @pytest.fixture(scope="session")

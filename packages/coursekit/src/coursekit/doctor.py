@@ -88,12 +88,12 @@ def examine_course(root: Path) -> Iterator[Finding]:
         yield Finding("course", MISSING, str(error), "fix this")
         return
     root = course.root
-    if not course.files:
+    if not course.files and not (root / _CONFIGURATION).exists():
         yield Finding("course", MISSING, f"{root} has no {_CONFIGURATION}", "run this in the course folder")
         return
     if not course.plugged_in:
         remedy = "end it with configure(c), from coursekit.nbgrader_plugin import configure"
-        yield Finding("course", MISSING, f"{course.files[-1]} does not plug coursekit in", remedy)
+        yield Finding("course", MISSING, f"{course.last_file} does not plug coursekit in", remedy)
         return
     checks = RunChecks(config=course.config)
     try:

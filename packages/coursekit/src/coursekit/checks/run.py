@@ -15,7 +15,7 @@ from coursekit.checks.ordinary import ScoreRule, ordinary_results
 from coursekit.checks.plugin import ASSIGNMENTS, RUNS, CheckRun
 from coursekit.checks.reference import Observation, Store
 from coursekit.checks.results import ExerciseResult, Status, SubmissionResult
-from coursekit.course import Assignment, CourseError, grade_id, is_test_cell, nbgrader_metadata
+from coursekit.course import Assignment, Course, CourseError, grade_id, is_test_cell, nbgrader_metadata
 from coursekit.kernels import SANDBOX
 from coursekit.student.limits import Limits
 from coursekit.student.runner import CellRun
@@ -201,7 +201,7 @@ def _pytest(assignment: Assignment, files: list[Path], plugin: object, *options:
             plugins=[plugin, Collector()],
         )
     finally:
-        _forget_modules(assignment.checks)
+        _forget_modules(assignment.course)
     if problems or code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
         raise CourseError(f"The checks of {assignment.name} can't run. " + "; ".join(problems or [str(code)]))
 
@@ -215,9 +215,9 @@ def _in_a_line(report: pytest.CollectReport) -> str:
     return f"{place}: {text.strip().splitlines()[-1].removeprefix('E').strip()}"
 
 
-def _forget_modules(folder: Path) -> None:
+def _forget_modules(course: Course) -> None:
     """Have check files read again next time: pytest would reuse imported ones, even those of another course."""
-    inside = f"{folder}{os.sep}"
+    inside = f"{course.root / course.tests}{os.sep}", str(course.root / "conftest.py")
     for name, module in list(sys.modules.items()):
         if (getattr(module, "__file__", None) or "").startswith(inside):
             del sys.modules[name]

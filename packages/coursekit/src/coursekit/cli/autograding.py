@@ -118,8 +118,7 @@ def _class_runs(options: argparse.Namespace) -> "Iterator[tuple[ClassRun, Runnin
     chosen = chosen_from(course, options.assignments)
     if not course.plugged_in:
         raise CourseError(
-            f"{course.files[-1] if course.files else course.root / 'nbgrader_config.py'} does not plug coursekit in: "
-            "end it with configure(c), from coursekit.nbgrader_plugin import configure"
+            f"{course.last_file} does not plug coursekit in: end it with configure(c), from coursekit.nbgrader_plugin import configure"
         )
     generated = course.assignments()
     if not generated:

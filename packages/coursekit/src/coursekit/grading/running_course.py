@@ -69,6 +69,11 @@ class RunningCourse:
         return cls(Path(app.coursedir.root), app.coursedir, app.config, app.log)
 
     @property
+    def last_file(self) -> Path:
+        """The configuration file that counts most."""
+        return self.files[-1] if self.files else self.root / "nbgrader_config.py"
+
+    @property
     def plugged_in(self) -> bool:
         """True if the configuration calls `configure`."""
         return "exporter_class" in self.config.get("Autograde", {})

@@ -115,10 +115,9 @@ def _require_space(error: BaseException, reason: str) -> None:
 
 
 def _require_writable(folder: Path) -> None:
-    """Raise CourseError if the folder can't be created or written to."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise CourseError(f"{folder} can't be written: {error.strerror}") from error
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise CourseError(f"{folder} can't be written: change its permissions")
+    """Raise CourseError if the folder, or the one in which it would be created, can't be written to."""
+    existing = next(path for path in (folder, *folder.parents) if path.exists())
+    if not existing.is_dir():
+        raise CourseError(f"{existing} can't be written: {os.strerror(errno.EEXIST)}")
+    if not os.access(existing, os.W_OK | os.X_OK):
+        raise CourseError(f"{existing} can't be written: change its permissions")

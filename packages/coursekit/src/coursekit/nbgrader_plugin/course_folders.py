@@ -3,6 +3,7 @@
 import glob
 import logging
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -74,29 +75,29 @@ class _StudentFolders:
 
     Args:
         pattern: for `glob`.
-        depth: index of the part that is the student's name.
-        affixes: what is before and after the name in this part.
+        depth: index of the part with the student's name.
+        name: matches this part; its group is the name.
     """
 
     pattern: str
     depth: int
-    affixes: tuple[str, str]
+    name: re.Pattern[str]
 
     def found(self) -> Iterator[tuple[Path, str]]:
         """The folder with the name of each student, which may be above that of the submission, and this name."""
         for path in sorted(glob.glob(self.pattern)):
-            if Path(path).is_dir():
-                folder = Path(*Path(path).parts[: self.depth + 1])
-                yield folder, folder.name.removeprefix(self.affixes[0]).removesuffix(self.affixes[1])
+            folder = Path(*Path(path).parts[: self.depth + 1])
+            if Path(path).is_dir() and (match := self.name.fullmatch(folder.name)):
+                yield folder, match[1]
 
 
 def _submission_folder(folders: CourseDirectory, assignment: str) -> _StudentFolders:
     student = f"{ANY}student"
-    path = Path(folders.format_path(folders.submitted_directory, student, assignment))
-    depth = next(index for index, part in enumerate(path.parts) if student in part)
-    before, _, after = path.parts[depth].partition(student)
-    parts = (glob.escape(part).replace(student, "*").replace(ANY, "*") for part in path.parts)
-    return _StudentFolders(str(Path(*parts)), depth, (before, after))
+    parts = Path(folders.format_path(folders.submitted_directory, student, assignment)).parts
+    depth = next(index for index, part in enumerate(parts) if student in part)
+    patterns = (glob.escape(part).replace(student, "*").replace(ANY, "*") for part in parts)
+    name = re.escape(parts[depth]).replace(student, "(.*)", 1).replace(ANY, ".*")
+    return _StudentFolders(str(Path(*patterns)), depth, re.compile(name, re.DOTALL))
 
 
 def stop(log: logging.Logger, sentence: str) -> NoReturn:

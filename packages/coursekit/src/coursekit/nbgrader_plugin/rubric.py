@@ -10,6 +10,7 @@ from nbformat import NotebookNode, v4
 from nbgrader.coursedir import CourseDirectory
 from traitlets import Float
 
+from coursekit.configuration import course_in
 from coursekit.course import grade_id, is_answer_cell, nbgrader_metadata
 from coursekit.nbgrader_plugin.budget import PageBudget
 from coursekit.nbgrader_plugin.markdown import highlighted_code, safe_markdown
@@ -62,10 +63,14 @@ class ShowRubric(Preprocessor):
     def _model_answers(self, resources: ResourcesDict) -> dict[str, NotebookNode]:
         """The instructor's answers to the manually graded cells, by grade_id; empty if there is no source notebook."""
         place = resources["metadata"]
-        source = CourseDirectory(config=self.config).source_directory
-        below = Path(source, resources.get("assignment_id", ""), f"{place['name']}.ipynb")
+        folders = CourseDirectory(config=self.config)
         # formgrader may have been started in a folder above the course
-        found = next((up / below for up in Path(place["path"]).parents if (up / below).is_file()), None)
+        roots = [*Path(place["path"]).parents, Path(folders.root)]
+        sources = [
+            course_in(folders, root).assignment(resources.get("assignment_id", "")).source_folder
+            for root in roots
+        ]
+        found = next((path for up in sources if (path := up / f"{place['name']}.ipynb").is_file()), None)
         cells = nbformat.read(found, as_version=4).cells if found else []
         return {
             name: cell

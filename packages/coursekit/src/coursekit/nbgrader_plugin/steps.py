@@ -8,12 +8,14 @@ from typing import Any
 from nbconvert.exporters import NotebookExporter
 from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import NotebookNode, v4
+from nbgrader.apps.baseapp import NbGrader
 from nbgrader.converters import BaseConverter
 from nbgrader.preprocessors import NbGraderPreprocessor, SaveAutoGrades
 from traitlets import TraitError
-from traitlets.config import Application, Config
+from traitlets.config import Application
 
 from coursekit.checks.results import Status, SubmissionResult
+from coursekit.configuration import read_configuration
 from coursekit.course import CourseError, grade_id, is_test_cell, read_notebook
 from coursekit.nbgrader_plugin.bind import require_bound
 from coursekit.nbgrader_plugin.converters import make_ready
@@ -33,7 +35,8 @@ def before_autograde(assignment: str, student: str, notebooks: list[str]) -> Non
     """
     app = Application.instance() if Application.initialized() else None
     log = app.log if app else logging.getLogger(__name__)
-    config = app.config if app else Config()
+    # in formgrader, the application is Jupyter's server
+    config = app.config if isinstance(app, NbGrader) else read_configuration(Path.cwd()).config
     folder = Path(notebooks[0]).parent
     course = course_of(config)
     graded = course.assignment(folder.name if set(assignment) & set("*?[") else assignment)
