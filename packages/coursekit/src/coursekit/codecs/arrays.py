@@ -129,7 +129,11 @@ def _hint(actual: Any, expected: Any) -> str:
     """What to do about a list where an array is asked for."""
     if getattr(actual, "type_name", "") == "ndarray":
         return ": do all its rows have the same length?"
-    if type(actual).__module__.partition(".")[0] == "pandas" and isinstance(expected, np.ndarray) and expected.ndim:
+    if (
+        type(actual).__module__.partition(".")[0] == "pandas"
+        and isinstance(expected, np.ndarray)
+        and expected.ndim
+    ):
         return ": `.to_numpy()` makes one" if hasattr(actual, "to_numpy") else ""
     if not (isinstance(actual, list | tuple) and is_array(expected) and _holds_numbers(actual)):
         return ""

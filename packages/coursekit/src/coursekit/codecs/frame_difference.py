@@ -83,7 +83,9 @@ def dtype_difference(own: Any, right: Any) -> tuple[str, str] | None:
             return f"the categories {some(found.categories)}", ", which are not the right ones"
         if found.ordered != wanted.ordered:
             words = ("unordered categories", "ordered categories")
-            return words[bool(found.ordered)], f", but should have {'unordered' if found.ordered else 'ordered'} ones"
+            return words[
+                bool(found.ordered)
+            ], f", but should have {'unordered' if found.ordered else 'ordered'} ones"
         return "categories", " in the wrong order"
     hint = ""
     if str(found) in _TEXT and pd.api.types.is_bool_dtype(wanted):
@@ -131,7 +133,10 @@ def _entries(own: Any, right: Any, tolerance: Tolerance) -> str | None:
 def _columns(own: Any, right: Any) -> str | None:
     """Which columns are missing, are too many, or have another name."""
     if own.columns.nlevels != right.columns.nlevels:
-        levels, label = count(own.columns.nlevels, "level"), written(own.columns[-1]) if len(own.columns) else "none"
+        levels, label = (
+            count(own.columns.nlevels, "level"),
+            written(own.columns[-1]) if len(own.columns) else "none",
+        )
         hint = ': name them, as in `agg(total=("x", "sum"))`' if right.columns.nlevels == 1 else ""
         return f"has columns of {levels}, such as {label}, but should have {_levels(right.columns)}{hint}"
     have, want = (Counter(map(_key, part.columns)) for part in (own, right))

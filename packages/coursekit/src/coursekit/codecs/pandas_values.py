@@ -38,7 +38,9 @@ def in_entries(own: Any, wrong: Numpy, rows: Any, what: str = "rows") -> str:
     entry = own.iloc[first]
     nan = np.asarray(pd.isna(own), bool)
     number = int(wrong.sum())
-    where = f"{'first ' if number > 1 else ''}{row(rows, first) if rows is not None else f'at position {first}'}"
+    where = (
+        f"{'first ' if number > 1 else ''}{row(rows, first) if rows is not None else f'at position {first}'}"
+    )
     text = f"{number} of {wrong.size} {what} {'is' if number == 1 else 'are'}"
     if (wrong & ~nan).sum() == 0:
         return f"{text} NaN where a value belongs, {where}"
