@@ -100,6 +100,7 @@ PANDAS = {
     "a date that is long": series({"dtype": "object", "objects": [("Timestamp", "2" * 1000, "", "ns"), 2]}),
     "a date that is none": series({"dtype": "object", "objects": [("Timestamp", "now-ish", "", "ns"), 2]}),
     "a time zone that is a path": series({"dtype": "M8[ns]", "values": np.zeros(2, "int64"), "tz": "../../etc/passwd"}),
+    "a time zone that is a file": series({"dtype": "M8[ns]", "values": np.zeros(2, "int64"), "tz": "dateutil//etc/passwd"}),
     "a time zone that is long": series({"dtype": "M8[ns]", "values": np.zeros(2, "int64"), "tz": "x" * 1000}),
     "a unit that is none": series({"dtype": "M8[fs]", "values": np.zeros(2, "int64")}),
     "a frequency that is none": series({"dtype": "period", "freq": "x", "values": np.zeros(2, "int64")}),
@@ -197,14 +198,14 @@ FIGURES["more lines than there may be"]["axes"][0]["lines"] = [
     ids=[f"{library}: {name}" for library, found in (("pandas", PANDAS), ("numpy", NUMPY), ("matplotlib", FIGURES)) for name in found],
 )  # fmt: skip
 def test_a_forged_value_is_refused_with_one_sentence(library, data):
-    with pytest.raises(MessageError, match="^the reply ") as refused:
+    with pytest.raises(MessageError, match=r"^the reply .") as refused:
         read(packed(library, data))
     assert len(str(refused.value)) < 300
 
 
 @pytest.mark.parametrize("library", ["os", "builtins", "torch", "x" * 100, ""])
 def test_a_library_without_a_packer_is_refused(library):
-    with pytest.raises(MessageError, match="^the reply "):
+    with pytest.raises(MessageError, match=r"^the reply ."):
         read(packed(library, {}))
 
 
@@ -287,5 +288,5 @@ ODD = {
 )
 def test_odd_values_are_compared_with_one_sentence(own, right):
     text = difference(own, right)
-    assert text and "\n" not in text.replace("</b>\n", "") and len(text) < 500
+    assert text and text.isprintable() and len(text) < 500
     assert describe(own)

@@ -37,8 +37,8 @@ class ArrayCodec(Codec):
         assert wanted is not None
         given = as_array(actual)
         if given is None:
-            right = self.describe(wanted) if is_array(expected) else "a number"
-            return mismatch(actual, right, _hint(actual, expected))
+            kind = self.describe(wanted) if is_array(expected) else "a number"
+            return mismatch(actual, kind, _hint(actual, expected))
         holds = [_kind(part) for part in map(to_numpy, (given, wanted))]
         if holds[0] != holds[1]:
             return _wrong_kind(to_numpy(given), *holds)
