@@ -1,6 +1,7 @@
-"""A course of NumPy arrays: in an environment that has no torch, and in this one."""
+"""Courses of NumPy arrays and of pandas: in an environment that has no torch, and in this one."""
 
 import importlib.util
+import json
 import os
 import shutil
 import subprocess
@@ -62,6 +63,57 @@ import pytest
 def arrays():
     return "numpy"
 """
+PANDAS_CHECKS = '''
+import pandas as pd
+from coursekit.checks import assert_close, assert_unchanged, points
+
+SALES = pd.DataFrame({"shop": ["b", "a", "b"], "sum": [1.0, 2.0, 4.0]})
+
+
+@points(6)
+def test_table(student, reference):
+    """The table has a row for each shop."""
+    reference.assert_close(student.double(SALES), name="table")
+
+
+@points(4)
+def test_unchanged(student):
+    """The sales stay as they are."""
+    call = student.call("double", SALES)
+    assert_unchanged(call)
+    assert_close(call.value["sum"].max(), 10.0, name="largest sum")
+'''
+PANDAS_MISTAKES = """
+from coursekit.checks import Mistake
+
+MISTAKES = [
+    Mistake("mean", cell="double", edits=[(".sum()", ".mean()")], about=["test_table"],
+            sentence="You took the mean."),
+]
+"""
+PANDAS_SOLUTION = """\
+def double(sales):
+    ### BEGIN SOLUTION
+    return 2 * sales.groupby("shop").sum()
+    ### END SOLUTION"""
+GRADE = """
+import json, sys, nbformat
+from pathlib import Path
+from coursekit.checks.run import grade
+from coursekit.course import Course, blank_copy
+from coursekit.kernels import LIMITED
+
+assignment = Course(Path.cwd()).assignment("01_double")
+(path,) = assignment.source_notebooks()
+results = []
+for answer in json.loads(sys.argv[1]):
+    notebook = nbformat.read(path, as_version=4)
+    released = blank_copy(notebook)
+    notebook.cells[1].source = answer
+    result = grade(assignment, notebook, "double", released, kernel_name=LIMITED).result
+    results.append([[c.outcome, c.message, c.diagnosis] for c in result.exercises[0].checks])
+print(json.dumps(results))
+"""
 ANSWERS = {"right": "return x + x", "wrong": "return x * x", "in_place": "x *= 2\n    return x"}
 
 
@@ -112,10 +164,14 @@ def bare_python(tmp_path_factory) -> Path:
 
 
 def run(python: Path, course, *command: str) -> str:
+    return run_script(python, course, "-m", *command)
+
+
+def run_script(python: Path, course, *command: object) -> str:
     environment = os.environ | {"PATH": f"{python.parent}{os.pathsep}{os.environ['PATH']}"}
     environment.pop("VIRTUAL_ENV", None)
     done = subprocess.run(
-        [str(python), "-m", *command],
+        [str(python), *map(str, command)],
         cwd=course.root,
         capture_output=True,
         text=True,
@@ -123,7 +179,7 @@ def run(python: Path, course, *command: str) -> str:
         check=False,
     )
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
-    return done.stdout + done.stderr
+    return done.stdout if command[0] != "-m" else done.stdout + done.stderr
 
 
 def test_a_course_is_graded_where_torch_is_missing(bare_python, numpy_course):
@@ -176,6 +232,31 @@ def test_where_torch_is_missing_a_new_assignment_with_tensors_is_refused_with_th
     assert done.returncode == 2
     assert 'torch, which is not installed: `pip install "coursekit[torch]"`' in done.stderr
     assert not (numpy_course.root / "source" / "08_my_topic").exists()
+
+
+def test_a_pandas_course_is_graded_where_torch_is_missing(bare_python, numpy_course, tiny_source):
+    tiny_source.cells[0].source = "import pandas as pd"
+    tiny_source.cells[1].source = PANDAS_SOLUTION
+    numpy_course.write_source(tiny_source)
+    numpy_course.checks.write_text(PANDAS_CHECKS)
+    numpy_course.checks.with_name("mistakes.py").write_text(PANDAS_MISTAKES)
+    run(bare_python, numpy_course, "coursekit", "record", "01_double", "--workers", "1")
+    lines = {
+        "right": 'return 2 * sales.groupby("shop")[["sum"]].sum()',
+        "mean": 'return 2 * sales.groupby("shop").mean()',
+        "in_place": 'sales["sum"] *= 2\n    return sales.groupby("shop").sum()',
+    }
+    answers = [f"import pandas as pd\ndef double(sales):\n    {line}" for line in lines.values()]
+    script = numpy_course.root / "grade_answers.py"
+    script.write_text(GRADE)
+    right, mean, in_place = json.loads(run_script(bare_python, numpy_course, script, json.dumps(answers)))
+    assert [outcome for outcome, *_ in right] == ["passed", "passed"], right
+    assert mean[0] == [
+        "failed",
+        "`table` is wrong in the column `sum`: 1 of 2 rows is wrong, in row `b`, where yours is 5.",
+        "You took the mean.",
+    ]
+    assert in_place[1][1].startswith("`double` changed its argument number 1 in place. Work on a copy")
 
 
 @pytest.mark.skipif(

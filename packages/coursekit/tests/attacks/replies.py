@@ -58,6 +58,11 @@ _HEADER = '(2**62).to_bytes(8, "little") + b"{}"'
 
 _TENSOR = '{"$": "tensor", "key": "0"}'
 
+_BILLION_ROWS = (
+    '{"$": "packed", "library": "pandas", "data": {"$": "dict", "items": [["kind", "frame"], ["columns", INDEX],'
+    ' ["index", INDEX], ["data", []]]}}'
+).replace("INDEX", '{"$": "dict", "items": [["names", [null]], ["range", [0, 1000000000, 1]]]}')
+
 
 _BOUND = any_of(GRADED, takes(grader=1500, seconds=120))
 
@@ -90,6 +95,11 @@ def double(x):
     global calls
     calls += 1
     return torch.zeros((1, 60_000) if calls % 2 else (60_000, 1), dtype=torch.uint8)
+"""
+
+_LARGE_FRAME = """
+import numpy as np, pandas as pd
+def double(x): return pd.DataFrame(np.zeros((10_000, 999), "int8"))
 """
 
 _ODD_TYPE = """
@@ -254,6 +264,24 @@ ATTACKS = [
     forge("returns-complex-numbers", "A type that can't be ordered.", _ODD_TYPE.format("complex64")),
     forge("returns-nothing-but-nan", "NaN is compared with NaN.", _NOT_A_NUMBER),
     forge("returns-nothing-but-zeros", "Zeros are compared with zeros.", _NOTHING),
+    forge(
+        "replies-with-a-frame-of-a-billion-rows",
+        "A DataFrame that only declares its rows and columns.",
+        replying(_BILLION_ROWS),
+        _BOUND,
+    ),
+    forge(
+        "returns-a-frame-of-ten-million-entries",
+        "As large a DataFrame as can be sent, in as many columns.",
+        _LARGE_FRAME,
+        _BOUND,
+    ),
+    forge(
+        "replies-with-a-figure-of-a-million-lines",
+        "Have the grader look at a million lines of a plot.",
+        replying('{"$": "packed", "library": "matplotlib", "data": [\' + b"{}," * 1_000_000 + b\'0]}'),
+        _BOUND,
+    ),
     forge(
         "replies-with-a-wide-tree",
         "Fill the feedback with the description of a nested list.",

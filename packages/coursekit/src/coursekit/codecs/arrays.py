@@ -37,8 +37,8 @@ class ArrayCodec(Codec):
         assert wanted is not None
         given = as_array(actual)
         if given is None:
-            right = self.describe(wanted) if is_array(expected) else "a number"
-            return mismatch(actual, right, _hint(actual, expected))
+            kind = self.describe(wanted) if is_array(expected) else "a number"
+            return mismatch(actual, kind, _hint(actual, expected))
         holds = [_kind(part) for part in map(to_numpy, (given, wanted))]
         if holds[0] != holds[1]:
             return _wrong_kind(to_numpy(given), *holds)
@@ -129,7 +129,11 @@ def _hint(actual: Any, expected: Any) -> str:
     """What to do about a list where an array is asked for."""
     if getattr(actual, "type_name", "") == "ndarray":
         return ": do all its rows have the same length?"
-    if type(actual).__module__.partition(".")[0] == "pandas" and isinstance(expected, np.ndarray) and expected.ndim:
+    if (
+        type(actual).__module__.partition(".")[0] == "pandas"
+        and isinstance(expected, np.ndarray)
+        and expected.ndim
+    ):
         return ": `.to_numpy()` makes one" if hasattr(actual, "to_numpy") else ""
     if not (isinstance(actual, list | tuple) and is_array(expected) and _holds_numbers(actual)):
         return ""

@@ -1,7 +1,7 @@
 """What a figure of matplotlib shows, as plain values for a check to look at."""
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import msgspec
 import numpy as np
@@ -126,6 +126,7 @@ class Axes:
 class Figure:
     """A figure: its axes in the order of their creation, without colorbars; `title` is that of `suptitle`."""
 
+    type_name: ClassVar[str] = "figure"
     axes: Annotated[tuple[Axes, ...], Meta(max_length=MAX_AXES)]
     title: Words
     legend: Texts

@@ -10,6 +10,8 @@ from coursekit.codecs.pandas_values import count, in_entries, plural, some, writ
 
 DTYPES, ROW_ORDER, COLUMN_ORDER, INDEX, NAMES = "dtypes", "row order", "column order", "index", "names"
 _TEXT = ("object", "str", "string")
+#: frames with more rows are not searched for the same rows in another order
+MOST_ROWS = 50_000
 
 
 def frame_difference(own: Any, right: Any, tolerance: Tolerance) -> str | None:
@@ -34,7 +36,7 @@ def frame_difference(own: Any, right: Any, tolerance: Tolerance) -> str | None:
     text = None if INDEX in ignore else index_difference(own.index, right.index, NAMES not in ignore)
     if text is None:
         text = _entries(own, right, tolerance)
-    if text and ROW_ORDER not in ignore and _same_rows(own, right, tolerance):
+    if text and ROW_ORDER not in ignore and len(own) <= MOST_ROWS and _same_rows(own, right, tolerance):
         return "has the right rows in the wrong order: check how they are sorted"
     return text
 
@@ -83,7 +85,9 @@ def dtype_difference(own: Any, right: Any) -> tuple[str, str] | None:
             return f"the categories {some(found.categories)}", ", which are not the right ones"
         if found.ordered != wanted.ordered:
             words = ("unordered categories", "ordered categories")
-            return words[bool(found.ordered)], f", but should have {'unordered' if found.ordered else 'ordered'} ones"
+            return words[
+                bool(found.ordered)
+            ], f", but should have {'unordered' if found.ordered else 'ordered'} ones"
         return "categories", " in the wrong order"
     hint = ""
     if str(found) in _TEXT and pd.api.types.is_bool_dtype(wanted):
@@ -111,13 +115,13 @@ def _entries(own: Any, right: Any, tolerance: Tolerance) -> str | None:
     if DTYPES not in tolerance.ignore:
         found = {n: dtype_difference(own.iloc[:, n], right.iloc[:, n]) for n in range(right.shape[1])}
         dtypes = {place: text for place, text in found.items() if text}
-    for place, text in dtypes.items():
+    for place, parts in dtypes.items():
         if (
             place not in off
             or own.iloc[:, place].dtype.kind in "OT"
             or str(own.iloc[:, place].dtype) in _TEXT
         ):
-            return f"has {text[0]} in the column {written(own.columns[place])}{text[1]}"
+            return f"has {parts[0]} in the column {written(own.columns[place])}{parts[1]}"
     if not off:
         return None
     place = next(iter(off))
@@ -131,7 +135,10 @@ def _entries(own: Any, right: Any, tolerance: Tolerance) -> str | None:
 def _columns(own: Any, right: Any) -> str | None:
     """Which columns are missing, are too many, or have another name."""
     if own.columns.nlevels != right.columns.nlevels:
-        levels, label = count(own.columns.nlevels, "level"), written(own.columns[-1]) if len(own.columns) else "none"
+        levels, label = (
+            count(own.columns.nlevels, "level"),
+            written(own.columns[-1]) if len(own.columns) else "none",
+        )
         hint = ': name them, as in `agg(total=("x", "sum"))`' if right.columns.nlevels == 1 else ""
         return f"has columns of {levels}, such as {label}, but should have {_levels(right.columns)}{hint}"
     have, want = (Counter(map(_key, part.columns)) for part in (own, right))
@@ -190,10 +197,8 @@ def _same_rows(own: Any, right: Any, tolerance: Tolerance) -> bool:
 def _sorted(own: Any, right: Any, by_entries: bool) -> tuple[Any, Any]:
     """Both frames with their rows in the same order: by index, or by their entries where it only numbers the rows."""
     if not by_entries and list(right.index) != list(range(len(right))):
-        return tuple(part.iloc[_order([part.index.to_frame()])] for part in (own, right))  # type: ignore[return-value]
-    return tuple(  # type: ignore[return-value]
-        part.iloc[_order([part])].reset_index(drop=True) for part in (own, right)
-    )
+        return tuple(part.iloc[_order([part.index.to_frame()])] for part in (own, right))
+    return tuple(part.iloc[_order([part])].reset_index(drop=True) for part in (own, right))
 
 
 def _order(frames: list[Any]) -> list[int]:

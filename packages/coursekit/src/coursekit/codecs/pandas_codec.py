@@ -11,6 +11,7 @@ from coursekit.codecs.frame_difference import (
     COLUMN_ORDER,
     DTYPES,
     INDEX,
+    MOST_ROWS,
     NAMES,
     ROW_ORDER,
     dtype_difference,
@@ -22,6 +23,8 @@ from coursekit.codecs.pandas_values import count, in_entries, some, written, wro
 from coursekit.codecs.scalars import is_scalar
 from coursekit.course import CourseError
 
+#: a value with more entries than any right answer is identified by its shape
+_MOST_ENTRIES = 200_000
 IGNORABLE = (DTYPES, ROW_ORDER, COLUMN_ORDER, INDEX, NAMES)
 
 
@@ -69,7 +72,7 @@ class PandasCodec(Codec):
         elif kind == "Index":
             text = index_difference(actual, expected, NAMES not in tolerance.ignore)
         else:
-            text = _entries_difference(*map(_series, (actual, expected)), tolerance)
+            text = _entries_difference(_series(actual), _series(expected), tolerance)
         return text or _by_pandas(actual, expected, tolerance)
 
     def fingerprint(self, value: Any) -> tuple[str, Numpy | None]:
@@ -77,6 +80,8 @@ class PandasCodec(Codec):
         import pandas as pd
 
         kind = _kind(value)
+        if kind != "other" and kind != "scalar" and value.size > _MOST_ENTRIES:
+            return f"{kind} of shape {value.shape}", None
         frame = (
             value
             if kind == "DataFrame"
@@ -120,7 +125,9 @@ def _series_difference(own: Any, right: Any, tolerance: Tolerance) -> str | None
     ordered, indexed = ROW_ORDER not in tolerance.ignore, INDEX not in tolerance.ignore
     name = None
     if NAMES not in tolerance.ignore and not _same_name(own.name, right.name):
-        names = ["no name" if name is None else f"the name {written(name)}" for name in (own.name, right.name)]
+        names = [
+            "no name" if name is None else f"the name {written(name)}" for name in (own.name, right.name)
+        ]
         name = f"has {names[0]}, but should have {names[1]}"
     if not ordered:
         keep = indexed and list(right.index) != list(range(len(right)))
@@ -142,7 +149,12 @@ def _entries_difference(
     if not wrong.any():
         return None
     unordered = tolerance._replace(ignore=(ROW_ORDER, INDEX, NAMES))
-    if ordered and not dtype and frame_difference(own.to_frame(0), right.to_frame(0), unordered) is None:
+    if (
+        ordered
+        and not dtype
+        and len(own) <= MOST_ROWS
+        and frame_difference(own.to_frame(0), right.to_frame(0), unordered) is None
+    ):
         return "has the right entries in the wrong order: check how they are sorted"
     text = f"is wrong: {in_entries(own, wrong, rows, 'entries')}"
     return text + (f"; it has {''.join(dtype)}" if dtype else "")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from coursekit.arrays import is_array, to_numpy
-from coursekit.codecs.scalars import CLOSED, UNITS, is_scalar, pack_scalar, unpack_scalar, word
+from coursekit.codecs.scalars import CLOSED, UNITS, is_scalar, pack_scalar, unpack_scalar, word, zone
 from coursekit.packing import Packer, PackingError
 
 MAX_ROWS = 5_000_000
@@ -206,7 +206,7 @@ def _column(data: Any, inside: bool = False) -> Any:
             return pd.Series(_numbers(values, "int64").view(name))
         case {"dtype": str(name), "values": values, "tz": str(tz)} if _is_instant(name) and name[0] == "M":
             return (
-                pd.Series(_numbers(values, "int64").view(name)).dt.tz_localize("UTC").dt.tz_convert(word(tz))
+                pd.Series(_numbers(values, "int64").view(name)).dt.tz_localize("UTC").dt.tz_convert(zone(tz))
             )
         case {"dtype": "period", "freq": str(freq), "values": values}:
             return pd.Series(pd.PeriodIndex.from_ordinals(_numbers(values, "int64"), freq=word(freq)))

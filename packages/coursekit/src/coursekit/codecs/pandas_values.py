@@ -17,7 +17,7 @@ def wrong_entries(own: Any, right: Any, tolerance: Tolerance) -> Numpy:
     import pandas as pd
 
     missing, should_miss = (np.asarray(pd.isna(part), bool) for part in (own, right))
-    wrong = missing != should_miss
+    wrong: Numpy = missing != should_miss
     both = ~missing & ~should_miss
     numeric = pd.api.types.is_numeric_dtype
     if all(numeric(part.dtype) and not isinstance(part.dtype, pd.CategoricalDtype) for part in (own, right)):
@@ -38,7 +38,9 @@ def in_entries(own: Any, wrong: Numpy, rows: Any, what: str = "rows") -> str:
     entry = own.iloc[first]
     nan = np.asarray(pd.isna(own), bool)
     number = int(wrong.sum())
-    where = f"{'first ' if number > 1 else ''}{row(rows, first) if rows is not None else f'at position {first}'}"
+    where = (
+        f"{'first ' if number > 1 else ''}{row(rows, first) if rows is not None else f'at position {first}'}"
+    )
     text = f"{number} of {wrong.size} {what} {'is' if number == 1 else 'are'}"
     if (wrong & ~nan).sum() == 0:
         return f"{text} NaN where a value belongs, {where}"
@@ -61,10 +63,10 @@ def written(value: Any) -> str:
         return "NaN" if isinstance(value, float) else str(value)
     if isinstance(value, float | np.floating):
         return f"{value:.6g}"
-    if isinstance(value, bool | int | np.integer | np.bool_):
-        return str(value)
-    text = str(value)
-    return f"`{text if len(text) <= _MAX_SHOWN else text[:_MAX_SHOWN] + '…'}`"
+    text = str(value).replace("`", "'")
+    text = "".join(mark if mark.isprintable() else " " for mark in text[: _MAX_SHOWN + 1])
+    text = text if len(text) <= _MAX_SHOWN else text[:_MAX_SHOWN] + "…"
+    return text if isinstance(value, bool | int | np.integer | np.bool_) else f"`{text}`"
 
 
 def some(labels: Iterable[Any], most: int = _SHOWN) -> str:
@@ -93,10 +95,10 @@ def _far(found: Numpy, wanted: Numpy, tolerance: Tolerance) -> Numpy:
     atol = to_numpy(tolerance.atol).max() if is_array(tolerance.atol) else tolerance.atol
     with np.errstate(all="ignore"):
         far = ~(np.abs(found - wanted) <= atol + tolerance.rtol * np.abs(wanted))
-    return np.where(np.isinf(found) | np.isinf(wanted), found != wanted, far)
+    return np.asarray(np.where(np.isinf(found) | np.isinf(wanted), found != wanted, far))
 
 
 def _equal(one: Any, other: Any, tolerance: Tolerance) -> bool:
     if isinstance(one, float) and isinstance(other, int | float):
-        return not _far(np.float64(one), np.float64(other), tolerance).any()
+        return not _far(np.asarray(one, np.float64), np.asarray(other, np.float64), tolerance).any()
     return type(one) is type(other) and bool(one == other)

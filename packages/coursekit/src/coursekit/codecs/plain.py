@@ -7,7 +7,10 @@ from coursekit.codecs import Codec, Tolerance, codec_of, describe, mismatch, wit
 from coursekit.course import CourseError
 
 _SHOWN = 5
-_NAMES = {"ndarray": "array of Python objects (dtype object)", "builtin_function_or_method": "built-in function"}
+_NAMES = {
+    "ndarray": "array of Python objects (dtype object)",
+    "builtin_function_or_method": "built-in function",
+}
 
 
 class PlainCodec(Codec):

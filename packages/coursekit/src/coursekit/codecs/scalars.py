@@ -1,6 +1,7 @@
 """Packs single values that JSON lacks: dates, intervals, missing values, labels; also run in the student's kernel."""
 
 import datetime
+import re
 from typing import Any
 
 import numpy as np
@@ -65,7 +66,7 @@ def unpack_scalar(data: Any) -> Any:
             return pd.NA
         case ("Timestamp", str(text), str(tz), str(unit)) if unit in UNITS:
             found = pd.Timestamp(word(text)).as_unit(unit)
-            return found.tz_localize("UTC").tz_convert(word(tz)) if tz else found
+            return found.tz_localize("UTC").tz_convert(zone(tz)) if tz else found
         case ("Timedelta", str(text), str(unit)) if unit in UNITS:
             return pd.Timedelta(word(text)).as_unit(unit)
         case ("Period", str(text), str(freq)):
@@ -77,6 +78,13 @@ def unpack_scalar(data: Any) -> Any:
         case ("tuple", list(parts)):
             return tuple(unpack_scalar(part) for part in parts)
     raise PackingError("with an entry that is neither text nor a number nor a date")
+
+
+def zone(text: str) -> str:
+    """The name of a time zone, which must not be a path."""
+    if not re.fullmatch(r"UTC[+-]\d\d:\d\d|[A-Za-z][\w+-]*(/[A-Za-z][\w+-]*)*", word(text), re.ASCII):
+        raise PackingError("with a time zone that has no name")
+    return text
 
 
 def word(text: str) -> str:
