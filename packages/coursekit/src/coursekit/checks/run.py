@@ -21,6 +21,7 @@ from coursekit.student.runner import CellRun
 from coursekit.student.session import Session
 from coursekit.student.submission import Submission
 from coursekit.student.values import CheckOutcome
+from sandbox_kernel.view import hide
 
 _UNUSED = (
     *("terminal", "cacheprovider", "faulthandler", "warnings", "logging", "junitxml", "pastebin", "doctest"),
@@ -72,6 +73,7 @@ def grade(
     submission = Submission(notebook, released)
     kept_open = session
     if session is None:
+        hide(assignment.course.root)
         session = Session(notebook, limits, kernel_name, assignment.handed_out(), wary)
     else:
         session.reuse(notebook)
