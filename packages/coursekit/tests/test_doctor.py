@@ -1,6 +1,7 @@
 """`coursekit doctor`: what it finds, and the remedies it suggests."""
 
 import importlib.metadata
+import os
 import platform
 import sys
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 from coursekit import doctor
 from coursekit.cli import main
 from coursekit.doctor import Finding, examine_course, examine_machine
-from sandbox_kernel import bubblewrap, cgroup, users
+from sandbox_kernel import bubblewrap, cgroup, users, view
 
 
 def found(findings, what: str) -> list[Finding]:
@@ -27,6 +28,7 @@ def test_where_nothing_is_missing_every_kernel_is_started_and_the_exit_code_is_0
         assert lines[what].startswith("ok "), lines[what]
     for kernel in ("sandbox", "sandbox-cold", "limited"):
         assert "ran a cell after" in lines[kernel]
+    assert "the sandbox finds every installed package" in lines["imports"]
     assert "01_double: every test cell has its checks" in lines["assignment"]
     assert "0 students" in lines["gradebook"]
 
@@ -45,6 +47,7 @@ def test_without_bubblewrap_it_says_what_to_install_and_the_exit_code_is_1(gener
 
 def test_what_the_sandbox_has_here_is_one_line_each(tmp_path, monkeypatch):
     monkeypatch.setattr(doctor, "_kernel", lambda name: Finding(name, "ok", "not started in this test"))
+    monkeypatch.setattr(doctor, "missing_inside", list)
     monkeypatch.setattr(bubblewrap, "sandbox_problem", lambda: "")
     monkeypatch.setattr(platform, "machine", lambda: "x86_64")
     monkeypatch.setattr(users, "user_ids_problem", lambda: "")
@@ -58,8 +61,44 @@ def test_what_the_sandbox_has_here_is_one_line_each(tmp_path, monkeypatch):
     )
 
 
+def installed(folder: Path, name: str) -> Path:
+    """A package as pip would have installed it; returns its file."""
+    folder.mkdir(parents=True, exist_ok=True)
+    information = folder / f"{name}-1.dist-info"
+    information.mkdir()
+    (information / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1\n")
+    (information / "top_level.txt").write_text(name)
+    (folder / f"{name}.py").write_text("")
+    return folder / f"{name}.py"
+
+
+def test_packages_that_submissions_can_t_import_are_named_with_the_reason_and_a_remedy(tmp_path, monkeypatch):
+    course, empty, home = tmp_path / "course", tmp_path / "course" / "empty", tmp_path / "home"
+    of_course, at_home = installed(course / "lib", "of_course"), installed(home, "at_home")
+    installed(tmp_path / "elsewhere", "visible")
+    empty.mkdir()
+    paths = [course / "lib", empty, home, tmp_path / "elsewhere"]
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(map(str, paths)))
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("SANDBOX_KERNEL_HIDDEN", "")
+    view._homes.cache_clear()
+    try:
+        findings = {finding.found: finding.remedy for finding in doctor._imports(course)}
+    finally:
+        view._homes.cache_clear()
+    copy = "move it elsewhere, or `pip install` it as a copy, without --editable"
+    hidden = "is in the course's folder, which submissions must not see"
+    assert findings == {
+        f"the package at_home ({at_home}) is missing in the sandbox: "
+        "it is a home folder, or contains other people's files": "see docs/security.md, What the sandbox sees",
+        f"the package of_course ({of_course}) {hidden}": copy,
+        f"{empty}, from which Python imports, {hidden}": copy,
+    }
+
+
 def test_what_the_sandbox_lacks_here_is_a_note_and_nothing_is_missing(tmp_path, monkeypatch):
     monkeypatch.setattr(doctor, "_kernel", lambda name: Finding(name, "ok", "not started in this test"))
+    monkeypatch.setattr(doctor, "missing_inside", list)
     monkeypatch.setattr(bubblewrap, "sandbox_problem", lambda: "")
     monkeypatch.setattr(platform, "machine", lambda: "riscv64")
     monkeypatch.setattr(users, "user_ids_problem", lambda: "only root can")

@@ -28,8 +28,10 @@ from coursekit.nbgrader_plugin.bind import require_bound
 from coursekit.nbgrader_plugin.run_checks import RunChecks
 from coursekit.student.session import Session
 from sandbox_kernel import bubblewrap, cgroup, users
+from sandbox_kernel.compare import missing_inside
 from sandbox_kernel.inside import calls
 from sandbox_kernel.start import cold_because
+from sandbox_kernel.view import hide, python_view
 
 #: "note" is worth a look, "optional" is only needed for what it names
 OK, MISSING, NOTE, OPTIONAL = "ok", "missing", "note", "optional"
@@ -75,7 +77,7 @@ def examine_machine(root: Path) -> Iterator[Finding]:
     yield Finding("Python", OK, f"{platform.python_version()}, {sys.prefix}")
     yield _packages()
     yield from map(_command, ("nbgrader", "alembic"))
-    yield from _sandbox_and_kernels()
+    yield from _sandbox_and_kernels(root.resolve())
     yield from _memory_and_disk(root)
 
 
@@ -136,7 +138,7 @@ def _command(name: str) -> Finding:
     return Finding(name, OK, place)
 
 
-def _sandbox_and_kernels() -> Iterator[Finding]:
+def _sandbox_and_kernels(root: Path) -> Iterator[Finding]:
     problem = bubblewrap.sandbox_problem()
     if problem:
         yield Finding("sandbox", MISSING, problem, "or use `--sandbox none` if you trust all the code")
@@ -145,6 +147,7 @@ def _sandbox_and_kernels() -> Iterator[Finding]:
     yield Finding("sandbox", OK, f"bubblewrap, {shutil.which('bwrap')}")
     yield from _layers()
     yield from map(_kernel, (SANDBOX, COLD, LIMITED))
+    yield from _imports(root)
 
 
 def _layers() -> Iterator[Finding]:
@@ -196,6 +199,31 @@ def _seconds_to_start(kernel: str) -> float:
     finally:
         session.close()
     return time.monotonic() - before
+
+
+def _imports(root: Path) -> Iterator[Finding]:
+    """Name packages that submissions can't import, and folders of sys.path that they don't see."""
+    hide(root)
+    try:
+        missing, refused = missing_inside(), python_view(sys.executable).refused
+    except Exception as error:  # whatever kept the kernel from starting was reported for this kernel
+        yield Finding("imports", NOTE, f"not examined: {str(error) or type(error).__name__}")
+        return
+    packages = {each.place: f"the package {each.package} ({each.place})" for each in missing}
+    empty = [Path(entry) for entry, _ in refused]
+    empty = [entry for entry in empty if not any(place.is_relative_to(entry) for place in packages)]
+    reasons = {each.place: each.reason for each in missing} | {Path(entry): text for entry, text in refused}
+    for place in [*packages, *empty]:
+        what = packages.get(place, f"{place}, from which Python imports,")
+        if place.resolve().is_relative_to(root):
+            found = f"{what} is in the course's folder, which submissions must not see"
+            remedy = "move it elsewhere, or `pip install` it as a copy, without --editable"
+        else:
+            found = f"{what} is missing in the sandbox: {reasons[place]}"
+            remedy = "see docs/security.md, What the sandbox sees"
+        yield Finding("imports", NOTE, found, remedy)
+    if not packages and not empty:
+        yield Finding("imports", OK, "the sandbox finds every installed package")
 
 
 def _memory_and_disk(root: Path) -> Iterator[Finding]:

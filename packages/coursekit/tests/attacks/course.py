@@ -29,7 +29,7 @@ RIGHT = "def double(x):\n    return 2 * x\n"
 CELL_SECONDS, CALL_SECONDS, MEMORY = 3, 2, 768
 
 _CANARIES = {name: f"canary-{name}-{secrets.token_hex(6)}" for name in (
-    *("checks", "reference", "solution", "gradebook", "submission", "environment"),
+    *("checks", "reference", "solution", "gradebook", "submission", "environment", "host"),
 )}  # fmt: skip
 
 _CHECKS = f'''
@@ -120,6 +120,7 @@ class CanaryCourse:
     def facts(self, student: str) -> dict[str, object]:
         return {
             "COURSE": self.root,
+            "HOST": self.host,
             "MARK": self.mark(student),
             "PORT": self.listeners.port,
             "SOCKET": self.listeners.path,
@@ -137,6 +138,26 @@ class CanaryCourse:
             self.hand_in(student, self.answer(RIGHT))
         self.hand_in("bob", self.answer(f"# {self.canaries['submission']}\n{RIGHT}"))
         self._before = self._digests()
+        for name in ("lib/outside_package.py", "home/.local/lib/packages/user_package.py"):
+            (self.host / name).parent.mkdir(parents=True)
+            (self.host / name).write_text("VALUE = 1\n")
+        for name in ("secret.txt", "home/.ssh/id_rsa", "home/.local/share/secret.txt"):
+            (self.host / name).parent.mkdir(parents=True, exist_ok=True)
+            (self.host / name).write_text(self.canaries["host"])
+
+    @property
+    def host(self) -> Path:
+        """A folder of the grader's, with packages that Python imports and files that are none of the students' business."""
+        return self.root.parent / "host"
+
+    def _python_path(self) -> str:
+        """Where the grader's Python imports from; with nbgrader alone, nobody says what the course's folder is."""
+        course = [] if self.mode in NBGRADER_ALONE else [self.root]
+        return os.pathsep.join(
+            map(
+                str, [SOURCES, *course, self.host / "lib", self.host / "home" / ".local" / "lib" / "packages"]
+            )
+        )
 
     def grade(self, seconds: float = 300) -> dict:
         """Autograde the class and write its feedback; gives each student's turn."""
@@ -167,7 +188,7 @@ class CanaryCourse:
 
     def environment(self) -> dict[str, str]:
         path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
-        own = {"PYTHONPATH": str(SOURCES), "PATH": path, "GRADER_SECRET": self.canaries["environment"]}
+        own = {"PYTHONPATH": self._python_path(), "PATH": path, "GRADER_SECRET": self.canaries["environment"]}
         return os.environ | own | {"PYTHONWARNINGS": "ignore", "OMP_NUM_THREADS": "1"}
 
     def points(self, student: str) -> float:

@@ -18,6 +18,22 @@ def read_files(pattern: str) -> str:
     return _READ_ALL.replace("FILES", pattern) + WRONG
 
 
+# the grader's Python imports from the course's folder and from folders beside which there are secrets
+_BESIDE = """
+import outside_package, user_package, pathlib, sys
+for folder in {*sys.path, "@COURSE@", "@HOST@"}:
+    for path in pathlib.Path(folder or ".").glob("PATTERN"):
+        try:
+            print(path, path.read_bytes().decode("latin-1"))
+        except OSError as error:
+            print(error)
+"""
+
+
+def read_beside(pattern: str) -> str:
+    return _BESIDE.replace("PATTERN", pattern) + WRONG
+
+
 # Every process that can be seen; what looks like a canary in its memory is printed.
 _MEMORY = """
 import os, re
@@ -178,5 +194,30 @@ ATTACKS = [
         sees("checks"),
         _HISTORY,
         proofs=(NBGRADER,),
+    ),
+    Attack(
+        "reads-the-course-if-it-is-on-sys-path",
+        "Print the hidden checks, by way of the folders that Python imports from.",
+        sees("checks"),
+        read_beside("tests/*/*.py"),
+        proofs=(NONE,),
+        unfit=(NBGRADER,),
+        kernel=True,
+    ),
+    Attack(
+        "reads-a-file-beside-a-package",
+        "Print a file beside a folder that Python imports from.",
+        sees("host"),
+        read_beside("secret.txt"),
+        proofs=BOTH,
+        kernel=True,
+    ),
+    Attack(
+        "reads-the-graders-keys-beside-user-packages",
+        "Print ~/.ssh and ~/.local/share, where packages are in ~/.local/lib.",
+        sees("host"),
+        read_beside("home/.*/*/secret.txt") + read_beside("home/.ssh/*"),
+        proofs=BOTH,
+        kernel=True,
     ),
 ]

@@ -30,6 +30,7 @@ from coursekit.student.restore import restore_notebook
 from coursekit.student.session import Session
 from coursekit.student.submission import Submission
 from coursekit.student.values import CheckOutcome
+from sandbox_kernel.view import hide
 
 
 @dataclass
@@ -268,6 +269,7 @@ def _start_run(key: tuple[Path, str], config: pytest.Config) -> CheckRun:
         submission = Submission(restore_notebook(handed.notebook, released)[0], released)
     # the instructor's own code needs no sandbox
     kernel = KERNELS[config.getoption("--sandbox")] if path else LIMITED
+    hide(assignment.course.root)
     session = Session(deepcopy(submission.notebook), kernel_name=kernel, files=assignment.handed_out())
     session.run_cells()
     seed = config.getoption("--draw-seed")

@@ -22,6 +22,7 @@ from coursekit.student.runner import CellRun
 from coursekit.student.session import Session
 from coursekit.student.submission import Submission
 from coursekit.student.values import CheckOutcome
+from sandbox_kernel.view import hide
 
 _UNUSED = (
     *("terminal", "cacheprovider", "faulthandler", "warnings", "logging", "junitxml", "pastebin", "doctest"),
@@ -76,6 +77,7 @@ def grade(
     ordinary = assignment.ordinary_cells(name, notebook.cells) if rule else []
     kept_open = session
     if session is None:
+        hide(assignment.course.root)
         session = Session(notebook, limits, kernel_name, assignment.handed_out(), wary, ordinary)
     else:
         session.reuse(notebook)

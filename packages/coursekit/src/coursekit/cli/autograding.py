@@ -105,7 +105,9 @@ def _get_ready(options: argparse.Namespace) -> None:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     if not options.scheduler and options.sandbox != NONE:
         from sandbox_kernel.start import launch_server
+        from sandbox_kernel.view import hide
 
+        hide(options.course_dir.resolve())
         launch_server()
 
 
