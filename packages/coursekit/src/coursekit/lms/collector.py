@@ -23,6 +23,7 @@ from coursekit.student.renamed import expected_in, recognize, stem_and_copy
 #: where copies for the members of groups are, beside the unpacked files
 _COPIES = "for-each-member"
 _CHECKPOINTS = ".ipynb_checkpoints"
+_SQLITE = "sqlite:///"
 
 
 class Report(StrEnum):
@@ -128,23 +129,24 @@ class Collector(FileNameCollectorPlugin):
 
     @cached_property
     def roster(self) -> Roster:
-        try:
-            with self.course.gradebook() as gradebook:
-                return Roster(gradebook.students)
-        except CourseError:  # no gradebook yet
-            return Roster([])
+        url = self.course.folders.db_url
+        if url.startswith(_SQLITE) and not Path(url.removeprefix(_SQLITE)).exists():
+            return Roster([])  # a new course
+        with self.course.gradebook() as gradebook:
+            return Roster(gradebook.students)
 
     @cached_property
     def listed(self) -> Groups:
         """The members of the groups, from the file `groups`."""
         return Groups.read(self.course.root / self.groups, self.roster) if self.groups else Groups({})
 
-    def matches(self, path: Path) -> Iterator[tuple[re.Match[str], Path]]:
-        """The parts of the path below the folder that match `named_regexp`, and the path up to each."""
+    def matches(self, path: Path) -> Iterator[tuple[re.Match[str], Path, str]]:
+        """The parts of the path that match `named_regexp`, the path up to each, and what the student named the file."""
         above = [path, *path.parents]
         for place in reversed(above[: above.index(self.folder)]):
             if match := re.match(self.named_regexp, place.name):
-                yield match, place
+                name = match.groupdict().get("file") if place == path else None
+                yield match, place, name or path.name
 
     @cached_property
     def _expected(self) -> dict[str, frozenset[str]]:
@@ -164,7 +166,7 @@ class Collector(FileNameCollectorPlugin):
         chosen: dict[Path, dict[str, str]] = {}
         notes: dict[str, list[str]] = defaultdict(list)
         try:
-            _ = self._expected, self.listed  # raise before any file is read
+            _ = self._expected, self.roster, self.listed  # raise before any file is read
             for student, own in sorted(self._claims(notes).items()):
                 for name, claim in self._newest(student, own, notes):
                     path = self._free_path(claim.path, chosen)
