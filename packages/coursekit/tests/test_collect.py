@@ -61,7 +61,7 @@ class Collected:
     @property
     def reported(self) -> str:
         """The log without the lines in which nbgrader names every file."""
-        noise = ("Parsing file", "Skipped submission with no match", "Copying ", "Creating")
+        noise = ("Parsing file", "Copying ")
         return "\n".join(line for line in self.stderr.splitlines() if not any(word in line for word in noise))
 
 

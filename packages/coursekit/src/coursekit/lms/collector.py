@@ -1,5 +1,6 @@
 """What the collectors of all products share: finding the students and the notebook of each file."""
 
+import logging
 import re
 import shutil
 from collections import defaultdict
@@ -34,9 +35,9 @@ class Report(StrEnum):
         "names. For other ids, run `nbgrader db student import students.csv` first. New students"
     )
     STRANGER = (
-        "Not collected, since the gradebook has no such student. Add them with `nbgrader db student add ID`. If they are "
-        "there under another id, import their lms_user_id, name and email (`nbgrader db student import students.csv`). "
-        "Or collect from everybody with --Collector.add_students=True"
+        "Not collected, since the gradebook has no such student. Add them with `nbgrader db student add ID`, or collect "
+        "from everybody with --Collector.add_students=True. Students with another id in the gradebook need their "
+        "lms_user_id, name and email there; groups need a list of members, --Collector.groups=groups.csv"
     )
     NO_NOTEBOOK = "Handed in no notebook"
     NAMESAKES = "Not collected, since each may be several people. Copy the files into submitted/ yourself"
@@ -96,6 +97,7 @@ class Collector(FileNameCollectorPlugin):
     def prepare(self) -> None:
         """Read the unpacked files, before nbgrader lists them."""
         _ = self._chosen
+        self.log.addFilter(_is_news)
 
     def collect(self, submitted_file: str) -> dict[str, str] | None:
         listed_before = "_chosen" not in vars(self)  # without an archive, or with another extractor
@@ -262,3 +264,10 @@ class Collector(FileNameCollectorPlugin):
         for what, lines in notes.items():
             if lines:
                 self.log.warning("%s (%d):\n  %s", what, len(lines), "\n  ".join(dict.fromkeys(lines)))
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    """False for nbgrader's warnings about every skipped file and new folder; `Report` has what matters."""
+    return not record.getMessage().startswith(
+        ("Skipped submission with no match", "Directory not found. Creating")
+    )
