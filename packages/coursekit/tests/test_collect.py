@@ -61,7 +61,7 @@ class Collected:
     @property
     def reported(self) -> str:
         """The log without the lines in which nbgrader names every file."""
-        noise = ("Parsing file", "Skipped submission with no match", "Copying ", "Creating")
+        noise = ("Parsing file", "Copying ")
         return "\n".join(line for line in self.stderr.splitlines() if not any(word in line for word in noise))
 
 
@@ -368,6 +368,14 @@ def test_a_listed_group_is_collected_for_each_member(collect, handed_in, generat
         assert "not collected" not in done.reported.casefold(), done.reported
 
 
+def test_a_list_of_groups_may_have_semicolons_as_excel_writes_in_some_countries(
+    collect, handed_in, generated
+):
+    (generated.root / "groups.csv").write_text("Group;Email\nGroup A;jane\nGroup A;han\n")
+    collect("Moodle", {"Group A_1_assignsubmission_file/x.ipynb": NOTEBOOK}, "--Collector.groups=groups.csv")
+    assert handed_in().keys() == {("jane", "double"), ("han", "double")}
+
+
 def test_canvas_s_own_list_of_groups_is_read(collect, handed_in, generated, enrolled):
     (generated.root / "groups.csv").write_text(
         "\ufeffname,canvas_user_id,user_id,login_id,sections,group_name,canvas_group_id,group_id\n"
@@ -378,10 +386,10 @@ def test_canvas_s_own_list_of_groups_is_read(collect, handed_in, generated, enro
     assert handed_in().keys() == {("jane", "double"), ("han", "double")}
 
 
-@pytest.mark.parametrize("text", [None, "", "team,name\na,b\n"])
+@pytest.mark.parametrize("text", [None, "", "team,name\na,b\n", "group,student\nÄ,b\n".encode("latin-1")])
 def test_a_list_of_groups_that_cannot_be_read_ends_the_command_with_one_sentence(text, collect, generated):
     if text is not None:
-        (generated.root / "groups.csv").write_text(text)
+        (generated.root / "groups.csv").write_bytes(text if isinstance(text, bytes) else text.encode())
     done = collect("Canvas", {"a_1_11_double.ipynb": NOTEBOOK}, "--Collector.groups=groups.csv")
     assert done.returncode == 1
     assert "groups.csv" in done.stderr
@@ -391,6 +399,15 @@ def test_a_list_of_groups_that_cannot_be_read_ends_the_command_with_one_sentence
 def test_a_group_under_any_name_is_noticed_when_canvas_names_one_of_its_members(collect, enrolled):
     done = collect("Canvas", {"thetransformers_101_1_double.ipynb": NOTEBOOK})
     assert "thetransformers (jane)" in done.reported.split("--Collector.groups=groups.csv")[1]
+
+
+def test_a_gradebook_that_cannot_be_opened_is_not_taken_for_a_new_course(collect, generated):
+    (generated.root / "gradebook.db").write_text(
+        "not a database, though it has more than a hundred characters " * 9
+    )
+    done = collect("Canvas", {"a_1_11_double.ipynb": NOTEBOOK})
+    assert done.returncode == 1
+    assert "can't be opened" in done.stderr
 
 
 def test_strangers_are_collected_when_told_to(collect, handed_in, enrolled):

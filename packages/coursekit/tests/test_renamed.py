@@ -56,6 +56,20 @@ def test_grade_ids_say_more_than_names():
     assert found(files)[0] == {"attention": ["lab1-attention.ipynb"], "lab1": ["attention-lab.ipynb"]}
 
 
+def test_a_number_in_a_name_is_compared_as_a_whole():
+    assert found({"lab1_final.ipynb": set(), "lab10.ipynb": set()}) == (
+        {"lab1": ["lab1_final.ipynb"]},
+        {},
+        ["lab10.ipynb"],
+    )
+
+
+def test_a_notebook_of_another_assignment_is_not_recognized_whatever_its_name():
+    files = {"attention_modules.ipynb": {"multi_head"}}
+    assert found(files)[2] == ["attention_modules.ipynb"]
+    assert found(files, {"attention": {"mask"}}, trusting=True)[2] == ["attention_modules.ipynb"]
+
+
 def test_an_exact_name_needs_no_look_inside():
     assert recognize({Path("a"): "lab1.ipynb"}, EXPECTED, {}.__getitem__).notebooks == {"lab1": [Path("a")]}
 

@@ -56,10 +56,12 @@ def scored(assignment: str, scores: dict[str, float | None]) -> ClassResults:
 # --------------------------------------------------------------------------------------------------- statistics
 
 
-def test_the_point_biserial_correlation_is_pearsons_with_zero_and_one():
+def test_the_point_biserial_correlation_is_as_lord_and_novick_define_it():
     random = np.random.default_rng(3)
     passed, scores = random.random(40) < 0.6, random.normal(size=40)
-    assert point_biserial(passed, scores) == pytest.approx(np.corrcoef(passed, scores)[0, 1])
+    gap = scores[passed].mean() - scores[~passed].mean()
+    expected = gap / scores.std() * (passed.mean() * (1 - passed.mean())) ** 0.5
+    assert point_biserial(passed, scores) == pytest.approx(expected)
     # by hand: means 4 and 1, deviation of 1, 1, 3, 5 is √2.75, half passed
     assert point_biserial([False, False, True, True], [1, 1, 3, 5]) == pytest.approx(3 / 2.75**0.5 / 2)
 

@@ -44,7 +44,7 @@ class Sample:
     status: Status = Status.GRADED
     full: bool = False
     change: Change | None = None
-    write: Writer | None = None
+    write: Writer = lambda path, notebook: nbformat.write(notebook, path)
     variant: Variant | None = None
     answered: bool = True
 
@@ -73,8 +73,7 @@ def write_class(assignment: Assignment, submitted: Path, samples: list[Sample]) 
             _fill(notebook, sample.variant.apply(source) if sample.variant else source)
         if sample.change:
             sample.change(notebook, main)
-        write = sample.write or _write_notebook
-        write(folder / f"{name}.ipynb", notebook)
+        sample.write(folder / f"{name}.ipynb", notebook)
 
 
 def ordinary_class(assignment: Assignment) -> Iterator[Sample]:
@@ -156,20 +155,12 @@ def _body(code: str) -> Change:
     return change
 
 
-def _of_test_cell(action: Callable[[NotebookNode, int], None]) -> Change:
+def _of_test_cell(action: Callable[[NotebookNode, int], object]) -> Change:
     def change(notebook: NotebookNode, main: str) -> None:
         places = [index for index, cell in enumerate(notebook.cells) if is_test_cell(cell)]
         action(notebook, places[0])
 
     return change
-
-
-def _delete(notebook: NotebookNode, index: int) -> None:
-    del notebook.cells[index]
-
-
-def _edit(notebook: NotebookNode, index: int) -> None:
-    notebook.cells[index].source = "print('all tests pass')"
 
 
 def _double(notebook: NotebookNode, index: int) -> None:
@@ -194,29 +185,21 @@ def _double_answer(notebook: NotebookNode, main: str) -> None:
 
 
 def _extra_cell(notebook: NotebookNode, main: str) -> None:
-    cell = v4.new_code_cell("print('a cell of my own')")
-    cell.metadata["nbgrader"] = {
-        "grade": True,
-        "grade_id": "my_own_test",
-        "locked": False,
-        "points": 100,
-        "schema_version": 3,
-        "solution": False,
-        "task": False,
-    }
-    notebook.cells.append(cell)
+    marks = {"grade": True, "grade_id": "my_own_test", "points": 100, "schema_version": 3}
+    marks |= {"locked": False, "solution": False, "task": False}
+    notebook.cells.append(v4.new_code_cell("print('a cell of my own')", metadata={"nbgrader": marks}))
 
 
 def _other_kernel(notebook: NotebookNode, main: str) -> None:
     notebook.metadata.kernelspec = {"name": "ir", "display_name": "R", "language": "R"}
 
 
-def _write_text(text: str) -> Writer:
-    return lambda path, notebook: path.write_text(text)
+def _write_text(text: str, name: str = "") -> Writer:
+    return lambda path, notebook: path.with_name(name or path.name).write_text(text)
 
 
-def _write_notebook(path: Path, notebook: NotebookNode) -> None:
-    nbformat.write(notebook, path)
+def _write_as(ending: str) -> Writer:
+    return lambda path, notebook: nbformat.write(notebook, path.with_name(f"{path.stem}{ending}"))
 
 
 def _write_truncated(path: Path, notebook: NotebookNode) -> None:
@@ -224,19 +207,11 @@ def _write_truncated(path: Path, notebook: NotebookNode) -> None:
     path.write_text(text[: len(text) // 2])
 
 
-def _write_other_name(path: Path, notebook: NotebookNode) -> None:
-    nbformat.write(notebook, path.with_name(f"{path.stem} (1){path.suffix}"))
-
-
 def _write_huge(path: Path, notebook: NotebookNode) -> None:
     content = json.loads(nbformat.writes(notebook))
     code = next(cell for cell in content["cells"] if cell["cell_type"] == "code")
     code["outputs"] = [{"output_type": "stream", "name": "stdout", "text": "0123456789abcdef" * (50 * 2**16)}]
     path.write_text(json.dumps(content))
-
-
-def _write_notes_only(path: Path, notebook: NotebookNode) -> None:
-    path.with_name("notes.txt").write_text("I could not finish in time.")
 
 
 #: students with odd submissions, for any assignment
@@ -275,17 +250,27 @@ ODD_CLASS = [
         ),
     ),
     Sample("prints-50-MB", full=True, change=_append("for _ in range(50):\n    print('x' * 2**20)")),
-    Sample("test-cell-deleted", full=True, change=_of_test_cell(_delete)),
-    Sample("test-cell-edited", full=True, change=_of_test_cell(_edit)),
+    Sample(
+        "test-cell-deleted",
+        full=True,
+        change=_of_test_cell(lambda notebook, place: notebook.cells.pop(place)),
+    ),
+    Sample(
+        "test-cell-edited",
+        full=True,
+        change=_of_test_cell(
+            lambda notebook, place: notebook.cells[place].update(source="print('all tests pass')")
+        ),
+    ),
     Sample("test-cell-doubled", full=True, change=_of_test_cell(_double)),
     Sample("marks-stripped", full=True, change=_strip_marks),
     Sample("answer-doubled", full=True, change=_double_answer),
     Sample("extra-cell", full=True, change=_extra_cell),
     Sample("other-kernel", full=True, change=_other_kernel),
-    Sample("other-name", full=True, write=_write_other_name),
+    Sample("other-name", full=True, write=_write_as(" (1).ipynb")),
     Sample("invalid-json", Status.UNREADABLE, write=_write_truncated),
     Sample("empty-file", Status.UNREADABLE, write=_write_text("")),
     Sample("not-a-notebook", Status.UNREADABLE, write=_write_text('{"cells": 3, "nbformat": 4}')),
     Sample("50-MB-of-output", full=True, write=_write_huge),
-    Sample("no-notebook", Status.MISSING, write=_write_notes_only),
+    Sample("no-notebook", Status.MISSING, write=_write_text("I could not finish in time.", "notes.txt")),
 ]

@@ -1,5 +1,6 @@
 """What the collectors of all products share: finding the students and the notebook of each file."""
 
+import logging
 import re
 import shutil
 from collections import defaultdict
@@ -23,6 +24,7 @@ from coursekit.student.renamed import expected_in, recognize, stem_and_copy
 #: where copies for the members of groups are, beside the unpacked files
 _COPIES = "for-each-member"
 _CHECKPOINTS = ".ipynb_checkpoints"
+_SQLITE = "sqlite:///"
 
 
 class Report(StrEnum):
@@ -33,9 +35,9 @@ class Report(StrEnum):
         "names. For other ids, run `nbgrader db student import students.csv` first. New students"
     )
     STRANGER = (
-        "Not collected, since the gradebook has no such student. Add them with `nbgrader db student add ID`. If they are "
-        "there under another id, import their lms_user_id, name and email (`nbgrader db student import students.csv`). "
-        "Or collect from everybody with --Collector.add_students=True"
+        "Not collected, since the gradebook has no such student. Add them with `nbgrader db student add ID`, or collect "
+        "from everybody with --Collector.add_students=True. Students with another id in the gradebook need their "
+        "lms_user_id, name and email there; groups need a list of members, --Collector.groups=groups.csv"
     )
     NO_NOTEBOOK = "Handed in no notebook"
     NAMESAKES = "Not collected, since each may be several people. Copy the files into submitted/ yourself"
@@ -95,6 +97,7 @@ class Collector(FileNameCollectorPlugin):
     def prepare(self) -> None:
         """Read the unpacked files, before nbgrader lists them."""
         _ = self._chosen
+        self.log.addFilter(_is_news)
 
     def collect(self, submitted_file: str) -> dict[str, str] | None:
         listed_before = "_chosen" not in vars(self)  # without an archive, or with another extractor
@@ -128,23 +131,24 @@ class Collector(FileNameCollectorPlugin):
 
     @cached_property
     def roster(self) -> Roster:
-        try:
-            with self.course.gradebook() as gradebook:
-                return Roster(gradebook.students)
-        except CourseError:  # no gradebook yet
-            return Roster([])
+        url = self.course.folders.db_url
+        if url.startswith(_SQLITE) and not Path(url.removeprefix(_SQLITE)).exists():
+            return Roster([])  # a new course
+        with self.course.gradebook() as gradebook:
+            return Roster(gradebook.students)
 
     @cached_property
     def listed(self) -> Groups:
         """The members of the groups, from the file `groups`."""
         return Groups.read(self.course.root / self.groups, self.roster) if self.groups else Groups({})
 
-    def matches(self, path: Path) -> Iterator[tuple[re.Match[str], Path]]:
-        """The parts of the path below the folder that match `named_regexp`, and the path up to each."""
+    def matches(self, path: Path) -> Iterator[tuple[re.Match[str], Path, str]]:
+        """The parts of the path that match `named_regexp`, the path up to each, and what the student named the file."""
         above = [path, *path.parents]
         for place in reversed(above[: above.index(self.folder)]):
             if match := re.match(self.named_regexp, place.name):
-                yield match, place
+                name = match.groupdict().get("file") if place == path else None
+                yield match, place, name or path.name
 
     @cached_property
     def _expected(self) -> dict[str, frozenset[str]]:
@@ -164,7 +168,7 @@ class Collector(FileNameCollectorPlugin):
         chosen: dict[Path, dict[str, str]] = {}
         notes: dict[str, list[str]] = defaultdict(list)
         try:
-            _ = self._expected, self.listed  # raise before any file is read
+            _ = self._expected, self.roster, self.listed  # raise before any file is read
             for student, own in sorted(self._claims(notes).items()):
                 for name, claim in self._newest(student, own, notes):
                     path = self._free_path(claim.path, chosen)
@@ -260,3 +264,10 @@ class Collector(FileNameCollectorPlugin):
         for what, lines in notes.items():
             if lines:
                 self.log.warning("%s (%d):\n  %s", what, len(lines), "\n  ".join(dict.fromkeys(lines)))
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    """False for nbgrader's warnings about every skipped file and new folder; `Report` has what matters."""
+    return not record.getMessage().startswith(
+        ("Skipped submission with no match", "Directory not found. Creating")
+    )

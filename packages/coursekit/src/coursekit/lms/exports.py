@@ -45,6 +45,8 @@ class Export(ExportPlugin):
     """Accepts `--to`, `--assignment` and `--student`, as nbgrader's own export does."""
 
     default_name = "grades.csv"
+    #: the column of the gradebook by which the other program finds students, and what it falls back on
+    found_by, or_by = "", ""
     columns = Dict(
         value_trait=Unicode(), help="the name of each assignment in the other program, if it differs"
     ).tag(config=True)
@@ -60,6 +62,13 @@ class Export(ExportPlugin):
             raise SystemExit(1) from None
         for name, found in scores.items():
             self._warn(name, found)
+        graded = [score.student for found in scores.values() for score in found if score.value is not None]
+        lost = {student.id for student in graded if self.found_by and not getattr(student, self.found_by)}
+        if lost:
+            self.log.warning(
+                "These students have no %s, so they are only found if their ids are the %s there (%d): %s",
+                *(self.found_by, self.or_by, len(lost), ", ".join(sorted(lost))),
+            )
         print(f"{destination}: {', '.join(scores) or 'no assignment'}")
 
     def write(self, destination: Path, scores: dict[str, list[Score]]) -> None:
@@ -78,7 +87,8 @@ class Export(ExportPlugin):
             entry: AssignmentEntry = gradebook.find_assignment(name)
         except MissingEntry:
             known = ", ".join(entry.name for entry in gradebook.assignments)
-            raise CourseError(f"the gradebook has no {name}; it has {known}") from None
+            has = f"it has {known}" if known else f"run `nbgrader generate_assignment {name}` first"
+            raise CourseError(f"the gradebook has no {name}; {has}") from None
         students = {student.id: student for student in gradebook.students}
         wanted = {str(student) for student in self.student}
         for row in class_table(self.course.assignment(name)).rows:
@@ -117,6 +127,7 @@ class CanvasExport(Export):
     """
 
     default_name = "canvas.csv"
+    found_by, or_by = "lms_user_id", "logins"
 
     def write(self, destination: Path, scores: dict[str, list[Score]]) -> None:
         found = list(scores.values())
@@ -139,6 +150,7 @@ class MoodleExport(Export):
     """
 
     default_name = "moodle.csv"
+    found_by, or_by = "email", "ID numbers"
 
     def write(self, destination: Path, scores: dict[str, list[Score]]) -> None:
         head = ["First name", "Surname", "ID number", "Email address"]

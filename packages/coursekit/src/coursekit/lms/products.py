@@ -46,7 +46,7 @@ class CanvasCollector(Collector):
     def claim(self, path: Path) -> Claim:
         if any(re.match(_HIDDEN, part) for part in path.relative_to(self.folder).parts):
             raise CourseError("Canvas hides the names; download again when anonymous grading is over")
-        for match, place in self.matches(path):
+        for match, place, file in self.matches(path):
             name, user = match["name"], match["user"]
             if not match["number"] and place != path:
                 continue  # a folder has both numbers, since it was an archive
@@ -54,7 +54,6 @@ class CanvasCollector(Collector):
             if not members and looks_like_group(name):
                 raise CourseError(_UNLISTED)
             known = only(self.roster.by_number(user), f"number {user} of Canvas")
-            file = match["file"] if place == path else path.name
             found = Claim(
                 path,
                 members or (known or f"{name_as_id(name)}-{user}".strip("-"),),
@@ -65,7 +64,9 @@ class CanvasCollector(Collector):
             )
             unlike = known and not members and name and not self.roster.is_called(known, name)
             return replace(found, alias=name) if unlike else found
-        raise CourseError("its name isn't of the form that Canvas uses, name_number_number_file.ipynb")
+        raise CourseError(
+            "its name isn't of the form that Canvas uses, name_number_number_file.ipynb; is it from Canvas?"
+        )
 
 
 class MoodleCollector(Collector):
@@ -82,7 +83,7 @@ class MoodleCollector(Collector):
     ).tag(config=True)
 
     def claim(self, path: Path) -> Claim:
-        for match, place in self.matches(path):
+        for match, _, file in self.matches(path):
             members = self.listed.of(match["name"])
             name = self._without_group(match["name"])
             known = only(self.roster.by_name(name), name)
@@ -93,10 +94,9 @@ class MoodleCollector(Collector):
                 student = f"{student}-{match['number']}"
             if not (members or student):
                 break
-            file = match["file"] if place == path else path.name
             return Claim(path, members or (student,), "" if members else match["number"] or "", file)
         raise CourseError(
-            "its name isn't of the form that Moodle uses, Full Name_number_assignsubmission_file"
+            "its name isn't of the form that Moodle uses, Full Name_number_assignsubmission_file; is it from Moodle?"
         )
 
     def _without_group(self, name: str) -> str:
@@ -111,7 +111,7 @@ class MoodleCollector(Collector):
     @cached_property
     def _groups_seen(self) -> Counter[str]:
         """What comes before names of students in the download, and before how many."""
-        names = {match["name"] for path in self.folder.rglob("*") for match, _ in self.matches(path)}
+        names = {match["name"] for path in self.folder.rglob("*") for match, *_ in self.matches(path)}
         return Counter(
             group for name in names for group, student in _halves(name) if self.roster.by_name(student)
         )
@@ -128,14 +128,16 @@ class GradescopeCollector(Collector):
     )
 
     def claim(self, path: Path) -> Claim:
-        for match, place in self.matches(path):
+        for match, place, _ in self.matches(path):
             metadata = _metadata(place.parent / _METADATA).get(match["submission"])
             if not isinstance(metadata, dict) or not metadata.get(":submitters"):
                 raise CourseError(f"{_METADATA} has no entry for {match['submission']}: export with metadata")
             students = tuple(dict.fromkeys(map(self._student, metadata[":submitters"])))
             owner = students[0] if len(students) == 1 else ""
             return Claim(path, students, owner, path.name, timestamp=_utc(metadata.get(":created_at", "")))
-        raise CourseError("it isn't in one of Gradescope's folders, submission_number")
+        raise CourseError(
+            "it isn't in one of Gradescope's folders, submission_number; is it from Gradescope?"
+        )
 
     def _student(self, submitter: dict[str, str]) -> str:
         sid, email, name = (submitter.get(key, "") for key in (":sid", ":email", ":name"))

@@ -83,13 +83,16 @@ class Groups:
         """
         try:
             with path.open(encoding="utf-8-sig", newline="") as file:
+                head = file.readline()
+                file.seek(0)
+                delimiter = "," if "," in head else ";"
                 lines = [
                     {(key or "").strip().casefold(): value or "" for key, value in line.items() if key}
-                    for line in csv.DictReader(file)
+                    for line in csv.DictReader(file, delimiter=delimiter)
                 ]
         except (OSError, ValueError, csv.Error) as error:
             raise CourseError(
-                f"{path} can't be read ({error}): set c.Collector.groups to a CSV file"
+                f"{path} can't be read ({error}): c.Collector.groups is the name of a CSV file in UTF-8"
             ) from None
         columns = lines[0].keys() if lines else set()
         if columns.isdisjoint(_GROUP_COLUMNS) or columns.isdisjoint(_STUDENT_COLUMNS):

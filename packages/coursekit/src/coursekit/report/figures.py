@@ -18,6 +18,7 @@ try:
     matplotlib.use("Agg")  # the machine may have no display
     import matplotlib.pyplot as plt
     import seaborn as sns
+    from matplotlib.axes import Axes
     from matplotlib.colors import ListedColormap
     from matplotlib.figure import Figure
     from matplotlib.patches import Patch
@@ -46,18 +47,16 @@ class Picture:
 
 def score_distribution(results: ClassResults) -> Picture:
     """The number of students by score, in steps of ten percent."""
-    scores = np.asarray(results.scores)
-    low, middle, high = quartiles(results.scores)
-    figure, axes = plt.subplots(figsize=(6, 2.5), layout="constrained")
-    drawn = np.clip(scores, *_DRAWN)
-    axes.hist(drawn, bins=list(range(0, 101, 10)), color=BLUE, edgecolor="white")
+    scores = results.scores
+    low, middle, high = quartiles(scores)
+    drawn = np.clip(scores, *_DRAWN).tolist()
+    figure, axes = _histogram(drawn, 10, 100, 2.5, "score (% of the points graded so far)")
     axes.axvline(np.median(drawn), color=ORANGE, linewidth=2.5)
     axes.set_title(f"median {middle:.0f}", loc="left", fontsize=10, color="#333333")
-    axes.set(xlabel="score (% of the points graded so far)", ylabel="students", xlim=(0, 100))
-    axes.yaxis.set_major_locator(MaxNLocator("auto", integer=True))
+    axes.set(xlim=(0, 100))
     text = (
         f"Histogram of the scores of {len(scores)} students: median {middle:.0f} %, "
-        f"the middle half from {low:.0f} to {high:.0f} %, lowest {scores.min():.0f}, highest {scores.max():.0f}."
+        f"the middle half from {low:.0f} to {high:.0f} %, lowest {min(scores):.0f}, highest {max(scores):.0f}."
     )
     return _picture(figure, text)
 
@@ -111,12 +110,19 @@ def progress_chart(stages: Sequence[Stage]) -> Picture:
 def time_distribution(seconds: Sequence[float]) -> Picture:
     """The time that grading took for each submission."""
     middle, longest = float(np.median(seconds)), max(seconds)
-    figure, axes = plt.subplots(figsize=(6, 2.1), layout="constrained")
-    axes.hist(seconds, bins=20, range=(0, max(longest, 1.0)), color=BLUE, edgecolor="white")
-    axes.set(xlabel="seconds to run and check a submission", ylabel="students")
-    axes.yaxis.set_major_locator(MaxNLocator("auto", integer=True))
+    figure, _ = _histogram(seconds, 20, max(longest, 1.0), 2.1, "seconds to run and check a submission")
     text = f"Histogram of the time that grading took: median {middle:.1f} seconds, longest {longest:.1f} seconds."
     return _picture(figure, text)
+
+
+def _histogram(
+    values: Sequence[float], bins: int, highest: float, height: float, label: str
+) -> tuple[Figure, Axes]:
+    figure, axes = plt.subplots(figsize=(6, height), layout="constrained")
+    axes.hist(values, bins=bins, range=(0, highest), color=BLUE, edgecolor="white")
+    axes.set(xlabel=label, ylabel="students")
+    axes.yaxis.set_major_locator(MaxNLocator("auto", integer=True))
+    return figure, axes
 
 
 def _code(member: Member, key: str) -> int:

@@ -58,19 +58,9 @@ def answer_groups(results: ClassResults) -> list[AnswerGroup]:
         named = next((alike.result for alike in found if alike.result.diagnosis), found[0].result)
         checks = tuple(alike.check.split("::")[1] for alike in found)
         id = _unused(f"{exercise_name(exercise)}-{found[0].digest}", used)
-        groups.append(
-            AnswerGroup(
-                id,
-                exercise,
-                checks,
-                students,
-                message=found[0].result.message,
-                fingerprint=found[0].result.fingerprint,
-                fingerprint_numbers=tuple(found[0].result.fingerprint_numbers),
-                mistake=named.mistake,
-                sentence=named.diagnosis,
-            )
-        )
+        first, numbers = found[0].result, tuple(found[0].result.fingerprint_numbers)
+        same = first.message, first.fingerprint, numbers, named.mistake, named.diagnosis
+        groups.append(AnswerGroup(id, exercise, checks, students, *same))
     return sorted(groups, key=lambda group: -len(group.students))
 
 
@@ -85,11 +75,8 @@ class _Alike:
     @property
     def digest(self) -> str:
         """A hash of three digits of each number; later digits may change when the class is graded again."""
-        parts = [
-            self.check,
-            self.result.fingerprint,
-            *(f"{number:.3g}" for number in self.result.fingerprint_numbers),
-        ]
+        numbers = (f"{number:.3g}" for number in self.result.fingerprint_numbers)
+        parts = [self.check, self.result.fingerprint, *numbers]
         return hashlib.sha256("\x00".join(parts).encode()).hexdigest()[:4]
 
 

@@ -56,9 +56,10 @@ def recognize(
     claimed: dict[str, list[str]] = defaultdict(list)
     for stem, paths in stems.items():
         ids = frozenset[str]().union(*map(ids_in, paths))
-        notebook = _by_ids(ids, expected) or _by_name(stem, expected)
-        if not notebook and trusting and len(expected) == len(stems) == 1 and not found.notebooks:
-            (notebook,) = expected
+        notebook = _by_ids(ids, expected)
+        if not notebook and (not ids or ids & _every(expected)):  # otherwise it is of another assignment
+            only = trusting and len(expected) == len(stems) == 1 and not found.notebooks
+            notebook = _by_name(stem, expected) or (next(iter(expected)) if only else None)
         if notebook and notebook not in found.notebooks:
             claimed[notebook].append(stem)
         else:
@@ -122,6 +123,10 @@ def put_endings_right(folder: str) -> list[str]:
     ]
 
 
+def _every(expected: Mapping[str, Set[str]]) -> Set[str]:
+    return frozenset[str]().union(*expected.values())
+
+
 def _by_ids(ids: Set[str], expected: Mapping[str, Set[str]]) -> str | None:
     shared = {name: len(ids & wanted) for name, wanted in expected.items()}
     most = max(shared.values(), default=0)
@@ -137,5 +142,5 @@ def _by_name(stem: str, expected: Iterable[str]) -> str | None:
 
 def _pattern(name: str) -> re.Pattern[str]:
     words = r"[\W_]*".join(map(re.escape, re.findall(r"[^\W_]+", name.casefold())))
-    after = r"(?!\w)" if name[-1:].isdigit() else r"(?![^\W\d_])"
+    after = r"(?![^\W_])" if name[-1:].isdigit() else r"(?![^\W\d_])"
     return re.compile(rf"(?<![^\W_]){words}{after}" if words else r"(?!)")
