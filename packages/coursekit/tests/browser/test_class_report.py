@@ -117,7 +117,7 @@ def test_everybody_can_read_the_report(page, report, picture, accessibility_prob
     assert page.refused == []
     picture(page, "report", clip={"x": 0, "y": 0, "width": 1280, "height": 1500}, full_page=True)
     picture(page.locator("#map"), "report-map")
-    picture(page.locator("#groups article", has_text="No name yet"), "report-group")
+    picture(page.locator("#groups article", has_text="No diagnosis yet"), "report-group")
 
 
 def test_the_report_fits_on_a_phone(page, report, picture):
@@ -142,7 +142,7 @@ def test_the_report_names_the_mistake_that_most_have_made(page, report):
 
 def test_students_who_share_an_unknown_mistake_are_a_group_with_a_stub(page, report):
     page.goto(report.as_uri())
-    group = page.locator("#groups article", has_text="No name yet").first
+    group = page.locator("#groups article", has_text="No diagnosis yet").first
     assert "4 students" in group.locator("h3").inner_text()
     assert "math.sqrt(2 * d_k)" in group.locator("pre").first.inner_text()
     group.locator("summary").click()
