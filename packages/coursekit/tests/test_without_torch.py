@@ -126,6 +126,7 @@ def run(python: Path, course, *command: str) -> str:
     return done.stdout + done.stderr
 
 
+@pytest.mark.thorough
 def test_a_course_is_graded_where_torch_is_missing(bare_python, numpy_course):
     find = f"import importlib.util; print([m for m in {MISSING!r} if importlib.util.find_spec(m)])"
     found = subprocess.run([str(bare_python), "-c", find], capture_output=True, text=True, check=True)
