@@ -87,7 +87,7 @@ def test_the_new_assignment_can_be_released_and_its_notebook_runs(course):
     assert [cell.source for cell in assignment.released("my_topic").cells] == [
         cell.source for cell in blank_copy(notebook).cells
     ]
-    NotebookClient(notebook, timeout=120, kernel_name=SANDBOX).execute()
+    NotebookClient(notebook, timeout=600, kernel_name=SANDBOX).execute()
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
     assert any("image/png" in output.get("data", {}) for output in outputs)
     assert [output for output in outputs if output.get("name") == "stderr"] == []
@@ -98,7 +98,7 @@ def test_a_blank_answer_fails_the_visible_tests_with_a_sentence(course):
     notebook = nbformat.read(path, as_version=4)
     answer = next(cell for cell in notebook.cells if is_answer_cell(cell))
     answer.source = answer.source.replace("torch.sqrt(variance + eps)", "(variance + eps)")
-    NotebookClient(notebook, timeout=120, kernel_name=SANDBOX, allow_errors=True).execute()
+    NotebookClient(notebook, timeout=600, kernel_name=SANDBOX, allow_errors=True).execute()
     errors = [
         output
         for cell in notebook.cells
