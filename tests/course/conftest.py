@@ -13,12 +13,18 @@ LONGEST_FIRST = (
     ),
     *(
         "test_cold_attacks.py",
+        "test_formgrader.py",
         "test_guides.py",
         "test_feedback_page.py",
         "test_class_report.py",
         "test_new.py",
     ),
 )
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    if item.path.name == "test_audit.py":
+        item.add_marker("audit")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

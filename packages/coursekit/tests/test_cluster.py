@@ -137,6 +137,7 @@ def test_a_worker_killed_midway_costs_nothing(course, dask):
     assert started and not left
 
 
+@pytest.mark.thorough
 def test_when_all_workers_are_lost_new_ones_continue(course, dask):
     dask.have(1)
 
@@ -151,6 +152,7 @@ def test_when_all_workers_are_lost_new_ones_continue(course, dask):
     everybody_has_what_belongs_to_them(course)
 
 
+@pytest.mark.thorough
 def test_cold_kernels_start_in_the_thread_of_a_worker_one_after_another(empty_class, dask):
     """A cold kernel ends with the thread that started it, and Dask runs tasks in a thread."""
     dask.have(1)
@@ -162,6 +164,7 @@ def test_cold_kernels_start_in_the_thread_of_a_worker_one_after_another(empty_cl
     assert {values["test_double"][0] for values in empty_class.grades().values()} == {10}
 
 
+@pytest.mark.thorough
 def test_a_worker_that_ends_leaves_no_process_and_no_folder(course, dask):
     for student in range(10):
         (course.root / "submitted" / f"student-{student:02}").rename(course.root / f"student-{student}")
@@ -177,6 +180,7 @@ def test_a_worker_that_ends_leaves_no_process_and_no_folder(course, dask):
     assert not list(folder.glob("coursekit-*"))
 
 
+@pytest.mark.thorough
 def test_a_scheduler_that_ends_midway_ends_the_command_with_one_sentence(course, dask, capsys):
     dask.have(1)
     thread = once_cached(course, 2, dask.scheduler.kill)

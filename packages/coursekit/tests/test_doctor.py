@@ -21,7 +21,7 @@ def found(findings, what: str) -> list[Finding]:
 
 
 def test_where_nothing_is_missing_every_kernel_is_started_and_the_exit_code_is_0(generated):
-    done = generated.run("coursekit", "doctor")
+    done = generated.run_new("coursekit", "doctor")
     assert (done.returncode, done.stderr) == (0, "")
     lines = {line[10:25].strip(): line for line in done.stdout.splitlines()}
     for what in ("Python", "packages", "nbgrader", "alembic", "sandbox", "course", "gradebook"):
@@ -35,7 +35,7 @@ def test_where_nothing_is_missing_every_kernel_is_started_and_the_exit_code_is_0
 
 def test_without_bubblewrap_it_says_what_to_install_and_the_exit_code_is_1(generated, monkeypatch):
     monkeypatch.setenv("PATH", str(Path(sys.executable).parent))
-    done = generated.run("coursekit", "doctor")
+    done = generated.run_new("coursekit", "doctor")
     assert done.returncode == 1
     assert (
         "missing   sandbox          bubblewrap is missing: install it (`apt-get install bubblewrap`"

@@ -1,8 +1,6 @@
 """nbgrader's exchange between an instructor and two students, each with their own folders."""
 
 import os
-import subprocess
-import sys
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,6 +10,8 @@ import pytest
 
 from coursekit.grading.running_course import RunningCourse
 from coursekit.nbgrader_plugin.late import DAY, LatePenalty
+
+from .forked import run_forked
 
 RIGHT = "def double(x):\n    return 2 * x"
 TRIPLE = "def double(x):\n    return 3 * x"
@@ -30,15 +30,7 @@ class Person:
             name: str(self.folder / ".home" / name.lower())
             for name in ("HOME", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "IPYTHONDIR")
         }
-        script = Path(sys.executable).with_name(command[0])
-        done = subprocess.run(
-            [script, *command[1:]],
-            cwd=self.folder,
-            env=os.environ | own,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        done = run_forked(command, self.folder, os.environ | own)
         assert done.returncode == 0, done.stderr
         return done.stdout + done.stderr
 

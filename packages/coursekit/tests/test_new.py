@@ -12,6 +12,7 @@ from nbclient import NotebookClient
 
 from coursekit.cli import main
 from coursekit.course import Course, blank_copy, is_answer_cell
+from coursekit.kernels import SANDBOX
 
 NAME = "08_my_topic"
 PAGE = (Path(__file__).parents[3] / "docs" / "writing-checks.md").read_text(encoding="utf-8")
@@ -26,11 +27,13 @@ def block(start: str) -> str:
 
 @pytest.fixture(scope="session")
 def new_original(tiny_original, tmp_path_factory):
-    """A course in which `coursekit new` has run, and what it printed."""
+    """A course in which `coursekit new` has run, what it printed, and the exit code and output of its audit."""
     root = Path(shutil.copytree(tiny_original, tmp_path_factory.mktemp("new") / "course"))
     with contextlib.redirect_stdout(io.StringIO()) as said:
         assert main(["--course-dir", str(root), "new", NAME]) == 0
-    return root, said.getvalue()
+    with contextlib.redirect_stdout(io.StringIO()) as audited:
+        code = main(["--course-dir", str(root), "audit", NAME, "--workers", "1"])
+    return root, said.getvalue(), code, audited.getvalue()
 
 
 @pytest.fixture
@@ -39,28 +42,24 @@ def course(new_original, tiny_course):
     return tiny_course
 
 
-def test_the_new_assignment_passes_the_audit_and_every_mistake_of_value_is_named(
-    new_original, course, capsys
-):
-    said = new_original[1]
+def test_the_new_assignment_passes_the_audit_and_every_mistake_of_value_is_named(new_original):
+    _, said, code, audited = new_original
     assert f"source/{NAME}/my_topic.ipynb" in said
     assert f"tests/{NAME}/reference.safetensors" in said
     assert f"coursekit audit {NAME}" in said
-    assert course.coursekit("audit", NAME, "--workers", "1") == 0
-    assert (
-        "7 of 7 mistakes caught, 6 named; 3 of 3 alternatives earn full marks; 0 problems"
-        in capsys.readouterr().out
-    )
+    assert code == 0
+    assert "7 of 7 mistakes caught, 6 named; 3 of 3 alternatives earn full marks; 0 problems" in audited
 
 
-def test_the_page_about_writing_checks_shows_what_the_audit_prints_and_its_example_works(course, capsys):
+def test_the_page_about_writing_checks_shows_what_the_audit_prints_and_its_example_works(
+    new_original, course, capsys
+):
     checks = Course(course.root).assignment(NAME).checks
     for shown, file in [("@points(40)\n", "test_normalized.py"), ("Mistake(\n", "mistakes.py")]:
         lines = [line.strip() for line in block(shown).splitlines() if line.strip()]
         text = (checks / file).read_text()
         assert [line for line in lines if line.rstrip(",") not in text] == []
-    course.coursekit("audit", NAME, "--workers", "1")
-    printed = capsys.readouterr().out
+    printed = new_original[3]
     assert block("  test_normalized").rstrip() in printed
     assert block("  answers that compute nothing").rstrip() in printed
 
@@ -88,7 +87,7 @@ def test_the_new_assignment_can_be_released_and_its_notebook_runs(course):
     assert [cell.source for cell in assignment.released("my_topic").cells] == [
         cell.source for cell in blank_copy(notebook).cells
     ]
-    NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
+    NotebookClient(notebook, timeout=600, kernel_name=SANDBOX).execute()
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
     assert any("image/png" in output.get("data", {}) for output in outputs)
     assert [output for output in outputs if output.get("name") == "stderr"] == []
@@ -143,7 +142,7 @@ def test_a_blank_answer_fails_the_visible_tests_with_a_sentence(course):
     notebook = nbformat.read(path, as_version=4)
     answer = next(cell for cell in notebook.cells if is_answer_cell(cell))
     answer.source = answer.source.replace("torch.sqrt(variance + eps)", "(variance + eps)")
-    NotebookClient(notebook, timeout=120, kernel_name="python3", allow_errors=True).execute()
+    NotebookClient(notebook, timeout=600, kernel_name=SANDBOX, allow_errors=True).execute()
     errors = [
         output
         for cell in notebook.cells

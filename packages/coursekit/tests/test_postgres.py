@@ -143,6 +143,7 @@ def everybody_has_what_belongs_to_them(course):
     assert not (course.root / "gradebook.db").exists()
 
 
+@pytest.mark.thorough
 def test_two_commands_at_once_on_the_same_class_lose_and_duplicate_nothing(course):
     commands = [start(course), start(course)]
     for command in commands:

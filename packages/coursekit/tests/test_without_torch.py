@@ -182,6 +182,7 @@ def run_script(python: Path, course, *command: object) -> str:
     return done.stdout if command[0] != "-m" else done.stdout + done.stderr
 
 
+@pytest.mark.thorough
 def test_a_course_is_graded_where_torch_is_missing(bare_python, numpy_course):
     find = f"import importlib.util; print([m for m in {MISSING!r} if importlib.util.find_spec(m)])"
     found = subprocess.run([str(bare_python), "-c", find], capture_output=True, text=True, check=True)

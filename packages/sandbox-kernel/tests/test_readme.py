@@ -87,12 +87,14 @@ def printed(notebook: Path) -> str:
     return nbformat.read(notebook, as_version=4).cells[0].outputs[0]["text"].strip()
 
 
+@pytest.mark.thorough
 def test_nbconvert_runs_a_notebook_by_kernel_name_with_a_setting(folder):
     (line,) = example("nbconvert").splitlines()
     run(folder, *line.split(), "--SandboxProvisioner.open_file_limit=200")
     assert printed(folder / "nb.nbconvert.ipynb") == "sandbox /home/user 200"
 
 
+@pytest.mark.thorough
 def test_papermill_runs_a_notebook_by_kernel_name_with_a_parameter(folder):
     (line,) = example("papermill").splitlines()
     run(folder, *line.split(), "--no-progress-bar")
@@ -101,11 +103,13 @@ def test_papermill_runs_a_notebook_by_kernel_name_with_a_parameter(folder):
     assert cell.outputs[0]["text"].strip() == "sandbox /home/user 256"
 
 
+@pytest.mark.thorough
 def test_nbclient_runs_a_notebook_by_kernel_name(folder):
     run(folder, "python", "-c", example("nbclient"))
     assert printed(folder / "executed.ipynb") == "sandbox /home/user 256"
 
 
+@pytest.mark.thorough
 def test_a_program_reads_the_usage_and_why_the_kernel_was_ended(folder):
     total, usage, reason = run(folder, "python", "-c", example("A program with jupyter_client")).splitlines()
     assert total == str(sum(range(10**6)))
@@ -113,6 +117,7 @@ def test_a_program_reads_the_usage_and_why_the_kernel_was_ended(folder):
     assert reason == "it used more than 512 MiB of memory"
 
 
+@pytest.mark.thorough
 def test_the_layers_of_the_machine_and_the_costs_of_a_start_are_printed(folder):
     assert run(folder, "python", "-c", example("What it keeps out")).startswith("the sandbox works\n")
     lines = run(folder, "python", "-c", example("What it costs")).splitlines()

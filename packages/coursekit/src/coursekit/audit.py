@@ -6,6 +6,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cache, partial
+from itertools import count
 from multiprocessing.util import Finalize
 from pathlib import Path
 
@@ -19,17 +20,20 @@ from coursekit.checks.run import Graded, grade
 from coursekit.checks.variants import Alternative, Mistake, Variant, alternatives_of, mistakes_of
 from coursekit.course import Assignment, CourseError, blank_copy, find_cell, read_notebook
 from coursekit.degenerate import Degenerate, degenerate_answers, earns_everything, passed_checks
-from coursekit.kernels import LIMITED
+from coursekit.kernels import LIMITED, SANDBOX
 from coursekit.student.limits import Limits
 from coursekit.student.names import top_level_words
 from coursekit.student.session import Session
 from coursekit.student.submission import Submission
 from coursekit.workers import Workers
+from sandbox_kernel.bubblewrap import sandbox_problem
 
 BLANK = "blank"
 SOLUTION = "solution"
 #: wall time in which a worker has to grade a variant
 _SECONDS = Limits().longest_seconds + 120
+#: after this many variants a kernel is replaced, since each process in the sandbox may use 20 minutes of CPU time
+_VARIANTS_PER_KERNEL = 50
 #: called with a variant's name, how many are done, and of how many
 Progress = Callable[[str, int, int], None]
 _Answer = Variant | str
@@ -232,9 +236,10 @@ def _grade_here(grade_one: _GradeOne, variants: Sequence[_Answer]) -> Iterator[t
 
 
 def _grade_in_processes(
-    count: int, grade_one: _GradeOne, variants: Sequence[_Answer]
+    workers_at_most: int, grade_one: _GradeOne, variants: Sequence[_Answer]
 ) -> Iterator[tuple[_Answer, Graded]]:
-    workers = Workers(grade_one, min(count, len(variants)), lambda variant: _SECONDS, warm=False)
+    number = min(workers_at_most, len(variants))
+    workers = Workers(grade_one, number, lambda variant: _SECONDS, warm=_kernel_name() == SANDBOX)
     workers.start()
     try:
         for variant, graded in workers.run(variants):
@@ -245,15 +250,24 @@ def _grade_in_processes(
         workers.close()
 
 
+#: counts the variants that this process has graded
+_variants_graded = count(1)
+
+
 @cache
 def _source_and_blank(path: Path) -> tuple[NotebookNode, NotebookNode]:
     source = read_notebook(path)
     return source, blank_copy(source)
 
 
+def _kernel_name() -> str:
+    """The kernel that submissions have, since it starts as a fork; where there is no sandbox, one without."""
+    return LIMITED if sandbox_problem() else SANDBOX
+
+
 @cache
 def _kernel(assignment: Assignment) -> Session:
-    session = Session(v4.new_notebook(), kernel_name=LIMITED, files=assignment.handed_out())
+    session = Session(v4.new_notebook(), kernel_name=_kernel_name(), files=assignment.handed_out())
     Finalize(None, session.close, exitpriority=10)  # unlike atexit, it runs in forked workers, too
     return session
 
@@ -271,7 +285,10 @@ def _grade_variant(assignment: Assignment, thorough: bool, variant: _Answer) -> 
             wide = isinstance(variant, Alternative) or (thorough and not isinstance(variant, Degenerate))
             exercises = _touched_by(variant, assignment, path.stem, submission, wide)
         session = _kernel(assignment)
-        return grade(assignment, notebook, path.stem, released, session=session, exercises=exercises)
+        graded = grade(assignment, notebook, path.stem, released, session=session, exercises=exercises)
+        if next(_variants_graded) % _VARIANTS_PER_KERNEL == 0:
+            session.close()  # the next variant starts another one
+        return graded
     raise CourseError(f"no notebook of {assignment.name} has a cell `{cell}`")
 
 

@@ -3,4 +3,10 @@
 import sys
 from pathlib import Path
 
+import pytest
+
 sys.path.append(str(Path(__file__).parents[1]))
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    item.add_marker("attacks")

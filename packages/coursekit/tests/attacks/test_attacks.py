@@ -48,11 +48,13 @@ def test_without_a_sandbox_attacks_get_what_they_want():
     assert len(got) == len(PROVEN_WITHOUT) and all(got.values()), got
 
 
+@pytest.mark.thorough
 def test_in_plain_nbgrader_attacks_get_what_they_want():
     got = play([attack for attack in ATTACKS if attack.name in PROVEN_IN_NBGRADER], NBGRADER, SLACK)
     assert len(got) == len(PROVEN_IN_NBGRADER) and all(got.values()), got
 
 
+@pytest.mark.thorough
 def test_a_sandbox_around_the_kernel_of_nbgrader_stops_only_some_attacks():
     chosen = [attack for attack in ATTACKS if attack.name in (STOPPED, NOT_STOPPED)]
     got = play(chosen, NBGRADER_SANDBOXED, SLACK)

@@ -26,6 +26,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def pytest_itemcollected(item: pytest.Item) -> None:
+    item.add_marker("browser")
+
+
 @pytest.fixture(scope="module")  # while Playwright runs, nothing else in this process can use asyncio
 def browser() -> Iterator[Browser]:
     """Chromium. A machine without it fails these tests: `make test` installs it where it may."""

@@ -1,8 +1,6 @@
 """The class report as a TA sees it: a real class of thirty in two assignments."""
 
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import nbformat
@@ -13,6 +11,8 @@ from coursekit.checks.variants import Variant, mistakes_of
 from coursekit.cli import main
 from coursekit.course import Assignment, Course, find_cell
 from coursekit.samples import solved
+
+from ..forked import run_forked
 
 pytestmark = pytest.mark.thorough
 ROOT = Path(__file__).parents[4]
@@ -69,13 +69,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
 
 def generate(assignment: Assignment) -> None:
     """Make the assignment known to the gradebook."""
-    done = subprocess.run(
-        [Path(sys.executable).with_name("nbgrader"), "generate_assignment", assignment.name, "--force"],
-        cwd=assignment.course.root,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run_forked(["nbgrader", "generate_assignment", assignment.name, "--force"], assignment.course.root)
     assert done.returncode == 0, done.stderr
 
 

@@ -1,8 +1,6 @@
 """The feedback page in a browser: a class of assignment 2, and what a hostile student hands in."""
 
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +11,8 @@ from playwright.sync_api import Page
 
 from coursekit.course import Assignment, Course, find_cell
 from coursekit.samples import ODD_CLASS, ordinary_class, solved, write_class
+
+from ..forked import run_forked
 
 ROOT = Path(__file__).parents[4]
 NAME, NOTEBOOK = "02_attention", "attention"
@@ -91,8 +91,7 @@ class GradedClass:
         self.run("nbgrader", "generate_feedback", NAME)
 
     def run(self, program: str, *options: str, code: int = 0) -> None:
-        script = Path(sys.executable).with_name(program)
-        done = subprocess.run([script, *options], cwd=self.root, capture_output=True, text=True, check=False)
+        done = run_forked([program, *options], self.root)
         assert done.returncode == code, done.stdout + done.stderr
 
     def open(self, page: Page, student: str, width: int = DESK) -> Page:

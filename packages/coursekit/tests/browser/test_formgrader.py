@@ -2,8 +2,6 @@
 
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import nbformat
@@ -15,6 +13,8 @@ from coursekit.checks.variants import mistakes_of
 from coursekit.course import Course, find_cell
 from coursekit.nbgrader_plugin.rubric import RUBRIC
 from coursekit.samples import Sample, write_class
+
+from ..forked import run_forked
 
 pytestmark = pytest.mark.thorough
 ROOT = Path(__file__).parents[4]
@@ -46,8 +46,7 @@ display(Javascript("window.evil = 5"))
 
 
 def run(root: Path, *command: str) -> None:
-    script = Path(sys.executable).with_name(command[0])
-    done = subprocess.run([script, *command[1:]], cwd=root, capture_output=True, text=True, check=False)
+    done = run_forked(command, root)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
