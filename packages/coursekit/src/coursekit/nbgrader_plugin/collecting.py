@@ -79,7 +79,7 @@ class HarmlessCollect(ExchangeCollect):
 
 
 def copy_regular_files(source: Path, target: Path, max_bytes: int) -> list[str]:
-    """Copy a folder without links, pipes and devices, whoever changes it meanwhile.
+    """Copy a folder without links, pipes and devices, even if it changes meanwhile.
 
     Args:
         target: a folder that does not exist.
