@@ -195,7 +195,7 @@ def test_a_check_file_that_cannot_be_imported_is_named(tiny_course, grade_answer
 
 
 def test_marks_are_collected_without_running_anything(tiny_course, tiny_source):
-    marks = collect_marks(tiny_course.assignment, tiny_source)
+    marks = collect_marks(tiny_course.assignment, "double", tiny_source)
     assert {name: [mark.args[0] for mark in found.values()] for name, found in marks.items()} == {
         "test_double": [4, 3, 2, 1]
     }

@@ -14,6 +14,7 @@ from coursekit.course import Assignment, CellKind, Course, answer_of, find_cell
 from coursekit.student.limits import Limits
 from coursekit.student.restore import restore_notebook
 from coursekit.student.runner import _joined
+from coursekit.student.submission import Submission
 
 
 def marked(source: str, name: str, kind: str = "code", **values: object) -> NotebookNode:
@@ -221,6 +222,8 @@ def test_the_answer_of_a_test_cell_is_the_one_it_names_or_the_nearest_above():
     assert answer_of(notebook, "correct_squares") == "squares"
     assert answer_of(notebook, "test_squares") == "squares"
     assert answer_of(notebook, "cell-1") == "cubes"
+    find_cell(notebook, "cubes").source = "def cube(x):\n    return x**3"
+    assert Submission(notebook).used_code("cell-1") == ["def cube(x):\n    return x**3"]
 
 
 def test_a_foreign_notebook_is_restored_without_placeholders_or_headings():

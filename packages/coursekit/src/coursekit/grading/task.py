@@ -1,7 +1,7 @@
 """One submission's notebook as a task for a worker process, on this machine or on another."""
 
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 import nbformat
@@ -36,7 +36,7 @@ class Task:
     exercises: tuple[str, ...] | None
     limits: Limits
     kernel_name: str
-    rule: ScoreRule
+    rule: ScoreRule = field(default_factory=ScoreRule)
     wary: bool = False
 
 

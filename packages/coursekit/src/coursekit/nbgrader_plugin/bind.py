@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import NotebookNode
+from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import NbGraderPreprocessor
 
 from coursekit.checks.results import points_in_words
@@ -34,8 +35,9 @@ class BindChecks(NbGraderPreprocessor):
         except CourseError as error:
             problems = [str(error)]
         if problems:
-            # as nbgrader itself does after an error
-            shutil.rmtree(assignment.release_folder, ignore_errors=True)
+            if CourseDirectory(config=self.config).notebook_id == "*":
+                # as nbgrader itself does after an error
+                shutil.rmtree(assignment.release_folder, ignore_errors=True)
             stop(self.log, "\n".join(problems))
         return nb, resources
 
