@@ -119,7 +119,9 @@ def test_its_test_cells_can_t_have_hidden_checks(shell, assignment):
     require_bound(assignment)
     assignment.checks.mkdir(parents=True)
     (assignment.checks / "right.py").write_text("")
-    with pytest.raises(CourseError, match=r"tests/ps/right\.py: release/ps/one\.ipynb has the kernel `shell`"):
+    with pytest.raises(
+        CourseError, match=r"tests/ps/right\.py: release/ps/one\.ipynb has the kernel `shell`"
+    ):
         require_bound(assignment)
 
 

@@ -31,7 +31,9 @@ class Addition:
         before = self.file.text.splitlines()
         after = (self.file.content + self.addition).decode(self.file.encoding).splitlines()
         name = self.file.path.name
-        return [line.rstrip("\n") for line in difflib.unified_diff(before, after, name, name, n=0, lineterm="")]
+        return [
+            line.rstrip("\n") for line in difflib.unified_diff(before, after, name, name, n=0, lineterm="")
+        ]
 
     def write(self) -> None:
         """Append the lines. Links, permissions and everything in the file stay as they are."""
