@@ -1,5 +1,6 @@
 """Ordinary test cells: run in the student's kernel, scored by nbgrader's rule, whatever the student's code does."""
 
+import time
 from pathlib import Path
 
 import nbformat
@@ -12,6 +13,8 @@ from coursekit.checks.run import grade
 from coursekit.course import Assignment, CellKind, Course, answer_of, find_cell
 from coursekit.student.limits import Limits
 from coursekit.student.restore import restore_notebook
+from coursekit.student.runner import _joined
+from coursekit.student.submission import Submission
 
 
 def marked(source: str, name: str, kind: str = "code", **values: object) -> NotebookNode:
@@ -219,6 +222,8 @@ def test_the_answer_of_a_test_cell_is_the_one_it_names_or_the_nearest_above():
     assert answer_of(notebook, "correct_squares") == "squares"
     assert answer_of(notebook, "test_squares") == "squares"
     assert answer_of(notebook, "cell-1") == "cubes"
+    find_cell(notebook, "cubes").source = "def cube(x):\n    return x**3"
+    assert Submission(notebook).used_code("cell-1") == ["def cube(x):\n    return x**3"]
 
 
 def test_a_foreign_notebook_is_restored_without_placeholders_or_headings():
@@ -245,3 +250,16 @@ def test_a_foreign_notebook_is_restored_without_placeholders_or_headings():
         "rate = 7  # what if?",
     ]
     assert notes == ["The given cell `cell-3` was edited; it was put back as released."]
+
+
+def test_the_streams_of_a_cell_are_joined_as_a_terminal_shows_them():
+    def stream(text: str, name: str = "stdout") -> NotebookNode:
+        return v4.new_output("stream", name=name, text=text)
+
+    picture = v4.new_output("display_data", {"text/plain": "a picture"})
+    outputs = [stream("oh", "stderr"), stream("1%\r50"), picture, stream("%\rdone\r\nend\r")]
+    joined = _joined(outputs)
+    assert [output.get("text") for output in joined] == ["done\r\nend\r", "oh", None]
+    start = time.process_time()
+    assert _joined([stream("x" * 1_000_000)])[0].text == "x" * 1_000_000
+    assert time.process_time() - start < 0.5  # nbclient's own pattern would take minutes

@@ -1,7 +1,7 @@
 """What grading again would change, and why, before anything is written."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from coursekit.checks.results import ExerciseResult, Status, SubmissionResult, points_in_words
 from coursekit.grading.autograde import ClassRun, SubmissionRun
@@ -26,7 +26,9 @@ def moves(course: RunningCourse, run: ClassRun, students: list[str]) -> Iterator
             old = course.result(submission.student, run.assignment.name, notebook.name)
             if not notebook.failure:
                 old = old or SubmissionResult(Status.UNGRADED)
-                yield from _moves(submission.student, old, notebook.cached.result)
+                for move in _moves(submission.student, old, notebook.cached.result):
+                    shared = run.assignment.is_shared(move.exercise)
+                    yield replace(move, exercise=f"{notebook.name}/{move.exercise}") if shared else move
         yield submission
 
 

@@ -51,7 +51,7 @@ def comment_on(assignment: Assignment, group: AnswerGroup, text: str) -> Comment
     if not text:
         raise CourseError('the comment is empty: coursekit comment GROUP "the comment"')
     course = RunningCourse.open(assignment.course.root)
-    notebook = assignment.notebook_of(group.cell).stem
+    notebook = group.notebook or assignment.notebook_of(group.cell).stem
     commented = Commented([], [], [])
     with course.alone(), course.gradebook() as gradebook:
         for student in group.students:
@@ -83,7 +83,7 @@ def _still_wrong(
 ) -> bool:
     """False if the student has handed in a different answer since, or one that isn't graded yet."""
     result = course.result(student, assignment.name, notebook)
-    exercise = result.exercise(group.exercise) if result else None
+    exercise = result.exercise(group.exercise.rpartition("/")[2]) if result else None
     checks = exercise.checks if exercise else []
     found = next((check for check in checks if check.name == group.checks[0]), None)
     if found is None or found.fingerprint != group.fingerprint:

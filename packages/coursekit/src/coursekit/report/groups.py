@@ -38,7 +38,12 @@ class AnswerGroup:
     @property
     def cell(self) -> str:
         """The answer cell."""
-        return exercise_name(self.exercise)
+        return exercise_name(self.exercise.rpartition("/")[2])
+
+    @property
+    def notebook(self) -> str:
+        """The name of the notebook, if other notebooks of the assignment have the same grade_id; or else empty."""
+        return self.exercise.rpartition("/")[0]
 
 
 def answer_groups(results: ClassResults) -> list[AnswerGroup]:

@@ -5,6 +5,7 @@ import contextlib
 import logging
 import re
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -86,7 +87,7 @@ class CellRunner(NotebookClient):
             iopub_timeout=_FOREVER,
             allow_errors=True,
             startup_timeout=limits.startup_seconds,
-            coalesce_streams=True,
+            coalesce_streams=False,  # it takes seconds for a long line; see `_joined`
             log=_log,
         )
         self._manager = manager
@@ -111,6 +112,9 @@ class CellRunner(NotebookClient):
             run_sync(self._execute_within)(index, watch)
         except DeadKernelError:
             raise KernelGone from None
+        finally:
+            cell = self.nb.cells[index]
+            cell.outputs = _joined(cell.outputs)
         content = replies[-1]["content"] if replies and replies[-1] else {"status": "ok"}
         if content.get("status") != "error":
             return CellRun(index, CellState.OK)
@@ -212,6 +216,33 @@ class CellRunner(NotebookClient):
         room = max(self._limit - self._written, 0)
         self._written += len(text)
         return text if len(text) <= room else text[:room] + "\n… further output was cut off\n"
+
+
+def _joined(outputs: Sequence[NotebookNode]) -> list[NotebookNode]:
+    """The outputs with one stream of each name, as a terminal would show it; stdout comes before stderr."""
+    joined: list[NotebookNode] = []
+    texts: dict[str, list[str]] = {}
+    for output in outputs:
+        if output.output_type != "stream":
+            joined.append(output)
+        elif output.name in texts:
+            texts[output.name].append(output.text)
+        else:
+            texts[output.name] = [output.text]
+            joined.append(output)
+    for index, output in enumerate(joined):
+        if output.output_type == "stream":
+            lines = "".join(texts[output.name]).split("\n")
+            output.text = "\n".join(map(_after_carriage_return, lines))
+            if index and output.name == "stdout" and joined[index - 1].get("name") == "stderr":
+                joined[index - 1], joined[index] = output, joined[index - 1]
+    return joined
+
+
+def _after_carriage_return(line: str) -> str:
+    """What of a line is left when each carriage return has begun it again, such as the last state of a progress bar."""
+    end = "\r" if line.endswith("\r") else ""
+    return line.removesuffix(end).rpartition("\r")[2] + end
 
 
 def _text(value: object) -> str:

@@ -6,7 +6,15 @@ from functools import cached_property
 
 from nbformat import NotebookNode
 
-from coursekit.course import PLACEHOLDER, find_cell, grade_id, is_demo, is_locked_cell
+from coursekit.course import (
+    PLACEHOLDER,
+    answer_of,
+    find_cell,
+    grade_id,
+    is_demo,
+    is_locked_cell,
+    is_test_cell,
+)
 from coursekit.student import names
 from coursekit.student.statements import deleted_names, reached_code
 
@@ -82,7 +90,12 @@ class Submission:
         return self._answer_code[name]
 
     def used_code(self, name: str) -> list[str]:
-        """The statements that the exercise `name` depends on, from all cells that the student wrote or changed."""
+        """The statements that the exercise `name` depends on, from all cells that the student wrote or changed.
+
+        `name` is the grade_id of an answer cell, or of a test cell that is about it.
+        """
+        cell = find_cell(self.notebook, name)
+        name = answer_of(self.notebook, name) if cell is not None and is_test_cell(cell) else name
         if name not in self._used_code:
             wanted = self._wanted_names(name)
             sources = [self.notebook.cells[index].source for index in sorted(self._own_cells)]
