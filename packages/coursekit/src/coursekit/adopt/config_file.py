@@ -19,7 +19,7 @@ class ConfigFile:
     """The text of a configuration file, which isn't run here.
 
     Args:
-        content: its bytes; empty if there is no file.
+        content: its bytes; empty if the file does not exist.
     """
 
     path: Path
