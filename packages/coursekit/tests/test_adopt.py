@@ -363,7 +363,8 @@ def test_the_report_for_a_person_and_for_a_program_say_the_same(course, capsys):
     printed = capsys.readouterr().out
     assert "ps1, 2 submissions\n" in printed
     assert "       2  ordinary        2.5  correct\n" in printed
-    assert "What has to be fixed first:" in printed
+    assert "What will be different:\n  - A notebook that is missing" in printed
+    assert "What has to be fixed first:\n" in printed
     assert "Next: `coursekit adopt --compare`" in printed
     assert main(["--course-dir", str(course.root), "adopt", "--json"]) == 1
     data = json.loads(capsys.readouterr().out)

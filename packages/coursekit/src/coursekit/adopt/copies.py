@@ -3,6 +3,7 @@
 import os
 import shutil
 import sqlite3
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from pathlib import Path
 
 from nbgrader.api import Gradebook
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError
+from sqlalchemy.exc import ArgumentError, SAWarning
 
 from coursekit.adopt.config_file import FUNCTION, NAME, ConfigFile
 from coursekit.adopt.settings import json_config
@@ -158,7 +159,8 @@ def _copy_gradebook(course: RunningCourse, copy: CourseCopy) -> None:
 
 def _forget_submissions(copy: CourseCopy, course_id: str, assignments: Sequence[str]) -> None:
     """Remove earlier scores from the copied gradebook, so that they aren't taken for new ones."""
-    with Gradebook(copy.gradebook_url, course_id) as gradebook:
+    with Gradebook(copy.gradebook_url, course_id) as gradebook, warnings.catch_warnings():
+        warnings.simplefilter("ignore", SAWarning)  # about nbgrader's own queries
         for entry in list(gradebook.assignments):
             if entry.name in assignments:
                 for student in [submission.student.id for submission in entry.submissions]:

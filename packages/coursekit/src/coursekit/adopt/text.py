@@ -9,6 +9,11 @@ from coursekit.checks.results import points_in_words
 from coursekit.course import CellKind
 
 _WITH_POINTS = (CellKind.BOUND, CellKind.ORDINARY, CellKind.MANUAL, CellKind.TASK)
+#: what is different in every course
+_DIFFERENT = (
+    "A notebook that is missing or can't be read gets a status and no score. nbgrader gives a missing one 0 points.",
+    "A feedback page shows no hidden tests, and no tracebacks, which quote them.",
+)
 _MEANINGS = {
     CellKind.BOUND: "graded by hidden checks in its check file",
     CellKind.ORDINARY: "its own tests run with the student's code, scored by nbgrader's rule",
@@ -31,7 +36,7 @@ def report_lines(report: CourseReport) -> Iterator[str]:
         yield ""
         yield from (f"{kind:11}  {meaning}" for kind, meaning in _MEANINGS.items() if kind in kinds)
     yield from _section("What coursekit adds", _gains(report))
-    yield from _section("What will be different", report.changes)
+    yield from _section("What will be different", [*_DIFFERENT, *report.changes])
     yield from _section("What has to be fixed first", report.problems)
     yield ""
     yield from _next_steps(report)
