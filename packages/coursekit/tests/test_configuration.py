@@ -10,6 +10,8 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from jupyter_core.application import JupyterApp
+from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import NotebookNode, v4
 from nbgrader.api import Gradebook
 from nbgrader.apps.baseapp import NbGrader
@@ -19,6 +21,8 @@ from coursekit.configuration import read_configuration
 from coursekit.course import CourseError
 from coursekit.grading.running_course import RunningCourse
 from coursekit.kernels import LIMITED
+from coursekit.nbgrader_plugin.rubric import ShowRubric
+from coursekit.nbgrader_plugin.steps import before_autograde
 
 CONFIGURE = "from coursekit.nbgrader_plugin import configure\n\nc = get_config()\n{}\nconfigure(c)\n"
 SOLUTION = "def times(x):\n    ### BEGIN SOLUTION\n    return {} * x\n    ### END SOLUTION"
@@ -476,6 +480,35 @@ def test_two_courses_with_equal_names_have_nothing_in_common(tmp_path, monkeypat
     assert [twice.scores(), thrice.scores()] == expected
     for course in (twice, thrice):
         assert len(list((course.root / ".coursekit" / "results" / "ps1").glob("*.json"))) == 2
+
+
+def test_in_formgrader_the_settings_are_those_of_the_course(tmp_path):
+    """There, the application is Jupyter's server, which knows nothing of nbgrader's configuration."""
+    course = PlainCourse(tmp_path / "course", names=RENAMED).write("\n".join(LINES)).pretend_generated()
+    course.hand_in("ann", 2)
+    notebooks = [str(course.folder("submitted", "ann") / "other.ipynb")]
+    NbGrader.clear_instance()
+    JupyterApp.instance()
+    try:
+        with contextlib.chdir(course.root):  # nbgrader converts there
+            before_autograde("ps1", "ann", notebooks)
+    finally:
+        JupyterApp.clear_instance()
+    assert [Path(path).name for path in notebooks] == ["other.ipynb", "p1.ipynb"]
+
+
+def test_formgrader_shows_the_model_answer_whatever_the_layout(tmp_path):
+    structure = "{assignment_id}/{nbgrader_step}/{student_id}"
+    course = PlainCourse(tmp_path / "course", structure=structure)
+    course.write(f"c.CourseDirectory.directory_structure = {structure!r}")
+    written = v4.new_markdown_cell("Because.", metadata=mark("why", grade=True, solution=True, points=1))
+    nbformat.write(v4.new_notebook(cells=[written]), course.folder("source") / "p1.ipynb")
+    place = ResourcesDict(name="p1", path=str(course.folder("autograded", "ann")))
+    resources = ResourcesDict(metadata=place, assignment_id="ps1")
+    shown, _ = ShowRubric(config=RunningCourse.open(course.root).config).preprocess(
+        v4.new_notebook(cells=[written]), resources
+    )
+    assert "Model answer" in shown.cells[0].source
 
 
 # ---------------------------------------------------------------- what is wrong is said in one sentence

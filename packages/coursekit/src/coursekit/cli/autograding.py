@@ -15,6 +15,7 @@ from coursekit.kernels import KERNELS, NONE
 from coursekit.printing import printable
 
 if TYPE_CHECKING:
+    from coursekit.course import Assignment
     from coursekit.grading.autograde import ClassRun, SubmissionRun
     from coursekit.grading.running_course import RunningCourse
     from coursekit.report.table import ClassTable, Row
@@ -43,12 +44,12 @@ def add(commands: Commands) -> None:
 
 
 def _autograde(options: argparse.Namespace) -> int:
-    _get_ready(options)
+    course, chosen = _get_ready(options)
     from coursekit.grading.write import Writer
     from coursekit.report.table import class_table
 
     worst = 0
-    for run, course in _class_runs(options):
+    for run in _class_runs(options, course, chosen):
         problems = course.rename_students(run.assignment.name)
         students = course.gradable(course.handed_in(run.assignment.name) if options.force else run.to_do())
         writer = Writer(course)
@@ -63,12 +64,12 @@ def _autograde(options: argparse.Namespace) -> int:
 
 
 def _regrade(options: argparse.Namespace) -> int:
-    _get_ready(options)
+    course, chosen = _get_ready(options)
     from coursekit.grading.regrade import Move, move_lines, moves
     from coursekit.grading.write import Writer
 
     failed = False
-    for run, course in _class_runs(options):
+    for run in _class_runs(options, course, chosen):
         problems = course.rename_students(run.assignment.name)
         students = course.gradable(course.handed_in(run.assignment.name))
         writer = Writer(course)
@@ -99,8 +100,15 @@ def _failures(submission: "SubmissionRun") -> list[str]:
     return [f"{student}: {problem}" for problem in (*submission.problems, *failed)]
 
 
-def _get_ready(options: argparse.Namespace) -> None:
+def _get_ready(options: argparse.Namespace) -> "tuple[RunningCourse, list[Assignment]]":
     """Start the sandbox's kernel server, so that it imports its modules while this process imports its own."""
+    course = course_of(options)
+    chosen = chosen_from(course, options.assignments)
+    if not course.plugged_in:
+        raise CourseError(
+            f"{course.last_file} does not plug coursekit in: end it with configure(c), "
+            "from coursekit.nbgrader_plugin import configure"
+        )
     # workers grade in parallel, and a process with several threads can't be forked safely
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     if not options.scheduler and options.sandbox != NONE:
@@ -109,19 +117,16 @@ def _get_ready(options: argparse.Namespace) -> None:
 
         hide(options.course_dir.resolve())
         launch_server()
+    return course, chosen
 
 
-def _class_runs(options: argparse.Namespace) -> "Iterator[tuple[ClassRun, RunningCourse]]":
+def _class_runs(
+    options: argparse.Namespace, course: "RunningCourse", chosen: "list[Assignment]"
+) -> "Iterator[ClassRun]":
     from coursekit.grading.autograde import ClassRun, RunOptions
 
     kernel = KERNELS.get(options.sandbox, "")
     workers = options.workers or os.cpu_count() or 1
-    course = course_of(options)
-    chosen = chosen_from(course, options.assignments)
-    if not course.plugged_in:
-        raise CourseError(
-            f"{course.last_file} does not plug coursekit in: end it with configure(c), from coursekit.nbgrader_plugin import configure"
-        )
     generated = course.assignments()
     if not generated:
         raise CourseError("the gradebook has no assignments: run `nbgrader generate_assignment NAME` first")
@@ -131,7 +136,7 @@ def _class_runs(options: argparse.Namespace) -> "Iterator[tuple[ClassRun, Runnin
             continue
         force = getattr(options, "force", False)
         how = RunOptions(workers, options.scheduler, kernel, options.fresh, force)
-        yield ClassRun(course, assignment, how), course
+        yield ClassRun(course, assignment, how)
 
 
 def _conclude(table: "ClassTable", problems: list[str]) -> int:
