@@ -1,7 +1,10 @@
 """Answers that compute nothing: the solution, with what it returns emptied."""
 
+import numpy as np
+import pandas as pd
 import pytest
 import torch
+from matplotlib.figure import Figure
 
 from coursekit.course import read_notebook
 from coursekit.degenerate import KINDS, degenerate_answers
@@ -34,10 +37,10 @@ class Words:
 """
 
 
-def answer(tiny_course, tiny_source, kind: str) -> dict:
+def answer(tiny_course, tiny_source, kind: str, solution: str = SOLUTION) -> dict:
     """The names that the cell defines with a degenerate answer of this kind in it."""
     cell = next(cell for cell in tiny_source.cells if cell["id"] == "answer")
-    cell.source = SOLUTION
+    cell.source = solution
     tiny_course.write_source(tiny_source)
     (found,) = degenerate_answers(tiny_course.assignment, f"{kind} *")
     (path,) = tiny_course.assignment.source_notebooks()
@@ -86,3 +89,20 @@ def test_what_a_function_does_to_its_arguments_is_undone(tiny_course, tiny_sourc
     values: list = []
     answer(tiny_course, tiny_source, "zeros")["change"](values)
     assert values == []
+
+
+@pytest.mark.parametrize(("kind", "number"), [("zeros", 0.0), ("ones", 1.0), ("nan", float("nan"))])
+def test_frames_keep_their_columns_and_index_and_lose_their_entries(tiny_course, tiny_source, kind, number):
+    double = answer(tiny_course, tiny_source, kind)["double"]
+    frame = pd.DataFrame({"a": [1.5, 2.5], "b": [1, 2]}, index=["x", "y"])
+    found = double(frame)
+    assert list(found.columns) == ["a", "b"] and list(found.index) == ["x", "y"]
+    assert list(found.dtypes) == list(frame.dtypes)
+    np.testing.assert_array_equal(found["a"], [number, number])
+    assert found["b"].nunique() == 1
+    assert double(pd.Series(["a", "b"], name="n")).isna().all()
+
+
+def test_a_figure_comes_back_empty(tiny_course, tiny_source):
+    drawing = "def double(x):\n    x.subplots().plot([1, 2])\n    return x.axes[0]\n"
+    assert answer(tiny_course, tiny_source, "zeros", drawing)["double"](Figure()).figure.axes == []

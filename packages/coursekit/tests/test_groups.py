@@ -54,7 +54,7 @@ def test_what_is_not_finite_counts():
 def test_what_is_kept_of_an_answer_is_a_few_numbers_and_not_the_answer():
     text, numbers = answer(torch.randn(100, 100))
     assert text == "`output` of shape (100, 100)"
-    assert len(numbers) == 5
+    assert len(numbers) == 6
 
 
 def test_errors_are_the_same_wherever_they_stand_in_the_cell():

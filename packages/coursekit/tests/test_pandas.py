@@ -214,6 +214,10 @@ WRONG = [
      "has an index with the names `island`, `species`, but should have the names `species`, `island`"),
     ("no order of the categories", pd.Series(pd.Categorical(["a"])), pd.Series(pd.Categorical(["a"], ordered=True)),
      "has unordered categories, but should have ordered ones"),
+    ("categories in another order", pd.Series(pd.Categorical(["a"], ["a", "b"])), pd.Series(pd.Categorical(["a"], ["b", "a"])),
+     "has the categories `a`, `b` in the wrong order"),
+    ("floats as labels", pd.Series([1, 2], index=[0.0, 1.0]), pd.Series([1, 2]),
+     "has an index of dtype float64, but should have int64"),
     ("a time zone too much", pd.Series(pd.date_range("2024", periods=2, tz="UTC")),
      pd.Series(pd.date_range("2024", periods=2)),
      "has the dtype datetime64[us, UTC], but should have datetime64[us]: "

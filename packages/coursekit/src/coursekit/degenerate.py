@@ -29,12 +29,42 @@ def _degenerate(kind, names, namespace):
 
     import numpy as np
 
-    torch = sys.modules.get("torch")
+    torch, pandas = sys.modules.get("torch"), sys.modules.get("pandas")
     number = {"zeros": 0, "ones": 1, "nan": float("nan"), "input": 0}[kind]
+
+    def column(series):
+        constant = np.full(len(series), number if number == number else np.nan)
+        if pandas.api.types.is_bool_dtype(series.dtype) or pandas.api.types.is_integer_dtype(series.dtype):
+            constant = np.nan_to_num(constant).astype(int)
+        elif not pandas.api.types.is_float_dtype(series.dtype):
+            return series.where(np.zeros(len(series), bool))
+        return pandas.Series(constant, index=series.index, name=series.name).astype(series.dtype)
+
+    def blank(figures):
+        for figure in figures:
+            figure.clear()
+
+    def drawn():
+        # with those that `plt.show()` has closed
+        kept = getattr(sys.modules.get("coursekit.agent"), "_drawn", None)
+        if kept:
+            kept.notice()
+        return kept.drawn_now() if kept else []
 
     def emptied(value, inputs):
         if torch and isinstance(value, torch.nn.Module):
             return value
+        if "matplotlib.figure" in sys.modules and hasattr(value, "figure") and hasattr(value.figure, "clear"):
+            blank([value.figure])
+            return value
+        if pandas and isinstance(value, (pandas.DataFrame, pandas.Series)):
+            for other in inputs:
+                if kind == "input" and type(other) is type(value) and other.shape == value.shape:
+                    return other
+            if isinstance(value, pandas.Series):
+                return column(value)
+            parts = {place: column(value.iloc[:, place]) for place in range(value.shape[1])}
+            return pandas.DataFrame(parts, index=value.index).set_axis(value.columns, axis=1)
         if isinstance(value, np.ndarray):
             for other in inputs:
                 if kind == "input" and isinstance(other, np.ndarray) and other.shape == value.shape:
@@ -72,8 +102,16 @@ def _degenerate(kind, names, namespace):
         def run(*args, **kwargs):
             # changes that the function makes to its arguments are undone as well
             own_args, own_kwargs = (args, kwargs) if method else apart((args, kwargs))
-            return emptied(function(*own_args, **own_kwargs), [*args, *kwargs.values()])
+            value = function(*own_args, **own_kwargs)
+            blank(drawn())
+            return emptied(value, [*args, *kwargs.values()])
         return run
+
+    blank(drawn())
+    if "get_ipython" in namespace:
+        from IPython.display import clear_output
+
+        clear_output()
 
     for name in names:
         value = namespace.get(name)

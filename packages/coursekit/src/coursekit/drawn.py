@@ -47,6 +47,10 @@ class Drawn:
         own = _figure_of(returned)
         return found if own is None else [own]
 
+    def drawn_now(self) -> list[Any]:
+        """What was drawn by the cell or call that is running."""
+        return list(self._now)
+
     def of_cell(self, count: int) -> list[Any]:
         """The figures of the cell with this execution count."""
         return self._by_cell.get(count, [])

@@ -68,6 +68,8 @@ def index_difference(own: Any, right: Any, names: bool, noun: str = "index") -> 
             f"has wrong labels in its {noun}: {int(wrong.sum())} of {wrong.size}, "
             f"first at position {place}, {OWN_ENTRY} {written(own[place])}"
         )
+    if own.nlevels == 1 and _kind(own) != _kind(right):
+        return f"has an {noun} of dtype {own.dtype}, but should have {right.dtype}"
     if names and list(own.names) != list(right.names):
         return f"has an {noun} with {_names(own)}, but should have {_names(right)}"
     return None
@@ -78,17 +80,17 @@ def dtype_difference(own: Any, right: Any) -> tuple[str, str] | None:
     import pandas as pd
 
     found, wanted = own.dtype, right.dtype
-    if found == wanted:
-        return None
-    if isinstance(found, pd.CategoricalDtype) and isinstance(wanted, pd.CategoricalDtype):
-        if set(map(_key, found.categories)) != set(map(_key, wanted.categories)):
+    if all(isinstance(dtype, pd.CategoricalDtype) for dtype in (found, wanted)):
+        own_categories, categories = (list(map(_key, dtype.categories)) for dtype in (found, wanted))
+        if set(own_categories) != set(categories):
             return f"the categories {some(found.categories)}", ", which are not the right ones"
         if found.ordered != wanted.ordered:
-            words = ("unordered categories", "ordered categories")
-            return words[
-                bool(found.ordered)
-            ], f", but should have {'unordered' if found.ordered else 'ordered'} ones"
-        return "categories", " in the wrong order"
+            words = ("ordered", "unordered") if found.ordered else ("unordered", "ordered")
+            return f"{words[0]} categories", f", but should have {words[1]} ones"
+        if own_categories != categories:
+            return f"the categories {some(found.categories)}", " in the wrong order"
+    if found == wanted:
+        return None
     hint = ""
     if str(found) in _TEXT and pd.api.types.is_bool_dtype(wanted):
         hint = ": it holds text or other objects instead of True and False"
