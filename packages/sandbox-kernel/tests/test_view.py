@@ -3,6 +3,7 @@
 import ast
 import json
 import os
+import re
 import site
 import subprocess
 import sys
@@ -16,6 +17,7 @@ import pytest
 from sandbox_kernel import view
 from sandbox_kernel.view import HIDDEN, SandboxError, hide, program_view, python_view
 
+README = Path(__file__).parents[1] / "README.md"
 BASES = [sysconfig.get_path("purelib"), str(Path(sysconfig.get_path("data")) / "share" / "jupyter")]
 
 _IMPORTS = """
@@ -211,6 +213,17 @@ def test_a_folder_can_be_shown_and_hidden_by_traits(host):
         hidden=[str(host.root / "pth")],
     ).splitlines()
     assert (json.loads(lines[0])["by_pth"], lines[1]) == ("", str([str(secret)]))
+
+
+def test_the_readme_s_example_names_the_packages_that_are_missing_inside(host):
+    information = host.root / "course" / "lib" / "of_course-1.dist-info"
+    information.mkdir()
+    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: of-course\nVersion: 1\n")
+    (information / "top_level.txt").write_text("of_course")
+    section = README.read_text().partition("## What a kernel sees")[2]
+    program = re.search(r"```python\n(.*?)```", section, flags=re.DOTALL)[1]
+    place = host.root / "course" / "lib" / "of_course.py"
+    assert host.run("-c", program) == f"of-course {place} it is in a folder that is hidden from kernels\n"
 
 
 def test_a_kernelspec_s_own_environment_is_seen(host, start_kernel, tmp_path, monkeypatch):
