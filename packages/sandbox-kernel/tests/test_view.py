@@ -9,7 +9,7 @@ import subprocess
 import sys
 import sysconfig
 import zipfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -183,6 +183,22 @@ def test_what_can_be_imported_outside_can_be_imported_inside_and_nothing_beside_
 
 
 @pytest.mark.parametrize("kernel", ["sandbox", "sandbox-cold"])
+def test_a_kernel_starts_in_an_environment_that_is_the_course_folder_itself(host, kernel, tmp_path):
+    course = tmp_path / "course"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(course)], check=True)
+    (packages,) = course.glob("lib/*/site-packages")
+    (packages / "more.pth").write_text(BASES[0])
+    module(packages / "installed.py", "in the environment")
+    (course / "gradebook.db").write_text("it")
+    lines = (
+        replace(host, python=course / "bin" / "python")
+        .run_inside(kernel, host.imports(), host.reads(course / "gradebook.db"), hidden=[str(course)])
+        .splitlines()
+    )
+    assert (json.loads(lines[0])["installed"], lines[1]) == ("in the environment", "[]")
+
+
+@pytest.mark.parametrize("kernel", ["sandbox", "sandbox-cold"])
 def test_nothing_of_it_can_be_changed(host, kernel):
     source = """
 import os
@@ -305,6 +321,11 @@ class TestRules:
         assert own and not {str(course), str(course / "gradebook.db")} & set(own)
         site_packages = Path(site.__file__).parent.name
         assert f"{course}/lib/{site_packages}/site-packages" in own or f"{course}/lib/{site_packages}" in own
+
+    def test_a_path_that_the_variable_can_t_hold_is_hidden_with_its_parent(self, tmp_path, monkeypatch):
+        monkeypatch.setenv(HIDDEN, "")
+        hide(tmp_path / "physics: term 1" / "course")
+        assert os.environ[HIDDEN] == str(tmp_path)
 
     def test_a_python_that_does_not_run_is_named(self, tmp_path):
         with pytest.raises(SandboxError, match="python can't report where it imports from"):
