@@ -3,12 +3,13 @@
 import ast
 import json
 import os
+import re
 import site
 import subprocess
 import sys
 import sysconfig
 import zipfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ import pytest
 from sandbox_kernel import view
 from sandbox_kernel.view import HIDDEN, SandboxError, hide, program_view, python_view
 
+README = Path(__file__).parents[1] / "README.md"
 BASES = [sysconfig.get_path("purelib"), str(Path(sysconfig.get_path("data")) / "share" / "jupyter")]
 
 _IMPORTS = """
@@ -181,6 +183,22 @@ def test_what_can_be_imported_outside_can_be_imported_inside_and_nothing_beside_
 
 
 @pytest.mark.parametrize("kernel", ["sandbox", "sandbox-cold"])
+def test_a_kernel_starts_in_an_environment_that_is_the_course_folder_itself(host, kernel, tmp_path):
+    course = tmp_path / "course"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(course)], check=True)
+    (packages,) = course.glob("lib/*/site-packages")
+    (packages / "more.pth").write_text(BASES[0])
+    module(packages / "installed.py", "in the environment")
+    (course / "gradebook.db").write_text("it")
+    lines = (
+        replace(host, python=course / "bin" / "python")
+        .run_inside(kernel, host.imports(), host.reads(course / "gradebook.db"), hidden=[str(course)])
+        .splitlines()
+    )
+    assert (json.loads(lines[0])["installed"], lines[1]) == ("in the environment", "[]")
+
+
+@pytest.mark.parametrize("kernel", ["sandbox", "sandbox-cold"])
 def test_nothing_of_it_can_be_changed(host, kernel):
     source = """
 import os
@@ -211,6 +229,17 @@ def test_a_folder_can_be_shown_and_hidden_by_traits(host):
         hidden=[str(host.root / "pth")],
     ).splitlines()
     assert (json.loads(lines[0])["by_pth"], lines[1]) == ("", str([str(secret)]))
+
+
+def test_the_readme_s_example_names_the_packages_that_are_missing_inside(host):
+    information = host.root / "course" / "lib" / "of_course-1.dist-info"
+    information.mkdir()
+    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: of-course\nVersion: 1\n")
+    (information / "top_level.txt").write_text("of_course")
+    section = README.read_text().partition("## What a kernel sees")[2]
+    program = re.search(r"```python\n(.*?)```", section, flags=re.DOTALL)[1]
+    place = host.root / "course" / "lib" / "of_course.py"
+    assert host.run("-c", program) == f"of-course {place} it is in a folder that is hidden from kernels\n"
 
 
 def test_a_kernelspec_s_own_environment_is_seen(host, start_kernel, tmp_path, monkeypatch):
@@ -292,6 +321,11 @@ class TestRules:
         assert own and not {str(course), str(course / "gradebook.db")} & set(own)
         site_packages = Path(site.__file__).parent.name
         assert f"{course}/lib/{site_packages}/site-packages" in own or f"{course}/lib/{site_packages}" in own
+
+    def test_a_path_that_the_variable_can_t_hold_is_hidden_with_its_parent(self, tmp_path, monkeypatch):
+        monkeypatch.setenv(HIDDEN, "")
+        hide(tmp_path / "physics: term 1" / "course")
+        assert os.environ[HIDDEN] == str(tmp_path)
 
     def test_a_python_that_does_not_run_is_named(self, tmp_path):
         with pytest.raises(SandboxError, match="python can't report where it imports from"):

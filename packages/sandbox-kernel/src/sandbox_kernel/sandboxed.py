@@ -81,24 +81,27 @@ class SandboxProvisioner(WatchedProvisioner):
         return self._started is not None
 
     async def pre_launch(self, **kwargs: Any) -> dict[str, Any]:
+        await asyncio.to_thread(self._look)  # it starts Python
+        kwargs.pop("extra_arguments", None)
+        return await super().pre_launch(cmd=[], **kwargs)
+
+    def _look(self) -> None:
+        """Find out what the kernel sees, and what it runs.
+
+        Raises:
+            SandboxError: there is no sandbox, no such kernelspec, or its program isn't installed.
+        """
         self._view = python_view(sys.executable, self.shown, self.hidden)
         if not warm_start_works(self._server_kind):
             bubblewrap.require_sandbox()
         if self.kernelspec:
             self._take_kernelspec()
-        kwargs.pop("extra_arguments", None)
-        return await super().pre_launch(cmd=[], **kwargs)
 
     @property
     def _server_kind(self) -> ServerKind:
         return ServerKind(self.scratch_limit, tuple(self.modules), self._view)
 
     def _take_kernelspec(self) -> None:
-        """Read the kernelspec.
-
-        Raises:
-            SandboxError: there is no such kernelspec, or its program isn't installed.
-        """
         try:
             spec = self._manager.kernel_spec_manager.get_kernel_spec(self.kernelspec)
         except NoSuchKernel:

@@ -60,6 +60,8 @@ class _Report(TypedDict):
 def hide(folder: Path) -> None:
     """Hide a folder and all in it from kernels that are started from now on by this process or its children."""
     hidden = hidden_folders()
+    while os.pathsep in str(folder):  # the variable can't name it, so more is hidden
+        folder = folder.parent
     if str(folder) not in hidden:
         os.environ[HIDDEN] = os.pathsep.join([*hidden, str(folder)])
 
@@ -80,7 +82,7 @@ def python_view(interpreter: str, shown: Sequence[str] = (), hidden: Sequence[st
         SandboxError: the interpreter doesn't run, or a folder in `shown` must stay hidden.
     """
     variables = tuple((name, os.environ.get(name, "")) for name in _PYTHON_VARIABLES)
-    report = _ask(interpreter, variables, os.getcwd())
+    report = _ask(interpreter, variables, _current_folder())
     secret = [folder for name in [*hidden, *hidden_folders()] for folder in _spellings(name)]
     found = [*_environment(interpreter, report, secret), *_given(shown, secret)]
     refused: dict[str, str] = {}
@@ -148,6 +150,13 @@ def _ask(interpreter: str, variables: tuple[tuple[str, str], ...], folder: str) 
     except (OSError, subprocess.SubprocessError, ValueError, LookupError) as error:
         printed = (getattr(error, "stderr", None) or str(error)).strip().splitlines()
         raise SandboxError(f"{interpreter} can't report where it imports from: {printed[-1]}") from error
+
+
+def _current_folder() -> str:
+    try:
+        return os.getcwd()
+    except FileNotFoundError:  # it has been removed
+        return "/"
 
 
 def _environment(interpreter: str, report: _Report, secret: Sequence[str]) -> list[str]:

@@ -71,6 +71,7 @@ def _become(argv: list[str], limits: dict[str, int], answers: socket.socket, out
         os.dup2(output, 1)
         os.dup2(output, 2)
         if answers.recv(1):  # nothing if the client has ended
+            answers.close()  # a received descriptor would stay open in the program
             isolate.limit(limits)
             os.execv(argv[0], argv)
     except OSError as error:
