@@ -35,7 +35,7 @@ demo: setup  ## grade a sample class in a folder of its own, write the feedback 
 TESTS = pytest --numprocesses=2 --dist=loadfile --no-loadscope-reorder
 
 test: setup $(VENV)/pretrained $(VENV)/extras $(VENV)/browser  ## set everything up and pass the tests
-	$(TESTS) -m "not thorough" $(TESTFLAGS)
+	$(TESTS) -m "not thorough" $(COVERAGE) $(TESTFLAGS)
 
 test-all: test  ## the tests, and those that take minutes each: all audits and attacks, a term, large classes
 	$(TESTS) -m thorough $(TESTFLAGS)
