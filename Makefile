@@ -37,7 +37,7 @@ TESTS = pytest --numprocesses=2 --dist=loadfile --no-loadscope-reorder
 FOR_TESTS = setup $(VENV)/pretrained $(VENV)/extras $(VENV)/browser
 
 test: $(FOR_TESTS)  ## set everything up and pass the tests (FLAGS="and not browser": leave some out)
-	$(TESTS) -m "not thorough $(FLAGS)" $(TESTFLAGS)
+	$(TESTS) -m "not thorough $(FLAGS)" $(COVERAGE) $(TESTFLAGS)
 
 test-all: $(FOR_TESTS)  ## the tests, and those that take minutes each: all audits and attacks, a term, large classes
 	$(TESTS) $(TESTFLAGS)

@@ -99,8 +99,11 @@ def _first_thing(failed: Sequence[tuple[ExerciseResult, CheckResult]]) -> FirstT
     for each, its_check in failed:
         lost[each.grade_id] = lost.get(each.grade_id, 0) + its_check.points - its_check.earned
     losses = sorted((Loss(name, points) for name, points in lost.items()), key=lambda loss: -loss.points)
-    what_failed = f"{check.message} The check:" if check.message else "This check failed:"
-    text = check.diagnosis or f"{what_failed} {check.sentence}"
+    if not check.message:
+        text = f"This check failed: {check.sentence}"
+    else:  # what several checks share, such as a missing function, is not about one of them
+        text = check.message if len(failed) > 1 else f"{check.message} The check: {check.sentence}"
+    text = check.diagnosis or text
     return FirstThing(_NOT_ANSWERED if exercise.unanswered else text, tuple(losses), exercise.unanswered)
 
 
