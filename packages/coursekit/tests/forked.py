@@ -5,6 +5,7 @@ costs on a tiny course. What a command does when it starts, and how it ends when
 """
 
 import atexit
+import contextlib
 import ctypes
 import gc
 import json
@@ -18,6 +19,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from typing import NoReturn
 
 #: the modules that commands import
 PRELOADED = (
@@ -41,9 +43,14 @@ def run_forked(
     with tempfile.TemporaryFile() as body, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         body.write(json.dumps(request).encode())
         body.flush()
-        socket.send_fds(control, [b"run"], [body.fileno(), out.fileno(), err.fileno()])
-        answer = control.recv(100)
-        assert answer, "the process that commands are forked from has ended"
+        try:
+            socket.send_fds(control, [b"run"], [body.fileno(), out.fileno(), err.fileno()])
+            answer = control.recv(100)
+            assert answer, "the process that commands are forked from has ended"
+        except BaseException:  # such as a test's timeout
+            _server.cache_clear()  # or the next command would get this one's answer
+            control.close()
+            raise
         texts = []
         for file in (out, err):
             file.seek(0)
@@ -72,7 +79,7 @@ def _server() -> socket.socket:
 
 
 def _serve(control: socket.socket) -> None:
-    """Fork a process for each command; returns in the fork, ready to run it, or in the server when all is done."""
+    """Fork a process for each command, until the tests have ended."""
     from sandbox_kernel.start import launch_server, use_launched_server
 
     sandbox = launch_server()  # it imports at the same time
@@ -94,10 +101,11 @@ def _serve(control: socket.socket) -> None:
         for file in files:
             os.close(file)
         _, status = os.waitpid(fork, 0)
-        control.send(str(os.waitstatus_to_exitcode(status)).encode())
+        with contextlib.suppress(BrokenPipeError):  # the test was interrupted
+            control.send(str(os.waitstatus_to_exitcode(status)).encode())
 
 
-def _become(request: int, out: int, err: int) -> None:
+def _become(request: int, out: int, err: int) -> NoReturn:
     """Run the script with its own folder, environment and output, and end as Python does."""
     from sandbox_kernel.bubblewrap import sandbox_problem
 
