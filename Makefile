@@ -32,12 +32,12 @@ demo: setup  ## grade a sample class in a folder of its own, write the feedback 
 	@echo "For example:    $(CURDIR)/$(DEMO)/feedback/mistake/02_attention/attention.html"
 	@echo "Class report:   $(CURDIR)/$(DEMO)/reports/02_attention/report.html"
 
-TESTS = pytest --numprocesses=2 --dist=loadfile --no-loadscope-reorder
+TESTS = pytest --numprocesses=2 --dist=loadfile --no-loadscope-reorder $(COVERAGE)
 
 FOR_TESTS = setup $(VENV)/pretrained $(VENV)/extras $(VENV)/browser
 
 test: $(FOR_TESTS)  ## set everything up and pass the tests (FLAGS="and not browser": leave some out)
-	$(TESTS) -m "not thorough $(FLAGS)" $(COVERAGE) $(TESTFLAGS)
+	$(TESTS) -m "not thorough $(FLAGS)" $(TESTFLAGS)
 
 test-all: $(FOR_TESTS)  ## the tests, and those that take minutes each: all audits and attacks, a term, large classes
 	$(TESTS) $(TESTFLAGS)
