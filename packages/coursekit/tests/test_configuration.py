@@ -234,6 +234,7 @@ COMMANDS = {
     "report": (2, "nothing has been graded yet"),
     "comment 1234 fine": (2, "there is no answer group 1234"),
     "earlier": (0, ""),
+    "samples": (0, "ps1: 2 sample submissions"),
     "new 02_next": (0, "Quelle/02_next"),
     "autograde --sandbox none --workers 1": (1, "ps1: 1 missing"),
     "regrade --sandbox none --workers 1": (0, "the scores of 0 of 0 students changed"),
@@ -253,6 +254,10 @@ def test_every_command_finds_the_settings(place, command, tmp_path, monkeypatch,
     assert main([*flags, *command.split()]) == code
     shown = capfd.readouterr()
     assert words in shown.out + shown.err
+    if command == "samples":
+        found = {path.relative_to(course.root) for path in course.root.rglob("p1.ipynb")}
+        assert Path("Abgaben 2026/right/ps1/p1.ipynb") in found
+        assert len(found) == 4  # source, release, and those of two students
 
 
 @pytest.mark.parametrize("place", PLACES)
