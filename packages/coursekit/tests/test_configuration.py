@@ -19,6 +19,7 @@ from nbgrader.apps.baseapp import NbGrader
 from coursekit.cli import main
 from coursekit.configuration import read_configuration
 from coursekit.course import CourseError
+from coursekit.grading.cluster import _unpacked, packed
 from coursekit.grading.running_course import RunningCourse
 from coursekit.kernels import LIMITED
 from coursekit.nbgrader_plugin.rubric import ShowRubric
@@ -234,6 +235,7 @@ COMMANDS = {
     "report": (2, "nothing has been graded yet"),
     "comment 1234 fine": (2, "there is no answer group 1234"),
     "earlier": (0, ""),
+    "samples": (0, "ps1: 2 sample submissions"),
     "new 02_next": (0, "Quelle/02_next"),
     "autograde --sandbox none --workers 1": (1, "ps1: 1 missing"),
     "regrade --sandbox none --workers 1": (0, "the scores of 0 of 0 students changed"),
@@ -253,6 +255,10 @@ def test_every_command_finds_the_settings(place, command, tmp_path, monkeypatch,
     assert main([*flags, *command.split()]) == code
     shown = capfd.readouterr()
     assert words in shown.out + shown.err
+    if command == "samples":
+        found = {path.relative_to(course.root) for path in course.root.rglob("p1.ipynb")}
+        assert Path("Abgaben 2026/right/ps1/p1.ipynb") in found
+        assert len(found) == 4  # source, release, and those of two students
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -303,6 +309,16 @@ def test_any_directory_structure_is_understood(structure, tmp_path, capsys):
     assert found.handed_in("ps1") == found.handed_in() == ["ann-1", "bo.b"]
     assert main(["--course-dir", str(course.root), "table", "ps1"]) == 0
     assert capsys.readouterr().out.count("not autograded") == 2
+
+
+def test_a_cluster_gets_the_files_of_renamed_folders(tmp_path):
+    names = {"source": str(tmp_path / "disk" / "source"), "release": "Ausgabe"}
+    lines = [f"c.CourseDirectory.{step}_directory = {name!r}" for step, name in names.items()]
+    course = PlainCourse(tmp_path / "course", names=names).write("\n".join(lines)).pretend_generated()
+    there = _unpacked("ps1", packed(RunningCourse.open(course.root).assignment("ps1")))
+    assert [path.name for path in there.source_notebooks()] == ["p1.ipynb"]
+    assert there.released_names() == ["p1"]
+    assert (there.checks / "test_times.py").is_file()
 
 
 def test_folders_may_be_on_another_disk(tmp_path, capsys):
