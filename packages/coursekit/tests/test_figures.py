@@ -2,6 +2,7 @@
 
 import json
 from contextlib import closing
+from pathlib import Path
 
 import matplotlib
 
@@ -15,7 +16,9 @@ from nbformat import v4
 
 from coursekit.agent import Agent
 from coursekit.checks import assert_close
-from coursekit.checks.compare import CheckFailure, describe
+from coursekit.checks.compare import CheckFailure
+from coursekit.checks.explain import explain
+from coursekit.codecs import describe
 from coursekit.codecs.figures import Figure
 from coursekit.course import CourseError
 from coursekit.messages import MessageError, encode
@@ -132,7 +135,7 @@ def test_a_figure_is_described_and_a_call_closes_what_it_drew():
     assert read_reply(agent.answer(encode([request])), lambda item: item).value is None
     (figure,) = read_reply(agent.answer(encode([request | {"drawing": True}])), lambda item: item).value
     np.testing.assert_array_equal(figure.axes[0].lines[0].x, [1, 2])
-    assert describe(figure) == "a figure"
+    assert describe(figure) == "a figure with 1 pair of axes"
     assert plt.get_fignums() == before
 
 
@@ -143,6 +146,7 @@ CELLS = {
     "loose": "from matplotlib.figure import Figure\nloose = Figure()\nloose.subplots().set_title('loose')\nloose",
     "no_figure": "x = 1",
     "function": "def draw(y):\n    fig, ax = plt.subplots()\n    ax.plot(y)\n    plt.show()\n\n"
+    "def empty():\n    plt.figure()\n\n"
     "def give(y):\n    plt.figure()\n    other, ax = plt.subplots()\n    ax.set_title('given')\n    plt.figure()\n    return ax\n\n"
     "def nothing():\n    return 1",
     "printing": "import sys\nprint('Hello', 3)\nsys.stderr.write('a warning')\nprint('again')\nnp.arange(3)",
@@ -193,9 +197,24 @@ def test_the_figure_of_a_function_is_what_it_returns_or_draws(student):
     assert student.figure_of("give", [1]).axes[0].title == "given"
     with pytest.raises(StudentError, match=r"^`nothing` draws no figure\.$"):
         student.figure_of("nothing")
+    with pytest.raises(StudentError, match=r"^`empty` draws nothing into its figure\.$"):
+        student.figure_of("empty")
     with pytest.raises(StudentError, match="raised TypeError"):
         student.figure_of("draw")
     assert isinstance(student.give([1]), Figure)
+
+
+def test_a_check_that_cannot_use_the_figure_blames_the_figure(student):
+    figure = student.figure("plain")
+    assert student.last == ("plain", figure)
+    try:
+        _, _ = figure.axes
+    except ValueError as error:
+        found = explain(error, student, Path(__file__))
+    assert found is not None and found[0] == CheckOutcome.FAILED
+    assert found[1].startswith(
+        "`plain` gave a figure with 1 pair of axes, which is not what the exercise asks for"
+    )
 
 
 def test_a_cell_without_a_figure_is_told_so(student):

@@ -1,7 +1,7 @@
 """What a figure of matplotlib shows, as plain values for a check to look at."""
 
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 import msgspec
 import numpy as np
@@ -126,12 +126,16 @@ class Axes:
 class Figure:
     """A figure: its axes in the order of their creation, without colorbars; `title` is that of `suptitle`."""
 
-    type_name: ClassVar[str] = "figure"
     axes: Annotated[tuple[Axes, ...], Meta(max_length=MAX_AXES)]
     title: Words
     legend: Texts
     colorbars: Annotated[int, Meta(ge=0, le=MAX_AXES)]
     size: Span
+
+    @property
+    def type_name(self) -> str:
+        """What a message calls it."""
+        return f"figure with {len(self.axes)} pair{'' if len(self.axes) == 1 else 's'} of axes"
 
 
 def read_figure(data: Any) -> Figure:

@@ -73,18 +73,20 @@ class Student:
         """The last figure that a cell drew, as it is after the last cell; needs matplotlib in the notebook."""
         cell = self._session.notebook.cells[self._reasons.ran(grade_id)]
         request = {"do": "figures", "count": cell.get("execution_count") or 0}
-        return self._drawn(self._ask(grade_id, request), f"The cell `{grade_id}`")
+        return self._drawn(self._ask(grade_id, request), grade_id, f"The cell `{grade_id}`")
 
     def figure_of(self, name: str, /, *args: Any, seed: int = 0, **kwargs: Any) -> Figure:
         """Call a function, and return the figure that it returns, or else the last one that it draws."""
         reply = self._request_call(
             name, {"name": name, "scope": self._scope, "drawing": True}, args, kwargs, seed
         )
-        return self._drawn(reply, f"`{name}`")
+        return self._drawn(reply, name, f"`{name}`")
 
     def output(self, grade_id: str) -> str:
         """What a cell printed and displayed as text, the value of its last expression included, without stderr."""
-        return text_of(self._session.notebook.cells[self._reasons.ran(grade_id)])
+        text = text_of(self._session.notebook.cells[self._reasons.ran(grade_id)])
+        self.last = (grade_id, text)
+        return text
 
     def define(self, source: str) -> "Student":
         """Run helper code of a check in the kernel, in its own namespace; returns that namespace to call."""
@@ -145,10 +147,13 @@ class Student:
         request = {"do": "call", "args": list(args), "kwargs": kwargs, "seed": seed, **target}
         return self._ask(label, request, seconds)
 
-    def _drawn(self, reply: Answer, subject: str) -> Figure:
+    def _drawn(self, reply: Answer, label: str, subject: str) -> Figure:
         figures = reply.value if isinstance(reply.value, list) else []
         if not figures or not isinstance(figures[-1], Figure):
             raise StudentError(f"{subject} draws no figure.")
+        if not figures[-1].axes:
+            raise StudentError(f"{subject} draws nothing into its figure.")
+        self.last = (label, figures[-1])
         return figures[-1]
 
     def _gradients(
