@@ -154,7 +154,9 @@ def docstring_to_rst(
     for paragraph in "\n".join(lines).strip("\n").split("\n\n"):
         heading, _, entries = paragraph.partition("\n")
         if heading in FIELDS:
-            fields = re.sub(r"^    ([\w.]+): ", rf":{FIELDS[heading]} \1: ", prose_to_rst(entries), flags=re.M)
+            fields = re.sub(
+                r"^    ([\w.]+): ", rf":{FIELDS[heading]} \1: ", prose_to_rst(entries), flags=re.M
+            )
             result += [*fields.splitlines(), ""]
         elif re.search(r"^ |\S {2,}\S", paragraph, flags=re.M):
             result += ["::", "", *("    " + line for line in paragraph.splitlines()), ""]
