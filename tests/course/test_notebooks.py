@@ -9,7 +9,8 @@ import pytest
 from nbclient import NotebookClient
 from traitlets.config import Config
 
-from coursekit.course import Course, is_demo
+from coursekit.cells import is_demo
+from coursekit.course import Course
 from coursekit.kernels import SANDBOX
 from coursekit.samples import solved
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from coursekit.course import Course, blank_copy, grade_id, is_answer_cell, is_test_cell
+from coursekit.cells import grade_id, is_answer_cell, is_test_cell
+from coursekit.course import Course, blank_copy
 from coursekit.earlier import earlier_source
 
 ROOT = Path(__file__).parents[2]

@@ -10,8 +10,9 @@ import nbformat
 from nbformat import NotebookNode
 
 from bench.meter import ROOT, Usage, measure
+from coursekit.cells import find_cell
 from coursekit.checks.variants import alternatives_of, mistakes_of
-from coursekit.course import Assignment, Course, find_cell
+from coursekit.course import Assignment, Course
 from coursekit.samples import Change, Sample, write_class
 
 ASSIGNMENT = "02_attention"

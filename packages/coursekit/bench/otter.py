@@ -12,7 +12,7 @@ from nbformat import NotebookNode
 from bench.folders import ASSIGNMENT, assignment, class_of
 from bench.meter import Usage, measure
 from bench.table import HEAD, row
-from coursekit.course import grade_id, is_demo, is_test_cell, nbgrader_metadata
+from coursekit.cells import grade_id, is_demo, is_test_cell, nbgrader_metadata
 from coursekit.samples import write_class
 
 _TEST = """\

@@ -13,9 +13,9 @@ from nbformat import NotebookNode
 from bench.busy import busy_processes
 from bench.folders import COURSEKIT, CourseFolder, own_comment
 from bench.meter import CommandFailed, measure
+from coursekit.cells import find_cell
 from coursekit.checks.run import points_of
 from coursekit.checks.variants import alternatives_of
-from coursekit.course import find_cell
 from coursekit.grading.running_course import RunningCourse
 from coursekit.samples import Change, Sample
 

@@ -8,8 +8,9 @@ import pytest
 from bs4 import BeautifulSoup
 from nbformat import v4
 
+from coursekit.cells import grade_id, is_test_cell
 from coursekit.checks.results import CheckResult, ExerciseResult, SubmissionResult
-from coursekit.course import Course, grade_id, is_test_cell
+from coursekit.course import Course
 from coursekit.nbgrader_plugin.first_look import ScoreRow, first_things
 from coursekit.nbgrader_plugin.headings import explaining, headings
 from coursekit.nbgrader_plugin.markdown import formula, safe_markdown

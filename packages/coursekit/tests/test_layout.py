@@ -15,6 +15,7 @@ ORDER = [
     "guard",
     "drawn",
     "agent",
+    "cells",
     "course",
     "codecs",
     "configuration",

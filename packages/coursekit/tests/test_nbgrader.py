@@ -7,8 +7,9 @@ from bs4 import BeautifulSoup
 from nbformat import v4
 from nbgrader.api import Gradebook
 
+from coursekit.cells import find_cell, is_test_cell
 from coursekit.checks.results import SubmissionResult
-from coursekit.course import CourseError, find_cell, is_test_cell
+from coursekit.course import CourseError
 from coursekit.nbgrader_plugin.bind import require_bound
 from coursekit.report.table import class_table
 

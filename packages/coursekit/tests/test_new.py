@@ -10,8 +10,9 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
+from coursekit.cells import is_answer_cell
 from coursekit.cli import main
-from coursekit.course import Course, blank_copy, is_answer_cell
+from coursekit.course import Course, blank_copy
 from coursekit.kernels import SANDBOX
 
 NAME = "08_my_topic"

@@ -7,10 +7,11 @@ import nbformat
 import pytest
 from nbformat import NotebookNode, v4
 
+from coursekit.cells import CellKind, answer_of, find_cell
 from coursekit.checks.ordinary import ScoreRule
 from coursekit.checks.results import SubmissionResult
 from coursekit.checks.run import grade
-from coursekit.course import Assignment, CellKind, Course, answer_of, find_cell
+from coursekit.course import Assignment, Course
 from coursekit.student.limits import Limits
 from coursekit.student.restore import restore_notebook
 from coursekit.student.runner import _joined

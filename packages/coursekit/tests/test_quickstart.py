@@ -13,8 +13,9 @@ from bs4 import BeautifulSoup
 from nbformat import NotebookNode, v4
 from nbgrader.api import Gradebook
 
+from coursekit.cells import find_cell
 from coursekit.cli import main
-from coursekit.course import Course, find_cell
+from coursekit.course import Course
 
 EXAMPLES = Path(nbgrader.__file__).parent / "docs" / "source" / "user_guide"
 CONFIGURE = "\nfrom coursekit.nbgrader_plugin import configure\nconfigure(c)\n"

@@ -7,7 +7,8 @@ import nbformat
 import pytest
 from nbformat import v4
 
-from coursekit.course import blank_copy, find_cell, grade_id
+from coursekit.cells import find_cell, grade_id
+from coursekit.course import blank_copy
 from coursekit.student.notebook_json import parse_submitted
 from coursekit.student.restore import restore_notebook
 

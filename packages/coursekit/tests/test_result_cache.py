@@ -11,9 +11,10 @@ import torch
 
 from coursekit import result_cache
 from coursekit.attempt import RepeatBudget, grade_unless_cached
+from coursekit.cells import find_cell
 from coursekit.checks.reference import Store
 from coursekit.checks.results import CheckResult, ExerciseResult, SubmissionResult
-from coursekit.course import Course, find_cell
+from coursekit.course import Course
 from coursekit.grading.running_course import RunningCourse
 from coursekit.kernels import LIMITED, SANDBOX
 from coursekit.nbgrader_plugin.course_folders import Stop

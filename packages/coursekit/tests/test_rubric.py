@@ -5,7 +5,7 @@ from itertools import pairwise
 from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import v4
 
-from coursekit.course import find_cell
+from coursekit.cells import find_cell
 from coursekit.nbgrader_plugin.rubric import MARK, ShowRubric
 
 

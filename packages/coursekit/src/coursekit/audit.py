@@ -13,12 +13,13 @@ from pathlib import Path
 from nbformat import NotebookNode, v4
 
 from coursekit.arrays import Array
+from coursekit.cells import find_cell
 from coursekit.checks.compare import difference
 from coursekit.checks.reference import FILE_NAME, Store, from_stored, is_recordable, to_stored
 from coursekit.checks.results import SubmissionResult
 from coursekit.checks.run import Graded, grade
 from coursekit.checks.variants import Alternative, Mistake, Variant, alternatives_of, mistakes_of
-from coursekit.course import Assignment, CourseError, blank_copy, find_cell, read_notebook
+from coursekit.course import Assignment, CourseError, blank_copy, read_notebook
 from coursekit.degenerate import Degenerate, degenerate_answers, earns_everything, passed_checks
 from coursekit.kernels import LIMITED, SANDBOX
 from coursekit.student.limits import Limits

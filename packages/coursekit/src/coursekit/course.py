@@ -1,47 +1,23 @@
-"""The folders of a course, its notebooks, and the nbgrader metadata of their cells."""
+"""The folders of a course, its notebooks, and the check files that bind their test cells."""
 
 import glob
-import re
 from collections.abc import Iterable
 from copy import deepcopy
 from dataclasses import dataclass
-from enum import StrEnum
 from fnmatch import fnmatch
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from coursekit.cells import CellKind, grade_id, ids_of_test_cells, is_test_cell, nbgrader_metadata
 
 if TYPE_CHECKING:  # importing nbformat takes most of a second, and some users only need the paths
     from nbformat import NotebookNode
 
-PLACEHOLDER = re.compile(r"#[^\S\n]*YOUR CODE HERE[^\S\n]*\n\s*raise NotImplementedError\(\)")
-TEST_PREFIX = "test_"
-DEMO_TAG = "demo"
 #: modules of a checks folder that are never checks of a cell, whatever its grade_id
 NOT_CHECKS = ("conftest", "mistakes", "alternatives", "__init__")
 #: in place of a name, to make a pattern of a path; no path contains it
 ANY = "\0"
-_MARKERS = ("### BEGIN SOLUTION", "### END SOLUTION")
-
-
-class CellKind(StrEnum):
-    """What a cell with nbgrader metadata means to the grader.
-
-    A test cell with a check file is bound: the checks are run outside the kernel, in its place. One without is
-    ordinary: it is run in the student's kernel, and nbgrader's rule turns its outputs into a score.
-    """
-
-    ORDINARY = "ordinary"
-    BOUND = "bound"
-    #: an answer, in code or text, that a person grades
-    MANUAL = "manual"
-    TASK = "task"
-    #: an answer that other cells test
-    ANSWER = "answer"
-    #: a locked cell of the instructor's
-    GIVEN = "given"
-    #: a graded cell that nbgrader itself refuses: text that is neither an answer nor a task
-    UNSUPPORTED = "unsupported"
 
 
 class CourseError(Exception):
@@ -187,12 +163,12 @@ class Assignment:
 
     def bound_cells(self, notebook: str, cells: "Iterable[NotebookNode]") -> dict[str, Path]:
         """The check files of the test cells that have one, by grade_id, in the order of the notebook."""
-        found = ((name, self.check_file(notebook, name)) for name in _test_cells(cells))
+        found = ((name, self.check_file(notebook, name)) for name in ids_of_test_cells(cells))
         return {name: path for name, path in found if path}
 
     def ordinary_cells(self, notebook: str, cells: "Iterable[NotebookNode]") -> list[str]:
         """The grade_ids of the test cells without checks, in the order of the notebook."""
-        return [name for name in _test_cells(cells) if not self.check_file(notebook, name)]
+        return [name for name in ids_of_test_cells(cells) if not self.check_file(notebook, name)]
 
     def is_shared(self, grade_id: str) -> bool:
         """True if test cells of several notebooks have the same `grade_id`."""
@@ -254,73 +230,3 @@ def blank_copy(source: "NotebookNode") -> "NotebookNode":
     blank: NotebookNode
     blank, _ = ClearSolutions().preprocess(deepcopy(source), {})
     return blank
-
-
-def without_markers(source: str) -> str:
-    """The source without the comment lines that mark a solution."""
-    return "\n".join(line for line in source.split("\n") if line.strip() not in _MARKERS)
-
-
-def nbgrader_metadata(cell: "NotebookNode") -> dict[str, Any]:
-    """nbgrader's metadata of a cell; empty if there is none."""
-    found = cell.metadata.get("nbgrader")
-    return found if isinstance(found, dict) else {}
-
-
-def grade_id(cell: "NotebookNode") -> str | None:
-    return nbgrader_metadata(cell).get("grade_id")
-
-
-def exercise_name(test: str) -> str:
-    """The exercise, and so the grade_id of the answer cell, that the test cell `test` belongs to."""
-    return test.removeprefix(TEST_PREFIX)
-
-
-def is_test_cell(cell: "NotebookNode") -> bool:
-    """True for a code cell that is graded by checks."""
-    found = nbgrader_metadata(cell)
-    return cell.cell_type == "code" and bool(found.get("grade")) and not found.get("solution")
-
-
-def _test_cells(cells: "Iterable[NotebookNode]") -> list[str]:
-    return [name for cell in cells if is_test_cell(cell) and (name := grade_id(cell))]
-
-
-def is_demo(cell: "NotebookNode") -> bool:
-    """True for a demo cell, which is skipped when grading. A test cell is never one."""
-    return DEMO_TAG in cell.metadata.get("tags", []) and not is_test_cell(cell)
-
-
-def answer_of(notebook: "NotebookNode", test: str) -> str:
-    """The grade_id of the answer cell that the test cell `test` is about.
-
-    It is the one that the name says (see `exercise_name`), or else the nearest one above that no person grades.
-    """
-    named = exercise_name(test)
-    above = ""
-    answers = {name: cell for cell in notebook.cells if (name := grade_id(cell)) and is_answer_cell(cell)}
-    if named in answers:
-        return named
-    for cell in notebook.cells:
-        name = grade_id(cell)
-        if name == test:
-            break
-        if name in answers and not nbgrader_metadata(cell).get("grade"):
-            above = name
-    return above or named
-
-
-def is_answer_cell(cell: "NotebookNode") -> bool:
-    """True for a cell that the student fills in, with code or text."""
-    return bool(nbgrader_metadata(cell).get("solution"))
-
-
-def is_locked_cell(cell: "NotebookNode") -> bool:
-    """True for a cell whose text is the instructor's: nbgrader restores it to the released version."""
-    found = nbgrader_metadata(cell)
-    return bool(found) and not found.get("solution") and bool(found.get("grade") or found.get("locked"))
-
-
-def find_cell(notebook: "NotebookNode", name: str) -> "NotebookNode | None":
-    """The cell with grade_id `name`."""
-    return next((cell for cell in notebook.cells if grade_id(cell) == name), None)

@@ -7,16 +7,10 @@ or a dtype may pass, but such an answer must not earn a whole exercise.
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
+from coursekit.cells import TEST_PREFIX, answer_of, find_cell, is_answer_cell
 from coursekit.checks.results import SubmissionResult
 from coursekit.checks.variants import Variant
-from coursekit.course import (
-    TEST_PREFIX,
-    Assignment,
-    answer_of,
-    find_cell,
-    is_answer_cell,
-    read_notebook,
-)
+from coursekit.course import Assignment, read_notebook
 from coursekit.student.names import defined_names
 from coursekit.student.values import CheckOutcome
 

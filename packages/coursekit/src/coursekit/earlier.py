@@ -15,15 +15,8 @@ from functools import cached_property
 from pathlib import Path
 from types import ModuleType
 
-from coursekit.course import (
-    Assignment,
-    Course,
-    CourseError,
-    is_demo,
-    is_test_cell,
-    read_notebook,
-    without_markers,
-)
+from coursekit.cells import is_demo, is_test_cell, without_markers
+from coursekit.course import Assignment, Course, CourseError, read_notebook
 from coursekit.student.names import defined_names, parse
 
 MODULE = "earlier"

@@ -21,12 +21,13 @@ from nbformat import NotebookNode
 import coursekit
 import sandbox_kernel
 from coursekit.arrays import has_torch, to_bytes
+from coursekit.cells import grade_id
 from coursekit.checks.ordinary import ScoreRule
 from coursekit.checks.reference import Store
 from coursekit.checks.results import ExerciseResult, Status, SubmissionResult
 from coursekit.checks.run import Graded
 from coursekit.checks.variants import mistakes_of
-from coursekit.course import NOT_CHECKS, Assignment, grade_id
+from coursekit.course import NOT_CHECKS, Assignment
 from coursekit.kernels import other_language
 from coursekit.student.limits import Limits
 

@@ -11,20 +11,11 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode, v4
 
+from coursekit.cells import answer_of, find_cell, grade_id, is_answer_cell, is_test_cell, without_markers
 from coursekit.checks.results import Status
 from coursekit.checks.run import points_of
 from coursekit.checks.variants import Variant, alternatives_of, mistakes_of
-from coursekit.course import (
-    Assignment,
-    CourseError,
-    answer_of,
-    find_cell,
-    grade_id,
-    is_answer_cell,
-    is_test_cell,
-    read_notebook,
-    without_markers,
-)
+from coursekit.course import Assignment, CourseError, read_notebook
 from coursekit.student.names import defined_names
 
 _TEXT_ANSWER = "A short answer by the sample student, for manual grading."

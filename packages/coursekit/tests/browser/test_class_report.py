@@ -7,9 +7,10 @@ import nbformat
 import pytest
 from nbformat import NotebookNode
 
+from coursekit.cells import find_cell
 from coursekit.checks.variants import Variant, mistakes_of
 from coursekit.cli import main
-from coursekit.course import Assignment, Course, find_cell
+from coursekit.course import Assignment, Course
 from coursekit.samples import solved
 
 from ..forked import run_forked

@@ -9,7 +9,8 @@ import pytest
 from nbgrader.api import Gradebook
 from playwright.sync_api import Page
 
-from coursekit.course import Assignment, Course, find_cell
+from coursekit.cells import find_cell
+from coursekit.course import Assignment, Course
 from coursekit.samples import ODD_CLASS, ordinary_class, solved, write_class
 
 from ..forked import run_forked

@@ -9,8 +9,9 @@ import pytest
 from nbgrader.api import Gradebook
 from playwright.sync_api import expect
 
+from coursekit.cells import find_cell
 from coursekit.checks.variants import mistakes_of
-from coursekit.course import Course, find_cell
+from coursekit.course import Course
 from coursekit.nbgrader_plugin.rubric import RUBRIC
 from coursekit.samples import Sample, write_class
 

@@ -7,7 +7,8 @@ import nbformat
 import pytest
 from playwright.sync_api import Locator, expect
 
-from coursekit.course import Course, find_cell
+from coursekit.cells import find_cell
+from coursekit.course import Course
 from coursekit.samples import solved
 
 ROOT = Path(__file__).parents[4]

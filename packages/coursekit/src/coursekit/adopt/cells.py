@@ -12,15 +12,8 @@ from nbformat import NotebookNode
 from nbgrader.nbgraderformat import MetadataValidator, SchemaTooNewError, SchemaTooOldError, ValidationError
 
 from coursekit.adopt.imports import notes_on_code
-from coursekit.course import (
-    Assignment,
-    CellKind,
-    CourseError,
-    grade_id,
-    is_demo,
-    nbgrader_metadata,
-    read_notebook,
-)
+from coursekit.cells import CellKind, grade_id, is_demo, nbgrader_metadata
+from coursekit.course import Assignment, CourseError, read_notebook
 
 PYTHON = "python"
 

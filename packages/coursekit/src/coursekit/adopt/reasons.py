@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from nbconvert.filters import strip_ansi
 from nbformat import NotebookNode
 
+from coursekit.cells import find_cell
 from coursekit.checks.results import CheckResult, SubmissionResult
-from coursekit.course import find_cell
 from coursekit.printing import printable
 from coursekit.student.values import CheckOutcome
 

@@ -11,7 +11,8 @@ from coursekit.adopt.cells import NotebookReport, report_notebook
 from coursekit.adopt.config_file import NAME, ConfigFile
 from coursekit.adopt.imports import modules_in
 from coursekit.adopt.settings import json_config, settings_changes, settings_problems, version_problems
-from coursekit.course import CellKind, Course, CourseError, refuse_pattern
+from coursekit.cells import CellKind
+from coursekit.course import Course, CourseError, refuse_pattern
 from coursekit.grading.running_course import RunningCourse
 
 

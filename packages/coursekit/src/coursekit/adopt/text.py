@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from coursekit.adopt.cells import NotebookReport
 from coursekit.adopt.compare import Comparison
 from coursekit.adopt.survey import AssignmentReport, CourseReport
+from coursekit.cells import CellKind
 from coursekit.checks.results import points_in_words
-from coursekit.course import CellKind
 
 _WITH_POINTS = (CellKind.BOUND, CellKind.ORDINARY, CellKind.MANUAL, CellKind.TASK)
 #: what is different in every course

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from coursekit.arrays import is_array, is_float, noun, to_numpy
+from coursekit.cells import exercise_name
 from coursekit.checks.compare import fail, in_words, require_name
 from coursekit.codecs import codec_of, describe
-from coursekit.course import exercise_name
 from coursekit.printing import shortened
 from coursekit.student.names import mentions, roundabout
 from coursekit.student.proxy import Student

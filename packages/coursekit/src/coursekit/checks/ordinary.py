@@ -11,8 +11,8 @@ from nbformat import NotebookNode, v4
 from nbgrader.preprocessors import IgnorePattern
 from nbgrader.utils import determine_grade, has_failed
 
+from coursekit.cells import find_cell, grade_id, nbgrader_metadata
 from coursekit.checks.results import CheckResult, ExerciseResult
-from coursekit.course import find_cell, grade_id, nbgrader_metadata
 from coursekit.printing import printable
 from coursekit.student.runner import CellRun, CellState
 from coursekit.student.values import CheckOutcome

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from coursekit.arrays import Kind, has_torch, using
+from coursekit.cells import answer_of
 from coursekit.checks.bounds import bounded
 from coursekit.checks.diagnosis import diagnose
 from coursekit.checks.draw import Draw
@@ -21,7 +22,7 @@ from coursekit.checks.fingerprint import fingerprint_of
 from coursekit.checks.reference import Reference, Store
 from coursekit.checks.results import CheckResult, ExerciseResult
 from coursekit.checks.variants import mistakes_of
-from coursekit.course import Assignment, CourseError, answer_of, blank_copy, read_notebook
+from coursekit.course import Assignment, CourseError, blank_copy, read_notebook
 from coursekit.kernels import BUBBLEWRAP, KERNELS, LIMITED
 from coursekit.printing import shortened
 from coursekit.student.notebook_file import read_submitted

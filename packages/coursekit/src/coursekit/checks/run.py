@@ -11,11 +11,12 @@ from pathlib import Path
 import pytest
 from nbformat import NotebookNode
 
+from coursekit.cells import grade_id, is_test_cell, nbgrader_metadata
 from coursekit.checks.ordinary import ScoreRule, ordinary_results
 from coursekit.checks.plugin import ASSIGNMENTS, RUNS, CheckRun
 from coursekit.checks.reference import Observation, Store
 from coursekit.checks.results import ExerciseResult, Status, SubmissionResult
-from coursekit.course import Assignment, Course, CourseError, grade_id, is_test_cell, nbgrader_metadata
+from coursekit.course import Assignment, Course, CourseError
 from coursekit.kernels import SANDBOX
 from coursekit.student.limits import Limits
 from coursekit.student.runner import CellRun

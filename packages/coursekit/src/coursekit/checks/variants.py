@@ -9,7 +9,8 @@ from typing import Any
 
 from nbformat import NotebookNode
 
-from coursekit.course import TEST_PREFIX, Assignment, CourseError, find_cell
+from coursekit.cells import TEST_PREFIX, find_cell
+from coursekit.course import Assignment, CourseError
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,9 @@ from nbgrader.api import Gradebook, MissingEntry, Student
 from nbgrader.plugins import ExportPlugin
 from traitlets import Dict, Unicode
 
+from coursekit.cells import exercise_name
 from coursekit.checks.results import STATUSES, CheckResult, SubmissionResult
-from coursekit.course import CourseError, exercise_name
+from coursekit.course import CourseError
 from coursekit.grading.running_course import RunningCourse
 from coursekit.report.table import Row, class_table, write_rows
 

@@ -6,8 +6,8 @@ from html import escape
 from markupsafe import Markup
 from nbformat import NotebookNode, v4
 
+from coursekit.cells import exercise_name
 from coursekit.checks.results import STATUSES, CheckResult, ExerciseResult, SubmissionResult
-from coursekit.course import exercise_name
 from coursekit.nbgrader_plugin.headings import Heading, explaining, headings
 
 # styles are inline, since formgrader's pages don't have our style sheet

@@ -13,8 +13,9 @@ from nbgrader.preprocessors import GetGrades
 from traitlets import default
 from traitlets.log import get_logger
 
+from coursekit.cells import grade_id, is_locked_cell, is_test_cell
 from coursekit.checks.results import STATUSES, Status, SubmissionResult
-from coursekit.course import CourseError, grade_id, is_locked_cell, is_test_cell
+from coursekit.course import CourseError
 from coursekit.nbgrader_plugin.budget import TooCostly, render_in_child
 from coursekit.nbgrader_plugin.check_table import code_marked
 from coursekit.nbgrader_plugin.converters import find_folders

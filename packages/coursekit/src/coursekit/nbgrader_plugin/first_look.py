@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from nbformat import NotebookNode
 
+from coursekit.cells import exercise_name, grade_id, nbgrader_metadata
 from coursekit.checks.results import CheckResult, ExerciseResult, SubmissionResult
-from coursekit.course import exercise_name, grade_id, nbgrader_metadata
 
 FIRST_THINGS = 3
 _NOT_ANSWERED = "Not answered."

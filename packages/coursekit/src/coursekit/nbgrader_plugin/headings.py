@@ -11,7 +11,7 @@ from html import unescape
 
 from nbformat import NotebookNode
 
-from coursekit.course import exercise_name, grade_id
+from coursekit.cells import exercise_name, grade_id
 from coursekit.nbgrader_plugin.markdown import plain_text, render_markdown
 
 HEADING = re.compile(r'<h([1-6])(?: id="([^"]*)")?>(.*?)</h\1>', re.DOTALL)

@@ -6,7 +6,7 @@ from nbformat import NotebookNode
 from nbgrader.api import Assignment as AssignmentEntry
 from nbgrader.api import Gradebook, Notebook, SourceCell
 
-from coursekit.course import grade_id
+from coursekit.cells import grade_id
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from html import escape
 from nbconvert.filters import strip_ansi
 from nbformat import NotebookNode
 
+from coursekit.cells import grade_id, is_answer_cell, is_test_cell, nbgrader_metadata
 from coursekit.checks.results import SubmissionResult
-from coursekit.course import grade_id, is_answer_cell, is_test_cell, nbgrader_metadata
 from coursekit.nbgrader_plugin.budget import PageBudget
 from coursekit.nbgrader_plugin.check_table import checks_as_html
 from coursekit.nbgrader_plugin.headings import Heading, headings

@@ -10,8 +10,8 @@ from nbformat import NotebookNode, v4
 from nbgrader.coursedir import CourseDirectory
 from traitlets import Float
 
+from coursekit.cells import grade_id, is_answer_cell, nbgrader_metadata
 from coursekit.configuration import course_in
-from coursekit.course import grade_id, is_answer_cell, nbgrader_metadata
 from coursekit.nbgrader_plugin.budget import PageBudget
 from coursekit.nbgrader_plugin.markdown import highlighted_code, safe_markdown
 from coursekit.nbgrader_plugin.page_parts import PAGE_CHARACTERS, PAGE_SECONDS

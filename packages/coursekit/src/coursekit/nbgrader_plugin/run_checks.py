@@ -10,9 +10,10 @@ from nbgrader.preprocessors import Execute, IgnorePattern
 from traitlets import Bool, Bunch, Float, Integer, List, TraitError, Unicode, validate
 
 from coursekit.attempt import REPEAT_BUDGET, RepeatBudget, grade_unless_cached
+from coursekit.cells import grade_id, is_test_cell
 from coursekit.checks.ordinary import ScoreRule
 from coursekit.checks.results import SubmissionResult
-from coursekit.course import CourseError, grade_id, is_test_cell
+from coursekit.course import CourseError
 from coursekit.kernels import SANDBOX
 from coursekit.nbgrader_plugin.check_table import check_output
 from coursekit.nbgrader_plugin.course_folders import course_of, stop

@@ -14,9 +14,10 @@ from nbgrader.preprocessors import NbGraderPreprocessor, SaveAutoGrades
 from traitlets import TraitError
 from traitlets.config import Application
 
+from coursekit.cells import grade_id, is_test_cell
 from coursekit.checks.results import Status, SubmissionResult
 from coursekit.configuration import read_configuration
-from coursekit.course import CourseError, grade_id, is_test_cell, read_notebook
+from coursekit.course import CourseError, read_notebook
 from coursekit.nbgrader_plugin.bind import require_bound
 from coursekit.nbgrader_plugin.converters import make_ready
 from coursekit.nbgrader_plugin.course_folders import beside_of, course_of, stop

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from coursekit.cells import exercise_name
 from coursekit.checks.results import CheckResult, Status
-from coursekit.course import Assignment, exercise_name
+from coursekit.course import Assignment
 from coursekit.grading.running_course import RunningCourse
 from coursekit.report.table import NOT_AUTOGRADED, ClassTable, Row, class_table
 from coursekit.student.extra_files import time_handed_in

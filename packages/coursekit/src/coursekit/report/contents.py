@@ -4,8 +4,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from coursekit.cells import exercise_name
 from coursekit.checks.fingerprint import NO_OUTPUT
-from coursekit.course import Assignment, CourseError, exercise_name
+from coursekit.course import Assignment, CourseError
 from coursekit.grading.running_course import RunningCourse
 from coursekit.report.class_results import ClassResults, class_results
 from coursekit.report.groups import AnswerGroup, answer_code, answer_groups, excerpt, stub

@@ -8,7 +8,8 @@ from typing import Any
 
 import jinja2
 
-from coursekit.course import Assignment, CourseError, exercise_name
+from coursekit.cells import exercise_name
+from coursekit.course import Assignment, CourseError
 from coursekit.nbgrader_plugin.check_table import code_marked
 from coursekit.printing import printable
 from coursekit.report.contents import ClassReport

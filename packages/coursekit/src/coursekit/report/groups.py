@@ -7,9 +7,10 @@ from textwrap import dedent
 
 import nbformat
 
+from coursekit.cells import exercise_name, find_cell
 from coursekit.checks.fingerprint import same_numbers
 from coursekit.checks.results import CheckResult
-from coursekit.course import Assignment, exercise_name, find_cell
+from coursekit.course import Assignment
 from coursekit.grading.running_course import RunningCourse
 from coursekit.report.class_results import ClassResults
 

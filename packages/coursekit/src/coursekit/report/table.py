@@ -11,8 +11,9 @@ from nbgrader.api import Assignment as AssignmentEntry
 from nbgrader.api import Grade, Gradebook, MissingEntry, Notebook, SubmittedAssignment, SubmittedNotebook
 from sqlalchemy.orm import joinedload
 
+from coursekit.cells import exercise_name
 from coursekit.checks.results import ExerciseResult, Status, SubmissionResult
-from coursekit.course import Assignment, exercise_name
+from coursekit.course import Assignment
 from coursekit.grading.running_course import RunningCourse
 from coursekit.kernels import LIMITED
 from coursekit.printing import defused, printable

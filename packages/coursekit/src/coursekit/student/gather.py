@@ -9,7 +9,7 @@ from difflib import SequenceMatcher
 
 from nbformat import NotebookNode, v4
 
-from coursekit.course import (
+from coursekit.cells import (
     PLACEHOLDER,
     exercise_name,
     grade_id,

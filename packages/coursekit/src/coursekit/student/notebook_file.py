@@ -4,7 +4,8 @@ import os
 import stat
 from pathlib import Path
 
-from coursekit.course import Assignment, grade_id
+from coursekit.cells import grade_id
+from coursekit.course import Assignment
 from coursekit.printing import printable
 from coursekit.student.notebook_json import HAND_IN_AGAIN, Refused, SubmittedNotebook, parse_submitted
 from coursekit.student.renamed import expected_in, recognize

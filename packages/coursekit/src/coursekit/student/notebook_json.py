@@ -11,7 +11,7 @@ from msgspec import Raw, Struct
 from nbformat import NotebookNode, v4
 from nbformat.corpus.words import generate_corpus_id
 
-from coursekit.course import grade_id
+from coursekit.cells import grade_id
 from coursekit.printing import printable
 
 #: in the whole file, since each may become a Python object

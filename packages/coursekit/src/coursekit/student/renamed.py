@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
-from coursekit.course import Assignment, grade_id
+from coursekit.cells import grade_id
+from coursekit.course import Assignment
 from coursekit.printing import printable
 
 #: what browsers, Canvas and Moodle append to a name that exists already: `-1`, ` (1)`

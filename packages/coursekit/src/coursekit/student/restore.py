@@ -11,7 +11,7 @@ from difflib import SequenceMatcher
 
 from nbformat import NotebookNode, v4
 
-from coursekit.course import PLACEHOLDER, grade_id, is_demo, is_locked_cell, is_test_cell
+from coursekit.cells import PLACEHOLDER, grade_id, is_demo, is_locked_cell, is_test_cell
 from coursekit.printing import listed
 from coursekit.student.gather import Edit, Gathering, Restoration
 from coursekit.student.names import squeezed

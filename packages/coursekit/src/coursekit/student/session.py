@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 from nbformat import NotebookNode
 
 from coursekit import messages
-from coursekit.course import grade_id, is_demo, is_test_cell
+from coursekit.cells import grade_id, is_demo, is_test_cell
 from coursekit.kernels import SANDBOX
 from coursekit.student.channel import KernelGone, Unresponsive
 from coursekit.student.kernel import NotStarted, StudentKernel

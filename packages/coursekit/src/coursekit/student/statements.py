@@ -9,7 +9,7 @@ from functools import cached_property
 
 from nbformat import NotebookNode
 
-from coursekit.course import PLACEHOLDER
+from coursekit.cells import PLACEHOLDER
 from coursekit.student.names import defined_names, parse, used_names
 
 #: characters of a cell that is parsed; of a longer one, only lines that begin a definition are looked at

@@ -6,15 +6,7 @@ from functools import cached_property
 
 from nbformat import NotebookNode
 
-from coursekit.course import (
-    PLACEHOLDER,
-    answer_of,
-    find_cell,
-    grade_id,
-    is_demo,
-    is_locked_cell,
-    is_test_cell,
-)
+from coursekit.cells import PLACEHOLDER, answer_of, find_cell, grade_id, is_demo, is_locked_cell, is_test_cell
 from coursekit.student import names
 from coursekit.student.statements import deleted_names, reached_code
 

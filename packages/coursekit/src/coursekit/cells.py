@@ -1,0 +1,105 @@
+"""nbgrader's metadata of cells: what kind a cell is, and which cells belong together."""
+
+import re
+from collections.abc import Iterable
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # importing nbformat takes most of a second
+    from nbformat import NotebookNode
+
+PLACEHOLDER = re.compile(r"#[^\S\n]*YOUR CODE HERE[^\S\n]*\n\s*raise NotImplementedError\(\)")
+TEST_PREFIX = "test_"
+DEMO_TAG = "demo"
+_MARKERS = ("### BEGIN SOLUTION", "### END SOLUTION")
+
+
+class CellKind(StrEnum):
+    """What a cell with nbgrader metadata means to the grader.
+
+    A test cell with a check file is bound: the checks are run outside the kernel, in its place. One without is
+    ordinary: it is run in the student's kernel, and nbgrader's rule turns its outputs into a score.
+    """
+
+    ORDINARY = "ordinary"
+    BOUND = "bound"
+    #: an answer, in code or text, that a person grades
+    MANUAL = "manual"
+    TASK = "task"
+    #: an answer that other cells test
+    ANSWER = "answer"
+    #: a locked cell of the instructor's
+    GIVEN = "given"
+    #: a graded cell that nbgrader itself refuses: text that is neither an answer nor a task
+    UNSUPPORTED = "unsupported"
+
+
+def without_markers(source: str) -> str:
+    """The source without the comment lines that mark a solution."""
+    return "\n".join(line for line in source.split("\n") if line.strip() not in _MARKERS)
+
+
+def nbgrader_metadata(cell: "NotebookNode") -> dict[str, Any]:
+    """nbgrader's metadata of a cell; empty if there is none."""
+    found = cell.metadata.get("nbgrader")
+    return found if isinstance(found, dict) else {}
+
+
+def grade_id(cell: "NotebookNode") -> str | None:
+    return nbgrader_metadata(cell).get("grade_id")
+
+
+def exercise_name(test: str) -> str:
+    """The exercise, and so the grade_id of the answer cell, that the test cell `test` belongs to."""
+    return test.removeprefix(TEST_PREFIX)
+
+
+def is_test_cell(cell: "NotebookNode") -> bool:
+    """True for a code cell that is graded by checks."""
+    found = nbgrader_metadata(cell)
+    return cell.cell_type == "code" and bool(found.get("grade")) and not found.get("solution")
+
+
+def ids_of_test_cells(cells: "Iterable[NotebookNode]") -> list[str]:
+    """The grade_ids of the test cells."""
+    return [name for cell in cells if is_test_cell(cell) and (name := grade_id(cell))]
+
+
+def is_demo(cell: "NotebookNode") -> bool:
+    """True for a demo cell, which is skipped when grading. A test cell is never one."""
+    return DEMO_TAG in cell.metadata.get("tags", []) and not is_test_cell(cell)
+
+
+def answer_of(notebook: "NotebookNode", test: str) -> str:
+    """The grade_id of the answer cell that the test cell `test` is about.
+
+    It is the one that the name says (see `exercise_name`), or else the nearest one above that no person grades.
+    """
+    named = exercise_name(test)
+    above = ""
+    answers = {name: cell for cell in notebook.cells if (name := grade_id(cell)) and is_answer_cell(cell)}
+    if named in answers:
+        return named
+    for cell in notebook.cells:
+        name = grade_id(cell)
+        if name == test:
+            break
+        if name in answers and not nbgrader_metadata(cell).get("grade"):
+            above = name
+    return above or named
+
+
+def is_answer_cell(cell: "NotebookNode") -> bool:
+    """True for a cell that the student fills in, with code or text."""
+    return bool(nbgrader_metadata(cell).get("solution"))
+
+
+def is_locked_cell(cell: "NotebookNode") -> bool:
+    """True for a cell whose text is the instructor's: nbgrader restores it to the released version."""
+    found = nbgrader_metadata(cell)
+    return bool(found) and not found.get("solution") and bool(found.get("grade") or found.get("locked"))
+
+
+def find_cell(notebook: "NotebookNode", name: str) -> "NotebookNode | None":
+    """The cell with grade_id `name`."""
+    return next((cell for cell in notebook.cells if grade_id(cell) == name), None)
