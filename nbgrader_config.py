@@ -3,8 +3,8 @@ from coursekit.nbgrader_plugin import configure
 c = get_config()  # noqa: F821  (nbgrader provides it)
 
 c.CourseDirectory.course_id = "transformers"
-c.Execute.timeout = 20  # seconds of processor time for one cell of a submission
-c.RunChecks.call_timeout = 5  # seconds of processor time for one call of a student's function
+c.Execute.timeout = 20  # CPU seconds for one cell of a submission
+c.RunChecks.call_timeout = 5  # CPU seconds for one call of a student's function
 c.RunChecks.preload = ["import torch._dynamo"]  # the first optimizer does, which takes a second
 c.RunChecks.memory_limit = 2048  # MiB for one student kernel
 # 10 % of the points for each day late; c.LatePenalty has per_day, at_most and grace_minutes

@@ -28,6 +28,7 @@ ORDER = [
     "nbgrader_plugin",
     "degenerate",
     "workers",
+    "grade_variants",
     "audit",
     "grading",
     "samples",

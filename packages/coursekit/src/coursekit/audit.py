@@ -1,44 +1,18 @@
 """Proof of the checks: grade every known mistake, every alternative answer, and the blank notebook."""
 
-import os
-from collections.abc import Callable, Iterator, Sequence
-from copy import deepcopy
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from functools import cache, partial
-from itertools import count
-from multiprocessing.util import Finalize
-from pathlib import Path
-
-from nbformat import NotebookNode, v4
 
 from coursekit.arrays import Array
-from coursekit.cells import find_cell
 from coursekit.checks.compare import difference
 from coursekit.checks.reference import FILE_NAME, Store, from_stored, is_recordable, to_stored
 from coursekit.checks.results import SubmissionResult
 from coursekit.checks.run import Graded, grade
-from coursekit.checks.variants import Alternative, Mistake, Variant, alternatives_of, mistakes_of
+from coursekit.checks.variants import Alternative, Mistake, alternatives_of, mistakes_of
 from coursekit.course import Assignment, CourseError, blank_copy, read_notebook
 from coursekit.degenerate import Degenerate, degenerate_answers, earns_everything, passed_checks
-from coursekit.kernels import LIMITED, SANDBOX
-from coursekit.student.limits import Limits
-from coursekit.student.names import top_level_words
-from coursekit.student.session import Session
-from coursekit.student.submission import Submission
-from coursekit.workers import Workers
-from sandbox_kernel.bubblewrap import sandbox_problem
-
-BLANK = "blank"
-SOLUTION = "solution"
-#: wall time in which a worker has to grade a variant
-_SECONDS = Limits().longest_seconds + 120
-#: after this many variants a kernel is replaced, since each process in the sandbox may use 20 minutes of CPU time
-_VARIANTS_PER_KERNEL = 50
-#: called with a variant's name, how many are done, and of how many
-Progress = Callable[[str, int, int], None]
-_Answer = Variant | str
-_GradeOne = partial[Graded]
+from coursekit.grade_variants import BLANK, SOLUTION, Answer, Progress, grade_variants, name_of
 
 
 @dataclass
@@ -91,9 +65,9 @@ def run_audit(
     nothing = degenerate_answers(assignment, only) if degenerate else []
     if only != "*" and not [*mistakes, *alternatives, *nothing]:
         raise CourseError(f"{assignment.checks} has no mistake and no alternative that matches `{only}`")
-    variants: list[_Answer] = [SOLUTION, BLANK, *mistakes, *alternatives, *nothing]
+    variants: list[Answer] = [SOLUTION, BLANK, *mistakes, *alternatives, *nothing]
     found = dict(grade_variants(assignment, variants, workers, progress, thorough))
-    graded = {name: found[name] for name in map(_name, variants)}
+    graded = {name: found[name] for name in map(name_of, variants)}
     for variant in graded.values():
         mine = {exercise.grade_id: exercise for exercise in variant.result.exercises}
         all_of_them = graded[SOLUTION].result.exercises
@@ -201,117 +175,3 @@ def mistake_records(assignment: Assignment, graded: dict[str, Graded]) -> dict[s
         for seen in observations
         if not seen.passed and is_recordable(seen.value)
     )
-
-
-def grade_variants(
-    assignment: Assignment,
-    variants: Sequence[_Answer],
-    workers: int | None = None,
-    progress: Progress | None = None,
-    thorough: bool = True,
-) -> Iterator[tuple[str, Graded]]:
-    """Grade each variant, several at a time. Their code is trusted, so a worker reuses its kernel."""
-    if not variants:
-        return
-    workers = workers or os.cpu_count() or 1
-    grade_one = partial(_grade_variant, assignment, thorough)
-    how = _grade_here if workers == 1 else partial(_grade_in_processes, workers)
-    grading = how(grade_one, variants)
-    for number, (variant, graded) in enumerate(grading, 1):
-        yield _name(variant), graded
-        if progress:
-            progress(_name(variant), number, len(variants))
-
-
-def _name(variant: _Answer) -> str:
-    return variant if isinstance(variant, str) else variant.name
-
-
-def _grade_here(grade_one: _GradeOne, variants: Sequence[_Answer]) -> Iterator[tuple[_Answer, Graded]]:
-    try:
-        yield from ((variant, grade_one(variant)) for variant in variants)
-    finally:
-        _kernel(grade_one.args[0]).close()
-        for cached in (_kernel, _source_and_blank, _words_of_checks):
-            cached.cache_clear()  # the files may change before the next audit
-
-
-def _grade_in_processes(
-    workers_at_most: int, grade_one: _GradeOne, variants: Sequence[_Answer]
-) -> Iterator[tuple[_Answer, Graded]]:
-    number = min(workers_at_most, len(variants))
-    workers = Workers(grade_one, number, lambda variant: _SECONDS, warm=_kernel_name() == SANDBOX)
-    workers.start()
-    try:
-        for variant, graded in workers.run(variants):
-            if graded is None:
-                raise CourseError(f"the process that graded `{_name(variant)}` hung, or ended each time")
-            yield variant, graded
-    finally:
-        workers.close()
-
-
-#: counts the variants that this process has graded
-_variants_graded = count(1)
-
-
-@cache
-def _source_and_blank(path: Path) -> tuple[NotebookNode, NotebookNode]:
-    source = read_notebook(path)
-    return source, blank_copy(source)
-
-
-def _kernel_name() -> str:
-    """The kernel that submissions have, since it starts as a fork; where there is no sandbox, one without."""
-    return LIMITED if sandbox_problem() else SANDBOX
-
-
-@cache
-def _kernel(assignment: Assignment) -> Session:
-    session = Session(v4.new_notebook(), kernel_name=_kernel_name(), files=assignment.handed_out())
-    Finalize(None, session.close, exitpriority=10)  # unlike atexit, it runs in forked workers, too
-    return session
-
-
-def _grade_variant(assignment: Assignment, thorough: bool, variant: _Answer) -> Graded:
-    cell = None if isinstance(variant, str) else variant.cell
-    for path in assignment.source_notebooks():
-        source, released = _source_and_blank(path)
-        if cell is not None and find_cell(source, cell) is None:
-            continue
-        notebook, exercises = deepcopy(released if variant == BLANK else source), None
-        if isinstance(variant, Variant):
-            notebook = variant.apply(source)
-            submission = Submission(notebook, released)
-            wide = isinstance(variant, Alternative) or (thorough and not isinstance(variant, Degenerate))
-            exercises = _touched_by(variant, assignment, path.stem, submission, wide)
-        session = _kernel(assignment)
-        graded = grade(assignment, notebook, path.stem, released, session=session, exercises=exercises)
-        if next(_variants_graded) % _VARIANTS_PER_KERNEL == 0:
-            session.close()  # the next variant starts another one
-        return graded
-    raise CourseError(f"no notebook of {assignment.name} has a cell `{cell}`")
-
-
-def _touched_by(
-    variant: Variant, assignment: Assignment, notebook: str, submission: Submission, dependents: bool
-) -> set[str]:
-    """The variant's exercise, and those whose checks use its cell, directly or through other cells."""
-    touched = {variant.exercise}
-    bound = assignment.bound_cells(notebook, submission.notebook.cells) if dependents else {}
-    for test, file in bound.items():
-        if variant.cell in submission.cells_behind(_words_of_checks(file)):
-            touched.add(test)
-    return touched | {name.split("::")[0] for name in getattr(variant, "about", ()) if "::" in name}
-
-
-@cache
-def _words_of_checks(file: Path) -> set[str]:
-    """The words in a check file and in the parts of its conftest.py that it uses."""
-    conftest = file.with_name("conftest.py")
-    parts = top_level_words(conftest.read_text(encoding="utf-8")) if conftest.exists() else {}
-    used = set().union(*top_level_words(file.read_text(encoding="utf-8")).values())
-    used |= {name for name, found in parts.items() if "autouse" in found}
-    while more := {word for name in used & parts.keys() for word in parts[name]} - used:
-        used |= more
-    return used

@@ -20,7 +20,7 @@ from nbformat import NotebookNode
 
 import coursekit
 import sandbox_kernel
-from coursekit.arrays import has_torch, to_bytes
+from coursekit.arrays import to_bytes
 from coursekit.cells import grade_id
 from coursekit.checks.ordinary import ScoreRule
 from coursekit.checks.reference import Store
@@ -32,7 +32,7 @@ from coursekit.kernels import other_language
 from coursekit.student.limits import Limits
 
 FOLDER = ".coursekit"
-_VERSIONS_OF = ("torch", "numpy", "ipykernel", "pytest")
+_VERSIONS_OF = ("torch", "numpy", "pandas", "matplotlib", "ipykernel", "pytest")
 #: from harmless to severe
 _SEVERITY = (Status.GRADED, Status.PARTLY_GRADED, Status.TIMED_OUT, Status.KERNEL_DIED)
 _FileStamp = tuple[int, int, int]
@@ -172,12 +172,19 @@ class ResultCache:
 @cache
 def versions() -> list[str]:
     """The versions that grades depend on: Python, some packages, and hashes of the sources of both our own."""
-    packages = [name for name in _VERSIONS_OF if name != "torch" or has_torch()]
     return [
         f"Python {platform.python_version()}",
-        *(f"{name} {importlib.metadata.version(name)}" for name in packages),
+        *(f"{name} {version}" for name in _VERSIONS_OF if (version := _version(name))),
         *(_sources(Path(package.__path__[0])) for package in (coursekit, sandbox_kernel)),
     ]
+
+
+def _version(package: str) -> str:
+    """The installed version of a package; empty if there is none."""
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return ""
 
 
 def _sources(folder: Path) -> str:

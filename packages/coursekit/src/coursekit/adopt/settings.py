@@ -94,7 +94,7 @@ def settings_changes(config: Config, file: ConfigFile) -> Iterator[str]:
         elif "timeout" in found:
             yield (
                 f"{_place(file, section, 'timeout')}: the {found.timeout} s of c.{section}.timeout become seconds "
-                "of processor time, so a busy machine costs nobody points."
+                "of CPU time, so a busy machine costs nobody points."
             )
 
 

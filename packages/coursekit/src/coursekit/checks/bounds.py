@@ -1,4 +1,4 @@
-"""Limits on what one check may use in the grader: processor time and memory.
+"""Limits on what one check may use in the grader: CPU time and memory.
 
 The values that a check compares come from untrusted code. Subtracting a row from a column makes a square, so a reply of
 a few megabytes can become gigabytes.
@@ -28,7 +28,7 @@ class CheckOverrun(Exception):
 
 @contextmanager
 def bounded(seconds: float = CHECK_SECONDS, mebibytes: int = CHECK_MEBIBYTES) -> Iterator[None]:
-    """Stop the code inside if it uses more processor time or memory than this.
+    """Stop the code inside if it uses more CPU time or memory than this.
 
     Both are counted for the whole process, and a process started inside inherits the memory limit. Memory is not
     limited where /proc is missing. Time is limited in the main thread only, since signals arrive there. If several
@@ -56,7 +56,7 @@ def _bounded_time(seconds: float) -> Iterator[None]:
 
     def stop(number: int, frame: FrameType | None) -> None:
         if running:
-            raise CheckOverrun(f"more than {seconds:g} s of processor time")
+            raise CheckOverrun(f"more than {seconds:g} s of CPU time")
 
     before = signal.signal(signal.SIGPROF, stop)
     signal.setitimer(signal.ITIMER_PROF, seconds, 1)  # again each second, in case something caught the first

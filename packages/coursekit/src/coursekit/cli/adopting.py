@@ -7,7 +7,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from coursekit.cli.common import Commands, at_least_one, print_lines
+from coursekit.cli.common import Commands, at_least_one, course_of, print_lines
+from coursekit.course import CourseError
 from coursekit.printing import printable
 
 
@@ -34,7 +35,10 @@ def add(commands: Commands) -> None:
 
 
 def _adopt(options: argparse.Namespace) -> int:
-    root = options.course_dir.resolve()
+    try:
+        root = course_of(options).root
+    except CourseError:  # it is among the findings
+        root = (options.course_dir or Path.cwd()).resolve()
     run = _write if options.write else _compare if options.compare else _look
     return run(root, options)
 

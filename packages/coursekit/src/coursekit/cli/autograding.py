@@ -115,7 +115,7 @@ def _get_ready(options: argparse.Namespace) -> "tuple[RunningCourse, list[Assign
         from sandbox_kernel.start import launch_server
         from sandbox_kernel.view import hide
 
-        hide(options.course_dir.resolve())
+        hide(course.root.resolve())
         launch_server()
     return course, chosen
 

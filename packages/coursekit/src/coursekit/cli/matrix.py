@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from coursekit.audit import SOLUTION, Audit, failed_checks, named_mistakes
+from coursekit.audit import Audit, failed_checks, named_mistakes
+from coursekit.grade_variants import SOLUTION
 
 
 def audit_lines(audit: Audit) -> Iterator[str]:
