@@ -258,3 +258,23 @@ def test_a_kernel_does_not_outlive_a_process_that_is_killed(name):
     while kernel.exists() and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not kernel.exists()
+
+
+@pytest.mark.skipif(bubblewrap.sandbox_problem() != "", reason="needs bubblewrap")
+def test_a_server_that_is_closed_while_it_sets_up_leaves_no_process():
+    scratch = 61  # no other test has it, so it names the processes of this one
+    for number in range(20):
+        server = start.Server.launch("cold", scratch)
+        time.sleep(0.002 * number)
+        server.close()
+    time.sleep(1)
+    size = str(scratch * 2**20)
+    assert not [process for process in Path("/proc").glob("[0-9]*/cmdline") if size in said_by(process)]
+
+
+def said_by(command_line: Path) -> list[str]:
+    """The arguments of a process; none if it has ended."""
+    try:
+        return command_line.read_text().split("\0")
+    except OSError:
+        return []

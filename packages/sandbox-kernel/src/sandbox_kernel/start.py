@@ -22,6 +22,7 @@ from sandbox_kernel.users import KernelUser
 from sandbox_kernel.view import View, python_view
 
 _REPLY_BYTES = 4096
+_SETUP_SECONDS = 1
 _TRIES = 3
 
 #: defaults of a kernel in the sandbox: MiB of files, and the modules that a warm one has already imported
@@ -153,6 +154,10 @@ class Server:
         """Disconnect; the server and all its kernels end when no process is connected."""
         self.control.close()
         if self.process is not None:
+            if not self.has_started_one:
+                # killed while it sets up the sandbox, bubblewrap would leave a process behind
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    self.process.wait(_SETUP_SECONDS)
             self.process.kill()
             self.process.wait()
         if self._errors is not None:

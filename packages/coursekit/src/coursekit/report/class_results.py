@@ -83,8 +83,8 @@ def class_results(assignment: Assignment) -> ClassResults:
     with course.alone():  # another command may be rewriting a student's folder
         table = class_table(assignment)
         members = [_member(course, table, row) for row in table.rows]
-    handed_in = [row for row in table.rows if row.status not in (Status.MISSING, NOT_AUTOGRADED)]
-    waiting = sum(row.points.get(name) is None for row in handed_in for name in table.maximum)
+    readable = [row for row in table.rows if not all(result.nothing_graded for result in row.results)]
+    waiting = sum(row.points.get(name) is None for row in readable for name in table.maximum)
     return ClassResults(
         assignment.name, sum(table.maximum.values()), members, list(_checks(table.rows)), waiting
     )
