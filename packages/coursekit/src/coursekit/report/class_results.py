@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from coursekit.cells import exercise_name
-from coursekit.checks.results import CheckResult, Status
+from coursekit.checks.results import CheckResult
 from coursekit.course import Assignment
 from coursekit.grading.running_course import RunningCourse
-from coursekit.report.table import NOT_AUTOGRADED, ClassTable, Row, class_table
+from coursekit.report.table import ClassTable, Row, class_table
 from coursekit.student.extra_files import time_handed_in
 
 
