@@ -74,6 +74,7 @@ def attempt(
             exercises=exercises,
             wary=wary,
             rule=job.rule,
+            own_files=job.own_files,
         )
         cached = CachedResult.of(graded, notebook, key)
     except CourseError as error:

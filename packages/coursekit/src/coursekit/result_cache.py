@@ -52,6 +52,8 @@ class GradingJob:
 
     Args:
         name: the notebook's name, without folder and suffix.
+        rule: for ordinary test cells.
+        own_files: what the student has put beside the notebook.
     """
 
     assignment: Assignment
@@ -61,6 +63,7 @@ class GradingJob:
     limits: Limits
     kernel_name: str
     rule: ScoreRule = field(default_factory=ScoreRule)
+    own_files: tuple[Path, ...] = ()
 
     @cached_property
     def key(self) -> CacheKey:
@@ -72,7 +75,9 @@ class GradingJob:
         assignment = self.assignment
         bound = assignment.bound_cells(self.name, self.notebook.cells)
         ordinary = assignment.ordinary_cells(self.name, self.notebook.cells)
-        data_files = [(path.name, _digest_of_files(path)) for path in assignment.handed_out()]
+        data_files = [
+            (path.name, _digest_of_files(path)) for path in (*self.own_files, *assignment.handed_out())
+        ]
         cells = _cells(self.notebook), _cells(self.released)
         kernel = [self.kernel_name, other_language(self.notebook.metadata)]
         limits = asdict(self.limits)

@@ -47,13 +47,13 @@ def font_lists() -> list[Path]:
 
 
 def make_home(home: Path, files: Iterable[str] = ()) -> None:
-    """Create the home folder, with copies of `files`."""
+    """Create the home folder, with copies of `files`; of two with the same name, the later one counts."""
     (home / ".matplotlib").mkdir(parents=True)
     for cached in font_lists():
         shutil.copy(cached, home / ".matplotlib")
     for file in map(Path, files):
         if file.is_dir():
-            shutil.copytree(file, home / file.name)
+            shutil.copytree(file, home / file.name, dirs_exist_ok=True)
         else:
             shutil.copy(file, home)
 

@@ -55,6 +55,7 @@ def grade(
     exercises: Container[str] | None = None,
     wary: bool = False,
     rule: ScoreRule | None = None,
+    own_files: Sequence[Path] = (),
 ) -> Graded:
     """Grade a repaired notebook, and put the outputs of this run into its code cells.
 
@@ -68,6 +69,7 @@ def grade(
         exercises: grade_ids of the test cells to grade; by default all.
         wary: take time to find out which cell ends the kernel.
         rule: how ordinary test cells are scored; by default they are neither run nor scored.
+        own_files: what the student has put beside the notebook; files that were handed out replace them.
 
     Raises:
         CourseError: a check or a recorded value is at fault.
@@ -79,7 +81,8 @@ def grade(
     kept_open = session
     if session is None:
         hide(assignment.course.root)
-        session = Session(notebook, limits, kernel_name, assignment.handed_out(), wary, ordinary)
+        files = [*own_files, *assignment.handed_out()]
+        session = Session(notebook, limits, kernel_name, files, wary, ordinary)
     else:
         session.reuse(notebook)
     store = store or Store.load(assignment.checks)

@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import nbformat
 
@@ -17,6 +18,7 @@ from coursekit.nbgrader_plugin.converters import reason_of
 from coursekit.nbgrader_plugin.instructors_text import instructors_texts, put_instructors_text
 from coursekit.nbgrader_plugin.run_checks import RunChecks
 from coursekit.result_cache import CachedResult, CacheKey, GradingJob, ResultCache
+from coursekit.student.extra_files import own_files
 from coursekit.student.notebook_file import read_submitted
 from coursekit.student.restore import restore_notebook
 from coursekit.workers import Workers
@@ -48,6 +50,7 @@ class NotebookRun:
     name: str
     content: nbformat.NotebookNode
     key: CacheKey
+    own_files: tuple[Path, ...]
     cached: CachedResult
     failure: str = ""
 
@@ -181,17 +184,18 @@ class ClassRun:
 
     def _read(self, student: str) -> Iterator[NotebookRun]:
         folder = self._course.submitted(student, self.assignment.name)
+        own = own_files(folder)
         for name, released in self._released.items():
             handed_in = read_submitted(folder / f"{name}.ipynb", self.assignment)
             if handed_in.notebook is not None:
                 content, _ = restore_notebook(handed_in.notebook, released)
                 put_instructors_text(content, self._texts.get(name, {}))
                 job = GradingJob(
-                    self.assignment, name, content, released, self._limits, self._kernel_name, self._rule
+                    self.assignment, name, content, released, self._limits, self._kernel_name, self._rule, own
                 )
                 cached = CachedResult() if self._fresh else self._cache.find(self.assignment.name, job.key)
                 cached = CachedResult() if self._force and cached.stopped else cached
-                yield NotebookRun(name, content, job.key, cached)
+                yield NotebookRun(name, content, job.key, own, cached)
 
     def _task(self, student: str, notebook: NotebookRun) -> Task:
         return Task(
@@ -203,6 +207,7 @@ class ClassRun:
             self._limits,
             self._kernel_name,
             self._rule,
+            notebook.own_files,
         )
 
     def _take(self, notebook: NotebookRun, found: Attempt | None) -> None:

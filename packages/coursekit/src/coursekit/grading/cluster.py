@@ -9,7 +9,7 @@ import tempfile
 import zipfile
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -65,7 +65,9 @@ class DaskWorkers:
                     task = again.popleft() if again else next(tasks, None)
                     if task is None:
                         break
-                    future = client.submit(_grade, name, files, task, versions(), pure=False)
+                    sent = replace(task, own_files=())
+                    own = zipped(task.own_files)
+                    future = client.submit(_grade, name, files, sent, own, versions(), pure=False)
                     under_way[future] = task
                     coming.add(future)
 
@@ -125,14 +127,28 @@ def _result(future: Any) -> Attempt | None:
     return Attempt(None, f"a worker could not grade: {type(error).__name__}: {error}")
 
 
-def _grade(assignment: str, files: bytes, task: Task, expected: Sequence[str]) -> Attempt:
+def _grade(assignment: str, files: bytes, task: Task, own_files: bytes, expected: Sequence[str]) -> Attempt:
     """Grade in a worker, unless it has other versions, which might grade differently."""
     differing = [
         f"{own} instead of {other}" for own, other in zip(versions(), expected, strict=True) if own != other
     ]
     if differing:
         return Attempt(None, f"the worker on {socket.gethostname()} has {', '.join(differing)}")
-    return carry_out(_unpacked(assignment, files), task)
+    with tempfile.TemporaryDirectory(prefix="coursekit-") as folder:
+        with zipfile.ZipFile(io.BytesIO(own_files)) as archive:
+            archive.extractall(folder)
+        own = tuple(sorted(Path(folder).iterdir()))
+        return carry_out(_unpacked(assignment, files), replace(task, own_files=own))
+
+
+def zipped(paths: Iterable[Path]) -> bytes:
+    """Files and folders as a zip archive."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", strict_timestamps=False) as archive:
+        for top in paths:
+            for path in [top, *sorted(top.rglob("*"))]:
+                archive.write(path, path.relative_to(top.parent))
+    return buffer.getvalue()
 
 
 def packed(assignment: Assignment) -> bytes:

@@ -3,6 +3,7 @@
 import threading
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 
 import nbformat
 
@@ -26,6 +27,7 @@ class Task:
         notebook: its JSON.
         exercises: those that are not in the cache; None: all.
         rule: for ordinary test cells.
+        own_files: what the student has put beside the notebook, on this machine.
         wary: for a second try (see `coursekit.attempt`).
     """
 
@@ -37,6 +39,7 @@ class Task:
     limits: Limits
     kernel_name: str
     rule: ScoreRule = field(default_factory=ScoreRule)
+    own_files: tuple[Path, ...] = ()
     wary: bool = False
 
 
@@ -49,7 +52,14 @@ def carry_out(assignment: Assignment, task: Task) -> Attempt:
         except Exception as error:
             return Attempt.failed(error)
         job = GradingJob(
-            assignment, task.notebook_name, notebook, released, task.limits, task.kernel_name, task.rule
+            assignment,
+            task.notebook_name,
+            notebook,
+            released,
+            task.limits,
+            task.kernel_name,
+            task.rule,
+            task.own_files,
         )
         return attempt(job, task.key, task.exercises, task.wary)
 

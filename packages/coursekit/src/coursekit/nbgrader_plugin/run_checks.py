@@ -19,6 +19,7 @@ from coursekit.nbgrader_plugin.check_table import check_output
 from coursekit.nbgrader_plugin.course_folders import course_of, stop
 from coursekit.printing import printable
 from coursekit.result_cache import GradingJob, ResultCache
+from coursekit.student.extra_files import own_files
 from coursekit.student.limits import Limits
 
 #: what this process has left for second tries, by course and assignment
@@ -111,7 +112,14 @@ class RunChecks(Execute):
         released = assignment.released(names["notebook"])
         return grade_unless_cached(
             GradingJob(
-                assignment, names["notebook"], nb, released, self.limits, self.student_kernel, self.rule
+                assignment,
+                names["notebook"],
+                nb,
+                released,
+                self.limits,
+                self.student_kernel,
+                self.rule,
+                own_files(Path(resources["metadata"]["path"])),
             ),
             ResultCache(course.root),
             _budgets.setdefault((course.root, assignment.name), RepeatBudget(self.repeat_budget)),

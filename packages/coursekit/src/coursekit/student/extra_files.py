@@ -52,6 +52,22 @@ class StuckError(OSError):
     """A file could not be set aside, so nbgrader must not touch the submission."""
 
 
+def own_files(folder: Path) -> tuple[Path, ...]:
+    """Files and folders that students have put beside their notebooks, and that their code may open or import.
+
+    Call it after `ExtraFiles.set_aside`.
+    """
+    found = folder.iterdir() if folder.is_dir() else ()
+    nbgraders = (TIMESTAMP, SECRET)
+    return tuple(
+        sorted(
+            path
+            for path in found
+            if path.suffix != ".ipynb" and path.name[0] != "." and path.name not in nbgraders
+        )
+    )
+
+
 def handed_out_files(source: Path) -> frozenset[PurePath]:
     """The files in an assignment's source folder, which nbgrader copies over a submission."""
     return frozenset(path.relative_to(source) for path in source.rglob("*") if path.is_file())

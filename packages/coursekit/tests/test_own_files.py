@@ -1,0 +1,79 @@
+"""Files that students hand in beside their notebook are there when it is graded."""
+
+import io
+import zipfile
+
+import pytest
+
+from coursekit.grading.cluster import zipped
+from coursekit.student.extra_files import own_files
+
+ANSWER = """\
+from factor import FACTOR
+
+def double(x):
+    with open("data/summand.txt") as file:
+        return FACTOR * x + float(file.read())"""
+
+
+def hand_in(course, factor: int = 2):
+    folder = course.hand_in("ada", course.answer(ANSWER)).parent
+    (folder / "factor.py").write_text(f"FACTOR = {factor}")
+    (folder / "data").mkdir(exist_ok=True)
+    (folder / "data" / "summand.txt").write_text("0")
+    return folder
+
+
+def points(course) -> float:
+    return course.grades()["ada"]["test_double"][0]
+
+
+@pytest.mark.parametrize("command", ["nbgrader", "coursekit"])
+def test_a_module_and_a_data_file_of_a_student_are_found_by_both_commands(generated, command):
+    hand_in(generated)
+    done = generated.run(command, "autograde", "01_double")
+    assert done.returncode == 0, done.stderr
+    assert points(generated) == 10
+
+
+def test_a_changed_file_is_graded_again(generated):
+    hand_in(generated, factor=3)
+    assert generated.coursekit("autograde", "01_double") == 0
+    assert points(generated) < 10
+    hand_in(generated)
+    assert generated.coursekit("autograde", "01_double", "--force") == 0
+    assert points(generated) == 10
+
+
+def test_a_file_that_was_handed_out_replaces_the_student_s(generated):
+    handed_out = generated.assignment.source_folder / "data"
+    handed_out.mkdir()
+    (handed_out / "summand.txt").write_text("0")
+    folder = hand_in(generated)
+    (folder / "data" / "summand.txt").write_text("7")
+    assert generated.coursekit("autograde", "01_double") == 0
+    assert points(generated) == 10
+
+
+def test_without_a_sandbox_they_are_there_as_well(generated):
+    (generated.assignment.source_folder / "data").mkdir()
+    (generated.assignment.source_folder / "data" / "more.txt").write_text("0")
+    hand_in(generated)
+    assert generated.coursekit("autograde", "01_double", "--sandbox", "none") == 0
+    assert points(generated) == 10
+
+
+def test_notebooks_hidden_files_and_nbgraders_own_do_not_count(tmp_path):
+    for name in ("a.ipynb", "timestamp.txt", "submission_secret.txt", ".profile", "helper.py"):
+        (tmp_path / name).touch()
+    (tmp_path / ".ipynb_checkpoints").mkdir()
+    (tmp_path / "data").mkdir()
+    assert [path.name for path in own_files(tmp_path)] == ["data", "helper.py"]
+    assert own_files(tmp_path / "nowhere") == ()
+
+
+def test_a_cluster_gets_them_with_the_task(generated):
+    folder = hand_in(generated)
+    with zipfile.ZipFile(io.BytesIO(zipped(own_files(folder)))) as archive:
+        assert archive.read("data/summand.txt") == b"0"
+        assert archive.read("factor.py") == b"FACTOR = 2"
