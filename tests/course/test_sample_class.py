@@ -223,7 +223,17 @@ def _points_by_pytest(folder: Path, submission: Path) -> dict[str, float]:
                 points.update({name: exercise.earned for name, exercise in run.exercises.items()})
 
     quiet = [part for name in ("terminal", "cacheprovider", "xdist") for part in ("-p", f"no:{name}")]
-    own = ["-c", "/dev/null", "--rootdir", str(folder.parents[1]), "--import-mode=importlib", "--capture=no"]
+    root = str(folder.parents[1])
+    own = [
+        "-c",
+        "/dev/null",
+        "--rootdir",
+        root,
+        "--confcutdir",
+        root,
+        "--import-mode=importlib",
+        "--capture=no",
+    ]
     pytest.main([*quiet, *own, str(folder), "--submission", str(submission)], plugins=[Collector()])
     return points
 
