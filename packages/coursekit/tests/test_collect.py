@@ -7,13 +7,11 @@ import re
 import tarfile
 import zipfile
 from collections.abc import Callable
-from contextlib import redirect_stderr
 from dataclasses import dataclass
 from pathlib import Path
 
 import nbformat
 import pytest
-from nbgrader.apps import ZipCollectApp
 
 SAMPLES = Path(__file__).parent / "samples"
 NOTEBOOK = '{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}'
@@ -66,30 +64,21 @@ class Collected:
 
 
 @pytest.fixture
-def collect(generated, monkeypatch) -> Callable[..., Collected]:
+def collect(generated) -> Callable[..., Collected]:
     """Run `nbgrader zip_collect` on one download that holds these files; None: on what is unpacked already."""
 
-    def run(product: str, files: dict[str, Content] | None, *options: str) -> Collected:
+    def collect(product: str, files: dict[str, Content] | None, *options: str) -> Collected:
         archive = generated.root / "downloaded" / "01_double" / "archive"
         if files is not None:
             archive.mkdir(parents=True, exist_ok=True)
             (archive / "submissions.zip").write_bytes(zipped(files))
-        monkeypatch.chdir(generated.root)
-        ZipCollectApp.clear_instance()
-        app = ZipCollectApp.instance()
-        done = Collected("")
-        with redirect_stderr(io.StringIO()) as log:
-            try:
-                app.initialize(["01_double", f"--collector=coursekit.lms.{product}Collector", *options])
-                app.start()
-            except SystemExit as end:
-                done.returncode = int(end.code or 0)
-        ZipCollectApp.clear_instance()
-        done.stderr = log.getvalue()
+        collector = f"--collector=coursekit.lms.{product}Collector"
+        run = generated.run("nbgrader", "zip_collect", "01_double", collector, *options)
+        done = Collected(run.stderr, run.returncode)
         assert "Traceback" not in done.stderr
         return done
 
-    return run
+    return collect
 
 
 @pytest.fixture

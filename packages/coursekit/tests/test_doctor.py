@@ -29,7 +29,7 @@ def test_where_nothing_is_missing_every_kernel_is_started_and_the_exit_code_is_0
     for kernel in ("sandbox", "sandbox-cold", "limited"):
         assert "ran a cell after" in lines[kernel]
     assert "the sandbox finds every installed package" in lines["imports"]
-    assert "01_double: every test cell has its checks" in lines["assignment"]
+    assert "01_double: check files belong to test cells" in lines["assignment"]
     assert "0 students" in lines["gradebook"]
 
 

@@ -1,5 +1,6 @@
 """Answer groups: students with the same wrong answer, in the report, and one comment for all of them."""
 
+import numpy as np
 import pytest
 import torch
 
@@ -49,6 +50,13 @@ def test_what_is_not_finite_counts():
     broken[0, 0] = torch.nan
     assert same(answer(broken), answer(broken.clone()))
     assert not same(answer(broken), answer(VALUE.nan_to_num()))
+
+
+@pytest.mark.parametrize(
+    "value", [3, 2.5, True, 10**400, 1j, "text", (1, 2), [], {"a": 1}, [[1], [2, 3]], np.array([None, 1])]
+)
+def test_whatever_a_student_returns_has_a_fingerprint(value):
+    assert answer(value)[0]
 
 
 def test_what_is_kept_of_an_answer_is_a_few_numbers_and_not_the_answer():

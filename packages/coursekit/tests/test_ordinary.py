@@ -10,7 +10,7 @@ from nbformat import NotebookNode, v4
 from coursekit.cells import CellKind, answer_of, find_cell
 from coursekit.checks.ordinary import ScoreRule
 from coursekit.checks.results import SubmissionResult
-from coursekit.checks.run import grade
+from coursekit.checks.run import GraderCrash, grade
 from coursekit.course import Assignment, Course
 from coursekit.student.limits import Limits
 from coursekit.student.restore import restore_notebook
@@ -171,7 +171,7 @@ def test_bound_and_ordinary_cells_in_one_notebook_have_any_grade_id(assignment):
     (assignment.checks / "cell-1a2b3c.py").write_text(BOUND)
     cells = (
         answer("def double(x):\n    return 2 * x", "cell-aa"),
-        checking("raise RuntimeError('a bound cell is not run')", "cell-1a2b3c", 3),
+        checking("raise RuntimeError('the checks decide')", "cell-1a2b3c", 3),
         checking("assert double(3) == 6", "correct_double"),
     )
     result = run(assignment, *cells)
@@ -180,6 +180,38 @@ def test_bound_and_ordinary_cells_in_one_notebook_have_any_grade_id(assignment):
     assert result.earned == 5
     kinds = [assignment.kind_of("one", cell) for cell in cells]
     assert kinds == [CellKind.ANSWER, CellKind.BOUND, CellKind.ORDINARY]
+
+
+def test_ordinary_cells_may_use_what_a_bound_one_defines(assignment):
+    assignment.checks.mkdir(parents=True)
+    (assignment.checks / "bound.py").write_text(BOUND)
+    notebook = [
+        answer("def double(x):\n    return 2 * x"),
+        checking("def near(a, b):\n    return abs(a - b) < 1e-9\nprint('shown')\nassert False", "bound", 3),
+        checking("assert near(double(3), 6)"),
+    ]
+    result = run(assignment, *notebook)
+    assert result.earned == 5
+    assert (result.status, result.cells, notebook[1].outputs) == ("graded", [], [])
+
+
+def test_a_bound_cell_that_ends_the_kernel_is_left_out(assignment):
+    assignment.checks.mkdir(parents=True)
+    (assignment.checks / "bound.py").write_text(BOUND)
+    right = answer("def double(x):\n    return 2 * x")
+    result = run(assignment, right, checking("import os; os._exit(1)", "bound", 3), checking("assert True"))
+    assert result.earned == 5
+
+
+def test_a_crash_of_the_grader_is_not_a_fault_of_the_checks(assignment, monkeypatch):
+    def crash(*values: object, **options: object) -> None:
+        raise AttributeError("no shape")
+
+    assignment.checks.mkdir(parents=True)
+    (assignment.checks / "bound.py").write_text(BOUND)
+    monkeypatch.setattr("coursekit.checks.plugin.fingerprint_of", crash)
+    with pytest.raises(GraderCrash, match="no shape"):
+        run(assignment, answer("def double(x):\n    return 3 * x"), checking("", "bound", 3))
 
 
 def test_a_check_that_ends_the_kernel_leaves_ordinary_cells_their_points(assignment):
@@ -250,7 +282,7 @@ def test_a_foreign_notebook_is_restored_without_placeholders_or_headings():
         "print('read only')",
         "rate = 7  # what if?",
     ]
-    assert notes == ["The given cell `cell-3` was edited; it was put back as released."]
+    assert notes == ["The given cell `cell-3` was edited, so it was restored."]
 
 
 def test_the_streams_of_a_cell_are_joined_as_a_terminal_shows_them():

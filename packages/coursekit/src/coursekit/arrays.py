@@ -5,6 +5,7 @@ course of NumPy arrays runs without it.
 """
 
 import importlib.util
+import math
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -87,6 +88,8 @@ def as_array(value: Any) -> "Array | None":
         return np.asarray(value)
     if not isinstance(value, bool | int | float):
         return None
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        value = float(value) if abs(value) <= sys.float_info.max else math.copysign(math.inf, value)
     if current_kind() == "torch":
         import torch
 

@@ -259,7 +259,9 @@ def _assignments(course: RunningCourse) -> Iterator[Finding]:
             found = f"{first} (and {len(more)} more)" if more else first
             yield Finding("assignment", MISSING, found, "fix this")
         else:
-            yield Finding("assignment", OK, f"{name}: every test cell has its checks, and their points agree")
+            yield Finding(
+                "assignment", OK, f"{name}: check files belong to test cells, and their points agree"
+            )
 
 
 def _gradebook(course: RunningCourse) -> Finding:

@@ -61,7 +61,9 @@ def assert_unchanged(call: Call) -> None:
     value = call.value
     results = [part for part in (value if isinstance(value, tuple | list) else [value]) if _is_data(part)]
     if not results:
-        fail(f"`{call.name}` returned {describe(value)}, but should return {noun()} here.")
+        fail(
+            f"`{call.name}` returned {describe(value)}, but this check needs a result such as {noun()} or a table."
+        )
     if call.changed:
         which = ", ".join(
             f"number {place + 1}" if isinstance(place, int) else place for place in call.changed

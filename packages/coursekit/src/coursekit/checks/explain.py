@@ -6,6 +6,7 @@ from pathlib import Path
 from coursekit.checks.bounds import CheckOverrun
 from coursekit.checks.compare import CheckFailure
 from coursekit.codecs import describe
+from coursekit.codecs.figures import Figure
 from coursekit.student.proxy import Student
 from coursekit.student.values import CheckOutcome, StudentError
 
@@ -34,6 +35,11 @@ def explain(
     if isinstance(error, _UNUSABLE):
         frames = traceback.extract_tb(error.__traceback__)
         if any(Path(frame.filename).parent == check_file.parent for frame in frames):
+            if isinstance(value, Figure):
+                return CheckOutcome.FAILED, (
+                    f"The figure of `{name}` doesn't have the parts that this check looks for: "
+                    "read again what it should show."
+                )
             return CheckOutcome.FAILED, (
                 f"`{name}` gave {describe(value)}, which is not what the exercise asks for: "
                 "read again what it should return."

@@ -33,6 +33,10 @@ _UNUSED = (
 _PLUGIN = "coursekit.checks.plugin"
 
 
+class GraderCrash(Exception):
+    """The grader itself failed on one submission, which must not keep the others from being graded."""
+
+
 @dataclass
 class Graded:
     """The result, and the comparisons with recorded values, by `<file>::<check>`."""
@@ -73,6 +77,7 @@ def grade(
 
     Raises:
         CourseError: a check or a recorded value is at fault.
+        GraderCrash: the grader failed on this submission.
         NotStarted: no kernel could be started.
     """
     started = time.monotonic()
@@ -93,6 +98,10 @@ def grade(
         wanted = [test for test in ordinary if exercises is None or test in exercises]
         scored, doubts = ordinary_results(notebook, released, session.runs, wanted, rule or ScoreRule())
         _run_pytest(run, name, exercises)
+    except GraderCrash as crash:
+        if kept_open is not None:  # the instructor's code
+            raise CourseError(str(crash)) from crash
+        raise
     finally:
         if kept_open is None:
             session.close()
@@ -178,6 +187,7 @@ def _pytest(assignment: Assignment, files: list[Path], plugin: object, *options:
     own += ["-o", "python_files=*.py"]  # a check file has the name of its test cell, whatever that is
     folders = {parent for file in files for parent in file.parents}
     problems: list[str] = []
+    crashes: list[str] = []
 
     class Collector:
         def pytest_configure(self, config: pytest.Config) -> None:
@@ -198,7 +208,7 @@ def _pytest(assignment: Assignment, files: list[Path], plugin: object, *options:
                 problems.append(_in_a_line(report))
 
         def pytest_internalerror(self, excrepr: object) -> None:
-            problems.append(str(excrepr).strip().splitlines()[-1])
+            crashes.append(str(excrepr).strip().splitlines()[-1])
 
     try:
         code = pytest.main(
@@ -208,6 +218,8 @@ def _pytest(assignment: Assignment, files: list[Path], plugin: object, *options:
         )
     finally:
         _forget_modules(assignment.course)
+    if crashes:
+        raise GraderCrash(f"grading the checks of {assignment.name} crashed: {crashes[0]}")
     if problems or code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
         raise CourseError(f"The checks of {assignment.name} can't run. " + "; ".join(problems or [str(code)]))
 

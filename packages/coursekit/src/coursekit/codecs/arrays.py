@@ -69,7 +69,7 @@ class ArrayCodec(Codec):
         return f"has the right shape {right.shape}, but {DIFFERS} up to {gap.max():.3g} {where}"
 
     def fingerprint(self, value: Any) -> tuple[str, Numpy | None]:
-        found = to_numpy(value)
+        found = np.asarray(to_numpy(value))  # a student may return a number in place of anything
         text = f"of shape {found.shape}"
         kind = "complex" if found.dtype.kind == "c" else _kind(found)
         if kind or not 0 < found.size <= _MOST_ENTRIES:

@@ -33,12 +33,11 @@ def frame_difference(own: Any, right: Any, tolerance: Tolerance) -> str | None:
         return f"has {count(len(own), 'row')}, but should have {len(right)}{_why_rows(own, right)}"
     if ROW_ORDER in ignore:
         own, right = _sorted(own, right, INDEX in ignore)
-    text = None if INDEX in ignore else index_difference(own.index, right.index, NAMES not in ignore)
-    if text is None:
-        text = _entries(own, right, tolerance)
-    if text and ROW_ORDER not in ignore and len(own) <= MOST_ROWS and _same_rows(own, right, tolerance):
+    labels = None if INDEX in ignore else index_difference(own.index, right.index, NAMES not in ignore)
+    entries = _entries(own, right, tolerance)
+    if entries and ROW_ORDER not in ignore and len(own) <= MOST_ROWS and _same_rows(own, right, tolerance):
         return "has the right rows in the wrong order: check how they are sorted"
-    return text
+    return labels or entries
 
 
 def index_difference(own: Any, right: Any, names: bool, noun: str = "index") -> str | None:

@@ -42,7 +42,7 @@ class Session:
 
     Args:
         notebook: the cells to run. Demo cells are skipped, and so are test cells, since the hidden checks replace
-            them.
+            them, unless there are ordinary ones.
         limits: what the submission may use.
         kernel_name: the kernelspec to start; its provisioner decides how the process is confined.
         files: copied into the notebook's working folder.
@@ -121,17 +121,22 @@ class Session:
             self._kernel = kernel
         for index, cell in enumerate(self.notebook.cells):
             bound = is_test_cell(cell) and not self._is_ordinary(cell)
-            if cell.cell_type != "code" or bound or is_demo(cell) or index in self._left_out:
+            skipped = bound and not self._ordinary  # ordinary ones may use what a bound one defines
+            if cell.cell_type != "code" or skipped or is_demo(cell) or index in self._left_out:
                 continue
             if self._is_late():
                 self.runs[index] = CellRun(index, CellState.TIMED_OUT, error=self._too_long)
                 return
             try:
-                self.runs[index] = self._run_cell(kernel, index)
+                run = self._run_cell(kernel, index)
+                if bound:
+                    cell.outputs = []
+                else:
+                    self.runs[index] = run
             except KernelDied as died:
                 state = CellState.TIMED_OUT if died.hung else CellState.KERNEL_DIED
                 self.runs[index] = CellRun(index, state, error=str(died))
-                if self._is_ordinary(cell) and self._fatal_tests < _MAX_FATAL_TESTS:
+                if is_test_cell(cell) and self._fatal_tests < _MAX_FATAL_TESTS:
                     self._fatal_tests += 1
                     self.deaths.pop()  # each test cell is on its own
                 elif len(self.deaths) > 1:
