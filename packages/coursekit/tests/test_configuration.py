@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -267,7 +268,10 @@ def test_the_settings_are_those_of_nbgrader_itself(place, tmp_path, monkeypatch)
     app = NbGrader()
     app.initialize(flags)
     found = RunningCourse.open(Path(flags[1]) if flags else None)
+    for config in (found.config, app.config):
+        config.CourseDirectory.root = os.path.realpath(app.coursedir.root)  # it may be written as `../course`
     assert found.config == app.config
+    assert os.path.realpath(found.root) == os.path.realpath(app.coursedir.root)
     assert found.folders.trait_values() | {"parent": 0, "log": 0} == app.coursedir.trait_values() | {
         "parent": 0,
         "log": 0,

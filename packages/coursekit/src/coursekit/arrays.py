@@ -89,7 +89,7 @@ def as_array(value: Any) -> "Array | None":
     if not isinstance(value, bool | int | float):
         return None
     if isinstance(value, int) and not -(2**63) <= value < 2**63:
-        value = float(value) if abs(value) <= sys.float_info.max else math.copysign(math.inf, value)
+        value = float(value) if abs(value) <= sys.float_info.max else (math.inf if value > 0 else -math.inf)
     if current_kind() == "torch":
         import torch
 
