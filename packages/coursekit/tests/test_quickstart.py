@@ -1,5 +1,6 @@
 """Any nbgrader course: `nbgrader quickstart`, and one with all that nbgrader knows, graded by both graders."""
 
+import contextlib
 import shutil
 import subprocess
 import sys
@@ -151,7 +152,8 @@ def adopted(plain: Path) -> Callable[[str], Path]:
 def graded(adopted: Callable[[str], Path]) -> Path:
     """The course as `coursekit autograde` has graded it, with feedback pages."""
     root = adopted("adopted")
-    assert main(["--course-dir", str(root), "autograde", "ps1", "ps2"]) == 1  # two have no ps2, three no ps1
+    with contextlib.chdir(root):  # the configuration of the working directory applies, too
+        assert main(["autograde", "ps1", "ps2"]) == 1  # two have no ps2, three no ps1
     run(root, "nbgrader", "generate_feedback", "ps2")
     return root
 
