@@ -50,9 +50,9 @@ class NotebookRun:
     name: str
     content: nbformat.NotebookNode
     key: CacheKey
-    own_files: tuple[Path, ...]
     cached: CachedResult
     failure: str = ""
+    own_files: tuple[Path, ...] = ()
 
 
 @dataclass
@@ -195,7 +195,7 @@ class ClassRun:
                 )
                 cached = CachedResult() if self._fresh else self._cache.find(self.assignment.name, job.key)
                 cached = CachedResult() if self._force and cached.stopped else cached
-                yield NotebookRun(name, content, job.key, own, cached)
+                yield NotebookRun(name, content, job.key, cached, own_files=own)
 
     def _task(self, student: str, notebook: NotebookRun) -> Task:
         return Task(
