@@ -109,7 +109,7 @@ def _compare_assignment(
     if run.returncode not in (0, 1):
         raise CourseError(f"{name}: coursekit could not grade it: {_last_line(run.stderr, ours, course)}")
     theirs, own = _scores(plain, course, name), _scores(ours, course, name)
-    if not any(_autograded(plain, student, name).exists() for student in {key[0] for key in theirs}):
+    if not any(plain.course.autograded(student, name).exists() for student in {key[0] for key in theirs}):
         raise CourseError(
             f"{name}: nbgrader could not grade any submission: {_last_line(log.stderr, plain, course)}"
         )
@@ -121,7 +121,7 @@ def _joined(
     copies: tuple[CourseCopy, CourseCopy], name: str, theirs: "_Scores", own: "_Scores"
 ) -> Iterator[Score]:
     plain, ours = copies
-    assignment = RunningCourse.open(ours.root).assignment(name)
+    assignment = ours.course.assignment(name)
     for student, notebook, cell in sorted(theirs.keys() | own.keys()):
         key = student, notebook, cell
         points, their_score = theirs.get(key, (0.0, None))
@@ -158,17 +158,12 @@ def _scores(copy: CourseCopy, course: RunningCourse, assignment: str) -> _Scores
 
 
 def _read(copy: CourseCopy, student: str, notebook: str, assignment: str) -> GradedNotebook:
-    course = RunningCourse.open(copy.root)
-    path = course.autograded(student, assignment) / f"{notebook}.ipynb"
+    path = copy.course.autograded(student, assignment) / f"{notebook}.ipynb"
     content: NotebookNode | None = None
     if path.exists():
         content = nbformat.read(path, as_version=4)
-    result: SubmissionResult | None = course.result(student, assignment, notebook)
+    result: SubmissionResult | None = copy.course.result(student, assignment, notebook)
     return GradedNotebook(content, result)
-
-
-def _autograded(copy: CourseCopy, student: str, assignment: str) -> Path:
-    return RunningCourse.open(copy.root).autograded(student, assignment)
 
 
 def _nbgrader(copy: CourseCopy, *arguments: str) -> "subprocess.CompletedProcess[str]":

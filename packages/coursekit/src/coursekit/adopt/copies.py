@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from nbgrader.api import Gradebook
@@ -35,6 +36,10 @@ class CourseCopy:
 
     root: Path
     left_out: tuple[str, ...] = ()
+
+    @cached_property
+    def course(self) -> RunningCourse:
+        return RunningCourse.open(self.root)
 
     @property
     def gradebook_url(self) -> str:
@@ -85,7 +90,7 @@ def plain_copy(course: RunningCourse, root: Path, assignments: Sequence[str]) ->
             )
     _copy_gradebook(course, copy)
     _forget_submissions(copy, course.folders.course_id, assignments)
-    settings = RunningCourse.open(root).config.get("Autograde", {})
+    settings = copy.course.config.get("Autograde", {})
     if str(settings.get("pre_convert_hook", "")).startswith("coursekit."):
         raise CourseError(
             f"{course.root} is configured for coursekit in another file than {NAME}, so plain nbgrader can't be "
@@ -96,7 +101,7 @@ def plain_copy(course: RunningCourse, root: Path, assignments: Sequence[str]) ->
 
 def generated(copy: CourseCopy, assignment: str, course_id: str) -> bool:
     """True if an assignment has been generated: it is in the gradebook, and its released notebooks are there."""
-    release = RunningCourse.open(copy.root).assignment(assignment).release_folder
+    release = copy.course.assignment(assignment).release_folder
     if not any(release.glob("*.ipynb")):
         return False
     with Gradebook(copy.gradebook_url, course_id) as gradebook:

@@ -77,10 +77,8 @@ class Student:
 
     def figure_of(self, name: str, /, *args: Any, seed: int = 0, **kwargs: Any) -> Figure:
         """Call a function, and return the figure that it returns, or else the last one that it draws."""
-        reply = self._request_call(
-            name, {"name": name, "scope": self._scope, "drawing": True}, args, kwargs, seed
-        )
-        return self._drawn(reply, name, f"`{name}`")
+        target = {"name": name, "scope": self._scope, "drawing": True}
+        return self._drawn(self._ask(name, _calling(target, args, kwargs, seed)), name, f"`{name}`")
 
     def output(self, grade_id: str) -> str:
         """What a cell printed and displayed as text, the value of its last expression included, without stderr."""
@@ -132,20 +130,8 @@ class Student:
         seed: int,
         seconds: float | None = None,
     ) -> Call:
-        reply = self._request_call(label, target, args, kwargs, seed, seconds)
+        reply = self._ask(label, _calling(target, args, kwargs, seed), seconds)
         return Call(self._value(reply, label), list(reply.changed), label)
-
-    def _request_call(
-        self,
-        label: str,
-        target: dict[str, Any],
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        seed: int,
-        seconds: float | None = None,
-    ) -> Answer:
-        request = {"do": "call", "args": list(args), "kwargs": kwargs, "seed": seed, **target}
-        return self._ask(label, request, seconds)
 
     def _drawn(self, reply: Answer, label: str, subject: str) -> Figure:
         figures = reply.value if isinstance(reply.value, list) else []
@@ -268,3 +254,9 @@ class Module:
 
 def _describe(value: Any) -> dict[str, Any] | None:
     return {"$": "handle", "id": value.id} if isinstance(value, Module | Opaque) else None
+
+
+def _calling(
+    target: dict[str, Any], args: tuple[Any, ...], kwargs: dict[str, Any], seed: int
+) -> dict[str, Any]:
+    return {"do": "call", "args": list(args), "kwargs": kwargs, "seed": seed, **target}

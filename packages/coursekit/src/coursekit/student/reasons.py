@@ -27,9 +27,7 @@ class Reasons:
         if index is None:
             raise CourseError(f"a check asks for the cell `{grade_id}`, which the notebook does not have")
         if self._submission.is_blank(grade_id):
-            raise StudentError(
-                f"Not answered: the cell `{grade_id}` is as it was handed out.", CheckOutcome.NOT_ANSWERED
-            )
+            raise self._not_answered(grade_id)
         if run is None and self._session.deaths:
             raise StudentError(
                 f"The cell `{grade_id}` was not run: {self._session.deaths[-1]}.", CheckOutcome.KERNEL_DIED
@@ -56,9 +54,7 @@ class Reasons:
             index, line, _ = where
             name = self._submission.label(index)
             if self._submission.is_blank(name):
-                return StudentError(
-                    f"Not answered: the cell `{name}` is as it was handed out.", CheckOutcome.NOT_ANSWERED
-                )
+                return self._not_answered(name)
             if self._submission.has_placeholder(name):
                 return StudentError(
                     f"In the cell `{name}`, line {line} still is `raise NotImplementedError()`: delete it.",
@@ -81,9 +77,7 @@ class Reasons:
         label = self._submission.label(index)
         run = self._session.runs.get(index)
         if self._submission.is_blank(label):
-            return StudentError(
-                f"Not answered: the cell `{label}` is as it was handed out.", CheckOutcome.NOT_ANSWERED
-            )
+            return self._not_answered(label)
         if run is None or run.state == "ok":
             deleting = self._submission.deleting_cell(name)
             if deleting is not None:
@@ -101,6 +95,10 @@ class Reasons:
         stopped = run.state in (CellState.TIMED_OUT, CellState.KERNEL_DIED)
         outcome = CheckOutcome(run.state) if stopped else CheckOutcome.BLOCKED
         return StudentError(f"`{name}` is missing, since the cell `{label}` {run.description}.", outcome)
+
+    def _not_answered(self, name: str) -> StudentError:
+        state = "as it was handed out" if self._submission.source(name).strip() else "empty"
+        return StudentError(f"Not answered: the cell `{name}` is {state}.", CheckOutcome.NOT_ANSWERED)
 
     def _where(
         self, lines: list[tuple[int, str]], label: str, answer_cell: str
