@@ -130,7 +130,7 @@ def _write_config(course: RunningCourse, copy: CourseCopy, names: dict[str, str]
 
 
 def _without_calls(file: ConfigFile) -> Iterator[str]:
-    """The lines of a configuration, with `pass` in place of the calls that plug coursekit in."""
+    """The lines of a configuration, with `None` in place of the calls that plug coursekit in."""
     lines = file.text.splitlines()
     for call in file.configure_calls:
         first, last = lines[call.lineno - 1].encode(), lines[(call.end_lineno or call.lineno) - 1].encode()
