@@ -18,7 +18,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # SQLAlchemy's remarks about nbgrader's own queries
 export PYTHONWARNINGS := ignore:Object of type
 
-.PHONY: bench bench-large stress demo demos test test-all setup release grade feedback audit attacks pictures docs lint clean help
+.PHONY: bench bench-large bench-watch stress demo demos test test-all setup release grade feedback audit attacks pictures docs lint clean help
 
 demo: setup  ## grade a sample class in a folder of its own, write the feedback pages and a class report
 	rm -rf $(DEMO) && mkdir -p $(DEMO)/tests
@@ -92,6 +92,9 @@ bench: setup  ## measure what grading a class costs, beside plain nbgrader and O
 
 bench-large: setup  ## grade 2,000 submissions, and kill a worker midway (FLAGS="--count 100": fewer)
 	cd packages/coursekit && python -m bench large $(FLAGS)
+
+bench-watch: setup  ## measure how long students wait for their pages after handing in (FLAGS="--many 400": faster)
+	cd packages/coursekit && python -m bench watch $(FLAGS)
 
 stress: setup  ## grade every right answer on a busy machine, and fail if a point is lost (FLAGS="--busy 8": faster)
 	cd packages/coursekit && python -m bench stress $(FLAGS)

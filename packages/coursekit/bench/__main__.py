@@ -12,6 +12,7 @@ from bench.large import large
 from bench.meter import ROOT
 from bench.parts import parts
 from bench.stress import HOGS, KINDS, Plan, stress
+from bench.watch import watch
 from coursekit.course import Course
 
 
@@ -48,6 +49,12 @@ def _parser() -> argparse.ArgumentParser:
     under_load.add_argument("--hogs", nargs="+", choices=list(HOGS), default=list(HOGS), help="kinds of hogs")
     under_load.add_argument("--hog-seconds", type=int, default=120, help="how long a hog runs at most")
     under_load.set_defaults(run=_stress)
+    waiting = commands.add_parser("watch", help="how long do students wait for their pages?")
+    waiting.add_argument(
+        "--assignments", nargs="+", choices=names, default=["02_attention", "05_seq2seq"], metavar="NAME"
+    )
+    waiting.add_argument("--many", type=int, default=1000, help="submissions of each in all, for the memory")
+    waiting.set_defaults(run=_watch)
     return parser
 
 
@@ -61,6 +68,11 @@ def _class(scratch: Path, options: argparse.Namespace) -> None:
 def _stress(scratch: Path, options: argparse.Namespace) -> int:
     plan = Plan(options.rounds, options.alternatives, options.hogs, options.hog_seconds)
     passed = [stress(scratch, name, options.busy, options.kinds, plan) for name in options.assignments]
+    return 0 if all(passed) else 1
+
+
+def _watch(scratch: Path, options: argparse.Namespace) -> int:
+    passed = [watch(scratch, name, options.many) for name in options.assignments]
     return 0 if all(passed) else 1
 
 

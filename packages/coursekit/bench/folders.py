@@ -21,25 +21,26 @@ COURSEKIT = (sys.executable, "-m", "coursekit")
 _WRITTEN = ("autograded", ".coursekit", "gradebook.db", "gradebook.db-wal", "gradebook.db-shm")
 
 
-def assignment() -> Assignment:
-    return Course(ROOT).assignment(ASSIGNMENT)
+def assignment(name: str = ASSIGNMENT) -> Assignment:
+    return Course(ROOT).assignment(name)
 
 
-def class_of(count: int, variety: int = 0) -> list[Sample]:
+def class_of(count: int, variety: int = 0, name: str = ASSIGNMENT) -> list[Sample]:
     """Solutions, known mistakes and alternatives in turn, a third each.
 
     There are `variety` different mistakes and alternatives, by default as many as possible, picked evenly from all
     that are known. A comment makes each submission unique, so that none takes its result from the cache.
     """
     variety = variety or count // 3
-    mistakes, alternatives = (_spread(of(assignment()), variety) for of in (mistakes_of, alternatives_of))
+    known = assignment(name)
+    mistakes, alternatives = (_spread(of(known), variety) for of in (mistakes_of, alternatives_of))
     kinds = cycle(["right", "mistake", "alternative"])
     samples = []
     for number, kind in enumerate(islice(kinds, count)):
         pool = {"mistake": mistakes, "alternative": alternatives}.get(kind)
         variant = pool[number // 3 % len(pool)] if pool else None
-        name = f"{number:04}-{variant.name.replace('_', '-') if variant else 'right'}"
-        samples.append(Sample(name, full=kind != "mistake", change=own_comment(number), variant=variant))
+        student = f"{number:04}-{variant.name.replace('_', '-') if variant else 'right'}"
+        samples.append(Sample(student, full=kind != "mistake", change=own_comment(number), variant=variant))
     return samples
 
 
@@ -89,7 +90,7 @@ class CourseFolder:
         return cls(root, name)
 
     def hand_in(self, samples: list[Sample]) -> None:
-        write_class(Course(ROOT).assignment(self.name), self.root / "submitted", samples)
+        write_class(assignment(self.name), self.root / "submitted", samples)
 
     def start_over(self) -> None:
         """Remove all results, and generate the assignment with an empty gradebook."""
