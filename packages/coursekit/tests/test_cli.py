@@ -1,5 +1,6 @@
 """The command's help: quick to print, and complete."""
 
+import os
 import subprocess
 import sys
 
@@ -63,3 +64,16 @@ def test_every_command_has_a_help_text(command, capsys):
         main([command, "--help"])
     assert ended.value.code == 0
     assert f"usage: coursekit {command}" in capsys.readouterr().out
+
+
+def test_workers_can_be_forked_from_a_command_that_has_read_the_configuration(generated):
+    script = f"""
+import os
+from coursekit.cli import main
+os.chdir({str(generated.root)!r})
+assert main(["table", "01_double"]) == 0
+print(os.listdir("/proc/self/task") == [str(os.getpid())])
+"""
+    own = {name: value for name, value in os.environ.items() if name != "OMP_NUM_THREADS"}
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=own)
+    assert done.stdout.endswith("True\n"), done.stderr

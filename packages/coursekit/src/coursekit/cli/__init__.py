@@ -14,6 +14,8 @@ from coursekit.printing import printable
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; returns its exit code."""
+    # before the course's configuration imports NumPy: a process with several threads can't be forked safely
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
     options = _parser().parse_args(arguments)
     run: Run = options.run
     try:

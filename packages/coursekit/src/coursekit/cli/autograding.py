@@ -109,8 +109,6 @@ def _get_ready(options: argparse.Namespace) -> "tuple[RunningCourse, list[Assign
             f"{course.last_file} does not plug coursekit in: end it with configure(c), "
             "from coursekit.nbgrader_plugin import configure"
         )
-    # workers grade in parallel, and a process with several threads can't be forked safely
-    os.environ.setdefault("OMP_NUM_THREADS", "1")
     if not options.scheduler and options.sandbox != NONE:
         from sandbox_kernel.start import launch_server
         from sandbox_kernel.view import hide
