@@ -1,6 +1,7 @@
 """Commands that grade: autograde, regrade."""
 
 import argparse
+import contextlib
 import os
 import sys
 from collections import Counter
@@ -136,7 +137,8 @@ def _class_runs(
             continue
         force = getattr(options, "force", False)
         how = RunOptions(workers, options.scheduler, kernel, options.fresh, force)
-        yield ClassRun(course, assignment, how)
+        with contextlib.closing(ClassRun(course, assignment, how)) as run:
+            yield run
 
 
 def _conclude(table: "ClassTable", problems: list[str]) -> int:

@@ -82,6 +82,8 @@ class Writer:
         folder = self._course.submitted(student, assignment)
         if not any(folder.glob("*.ipynb")):
             return []  # nbgrader skips such a folder, and the table shows it as missing
+        self._failures.clear()
+        self._unconfirmed.clear()
         self._failures |= {(student, n.name): n.failure for n in submission.notebooks if n.failure}
         self._unconfirmed |= {
             (student, n.name): n.cached
