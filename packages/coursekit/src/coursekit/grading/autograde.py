@@ -1,7 +1,7 @@
 """Grading a class: tasks go to the workers, their results into the cache and to the writer."""
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -116,7 +116,7 @@ class ClassRun:
         """End the workers."""
         self._workers.close()
 
-    def grade(self, students: Iterable[str]) -> Iterator[SubmissionRun]:
+    def grade(self, students: Iterable[str]) -> Generator[SubmissionRun]:
         """Grade and cache what is not cached yet; yield each submission when it has all its results.
 
         Results that need a second try wait until all others are graded. Each is then graded again, alone.

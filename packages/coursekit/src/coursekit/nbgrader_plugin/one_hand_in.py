@@ -19,6 +19,7 @@ from nbgrader.exchange.exchange_factory import ExchangeFactory
 from traitlets.config import Config
 
 from coursekit.course import CourseError
+
 _REPLACED, _REMOVED = "replaced", "removed"
 
 

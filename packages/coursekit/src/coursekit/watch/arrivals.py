@@ -33,6 +33,7 @@ class HandIn:
     Args:
         handed_in: its time, in UTC.
         secret: names its pages in the exchange; empty if there is none.
+        state: changes with the files, if these can change.
     """
 
     student: str
@@ -40,6 +41,7 @@ class HandIn:
     handed_in: datetime
     folder: Path
     secret: str = ""
+    state: object = None
 
 
 @dataclass(frozen=True)
@@ -118,6 +120,8 @@ class Inbound:
             found = self._complete(name)
         except _Bad as bad:
             return self._remember(name, Refusal(self._folder / name, str(bad), *bad.names))
+        except FileNotFoundError:  # deleted since it was listed
+            return None
         except OSError as error:
             reason = f"can't be read ({error.strerror})"
             return Refusal(self._folder / name, reason)
@@ -126,7 +130,9 @@ class Inbound:
             if still.seconds < ABANDONED_SECONDS:
                 return None
             minutes = ABANDONED_SECONDS / 60
-            reason = f"has been incomplete for {minutes:g} minutes, without {TIMESTAMP}: ask for a new hand-in"
+            reason = (
+                f"has been incomplete for {minutes:g} minutes, without {TIMESTAMP}: ask for a new hand-in"
+            )
             return Refusal(self._folder / name, reason)
         self._incomplete.pop(name, None)
         if found.handed_in > datetime.now(UTC) + _CLOCKS:  # not remembered: the clock may be wrong
@@ -149,14 +155,16 @@ class Inbound:
         if not stat.S_ISDIR(place.st_mode):
             raise _Bad("isn't a folder")
         student, assignment, named = _parts(name)
-        if usable_name(student) != student or student.startswith("."):
+        if usable_name(student) != student or student.strip() != student or student.startswith("."):
             raise _Bad("has a student's name that nbgrader can't handle")
         text, secret = _text(folder / TIMESTAMP), _text(folder / SECRET)
         if not text or (not secret and not self._is_still(name, folder)):
             return None
         if self._check_owner and (owner := _owner(place.st_uid)) != student:
             raise _Bad(
-                f"is in the name of {printable(student)} but belongs to {printable(owner)}", student, assignment
+                f"is in the name of {printable(student)} but belongs to {printable(owner)}",
+                student,
+                assignment,
             )
         try:
             written = time_in(text)
@@ -179,7 +187,9 @@ class Submitted:
     """
 
     def __init__(
-        self, folders: Callable[[], Iterator[tuple[str, str, Path]]], clock: Callable[[], float] = time.monotonic
+        self,
+        folders: Callable[[], Iterator[tuple[str, str, Path]]],
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._folders, self._clock = folders, clock
         self._still: dict[tuple[str, str], _Still] = {}
@@ -194,20 +204,19 @@ class Submitted:
         look, still = Look(), {}
         for student, assignment, folder in self._folders():
             key = student, assignment
-            newest, stamp = _state_of(folder)
-            if newest is None:
+            state = _state_of(folder)
+            if not state.notebook:
                 continue
             still[key] = self._still.get(key, _Still())
-            quiet = time.time() - newest > FOLDER_SECONDS and key not in self._still
-            if still[key].since(stamp) < FOLDER_SECONDS and not quiet:
+            quiet = key not in self._still and time.time() - state.changed > FOLDER_SECONDS
+            if still[key].since(state.stamp) < FOLDER_SECONDS and not quiet:
                 look.incomplete.append(folder)
                 continue
-            text = _text(folder / TIMESTAMP)
             try:
-                when = time_in(text).replace(tzinfo=UTC)
+                when = time_in(_text(folder / TIMESTAMP)).replace(tzinfo=UTC)
             except NotATime:
-                when = datetime.fromtimestamp(newest, UTC)
-            look.hand_ins.append(HandIn(student, assignment, when, folder))
+                when = datetime.fromtimestamp(state.notebook, UTC)
+            look.hand_ins.append(HandIn(student, assignment, when, folder, state=state.stamp))
         self._still = still
         self._next = self._clock() + min(30.0, max(1.0, 100 * (self._clock() - begun)))
         return look
@@ -272,14 +281,23 @@ def _text(path: Path) -> str:
         os.close(descriptor)
 
 
-def _state_of(folder: Path) -> tuple[float | None, object]:
-    """The time of the newest notebook, None without one, and what changes when a file there changes."""
+@dataclass(frozen=True)
+class _State:
+    """Of a submission folder: the time of its newest notebook, or 0; when it last changed; what differs then."""
+
+    notebook: float
+    changed: float
+    stamp: tuple[object, ...]
+
+
+def _state_of(folder: Path) -> _State:
+    notebook = changed = 0.0
     stamps = []
-    newest: float | None = None
     with os.scandir(folder) as entries:
         for entry in entries:
             found = entry.stat(follow_symlinks=False)
             stamps.append((entry.name, found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino))
+            changed = max(changed, found.st_ctime)
             if entry.name.endswith(".ipynb"):
-                newest = max(newest or 0.0, found.st_mtime)
-    return newest, sorted(stamps)
+                notebook = max(notebook, found.st_mtime)
+    return _State(notebook, changed, tuple(sorted(stamps)))
