@@ -27,6 +27,7 @@ ORDER = [
     "attempt",
     "watch.rules",
     "watch.records",
+    "watch.best",
     "watch.attempt_line",
     "nbgrader_plugin",
     "degenerate",

@@ -87,6 +87,11 @@ class Attempts:
             raise CourseError(f"{path} can't be read ({error.strerror}): make it readable") from error
         return cls(path, stored.attempts if stored.schema == SCHEMA else ())
 
+    @property
+    def graded(self) -> list[AttemptRecord]:
+        """The attempts that were not refused, oldest first: only these are numbered, limited, and may count."""
+        return [record for record in self.records if record.page is not Page.REFUSED]
+
     def at(self, handed_in: datetime) -> AttemptRecord | None:
         """The attempt that was handed in at this time."""
         return next((record for record in self.records if record.handed_in == handed_in), None)
