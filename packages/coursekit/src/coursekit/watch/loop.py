@@ -94,11 +94,14 @@ class Watch:
             else:
                 self._block(str(error))
         else:
-            if self._reports.status.blocked:
-                self._reports.status.blocked = ""
-                self._reports.say(Kind.RELOADED, "grading goes on")
+            self._unblock()
             return worked
         return False
+
+    def _unblock(self) -> None:
+        if self._reports.status.blocked:
+            self._reports.status.blocked = ""
+            self._reports.say(Kind.RELOADED, "grading goes on")
 
     def _block(self, reason: str) -> None:
         if reason != self._reports.status.blocked:
@@ -199,6 +202,7 @@ class Watch:
             record.due if record.page == Page.HELD else None,
         )
         self._waiting.done(hand_in)
+        self._unblock()
         self._reports.report(event)
         for problem in graded.problems:
             self._reports.say(Kind.PROBLEM, problem, hand_in.student, hand_in.assignment)
