@@ -56,7 +56,7 @@ class Student:
             attempts.add(
                 AttemptRecord(
                     at(when),
-                    found.earned,
+                    {"nb": found.earned},
                     10,
                     values.get("penalty", 0),
                     {"nb": outcomes_of(found)},
