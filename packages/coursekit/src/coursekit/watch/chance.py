@@ -32,7 +32,7 @@ class Chance:
         Raises:
             NoChance: it is too late or too early for a second chance, or the student has had one.
         """
-        earlier = [record for record in attempts.graded if record.handed_in < handed_in]
+        earlier = [record for record in attempts.records if record.handed_in < handed_in]
         first = attempt_that_counts(rule.counts, [record for record in earlier if not record.second_chance])
         if first is None:
             raise NoChance(

@@ -29,7 +29,6 @@ class Page(StrEnum):
 
     HELD = "held"
     RELEASED = "released"
-    REFUSED = "refused"
 
 
 class AttemptRecord(Struct, frozen=True, forbid_unknown_fields=True):
@@ -93,11 +92,6 @@ class Attempts:
         except OSError as error:
             raise CourseError(f"{path} can't be read ({error.strerror}): make it readable") from error
         return cls(path, stored.attempts if stored.schema == SCHEMA else ())
-
-    @property
-    def graded(self) -> list[AttemptRecord]:
-        """The attempts that were not refused, oldest first: only these are numbered, limited, and may count."""
-        return [record for record in self.records if record.page is not Page.REFUSED]
 
     def at(self, handed_in: datetime) -> AttemptRecord | None:
         """The attempt that was handed in at this time."""
