@@ -1,0 +1,224 @@
+"""`coursekit watch`: looks for hand-ins, has each graded in its turn, and goes on whatever happens to one of them."""
+
+import contextlib
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from types import FrameType
+
+from coursekit.course import Assignment, CourseError
+from coursekit.grading.running_course import RunningCourse
+from coursekit.grading.write import FOR_EVERYBODY
+from coursekit.printing import printable
+from coursekit.watch.arrivals import HandIn
+from coursekit.watch.due import DuePages
+from coursekit.watch.lock import locked
+from coursekit.watch.pipeline import Blocked, Graded, NotGraded, gone, no_space
+from coursekit.watch.pools import stamp_of
+from coursekit.watch.records import Page
+from coursekit.watch.status import Event, Kind, Reports
+from coursekit.watch.waiting import Waiting
+from coursekit.watch.watched import WatchedCourse, WatchOptions
+
+POLL_SECONDS = 0.5
+#: until the next try when nothing can be written
+BLOCKED_SECONDS = 5.0
+#: hand-ins for one assignment before second tries of stopped code have their turn
+_IN_A_ROW = 20
+#: with `once`, how long to wait for hand-ins that are not complete
+_ONCE_SECONDS = 15.0
+
+
+class Watch:
+    """The loop over one course. `report` is called with each event."""
+
+    def __init__(self, course: RunningCourse, options: WatchOptions, report: Callable[[Event], None]) -> None:
+        self._watched = WatchedCourse(course, options)
+        self._reports = Reports(course.root, report)
+        self._waiting = Waiting(self._watched, self._reports)
+        self._due = DuePages(self._watched, self._reports)
+        self._begun = self._ending = False
+
+    def run(self, once: bool = False) -> int:
+        """Watch until SIGTERM or SIGINT, or with `once` until everything is graded that is there.
+
+        Returns:
+            The exit code: with `once`, 1 if something was refused or not graded.
+        """
+        with locked(self._watched.course.root), self._signals():
+            self._reports.say(Kind.STARTED, f"watching {self._place}")
+            begun = time.monotonic()
+            try:
+                while not self._ending:
+                    worked = self._guarded(self._step)
+                    if once and not (worked or self._waits_for_more(begun)):
+                        break
+                    self._reports.write()
+                    if not worked and not self._ending:
+                        time.sleep(BLOCKED_SECONDS if self._is_full else POLL_SECONDS)
+            finally:
+                self._watched.close()
+            self._reports.say(Kind.ENDED, "ended")
+            self._reports.write(now=True)
+        return int(once and (self._reports.failed or bool(self._reports.status.blocked)))
+
+    @property
+    def _place(self) -> str:
+        course, exchange = self._watched.course, self._watched.exchange
+        return str(exchange.inbound if exchange else course.root / course.folders.submitted_directory)
+
+    @property
+    def _is_full(self) -> bool:
+        return bool(self._reports.status.blocked) and os.path.isdir(self._place)
+
+    def _waits_for_more(self, begun: float) -> bool:
+        status = self._reports.status
+        return bool(status.incomplete) and not status.blocked and time.monotonic() - begun < _ONCE_SECONDS
+
+    def _guarded(self, step: Callable[[], bool]) -> bool:
+        """Take one step. What keeps all hand-ins from being graded is reported once, and they wait."""
+        try:
+            worked = step()
+        except Blocked as blocked:
+            self._block(str(blocked))
+        except CourseError as error:
+            self._block(" ".join(str(error).split()))
+        except OSError as error:
+            exchange = self._watched.exchange
+            if error.errno in FOR_EVERYBODY:
+                self._block(no_space(error))
+            elif exchange and not exchange.inbound.is_dir():
+                self._block(gone(exchange.inbound))
+            else:
+                self._block(str(error))
+        else:
+            self._unblock()
+            return worked
+        return False
+
+    def _unblock(self) -> None:
+        if self._reports.status.blocked:
+            self._reports.status.blocked = ""
+            self._reports.say(Kind.RELOADED, "grading goes on")
+
+    def _block(self, reason: str) -> None:
+        if reason != self._reports.status.blocked:
+            self._reports.status.blocked = reason
+            self._reports.say(Kind.WAITING, reason)
+
+    def _step(self) -> bool:
+        """Look, grade the hand-ins whose turn it is, and release what is due; False if there was nothing to do."""
+        if not self._begun:
+            self._watched.repair()
+            self._due.find()
+            self._begun = True
+        self._reload()
+        looked_fully = self._waiting.look_if_needed()
+        worked = self._grade()
+        self._due.release_due()
+        if looked_fully and not worked:
+            self._due.write_final(self._waiting.deadlines, self._waiting.has)
+        return worked
+
+    def _reload(self) -> None:
+        try:
+            reopened = self._watched.reopened()
+        except CourseError as error:
+            self._reports.say(Kind.PROBLEM, f"{error}. Until that is fixed, the settings before are used.")
+            return
+        if reopened is not None:
+            self._watched = self._waiting.watched = self._due.watched = reopened
+            self._waiting.look_fully_next()
+            self._reports.say(Kind.RELOADED, "the settings have changed and were read again")
+
+    def _grade(self) -> bool:
+        """Grade the hand-ins of the assignment whose turn it is, as long as it is."""
+        first = self._waiting.first()
+        if first is None:
+            return False
+        assignment = self._watched.course.assignment(first.assignment)
+        stamp = stamp_of(assignment)
+        under_way: dict[str, HandIn] = {}
+        try:
+            run = self._watched.pools.of(assignment)
+            with contextlib.closing(run.grade(self._students(assignment, under_way))) as submissions:
+                for submission in submissions:
+                    hand_in = under_way[submission.student]
+                    with self._giving_up(hand_in):
+                        self._finished(self._watched.pipeline.finish(submission, hand_in))
+                    del under_way[submission.student]
+        except BaseException as error:
+            self._watched.pools.drop(assignment.name)
+            if not isinstance(error, CourseError):
+                raise
+            self._waiting.hold(assignment.name, stamp, " ".join(str(error).split()))
+        return True
+
+    def _students(self, assignment: Assignment, under_way: dict[str, HandIn]) -> Iterator[str]:
+        """The students whose turn it is, each when a worker is idle and the hand-in has been collected."""
+        for _ in range(_IN_A_ROW):
+            with contextlib.suppress(OSError):  # it is reported after those under way
+                self._waiting.look_if_needed()
+            hand_in = self._waiting.first(under_way)
+            if self._ending or hand_in is None or hand_in.assignment != assignment.name:
+                return
+            if not self._watched.pools.is_current(assignment):
+                return
+            with self._giving_up(hand_in):
+                for sentence in self._watched.pipeline.collect(hand_in):
+                    self._reports.say(Kind.PROBLEM, sentence, hand_in.student, hand_in.assignment)
+                under_way[hand_in.student] = hand_in
+                yield hand_in.student
+
+    @contextlib.contextmanager
+    def _giving_up(self, hand_in: HandIn) -> Iterator[None]:
+        """Report why this one hand-in can't be graded, and go on without it."""
+        try:
+            yield
+        except NotGraded as reason:
+            self._waiting.give_up(hand_in, str(reason))
+
+    def _finished(self, graded: Graded) -> None:
+        hand_in, record = graded.hand_in, graded.record
+        seconds = max(0.0, (datetime.now(UTC) - hand_in.handed_in).total_seconds())
+        kind, what = Kind.RELEASED, f"page released after {seconds:.1f} s"
+        if record.page == Page.HELD:
+            kind, what = Kind.HELD, f"page held until {record.due.astimezone():%H:%M on %d %B}"
+            self._due.hold(hand_in.student, hand_in.assignment, record)
+        else:
+            self._reports.add_latency(seconds)
+            if self._watched.exchange is None:
+                what = f"page written after {seconds:.1f} s"
+        event = Event(
+            kind,
+            f"{record.score:g} of {record.max_points:g} points, {what}",
+            printable(hand_in.student),
+            hand_in.assignment,
+            record.score,
+            record.max_points,
+            round(seconds, 3),
+            record.due if record.page == Page.HELD else None,
+        )
+        self._waiting.done(hand_in)
+        self._unblock()
+        self._reports.report(event)
+        for problem in graded.problems:
+            self._reports.say(Kind.PROBLEM, problem, hand_in.student, hand_in.assignment)
+
+    @contextlib.contextmanager
+    def _signals(self) -> Iterator[None]:
+        """End after the hand-in under way on SIGTERM and Ctrl-C; at once on a second one."""
+
+        def end(number: int, frame: FrameType | None) -> None:
+            if self._ending:
+                raise KeyboardInterrupt
+            self._ending = True
+
+        before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGINT)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
