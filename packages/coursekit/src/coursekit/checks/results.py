@@ -88,6 +88,10 @@ class ExerciseResult:
         return sum(check.earned for check in self.checks)
 
     @property
+    def right(self) -> bool:
+        return all(check.outcome == CheckOutcome.PASSED for check in self.checks)
+
+    @property
     def unanswered(self) -> bool:
         return bool(self.checks) and all(check.outcome == CheckOutcome.NOT_ANSWERED for check in self.checks)
 

@@ -1,6 +1,7 @@
 """Commands that grade: autograde, regrade."""
 
 import argparse
+import contextlib
 import os
 import sys
 from collections import Counter
@@ -101,23 +102,32 @@ def _failures(submission: "SubmissionRun") -> list[str]:
 
 
 def _get_ready(options: argparse.Namespace) -> "tuple[RunningCourse, list[Assignment]]":
-    """Start the sandbox's kernel server, so that it imports its modules while this process imports its own."""
     course = course_of(options)
     chosen = chosen_from(course, options.assignments)
+    require_plugged_in(course)
+    start_server(course, options.sandbox, options.scheduler)
+    return course, chosen
+
+
+def require_plugged_in(course: "RunningCourse") -> None:
+    """Raise CourseError unless nbgrader is configured to use coursekit."""
     if not course.plugged_in:
         raise CourseError(
             f"{course.last_file} does not plug coursekit in: end it with configure(c), "
             "from coursekit.nbgrader_plugin import configure"
         )
+
+
+def start_server(course: "RunningCourse", sandbox: str | None, scheduler: str = "") -> None:
+    """Start the sandbox's kernel server, so that it imports its modules while this process imports its own."""
     # workers grade in parallel, and a process with several threads can't be forked safely
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    if not options.scheduler and options.sandbox != NONE:
+    if not scheduler and sandbox != NONE:
         from sandbox_kernel.start import launch_server
         from sandbox_kernel.view import hide
 
         hide(course.root.resolve())
         launch_server()
-    return course, chosen
 
 
 def _class_runs(
@@ -136,7 +146,8 @@ def _class_runs(
             continue
         force = getattr(options, "force", False)
         how = RunOptions(workers, options.scheduler, kernel, options.fresh, force)
-        yield ClassRun(course, assignment, how)
+        with contextlib.closing(ClassRun(course, assignment, how)) as run:
+            yield run
 
 
 def _conclude(table: "ClassTable", problems: list[str]) -> int:

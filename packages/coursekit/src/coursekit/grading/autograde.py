@@ -1,7 +1,7 @@
 """Grading a class: tasks go to the workers, their results into the cache and to the writer."""
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -71,7 +71,7 @@ class SubmissionRun:
 
 
 class ClassRun:
-    """Grades submissions of an assignment with the settings of the course."""
+    """Grades submissions of an assignment with the settings of the course. Close it to end its workers."""
 
     def __init__(self, course: RunningCourse, assignment: Assignment, options: RunOptions) -> None:
         if options.kernel_name:
@@ -84,7 +84,7 @@ class ClassRun:
             settings.rule,
         )
         self._fresh, self._force = options.fresh or settings.fresh, options.force
-        self._budget = RepeatBudget(settings.repeat_budget)
+        self._repeat_seconds = settings.repeat_budget
         self._cache = ResultCache(course.root)
         self._workers: DaskWorkers | Workers[Task, Attempt] = (
             DaskWorkers(assignment, options.scheduler)
@@ -112,13 +112,20 @@ class ClassRun:
             or not all(_is_done(self._course.result(student, name, notebook)) for notebook in self._released)
         ]
 
-    def grade(self, students: Sequence[str]) -> Iterator[SubmissionRun]:
+    def close(self) -> None:
+        """End the workers."""
+        self._workers.close()
+
+    def grade(self, students: Iterable[str]) -> Generator[SubmissionRun]:
         """Grade and cache what is not cached yet; yield each submission when it has all its results.
 
         Results that need a second try wait until all others are graded. Each is then graded again, alone.
 
+        Args:
+            students: the next one is taken when a worker is idle. Nobody may be in it twice.
+
         Raises:
-            CourseError: a check is at fault.
+            CourseError: a check is at fault. The workers have ended then.
         """
         under_way: dict[str, SubmissionRun] = {}
         ready: deque[SubmissionRun] = deque()
@@ -143,30 +150,28 @@ class ClassRun:
             if not submission.waiting:
                 ready.append(under_way.pop(task.student))
 
-        try:
-            for task, found in self._workers.run(tasks()):
-                if found is not None and found.again:
-                    doubtful.append((task, found))
-                else:
-                    take(task, found)
-                while ready:
-                    yield ready.popleft()
-            yield from ready
-            ready.clear()
-            for task, found in self._tried_again(doubtful):
+        for task, found in self._workers.run(tasks()):
+            if found is not None and found.again:
+                doubtful.append((task, found))
+            else:
                 take(task, found)
-                while ready:
-                    yield ready.popleft()
-        finally:
-            self._workers.close()
+            while ready:
+                yield ready.popleft()
+        yield from ready
+        ready.clear()
+        for task, found in self._tried_again(doubtful):
+            take(task, found)
+            while ready:
+                yield ready.popleft()
 
     def _tried_again(self, doubtful: Sequence[tuple[Task, Attempt]]) -> Iterator[tuple[Task, Attempt]]:
         """Repeat each task alone while there is time; keep the first result of the others."""
+        budget = RepeatBudget(self._repeat_seconds)
         for task, first in doubtful:
-            if not self._budget.allowed:
+            if not budget.allowed:
                 yield task, unconfirmed(first)
                 continue
-            with self._budget.spending():
+            with budget.spending():
                 ((_, second),) = self._workers.run([replace(task, wary=True)], alone=True)
             yield task, first if second is None else settled(first, second)
 

@@ -26,6 +26,7 @@ from coursekit.nbgrader_plugin.rubric import ShowRubric
 from coursekit.nbgrader_plugin.run_checks import RESULT, RunChecks
 from coursekit.result_cache import FOLDER
 from coursekit.student.extra_files import time_handed_in
+from coursekit.watch.rules import AttemptRules
 
 if TYPE_CHECKING:  # it imports all of nbgrader's commands
     from nbgrader.apps import NbGrader
@@ -54,7 +55,7 @@ class RunningCourse:
             CourseError: its configuration raises an error, or a setting is unknown or has the wrong type.
         """
         found = read_configuration(root)
-        for ours in (RunChecks, LatePenalty, ShowRubric):
+        for ours in (RunChecks, LatePenalty, ShowRubric, AttemptRules):
             found.require_valid(ours)
         log = logging.getLogger(__name__)
         log.setLevel(logging.CRITICAL)  # nbgrader's messages are in its results

@@ -9,7 +9,7 @@ from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import NotebookNode
 from nbgrader.apps.baseapp import NbGrader
 from nbgrader.preprocessors import CheckCellMetadata
-from sqlalchemy.exc import SAWarning
+from sqlalchemy.exc import OperationalError, SAWarning
 from traitlets.config import Config
 
 from coursekit.attempt import FAILED
@@ -23,7 +23,11 @@ from coursekit.printing import printable
 from coursekit.result_cache import CachedResult
 
 #: errors that every other student would meet, too
-_FOR_EVERYBODY = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
+FOR_EVERYBODY = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
+
+
+class NoSpace(CourseError):
+    """Nothing can be written for anybody."""
 
 
 class Writer:
@@ -76,12 +80,14 @@ class Writer:
         """Write one student's results; returns a line about what went wrong, if anything did.
 
         Raises:
-            CourseError: nothing can be written for anybody.
+            NoSpace: nothing can be written for anybody.
         """
         student, folders = submission.student, self._course.folders
         folder = self._course.submitted(student, assignment)
         if not any(folder.glob("*.ipynb")):
             return []  # nbgrader skips such a folder, and the table shows it as missing
+        self._failures.clear()
+        self._unconfirmed.clear()
         self._failures |= {(student, n.name): n.failure for n in submission.notebooks if n.failure}
         self._unconfirmed |= {
             (student, n.name): n.cached
@@ -106,9 +112,10 @@ class Writer:
 
 
 def _require_space(error: BaseException, reason: str) -> None:
-    """Raise CourseError if the failure would repeat for everybody else."""
-    if isinstance(error, OSError) and error.errno in _FOR_EVERYBODY:
-        raise CourseError(
+    """Raise NoSpace if the failure would repeat for everybody else."""
+    full = isinstance(error, OperationalError) and "disk is full" in str(error)
+    if full or (isinstance(error, OSError) and error.errno in FOR_EVERYBODY):
+        raise NoSpace(
             f"{reason}. Free some space or make it writable, then run the same command again; it continues "
             "from here."
         ) from error

@@ -55,6 +55,18 @@ def checks_as_html(exercise: ExerciseResult, notebook: NotebookNode, found: Sequ
     )
 
 
+def right_or_not(exercise: ExerciseResult) -> str:
+    """All that a page says about an exercise that shows only which ones are right."""
+    return "right" if exercise.right else "not answered" if exercise.unanswered else "not right yet"
+
+
+def exercise_as_html(exercise: ExerciseResult) -> str:
+    """`right_or_not` as a line of its own."""
+    color, mark = (_COLORS["passed"], "✓") if exercise.right else (_COLORS["failed"], "✗")
+    name = escape(exercise_name(exercise.grade_id))
+    return f'<p>{name}: <b style="color:{color};">{mark} {right_or_not(exercise)}</b></p>'
+
+
 def _row(check: CheckResult, place: Heading | None) -> str:
     color = _COLORS.get(check.outcome, "#7a4f01")
     lines = [f"<div>{code_marked(check.sentence)}</div>"]

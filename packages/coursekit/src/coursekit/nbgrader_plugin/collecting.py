@@ -3,6 +3,7 @@
 nbgrader follows links, reads pipes and devices to their end, and stops at the first folder that it can't copy.
 """
 
+import errno
 import os
 import stat
 import tempfile
@@ -21,6 +22,8 @@ from coursekit.student.extra_files import MAX_DEPTH, MAX_ENTRIES, NotATime, time
 #: a device or a pipe must neither wait nor be read
 _OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _CHUNK = 2**20
+#: the copy can't be written, which is not the submission's fault
+_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 _NAMED_AT_MOST = 5
 
 
@@ -64,7 +67,11 @@ class HarmlessCollect(ExchangeCollect):
                 self.log.warning("%s: %s", printable(src), sentence)
             self._set_aside(Path(dest))
         except (OSError, RuntimeError) as error:
-            self.log.error("%s was not collected: %s", printable(src), error)
+            self.not_collected(src, error)
+
+    def not_collected(self, src: str, error: Exception) -> None:
+        """Report a submission that can't be copied, and go on."""
+        self.log.error("%s was not collected: %s", printable(src), error)
 
     def _collected(self, student: str) -> Path:
         folders = self.coursedir
@@ -110,6 +117,8 @@ def copy_regular_files(source: Path, target: Path, max_bytes: int) -> list[str]:
                 copy.parent.mkdir(parents=True, exist_ok=True)
                 size = _copy(file.fileno(), copy, left)
         except OSError as error:
+            if error.errno in _DISK:
+                raise
             skipped.append(f"{shown} can't be read ({error.strerror}), so it was not collected.")
             continue
         if size is None:

@@ -1,4 +1,4 @@
-"""Adapters for nbgrader's converters: which folders they find, a converter for one submission, and what they log.
+"""Adapters for nbgrader's converters: which folders they find, converters for one submission, and what they log.
 
 Converters read timestamps before they call any hook, and find notebooks by glob patterns. Their exporter is made first,
 so it is the exporters that call `find_folders` and `make_ready`.
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from nbconvert.exporters.exporter import ResourcesDict
-from nbgrader.converters import Autograde
+from nbgrader.converters import Autograde, GenerateFeedback
 from nbgrader.converters.base import BaseConverter
 from tornado.log import LogFormatter
 
@@ -26,7 +26,7 @@ from coursekit.student.extra_files import StuckError
 def find_folders(converter: BaseConverter, step: str) -> None:
     """Make a command for all students find folders such as `[ab]`, whose names nbgrader takes for patterns."""
     folders = converter.coursedir
-    if folders.student_id == "*" and not isinstance(converter, AutogradeOne):
+    if folders.student_id == "*" and not isinstance(converter, OneFolder):
         pattern = folders.format_path(step, "*", folders.assignment_id)
         notebooks = f"{folders.notebook_id}.ipynb"
         found = {path: sorted(map(str, Path(path).glob(notebooks))) for path in glob.glob(pattern)}
@@ -37,7 +37,7 @@ def make_ready(converter: BaseConverter) -> None:
     """Prepare the submissions that are about to be autograded: rename folders, and set aside unreadable files."""
     folders = converter.coursedir
     assignment = folders.assignment_id
-    if folders.student_id == "*" and not isinstance(converter, AutogradeOne):
+    if folders.student_id == "*" and not isinstance(converter, OneFolder):
         for sentence in rename_students(folders, assignment):
             converter.log.warning(sentence)
     find_folders(converter, folders.submitted_directory)
@@ -50,8 +50,8 @@ def make_ready(converter: BaseConverter) -> None:
             del converter.assignments[path]
 
 
-class AutogradeOne(Autograde):
-    """`nbgrader autograde` for one folder, which may have a name such as `[ab]`. Files are written atomically.
+class OneFolder(BaseConverter):
+    """Makes a converter convert one folder, which may have a name such as `[ab]`. Files are written atomically.
 
     `failure` is the first exception; nbgrader itself only logs its traceback.
     """
@@ -102,6 +102,14 @@ class AutogradeOne(Autograde):
         except Exception as error:
             self.failure = self.failure or error
             raise
+
+
+class AutogradeOne(OneFolder, Autograde):
+    """`nbgrader autograde` for one submission."""
+
+
+class FeedbackOne(OneFolder, GenerateFeedback):
+    """`nbgrader generate_feedback` for one autograded submission."""
 
 
 def reason_of(error: BaseException) -> str:

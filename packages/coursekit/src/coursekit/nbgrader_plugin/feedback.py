@@ -1,6 +1,7 @@
 """In generate_feedback: write a page for a graded notebook, without scripts or network."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -8,9 +9,10 @@ from jinja2 import Environment, FileSystemLoader
 from nbconvert.exporters import Exporter
 from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import NotebookNode
+from nbgrader.api import Gradebook
 from nbgrader.converters import BaseConverter
 from nbgrader.preprocessors import GetGrades
-from traitlets import default
+from traitlets import TraitError, default
 from traitlets.log import get_logger
 
 from coursekit.cells import grade_id, is_locked_cell, is_test_cell
@@ -19,17 +21,24 @@ from coursekit.course import CourseError
 from coursekit.nbgrader_plugin.budget import TooCostly, render_in_child
 from coursekit.nbgrader_plugin.check_table import code_marked
 from coursekit.nbgrader_plugin.converters import find_folders
-from coursekit.nbgrader_plugin.course_folders import Stop, course_of
+from coursekit.nbgrader_plugin.course_folders import Stop, course_of, stop
 from coursekit.nbgrader_plugin.first_look import FirstThing, first_things, score_rows
 from coursekit.nbgrader_plugin.markdown import highlighted_code, safe_markdown
 from coursekit.nbgrader_plugin.page_parts import PageParts, Part
 from coursekit.nbgrader_plugin.run_checks import RESULT
+from coursekit.nbgrader_plugin.shown import EXPLANATIONS, deadline_of, hide_outputs, result_as_shown
 from coursekit.printing import printable
+from coursekit.student.extra_files import time_handed_in
+from coursekit.watch.attempt_line import AttemptLine, NotebookPage, attempt_line
+from coursekit.watch.records import Attempts
+from coursekit.watch.rules import AttemptRules, Shows
 
 #: CPU seconds, MiB and bytes; a page that needs more shows the points only. The budget of its cells is far below that
 PAGE_SECONDS, PAGE_MEMORY, PAGE_BYTES = 30.0, 1_024, 64 * 2**20
 #: notes on a page, and characters in each
 MAX_NOTES, MAX_NOTE = 50, 600
+#: key of the resources: the student's deadline
+DEADLINE = "deadline"
 NOT_RENDERED = "Your notebook can't be shown here: formatting it takes too much time or memory. Your points are not affected."
 _TEMPLATES = Environment(
     loader=FileSystemLoader(Path(__file__).parent / "templates"),
@@ -62,19 +71,40 @@ class FeedbackExporter(Exporter):
         released = self._released(names)
         _hide_hidden_tests(nb, released)
         given = frozenset(cell.source.strip() for cell in released)
-        names["student"] = printable(str(names["student"]))
+        frame = self._frame(nb, names, Path(filled["metadata"].get("path", "")))
         try:
-            page = render_in_child(lambda: _page(nb, names, given), PAGE_SECONDS, PAGE_MEMORY, PAGE_BYTES)
+            page = render_in_child(lambda: _page(nb, frame, given), PAGE_SECONDS, PAGE_MEMORY, PAGE_BYTES)
         except TooCostly as error:
-            page = _page_without_cells(nb, names)
+            page = _page_without_cells(nb, frame)
             self.log.warning(
                 "The feedback page of %s for %s shows the points only: the notebook could not be rendered (%s). "
                 "Look at it in autograded/.",
-                names["student"],
+                frame.names["student"],
                 names["notebook"],
                 error,
             )
         return page, filled
+
+    def _frame(self, nb: NotebookNode, names: dict[str, Any], folder: Path) -> "_Frame":
+        """What the page says besides the cells, and without what it must not show yet."""
+        assignment, student = names["assignment"], names["student"]
+        try:
+            rule = AttemptRules(config=self.config).of(assignment)
+            attempts = Attempts.load(course_of(self.config).root, assignment, student)
+        except (CourseError, TraitError) as error:
+            stop(self.log, str(error))
+        now, deadline = datetime.now(UTC), names.get(DEADLINE)
+        shows = Shows.EVERYTHING if deadline and deadline <= now else rule.shows
+        result = result_as_shown(_result(nb), shows)
+        hide_outputs(nb.cells, result, shows)
+        handed_in = time_handed_in(folder)
+        attempt = handed_in and attempt_line(
+            attempts,
+            handed_in.replace(tzinfo=UTC),
+            rule,
+            NotebookPage(names["notebook"], result, shows, now, deadline),
+        )
+        return _Frame(names | {"student": printable(str(student))}, result, shows, attempt or None)
 
     def _released(self, names: dict[str, Any]) -> list[NotebookNode]:
         """The released cells; none if there is no release, so all are shown as the student's own."""
@@ -99,15 +129,25 @@ def _hide_hidden_tests(nb: NotebookNode, released: list[NotebookNode]) -> None:
             cell.source = sources.get(grade_id(cell), "" if is_test_cell(cell) else cell.source)
 
 
-def _page(nb: NotebookNode, names: dict[str, Any], given: frozenset[str]) -> str:
-    result = _result(nb)
-    first = first_things(result, score_rows(nb.cells, result))
-    return _rendered(nb, names, result, first, PageParts(nb, result, given).parts())
+@dataclass(frozen=True)
+class _Frame:
+    """What a page says besides the cells. `result` has only what the page shows."""
+
+    names: dict[str, Any]
+    result: SubmissionResult
+    shows: Shows
+    attempt: AttemptLine | None
 
 
-def _page_without_cells(nb: NotebookNode, names: dict[str, Any]) -> str:
+def _page(nb: NotebookNode, frame: _Frame, given: frozenset[str]) -> str:
+    first = first_things(frame.result, score_rows(nb.cells, frame.result, frame.shows))
+    return _rendered(nb, frame, first, PageParts(nb, frame.result, given, shows=frame.shows).parts())
+
+
+def _page_without_cells(nb: NotebookNode, frame: _Frame) -> str:
     """A page with the points and the reason, without any text of the student's."""
-    return _rendered(nb, names, replace(_result(nb), notes=[], cells=[]), [], [], NOT_RENDERED)
+    without_notes = replace(frame, result=replace(frame.result, notes=[], cells=[]))
+    return _rendered(nb, without_notes, [], [], NOT_RENDERED)
 
 
 OTHER_VERSION = "This notebook was autograded by another version of coursekit. Run `coursekit autograde`, then this command again."
@@ -129,35 +169,41 @@ def _shortened(notes: list[str]) -> list[str]:
 
 
 def _rendered(
-    nb: NotebookNode,
-    names: dict[str, Any],
-    result: SubmissionResult,
-    first: list[FirstThing],
-    parts: list[Part],
-    reason: str = "",
+    nb: NotebookNode, frame: _Frame, first: list[FirstThing], parts: list[Part], reason: str = ""
 ) -> str:
-    rows = score_rows(nb.cells, result)
+    result = frame.result
+    rows = score_rows(nb.cells, result, frame.shows)
     # when the grader itself failed, the notes say more than the status
     sentence = (
         "" if result.nothing_graded and result.status == Status.KERNEL_DIED else STATUSES[result.status]
     )
     return _TEMPLATES.get_template("feedback.html.j2").render(
-        names=names,
+        names=frame.names,
         result=result,
+        attempt=frame.attempt,
+        only_whether_right=frame.shows is Shows.EXERCISES,
+        explanation=EXPLANATIONS[frame.shows],
         sentence=sentence,
         rows=rows,
         first=first,
-        waiting=0 if result.nothing_graded else sum(row.points for row in rows if row.score is None),
+        waiting=0 if result.nothing_graded else sum(row.points for row in rows if row.awaits_grading),
         parts=parts,
         reason=reason,
     )
 
 
 class GetGradesAndState(GetGrades):
-    """Adds to each cell's score and comment whether it was graded by hand, or still awaits that.
+    """Adds to each cell's score and comment whether it was graded by hand, or still awaits that; and the deadline.
 
     When a submission is graded again, nbgrader marks manually graded cells for a second look; here they count as graded.
     """
+
+    def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
+        nb, resources = super().preprocess(nb, resources)
+        names = resources["nbgrader"]
+        with Gradebook(names["db_url"]) as gradebook:
+            names[DEADLINE] = deadline_of(gradebook, names["assignment"], names["student"])
+        return nb, resources
 
     def _get_score(self, cell: NotebookNode, resources: ResourcesDict) -> None:
         super()._get_score(cell, resources)

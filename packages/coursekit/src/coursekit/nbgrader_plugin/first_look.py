@@ -8,6 +8,8 @@ from nbformat import NotebookNode
 
 from coursekit.cells import exercise_name, grade_id, nbgrader_metadata
 from coursekit.checks.results import CheckResult, ExerciseResult, SubmissionResult
+from coursekit.nbgrader_plugin.check_table import right_or_not
+from coursekit.watch.rules import Shows
 
 FIRST_THINGS = 3
 _NOT_ANSWERED = "Not answered."
@@ -16,13 +18,14 @@ _NUMBERS = re.compile(r"[(\[][\d, ]*[)\]]|-?\d[\d.e+-]*")
 
 @dataclass(frozen=True)
 class ScoreRow:
-    """A row in the table of scores. `grade_id` is also its id on the page; no score: it awaits manual grading."""
+    """A row in the table of scores. `grade_id` is also its id on the page; no score: there is none to show yet."""
 
     grade_id: str
     name: str
     score: float | None
     points: float
     state: str
+    awaits_grading: bool = False
 
 
 @dataclass(frozen=True)
@@ -50,19 +53,24 @@ class FirstThing:
         return sum(loss.points for loss in self.losses)
 
 
-def score_rows(cells: Sequence[NotebookNode], result: SubmissionResult) -> list[ScoreRow]:
+def score_rows(
+    cells: Sequence[NotebookNode], result: SubmissionResult, shows: Shows = Shows.EVERYTHING
+) -> list[ScoreRow]:
     """A row for each graded cell, from the metadata that `GetGradesAndState` wrote."""
     return [
-        _score_row(cell, result)
+        _score_row(cell, result, shows)
         for cell in cells
         if nbgrader_metadata(cell).get("grade") or nbgrader_metadata(cell).get("task")
     ]
 
 
-def _score_row(cell: NotebookNode, result: SubmissionResult) -> ScoreRow:
+def _score_row(cell: NotebookNode, result: SubmissionResult, shows: Shows) -> ScoreRow:
     mark, name = nbgrader_metadata(cell), grade_id(cell) or ""
     awaits_grading = bool(mark.get("needs_manual_grade"))
     exercise = result.exercise(name)
+    if exercise and shows is Shows.EXERCISES:
+        score = exercise.points if exercise.right else None
+        return ScoreRow(name, exercise_name(name), score, exercise.points, right_or_not(exercise))
     if exercise and exercise.ordinary:
         state = str(exercise.checks[0].outcome)
     elif exercise and not exercise.unanswered:
@@ -73,7 +81,7 @@ def _score_row(cell: NotebookNode, result: SubmissionResult) -> ScoreRow:
     else:
         state = "graded manually" if exercise is None and mark.get("by_hand") else "not answered"
     score = None if awaits_grading else mark.get("score") or 0
-    return ScoreRow(name, exercise_name(name), score, mark.get("points") or 0, state)
+    return ScoreRow(name, exercise_name(name), score, mark.get("points") or 0, state, awaits_grading)
 
 
 def first_things(result: SubmissionResult, table: Sequence[ScoreRow]) -> list[FirstThing]:

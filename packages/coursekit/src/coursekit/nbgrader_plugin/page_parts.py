@@ -11,9 +11,10 @@ from nbformat import NotebookNode
 from coursekit.cells import grade_id, is_answer_cell, is_test_cell, nbgrader_metadata
 from coursekit.checks.results import SubmissionResult
 from coursekit.nbgrader_plugin.budget import PageBudget
-from coursekit.nbgrader_plugin.check_table import checks_as_html
+from coursekit.nbgrader_plugin.check_table import checks_as_html, exercise_as_html
 from coursekit.nbgrader_plugin.headings import Heading, headings
 from coursekit.nbgrader_plugin.markdown import as_plain_text, highlighted_code, plain_text, safe_markdown
+from coursekit.watch.rules import Shows
 
 #: budget of a page: CPU seconds, and characters of HTML without pictures
 PAGE_SECONDS, PAGE_CHARACTERS = 10.0, 8_000_000
@@ -50,7 +51,8 @@ class Part:
 class PageParts:
     """Makes the parts of one page. Headings go below the page's own, and ids are unique.
 
-    `given` holds the sources of the released cells; any other cell is shown as the student's own. Once `budget`
+    `given` holds the sources of the released cells; any other cell is shown as the student's own. `shows` is what
+    `result` was reduced to (see `shown.py`). Once `budget`
     is out of time, cells are shown as plain text; cells for which it has no room are left out.
     """
 
@@ -58,6 +60,7 @@ class PageParts:
     result: SubmissionResult
     given: frozenset[str]
     budget: PageBudget = field(default_factory=lambda: PageBudget(PAGE_SECONDS, PAGE_CHARACTERS))
+    shows: Shows = Shows.EVERYTHING
     _level: int = 2
     _ids: set[str] = field(init=False)
     _under: str = ""
@@ -100,6 +103,8 @@ class PageParts:
         exercise = self.result.exercise(name)
         if exercise is None:
             return Part("verdict", "", name, score=_score(cell))
+        if self.shows is Shows.EXERCISES:
+            return Part("verdict", exercise_as_html(exercise), name)
         table = checks_as_html(exercise, self.notebook, found)
         changed = nbgrader_metadata(cell).get("score", exercise.earned) != exercise.earned
         return Part("verdict", table, name, score=_score(cell) if changed else "")

@@ -1,0 +1,80 @@
+"""The command that grades hand-ins as they arrive."""
+
+import argparse
+import os
+from pathlib import Path
+
+import msgspec
+
+from coursekit.cli.autograding import require_plugged_in, start_server
+from coursekit.cli.common import Commands, at_least_one, chosen_from, course_of, print_lines
+from coursekit.kernels import KERNELS
+
+_DESCRIPTION = """\
+Grade each hand-in when it arrives, write it into the gradebook, and release its feedback page.
+
+Hand-ins are collected from nbgrader's exchange, oldest first; students take turns. The command can be killed at any
+moment: the next start goes on where it was. SIGTERM and Ctrl-C end it after the hand-in under way. It reads changed
+checks, assignments and settings again. Rules of attempts are set with c.AttemptRules in nbgrader_config.py."""
+
+
+def add(commands: Commands) -> None:
+    added = commands.add_for_assignments(
+        "watch", _watch, "grade hand-ins as they arrive, and release their feedback"
+    )
+    added.description = _DESCRIPTION
+    added.formatter_class = argparse.RawDescriptionHelpFormatter
+    added.add_argument(
+        "--folder",
+        action="store_true",
+        help="watch submitted/ instead of the exchange: a submission is graded when nothing in its folder has changed "
+        "for 5 seconds, and its page is written to feedback/",
+    )
+    added.add_argument(
+        "--once",
+        action="store_true",
+        help="grade what is there, then end; the exit code is 1 if something was refused or could not be graded",
+    )
+    added.add_argument("--status", action="store_true", help="show what the running command does, and end")
+    added.add_argument("--json", action="store_true", help="print one JSON object per line")
+    added.add_argument(
+        "--workers",
+        type=at_least_one,
+        help="submissions graded at a time; default: the number of cores, at most 4",
+    )
+    added.add_argument("--sandbox", choices=KERNELS, help="`none` for trusted code; default: as configured")
+
+
+def _watch(options: argparse.Namespace) -> int:
+    course = course_of(options)
+    if options.status:
+        return _show_status(course.root, options.json)
+    chosen = (
+        tuple(found.name for found in chosen_from(course, options.assignments)) if options.assignments else ()
+    )
+    require_plugged_in(course)
+    start_server(course, options.sandbox)
+    from coursekit.grading.autograde import RunOptions
+    from coursekit.watch.loop import Watch
+    from coursekit.watch.status import Event
+    from coursekit.watch.watched import WatchOptions
+
+    def report(event: Event) -> None:
+        print(event.as_json() if options.json else event.line(), flush=True)
+
+    workers = options.workers or min(4, os.cpu_count() or 1)
+    run = RunOptions(workers, kernel_name=KERNELS.get(options.sandbox, ""))
+    watch = Watch(course, WatchOptions(options.course_dir, chosen, options.folder, run), report)
+    return watch.run(options.once)
+
+
+def _show_status(root: Path, as_json: bool) -> int:
+    from coursekit.watch.lock import is_watched
+    from coursekit.watch.status import read_status, status_lines
+
+    status, running = read_status(root), is_watched(root)
+    if as_json:
+        print(msgspec.json.encode({"running": running} | msgspec.to_builtins(status)).decode())
+    else:
+        print_lines(status_lines(status, running))
+    return 0

@@ -1,0 +1,1 @@
+"""Grading hand-ins as they arrive: the rules of attempts, and what is known about each attempt."""

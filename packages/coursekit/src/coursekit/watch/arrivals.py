@@ -1,0 +1,303 @@
+"""Hand-ins as they arrive, in nbgrader's exchange or in submitted/: which are complete, and which are refused."""
+
+import os
+import pwd
+import stat
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Protocol
+
+from coursekit.nbgrader_plugin.course_folders import usable_name
+from coursekit.printing import printable
+from coursekit.student.extra_files import SECRET, TIMESTAMP, NotATime, time_in
+
+#: a hand-in by an old nbgrader, which writes no secret, is complete after this many seconds without a change
+OLD_CLIENT_SECONDS = 10.0
+#: a submission in a folder is complete after this many seconds without a change
+FOLDER_SECONDS = 5.0
+#: a hand-in that is still incomplete then was abandoned
+ABANDONED_SECONDS = 600.0
+#: clocks of machines differ by this much
+_CLOCKS = timedelta(minutes=2)
+_SMALL = 1024
+_OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+@dataclass(frozen=True)
+class HandIn:
+    """A complete submission as a student handed it in.
+
+    Args:
+        handed_in: its time, in UTC.
+        secret: names its pages in the exchange; empty if there is none.
+        state: changes with the files, if these can change.
+    """
+
+    student: str
+    assignment: str
+    handed_in: datetime
+    folder: Path
+    secret: str = ""
+    state: object = None
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A hand-in that is not graded, and why. The names are empty if its folder has none that can be read."""
+
+    folder: Path
+    reason: str
+    student: str = ""
+    assignment: str = ""
+
+
+@dataclass
+class Look:
+    """What is there: complete hand-ins, refused ones, and the folders of those that are not complete yet."""
+
+    hand_ins: list[HandIn] = field(default_factory=list)
+    refused: list[Refusal] = field(default_factory=list)
+    incomplete: list[Path] = field(default_factory=list)
+
+
+class Arrivals(Protocol):
+    """A place where hand-ins arrive."""
+
+    def changed(self) -> bool:
+        """Whether to look again; cheap enough to ask twice a second."""
+
+    def look(self) -> Look:
+        """Everything that is there.
+
+        Raises:
+            OSError: the place can't be read.
+        """
+
+
+class Inbound:
+    """The folder of the exchange that `nbgrader submit` copies to: one folder for each hand-in.
+
+    nbgrader copies the files, then writes timestamp.txt, then submission_secret.txt. What has been read once is
+    remembered. Polling finds new folders by the time of the inbound folder, which network file systems may report
+    late, so it has to be looked at from time to time anyway.
+    """
+
+    def __init__(self, folder: Path, check_owner: bool) -> None:
+        self._folder, self._check_owner = folder, check_owner
+        self._read: dict[str, HandIn | Refusal] = {}
+        self._incomplete: dict[str, _Still] = {}
+        self._time: int | None = None
+        self._look_again = True
+
+    def changed(self) -> bool:
+        waiting = any(still.seconds < ABANDONED_SECONDS for still in self._incomplete.values())
+        return waiting or self._look_again or self._folder.stat().st_mtime_ns != self._time
+
+    def look(self) -> Look:
+        before = self._folder.stat().st_mtime_ns
+        # twice after each change, since a second one within the clock's resolution can't be seen
+        self._look_again, self._time = before != self._time, before
+        names = set(os.listdir(self._folder))
+        self._read = {name: found for name, found in self._read.items() if name in names}
+        self._incomplete = {name: still for name, still in self._incomplete.items() if name in names}
+        look = Look()
+        for name in sorted(names):
+            found = self._read.get(name) or self._found(name)
+            if isinstance(found, HandIn):
+                look.hand_ins.append(found)
+            elif isinstance(found, Refusal):
+                look.refused.append(found)
+            else:
+                look.incomplete.append(self._folder / name)
+        return look
+
+    def _found(self, name: str) -> HandIn | Refusal | None:
+        """Read a folder; None if it is incomplete."""
+        try:
+            found = self._complete(name)
+        except _Bad as bad:
+            return self._remember(name, Refusal(self._folder / name, str(bad), *bad.names))
+        except FileNotFoundError:  # deleted since it was listed
+            return None
+        except OSError as error:
+            reason = f"can't be read ({error.strerror})"
+            return Refusal(self._folder / name, reason)
+        if found is None:
+            still = self._incomplete.setdefault(name, _Still())
+            if still.seconds < ABANDONED_SECONDS:
+                return None
+            minutes = ABANDONED_SECONDS / 60
+            reason = (
+                f"has been incomplete for {minutes:g} minutes, without {TIMESTAMP}: ask for a new hand-in"
+            )
+            return Refusal(self._folder / name, reason)
+        self._incomplete.pop(name, None)
+        if found.handed_in > datetime.now(UTC) + _CLOCKS:  # not remembered: the clock may be wrong
+            reason = f"was handed in at {found.handed_in:%Y-%m-%d %H:%M} UTC, which is in the future"
+            return Refusal(found.folder, reason, found.student, found.assignment)
+        return self._remember(name, found)
+
+    def _remember(self, name: str, found: HandIn | Refusal) -> HandIn | Refusal:
+        self._read[name] = found
+        return found
+
+    def _complete(self, name: str) -> HandIn | None:
+        """The hand-in in a folder; None if it is incomplete.
+
+        Raises:
+            _Bad: it must not be graded.
+        """
+        folder = self._folder / name
+        place = folder.lstat()
+        if not stat.S_ISDIR(place.st_mode):
+            raise _Bad("isn't a folder")
+        student, assignment, named = _parts(name)
+        if usable_name(student) != student or student.strip() != student or student.startswith("."):
+            raise _Bad("has a student's name that nbgrader can't handle")
+        text, secret = _text(folder / TIMESTAMP), _text(folder / SECRET)
+        if not text or (not secret and not self._is_still(name, folder)):
+            return None
+        if self._check_owner and (owner := _owner(place.st_uid)) != student:
+            raise _Bad(
+                f"is in the name of {printable(student)} but belongs to {printable(owner)}",
+                student,
+                assignment,
+            )
+        try:
+            written = time_in(text)
+        except NotATime:
+            raise _Bad(f"has a {TIMESTAMP} that isn't a time", student, assignment) from None
+        if written != named:
+            raise _Bad(f"has another time in {TIMESTAMP} than in its name", student, assignment)
+        return HandIn(student, assignment, named.replace(tzinfo=UTC), folder, secret)
+
+    def _is_still(self, name: str, folder: Path) -> bool:
+        """Whether a hand-in without a secret has not changed for a while."""
+        still = self._incomplete.setdefault(name, _Still())
+        return still.since((folder / TIMESTAMP).lstat().st_mtime_ns) >= OLD_CLIENT_SECONDS
+
+
+class Submitted:
+    """The folder submitted/ of the course, for those without an exchange.
+
+    A hand-in is a folder in which nothing changes. Its time is that of timestamp.txt, or of the newest notebook.
+    """
+
+    def __init__(
+        self,
+        folders: Callable[[], Iterator[tuple[str, str, Path]]],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._folders, self._clock = folders, clock
+        self._still: dict[tuple[str, str], _Still] = {}
+        self._next = 0.0
+
+    def changed(self) -> bool:
+        """True as often as looking costs less than a hundredth of the time."""
+        return self._clock() >= self._next
+
+    def look(self) -> Look:
+        begun = self._clock()
+        look, still = Look(), {}
+        for student, assignment, folder in self._folders():
+            key = student, assignment
+            state = _state_of(folder)
+            if not state.notebook:
+                continue
+            still[key] = self._still.get(key, _Still())
+            quiet = key not in self._still and time.time() - state.changed > FOLDER_SECONDS
+            if still[key].since(state.stamp) < FOLDER_SECONDS and not quiet:
+                look.incomplete.append(folder)
+                continue
+            try:
+                when = time_in(_text(folder / TIMESTAMP)).replace(tzinfo=UTC)
+            except NotATime:
+                when = datetime.fromtimestamp(state.notebook, UTC)
+            look.hand_ins.append(HandIn(student, assignment, when, folder, state=state.stamp))
+        self._still = still
+        self._next = self._clock() + min(30.0, max(1.0, 100 * (self._clock() - begun)))
+        return look
+
+
+class _Bad(Exception):
+    """A hand-in that must not be graded."""
+
+    def __init__(self, reason: str, *names: str) -> None:
+        super().__init__(reason)
+        self.names = names
+
+
+class _Still:
+    """How long something has not changed."""
+
+    def __init__(self) -> None:
+        self._stamp: object = None
+        self._first = self._last = time.monotonic()
+
+    @property
+    def seconds(self) -> float:
+        """Since it was first seen."""
+        return time.monotonic() - self._first
+
+    def since(self, stamp: object) -> float:
+        """Seconds since the stamp became this one."""
+        if stamp != self._stamp:
+            self._stamp, self._last = stamp, time.monotonic()
+        return time.monotonic() - self._last
+
+
+def _parts(name: str) -> tuple[str, str, datetime]:
+    """Student, assignment and time in a folder's name. A student's name may contain a plus."""
+    for splits in (3, 2):
+        parts = name.rsplit("+", splits)
+        try:
+            if len(parts) > 2 and parts[0] and parts[1]:
+                return parts[0], parts[1], time_in(parts[2])
+        except NotATime:
+            continue
+    raise _Bad("isn't named <student>+<assignment>+<time>, as nbgrader names a hand-in")
+
+
+def _owner(user: int) -> str:
+    try:
+        return pwd.getpwuid(user).pw_name
+    except KeyError:
+        return f"the unknown user {user}"
+
+
+def _text(path: Path) -> str:
+    """The text of a small file, without waiting for a pipe or following a link; empty if it isn't one."""
+    try:
+        descriptor = os.open(path, _OPEN)
+    except OSError:
+        return ""
+    try:
+        regular = stat.S_ISREG(os.fstat(descriptor).st_mode)
+        return os.read(descriptor, _SMALL).decode("ascii", errors="replace").strip() if regular else ""
+    finally:
+        os.close(descriptor)
+
+
+@dataclass(frozen=True)
+class _State:
+    """Of a submission folder: the time of its newest notebook, or 0; when it last changed; what differs then."""
+
+    notebook: float
+    changed: float
+    stamp: tuple[object, ...]
+
+
+def _state_of(folder: Path) -> _State:
+    notebook = changed = 0.0
+    stamps = []
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            found = entry.stat(follow_symlinks=False)
+            stamps.append((entry.name, found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino))
+            changed = max(changed, found.st_ctime)
+            if entry.name.endswith(".ipynb"):
+                notebook = max(notebook, found.st_mtime)
+    return _State(notebook, changed, tuple(sorted(stamps)))

@@ -1,0 +1,178 @@
+"""What a feedback page says about its attempt: which one it is, what changed since the last, and which one counts."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from coursekit.cells import exercise_name
+from coursekit.checks.results import SubmissionResult, points_in_words
+from coursekit.student.values import CheckOutcome
+from coursekit.watch.best import attempt_that_counts
+from coursekit.watch.records import AttemptRecord, Attempts, Outcomes
+from coursekit.watch.rules import Counts, Rule, Shows, Turn, turns
+
+
+@dataclass(frozen=True)
+class NotebookPage:
+    """The page of one notebook of an attempt.
+
+    Args:
+        result: what the page shows of the notebook's result.
+        written: when the page is written; one that is held back is read when it is due.
+        deadline: None if there is none.
+    """
+
+    notebook: str
+    result: SubmissionResult
+    shows: Shows
+    written: datetime
+    deadline: datetime | None
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What changed since the attempt `since`: points, and names of exercises or sentences of checks."""
+
+    since: int
+    points: str
+    passed: tuple[str, ...]
+    failed: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class AttemptLine:
+    """What a page says about its attempt, in sentences. The first attempt has no `changes`."""
+
+    number: int
+    sentences: tuple[str, ...]
+    changes: Changes | None
+
+
+def attempt_line(
+    attempts: Attempts, handed_in: datetime, rule: Rule, page: NotebookPage
+) -> AttemptLine | None:
+    """What to say on the page about the attempt that was handed in then; None if there is no record of it.
+
+    Everything comes from the records and the result, and so from the grader.
+    """
+    records = attempts.graded
+    times = [record.handed_in for record in records]
+    if handed_in not in times:
+        return None
+    index = times.index(handed_in)
+    record, turn = records[index], turns(rule, times)[index]
+    seen = max(page.written, record.due)
+    over = page.deadline is not None and page.deadline <= seen
+    known = [other for other in records if other.handed_in <= handed_in or other.due <= seen]
+    sentences = [*_held_back(record)]
+    if not over and known[-1] is record:
+        sentences += _left(rule, turn, seen, page.deadline)
+    sentences.append(_what_counts(rule.counts, known, record, over, page.shows))
+    changes = _changes(index, records[index - 1], record, page) if index else None
+    return AttemptLine(turn.number, tuple(sentences), changes)
+
+
+def _held_back(record: AttemptRecord) -> Iterator[str]:
+    if record.due > record.handed_in:
+        yield f"This page was held back until {_time(record.due)}."
+
+
+def _left(rule: Rule, turn: Turn, seen: datetime, deadline: datetime | None) -> Iterator[str]:
+    """How many attempts are left, and when the page of the next one comes."""
+    if turn.left is not None and turn.until is not None:
+        if turn.until <= seen:
+            attempts = "one attempt" if rule.attempts == 1 else f"{rule.attempts} attempts"
+            yield f"From your next hand-in, you have {attempts} in {_duration(rule.period)}."
+        elif turn.left == 0:
+            yield (
+                f"None of {rule.attempts} left until {_time(turn.until)}. If you hand in before then, your work is "
+                "graded, but its page comes only then."
+            )
+        elif deadline is not None and deadline < turn.until:
+            yield f"{turn.left} of {rule.attempts} left until the deadline, {_time(deadline)}."
+        else:
+            yield f"{turn.left} of {rule.attempts} left until {_time(turn.until)}."
+    if turn.left != 0 and turn.due + rule.pause > seen:
+        yield f"The page of your next attempt comes no earlier than {_time(turn.due + rule.pause)}."
+
+
+def _what_counts(
+    counts: Counts, known: list[AttemptRecord], record: AttemptRecord, over: bool, shows: Shows
+) -> str:
+    """Which attempt counts, of those `known`: the points of a page that is held back are not given away."""
+    best = counts is Counts.BEST
+    if best and shows is Shows.EXERCISES:  # which one it is would tell whether partial points have changed
+        return "Of all your attempts, the best one counts."
+    counting = attempt_that_counts(counts, known)
+    assert counting is not None
+    so_far = "" if over else " so far"
+    if counting is record:
+        if best:
+            return f"This attempt counts: it is your best{so_far}."
+        return "This attempt counts." if over else "This attempt counts unless you hand in again."
+    number = known.index(counting) + 1
+    if best:
+        return f"Attempt {number}, with {points_in_words(counting.score)}, counts: it is your best{so_far}."
+    return f"Attempt {number} counts: it is your last{so_far}."
+
+
+def _changes(since: int, before: AttemptRecord, record: AttemptRecord, page: NotebookPage) -> Changes:
+    old, new = (attempt.notebooks.get(page.notebook, {}) for attempt in (before, record))
+    if page.shows is Shows.EXERCISES:
+        passed, failed = _changed(_right(old), _right(new), {name: exercise_name(name) for name in new})
+        return Changes(since, "", passed, failed)
+    sentences = {
+        f"{exercise.grade_id}\n{check.name}": f"{exercise_name(exercise.grade_id)}: {check.sentence}"
+        for exercise in page.result.exercises
+        for check in exercise.checks
+    }
+    passed, failed = _changed(_passed(old), _passed(new), sentences)
+    same_points = math.isclose(before.max_points, record.max_points)
+    return Changes(since, _more(record.points - before.points) if same_points else "", passed, failed)
+
+
+def _right(outcomes: Outcomes) -> dict[str, bool]:
+    """Whether each exercise is right."""
+    return {
+        name: all(outcome == CheckOutcome.PASSED for outcome in checks.values())
+        for name, checks in outcomes.items()
+    }
+
+
+def _passed(outcomes: Outcomes) -> dict[str, bool]:
+    """Whether each check passed."""
+    return {
+        f"{exercise}\n{check}": outcome == CheckOutcome.PASSED
+        for exercise, checks in outcomes.items()
+        for check, outcome in checks.items()
+    }
+
+
+def _changed(
+    old: dict[str, bool], new: dict[str, bool], texts: dict[str, str]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The texts of what passed only now, and of what passed only before; what is only in one of them is left out."""
+    both = [name for name in texts if name in old and name in new and old[name] != new[name]]
+    passed = tuple(texts[name] for name in both if new[name])
+    return passed, tuple(texts[name] for name in both if not new[name])
+
+
+def _more(points: float) -> str:
+    rounded = round(points, 6)
+    if not rounded:
+        return "As many points as before."
+    return f"{points_in_words(abs(rounded))} {'more' if rounded > 0 else 'fewer'}."
+
+
+def _time(time: datetime) -> str:
+    """The time in UTC, such as `14:05 UTC on 3 May`; seconds are rounded up, so that it is not before."""
+    full = time.astimezone(UTC)
+    if full.second or full.microsecond:
+        full = full.replace(second=0, microsecond=0) + timedelta(minutes=1)
+    return f"{full:%H:%M} UTC on {full.day} {full:%B}"
+
+
+def _duration(period: timedelta) -> str:
+    minutes = period / timedelta(minutes=1)
+    return f"{minutes / 60:g} hours" if minutes > 60 else f"{minutes:g} minutes"

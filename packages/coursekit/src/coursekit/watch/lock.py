@@ -1,0 +1,50 @@
+"""One watch per course."""
+
+import contextlib
+import fcntl
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+from coursekit.course import CourseError
+from coursekit.result_cache import FOLDER
+
+
+@contextlib.contextmanager
+def locked(root: Path) -> Iterator[None]:
+    """Be the only one who watches this course. The lock ends with the process, and forks don't have it.
+
+    Raises:
+        CourseError: another process does.
+    """
+    path = root / FOLDER / "watch.lock"
+    path.parent.mkdir(exist_ok=True)
+    with path.open("a+") as file:
+        if not _try_to_lock(file):
+            file.seek(0)
+            raise CourseError(
+                f"{root} is watched already, by process {file.read().strip()}: end that one first, or see what it "
+                "does with `coursekit watch --status`"
+            )
+        file.truncate(0)
+        file.write(f"{os.getpid()}\n")
+        file.flush()
+        yield
+
+
+def is_watched(root: Path) -> bool:
+    """Whether a process watches the course."""
+    try:
+        with (root / FOLDER / "watch.lock").open("a+") as file:
+            return not _try_to_lock(file)
+    except FileNotFoundError:
+        return False
+
+
+def _try_to_lock(file: IO[str]) -> bool:
+    try:
+        fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True

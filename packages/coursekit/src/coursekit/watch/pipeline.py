@@ -1,0 +1,263 @@
+"""One hand-in on its way: collected, and when it has been graded, written into the gradebook, and its page released."""
+
+import logging
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from msgspec.structs import replace as replaced
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.exchange import ExchangeError
+from traitlets.config import Config
+
+from coursekit.checks.run import points_of
+from coursekit.grading.autograde import SubmissionRun
+from coursekit.grading.running_course import RunningCourse
+from coursekit.grading.write import FOR_EVERYBODY, NoSpace, Writer
+from coursekit.nbgrader_plugin.converters import FeedbackOne, reason_of
+from coursekit.nbgrader_plugin.one_hand_in import ExchangeOf
+from coursekit.printing import printable
+from coursekit.student.renamed import put_endings_right
+from coursekit.watch.arrivals import HandIn
+from coursekit.watch.history import History
+from coursekit.watch.records import AttemptRecord, Attempts, Page, outcomes_of
+from coursekit.watch.rules import AttemptRules, turns
+
+
+class NotGraded(Exception):
+    """One hand-in can't be graded, or has no page; the message says why."""
+
+
+class Blocked(Exception):
+    """Nothing can be graded until something changes; the message says what."""
+
+
+@dataclass
+class Graded:
+    """What came of a hand-in, and sentences about what a person has to look at."""
+
+    hand_in: HandIn
+    record: AttemptRecord
+    problems: list[str] = field(default_factory=list)
+
+
+class Pipeline:
+    """Takes hand-ins from where they arrive to their pages, one after another, with the course's settings.
+
+    Every step can be repeated: one that was killed is done again from the start, and overwrites what it left. The
+    record is stored when the gradebook is written, and says when the page has been released.
+
+    Args:
+        exchange: None for a course that doesn't use it.
+    """
+
+    def __init__(
+        self,
+        course: RunningCourse,
+        exchange: ExchangeOf | None,
+        rules: AttemptRules,
+        history: History,
+        heard: list[str],
+    ) -> None:
+        self._course, self._exchange, self._rules, self._history = course, exchange, rules, history
+        self._heard = heard
+        self._writer = Writer(course)
+        self._config = Config(course.config)
+        self._config.GenerateFeedback.force = True
+
+    def collect(self, hand_in: HandIn) -> list[str]:
+        """Put a hand-in into submitted/; returns sentences about files that were left out.
+
+        Raises:
+            NotGraded: it can't be collected.
+            Blocked: none can.
+        """
+        self._turn_to(hand_in)
+        folder = self._course.submitted(hand_in.student, hand_in.assignment)
+        sentences: list[str] = []
+        with self._course.alone():
+            if self._exchange is not None:
+                with self._failing_as("not collected", lambda: self._require_there(hand_in)):
+                    when = hand_in.handed_in.replace(tzinfo=None)
+                    self._exchange.collect(hand_in.folder, hand_in.student, when)
+            sentences += self._heard
+            self._heard.clear()
+            sentences += put_endings_right(str(folder))
+        if not any(folder.glob("*.ipynb")):
+            raise NotGraded("it has no notebook")
+        return sentences
+
+    def finish(self, submission: SubmissionRun, hand_in: HandIn) -> Graded:
+        """Write what was graded, and release the page, or hold it until it is due.
+
+        Raises:
+            NotGraded: it can't be written, or has no page.
+            Blocked: nothing can be written.
+        """
+        if failures := [notebook.failure for notebook in submission.notebooks if notebook.failure]:
+            raise NotGraded(f"the grader failed on it: {failures[0]}")
+        try:
+            failed = self._writer.write(submission, hand_in.assignment)
+        except NoSpace as error:
+            raise Blocked(no_space(error.__cause__ or error)) from error
+        if failed:
+            raise NotGraded(failed[0].removeprefix(f"{printable(hand_in.student)}: "))
+        with self._failing_as("no page"):
+            record = self._record(hand_in)
+            attempts = self._attempts(hand_in)
+            attempts.add(record)
+            attempts.store()
+            held = self._history.held_folder(hand_in.student, hand_in.assignment, hand_in.handed_in)
+            self._write_page(hand_in.student, hand_in.assignment, held)
+            if record.due <= datetime.now(UTC):
+                record = self.release(hand_in.student, hand_in.assignment, record)
+        return Graded(hand_in, record, submission.problems)
+
+    def release(
+        self, student: str, assignment: str, record: AttemptRecord, final: bool = False
+    ) -> AttemptRecord:
+        """Release a page that was held; returns its record, which is stored.
+
+        Raises:
+            NotGraded, Blocked: it can't be released.
+        """
+        held = self._history.held_folder(student, assignment, record.handed_in)
+        folders = self._folders_in(held, student, assignment)
+        page = Path(folders.format_path(folders.feedback_directory, student, assignment))
+        shown = Path(
+            self._course.folders.format_path(self._course.folders.feedback_directory, student, assignment)
+        )
+        with self._failing_as("no page", self._require_exchange), self._course.alone():
+            if page.is_dir():  # else this was killed after the page had been moved
+                if self._exchange is not None:
+                    if not (page / "submission_secret.txt").is_file():
+                        raise NotGraded(
+                            "graded, but it has no submission_secret.txt, so no page can be released: the student "
+                            "needs a newer nbgrader"
+                        )
+                    self._exchange.release(folders)
+                shutil.rmtree(shown, ignore_errors=True)
+                shown.parent.mkdir(parents=True, exist_ok=True)
+                os.replace(page, shown)
+            attempts = Attempts.load(self._course.root, assignment, student)
+            record = replaced(record, page=Page.RELEASED, final=final or record.final)
+            attempts.add(record)
+            attempts.store()
+            shutil.rmtree(held, ignore_errors=True)
+        return record
+
+    def rewrite(self, student: str, assignment: str, record: AttemptRecord) -> None:
+        """Write the page of the attempt in autograded/ again and release it; it is final.
+
+        Raises:
+            NotGraded, Blocked: it can't be written or released.
+        """
+        held = self._history.held_folder(student, assignment, record.handed_in)
+        with self._failing_as("no page", self._require_exchange):
+            self._write_page(student, assignment, held)
+        self.release(student, assignment, record, final=True)
+
+    def _write_page(self, student: str, assignment: str, held: Path) -> None:
+        unfinished = held.with_name(f"{held.name}.unfinished")
+        folders = self._folders_in(unfinished, student, assignment)
+        shutil.rmtree(unfinished, ignore_errors=True)
+        autograded = self._course.autograded(student, assignment)
+        converter = FeedbackOne(autograded, coursedir=folders, config=self._config, log=self._course.log)
+        try:
+            with self._course.alone():
+                converter.start()
+        except SystemExit as stopped:  # raised by one of coursekit's steps
+            raise NotGraded(f"no page: {str(stopped).splitlines()[0]}") from stopped
+        except Exception as error:
+            raise (converter.failure or error) from error
+        shutil.rmtree(held, ignore_errors=True)
+        os.replace(unfinished, held)
+
+    def _folders_in(self, place: Path, student: str, assignment: str) -> CourseDirectory:
+        """The course's folders, with another one for feedback."""
+        below = str(place.relative_to(self._course.root))
+        folders = CourseDirectory(
+            config=self._course.config, root=str(self._course.root), feedback_directory=below
+        )
+        folders.db_url = self._course.folders.db_url
+        folders.student_id, folders.assignment_id = student, assignment
+        return folders
+
+    def _record(self, hand_in: HandIn) -> AttemptRecord:
+        course, assignment = self._course, self._course.assignment(hand_in.assignment)
+        results = {
+            name: course.result(hand_in.student, hand_in.assignment, name)
+            for name in assignment.released_names()
+        }
+        found = {name: result for name, result in results.items() if result is not None}
+        with course.gradebook() as book:
+            penalty = book.find_submission(hand_in.assignment, hand_in.student).late_submission_penalty
+        times = [record.handed_in for record in self._attempts(hand_in).records]
+        times = sorted({*times, hand_in.handed_in})
+        turn = turns(self._rules.of(hand_in.assignment), times)[times.index(hand_in.handed_in)]
+        return AttemptRecord(
+            handed_in=hand_in.handed_in,
+            points=sum(result.earned for result in found.values()),
+            max_points=sum(sum(points_of(assignment.released(name)).values()) for name in results),
+            penalty=penalty or 0.0,
+            notebooks={name: outcomes_of(result) for name, result in found.items()},
+            due=turn.due,
+        )
+
+    def _attempts(self, hand_in: HandIn) -> Attempts:
+        return Attempts.load(self._course.root, hand_in.assignment, hand_in.student)
+
+    def _turn_to(self, hand_in: HandIn) -> None:
+        folders = self._course.folders
+        folders.student_id, folders.assignment_id = hand_in.student, hand_in.assignment
+
+    def _require_exchange(self) -> None:
+        if self._exchange is not None and not self._exchange.inbound.is_dir():
+            raise Blocked(gone(self._exchange.inbound))
+
+    def _require_there(self, hand_in: HandIn) -> None:
+        self._require_exchange()
+        if not hand_in.folder.is_dir():
+            raise NotGraded("it was deleted before it was collected")
+
+    @contextmanager
+    def _failing_as(self, what: str, require: Callable[[], None] = lambda: None) -> Iterator[None]:
+        """Turn errors into NotGraded, or Blocked if everybody else would meet them, too."""
+        self._heard.clear()
+        try:
+            yield
+        except (NotGraded, Blocked):
+            raise
+        except Exception as error:
+            if isinstance(error, OSError) and error.errno in FOR_EVERYBODY:
+                raise Blocked(no_space(error)) from error
+            require()
+            reason = str(error) if isinstance(error, ExchangeError | RuntimeError) else reason_of(error)
+            raise NotGraded(f"{what}: {printable(reason)}") from error
+
+
+def no_space(error: BaseException) -> str:
+    """The sentence about a disk that can't be written to."""
+    return (
+        f"{reason_of(error)}. Free some space or make it writable; nothing is lost, and grading goes on then"
+    )
+
+
+def gone(inbound: Path) -> str:
+    """The sentence about an exchange that isn't there."""
+    return f"{inbound} does not exist; waiting for it. `nbgrader release_assignment` makes it, if it is not mounted"
+
+
+class Heard(logging.Handler):
+    """Collects what nbgrader warns about, as sentences."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.sentences: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.sentences.append(" ".join(record.getMessage().split()))

@@ -1,0 +1,76 @@
+"""Warm workers for the assignments that are handed in, and the files that their grading depends on."""
+
+import os
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from coursekit.course import Assignment
+from coursekit.grading.autograde import ClassRun
+
+#: the time, size and number of each file, by its path
+Stamp = tuple[tuple[str, int, int, int], ...]
+
+
+class Pools:
+    """The runs of a few assignments, each with workers of its own; the least recently used is closed for a new one."""
+
+    def __init__(self, start: Callable[[Assignment], ClassRun], at_most: int) -> None:
+        self._start, self._at_most = start, at_most
+        self._runs: OrderedDict[str, tuple[ClassRun, Stamp]] = OrderedDict()
+
+    def of(self, assignment: Assignment) -> ClassRun:
+        """The run of an assignment, a new one if its files have changed.
+
+        Raises:
+            CourseError: something is wrong in these files.
+        """
+        stamp = stamp_of(assignment)
+        run, started_with = self._runs.get(assignment.name, (None, ()))
+        if run is None or stamp != started_with:
+            self.drop(assignment.name)
+            while len(self._runs) >= self._at_most:
+                self.drop(next(iter(self._runs)))
+            run = self._start(assignment)
+            self._runs[assignment.name] = run, stamp
+        self._runs.move_to_end(assignment.name)
+        return run
+
+    def is_current(self, assignment: Assignment) -> bool:
+        """Whether the files are those that the assignment's run started with."""
+        return assignment.name in self._runs and self._runs[assignment.name][1] == stamp_of(assignment)
+
+    def drop(self, name: str) -> None:
+        """Close a run, if there is one."""
+        if name in self._runs:
+            self._runs.pop(name)[0].close()
+
+    def close(self) -> None:
+        """Close all runs."""
+        for name in list(self._runs):
+            self.drop(name)
+
+
+def stamp_of(assignment: Assignment) -> Stamp:
+    """Changes when a check, the source or the release of an assignment changes."""
+    folders = (assignment.checks, assignment.source_folder, assignment.release_folder)
+    beside = (assignment.checks.with_name("conftest.py"), assignment.course.root / "conftest.py")
+    return files_stamp([*(path for folder in folders for path in _files(folder)), *beside])
+
+
+def files_stamp(paths: Iterable[Path]) -> Stamp:
+    """Changes when one of the files changes; files that don't exist are left out."""
+    stamp = []
+    for path in paths:
+        try:
+            found = path.stat()
+        except OSError:
+            continue
+        stamp.append((str(path), found.st_mtime_ns, found.st_size, found.st_ino))
+    return tuple(sorted(stamp))
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    for place, folders, files in os.walk(folder):
+        folders[:] = [name for name in folders if name != "__pycache__" and not name.startswith(".")]
+        yield from (Path(place, name) for name in files)

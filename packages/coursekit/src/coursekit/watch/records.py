@@ -1,0 +1,132 @@
+"""What is known about a student's attempts at an assignment, in `.coursekit/attempts/<assignment>/<student>.json`."""
+
+import hashlib
+import os
+from bisect import insort
+from collections.abc import Iterable
+from datetime import datetime
+from enum import StrEnum
+from pathlib import Path
+from urllib.parse import quote
+
+import msgspec
+from msgspec import Struct
+
+from coursekit.checks.results import SubmissionResult
+from coursekit.course import CourseError
+from coursekit.result_cache import FOLDER
+
+#: version of the stored form; a file of another version is read as empty
+SCHEMA = 1
+#: bytes of a quoted name; what is longer is cut and gets a hash
+_LONGEST = 200
+#: the outcomes of the checks of a notebook, by grade_id and by the check's name
+Outcomes = dict[str, dict[str, str]]
+
+
+class Page(StrEnum):
+    """What became of the page of an attempt."""
+
+    HELD = "held"
+    RELEASED = "released"
+    REFUSED = "refused"
+
+
+class AttemptRecord(Struct, frozen=True, forbid_unknown_fields=True):
+    """One attempt.
+
+    Args:
+        handed_in: when, with time zone UTC. No two attempts of a student have the same time.
+        points: automatic points of all notebooks, before the penalty. Points from manual grading are not in it.
+        penalty: points deducted for handing in late.
+        notebooks: the outcomes of the checks of each notebook.
+        due: when the page may be released.
+        final: whether the page was written after the deadline, when it shows everything.
+    """
+
+    handed_in: datetime
+    points: float
+    max_points: float
+    penalty: float
+    notebooks: dict[str, Outcomes]
+    due: datetime
+    page: Page = Page.HELD
+    final: bool = False
+
+    @property
+    def score(self) -> float:
+        """The points after the penalty, never below 0."""
+        return max(0.0, self.points - self.penalty)
+
+
+class _Stored(Struct, forbid_unknown_fields=True):
+    schema: int
+    attempts: list[AttemptRecord]
+
+
+class Attempts:
+    """The attempts of one student at one assignment, oldest first."""
+
+    def __init__(self, path: Path, records: Iterable[AttemptRecord] = ()) -> None:
+        self._path = path
+        self.records: list[AttemptRecord] = sorted(records, key=_time)
+
+    @classmethod
+    def load(cls, root: Path, assignment: str, student: str) -> "Attempts":
+        """The stored attempts; none if there are none, or the file is damaged or of another schema version.
+
+        Raises:
+            CourseError: the file can't be opened.
+        """
+        path = root / FOLDER / "attempts" / _file_name(assignment) / f"{_file_name(student)}.json"
+        try:
+            stored = msgspec.json.decode(path.read_bytes(), type=_Stored)
+        except (FileNotFoundError, msgspec.MsgspecError, UnicodeDecodeError):
+            return cls(path)
+        except OSError as error:
+            raise CourseError(f"{path} can't be read ({error.strerror}): make it readable") from error
+        return cls(path, stored.attempts if stored.schema == SCHEMA else ())
+
+    @property
+    def graded(self) -> list[AttemptRecord]:
+        """The attempts that were not refused, oldest first: only these are numbered, limited, and may count."""
+        return [record for record in self.records if record.page is not Page.REFUSED]
+
+    def at(self, handed_in: datetime) -> AttemptRecord | None:
+        """The attempt that was handed in at this time."""
+        return next((record for record in self.records if record.handed_in == handed_in), None)
+
+    def add(self, record: AttemptRecord) -> None:
+        """Add an attempt, or replace the one that was handed in at the same time."""
+        self.records = [other for other in self.records if other.handed_in != record.handed_in]
+        insort(self.records, record, key=_time)
+
+    def store(self) -> None:
+        """Write the file atomically, so that a killed command leaves no partial file."""
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = self._path.with_suffix(".unfinished")
+        try:
+            unfinished.write_bytes(msgspec.json.encode(_Stored(SCHEMA, self.records)))
+            os.replace(unfinished, self._path)
+        finally:
+            unfinished.unlink(missing_ok=True)
+
+
+def outcomes_of(result: SubmissionResult) -> Outcomes:
+    """What a record keeps of a notebook's result."""
+    return {
+        exercise.grade_id: {check.name: str(check.outcome) for check in exercise.checks}
+        for exercise in result.exercises
+    }
+
+
+def _time(record: AttemptRecord) -> datetime:
+    return record.handed_in
+
+
+def _file_name(name: str) -> str:
+    """A file name for any name of a student or an assignment; different names have different ones."""
+    quoted = quote(os.fsencode(name), safe=" ").replace(".", "%2E")
+    if len(quoted) <= _LONGEST:
+        return quoted
+    return f"{quoted[:_LONGEST]}-{hashlib.sha256(os.fsencode(name)).hexdigest()[:32]}"

@@ -1,0 +1,163 @@
+"""The rules of attempts: how many pages a student gets in which time, what they show, and which attempt counts."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any
+
+from traitlets import Bunch, Dict, Enum, Float, Integer, TraitError, Unicode, validate
+from traitlets.config import Configurable
+
+#: the longest period, and the longest pause or grace period: a year
+_MAX_HOURS = 366 * 24
+_MAX_MINUTES = 60 * _MAX_HOURS
+
+
+class Shows(StrEnum):
+    """What a page shows before the deadline."""
+
+    EVERYTHING = "everything"
+    SENTENCES = "sentences"
+    EXERCISES = "exercises"
+
+
+class Counts(StrEnum):
+    """Which attempt counts."""
+
+    LAST = "last"
+    BEST = "best"
+
+
+@dataclass(frozen=True)
+class Rule:
+    """The rules of one assignment. `attempts` is 0 if there is no limit."""
+
+    attempts: int = 0
+    period: timedelta = timedelta(hours=24)
+    pause: timedelta = timedelta()
+    shows: Shows = Shows.EVERYTHING
+    grace: timedelta = timedelta()
+    counts: Counts = Counts.LAST
+
+
+@dataclass(frozen=True)
+class Turn:
+    """The place of one attempt among all attempts of a student at an assignment.
+
+    Args:
+        number: 1 for the first attempt.
+        left: attempts that are left in the period after this one; None if there is no limit.
+        due: when the page may be released.
+        until: when the period ends; None if there is no limit.
+    """
+
+    number: int
+    left: int | None
+    due: datetime
+    until: datetime | None
+
+
+def turns(rule: Rule, times: Sequence[datetime]) -> list[Turn]:
+    """The turns of hand-ins at these times, oldest first.
+
+    A period begins with the first hand-in that is not in an earlier one. The pages of its first `attempts` hand-ins
+    are due at once, those of the others when it ends.
+
+    With a pause, a page is due no earlier than that after the page before. Hand-ins within one pause share its end, so
+    nobody waits longer by handing in more often.
+    """
+    found: list[Turn] = []
+    ends: datetime | None = None
+    in_period = 0
+    for number, time in enumerate(times, 1):
+        if ends is None or time >= ends:
+            ends, in_period = time + rule.period, 0
+        in_period += 1
+        held_back = 0 < rule.attempts < in_period
+        due = ends if held_back else time
+        if found:
+            before = found[-1].due
+            due = before if due <= before else max(due, before + rule.pause)
+        limited = rule.attempts > 0
+        left = max(0, rule.attempts - in_period) if limited else None
+        found.append(Turn(number, left, due, ends if limited else None))
+    return found
+
+
+class AttemptRules(Configurable):
+    """The rules that an instructor sets, for all assignments and for single ones."""
+
+    attempts = Integer(
+        0,
+        min=0,
+        help="hand-ins in a period whose pages come at once; the pages of further ones come when the period ends. "
+        "0: no limit",
+    ).tag(config=True)
+    period_hours = Float(
+        24,
+        min=0.01,
+        max=_MAX_HOURS,
+        help="hours that a period lasts; it begins with a student's first hand-in",
+    ).tag(config=True)
+    pause_minutes = Float(
+        0, min=0, max=_MAX_MINUTES, help="minutes between the pages of two hand-ins of a student"
+    ).tag(config=True)
+    shows = Enum(
+        [str(value) for value in Shows],
+        str(Shows.EVERYTHING),
+        help="what a page shows before the deadline: `everything`; `sentences`: which checks failed, without "
+        "differences and values; or `exercises`: only which exercises are right",
+    ).tag(config=True)
+    grace_minutes = Float(
+        0, min=0, max=_MAX_MINUTES, help="minutes after the deadline in which hand-ins are still graded"
+    ).tag(config=True)
+    counts = Enum(
+        [str(value) for value in Counts],
+        str(Counts.LAST),
+        help="which attempt is in the gradebook: the `last` or the `best`",
+    ).tag(config=True)
+    per_assignment = Dict(
+        key_trait=Unicode(),
+        value_trait=Dict(),
+        help='other rules for single assignments, such as {"02_attention": {"attempts": 3}}',
+    ).tag(config=True)
+
+    @validate("period_hours", "pause_minutes", "grace_minutes")
+    def _finite(self, proposal: Bunch) -> float:
+        number: float = proposal.value
+        if math.isnan(number):  # it passes as larger than `min`
+            raise TraitError(f"c.AttemptRules.{proposal.trait.name} must be a number")
+        return number
+
+    @validate("per_assignment")
+    def _known_settings(self, proposal: Bunch) -> dict[str, dict[str, Any]]:
+        rules: dict[str, dict[str, Any]] = proposal.value
+        for assignment, settings in rules.items():
+            place = f"c.AttemptRules.per_assignment[{assignment!r}]"
+            for name in settings:
+                if name not in _SETTINGS:
+                    raise TraitError(f"{place}: there is no setting {name!r}, only {', '.join(_SETTINGS)}")
+            try:
+                AttemptRules(**settings)
+            except TraitError as error:
+                raise TraitError(f"{place}: {error}") from error
+        return rules
+
+    def of(self, assignment: str) -> Rule:
+        """The rules of an assignment."""
+        settings = self.per_assignment.get(assignment, {})
+        rules = AttemptRules(**{name: getattr(self, name) for name in _SETTINGS} | settings)
+        return Rule(
+            rules.attempts,
+            timedelta(hours=rules.period_hours),
+            timedelta(minutes=rules.pause_minutes),
+            Shows(rules.shows),
+            timedelta(minutes=rules.grace_minutes),
+            Counts(rules.counts),
+        )
+
+
+#: the settings of a single assignment
+_SETTINGS = sorted(set(AttemptRules.class_trait_names(config=True)) - {"per_assignment"})

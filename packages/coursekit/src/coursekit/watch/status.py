@@ -1,0 +1,181 @@
+"""What `coursekit watch` reports: events as they happen, and the file that `coursekit watch --status` reads."""
+
+import os
+import statistics
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime
+from enum import StrEnum
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from coursekit.printing import printable
+from coursekit.result_cache import FOLDER
+from coursekit.watch.history import write_atomically
+
+_HOUR = 3600.0
+_NAMED_AT_MOST = 50
+
+
+class Kind(StrEnum):
+    """What has happened."""
+
+    STARTED = "started"
+    RELEASED = "released"
+    HELD = "held"
+    REFUSED = "refused"
+    NOT_GRADED = "not graded"
+    WAITING = "waiting"
+    PROBLEM = "problem"
+    RELOADED = "reloaded"
+    ENDED = "ended"
+
+
+class Event(Struct, frozen=True, omit_defaults=True):
+    """Something that has happened; `text` says what, and the names whose hand-in it was."""
+
+    kind: Kind
+    text: str
+    student: str = ""
+    assignment: str = ""
+    points: float | None = None
+    max_points: float | None = None
+    seconds: float | None = None
+    due: datetime | None = None
+
+    def line(self) -> str:
+        """The event as a line for people."""
+        names = " ".join(filter(None, [self.student, self.assignment]))
+        return printable(f"{time.strftime('%H:%M:%S')} {names}{': ' if names else ''}{self.text}", None)
+
+    def as_json(self) -> str:
+        """The event as one line of JSON."""
+        fields = {"time": datetime.now(UTC), "kind": self.kind} | msgspec.to_builtins(self)
+        return msgspec.json.encode(fields).decode()
+
+
+class Seen(Struct, frozen=True):
+    """A hand-in that was refused or not graded, and why."""
+
+    name: str
+    reason: str
+
+
+class Status(Struct):
+    """What the loop is doing.
+
+    Args:
+        blocked: why nothing can be graded now, if that is so.
+        waiting: hand-ins that wait for their turn.
+        on_hold: why the hand-ins of an assignment wait, by its name.
+        late: hand-ins after the deadline, which are left to the instructor.
+        held: pages that are not due yet.
+        hour: seconds from hand-in to page, and when each was released, in the last hour.
+    """
+
+    pid: int = 0
+    started: datetime | None = None
+    updated: datetime | None = None
+    blocked: str = ""
+    waiting: int = 0
+    incomplete: int = 0
+    on_hold: dict[str, str] = {}
+    late: int = 0
+    held: int = 0
+    next_due: datetime | None = None
+    refused: list[Seen] = []
+    not_graded: list[Seen] = []
+    hour: list[tuple[float, float]] = []
+
+    def latencies(self) -> list[float]:
+        """Seconds from hand-in to page of those in the last hour, sorted."""
+        since = time.time() - _HOUR
+        return sorted(seconds for when, seconds in self.hour if when >= since)
+
+
+def status_path(root: Path) -> Path:
+    return root / FOLDER / "watch.json"
+
+
+def read_status(root: Path) -> Status:
+    """The stored status; an empty one if there is none, or another version wrote it."""
+    try:
+        return msgspec.json.decode(status_path(root).read_bytes(), type=Status)
+    except (OSError, msgspec.MsgspecError):
+        return Status()
+
+
+class StatusFile:
+    """Writes the status when it changes, at most once a second, and once a minute as a sign of life."""
+
+    def __init__(self, root: Path, clock: Callable[[], float] = time.monotonic) -> None:
+        self._path, self._clock = status_path(root), clock
+        self._written, self._last = b"", -_HOUR
+        before = read_status(root)
+        self.status = Status(os.getpid(), datetime.now(UTC))
+        self._hour = deque(before.hour)
+
+    def add_latency(self, seconds: float) -> None:
+        self._hour.append((time.time(), seconds))
+
+    def write(self, now: bool = False) -> None:
+        """Write the file if there is something new.
+
+        Raises:
+            OSError: it can't be written.
+        """
+        passed = self._clock() - self._last
+        if passed < 1 and not now:
+            return
+        while self._hour and self._hour[0][0] < time.time() - _HOUR:
+            self._hour.popleft()
+        self.status.hour = list(self._hour)
+        self.status.updated = None
+        new = msgspec.json.encode(self.status)
+        if new == self._written and passed < 60 and not now:
+            return
+        self.status.updated = datetime.now(UTC)
+        write_atomically(self._path, msgspec.json.encode(self.status).decode())
+        self._written, self._last = new, self._clock()
+
+
+def seen(found: Iterable[tuple[str, str]]) -> list[Seen]:
+    """The last ones of a list that may be long."""
+    return [Seen(name, reason) for name, reason in list(found)[-_NAMED_AT_MOST:]]
+
+
+def percentile(values: Sequence[float], share: float) -> float:
+    """The smallest of sorted values that at least this share of them doesn't exceed."""
+    return values[max(0, -(-int(share * 1000) * len(values) // 1000) - 1)]
+
+
+def status_lines(status: Status, running: bool) -> list[str]:
+    """The status for people."""
+    since = f" since {_moment(status.started)}" if status.started else ""
+    lines = [f"running{since}, process {status.pid}" if running else "not running"]
+    if status.updated and not running:
+        lines[0] += f"; it last ran {_moment(status.updated)}"
+    if status.blocked:
+        lines.append(f"nothing can be graded: {status.blocked}")
+    lines.append(f"waiting: {status.waiting}, and {status.incomplete} that are not complete yet")
+    lines += [f"on hold: {name}: {reason}" for name, reason in status.on_hold.items()]
+    values = status.latencies()
+    line = f"last hour: {len(values)} pages"
+    if values:
+        line += f"; from hand-in to page {statistics.median(values):.1f} s (median), "
+        line += f"{percentile(values, 0.99):.1f} s (99th percentile)"
+    lines.append(line)
+    if status.held:
+        lines.append(f"held pages: {status.held}, the next is due {_moment(status.next_due)}")
+    if status.late:
+        lines.append(f"after the deadline, left to you: {status.late}")
+    lines += [f"refused: {found.name}: {found.reason}" for found in status.refused]
+    lines += [f"not graded: {found.name}: {found.reason}" for found in status.not_graded]
+    return [printable(line, None) for line in lines]
+
+
+def _moment(when: datetime | None) -> str:
+    return f"{when.astimezone():%H:%M on %d %B}" if when else "?"

@@ -1,0 +1,116 @@
+"""A course that is watched, with the settings it has now: where hand-ins arrive, and all that grades them."""
+
+import logging
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from coursekit.course import Assignment, CourseError
+from coursekit.grading.autograde import ClassRun, RunOptions
+from coursekit.grading.running_course import RunningCourse
+from coursekit.nbgrader_plugin.one_hand_in import ExchangeOf, put_all_back
+from coursekit.watch.arrivals import Arrivals, Inbound, Submitted
+from coursekit.watch.history import History
+from coursekit.watch.pipeline import Heard, Pipeline
+from coursekit.watch.pools import Pools, Stamp, files_stamp
+from coursekit.watch.rules import AttemptRules
+
+#: assignments with warm workers; each costs about 100 MiB
+_POOLS = 2
+
+
+@dataclass(frozen=True)
+class WatchOptions:
+    """What to watch.
+
+    Args:
+        course_dir: as given on the command line.
+        assignments: those to watch; by default all.
+        folder: whether hand-ins arrive in submitted/ instead of the exchange.
+        run: how to grade.
+    """
+
+    course_dir: Path | None
+    assignments: tuple[str, ...]
+    folder: bool
+    run: RunOptions
+
+
+class WatchedCourse:
+    """The course, the place where hand-ins arrive, and the pipeline, all with the same settings.
+
+    Raises:
+        CourseError: a setting is wrong.
+    """
+
+    def __init__(self, course: RunningCourse, options: WatchOptions) -> None:
+        self.course, self._options = course, options
+        heard, log = Heard(), logging.getLogger(__name__)
+        log.handlers, log.propagate = [heard], False
+        self.exchange = None if options.folder else ExchangeOf(course.config, course.folders, log)
+        self.arrivals: Arrivals
+        if self.exchange is None:
+            self.arrivals = Submitted(self._submitted)
+        else:
+            self.exchange.require_folders()
+            self.arrivals = Inbound(self.exchange.inbound, self.exchange.check_owner)
+        self.rules = AttemptRules(config=course.config)
+        self.history = History(course, self.exchange.feedback if self.exchange else None)
+        self.pools = Pools(lambda assignment: ClassRun(course, assignment, options.run), _POOLS)
+        self.pipeline = Pipeline(course, self.exchange, self.rules, self.history, heard.sentences)
+        self.configuration = self._configuration_stamp()
+
+    def repair(self) -> None:
+        """Undo what was under way when the command was killed."""
+        with self.course.alone():
+            for assignment in self.course.layout.assignments():
+                put_all_back(self.course.folders, assignment.name)
+
+    def assignments(self) -> dict[str, Assignment]:
+        """The assignments to watch that exist and have been generated."""
+        chosen, generated = self._options.assignments, self.course.assignments()
+        return {
+            found.name: found
+            for found in self.course.layout.assignments()
+            if found.name in generated and (not chosen or found.name in chosen)
+        }
+
+    def is_chosen(self, assignment: str) -> bool:
+        """Whether hand-ins for it are watched, if there is such an assignment."""
+        return not self._options.assignments or assignment in self._options.assignments
+
+    def why_unknown(self, assignment: str) -> str:
+        """Why an assignment that is not among `assignments` can't be graded."""
+        if any(found.name == assignment for found in self.course.layout.assignments()):
+            return f"it has not been generated: run `nbgrader generate_assignment {assignment}`"
+        return f"{self.course.layout.source}/ has no such assignment"
+
+    def reopened(self) -> "WatchedCourse | None":
+        """The course with its new settings, if the configuration has changed.
+
+        Raises:
+            CourseError: it is wrong now; said once.
+        """
+        stamp = self._configuration_stamp()
+        if stamp == self.configuration:
+            return None
+        self.configuration = stamp
+        course = RunningCourse.open(self._options.course_dir)
+        if not course.plugged_in:
+            raise CourseError(f"{course.last_file} no longer ends with configure(c)")
+        found = WatchedCourse(course, self._options)
+        self.close()
+        return found
+
+    def close(self) -> None:
+        """End the workers."""
+        self.pools.close()
+
+    def _configuration_stamp(self) -> Stamp:
+        return files_stamp({*self.course.files, self.course.root / "nbgrader_config.py"})
+
+    def _submitted(self) -> Iterator[tuple[str, str, Path]]:
+        """The submissions in submitted/: student, assignment, folder."""
+        for name in self.assignments():
+            for student in self.course.handed_in(name):
+                yield student, name, self.course.submitted(student, name)
