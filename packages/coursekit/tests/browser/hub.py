@@ -107,6 +107,7 @@ class Account:
             extra_groups=groups,
             capture_output=True,
             text=True,
+            errors="replace",
             stdin=subprocess.DEVNULL,
             start_new_session=True,
             check=False,
