@@ -18,7 +18,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # SQLAlchemy's remarks about nbgrader's own queries
 export PYTHONWARNINGS := ignore:Object of type
 
-.PHONY: bench bench-large bench-watch stress demo demos test test-all setup release grade feedback audit attacks pictures docs lint clean help
+.PHONY: bench bench-large bench-watch stress demo demos test test-all setup release grade feedback audit attacks pictures docs hub lint clean help
 
 demo: setup  ## grade a sample class in a folder of its own, write the feedback pages and a class report
 	rm -rf $(DEMO) && mkdir -p $(DEMO)/tests
@@ -34,7 +34,7 @@ demo: setup  ## grade a sample class in a folder of its own, write the feedback 
 
 TESTS = pytest --numprocesses=2 --dist=loadfile --no-loadscope-reorder $(COVERAGE)
 
-FOR_TESTS = setup $(VENV)/pretrained $(VENV)/extras $(VENV)/browser
+FOR_TESTS = setup $(VENV)/pretrained $(VENV)/extras $(VENV)/browser $(VENV)/hub
 
 test: $(FOR_TESTS)  ## set everything up and pass the tests (FLAGS="and not browser": leave some out)
 	$(TESTS) -m "not thorough $(FLAGS)" $(TESTFLAGS)
@@ -68,9 +68,17 @@ $(VENV)/extras: requirements-extras.lock $(VENV)/packages
 	$(BIN)/python -m pip install --quiet --no-deps --requirement requirements-extras.lock
 	@touch $@
 
+$(VENV)/hub: requirements-hub.lock deploy/jupyterhub/package-lock.json $(VENV)/packages
+	$(BIN)/python -m pip install --quiet --no-deps --requirement requirements-hub.lock
+	@cp deploy/jupyterhub/package.json deploy/jupyterhub/package-lock.json $(VENV)
+	@if command -v npm > /dev/null && npm ci --silent --prefix $(VENV); then touch $@; \
+		else echo "JupyterHub's proxy is not installed: it needs npm (apt-get install npm)."; fi
+
 $(VENV)/coursekit: $(VENV)/packages $(SOURCES)
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --force-reinstall $(PACKAGES:%=./%)
 	@rm -rf $(PACKAGES:%=%/build) $(PACKAGES:%=%/src/*.egg-info) && touch $@
+
+hub: setup $(VENV)/hub  ## add JupyterHub and its proxy (VENV=/opt/transformers: an environment that everybody can read)
 
 release: setup  ## make the student notebooks
 	coursekit earlier
@@ -105,7 +113,7 @@ audit: setup  ## prove the checks against known mistakes and known right answers
 attacks: setup  ## try to get around the sandbox and the checks, in five modes, and print a table
 	cd packages/coursekit/tests && python -m attacks
 
-pictures: setup $(VENV)/extras $(VENV)/browser  ## take the pictures in docs/pictures again
+pictures: setup $(VENV)/extras $(VENV)/browser $(VENV)/hub  ## take the pictures in docs/pictures again
 	pytest packages/coursekit/tests/browser --pictures
 
 docs: setup $(VENV)/docs  ## build the documentation site, build/site/index.html

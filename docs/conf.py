@@ -68,6 +68,7 @@ def write_generated() -> None:
         shutil.copy(notebook, place)
     copy_page(ROOT / "CONTRIBUTING.md")
     copy_page(ROOT / "SECURITY.md")
+    copy_page(ROOT / "deploy" / "jupyterhub" / "README.md")
     for page in ROOT.glob("packages/*/*.md"):
         copy_page(page)
     for package, folder in SOURCES.items():
@@ -139,7 +140,7 @@ def has_namesake(module: str) -> bool:
 
 def link_to_copies(app: Sphinx, page: str, source: list[str]) -> None:
     """Point links to files outside docs/ at their copies."""
-    source[0] = re.sub(r"\]\(\.\./((?:packages/[a-z-]+/)?[A-Z]+\.md)", r"](/generated/\1", source[0])
+    source[0] = re.sub(r"\]\(\.\./((?:packages/[a-z-]+/|deploy/jupyterhub/)?[A-Z]+\.md)", r"](/generated/\1", source[0])
     source[0] = re.sub(r"\]\(\.\./release/([^)#]*\.ipynb)", r"](/generated/notebooks/\1", source[0])
 
 

@@ -137,6 +137,13 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         item.add_marker(name)
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say what this machine could not try."""
+    skipped = terminalreporter.stats.get("skipped", [])
+    for reason in sorted({str(report.longrepr[2]).removeprefix("Skipped: ") for report in skipped}):
+        terminalreporter.line(f"not tried on this machine: {reason}")
+
+
 def mark(name: str, **values: object) -> dict:
     base = {"grade": False, "locked": False, "schema_version": 3, "solution": False, "task": False}
     return {"nbgrader": {**base, "grade_id": name, **values}}

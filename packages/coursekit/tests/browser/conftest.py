@@ -16,6 +16,8 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
+from .offline import take_offline
+
 PICTURES = Path(__file__).parents[4] / "docs" / "pictures"
 _PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 
@@ -47,21 +49,8 @@ def browser() -> Iterator[Browser]:
 def page(browser: Browser) -> Iterator[Page]:
     """A tab without network, but for this machine's own servers; fails if the page asks for anything else."""
     context = browser.new_context(viewport={"width": 1280, "height": 900})
-    refused: list[str] = []
-
-    def guard(route: object) -> None:
-        url = route.request.url
-        if url.startswith(
-            ("file:", "data:", "blob:", "http://127.0.0.1", "http://localhost", "ws://127.0.0.1")
-        ):
-            route.continue_()
-        else:
-            refused.append(url)
-            route.abort()
-
-    context.route("**/*", guard)
     page = context.new_page()
-    page.refused = refused
+    page.refused = take_offline(context)
     yield page
     context.close()
 
