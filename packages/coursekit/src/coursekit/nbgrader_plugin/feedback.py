@@ -101,7 +101,7 @@ def _hide_hidden_tests(nb: NotebookNode, released: list[NotebookNode]) -> None:
 
 def _page(nb: NotebookNode, names: dict[str, Any], given: frozenset[str]) -> str:
     result = _result(nb)
-    first = first_things(result, score_rows(nb.cells, result))
+    first = first_things(result, score_rows(nb, result))
     return _rendered(nb, names, result, first, PageParts(nb, result, given).parts())
 
 
@@ -120,7 +120,7 @@ def _result(nb: NotebookNode) -> SubmissionResult:
     except ValueError:
         get_logger().error(OTHER_VERSION)
         raise Stop(OTHER_VERSION) from None
-    return replace(result, notes=_shortened(result.notes), cells=_shortened(result.cells))
+    return replace(result, notes=_shortened(result.all_notes), cells=_shortened(result.cells))
 
 
 def _shortened(notes: list[str]) -> list[str]:
@@ -136,7 +136,7 @@ def _rendered(
     parts: list[Part],
     reason: str = "",
 ) -> str:
-    rows = score_rows(nb.cells, result)
+    rows = score_rows(nb, result)
     # when the grader itself failed, the notes say more than the status
     sentence = (
         "" if result.nothing_graded and result.status == Status.KERNEL_DIED else STATUSES[result.status]
