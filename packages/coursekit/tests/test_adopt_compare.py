@@ -13,6 +13,7 @@ from nbgrader.api import Gradebook
 
 from coursekit.adopt.compare import Comparison, Score
 from coursekit.adopt.copies import generated, plain_copy
+from coursekit.adopt.nbgrader_log import failed_submissions, first_error
 from coursekit.adopt.reasons import GradedNotebook, reason
 from coursekit.adopt.text import comparison_lines
 from coursekit.checks.results import CheckResult, ExerciseResult, Status, SubmissionResult
@@ -70,6 +71,7 @@ def compared(tmp_path_factory):
     places = {
         "source": notebook(RIGHT, reads),
         "handed in/ada": notebook(RIGHT, reads),
+        "handed in/dee": notebook(RIGHT, "import os\nos._exit(1)"),
         "handed in/zoë b": notebook(WRONG, "lines = [1]"),
     }
     for place, content in places.items():
@@ -108,12 +110,20 @@ def test_each_score_is_equal_or_different_with_a_reason(compared):
         ("cy", "hidden"): (None, None),
         ("cy", "reads"): (None, None),
         ("cy", "why"): (None, None),
+        ("dee", "correct"): (None, 2),
+        ("dee", "hidden"): (None, 3),
+        ("dee", "reads"): (None, 0),
+        ("dee", "why"): (None, None),
         ("zoë b", "correct"): (2, 2),
         ("zoë b", "hidden"): (3, 0),
         ("zoë b", "reads"): (1, 1),
         ("zoë b", "why"): (None, None),
     }
     different = {key: row["why"] for key, row in scores.items() if not row["equal"]}
+    stopped = different.pop(("dee", "correct"))
+    assert stopped.startswith("nbgrader has not graded this notebook; it stopped with ")
+    assert "DeadKernelError: Kernel died" in stopped
+    assert {different.pop(("dee", cell)) for cell in ("hidden", "reads")} == {stopped}
     assert different.keys() == {("ada", "reads"), ("zoë b", "hidden")}
     assert "Cell 1 opens a file that the sandbox doesn't have (FileNotFoundError" in different["ada", "reads"]
     assert different["zoë b", "hidden"] == "coursekit graded it by hidden checks. `double(-2)` returned 0."
@@ -241,6 +251,15 @@ PASSED = check(CheckOutcome.PASSED, "")
          "Cell 1: No module named 'foo' in the sandbox. Install the package beside coursekit (`coursekit doctor`)."),
         (graded(), graded([], [error("MemoryError")], FAILED),
          "Cell 3 needs more memory than the sandbox allows; raise c.RunChecks.memory_limit."),
+        (graded(), graded([error("OSError", "other")], [error("KeyError", "1")], FAILED),
+         "With coursekit, cell 3 raises KeyError: 1."),
+        (graded(), graded([error("OSError", "other")], [error("NameError", "name 'double' is not defined")], FAILED),
+         "With coursekit, cell 3 raises NameError: name 'double' is not defined."),
+        (graded(), graded([error("FileNotFoundError", "No such file: 'ps1.ipynb'")], [error("NameError")], FAILED),
+         "Cell 1 opens a notebook (FileNotFoundError: No such file: 'ps1.ipynb'). The sandbox has none, not even the "
+         "one that is run."),
+        (GradedNotebook(None, failure="DeadKernelError: Kernel died"), graded([], [], PASSED),
+         "nbgrader has not graded this notebook; it stopped with DeadKernelError: Kernel died."),
         (graded(), graded([], [error("KeyError", "1")], FAILED), "With coursekit, cell 3 raises KeyError: 1."),
         (graded([error("OSError", "busy")]), graded([], [], PASSED), "With nbgrader, cell 1 raises OSError: busy."),
         (graded(), graded([], [], check(CheckOutcome.KERNEL_DIED, "The cell ended it.")),
@@ -255,6 +274,47 @@ PASSED = check(CheckOutcome.PASSED, "")
 )  # fmt: skip
 def test_the_reason_for_a_difference_is_named(nbgrader, coursekit, said):
     assert reason("correct", nbgrader, coursekit, is_bound=False) == said
+
+
+def test_a_cell_below_is_never_the_reason():
+    below = graded([], [], FAILED)
+    below.content.cells[4].outputs = [error("OSError", "later")]
+    assert reason("correct", graded(), below, is_bound=False).startswith(
+        "coursekit: no error; nbgrader: no error."
+    )
+
+
+LOG = """\
+[AutogradeApp | INFO] Converting notebook /c/submitted/ada b/ps1/a.ipynb
+[AutogradeApp | INFO] Pre-convert hook failed
+Traceback (most recent call last):
+ValueError: harmless
+[AutogradeApp | ERROR] There was an error processing assignment: /c/submitted/ada b/ps1
+[AutogradeApp | ERROR] Traceback (most recent call last):
+      File "execute.py", line 1, in preprocess
+        raise DeadKernelError("Kernel died")
+    nbclient.exceptions.DeadKernelError: Kernel died
+
+[AutogradeApp | WARNING] Removing failed assignment: /c/autograded/ada b/ps1
+[AutogradeApp | ERROR] While processing assignment /c/submitted/ben/ps1, the kernel became unresponsive and we
+[AutogradeApp | ERROR] Please see the error log (.nbgrader.log) for details on the specific errors.
+"""
+
+
+def test_why_nbgrader_stopped_is_read_from_its_log():
+    assert failed_submissions(LOG) == {
+        "/c/submitted/ada b/ps1": "nbclient.exceptions.DeadKernelError: Kernel died",
+        "/c/submitted/ben/ps1": "a kernel that ignored the interrupt after the time limit",
+    }
+    assert first_error(LOG) == "nbclient.exceptions.DeadKernelError: Kernel died"
+
+
+def test_an_error_without_a_traceback_is_its_own_reason():
+    assert first_error("[A | INFO] x\n[A | ERROR] No notebooks were matched\n[A | INFO] y\n") == (
+        "No notebooks were matched"
+    )
+    assert first_error("Segmentation fault\n") == "Segmentation fault"
+    assert first_error("") == "it printed nothing"
 
 
 def test_equal_cells_of_a_notebook_share_a_row_and_different_ones_have_their_own():

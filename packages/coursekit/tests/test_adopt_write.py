@@ -153,12 +153,6 @@ def test_a_file_whose_end_takes_no_line_is_left_alone(tmp_path):
         addition_to(tmp_path)
 
 
-def test_nothing_is_written_in_a_folder_that_is_not_a_course(tmp_path, capsys):
-    assert adopt(tmp_path) == 2
-    assert "has no assignment with a notebook" in capsys.readouterr().err
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_removing_the_line_goes_back(course):
     path = course / "nbgrader_config.py"
     path.write_text("c = get_config()\nc.CourseDirectory.course_id = 'x'\n")
@@ -175,3 +169,23 @@ def test_what_was_written_is_printed_as_json(course, capsys):
     assert written["written"] is True
     assert written["file"] == str(course / "nbgrader_config.py")
     assert "+configure(c)" in written["diff"]
+
+
+@pytest.mark.parametrize("content", [[], ["source/"], ["nbgrader_config.py"]])
+def test_a_new_course_without_an_assignment_can_be_adopted(tmp_path, capsys, content):
+    root = tmp_path / "new course"
+    root.mkdir()
+    for name in content:
+        (root / name).mkdir() if name.endswith("/") else (root / name).touch()
+    assert adopt(root) == 0
+    assert config_of(root).Autograde.pre_convert_hook.startswith("coursekit.")
+    assert "There is no assignment yet: `coursekit new NAME` writes one." in capsys.readouterr().out
+
+
+def test_a_folder_of_other_things_is_no_new_course(tmp_path, capsys):
+    (tmp_path / "letters.txt").touch()
+    assert adopt(tmp_path) == 2
+    assert "has no assignment with a notebook: run this in the folder of an nbgrader course" in (
+        capsys.readouterr().err
+    )
+    assert not (tmp_path / "nbgrader_config.py").exists()

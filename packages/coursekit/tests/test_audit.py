@@ -1,13 +1,17 @@
 """The audit finds every kind of mistake in checks."""
 
+import sys
+
+import nbformat
 import pytest
+from nbformat import v4
 
 from coursekit.audit import record, run_audit
 from coursekit.checks.variants import mistakes_of
 from coursekit.cli.matrix import audit_lines, figures
 from coursekit.course import CourseError
 
-from .conftest import code, mark
+from .conftest import HALF, HALF_CHECKS, code, mark
 
 
 def test_a_course_in_order_has_no_problems(tiny_course):
@@ -166,3 +170,54 @@ def test_recording_again_gives_the_same_file_even_in_place_of_a_damaged_one(tiny
 def test_an_assignment_without_known_mistakes_can_be_recorded(tiny_course):
     (tiny_course.checks.parent / "mistakes.py").unlink()
     assert record(tiny_course.assignment, workers=1).tensors
+
+
+NAMED = "01_double: 3 of 3 mistakes caught, 2 named; 1 of 1 alternatives earn full marks; 0 problems"
+
+
+def test_checks_in_the_folder_of_their_notebook_are_recorded_and_audited(tiny_course):
+    folder = tiny_course.checks.parent
+    (folder / "double").mkdir()
+    tiny_course.checks.rename(folder / "double" / "test_double.py")
+    (folder / "reference.safetensors").unlink()
+    store = record(tiny_course.assignment, workers=1)
+    assert store.mistakes("double:test_double::test_value").keys() == {"square", "triple"}
+    audit = run_audit(tiny_course.assignment, workers=1)
+    assert audit.problems == []
+    assert figures([audit]) == NAMED
+
+
+def test_check_files_and_mistakes_share_code_by_importing_it(tiny_course):
+    folder = tiny_course.checks.parent
+    (folder / "shared.py").write_text('INPUTS = "others"\nSENTENCE = "You squared it."\n')
+    (folder / "random.py").write_text("raise RuntimeError('a module of the same name as one of Python')\n")
+    text = tiny_course.checks.read_text().replace('"some"', "INPUTS")
+    tiny_course.checks.write_text(f"import random\nfrom shared import INPUTS\n{text}")
+    mistakes = (
+        (folder / "mistakes.py").read_text().replace('"You multiplied the input by itself."', "SENTENCE")
+    )
+    (folder / "mistakes.py").write_text(f"from shared import SENTENCE\n{mistakes}")
+    store = record(tiny_course.assignment, workers=1)
+    assert any("others" in key for key in store.tensors)
+    assert figures([run_audit(tiny_course.assignment, workers=1)]) == NAMED
+    assert "shared" not in sys.modules and str(folder) not in sys.path
+
+
+def test_a_mistake_in_another_notebook_than_the_first_is_audited(tiny_course):
+    answer, test = mark("half", solution=True), mark("test_half", grade=True, locked=True, points=5)
+    second = v4.new_notebook(cells=[code("import torch"), code(HALF, answer), code("", test)])
+    nbformat.write(second, tiny_course.assignment.source_folder / "second.ipynb")
+    folder = tiny_course.checks.parent
+    (folder / "test_half.py").write_text(HALF_CHECKS)
+    with (folder / "mistakes.py").open("a") as file:
+        file.write(
+            'MISTAKES.append(Mistake("third", cell="half", edits=[("x / 2", "x / 3")], '
+            'about=["test_half_of_even"], sentence="A third."))\n'
+        )
+    audit = run_audit(tiny_course.assignment, workers=1)
+    assert audit.problems == []
+    assert [exercise.grade_id for exercise in audit.results()["solution"].exercises] == [
+        "test_double",
+        "test_half",
+    ]
+    assert "4 of 4 mistakes caught" in figures([audit])

@@ -357,6 +357,21 @@ def test_a_listed_group_is_collected_for_each_member(collect, handed_in, generat
         assert "not collected" not in done.reported.casefold(), done.reported
 
 
+def test_a_group_that_hands_in_once_is_graded_and_gets_pages_as_two_students(collect, generated, enrolled):
+    (generated.root / "groups.csv").write_text("group,student\nGroup A,jane\nGroup A,han\n")
+    answer = nbformat.writes(generated.answer("def double(x):\n    return 3 * x"))
+    files = {"Group A_12_assignsubmission_file/double.ipynb": answer}
+    collect("Moodle", files, "--Collector.groups=groups.csv")
+    assert generated.coursekit("autograde", "01_double", "--workers", "1") == 1  # others have not handed in
+    done = generated.run("nbgrader", "generate_feedback", "01_double")
+    assert done.returncode == 0, done.stderr
+    grades = generated.grades()
+    assert grades["jane"] == grades["han"] and grades["jane"]["test_double"][0] == 3
+    for student in ("jane", "han"):
+        page = (generated.root / "feedback" / student / "01_double" / "double.html").read_text()
+        assert f"Feedback for {student}" in page and "You took three times the input." in page
+
+
 def test_a_list_of_groups_may_have_semicolons_as_excel_writes_in_some_countries(
     collect, handed_in, generated
 ):

@@ -12,7 +12,7 @@ from coursekit.cells import grade_id, is_test_cell
 from coursekit.checks.results import CheckResult, ExerciseResult, SubmissionResult
 from coursekit.course import Course
 from coursekit.nbgrader_plugin.first_look import ScoreRow, first_things
-from coursekit.nbgrader_plugin.headings import explaining, headings
+from coursekit.nbgrader_plugin.headings import exercise_titles, explaining, headings
 from coursekit.nbgrader_plugin.markdown import formula, safe_markdown
 from coursekit.nbgrader_plugin.page_parts import PageParts
 
@@ -159,3 +159,42 @@ def test_messages_that_differ_only_in_numbers_are_one_cause():
     checks = [failed("x", 2, message="shape (3, 4)"), failed("y", 3, message="shape (5,)")]
     (thing,) = first_things(result(("test_a", checks)), [])
     assert (thing.lost, thing.text) == (5, "shape (5,)")
+
+
+def graded_cell(name, **values):
+    new = v4.new_markdown_cell if values.pop("text", False) else v4.new_code_cell
+    mark = {"grade_id": name, "grade": True, "locked": True, **values}
+    return new(values.pop("source", ""), metadata={"nbgrader": mark})
+
+
+AUTO = [f"cell-{number:016x}" for number in range(5)]
+
+
+def test_a_cell_with_an_automatic_id_is_called_by_the_heading_above_it():
+    task = graded_cell(AUTO[3], text=True, task=True, grade=False)
+    task.source = "## Draw it"
+    book = v4.new_notebook(
+        cells=[
+            v4.new_markdown_cell("# Motion"),
+            graded_cell(AUTO[0]),
+            graded_cell("test_speed"),
+            graded_cell(AUTO[1]),
+            v4.new_markdown_cell("## A very long heading that nobody wants to read in a table"),
+            graded_cell(AUTO[2]),
+            task,
+        ]
+    )
+    assert exercise_titles(book) == {
+        AUTO[0]: "Motion (1)",
+        "test_speed": "speed",
+        AUTO[1]: "Motion (2)",
+        AUTO[2]: "A very long heading that nobody wants to…",
+        AUTO[3]: "Draw it",
+    }
+
+
+def test_without_headings_it_is_called_by_its_number():
+    book = v4.new_notebook(
+        cells=[graded_cell("named"), graded_cell(AUTO[0]), graded_cell(AUTO[1], solution=True)]
+    )
+    assert exercise_titles(book) == {"named": "named", AUTO[0]: "Test cell 2", AUTO[1]: "Answer 1"}

@@ -145,10 +145,12 @@ CELLS = {
     "shown": "plt.plot([1], [1])\nplt.title('first')\nplt.show()\nplt.bar([1], [2])\nplt.title('second')\nplt.show()",
     "loose": "from matplotlib.figure import Figure\nloose = Figure()\nloose.subplots().set_title('loose')\nloose",
     "no_figure": "x = 1",
+    "closed": "from matplotlib import pyplot\npyplot.plot([1])\npyplot.close('all')",
     "function": "def draw(y):\n    fig, ax = plt.subplots()\n    ax.plot(y)\n    plt.show()\n\n"
     "def empty():\n    plt.figure()\n\n"
     "def give(y):\n    plt.figure()\n    other, ax = plt.subplots()\n    ax.set_title('given')\n    plt.figure()\n    return ax\n\n"
-    "def nothing():\n    return 1",
+    "def nothing():\n    return 1\n\n"
+    "def closes(y):\n    plt.plot(y)\n    plt.close()",
     "printing": "import sys\nprint('Hello', 3)\nsys.stderr.write('a warning')\nprint('again')\nnp.arange(3)",
     "displaying": "display(np.float64(2))\nplt.plot([1])\nplt.show()\n'last'",
     "failing": "print('before')\nplt.plot([1])\n1 / 0",
@@ -195,6 +197,10 @@ def test_the_pictures_on_the_page_stay_as_they_were(student):
 def test_the_figure_of_a_function_is_what_it_returns_or_draws(student):
     np.testing.assert_array_equal(student.figure_of("draw", [5.0, 6.0]).axes[0].lines[0].y, [5, 6])
     assert student.figure_of("give", [1]).axes[0].title == "given"
+    with pytest.raises(
+        StudentError, match=r"^`closes` has no open figure at its end: `plt.close\(\)` closes it\. Remove"
+    ):
+        student.figure_of("closes", [1])
     with pytest.raises(StudentError, match=r"^`nothing` draws no figure\.$"):
         student.figure_of("nothing")
     with pytest.raises(StudentError, match=r"^`empty` draws nothing into its figure\.$"):
@@ -213,6 +219,14 @@ def test_a_check_that_cannot_use_the_figure_blames_the_figure(student):
         found = explain(error, student, Path(__file__))
     assert found is not None and found[0] == CheckOutcome.FAILED
     assert found[1].startswith("The figure of `plain` doesn't have the parts that this check looks for")
+
+
+def test_a_cell_that_closes_its_figure_is_told_so(student):
+    with pytest.raises(StudentError) as error:
+        student.figure("closed")
+    assert str(error.value) == (
+        "The cell `closed` has no open figure at its end: `pyplot.close('all')` closes it. Remove that call."
+    )
 
 
 def test_a_cell_without_a_figure_is_told_so(student):

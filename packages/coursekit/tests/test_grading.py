@@ -147,7 +147,7 @@ def test_patched_comparisons_in_the_student_s_process_earn_nothing(grade_answer)
 
 def test_the_input_changed_in_place_loses_the_point_for_that(grade_answer):
     result = grade_answer("def double(x):\n    x *= 2\n    return x")
-    assert "changed its argument number 1 in place" in outcome(result, "test_unchanged").message
+    assert "changed its argument `x` in place" in outcome(result, "test_unchanged").message
     assert outcome(result).outcome == "passed"
 
 

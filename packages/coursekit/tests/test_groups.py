@@ -126,6 +126,26 @@ def test_a_group_has_everybody_with_the_same_wrong_answer_to_a_check():
     assert group.message == "It is off."
 
 
+def test_a_group_that_only_shares_a_message_is_not_called_equal_answers():
+    message, _ = fingerprint_of("failed", "It should be even.", None, drawn=False)
+    timeout, _ = fingerprint_of("timed out", "It ran out of time.", None, drawn=False)
+    value, _ = fingerprint_of("failed", "It is off.", observed(torch.zeros(2)), drawn=False)
+    results = class_of(
+        {
+            student: {"test_a": wrong(message), "test_b": wrong(timeout), "test_c": wrong(value)}
+            if student in ("ada", "ben")
+            else {"test_a": wrong(message), "test_b": RIGHT, "test_c": RIGHT}
+            for student in ("ada", "ben", "cleo")
+        }
+    )
+    same = {group.checks: group.same_output for group in answer_groups(results)}
+    assert same == {("test_a",): False, ("test_b", "test_c"): True}
+
+
+def test_a_plain_assert_without_a_message_puts_nobody_in_a_group():
+    assert fingerprint_of("failed", "", None, drawn=False) == ("", [])
+
+
 def test_checks_that_the_same_students_fail_are_one_group():
     both = {"test_a": wrong("a", 1), "test_b": wrong("b", 5, mistake="swap")}
     results = class_of({"ada": both, "ben": both, "cleo": both | {"test_b": RIGHT}})

@@ -2,7 +2,15 @@
 
 import pytest
 
-from coursekit.student.names import defined_names, mentions, roundabout, top_level_words, words
+from coursekit.student.names import (
+    closing_call,
+    defined_names,
+    mentions,
+    parameters_of,
+    roundabout,
+    top_level_words,
+    words,
+)
 
 
 @pytest.mark.parametrize(
@@ -129,3 +137,37 @@ def test_words_and_arguments_are_listed_by_the_name_that_a_statement_binds():
     assert set(found) == {"a", "f", ""}
     assert {"x", "y", "b", "g", "c", "key"} <= found["f"]
     assert found[""] == {"f", "d"}
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("def f(x, /, y, *z, k=1):\n    pass", ("x", "y")),
+        ("def f(x):\n    pass\ndef f(table):\n    pass", ("table",)),
+        ("class f(nn.Module):\n    def forward(self, q, k):\n        pass", ("q", "k")),
+        ("class f:\n    def __init__(self, q):\n        pass", ()),
+        ("f = lambda x: x", ()),
+        ("def f(:", ()),
+    ],
+)
+def test_the_positional_parameters_of_a_function_or_a_module(source, expected):
+    assert parameters_of(source, "f") == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("import matplotlib.pyplot as p\np.plot(x)\np.close(1)", "p.close(1)"),
+        ("from matplotlib.pyplot import close\nclose()", "close()"),
+        ("plt.close()", "plt.close()"),
+        ("file.close()\nplt.plot(x)", ""),
+        ("def g():\n    plt.close()", "plt.close()"),
+    ],
+)
+def test_a_call_that_closes_figures_is_found(source, expected):
+    assert closing_call(source) == expected
+
+
+def test_only_the_named_function_is_searched_for_a_closing_call():
+    source = "def draws():\n    plt.plot([1])\ndef closes():\n    plt.close()"
+    assert (closing_call(source, "draws"), closing_call(source, "closes")) == ("", "plt.close()")

@@ -154,13 +154,22 @@ def test_a_blank_answer_fails_the_visible_tests_with_a_sentence(course):
     assert "Do you divide by the square root" in errors[0].evalue
 
 
-@pytest.mark.parametrize("name", ["08 my topic", "../elsewhere", "a+b", "", "08", "08_", "schön"])
+@pytest.mark.parametrize("name", ["../elsewhere", "a+b", "", "08", "08_", "08 ", " a", "a/b"])
 def test_a_name_that_nbgrader_can_t_take_is_refused_with_one_sentence(tiny_course, capsys, name):
     assert tiny_course.coursekit("new", name) == 2
     said = capsys.readouterr().err
     assert "can't be the name of an assignment" in said
     assert len(said.splitlines()) == 1
     assert not (tiny_course.root / "tests" / "08").exists()
+
+
+def test_a_name_may_have_spaces_and_accents_and_commands_quote_it(tiny_course, capsys):
+    assert tiny_course.coursekit("new", "08 größe x") == 0
+    said = capsys.readouterr().out
+    assert "source/08 größe x/größe x.ipynb" in said
+    assert "\n    coursekit record '08 größe x'  " in said
+    notebook = (tiny_course.root / "source" / "08 größe x" / "größe x.ipynb").read_text(encoding="utf-8")
+    assert "# 8 · Größe x" in notebook and "`coursekit audit '08 größe x'`" in notebook
 
 
 def test_an_assignment_that_exists_is_not_overwritten(tiny_course, capsys):

@@ -7,7 +7,7 @@ import nbformat
 import pytest
 from nbformat import NotebookNode, v4
 
-from coursekit.cells import CellKind, answer_of, find_cell
+from coursekit.cells import CellKind, answer_of, find_cell, grade_id, is_answer_cell
 from coursekit.checks.ordinary import ScoreRule
 from coursekit.checks.results import SubmissionResult
 from coursekit.checks.run import GraderCrash, grade
@@ -37,10 +37,18 @@ def assignment(tmp_path: Path) -> Assignment:
     return Course(tmp_path).assignment("ps")
 
 
-def run(assignment: Assignment, *cells: NotebookNode, rule: ScoreRule | None = None) -> SubmissionResult:
-    """Grade a notebook of these cells; its own text is also what was released."""
+def run(
+    assignment: Assignment,
+    *cells: NotebookNode,
+    rule: ScoreRule | None = None,
+    untouched: tuple[str, ...] = (),
+) -> SubmissionResult:
+    """Grade a notebook of these cells; the answers have changed since the release, but for those in `untouched`."""
     notebook = v4.new_notebook(cells=list(cells))
     released = nbformat.from_dict(notebook)
+    for cell in released.cells:
+        if is_answer_cell(cell) and grade_id(cell) not in untouched:
+            cell.source = "# YOUR CODE HERE\nraise NotImplementedError()"
     for folder in (assignment.source_folder, assignment.release_folder):
         folder.mkdir(parents=True, exist_ok=True)
         nbformat.write(notebook, folder / "one.ipynb")
@@ -78,16 +86,85 @@ def test_the_message_names_the_error_and_the_line_that_students_can_see(assignme
         ("1", "partly passed", 1, False),
         ("0", "failed", 0, False),
         ("2", "passed", 2, False),
-        ("'two'", "passed", 2, False),
-        ("float('nan')", "passed", 2, False),
-        ("-1", "passed", 2, False),
+        ("'two'", "passed", 2, True),
+        ("float('nan')", "passed", 2, True),
+        ("-1", "passed", 2, True),
         ("2.5", "passed", 2, True),
+        ("__import__('numpy').float64(0.5)", "passed", 2, True),
+        ("None", "passed", 2, False),
     ],
 )
 def test_the_value_of_a_test_cell_is_its_score_as_in_nbgrader(assignment, value, outcome, earned, noted):
     result = run(assignment, answer(f"x = {value}"), checking("x"))
     assert (only(result).outcome, only(result).earned) == (outcome, earned)
-    assert [("full marks" in note) for note in result.notes] == [True] * noted
+    assert [("full marks" in note) for note in result.all_notes] == [True] * noted
+
+
+def test_the_note_shows_the_value_that_is_not_a_score(assignment):
+    result = run(assignment, checking("'two'"))
+    assert result.all_notes == [
+        "The value of the test cell `cell-1` is `'two'`, which is not a score between 0 and 2, so the cell has full "
+        "marks. A person has to look at it."
+    ]
+
+
+def test_a_value_after_an_error_is_not_noted(assignment):
+    assert run(assignment, checking("-1\nassert False")).all_notes == []
+
+
+def test_a_test_that_misses_what_a_broken_cell_defines_is_blocked_and_the_notebook_partly_graded(assignment):
+    result = run(
+        assignment,
+        answer("data = [1, 2\nmean = 1.5", "means"),
+        answer("def double(x):\n    return 3 * x", "double"),
+        checking("assert mean == 1.5", "test_means"),
+        checking("assert double(1) == 2", "test_double"),
+    )
+    assert outcomes(result) == {"test_means": "blocked", "test_double": "failed"}
+    assert result.status == "partly graded"
+    assert (
+        result.exercise("test_means")
+        .checks[0]
+        .message.startswith("`mean` is missing, since the cell `means` stopped with SyntaxError")
+    )
+    assert (result.earned, len(result.cells)) == (0, 1)
+
+
+def test_a_broken_cell_that_no_test_needs_leaves_the_notebook_graded(assignment):
+    result = run(assignment, answer("x = 2"), v4.new_code_cell("y = 1 / 0"), checking("assert x == 3"))
+    assert (only(result).outcome, result.status) == ("failed", "graded")
+
+
+def test_a_test_of_an_untouched_answer_is_not_answered(assignment):
+    result = run(
+        assignment,
+        answer("def half(x):\n    # YOUR CODE HERE\n    raise NotImplementedError()", "half"),
+        checking("assert half(2) == 1", "test_half"),
+        answer("", "name"),
+        checking("assert name", "test_name"),
+        answer("def one():\n    return 1", "one"),
+        checking("assert one() == 1", "test_one"),
+        untouched=("half", "name", "one"),
+    )
+    assert outcomes(result) == {
+        "test_half": "not answered",
+        "test_name": "not answered",
+        "test_one": "passed",
+    }
+    assert result.exercise("test_name").checks[0].message == "Not answered: the cell `name` is empty."
+    assert result.status == "graded"
+
+
+def test_an_answer_in_another_cell_of_the_student_s_is_one(assignment):
+    given = answer("def half(x):\n    raise NotImplementedError()", "half")
+    released = v4.new_notebook(cells=[given, checking("assert half(2) == 1", "test_half")])
+    notebook = nbformat.from_dict(released)
+    notebook.cells.insert(1, v4.new_code_cell("def half(x):\n    return x"))
+    for folder in (assignment.source_folder, assignment.release_folder):
+        folder.mkdir(parents=True)
+        nbformat.write(released, folder / "one.ipynb")
+    graded = grade(assignment, notebook, "one", released, rule=ScoreRule())
+    assert outcomes(graded.result) == {"test_half": "failed"}
 
 
 def test_a_value_counts_after_more_output_than_is_kept(assignment):

@@ -178,6 +178,21 @@ WRONG = [
     ("numbers as text", PENGUINS.assign(year=PENGUINS.year.astype(str)), PENGUINS,
      "has the dtype str in the column `year`, but should have int64: "
      "convert the text to numbers, as with `pd.to_numeric`"),
+    ("numbers as objects", PENGUINS.assign(year=PENGUINS.year.astype(object)), PENGUINS,
+     "has the dtype object in the column `year`, but should have int64: "
+     'its entries are numbers, so convert it with `astype("int64")`'),
+    ("some numbers missing", PENGUINS.assign(year=pd.Series([2007, None, 2008, 2008, 2009], dtype=object)), PENGUINS,
+     "has the dtype object in the column `year`, but should have int64: its entries are numbers, but some are missing"),
+    ("some numbers as text", PENGUINS.assign(year=pd.Series(["2007", 2007, 2008, 2008, 2009], dtype=object)), PENGUINS,
+     "has the dtype object in the column `year`, but should have int64: "
+     "convert the text to numbers, as with `pd.to_numeric`"),
+    ("True as an object", (PENGUINS.mass > 3700).astype(object), PENGUINS.mass > 3700,
+     'has the dtype object, but should have bool: its entries are True and False, so convert it with `astype("bool")`'),
+    ("truth for numbers", PENGUINS.assign(year=(PENGUINS.mass > 3700).astype(object)), PENGUINS,
+     "has the dtype object in the column `year`, but should have int64: it holds values of type bool instead of numbers"),
+    ("dates as objects", DAYS.assign(day=DAYS.day.astype(object)), DAYS,
+     "has the dtype object in the column `day`, but should have datetime64[us]: "
+     "convert its entries with `pd.to_datetime`"),
     ("floats for integers", PENGUINS.assign(mass=PENGUINS.mass * 1.0), PENGUINS,
      "has the dtype float64 in the column `mass`, but should have int64"),
     ("True as text", (PENGUINS.mass > 3700).astype(str), PENGUINS.mass > 3700,
@@ -297,7 +312,7 @@ def test_equal_wrong_frames_have_equal_fingerprints(tmp_path):
     assert text.startswith("`result` DataFrame of shape (3, 3)")
     assert not same_numbers(numbers, of(TABLE.assign(mass=TABLE.mass * 3))[1])
     assert of(TABLE.assign(species="x"))[0] != text
-    assert of(None)[0].startswith("`result` is None, but should be a DataFrame")
+    assert of(None)[0].startswith("message: `result` is None, but should be a DataFrame")
 
 
 def test_a_frame_changed_in_place_is_reported():
@@ -311,9 +326,11 @@ def test_a_frame_changed_in_place_is_reported():
         reply = decode(agent.answer(encode([request])))
         assert reply["changed"] == changed
     with pytest.raises(
-        CheckFailure, match=r"changed its argument number 1 in place. Work on a copy, as in `df ="
+        CheckFailure, match=r"changed its argument `frame` in place. Work on a copy, as in `df ="
     ):
-        assert_unchanged(Call(PENGUINS, [0], "add"))
+        assert_unchanged(Call(PENGUINS, [0], "add", ("frame",)))
+    with pytest.raises(CheckFailure, match=r"changed its argument number 2 and argument `by` in place"):
+        assert_unchanged(Call(PENGUINS, [1, "by"], "add", ("frame",)))
     assert_unchanged(Call(MEAN, [], "safe"))
 
 

@@ -1,8 +1,12 @@
 """Untrusted text, made safe for a terminal, a page and a spreadsheet."""
 
+import re
+from pathlib import Path
+
 import pytest
 
-from coursekit.printing import defused, printable
+import coursekit
+from coursekit.printing import defused, printable, quoted
 
 
 @pytest.mark.parametrize(
@@ -48,3 +52,19 @@ def test_other_cells_stay_as_they_are(cell):
 
 def test_a_csv_cell_has_no_control_characters():
     assert defused("\x1b[2Jada\udce9") == r"\x1b[2Jada\xe9"
+
+
+def test_a_name_in_a_command_is_quoted_where_it_has_to_be():
+    assert quoted("ps1") == "ps1"
+    assert quoted("week 1") == "'week 1'"
+    assert quoted("it's") == """'it'"'"'s'"""
+
+
+def test_every_command_that_is_printed_quotes_the_names_in_it():
+    root = Path(coursekit.__file__).parent
+    texts = {path: path.read_text() for kind in ("py", "j2") for path in root.rglob(f"*.{kind}")}
+    unquoted = re.compile(
+        r"(?:coursekit|nbgrader) (?!took)[a-z_]+ (?:\{(?!quoted\()[^{}]*\}|\{\{(?![^{}]*\| quoted)[^{}]*\}\})"
+    )
+    assert [(path, found) for path, text in texts.items() for found in unquoted.findall(text)] == []
+    assert unquoted.search("run `coursekit record {name}`") and unquoted.search("coursekit record {{ name }}")

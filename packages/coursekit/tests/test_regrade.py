@@ -3,7 +3,10 @@
 import pytest
 
 from coursekit.attempt import Attempt
+from coursekit.checks.results import CheckResult, ExerciseResult, Status, SubmissionResult
+from coursekit.grading.regrade import _moves
 from coursekit.report.table import class_table
+from coursekit.student.values import CheckOutcome
 from coursekit.workers import Workers
 
 STUDENTS = ("exception", "floor", "right")
@@ -79,3 +82,67 @@ def test_a_submission_on_which_the_grader_fails_keeps_its_points_and_is_named(ch
         in capsys.readouterr().out
     )
     assert changed.grades() == before
+
+
+def graded(
+    of_checks: str, outcome: CheckOutcome, ordinary: bool = False, **values: object
+) -> SubmissionResult:
+    """A result of the test cell `test_half`; `of_checks` is the hash of its checks."""
+    exercise = ExerciseResult("test_half", [CheckResult("test", "", 5, outcome)], of_checks, ordinary)
+    result = SubmissionResult(Status.GRADED, exercises=[exercise])
+    for name, value in values.items():
+        setattr(result, name, value)
+    return result
+
+
+def reasons(old: SubmissionResult, new: SubmissionResult) -> list[str]:
+    (move,) = _moves("ada", old, new)
+    return move.reasons[:-1]
+
+
+PASSED, FAILED = CheckOutcome.PASSED, CheckOutcome.FAILED
+PARTS = {"submission": "a", "limits": "b", "numpy": "2.0.1", "coursekit": "c"}
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"submission": "x"}, "the submission was changed"),
+        ({"limits": "x"}, "the limits were changed"),
+        ({"numpy": "2.1.0"}, "numpy 2.0.1 was replaced by 2.1.0"),
+        ({"pandas": "2.2"}, "pandas (none) was replaced by 2.2"),
+        ({"coursekit": "x"}, "coursekit was updated"),
+    ],
+)
+def test_the_reason_names_the_part_that_has_changed(change, sentence):
+    old = graded("k", PASSED, key="1", depends_on=PARTS)
+    new = graded("k", FAILED, key="2", depends_on=PARTS | change)
+    assert reasons(old, new) == [sentence]
+
+
+def test_the_reason_is_the_check_file_if_a_cell_got_or_lost_one():
+    ordinary, bound = graded("k", PASSED, ordinary=True), graded("l", FAILED)
+    assert reasons(ordinary, bound) == ["it has a check file now"]
+    ordinary = graded("k", FAILED, ordinary=True)
+    assert reasons(graded("l", PASSED), ordinary) == [
+        "it has no check file any more, so the tests in its cell count"
+    ]
+
+
+def test_the_reason_is_another_cell_s_check_file_if_that_alone_is_new():
+    old, new = graded("k", PASSED, ordinary=True, key="1"), graded("k", FAILED, ordinary=True, key="2")
+    old.exercises.append(ExerciseResult("other", ordinary=True))
+    new.exercises.append(ExerciseResult("other"))
+    assert reasons(old, new) == ["`other` has a check file now"]
+
+
+def test_a_check_file_added_to_a_graded_course_is_the_reason_of_the_move(graded_class, capsys):
+    checks = graded_class.checks.with_name("test_half.py")
+    text = checks.read_text()
+    checks.unlink()
+    assert regrade(graded_class) == 0
+    capsys.readouterr()
+    checks.write_text(text.replace("3)", "5)").replace("@points(2)", "@points(0)").replace(OLD, NEW))
+    regrade(graded_class, "--dry-run")
+    out = capsys.readouterr().out
+    assert "floor  test_half: 5 -> 0 points\n    it has a check file now\n" in out

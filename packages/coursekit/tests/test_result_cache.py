@@ -117,7 +117,7 @@ def test_limits_and_kernel_belong_to_the_key(empty_class):
 
 def test_versions_belong_to_the_key(empty_class, monkeypatch):
     before = key(empty_class)
-    monkeypatch.setattr(result_cache, "versions", lambda: ["3.99"])
+    monkeypatch.setattr(result_cache, "versions", lambda: {"Python": "3.99"})
     assert changed(before, key(empty_class)) == (True, set())
 
 

@@ -202,7 +202,7 @@ def test_a_course_is_graded_where_torch_is_missing(bare_python, numpy_course):
     assert results["wrong"][0]["diagnosis"] == "You multiplied the input by itself."
     assert results["wrong"][0]["fingerprint"] == "`output` of shape (3, 2)"
     assert results["in_place"][1]["message"] == (
-        "`double` changed its argument number 1 in place. Make a new array instead."
+        "`double` changed its argument `x` in place. Make a new array instead."
     )
 
 
@@ -257,7 +257,7 @@ def test_a_pandas_course_is_graded_where_torch_is_missing(bare_python, numpy_cou
         "`table` is wrong in the column `sum`: 1 of 2 rows is wrong, in row `b`, where yours is 5.",
         "You took the mean.",
     ]
-    assert in_place[1][1].startswith("`double` changed its argument number 1 in place. Work on a copy")
+    assert in_place[1][1].startswith("`double` changed its argument `sales` in place. Work on a copy")
 
 
 @pytest.mark.skipif(

@@ -13,6 +13,7 @@ from coursekit.checks.variants import Alternative, Mistake, alternatives_of, mis
 from coursekit.course import Assignment, CourseError, blank_copy, read_notebook
 from coursekit.degenerate import Degenerate, degenerate_answers, earns_everything, passed_checks
 from coursekit.grade_variants import BLANK, SOLUTION, Answer, Progress, grade_variants, name_of
+from coursekit.printing import quoted
 
 
 @dataclass
@@ -120,7 +121,7 @@ def _stale_records(audit: Audit) -> Iterator[str]:
     old |= {key for key in both if difference(from_stored(key, now[key]), from_stored(key, then[key]))}
     if old:
         name = audit.assignment.name
-        yield f"records out of date: run `coursekit record {name}` ({len(old)} tensors, first {min(old)})"
+        yield f"records out of date: run `coursekit record {quoted(name)}` ({len(old)} tensors, first {min(old)})"
 
 
 def failed_checks(result: SubmissionResult) -> set[str]:
@@ -171,7 +172,12 @@ def mistake_records(assignment: Assignment, graded: dict[str, Graded]) -> dict[s
         for mistake in mistakes_of(assignment)
         if mistake.name in graded
         for check, observations in graded[mistake.name].observations.items()
-        if check.startswith(f"{mistake.exercise}::")
+        if _exercise_of(check) == mistake.exercise
         for seen in observations
         if not seen.passed and is_recordable(seen.value)
     )
+
+
+def _exercise_of(check: str) -> str:
+    """The grade_id of the test cell in the recorded name of a check, `<grade_id>::…` or `<notebook>:<grade_id>::…`."""
+    return check.split("::")[0].rpartition(":")[2]

@@ -11,6 +11,8 @@ if TYPE_CHECKING:  # importing nbformat takes most of a second
 PLACEHOLDER = re.compile(r"#[^\S\n]*YOUR CODE HERE[^\S\n]*\n\s*raise NotImplementedError\(\)")
 TEST_PREFIX = "test_"
 DEMO_TAG = "demo"
+#: the grade_id that nbgrader's editor makes up
+_AUTOMATIC = re.compile(r"cell-[0-9a-f]{8,}")
 _MARKERS = ("### BEGIN SOLUTION", "### END SOLUTION")
 
 
@@ -52,6 +54,11 @@ def grade_id(cell: "NotebookNode") -> str | None:
 def exercise_name(test: str) -> str:
     """The exercise, and so the grade_id of the answer cell, that the test cell `test` belongs to."""
     return test.removeprefix(TEST_PREFIX)
+
+
+def is_automatic(name: str) -> bool:
+    """True for a grade_id that nbgrader made up, such as `cell-3f07c1d2a4b59e68`, which says nothing to a person."""
+    return bool(_AUTOMATIC.fullmatch(name))
 
 
 def is_test_cell(cell: "NotebookNode") -> bool:

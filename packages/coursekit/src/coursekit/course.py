@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coursekit.cells import CellKind, grade_id, ids_of_test_cells, is_test_cell, nbgrader_metadata
+from coursekit.printing import quoted
 
 if TYPE_CHECKING:  # importing nbformat takes most of a second, and some users only need the paths
     from nbformat import NotebookNode
@@ -101,7 +102,7 @@ class Assignment:
         path = self.release_folder / f"{notebook}.ipynb"
         if not path.exists():
             raise CourseError(
-                f"{path} does not exist: run `nbgrader generate_assignment {self.name} --force` first"
+                f"{path} does not exist: run `nbgrader generate_assignment {quoted(self.name)} --force` first"
             )
         return read_notebook(path)
 

@@ -26,6 +26,7 @@ from coursekit.grading.running_course import RunningCourse
 from coursekit.kernels import COLD, LIMITED, SANDBOX, require_kernel
 from coursekit.nbgrader_plugin.bind import require_bound
 from coursekit.nbgrader_plugin.run_checks import RunChecks
+from coursekit.printing import quoted
 from coursekit.student.session import Session
 from sandbox_kernel import bubblewrap, cgroup, users
 from sandbox_kernel.compare import missing_inside
@@ -248,7 +249,7 @@ def _assignments(course: RunningCourse) -> Iterator[Finding]:
     for name in names:
         assignment = course.assignment(name)
         if not assignment.released_names():
-            remedy = f"`nbgrader generate_assignment {name} --force`"
+            remedy = f"`nbgrader generate_assignment {quoted(name)} --force`"
             yield Finding("assignment", NOTE, f"{name} has no release", remedy)
             continue
         try:

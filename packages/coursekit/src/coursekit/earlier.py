@@ -17,6 +17,7 @@ from types import ModuleType
 
 from coursekit.cells import is_demo, is_test_cell, without_markers
 from coursekit.course import Assignment, Course, CourseError, read_notebook
+from coursekit.printing import quoted
 from coursekit.student.names import defined_names, parse
 
 MODULE = "earlier"
@@ -36,7 +37,7 @@ def earlier_source(assignment: Assignment) -> str | None:
     for name in wanted:
         parts.take_from_before(assignment, name)
     head = (
-        f'"""Parts of earlier assignments, made by `coursekit earlier {assignment.name}` from their solutions.\n\n'
+        f'"""Parts of earlier assignments, made by `coursekit earlier {quoted(assignment.name)}` from their solutions.\n\n'
         'Not to be edited. It must lie beside the notebook.\n"""'
     )
     return parts.text(head)

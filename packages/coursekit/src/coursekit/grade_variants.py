@@ -6,6 +6,7 @@ Their code is trusted, so a worker reuses its kernel.
 import os
 from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
+from dataclasses import replace
 from functools import cache, partial
 from itertools import count
 from multiprocessing.util import Finalize
@@ -111,10 +112,16 @@ def _kernel(assignment: Assignment) -> Session:
 
 
 def _grade_variant(assignment: Assignment, thorough: bool, variant: Answer) -> Graded:
+    """Grade the notebook that the variant changes, or all that have checks for the solution and the blank one."""
     cell = None if isinstance(variant, str) else variant.cell
+    found = []
     for path in assignment.source_notebooks():
         source, released = _source_and_blank(path)
-        if cell is not None and find_cell(source, cell) is None:
+        if isinstance(variant, str):
+            is_concerned = bool(assignment.bound_cells(path.stem, source.cells))
+        else:
+            is_concerned = variant.notebook in ("", path.stem) and find_cell(source, variant.cell) is not None
+        if not is_concerned:
             continue
         notebook, exercises = deepcopy(released if variant == BLANK else source), None
         if isinstance(variant, Variant):
@@ -126,8 +133,19 @@ def _grade_variant(assignment: Assignment, thorough: bool, variant: Answer) -> G
         graded = grade(assignment, notebook, path.stem, released, session=session, exercises=exercises)
         if next(_variants_graded) % _VARIANTS_PER_KERNEL == 0:
             session.close()  # the next variant starts another one
-        return graded
-    raise CourseError(f"no notebook of {assignment.name} has a cell `{cell}`")
+        if not isinstance(variant, str):
+            return graded
+        found.append(graded)
+    if not found:
+        raise CourseError(f"no notebook of {assignment.name} has a cell `{cell}`")
+    return _merged(found)
+
+
+def _merged(found: Sequence[Graded]) -> Graded:
+    """The results of several notebooks as one."""
+    exercises = [exercise for graded in found for exercise in graded.result.exercises]
+    observations = {name: seen for graded in found for name, seen in graded.observations.items()}
+    return Graded(replace(found[0].result, exercises=exercises), observations)
 
 
 def _touched_by(

@@ -1,6 +1,7 @@
-"""Makes untrusted text, such as names of students and files, safe for a terminal, a page or a spreadsheet."""
+"""Makes untrusted text, such as names of students and files, safe for a terminal, a command, a page or a spreadsheet."""
 
 import re
+import shlex
 from collections.abc import Iterable
 from typing import TypeVar
 from unicodedata import category
@@ -42,6 +43,11 @@ def defused(cell: _Cell) -> _Cell | str:
     begins = cell.lstrip(" \u00a0\u3000\ufeff").startswith((*_FORMULA, "\t", "\r", "\n"))
     shown = printable(cell, limit=None)
     return f"'{shown}" if begins and not _NUMBER.fullmatch(cell) else shown
+
+
+def quoted(name: object) -> str:
+    """The name as it must be typed in a command: in quotes, if it has spaces or other special characters."""
+    return shlex.quote(str(name))
 
 
 def listed(names: Iterable[str]) -> str:

@@ -10,7 +10,7 @@ import json
 import os
 import platform
 import tempfile
-from collections.abc import Container
+from collections.abc import Container, Iterable
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
@@ -21,7 +21,7 @@ from nbformat import NotebookNode
 import coursekit
 import sandbox_kernel
 from coursekit.arrays import to_bytes
-from coursekit.cells import grade_id
+from coursekit.cells import grade_id, is_locked_cell
 from coursekit.checks.ordinary import ScoreRule
 from coursekit.checks.reference import Store
 from coursekit.checks.results import ExerciseResult, Status, SubmissionResult
@@ -40,10 +40,14 @@ _FileStamp = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class CacheKey:
-    """Hashes of what a result depends on: `submission` for the whole notebook, `exercises` for each exercise."""
+    """Hashes of what a result depends on: `submission` for the whole notebook, `exercises` for each exercise.
+
+    `parts` are what `submission` is made of, by name, so that a person can be told which of them has changed.
+    """
 
     submission: str
     exercises: dict[str, str]
+    parts: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -75,14 +79,21 @@ class GradingJob:
         assignment = self.assignment
         bound = assignment.bound_cells(self.name, self.notebook.cells)
         ordinary = assignment.ordinary_cells(self.name, self.notebook.cells)
-        data_files = [
-            (path.name, _digest_of_files(path)) for path in (*self.own_files, *assignment.handed_out())
-        ]
-        cells = _cells(self.notebook), _cells(self.released)
-        kernel = [self.kernel_name, other_language(self.notebook.metadata)]
-        limits = asdict(self.limits)
+        cells = _cells(self.notebook.cells), _cells(self.released.cells)
+        locked = [is_locked_cell(cell) for cell in self.notebook.cells]
+        of_student = [cell for cell, is_locked in zip(cells[0], locked, strict=True) if not is_locked]
+        of_instructor = [cell for cell, is_locked in zip(cells[0], locked, strict=True) if is_locked]
+        parts = {
+            "submission": _digest(of_student),
+            "assignment": _digest([of_instructor, cells[1]]),
+            "own files": _digest(_digests(self.own_files)),
+            "handed out": _digest(_digests(assignment.handed_out())),
+            "limits": _digest(asdict(self.limits)),
+            "kernel": _digest([self.kernel_name, other_language(self.notebook.metadata)]),
+            **versions(),
+        }
         files = (*assignment.checks.glob("*.py"), *(assignment.checks / self.name).glob("*.py"))
-        common = [(path.name, _digest_of_files(path)) for path in sorted(files) if _is_helper(path, bound)]
+        common = _digests(path for path in sorted(files) if _is_helper(path, bound))
         checked = {
             name: _digest(
                 [_digest_of_files(file), common, _recorded(assignment, assignment.name_in_records(file))]
@@ -93,8 +104,9 @@ class GradingJob:
         keys = checked | scored
         names = [name for cell in self.notebook.cells if (name := grade_id(cell)) in keys]
         return CacheKey(
-            _digest([self.name, *cells, data_files, limits, kernel, ordinary, versions()]),
+            _digest([self.name, *cells, ordinary, parts]),
             {name: keys[name] for name in names},
+            parts,
         )
 
 
@@ -114,7 +126,8 @@ class CachedResult:
             for index, cell in enumerate(notebook.cells)
             if cell.cell_type == "code" and cell.outputs
         }
-        return cls(replace(graded.result, exercises=exercises, key=key.submission), outputs)
+        result = replace(graded.result, exercises=exercises, key=key.submission, depends_on=key.parts)
+        return cls(result, outputs)
 
     @property
     def stopped(self) -> bool:
@@ -175,13 +188,15 @@ class ResultCache:
 
 
 @cache
-def versions() -> list[str]:
+def versions() -> dict[str, str]:
     """The versions that grades depend on: Python, some packages, and hashes of the sources of both our own."""
-    return [
-        f"Python {platform.python_version()}",
-        *(f"{name} {version}" for name in _VERSIONS_OF if (version := _version(name))),
-        *(_sources(Path(package.__path__[0])) for package in (coursekit, sandbox_kernel)),
-    ]
+    found = {name: _version(name) for name in _VERSIONS_OF}
+    own = (Path(package.__path__[0]) for package in (coursekit, sandbox_kernel))
+    return {
+        "Python": platform.python_version(),
+        **{name: version for name, version in found.items() if version},
+        **{folder.name: _sources(folder) for folder in own},
+    }
 
 
 def _version(package: str) -> str:
@@ -195,14 +210,11 @@ def _version(package: str) -> str:
 def _sources(folder: Path) -> str:
     """A digest of a package's modules."""
     files = sorted([str(path.relative_to(folder)), _digest_of_files(path)] for path in folder.rglob("*.py"))
-    return f"{folder.name} {_digest(files)}"
+    return _digest(files)
 
 
-def _cells(notebook: NotebookNode) -> list[list[Any]]:
-    return [
-        [cell.cell_type, grade_id(cell), cell.metadata.get("tags", []), cell.source]
-        for cell in notebook.cells
-    ]
+def _cells(cells: Iterable[NotebookNode]) -> list[list[Any]]:
+    return [[cell.cell_type, grade_id(cell), cell.metadata.get("tags", []), cell.source] for cell in cells]
 
 
 def _is_helper(path: Path, bound: Container[str]) -> bool:
@@ -212,10 +224,11 @@ def _is_helper(path: Path, bound: Container[str]) -> bool:
     return not path.name.startswith("test_") and path.stem not in bound
 
 
-def _recorded(assignment: Assignment, exercise: str) -> str:
-    """A digest of an exercise's recorded tensors and known mistakes."""
+def _recorded(assignment: Assignment, exercise: str) -> list[str]:
+    """Digests of an exercise's recorded tensors and known mistakes; mistakes don't name a notebook."""
     files = tuple((path, _stamp(path)) for path in sorted(assignment.checks.iterdir()) if path.is_file())
-    return _recorded_by_exercise(assignment, files).get(exercise, "")
+    found = _recorded_by_exercise(assignment, files)
+    return [found.get(name, "") for name in dict.fromkeys((exercise, exercise.rpartition(":")[2]))]
 
 
 @lru_cache(64)
@@ -229,6 +242,10 @@ def _recorded_by_exercise(
     for mistake in mistakes_of(assignment):
         parts.setdefault(mistake.exercise, []).append([mistake.name, mistake.sentence])
     return {exercise: _digest(found) for exercise, found in parts.items()}
+
+
+def _digests(paths: Iterable[Path]) -> list[tuple[str, str]]:
+    return [(path.name, _digest_of_files(path)) for path in paths]
 
 
 def _digest_of_files(path: Path) -> str:

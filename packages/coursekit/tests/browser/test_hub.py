@@ -229,7 +229,9 @@ def test_in_a_terminal_a_student_can_not(hub, students, what):
     processes = {f"{name}_process": getattr(hub, name).processes()[0].pid for name in ("ada", "grader")}
     shell = ("sh", "-c", command.format(**places, **processes))
     assert hub.ben.run(*shell).returncode != 0
-    allowed = subprocess.run(shell, capture_output=True) if owner == "root" else getattr(hub, owner).run(*shell)
+    allowed = (
+        subprocess.run(shell, capture_output=True) if owner == "root" else getattr(hub, owner).run(*shell)
+    )
     assert allowed.returncode == 0, allowed.stderr  # the command is right, and only Ben is refused
 
 

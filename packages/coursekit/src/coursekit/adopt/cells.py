@@ -14,6 +14,7 @@ from nbgrader.nbgraderformat import MetadataValidator, SchemaTooNewError, Schema
 from coursekit.adopt.imports import notes_on_code
 from coursekit.cells import CellKind, grade_id, is_demo, nbgrader_metadata
 from coursekit.course import Assignment, CourseError, read_notebook
+from coursekit.printing import quoted
 
 PYTHON = "python"
 
@@ -148,7 +149,7 @@ def _wrong_schema(path: Path, notebook: NotebookNode) -> Iterator[str]:
     if old:
         yield (
             f"{path}: {_count(len(old), 'cell')} with nbgrader metadata of version {min(old)}; nbgrader reads "
-            f"version {MetadataValidator.schema_version}. Run `nbgrader update {path.parent}`."
+            f"version {MetadataValidator.schema_version}. Run `nbgrader update {quoted(path.parent)}`."
         )
     if new:
         yield f"{path}: nbgrader metadata of version {new[0]}, made by a newer nbgrader. Update nbgrader."

@@ -7,7 +7,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +16,12 @@ from nbformat import NotebookNode
 from nbgrader.api import BaseCell, Grade, Gradebook, Notebook, SubmittedAssignment, SubmittedNotebook
 
 from coursekit.adopt.copies import CourseCopy, generated, plain_copy
+from coursekit.adopt.nbgrader_log import failed_submissions, first_error
 from coursekit.adopt.reasons import GradedNotebook, reason
 from coursekit.checks.results import SubmissionResult
 from coursekit.course import CourseError, refuse_pattern
 from coursekit.grading.running_course import RunningCourse
+from coursekit.printing import quoted
 
 _SAME = 1e-9  # scores that differ by less are equal
 Progress = Callable[[str], None]
@@ -86,7 +88,7 @@ def compare(root: Path, names: Sequence[str], workers: int, progress: Progress) 
         for name in names:
             if not generated(plain, name, course.folders.course_id):
                 progress(f"{name}: generating it in a copy, since it isn't in the gradebook")
-                _require_success(_nbgrader(plain, "generate_assignment", name, "--force"), name)
+                _generate(plain, course, name)
         ours = plain.plug_in(place / "coursekit")
         for name in names:
             yield _compare_assignment(course, (plain, ours), name, workers, progress)
@@ -107,18 +109,25 @@ def _compare_assignment(
     run = _run(ours, command)
     found.coursekit_seconds = time.monotonic() - start
     if run.returncode not in (0, 1):
-        raise CourseError(f"{name}: coursekit could not grade it: {_last_line(run.stderr, ours, course)}")
+        lines = [line for line in run.stderr.splitlines() if line.strip()] or ["it printed nothing"]
+        reason_given = _in_course(lines[-1].removeprefix("coursekit: "), ours, course)
+        raise CourseError(f"{name}: coursekit could not grade it: {reason_given}")
     theirs, own = _scores(plain, course, name), _scores(ours, course, name)
     if not any(plain.course.autograded(student, name).exists() for student in {key[0] for key in theirs}):
         raise CourseError(
-            f"{name}: nbgrader could not grade any submission: {_last_line(log.stderr, plain, course)}"
+            f"{name}: nbgrader could not grade any submission: {_in_course(first_error(log.stderr), plain, course)}"
         )
-    found.scores = list(_joined(copies, name, theirs, own))
+    failures = {path: _in_course(why, plain, course) for path, why in failed_submissions(log.stderr).items()}
+    found.scores = list(_joined(copies, name, theirs, own, failures))
     return found
 
 
 def _joined(
-    copies: tuple[CourseCopy, CourseCopy], name: str, theirs: "_Scores", own: "_Scores"
+    copies: tuple[CourseCopy, CourseCopy],
+    name: str,
+    theirs: "_Scores",
+    own: "_Scores",
+    failures: dict[str, str],
 ) -> Iterator[Score]:
     plain, ours = copies
     assignment = ours.course.assignment(name)
@@ -128,7 +137,11 @@ def _joined(
         points, own_score = own.get(key, (points, None))
         score = Score(student, notebook, cell, points, their_score, own_score)
         if not score.equal:
-            pair = _read(plain, *key[:2], name), _read(ours, *key[:2], name)
+            failure = failures.get(str(plain.course.submitted(student, name)), "")
+            pair = (
+                replace(_read(plain, student, notebook, name), failure=failure),
+                _read(ours, student, notebook, name),
+            )
             is_bound = assignment.check_file(notebook, cell) is not None
             score = Score(
                 student, notebook, cell, points, their_score, own_score, reason(cell, *pair, is_bound)
@@ -194,13 +207,13 @@ def _run(copy: CourseCopy, arguments: list[str]) -> "subprocess.CompletedProcess
     return subprocess.CompletedProcess(arguments, process.returncode, "", error)
 
 
-def _require_success(done: "subprocess.CompletedProcess[str]", name: str) -> None:
+def _generate(copy: CourseCopy, course: RunningCourse, name: str) -> None:
+    done = _nbgrader(copy, "generate_assignment", name, "--force")
     if done.returncode:
-        raise CourseError(f"{name}: `nbgrader generate_assignment {name}` fails: {_last_line(done.stderr)}")
+        why = _in_course(first_error(done.stderr), copy, course)
+        raise CourseError(f"{name}: `nbgrader generate_assignment {quoted(name)}` fails: {why}")
 
 
-def _last_line(text: str, copy: CourseCopy | None = None, course: RunningCourse | None = None) -> str:
-    """The last line of a log, with the folder of the course in place of its copy."""
-    lines = [line for line in text.splitlines() if line.strip()] or ["it printed nothing"]
-    line = lines[-1].removeprefix("coursekit: ")
-    return line.replace(str(copy.root), str(course.root)) if copy and course else line
+def _in_course(text: str, copy: CourseCopy, course: RunningCourse) -> str:
+    """The text with the folder of the course in place of its copy."""
+    return text.replace(str(copy.root), str(course.root))

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from nbconvert.filters import strip_ansi
 from nbformat import NotebookNode
 
-from coursekit.cells import find_cell
+from coursekit.cells import find_cell, grade_id
 from coursekit.checks.results import CheckResult, SubmissionResult
 from coursekit.printing import printable
+from coursekit.student.names import defined_names
 from coursekit.student.values import CheckOutcome
 
 _NETWORK = re.compile(
@@ -17,15 +18,22 @@ _NETWORK = re.compile(
     "gaierror|ConnectionError|ConnectError|No route to host"
 )
 _FILES = ("FileNotFoundError", "PermissionError", "NotADirectoryError")
+_NOTEBOOK = re.compile(r"\.ipynb\b")
+_MISSING_NAME = re.compile(r"name '(\w+)' is not defined")
 _TIMEOUT = "CellTimeoutError"
 
 
 @dataclass(frozen=True)
 class GradedNotebook:
-    """A notebook in autograded/, if there is one, and coursekit's result in it."""
+    """A notebook in autograded/, if there is one, and coursekit's result in it.
+
+    Args:
+        failure: why there is no notebook, as far as the grader's log says it.
+    """
 
     content: NotebookNode | None
     result: SubmissionResult | None = None
+    failure: str = ""
 
 
 def reason(cell: str, nbgrader: GradedNotebook, coursekit: GradedNotebook, is_bound: bool) -> str:
@@ -37,7 +45,7 @@ def reason(cell: str, nbgrader: GradedNotebook, coursekit: GradedNotebook, is_bo
         note = f" {result.notes[0]}" if result.notes else ""
         return f"For coursekit its status is {result.status}, without a score; a person decides.{note}"
     if nbgrader.content is None:
-        return "nbgrader has not graded this notebook; it stopped with an error."
+        return f"nbgrader has not graded this notebook; it stopped with {nbgrader.failure or 'an error'}."
     check = _failed_check(result, cell)
     if is_bound:
         return f"coursekit graded it by hidden checks.{_message(check)}"
@@ -51,21 +59,52 @@ def reason(cell: str, nbgrader: GradedNotebook, coursekit: GradedNotebook, is_bo
     for who, has, lacks in (("nbgrader", theirs, own), ("coursekit", own, theirs)):
         if (line := _stderr(has)) and not _stderr(lacks):
             return f"With {who} it wrote to stderr, which costs its points: {line}"
-    return _different_error(nbgrader.content, coursekit.content) or (
+    return _different_error(nbgrader.content, coursekit.content, cell) or (
         f"coursekit: {_short(own)}; nbgrader: {_short(theirs)}. The code may be random; compare again."
     )
 
 
-def _different_error(theirs: NotebookNode, own: NotebookNode) -> str:
-    """A sentence about the first cell that raises an exception with one of the graders only."""
+def _different_error(theirs: NotebookNode, own: NotebookNode, cell: str) -> str:
+    """A sentence about the cell that raises an exception with one of the graders only: the cell itself or one above it."""
     errors, own_errors = dict(_errors(theirs)), dict(_errors(own))
-    for number, source in enumerate([cell.source for cell in own.cells], 1):
-        before, now = errors.get(source), own_errors.get(source)
-        if now and not before:
-            return _in_sandbox(number, *now)
-        if before and not now and source in (cell.source for cell in own.cells):
-            return f"With nbgrader, cell {number} raises {_joined(*before)}."
-    return ""
+    place = next((index for index, other in enumerate(own.cells) if grade_id(other) == cell), -1)
+    found = [
+        _Difference(number, source, errors.get(source), own_errors.get(source))
+        for number, source in enumerate([other.source for other in own.cells[: place + 1]], 1)
+    ]
+    differing = [one for one in found if bool(one.nbgrader) != bool(one.coursekit)]
+    itself = differing.pop() if differing and differing[-1].number == place + 1 else None
+    if itself and itself.ename != "NameError":
+        return itself.sentence
+    missing = _MISSING_NAME.match(itself.evalue) if itself else None
+    if missing:
+        differing = [one for one in differing if missing[1] in defined_names(one.source)]
+    causes = [*([itself] if itself else []), *differing]
+    return causes[-1].sentence if causes else ""
+
+
+@dataclass(frozen=True)
+class _Difference:
+    """The exceptions of a cell with each of the graders, as type and message."""
+
+    number: int
+    source: str
+    nbgrader: tuple[str, str] | None
+    coursekit: tuple[str, str] | None
+
+    @property
+    def ename(self) -> str:
+        return (self.coursekit or self.nbgrader or ("", ""))[0]
+
+    @property
+    def evalue(self) -> str:
+        return (self.coursekit or self.nbgrader or ("", ""))[1]
+
+    @property
+    def sentence(self) -> str:
+        if self.coursekit:
+            return _in_sandbox(self.number, *self.coursekit)
+        return f"With nbgrader, cell {self.number} raises {_joined(self.ename, self.evalue)}."
 
 
 def _in_sandbox(number: int, ename: str, evalue: str) -> str:
@@ -74,6 +113,11 @@ def _in_sandbox(number: int, ename: str, evalue: str) -> str:
         return f"Cell {number}: {evalue} in the sandbox. Install the package beside coursekit (`coursekit doctor`)."
     if _NETWORK.search(f"{ename} {evalue}"):
         return f"Cell {number} uses the network, which the sandbox doesn't have ({ename})."
+    if ename in _FILES and _NOTEBOOK.search(evalue):
+        return (
+            f"Cell {number} opens a notebook ({_joined(ename, evalue)}). The sandbox has none, not even the one that "
+            "is run."
+        )
     if ename in _FILES:
         return (
             f"Cell {number} opens a file that the sandbox doesn't have ({_joined(ename, evalue)}). Put it into the "

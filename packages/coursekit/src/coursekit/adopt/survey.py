@@ -16,6 +16,10 @@ from coursekit.course import Course, CourseError, refuse_pattern
 from coursekit.grading.running_course import RunningCourse
 
 
+class EmptyCourse(CourseError):
+    """The folder has no assignment with a notebook."""
+
+
 @dataclass
 class AssignmentReport:
     """One assignment.
@@ -81,7 +85,7 @@ def survey(root: Path, names: Sequence[str] = ()) -> CourseReport:
     known = _assignments(course)
     if not known:
         place = course.assignment("x").source_folder.parent
-        raise CourseError(
+        raise EmptyCourse(
             f"{place} has no assignment with a notebook: run this in the folder of an nbgrader course, or use "
             "--course-dir"
         )
@@ -95,6 +99,12 @@ def survey(root: Path, names: Sequence[str] = ()) -> CourseReport:
         [*version_problems(), *settings_problems(course.config, file), *_json_problems(root)],
         list(settings_changes(course.config, file)),
     )
+
+
+def may_become_course(root: Path) -> bool:
+    """True for a folder without an assignment that someone is about to fill: nothing is in it, or only parts of a course."""
+    found = {path.name for path in root.iterdir() if not path.name.startswith(".")} if root.is_dir() else None
+    return found is not None and (not found or bool(found & {NAME, "source", "gradebook.db"}))
 
 
 def _report(course: RunningCourse, name: str) -> AssignmentReport:

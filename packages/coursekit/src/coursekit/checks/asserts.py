@@ -1,7 +1,7 @@
 """Assertions about shapes, exceptions, gradients and names. Each fails with a sentence for the student."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -65,15 +65,20 @@ def assert_unchanged(call: Call) -> None:
             f"`{call.name}` returned {describe(value)}, but this check needs a result such as {noun()} or a table."
         )
     if call.changed:
-        which = ", ".join(
-            f"number {place + 1}" if isinstance(place, int) else place for place in call.changed
-        )
+        which = " and ".join(_argument(place, call.parameters) for place in call.changed)
         remedy = (
             f"Make a new {noun().split()[1]} instead"
             if is_array(results[0])
             else "Work on a copy, as in `df = df.copy()`"
         )
-        fail(f"`{call.name}` changed its argument {which} in place. {remedy}.")
+        fail(f"`{call.name}` changed its {which} in place. {remedy}.")
+
+
+def _argument(place: int | str, parameters: Sequence[str]) -> str:
+    """How a message refers to an argument, given its keyword or its position."""
+    if isinstance(place, str):
+        return f"argument `{place}`"
+    return f"argument `{parameters[place]}`" if place < len(parameters) else f"argument number {place + 1}"
 
 
 def _is_data(value: Any) -> bool:
@@ -84,7 +89,7 @@ def _is_data(value: Any) -> bool:
 def assert_reaches(gradients: Gradients) -> None:
     """Fail unless every float argument and every parameter has a gradient that is not zero everywhere."""
     entries = [
-        (f"argument number {place + 1}", gradient)
+        (_argument(place, gradients.names), gradient)
         for place, (argument, gradient) in enumerate(zip(gradients.arguments, gradients.inputs, strict=True))
         if is_array(argument) and is_float(argument)
     ]

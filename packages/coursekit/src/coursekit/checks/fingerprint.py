@@ -13,6 +13,8 @@ from coursekit.student.values import CheckOutcome
 
 #: how the fingerprint of code that returned nothing begins
 NO_OUTPUT = (CheckOutcome.TIMED_OUT.value, CheckOutcome.KERNEL_DIED.value)
+#: how the fingerprint of a check that knows no value begins; answers with equal messages may differ
+MESSAGE = "message: "
 _PROJECTIONS = 5
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 _LINE = re.compile(r"(line|lines) \d+")
@@ -23,7 +25,8 @@ def fingerprint_of(
 ) -> tuple[str, list[float]]:
     """The fingerprint of what a check received: a text, and numbers to be compared with `same_numbers`.
 
-    Both are equal for equal wrong outputs. The text is empty where the answers of two students can't be compared.
+    Both are equal for equal wrong outputs. Without a recorded value to compare with, the message is all there is. The
+    text is empty where the answers of two students can't be compared.
 
     Args:
         outcome: how the check ended.
@@ -39,13 +42,24 @@ def fingerprint_of(
     if reference is not None and seen is not None and seen.value is not None:
         return _of_value(seen.key, seen.value, *reference.tolerances[seen.key][:2])
     if drawn:
-        return "" if DIFFERS in message or OWN_ENTRY in message else _NUMBER.sub("#", message), []
-    return _LINE.sub(r"\1 #", message), []
+        return "" if DIFFERS in message or OWN_ENTRY in message else _of_message(
+            _NUMBER.sub("#", message)
+        ), []
+    return _of_message(_LINE.sub(r"\1 #", message)), []
+
+
+def is_of_message(fingerprint: str) -> bool:
+    """True if the fingerprint identifies what the student read, but not what the answer returned."""
+    return fingerprint.startswith((MESSAGE, *NO_OUTPUT))
 
 
 def same_numbers(one: list[float], other: list[float]) -> bool:
     """True if the numbers of two fingerprints are equal within the tolerance of the check."""
     return len(one) == len(other) and all(abs(a - b) <= 1 for a, b in zip(one, other, strict=True))
+
+
+def _of_message(message: str) -> str:
+    return f"{MESSAGE}{message}" if message else ""
 
 
 def _of_value(key: str, value: Any, atol: float | Array, rtol: float) -> tuple[str, list[float]]:

@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Container, Mapping
+from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass
 
@@ -11,10 +12,11 @@ from nbformat import NotebookNode, v4
 from nbgrader.preprocessors import IgnorePattern
 from nbgrader.utils import determine_grade, has_failed
 
-from coursekit.cells import find_cell, grade_id, nbgrader_metadata
+from coursekit.cells import answer_of, find_cell, grade_id, is_answer_cell, nbgrader_metadata
 from coursekit.checks.results import CheckResult, ExerciseResult
 from coursekit.printing import printable
 from coursekit.student.runner import CellRun, CellState
+from coursekit.student.submission import Submission
 from coursekit.student.values import CheckOutcome
 
 #: characters of a message, and of a line of code in it
@@ -25,6 +27,7 @@ _OUTCOMES = {
     CellState.KERNEL_DIED: CheckOutcome.KERNEL_DIED,
 }
 _ERRORS = {CheckOutcome.TIMED_OUT: "CellTimeoutError", CheckOutcome.KERNEL_DIED: "DeadKernelError"}
+_MISSING_NAME = re.compile(r"name '(\w+)' is not defined")
 _LINE = re.compile(r"(?:Cell In\[\d+\], |In\[\d+\]:? )line (\d+)")
 
 
@@ -51,51 +54,88 @@ class ScoreRule:
 
 
 def ordinary_results(
-    notebook: NotebookNode,
-    released: NotebookNode | None,
-    runs: Mapping[int, CellRun],
-    wanted: Container[str],
-    rule: ScoreRule,
-) -> tuple[list[ExerciseResult], list[str]]:
-    """The results of the ordinary test cells in `wanted`, and notes for a person.
+    submission: Submission, runs: Mapping[int, CellRun], wanted: Container[str], rule: ScoreRule
+) -> list[ExerciseResult]:
+    """The results of the ordinary test cells in `wanted`.
 
     A cell that did not run to its end gets an error as its first output, so that nbgrader's rule counts it as failed.
 
     Args:
-        runs: of the cells of `notebook`, by index.
-        released: the notebook that students got; only its text is quoted, since `notebook` may have hidden tests.
+        submission: with the outputs of the run. Only the released notebook is quoted, since the other may have hidden
+            tests.
+        runs: of the cells, by index.
     """
-    results, notes = [], []
-    for index, cell in enumerate(notebook.cells):
-        name = grade_id(cell)
-        if name is not None and name in wanted:
-            stopped = _stopped(runs.get(index))
-            if stopped:
-                cell.outputs.insert(0, _error(*stopped))
-            elif runs[index].state is CellState.ERROR and not any(map(_is_error, cell.outputs)):
-                cell.outputs.append(_error(CheckOutcome.FAILED, runs[index].error))
-            shown = find_cell(released, name) if released is not None else None
-            points = float(nbgrader_metadata(cell)["points"])
-            counted = rule.counted(cell)
-            try:
-                earned = float(determine_grade(counted)[0])
-            except (ValueError, KeyError, TypeError):  # nbgrader would stop here
-                earned = points
-                notes.append(
-                    f"The value of the test cell `{name}` is not a score between 0 and {points:g}, so the cell has "
-                    "full marks. A person has to look at it."
-                )
-            outcome = stopped[0] if stopped else _outcome(counted, earned, points)
-            check = CheckResult(
-                name,
-                _sentence(shown),
-                points,
-                outcome,
-                stopped[1] if stopped else _message(counted, outcome, earned, shown),
-                credit=0.0 if outcome is CheckOutcome.PASSED else earned,
-            )
-            results.append(ExerciseResult(name, [check], ordinary=True))
-    return results, notes
+    return [
+        _result(submission, index, name, runs, rule)
+        for index, cell in enumerate(submission.notebook.cells)
+        if (name := grade_id(cell)) is not None and name in wanted
+    ]
+
+
+def _result(
+    submission: Submission, index: int, name: str, runs: Mapping[int, CellRun], rule: ScoreRule
+) -> ExerciseResult:
+    cell = submission.notebook.cells[index]
+    stopped = _stopped(runs.get(index))
+    if stopped:
+        cell.outputs.insert(0, _error(*stopped))
+    elif runs[index].state is CellState.ERROR and not any(map(_is_error, cell.outputs)):
+        cell.outputs.append(_error(CheckOutcome.FAILED, runs[index].error))
+    shown = find_cell(submission.released, name) if submission.released is not None else None
+    points = float(nbgrader_metadata(cell)["points"])
+    counted = rule.counted(cell)
+    try:
+        earned = float(determine_grade(counted)[0])
+    except (ValueError, KeyError, TypeError):  # nbgrader would stop here
+        earned = points
+    outcome = _outcome(counted, earned, points)
+    message = _message(counted, outcome, earned, shown)
+    if stopped:
+        outcome, message = stopped
+    elif outcome is CheckOutcome.FAILED:
+        outcome, message = _not_the_test_s(submission, name, counted, runs) or (outcome, message)
+    credit = 0.0 if outcome is CheckOutcome.PASSED else earned
+    check = CheckResult(name, _sentence(shown), points, outcome, message, credit=credit)
+    return ExerciseResult(name, [check], ordinary=True, doubt=_doubt(name, counted, points))
+
+
+def _doubt(name: str, counted: NotebookNode, points: float) -> str:
+    """A sentence if nbgrader's rule gives full marks for a value that is not a score; empty otherwise."""
+    deciding = next((o for o in counted.outputs if _is_error(o) or _is_stderr(o) or _is_value(o)), None)
+    if deciding is None or not _is_value(deciding) or not points:
+        return ""
+    text = str(deciding.get("data", {}).get("text/plain", ""))
+    with suppress(ValueError):
+        if 0 <= float(text) <= points:
+            return ""
+    value = f"`{_plain(text)[:_MAX_LINE]}`" if text and "`" not in text else "an object without text"
+    return (
+        f"The value of the test cell `{name}` is {value}, which is not a score between 0 and {points:g}, so the "
+        "cell has full marks. A person has to look at it."
+    )
+
+
+def _not_the_test_s(
+    submission: Submission, name: str, counted: NotebookNode, runs: Mapping[int, CellRun]
+) -> tuple[CheckOutcome, str] | None:
+    """Outcome and message if a test cell failed because of another cell: one not answered, or one that did not run."""
+    answer = answer_of(submission.notebook, name)
+    cell = find_cell(submission.notebook, answer)
+    if cell is not None and is_answer_cell(cell) and submission.is_untouched(answer):
+        state = "as it was handed out" if cell.source.strip() else "empty"
+        return CheckOutcome.NOT_ANSWERED, f"Not answered: the cell `{answer}` is {state}."
+    error = next(filter(_is_error, counted.outputs), None)
+    missing = _MISSING_NAME.match(error.evalue) if error is not None and error.ename == "NameError" else None
+    if missing is None:
+        return None
+    index = submission.defining_cell(missing[1])
+    run = runs.get(index) if index is not None else None
+    if index is None or run is None or run.state is CellState.OK:
+        return None
+    label = submission.label(index)
+    if run.state is CellState.LEFT_OUT:
+        return CheckOutcome.BLOCKED, run.error
+    return CheckOutcome.BLOCKED, f"`{missing[1]}` is missing, since the cell `{label}` {run.description}."
 
 
 def _stopped(run: CellRun | None) -> tuple[CheckOutcome, str] | None:
@@ -169,6 +209,10 @@ def _error(outcome: CheckOutcome, message: str) -> NotebookNode:
 
 def _is_error(output: NotebookNode) -> bool:
     return bool(output.output_type == "error")
+
+
+def _is_value(output: NotebookNode) -> bool:
+    return bool(output.output_type == "execute_result")
 
 
 def _is_stderr(output: NotebookNode) -> bool:

@@ -29,6 +29,7 @@ from coursekit.checks.draw import Generator, number_from
 from coursekit.codecs import ATOL, RTOL, Tolerance
 from coursekit.course import CourseError
 from coursekit.messages import MessageError, decode, encode, packed, receive
+from coursekit.printing import quoted
 
 FILE_NAME = "reference.safetensors"
 PACKED = "$packed"
@@ -68,7 +69,7 @@ class Store:
             return cls(path, load(path.read_bytes(), kind) if path.exists() else {})
         except (SafetensorError, OSError) as error:
             raise CourseError(
-                f"{path} can't be read ({error}): run `coursekit record {folder.name}`"
+                f"{path} can't be read ({error}): run `coursekit record {quoted(folder.name)}`"
             ) from error
 
     def save(self) -> None:
@@ -82,7 +83,7 @@ class Store:
                 value = from_stored(stored, self.tensors[stored])
                 return to_kind(value, current_kind()) if is_array(value) else value
         raise CourseError(
-            f"{self.path} has no {key}: run `coursekit record {self.path.parent.name}` after changing a check"
+            f"{self.path} has no {key}: run `coursekit record {quoted(self.path.parent.name)}` after changing a check"
         )
 
     def mistakes(self, check: str) -> dict[str, dict[str, Any]]:

@@ -9,7 +9,7 @@ import msgspec
 from coursekit.student.values import CheckOutcome
 
 #: version of the stored form of a result; one of another version is graded again
-SCHEMA = 2
+SCHEMA = 3
 
 
 class Status(StrEnum):
@@ -71,13 +71,15 @@ class CheckResult:
 class ExerciseResult:
     """The results of the checks of one test cell, in the order of the file. `key` is a hash of what they depend on.
 
-    An `ordinary` test cell has no checks of its own; the run of the cell counts as one.
+    An `ordinary` test cell has no checks of its own; the run of the cell counts as one. `doubt` is a sentence if a
+    person has to look at its score.
     """
 
     grade_id: str
     checks: list[CheckResult] = field(default_factory=list)
     key: str = ""
     ordinary: bool = False
+    doubt: str = ""
 
     @property
     def points(self) -> float:
@@ -100,8 +102,8 @@ class ExerciseResult:
 class SubmissionResult:
     """The result of one notebook of a submission.
 
-    `seed` replays the checks that draw their inputs. `key` is a hash of everything that the result depends on,
-    `kernel` the kernelspec in which it ran. `suspect` names what a second try may not confirm (see
+    `seed` replays the checks that draw their inputs. `key` is a hash of everything that the result depends on, and
+    `depends_on` has its parts. `kernel` is the kernelspec in which it ran. `suspect` names what a second try may not confirm (see
     `coursekit.attempt`).
     """
 
@@ -113,10 +115,16 @@ class SubmissionResult:
     seconds: float = 0.0
     kernel: str = ""
     key: str = ""
+    depends_on: dict[str, str] = field(default_factory=dict)
     suspect: list[str] = field(default_factory=list)
 
     def exercise(self, grade_id: str) -> ExerciseResult | None:
         return next((exercise for exercise in self.exercises if exercise.grade_id == grade_id), None)
+
+    @property
+    def all_notes(self) -> list[str]:
+        """The notes on the submission and on single exercises."""
+        return [*self.notes, *(exercise.doubt for exercise in self.exercises if exercise.doubt)]
 
     @property
     def earned(self) -> float:

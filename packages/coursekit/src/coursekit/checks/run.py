@@ -1,8 +1,6 @@
 """Grades one notebook: runs its cells, scores the ordinary test cells, then runs the checks of the bound ones."""
 
-import os
 import re
-import sys
 import time
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
@@ -12,11 +10,12 @@ import pytest
 from nbformat import NotebookNode
 
 from coursekit.cells import grade_id, is_test_cell, nbgrader_metadata
+from coursekit.checks.beside import forget_modules, importable
 from coursekit.checks.ordinary import ScoreRule, ordinary_results
 from coursekit.checks.plugin import ASSIGNMENTS, RUNS, CheckRun
 from coursekit.checks.reference import Observation, Store
 from coursekit.checks.results import ExerciseResult, Status, SubmissionResult
-from coursekit.course import Assignment, Course, CourseError
+from coursekit.course import Assignment, CourseError
 from coursekit.kernels import SANDBOX
 from coursekit.student.limits import Limits
 from coursekit.student.runner import CellRun
@@ -96,7 +95,7 @@ def grade(
         session.run_cells()
         # before the checks, since a call in them may end the kernel, and with it what the cells defined
         wanted = [test for test in ordinary if exercises is None or test in exercises]
-        scored, doubts = ordinary_results(notebook, released, session.runs, wanted, rule or ScoreRule())
+        scored = ordinary_results(submission, session.runs, wanted, rule or ScoreRule())
         _run_pytest(run, name, exercises)
     except GraderCrash as crash:
         if kept_open is not None:  # the instructor's code
@@ -114,7 +113,7 @@ def grade(
     others = [run for index, run in session.runs.items() if grade_id(notebook.cells[index]) not in ordinary]
     result = SubmissionResult(
         status=status_of(session, results, others),
-        notes=[*notes, *run.notes, *doubts],
+        notes=[*notes, *run.notes],
         cells=[_cell_line(submission, run) for run in others if _is_worth_reporting(submission, run)],
         exercises=results,
         seed=run.seed,
@@ -210,14 +209,16 @@ def _pytest(assignment: Assignment, files: list[Path], plugin: object, *options:
         def pytest_internalerror(self, excrepr: object) -> None:
             crashes.append(str(excrepr).strip().splitlines()[-1])
 
+    course = assignment.course
     try:
-        code = pytest.main(
-            # given single files, pytest would search the folder for each of them
-            [*plugins, *own, "--assert=plain", "--capture=no", *options, str(assignment.checks)],
-            plugins=[plugin, Collector()],
-        )
-    finally:
-        _forget_modules(assignment.course)
+        with importable(dict.fromkeys([*(file.parent for file in files), assignment.checks])):
+            code = pytest.main(
+                # given single files, pytest would search the folder for each of them
+                [*plugins, *own, "--assert=plain", "--capture=no", *options, str(assignment.checks)],
+                plugins=[plugin, Collector()],
+            )
+    finally:  # pytest would reuse imported ones, even those of another course
+        forget_modules([str(course.root / course.tests), str(course.root / "conftest.py")])
     if crashes:
         raise GraderCrash(f"grading the checks of {assignment.name} crashed: {crashes[0]}")
     if problems or code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
@@ -231,14 +232,6 @@ def _in_a_line(report: pytest.CollectReport) -> str:
     lines = re.findall(rf'{name}(?:", line |:)(\d+)', text)
     place = f"{report.nodeid}, line {lines[-1]}" if lines else report.nodeid
     return f"{place}: {text.strip().splitlines()[-1].removeprefix('E').strip()}"
-
-
-def _forget_modules(course: Course) -> None:
-    """Have check files read again next time: pytest would reuse imported ones, even those of another course."""
-    inside = f"{course.root / course.tests}{os.sep}", str(course.root / "conftest.py")
-    for name, module in list(sys.modules.items()):
-        if (getattr(module, "__file__", None) or "").startswith(inside):
-            del sys.modules[name]
 
 
 def _is_worth_reporting(submission: Submission, run: CellRun) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 from nbformat import NotebookNode
 
 from coursekit.cells import TEST_PREFIX, find_cell
+from coursekit.checks.beside import importable
 from coursekit.course import Assignment, CourseError
 
 
@@ -17,7 +18,8 @@ from coursekit.course import Assignment, CourseError
 class Variant:
     """An answer made from the solution cell `cell` by `edits` (old, new), or by replacing its `source`.
 
-    `test` is the grade_id of the test cell, by default `test_<cell>`.
+    `test` is the grade_id of the test cell, by default `test_<cell>`. If several notebooks have the cell, `notebook` is
+    the name of the right one; by default it is the first.
     """
 
     name: str
@@ -25,6 +27,7 @@ class Variant:
     edits: Sequence[tuple[str, str]] = ()
     source: str = ""
     test: str = ""
+    notebook: str = ""
 
     @property
     def exercise(self) -> str:
@@ -81,7 +84,8 @@ def _load(path: Path, name: str) -> list[Any]:
     if not path.exists():
         return []
     try:
-        found = list(runpy.run_path(str(path)).get(name, []))
+        with importable([path.parent]):
+            found = list(runpy.run_path(str(path)).get(name, []))
     except Exception as error:
         raise CourseError(f"{path} can't be read: {type(error).__name__}: {error}") from error
     names = [variant.name for variant in found]

@@ -56,10 +56,15 @@ def _look(root: Path, options: argparse.Namespace) -> int:
 
 
 def _write(root: Path, options: argparse.Namespace) -> int:
-    from coursekit.adopt.survey import survey
+    from coursekit.adopt.survey import EmptyCourse, may_become_course, survey
     from coursekit.adopt.write import addition_to
 
-    report = survey(root, options.assignments)
+    report = None
+    try:
+        report = survey(root, options.assignments)
+    except EmptyCourse:
+        if options.assignments or not may_become_course(root):
+            raise
     addition = addition_to(root)
     addition.write()
     if options.json:
@@ -70,7 +75,9 @@ def _write(root: Path, options: argparse.Namespace) -> int:
         return 0
     print_lines([*addition.diff(), "", f"{addition.file.path} has been changed as shown."])
     print_lines(["To go back, remove the line that calls `configure`."])
-    if count := len(report.problems):
+    if report is None:
+        print_lines(["There is no assignment yet: `coursekit new NAME` writes one."])
+    elif count := len(report.problems):
         things = "One thing has" if count == 1 else f"{count} things have"
         print_lines([f"{things} to be fixed before grading: `coursekit adopt` names them."])
     return 0

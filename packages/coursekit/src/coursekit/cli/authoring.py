@@ -9,6 +9,7 @@ from tqdm import tqdm
 
 from coursekit.cli.common import Commands, assignments_of, at_least_one, chosen_from, course_of
 from coursekit.course import CourseError
+from coursekit.printing import quoted
 
 
 def add(commands: Commands) -> None:
@@ -107,10 +108,12 @@ def _new(options: argparse.Namespace) -> None:
     for path in sorted(assignment.checks.glob("*.*")):
         print(f"              {_below(course.root, path)}")
     print("It already works. Change it step by step (see docs/writing-checks.md), and after each step run:")
-    print(f"    coursekit record {assignment.name}   # record the values of the solution and the mistakes")
-    print(f"    coursekit audit {assignment.name}    # prove that the checks are right")
+    print(
+        f"    coursekit record {quoted(assignment.name)}   # record the values of the solution and the mistakes"
+    )
+    print(f"    coursekit audit {quoted(assignment.name)}    # prove that the checks are right")
     print("When it is done:")
-    print(f"    nbgrader generate_assignment {assignment.name}")
+    print(f"    nbgrader generate_assignment {quoted(assignment.name)}")
 
 
 def _doctor(options: argparse.Namespace) -> int:

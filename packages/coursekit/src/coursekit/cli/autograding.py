@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from coursekit.grading.running_course import RunningCourse
     from coursekit.report.table import ClassTable, Row
 
+#: students that a line names
+_MAX_NAMES = 5
+
 
 def add(commands: Commands) -> None:
     for name, run, text in [
@@ -159,11 +162,28 @@ def _conclude(table: "ClassTable", problems: list[str]) -> int:
         for row in table.rows
         if row.status not in (Status.GRADED, Status.MISSING)
     ]
-    print_lines([f"{table.assignment}: {statuses}", *(f"  {line}" for line in attention + problems)])
+    lines = attention + problems + list(_doubts(table))
+    print_lines([f"{table.assignment}: {statuses}", *(f"  {line}" for line in lines)])
     return int(counts[Status.GRADED] < len(table.rows) or bool(problems))
 
 
+def _doubts(table: "ClassTable") -> Iterator[str]:
+    """Test cells with full marks for a value that is not a score; this may be right, so it is not an error."""
+    students: dict[str, list[str]] = {}
+    for row in table.rows:
+        for label, exercise in row.exercises:
+            if exercise.doubt:
+                students.setdefault(label, []).append(row.student)
+    for label, found in students.items():
+        more = f" and {len(found) - _MAX_NAMES} more" if len(found) > _MAX_NAMES else ""
+        yield (
+            f"{table.titles.get(label, label)} has full marks because its value is not a score: look at {', '.join(found[:_MAX_NAMES])}{more}"
+        )
+
+
 def _reason(row: "Row") -> str:
-    """Why nothing could be graded. Other notes are on the feedback page."""
+    """Which notebook is concerned, and why nothing could be graded. Other notes are on the feedback page."""
+    if len(set(row.notebooks.values())) > 1:
+        return f" ({row.by_notebook})"
     notes = [note for result in row.results if result.nothing_graded for note in result.notes[:1]]
     return f". {notes[0]}" if notes else ""

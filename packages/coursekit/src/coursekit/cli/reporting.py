@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from coursekit.cli.common import Commands, assignments_of, print_lines
 from coursekit.course import Assignment, CourseError
+from coursekit.printing import quoted
 
 if TYPE_CHECKING:
     from coursekit.report.groups import AnswerGroup
@@ -86,5 +87,5 @@ def _comment(options: argparse.Namespace) -> None:
     if done.left_out:
         lines.append(f"  left out, since their answer has changed: {', '.join(done.left_out)}")
     if done.written:
-        lines.append(f"  To update their pages: nbgrader generate_feedback {assignment.name} --force")
+        lines.append(f"  To update their pages: nbgrader generate_feedback {quoted(assignment.name)} --force")
     print_lines(lines)

@@ -90,20 +90,54 @@ def dtype_difference(own: Any, right: Any) -> tuple[str, str] | None:
             return f"the categories {some(found.categories)}", " in the wrong order"
     if found == wanted:
         return None
-    hint = ""
+    return f"the dtype {found}", f", but should have {wanted}{_dtype_hint(own, wanted)}"
+
+
+def _dtype_hint(own: Any, wanted: Any) -> str:
+    """What to do about the dtype of a Series, as the end of a sentence; empty if nothing is known."""
+    import pandas as pd
+
+    found = own.dtype
+    if str(found) == "object" and (hint := _hint_for_objects(own, wanted)):
+        return hint
     if str(found) in _TEXT and pd.api.types.is_bool_dtype(wanted):
-        hint = ": it holds text or other objects instead of True and False"
-    elif "datetime64" in str(found) and "datetime64" in str(wanted) and len(str(found)) > len(str(wanted)):
-        hint = ": remove the time zone with `tz_localize(None)`"
-    elif str(found) in _TEXT and pd.api.types.is_numeric_dtype(wanted):
-        hint = ": convert the text to numbers, as with `pd.to_numeric`"
-    elif str(found) in _TEXT and str(wanted).startswith("datetime64"):
-        hint = ": convert the text to dates with `pd.to_datetime`"
-    elif isinstance(wanted, pd.CategoricalDtype):
-        hint = ': use `astype("category")`'
-    elif found.kind == "f" and wanted.kind in "iu" and own.isna().any():
-        hint = ": it holds NaN, which turns integers into floats"
-    return f"the dtype {found}", f", but should have {wanted}{hint}"
+        return ": it holds text or other objects instead of True and False"
+    if "datetime64" in str(found) and "datetime64" in str(wanted) and len(str(found)) > len(str(wanted)):
+        return ": remove the time zone with `tz_localize(None)`"
+    if str(found) in _TEXT and pd.api.types.is_numeric_dtype(wanted):
+        return ": convert the text to numbers, as with `pd.to_numeric`"
+    if str(found) in _TEXT and str(wanted).startswith("datetime64"):
+        return ": convert the text to dates with `pd.to_datetime`"
+    if isinstance(wanted, pd.CategoricalDtype):
+        return ': use `astype("category")`'
+    if found.kind == "f" and wanted.kind in "iu" and own.isna().any():
+        return ": it holds NaN, which turns integers into floats"
+    return ""
+
+
+def _hint_for_objects(own: Any, wanted: Any) -> str:
+    """What to do about entries of dtype object that are no text; empty if some are text, or all are missing."""
+    import pandas as pd
+
+    types = {type(entry) for entry in own.dropna()}
+    if not types or str in types:
+        return ""
+    boolean = pd.api.types.is_bool_dtype(wanted)
+    numeric = pd.api.types.is_numeric_dtype(wanted) and not boolean
+    others = [kind for kind in types if kind is bool or not issubclass(kind, int | float | np.number)]
+    if numeric and not others:
+        if wanted.kind in "iu" and own.isna().any():
+            return ": its entries are numbers, but some are missing"
+        return f': its entries are numbers, so convert it with `astype("{wanted}")`'
+    if boolean and types <= {bool, np.bool_}:
+        if own.isna().any():
+            return ": its entries are True and False, but some are missing"
+        return ': its entries are True and False, so convert it with `astype("bool")`'
+    if str(wanted).startswith("datetime64"):
+        return ": convert its entries with `pd.to_datetime`"
+    if numeric:
+        return f": it holds values of type {min(kind.__name__ for kind in others)} instead of numbers"
+    return ""
 
 
 def _entries(own: Any, right: Any, tolerance: Tolerance) -> str | None:

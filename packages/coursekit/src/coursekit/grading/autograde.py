@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 import nbformat
@@ -17,6 +18,7 @@ from coursekit.nbgrader_plugin.bind import require_bound
 from coursekit.nbgrader_plugin.converters import reason_of
 from coursekit.nbgrader_plugin.instructors_text import instructors_texts, put_instructors_text
 from coursekit.nbgrader_plugin.run_checks import RunChecks
+from coursekit.printing import quoted
 from coursekit.result_cache import CachedResult, CacheKey, GradingJob, ResultCache
 from coursekit.student.extra_files import own_files
 from coursekit.student.notebook_file import read_submitted
@@ -91,12 +93,21 @@ class ClassRun:
             if options.scheduler
             else local_workers(assignment, options.workers)
         )
-        generate = f"run `nbgrader generate_assignment {assignment.name} --force` first"
+        generate = f"run `nbgrader generate_assignment {quoted(assignment.name)} --force` first"
         if assignment.name not in course.assignments():
             raise CourseError(f"the gradebook has no {assignment.name}: {generate}")
-        self._released = {name: assignment.released(name) for name in assignment.released_names()}
+        names = [
+            name for name in assignment.released_names() if fnmatchcase(name, course.folders.notebook_id)
+        ]
+        self._released = {name: assignment.released(name) for name in names}
         if not self._released:
-            raise CourseError(f"{assignment.release_folder} has no notebook: {generate}")
+            wanted = course.folders.notebook_id
+            what = (
+                "no notebook"
+                if wanted == "*"
+                else f"no notebook that c.CourseDirectory.notebook_id ({wanted}) matches"
+            )
+            raise CourseError(f"{assignment.release_folder} has {what}: {generate}")
         require_bound(assignment)
         with course.gradebook() as gradebook:
             self._texts = instructors_texts(gradebook, assignment.name)

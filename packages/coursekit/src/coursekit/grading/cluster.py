@@ -8,7 +8,7 @@ import socket
 import tempfile
 import zipfile
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -127,10 +127,15 @@ def _result(future: Any) -> Attempt | None:
     return Attempt(None, f"a worker could not grade: {type(error).__name__}: {error}")
 
 
-def _grade(assignment: str, files: bytes, task: Task, own_files: bytes, expected: Sequence[str]) -> Attempt:
+def _grade(
+    assignment: str, files: bytes, task: Task, own_files: bytes, expected: Mapping[str, str]
+) -> Attempt:
     """Grade in a worker, unless it has other versions, which might grade differently."""
+    own_versions = versions()
     differing = [
-        f"{own} instead of {other}" for own, other in zip(versions(), expected, strict=True) if own != other
+        f"{name} {own_versions.get(name, '(none)')} instead of {expected.get(name, '(none)')}"
+        for name in {**own_versions, **expected}
+        if own_versions.get(name) != expected.get(name)
     ]
     if differing:
         return Attempt(None, f"the worker on {socket.gethostname()} has {', '.join(differing)}")

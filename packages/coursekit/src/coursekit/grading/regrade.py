@@ -7,6 +7,18 @@ from coursekit.checks.results import ExerciseResult, Status, SubmissionResult, p
 from coursekit.grading.autograde import ClassRun, SubmissionRun
 from coursekit.grading.running_course import RunningCourse
 
+#: sentences about the parts that a result depends on; other parts are packages with their versions
+_PARTS = {
+    "submission": "the submission was changed",
+    "assignment": "the assignment was generated again with a changed notebook",
+    "own files": "the files that the student put beside the notebook were changed",
+    "handed out": "the files that are handed out with the notebook were changed",
+    "limits": "the limits were changed",
+    "kernel": "the kernel was changed",
+    "coursekit": "coursekit was updated",
+    "sandbox_kernel": "sandbox-kernel was updated",
+}
+
 
 @dataclass(frozen=True)
 class Move:
@@ -38,18 +50,46 @@ def _moves(student: str, old: SubmissionResult, new: SubmissionResult) -> Iterat
         if before is None:
             yield Move(student, exercise.grade_id, None, exercise.earned, ["it was not graded yet"])
         elif before.earned != exercise.earned:
-            reasons = [_cause(old, new, before, exercise), *_changes(before, exercise)]
+            causes = list(_causes(old, new, before, exercise)) or ["the result was non-deterministic"]
+            reasons = [*causes, *_changes(before, exercise)]
             yield Move(student, exercise.grade_id, before.earned, exercise.earned, reasons)
 
 
-def _cause(
+def _causes(
     old: SubmissionResult, new: SubmissionResult, before: ExerciseResult, after: ExerciseResult
-) -> str:
-    if before.key != after.key:
-        return "its checks were changed"
+) -> Iterator[str]:
+    """What has changed since the exercise was graded; nothing if only chance can be the reason."""
+    if before.ordinary and not after.ordinary:
+        yield "it has a check file now"
+    elif after.ordinary and not before.ordinary:
+        yield "it has no check file any more, so the tests in its cell count"
+    elif before.key != after.key and after.ordinary:
+        yield "the rule for output on stderr was changed"
+    elif before.key != after.key:
+        yield "its checks were changed"
     if old.key != new.key:
-        return "the submission, the limits, or the versions of Python, torch or coursekit have changed"
-    return "the result was non-deterministic"
+        yield from _changed_parts(old.depends_on, new.depends_on)
+        yield from _changed_kinds(old, new, after.grade_id)
+
+
+def _changed_parts(old: dict[str, str], new: dict[str, str]) -> Iterator[str]:
+    for name in new | old:
+        then, now = old.get(name), new.get(name)
+        if then == now:
+            continue
+        if name in _PARTS:
+            yield _PARTS[name]
+        else:
+            yield f"{name} {then or '(none)'} was replaced by {now or '(none)'}"
+
+
+def _changed_kinds(old: SubmissionResult, new: SubmissionResult, grade_id: str) -> Iterator[str]:
+    """Other test cells that got or lost a check file: cells with one are run in another way."""
+    was_ordinary = {exercise.grade_id: exercise.ordinary for exercise in old.exercises}
+    for exercise in new.exercises:
+        name = exercise.grade_id
+        if name != grade_id and was_ordinary.get(name, exercise.ordinary) != exercise.ordinary:
+            yield f"`{name}` has {'no check file any more' if exercise.ordinary else 'a check file now'}"
 
 
 def _changes(before: ExerciseResult, after: ExerciseResult) -> Iterator[str]:

@@ -18,6 +18,7 @@ from coursekit.course import CourseError
 from coursekit.grading.running_course import RunningCourse
 from coursekit.lms.roster import Groups, Roster
 from coursekit.nbgrader_plugin.course_folders import stop
+from coursekit.printing import quoted
 from coursekit.student.notebook_file import grade_ids_in
 from coursekit.student.renamed import expected_in, recognize, stem_and_copy
 
@@ -158,7 +159,7 @@ class Collector(FileNameCollectorPlugin):
         if not expected:
             raise CourseError(
                 f"{assignment.release_folder} has no notebook: "
-                f"run `nbgrader generate_assignment {assignment.name}` first"
+                f"run `nbgrader generate_assignment {quoted(assignment.name)}` first"
             )
         return expected
 

@@ -5,7 +5,7 @@ Students without a grade get an empty field, not a 0.
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,20 +15,25 @@ from nbgrader.api import Gradebook, MissingEntry, Student
 from nbgrader.plugins import ExportPlugin
 from traitlets import Dict, Unicode
 
-from coursekit.cells import exercise_name
+from coursekit.cells import exercise_name, is_automatic
 from coursekit.checks.results import STATUSES, CheckResult, SubmissionResult
 from coursekit.course import CourseError
 from coursekit.grading.running_course import RunningCourse
+from coursekit.printing import quoted
 from coursekit.report.table import Row, class_table, write_rows
 
 
 @dataclass(frozen=True)
 class Score:
-    """The score of one student in one assignment. `value` has the late penalty subtracted, as nbgrader's score has."""
+    """The score of one student in one assignment. `value` has the late penalty subtracted, as nbgrader's score has.
+
+    `titles` are what to call the graded cells in text for people.
+    """
 
     student: Student
     row: Row
     maximum: float
+    titles: dict[str, str]
 
     @property
     def value(self) -> float | None:
@@ -39,7 +44,8 @@ class Score:
         """The cells awaiting manual grading, if the submission has a score already."""
         if self.value is None:
             return []
-        return [name for name, points in self.row.points.items() if points is None]
+        names = [name for name, points in self.row.points.items() if points is None]
+        return [self.titles.get(name, name) if is_automatic(name) else name for name in names]
 
 
 class Export(ExportPlugin):
@@ -88,14 +94,15 @@ class Export(ExportPlugin):
             entry: AssignmentEntry = gradebook.find_assignment(name)
         except MissingEntry:
             known = ", ".join(entry.name for entry in gradebook.assignments)
-            has = f"it has {known}" if known else f"run `nbgrader generate_assignment {name}` first"
+            has = f"it has {known}" if known else f"run `nbgrader generate_assignment {quoted(name)}` first"
             raise CourseError(f"the gradebook has no {name}; {has}") from None
         students = {student.id: student for student in gradebook.students}
         wanted = {str(student) for student in self.student}
-        for row in class_table(self.course.assignment(name)).rows:
+        table = class_table(self.course.assignment(name))
+        for row in table.rows:
             if not wanted or row.student in wanted:
                 student = students.get(row.student) or Student(id=row.student)
-                yield Score(student, row, entry.max_score)
+                yield Score(student, row, entry.max_score, table.titles)
 
     def _warn(self, assignment: str, scores: list[Score]) -> None:
         without = Counter(score.row.status for score in scores if score.value is None)
@@ -177,7 +184,7 @@ class GradescopeExport(Export):
             for score in found:
                 if score.value is None:
                     continue
-                results = gradescope_results(score.row.results, score.value, remark(score))
+                results = gradescope_results(score.row.results, score.value, remark(score), score.titles)
                 path = destination / name / score.student.id / "results.json"
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(
@@ -210,7 +217,12 @@ def _number(value: float | None) -> str:
     return "" if value is None else f"{value:.10g}"
 
 
-def gradescope_results(results: Sequence[SubmissionResult], score: float, remark: str = "") -> dict[str, Any]:
+def gradescope_results(
+    results: Sequence[SubmissionResult],
+    score: float,
+    remark: str = "",
+    titles: Mapping[str, str] | None = None,
+) -> dict[str, Any]:
     """The content of Gradescope's `results.json`.
 
     The format is documented at gradescope-autograders.readthedocs.io: "Autograder Specifications", "Output format".
@@ -219,10 +231,12 @@ def gradescope_results(results: Sequence[SubmissionResult], score: float, remark
         results: one for each notebook of the submission.
         score: replaces the sum of the tests, since it includes written answers and penalties.
         remark: a line for the student.
+        titles: what to call the exercises, by grade_id.
     """
     lines = [remark, *(STATUSES[result.status] for result in results)]
-    lines += [note for result in results for note in result.notes]
+    lines += [note for result in results for note in result.all_notes]
     exercises = [exercise for result in results for exercise in result.exercises]
+    names = [(titles or {}).get(each.grade_id, exercise_name(each.grade_id)) for each in exercises]
     return {
         "score": score,
         "execution_time": round(sum(result.seconds for result in results), 3),
@@ -231,8 +245,8 @@ def gradescope_results(results: Sequence[SubmissionResult], score: float, remark
         "visibility": "visible",
         "stdout_visibility": "hidden",
         "tests": [
-            _gradescope_test(f"{number}.{place}", exercise_name(exercise.grade_id), check)
-            for number, exercise in enumerate(exercises, 1)
+            _gradescope_test(f"{number}.{place}", name, check)
+            for number, (name, exercise) in enumerate(zip(names, exercises, strict=True), 1)
             for place, check in enumerate(exercise.checks, 1)
         ],
     }

@@ -8,7 +8,7 @@ from nbformat import NotebookNode, v4
 
 from coursekit.cells import exercise_name
 from coursekit.checks.results import STATUSES, CheckResult, ExerciseResult, SubmissionResult
-from coursekit.nbgrader_plugin.headings import Heading, explaining, headings
+from coursekit.nbgrader_plugin.headings import Heading, exercise_titles, explaining, headings
 
 # styles are inline, since formgrader's pages don't have our style sheet
 _CELL = "text-align:left; vertical-align:top; padding:0.4em 0.7em; border-bottom:1px solid #d0d7de;"
@@ -41,6 +41,7 @@ def checks_as_text(exercise: ExerciseResult) -> str:
 
 def checks_as_html(exercise: ExerciseResult, notebook: NotebookNode, found: Sequence[Heading]) -> str:
     """The table of the checks, with links to those of the notebook's headings that explain them."""
+    title = exercise_titles(notebook, found).get(exercise.grade_id) or exercise_name(exercise.grade_id)
     head = "".join(f'<th scope="col" style="{_CELL} white-space:nowrap;">{name}</th>' for name in _COLUMNS)
     rows = "".join(
         _row(check, explaining(notebook, found, exercise.grade_id, check.see)) for check in exercise.checks
@@ -49,7 +50,7 @@ def checks_as_html(exercise: ExerciseResult, notebook: NotebookNode, found: Sequ
         '<table class="coursekit-checks" '
         'style="border-collapse:collapse; width:100%; font-family:sans-serif;">'
         '<caption style="text-align:left; font-weight:bold; color:inherit; padding:0.4em 0;">'
-        f"{escape(exercise_name(exercise.grade_id))}: "
+        f"{escape(title)}: "
         f"{exercise.earned:g} of {exercise.points:g} points</caption>"
         f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
     )

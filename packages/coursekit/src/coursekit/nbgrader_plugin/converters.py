@@ -63,7 +63,8 @@ class OneFolder(BaseConverter):
 
     def init_notebooks(self) -> None:
         self.notebooks: list[str] = []
-        self.assignments = {str(self._folder): sorted(map(str, self._folder.glob("*.ipynb")))}
+        wanted = f"{self.coursedir.notebook_id}.ipynb"
+        self.assignments = {str(self._folder): sorted(map(str, self._folder.glob(wanted)))}
 
     def init_destination(self, assignment_id: str, student_id: str) -> bool:
         with self._remembering_failure():

@@ -142,7 +142,7 @@ class _Frame:
 
 
 def _page(nb: NotebookNode, frame: _Frame, given: frozenset[str]) -> str:
-    first = first_things(frame.result, score_rows(nb.cells, frame.result, frame.shows))
+    first = first_things(frame.result, score_rows(nb, frame.result, frame.shows))
     return _rendered(nb, frame, first, PageParts(nb, frame.result, given, shows=frame.shows).parts())
 
 
@@ -162,7 +162,7 @@ def _result(nb: NotebookNode) -> SubmissionResult:
     except ValueError:
         get_logger().error(OTHER_VERSION)
         raise Stop(OTHER_VERSION) from None
-    return replace(result, notes=_shortened(result.notes), cells=_shortened(result.cells))
+    return replace(result, notes=_shortened(result.all_notes), cells=_shortened(result.cells))
 
 
 def _shortened(notes: list[str]) -> list[str]:
@@ -174,7 +174,7 @@ def _rendered(
     nb: NotebookNode, frame: _Frame, first: list[FirstThing], parts: list[Part], reason: str = ""
 ) -> str:
     result = frame.result
-    rows = score_rows(nb.cells, result, frame.shows)
+    rows = score_rows(nb, result, frame.shows)
     # when the grader itself failed, the notes say more than the status
     sentence = (
         "" if result.nothing_graded and result.status == Status.KERNEL_DIED else STATUSES[result.status]

@@ -1,7 +1,7 @@
 """The beginning of a feedback page: what to look at first, and the score of each exercise."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from nbformat import NotebookNode
@@ -9,6 +9,7 @@ from nbformat import NotebookNode
 from coursekit.cells import exercise_name, grade_id, nbgrader_metadata
 from coursekit.checks.results import CheckResult, ExerciseResult, SubmissionResult
 from coursekit.nbgrader_plugin.check_table import right_or_not
+from coursekit.nbgrader_plugin.headings import exercise_titles
 from coursekit.watch.rules import Shows
 
 FIRST_THINGS = 3
@@ -34,10 +35,7 @@ class Loss:
 
     grade_id: str
     points: float
-
-    @property
-    def name(self) -> str:
-        return exercise_name(self.grade_id)
+    name: str
 
 
 @dataclass(frozen=True)
@@ -54,17 +52,20 @@ class FirstThing:
 
 
 def score_rows(
-    cells: Sequence[NotebookNode], result: SubmissionResult, shows: Shows = Shows.EVERYTHING
+    notebook: NotebookNode, result: SubmissionResult, shows: Shows = Shows.EVERYTHING
 ) -> list[ScoreRow]:
     """A row for each graded cell, from the metadata that `GetGradesAndState` wrote."""
+    titles = exercise_titles(notebook)
     return [
-        _score_row(cell, result, shows)
-        for cell in cells
+        _score_row(cell, titles, result, shows)
+        for cell in notebook.cells
         if nbgrader_metadata(cell).get("grade") or nbgrader_metadata(cell).get("task")
     ]
 
 
-def _score_row(cell: NotebookNode, result: SubmissionResult, shows: Shows) -> ScoreRow:
+def _score_row(
+    cell: NotebookNode, titles: Mapping[str, str], result: SubmissionResult, shows: Shows
+) -> ScoreRow:
     mark, name = nbgrader_metadata(cell), grade_id(cell) or ""
     awaits_grading = bool(mark.get("needs_manual_grade"))
     exercise = result.exercise(name)
@@ -81,32 +82,37 @@ def _score_row(cell: NotebookNode, result: SubmissionResult, shows: Shows) -> Sc
     else:
         state = "graded manually" if exercise is None and mark.get("by_hand") else "not answered"
     score = None if awaits_grading else mark.get("score") or 0
-    return ScoreRow(name, exercise_name(name), score, mark.get("points") or 0, state, awaits_grading)
+    title = titles.get(name, exercise_name(name))
+    return ScoreRow(name, title, score, mark.get("points") or 0, state, awaits_grading)
 
 
 def first_things(result: SubmissionResult, table: Sequence[ScoreRow]) -> list[FirstThing]:
     """The causes that cost the most points, unanswered exercises last."""
+    names = {row.grade_id: row.name for row in table}
     causes: dict[tuple[str, ...], list[tuple[ExerciseResult, CheckResult]]] = {}
     for exercise in result.exercises:
         for check in exercise.checks:
             if check.outcome != "passed":
                 causes.setdefault(_cause(exercise, check), []).append((exercise, check))
     written = [
-        FirstThing(_NOT_ANSWERED, (Loss(row.grade_id, row.points),), unanswered=True)
+        FirstThing(_NOT_ANSWERED, (Loss(row.grade_id, row.points, row.name),), unanswered=True)
         for row in table
         if row.state == "not answered" and result.exercise(row.grade_id) is None
     ]
-    things = [*(_first_thing(failed) for failed in causes.values()), *written]
+    things = [*(_first_thing(failed, names) for failed in causes.values()), *written]
     return sorted(things, key=lambda thing: (thing.unanswered, -thing.lost))[:FIRST_THINGS]
 
 
-def _first_thing(failed: Sequence[tuple[ExerciseResult, CheckResult]]) -> FirstThing:
+def _first_thing(
+    failed: Sequence[tuple[ExerciseResult, CheckResult]], names: Mapping[str, str]
+) -> FirstThing:
     """Sum up the checks that failed for one reason, in the words of the check with the most points."""
     exercise, check = max(failed, key=lambda pair: pair[1].points)
     lost: dict[str, float] = {}
     for each, its_check in failed:
         lost[each.grade_id] = lost.get(each.grade_id, 0) + its_check.points - its_check.earned
-    losses = sorted((Loss(name, points) for name, points in lost.items()), key=lambda loss: -loss.points)
+    found = (Loss(name, points, names.get(name, exercise_name(name))) for name, points in lost.items())
+    losses = sorted(found, key=lambda loss: -loss.points)
     if not check.message:
         text = f"This check failed: {check.sentence}"
     else:  # what several checks share, such as a missing function, is not about one of them

@@ -4,6 +4,7 @@ While grading, headings are the only text of a student's that is rendered; their
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -11,12 +12,16 @@ from html import unescape
 
 from nbformat import NotebookNode
 
-from coursekit.cells import exercise_name, grade_id
+from coursekit.cells import exercise_name, grade_id, is_automatic, is_test_cell, nbgrader_metadata
 from coursekit.nbgrader_plugin.markdown import plain_text, render_markdown
+from coursekit.printing import shortened
 
 HEADING = re.compile(r'<h([1-6])(?: id="([^"]*)")?>(.*?)</h\1>', re.DOTALL)
 #: headings per notebook and characters per heading; others get no links
 MAX_HEADINGS, MAX_HEADING = 200, 200
+#: characters of a heading that names a cell
+_MAX_TITLE = 40
+_TASK = "Task"
 _LINE = re.compile(r" {0,3}#{1,6}(?!#)[ \t]*(\S.*)")
 _UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
@@ -91,3 +96,52 @@ def explaining(notebook: NotebookNode, found: Sequence[Heading], test: str, see:
     wanted = (exercise_name(test), test)
     cell = next((index for index, cell in enumerate(notebook.cells) if grade_id(cell) in wanted), 0)
     return next((heading for heading in reversed(found) if heading.cell < cell), None)
+
+
+def exercise_titles(notebook: NotebookNode, found: Sequence[Heading] | None = None) -> dict[str, str]:
+    """What to call each graded cell: as its grade_id says, or if nbgrader made that up, as the heading above it.
+
+    Args:
+        found: the headings of the notebook, if they are known.
+    """
+    graded = [
+        (index, name, _kind(cell))
+        for index, cell in enumerate(notebook.cells)
+        if (name := grade_id(cell)) and _is_graded(cell)
+    ]
+    titles = {name: exercise_name(name) for _, name, _ in graded}
+    if not any(map(is_automatic, titles)):
+        return titles
+    found = headings(notebook) if found is None else found
+    numbers: Counter[str] = Counter()
+    for index, name, kind in graded:
+        numbers[kind] += 1
+        if not is_automatic(name):
+            continue
+        inside = [heading for heading in found if heading.cell == index and kind == _TASK]
+        above = [heading for heading in found if heading.cell < index]
+        nearest = [*above[-1:], *inside[:1]]
+        titles[name] = shortened(nearest[-1].text, _MAX_TITLE) if nearest else f"{kind} {numbers[kind]}"
+    return _numbered(titles)
+
+
+def _numbered(titles: dict[str, str]) -> dict[str, str]:
+    """The titles, with numbers after those that several cells share."""
+    shared = Counter(titles.values())
+    seen: Counter[str] = Counter()
+    numbered = {}
+    for name, title in titles.items():
+        seen[title] += 1
+        numbered[name] = f"{title} ({seen[title]})" if shared[title] > 1 and is_automatic(name) else title
+    return numbered
+
+
+def _is_graded(cell: NotebookNode) -> bool:
+    found = nbgrader_metadata(cell)
+    return bool(found.get("grade") or found.get("task"))
+
+
+def _kind(cell: NotebookNode) -> str:
+    if is_test_cell(cell):
+        return "Test cell"
+    return _TASK if nbgrader_metadata(cell).get("task") else "Answer"

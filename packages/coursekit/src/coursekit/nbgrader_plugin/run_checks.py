@@ -131,10 +131,12 @@ class RunChecks(Execute):
         return any(self.config[name].get("force") is True for name in ("Autograde", "BaseConverter"))
 
     def print_result(self, result: SubmissionResult, resources: ResourcesDict) -> None:
-        """Print one line for each notebook."""
+        """Print a line for each notebook, and one for each score that a person has to look at."""
         names = resources["nbgrader"]
         points = (
             f"{result.earned:g} points in {result.seconds:g} s" if result.exercises else "nothing to grade"
         )
+        doubts = [exercise.doubt for exercise in result.exercises if exercise.doubt]
         line = f"{names['assignment']}  {names['student']}: {result.status}, {points}"
-        print(printable(line, None), file=sys.stderr, flush=True)
+        for text in (line, *(f"  {doubt}" for doubt in doubts)):
+            print(printable(text, None), file=sys.stderr, flush=True)

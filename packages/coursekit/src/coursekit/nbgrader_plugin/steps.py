@@ -2,6 +2,7 @@
 
 import logging
 from copy import deepcopy
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import NotebookNode, v4
 from nbgrader.apps.baseapp import NbGrader
 from nbgrader.converters import BaseConverter
+from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import NbGraderPreprocessor, SaveAutoGrades
 from traitlets import TraitError
 from traitlets.config import Application
@@ -46,7 +48,8 @@ def before_autograde(assignment: str, student: str, notebooks: list[str]) -> Non
     graded = course.assignment(folder.name if set(assignment) & set("*?[") else assignment)
     try:
         RunChecks(config=config)  # raises if a setting is invalid
-        names = graded.released_names()
+        wanted = CourseDirectory(config=config).notebook_id  # as set by `--notebook`
+        names = [name for name in graded.released_names() if fnmatchcase(name, wanted)]
         if (course.root, graded.name) not in _checked:
             require_bound(graded)
             _checked.add((course.root, graded.name))

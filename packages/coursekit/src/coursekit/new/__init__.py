@@ -9,9 +9,10 @@ from pathlib import Path
 
 from coursekit.arrays import Kind, has_torch
 from coursekit.course import Assignment, Course, CourseError
+from coursekit.printing import quoted
 
 TEMPLATES = Path(__file__).parent / "template"
-_NAME = re.compile(r"(?P<number>\d*)[_-]*(?P<topic>[A-Za-z0-9_-]*)")
+_NAME = re.compile(r"(?P<number>\d*)[ _-]*(?P<topic>[\w -]*)")
 
 
 def write_assignment(course: Course, name: str, arrays: Kind | None = None) -> Assignment:
@@ -29,12 +30,15 @@ def write_assignment(course: Course, name: str, arrays: Kind | None = None) -> A
             'an assignment with tensors needs torch, which is not installed: `pip install "coursekit[torch]"`'
         )
     parts = _NAME.fullmatch(name)
-    if not parts or not (topic := parts["topic"].strip("_-")):
+    if name != name.strip() or not parts or not (topic := parts["topic"].strip(" _-")):
         raise CourseError(
-            f"`{name}` can't be the name of an assignment: use letters, digits, _ and -, as in 08_my_topic"
+            f"`{name}` can't be the name of an assignment: use letters, digits, spaces, _ and -, as in 08_my_topic"
         )
     if not (course.root / "nbgrader_config.py").exists():
-        raise CourseError(f"{course.root} has no nbgrader_config.py: run this in the folder of the course")
+        raise CourseError(
+            f"{course.root} has no nbgrader_config.py: run this in the folder of the course, or make it one with "
+            "`coursekit adopt --write`"
+        )
     assignment = course.assignment(name)
     source = course.root / course.source / name
     for folder in (source, assignment.checks):
@@ -46,7 +50,7 @@ def write_assignment(course: Course, name: str, arrays: Kind | None = None) -> A
         folder.mkdir(parents=True)
     for template in sorted((TEMPLATES / arrays).glob("*.*")):
         text = template.read_text(encoding="utf-8")
-        text = text.replace("{{name}}", name).replace("{{heading}}", heading)
+        text = text.replace("{{name}}", quoted(name)).replace("{{heading}}", heading)
         is_notebook = template.suffix == ".ipynb"
         path = source / f"{topic}.ipynb" if is_notebook else assignment.checks / template.name
         path.write_text(text, encoding="utf-8")

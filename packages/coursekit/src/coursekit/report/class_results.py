@@ -15,12 +15,13 @@ from coursekit.student.extra_files import time_handed_in
 
 @dataclass(frozen=True)
 class Check:
-    """A check of the assignment and the sentence that students read about it."""
+    """A check of the assignment and the sentence that students read about it. `title` is that of the exercise."""
 
     exercise: str
     name: str
     sentence: str
     points: float
+    title: str = ""
 
     @property
     def key(self) -> str:
@@ -29,9 +30,10 @@ class Check:
     @property
     def label(self) -> str:
         """Exercise and check, without the `test_` of their names."""
+        title = self.title or exercise_name(self.exercise)
         if self.name == self.exercise.rpartition("/")[2]:  # an ordinary test cell is its own check
-            return exercise_name(self.exercise)
-        return f"{exercise_name(self.exercise)}: {self.name.removeprefix('test_').replace('_', ' ')}"
+            return title
+        return f"{title}: {self.name.removeprefix('test_').replace('_', ' ')}"
 
 
 @dataclass
@@ -85,9 +87,7 @@ def class_results(assignment: Assignment) -> ClassResults:
         members = [_member(course, table, row) for row in table.rows]
     readable = [row for row in table.rows if not all(result.nothing_graded for result in row.results)]
     waiting = sum(row.points.get(name) is None for row in readable for name in table.maximum)
-    return ClassResults(
-        assignment.name, sum(table.maximum.values()), members, list(_checks(table.rows)), waiting
-    )
+    return ClassResults(assignment.name, sum(table.maximum.values()), members, list(_checks(table)), waiting)
 
 
 def was_graded(assignment: Assignment) -> bool:
@@ -109,12 +109,12 @@ def _member(course: RunningCourse, table: ClassTable, row: Row) -> Member:
     )
 
 
-def _checks(rows: list[Row]) -> Iterator[Check]:
+def _checks(table: ClassTable) -> Iterator[Check]:
     """All checks with a result, in the order of the notebook and of the check files."""
     seen = set()
-    for row in sorted(rows, key=lambda row: -sum(1 for _ in _outcomes(row))):
+    for row in sorted(table.rows, key=lambda row: -sum(1 for _ in _outcomes(row))):
         for label, check in _outcomes(row):
-            found = Check(label, check.name, check.sentence, check.points)
+            found = Check(label, check.name, check.sentence, check.points, table.titles.get(label, ""))
             if found.key not in seen:
                 seen.add(found.key)
                 yield found

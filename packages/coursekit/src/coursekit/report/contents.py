@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from coursekit.cells import exercise_name
-from coursekit.checks.fingerprint import NO_OUTPUT
 from coursekit.course import Assignment, CourseError
 from coursekit.grading.running_course import RunningCourse
+from coursekit.printing import quoted
 from coursekit.report.class_results import ClassResults, class_results
 from coursekit.report.groups import AnswerGroup, answer_code, answer_groups, excerpt, stub
 from coursekit.report.statistics import (
@@ -90,7 +90,7 @@ def make_report(
     results = class_results(assignment)
     if not results.graded or not results.scores:
         raise CourseError(
-            f"nothing in {assignment.name} was graded: run `coursekit autograde {assignment.name}` first"
+            f"nothing in {assignment.name} was graded: run `coursekit autograde {quoted(assignment.name)}` first"
         )
     so_far = [*map(class_results, earlier), results]
     course = RunningCourse.open(assignment.course.root)
@@ -109,8 +109,8 @@ def _entry(
     course: RunningCourse, assignment: Assignment, group: AnswerGroup, before: dict[str, int]
 ) -> GroupEntry:
     source = answer_code(course, assignment, group.students[0], group.cell)
-    # a timeout has no value that could be recorded for a mistake
-    known = bool(group.mistake) or group.fingerprint.startswith(NO_OUTPUT)
+    # without a value there is nothing to record for a mistake
+    known = bool(group.mistake) or not group.same_output
     return GroupEntry(
         group,
         excerpt(assignment, group.cell, source),
@@ -132,8 +132,11 @@ def summary_lines(report: ClassReport) -> Iterator[str]:
     if len(results.graded) >= ENOUGH_STUDENTS:
         warned = sum(bool(found.warning) for found in report.checks)
         yield f"  checks with a warning: {warned} of {len(report.checks)}"
-    unnamed = [entry for entry in report.groups if not entry.group.mistake]
-    yield f"  groups of equal wrong answers: {len(report.groups)}, without a diagnosis: {len(unnamed)}"
+    unnamed = [entry for entry in report.groups if entry.group.same_output and not entry.group.mistake]
+    equal = sum(entry.group.same_output for entry in report.groups)
+    yield f"  groups of equal wrong answers: {equal}, without a diagnosis: {len(unnamed)}"
+    if equal < len(report.groups):
+        yield f"  groups with only the same message: {len(report.groups) - equal}"
     for entry in [entry for entry in unnamed if entry.stub][:_MAX_STUBS]:
         growth = f", {entry.growth}" if entry.growth else ""
         yield f"  {entry.group.id}, {len(entry.group.students)} students{growth}. For mistakes.py:"

@@ -11,7 +11,7 @@ import jinja2
 from coursekit.cells import exercise_name
 from coursekit.course import Assignment, CourseError
 from coursekit.nbgrader_plugin.check_table import code_marked
-from coursekit.printing import printable
+from coursekit.printing import printable, quoted
 from coursekit.report.contents import ClassReport
 from coursekit.report.groups import AnswerGroup
 from coursekit.report.table import write_rows
@@ -57,6 +57,7 @@ def as_html(report: ClassReport) -> str:
         "marked": code_marked,
         "exercise": exercise_name,
         "printable": printable,
+        "quoted": quoted,
     }
     environment.globals["some_of"] = _some_of
     graded = report.results.graded
@@ -138,7 +139,7 @@ def groups_in(assignment: Assignment) -> list[AnswerGroup]:
         return [_group(entry) for entry in json.loads(path.read_text(encoding="utf-8"))["groups"]]
     except (ValueError, KeyError, TypeError):
         raise CourseError(
-            f"{path} can't be read: run `coursekit report {assignment.name}` to write it again"
+            f"{path} can't be read: run `coursekit report {quoted(assignment.name)}` to write it again"
         ) from None
 
 

@@ -8,7 +8,7 @@ from textwrap import dedent
 import nbformat
 
 from coursekit.cells import exercise_name, find_cell
-from coursekit.checks.fingerprint import same_numbers
+from coursekit.checks.fingerprint import is_of_message, same_numbers
 from coursekit.checks.results import CheckResult
 from coursekit.course import Assignment
 from coursekit.grading.running_course import RunningCourse
@@ -21,9 +21,9 @@ _MAX_LINES, _MAX_LINE, _MAX_SOURCE = 24, 160, 50_000
 
 @dataclass(frozen=True)
 class AnswerGroup:
-    """Students with the same wrong answer; `checks` are the checks of the exercise that it fails.
+    """Students with the same wrong output or message; `checks` are the checks of the exercise that they fail.
 
-    `fingerprint` and `fingerprint_numbers` identify it in the first of them; see `CheckResult`.
+    `same_output` is False if only the message is known to be the same: the answers may differ. `fingerprint` and `fingerprint_numbers` identify it in the first of them; see `CheckResult`.
     """
 
     id: str
@@ -35,6 +35,7 @@ class AnswerGroup:
     fingerprint_numbers: tuple[float, ...]
     mistake: str = ""
     sentence: str = ""
+    same_output: bool = True
 
     @property
     def cell(self) -> str:
@@ -66,7 +67,8 @@ def answer_groups(results: ClassResults) -> list[AnswerGroup]:
         id = _unused(f"{exercise_name(exercise)}-{found[0].digest}", used)
         first, numbers = found[0].result, tuple(found[0].result.fingerprint_numbers)
         same = first.message, first.fingerprint, numbers, named.mistake, named.diagnosis
-        groups.append(AnswerGroup(id, exercise, checks, students, *same))
+        same_output = not all(is_of_message(alike.result.fingerprint) for alike in found)
+        groups.append(AnswerGroup(id, exercise, checks, students, *same, same_output))
     return sorted(groups, key=lambda group: -len(group.students))
 
 

@@ -2,7 +2,7 @@
 
 import csv
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,15 +11,17 @@ from nbgrader.api import Assignment as AssignmentEntry
 from nbgrader.api import Grade, Gradebook, MissingEntry, Notebook, SubmittedAssignment, SubmittedNotebook
 from sqlalchemy.orm import joinedload
 
-from coursekit.cells import exercise_name
+from coursekit.cells import exercise_name, is_automatic
 from coursekit.checks.results import ExerciseResult, Status, SubmissionResult
 from coursekit.course import Assignment
 from coursekit.grading.running_course import RunningCourse
 from coursekit.kernels import LIMITED
+from coursekit.nbgrader_plugin.headings import exercise_titles
 from coursekit.nbgrader_plugin.second_chance import second_chance_of
 from coursekit.printing import defused, printable
 
 NOT_AUTOGRADED = "not autograded"
+PARTLY_HANDED_IN = "partly handed in"
 #: what a graded cell is called in tables, by notebook and grade_id
 Labels = dict[tuple[str, str], str]
 
@@ -29,7 +31,7 @@ class Row:
     """One student in one assignment.
 
     `points` has the score of each graded cell, None if it isn't graded yet. `earned` is their sum, and `penalty` is
-    subtracted from it for handing in late.
+    subtracted from it for handing in late. `notebooks` has the status of each notebook by name.
     """
 
     student: str
@@ -43,6 +45,12 @@ class Row:
     results: list[SubmissionResult] = field(default_factory=list, repr=False)
     #: with their labels
     exercises: list[tuple[str, ExerciseResult]] = field(default_factory=list, repr=False)
+    notebooks: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def by_notebook(self) -> str:
+        """The statuses of the notebooks, such as "lab graded, essay missing"."""
+        return ", ".join(f"{name} {status}" for name, status in self.notebooks.items())
 
     @property
     def total(self) -> float | None:
@@ -55,13 +63,14 @@ class ClassTable:
     """An assignment, the points of each graded cell, and the rows of the students.
 
     Cells are called by their grade_id, or `<notebook>/<grade_id>` if several notebooks have it. `penalty_name` says
-    what penalties are for.
+    what penalties are for; `titles` are what to call cells in text for people.
     """
 
     assignment: str
     maximum: dict[str, float]
     rows: list[Row]
     penalty_name: str = "late"
+    titles: dict[str, str] = field(default_factory=dict)
 
 
 def class_table(assignment: Assignment) -> ClassTable:
@@ -91,19 +100,29 @@ def class_table(assignment: Assignment) -> ClassTable:
     for student in sorted(known | set(course.handed_in())):
         results = {name: course.result(student, assignment.name, name) for name in names}
         found = {name: result for name, result in results.items() if result is not None}
+        folder = course.submitted(student, assignment.name)
+        statuses = {
+            name: str(result.status) if result else _status_of_file(folder / f"{name}.ipynb")
+            for name, result in results.items()
+        }
         if found:
-            row = _graded(student, list(found.values()), points.get(student, {}), penalties.get(student))
+            row = _graded(
+                student, list(found.values()), statuses, points.get(student, {}), penalties.get(student)
+            )
             row.exercises = [
                 (labels.get((name, exercise.grade_id), exercise.grade_id), exercise)
                 for name, result in found.items()
                 for exercise in result.exercises
             ]
         else:
-            handed_in = any(course.submitted(student, assignment.name).glob("*.ipynb"))
+            handed_in = any(folder.glob("*.ipynb"))
             row = Row(student, NOT_AUTOGRADED if handed_in else Status.MISSING, dict.fromkeys(maximum))
         rows.append(row)
     penalty_name = "second chance" if second_chance_of(course.config) else "late"
-    return ClassTable(assignment.name, maximum, rows, penalty_name)
+    titles = _titles(assignment, labels)
+    return ClassTable(
+        assignment.name, maximum, rows, penalty_name, {label: titles[label] for label in maximum}
+    )
 
 
 def _labels(cells: Iterable[tuple[str, str]]) -> Labels:
@@ -111,6 +130,23 @@ def _labels(cells: Iterable[tuple[str, str]]) -> Labels:
     known = list(cells)
     times = Counter(name for _, name in known)
     return {(book, name): name if times[name] == 1 else f"{book}/{name}" for book, name in known}
+
+
+def _titles(assignment: Assignment, labels: Labels) -> dict[str, str]:
+    """What to call each graded cell in text for people, by its label: a heading where nbgrader made up its grade_id."""
+    found = {label: exercise_name(label) for label in labels.values()}
+    if not any(is_automatic(name) for _, name in labels):
+        return found
+    released = set(assignment.released_names())
+    of_books = {
+        book: exercise_titles(assignment.released(book)) for book in {book for book, _ in labels} & released
+    }
+    for (book, name), label in labels.items():
+        if is_automatic(name) and (title := of_books.get(book, {}).get(name)):
+            found[label] = title
+    times = Counter(found.values())
+    clashing = ((key, label) for key, label in labels.items() if times[found[label]] > 1)
+    return found | {label: f"{book}/{found[label]}" for (book, name), label in clashing if is_automatic(name)}
 
 
 def _points(gradebook: Gradebook, assignment: str, labels: Labels) -> dict[str, dict[str, float | None]]:
@@ -144,18 +180,43 @@ def _penalties(gradebook: Gradebook, assignment: str) -> dict[str, float | None]
 
 
 def _graded(
-    student: str, results: list[SubmissionResult], points: dict[str, float | None], penalty: float | None
+    student: str,
+    results: list[SubmissionResult],
+    notebooks: dict[str, str],
+    points: dict[str, float | None],
+    penalty: float | None,
 ) -> Row:
     graded = [value for value in points.values() if value is not None]
-    status = next((result.status for result in results if result.status != Status.GRADED), Status.GRADED)
     unprotected = any(result.kernel == LIMITED for result in results)
-    return Row(student, status, points, sum(graded) if graded else None, penalty or 0.0, unprotected, results)
+    return Row(
+        student,
+        _status_of_all(list(notebooks.values())),
+        points,
+        sum(graded) if graded else None,
+        penalty or 0.0,
+        unprotected,
+        results,
+        notebooks=notebooks,
+    )
+
+
+def _status_of_file(path: Path) -> str:
+    return NOT_AUTOGRADED if path.exists() else Status.MISSING
+
+
+def _status_of_all(statuses: Sequence[str]) -> str:
+    """The status of a submission: that of its first notebook with something to look at."""
+    handed_in = [status for status in statuses if status != Status.MISSING]
+    if not handed_in:
+        return Status.MISSING
+    first = next((status for status in handed_in if status != Status.GRADED), Status.GRADED)
+    return PARTLY_HANDED_IN if first == Status.GRADED and len(handed_in) < len(statuses) else first
 
 
 def table_lines(table: ClassTable) -> Iterator[str]:
     """The table as text. `-` means not graded yet; there is a column for penalties if anybody has one."""
     late = any(row.penalty for row in table.rows)
-    exercises = [exercise_name(name) for name in table.maximum]
+    exercises = [table.titles.get(name, exercise_name(name)) for name in table.maximum]
     heads = ["student", "status", *exercises, *([table.penalty_name] if late else []), "total"]
     maximum = [_text(value) for value in table.maximum.values()]
     lines = [["", "of", *maximum, *([""] if late else []), _text(sum(table.maximum.values()))]]
@@ -170,20 +231,30 @@ def table_lines(table: ClassTable) -> Iterator[str]:
         texts = [f"{cell:{width}}" for cell, width in zip(cells[:2], widths, strict=False)]
         numbers = [f"{cell:>{width}}" for cell, width in zip(cells[2:], widths[2:], strict=True)]
         yield "  ".join(texts + numbers)
+    for row in table.rows:
+        if len(set(row.notebooks.values())) > 1:
+            yield f"{printable(row.student)}: {row.by_notebook}"
     unprotected = sum(row.unprotected for row in table.rows)
     if unprotected:
         yield f"{unprotected} graded without a sandbox: their code could read what the grader can read."
 
 
 def write_csv(table: ClassTable, path: Path) -> None:
-    """Write a line for each student: status, total, penalty, score per exercise; empty if not graded yet."""
+    """Write a line for each student: status, total, penalty, score per exercise; empty if not graded yet.
+
+    If the assignment has several notebooks, there is a column for the status of each.
+    """
     head = ["assignment", "student", "status", "total", "maximum", "late_penalty", *table.maximum]
     maximum = sum(table.maximum.values())
+    notebooks = list(dict.fromkeys(name for row in table.rows for name in row.notebooks))
+    notebooks = notebooks if len(notebooks) > 1 else []
     rows = (
         [table.assignment, row.student, row.status, row.total, maximum, row.penalty]
         + [row.points.get(name) for name in table.maximum]
+        + [row.notebooks.get(name, row.status) for name in notebooks]
         for row in table.rows
     )
+    head += [f"status of {name}" for name in notebooks]
     write_rows(path, [head, *rows])
 
 

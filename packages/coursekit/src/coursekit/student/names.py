@@ -72,6 +72,40 @@ def _bound_by(statement: ast.stmt) -> Iterable[str]:
 
 
 @lru_cache(256)
+def parameters_of(source: str, name: str) -> tuple[str, ...]:
+    """The positional parameters of the function `name`, or of the method `forward` or `__call__` of the class `name`."""
+    tree = parse(source)
+    found = tree.body if tree else []
+    functions = [node for node in found if isinstance(node, ast.FunctionDef) and node.name == name]
+    classes = [node for node in found if isinstance(node, ast.ClassDef) and node.name == name]
+    methods = [
+        node
+        for node in (classes[-1].body if classes else [])
+        if isinstance(node, ast.FunctionDef) and node.name in ("forward", "__call__")
+    ]
+    if not functions and not methods:
+        return ()
+    arguments = (functions or methods)[-1].args
+    names = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args)]
+    return tuple(names if functions else names[1:])
+
+
+def closing_call(source: str, function: str = "") -> str:
+    """A call in a cell, or in one of its functions, that closes figures of matplotlib; empty if there is none."""
+    tree = parse(source)
+    paths = _paths(tree) if tree else {}
+    for statement in tree.body if tree else ():
+        if function and getattr(statement, "name", "") != function:
+            continue
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute | ast.Name):
+                name = _path(node.func, paths) or ast.unparse(node.func)
+                if name in ("matplotlib.pyplot.close", "plt.close"):
+                    return ast.unparse(node)
+    return ""
+
+
+@lru_cache(256)
 def used_names(source: str) -> frozenset[str]:
     """All names in the cell."""
     tree = parse(source)

@@ -7,6 +7,8 @@ from coursekit.arrays import Array, current_kind, is_array
 from coursekit.codecs.figures import Figure
 from coursekit.course import CourseError
 from coursekit.messages import MessageError
+from coursekit.printing import shortened
+from coursekit.student.names import closing_call
 from coursekit.student.outputs import text_of
 from coursekit.student.reasons import Reasons
 from coursekit.student.replies import Answer, Failure, ModuleItem, ObjectItem
@@ -73,12 +75,16 @@ class Student:
         """The last figure that a cell drew, as it is after the last cell; needs matplotlib in the notebook."""
         cell = self._session.notebook.cells[self._reasons.ran(grade_id)]
         request = {"do": "figures", "count": cell.get("execution_count") or 0}
-        return self._drawn(self._ask(grade_id, request), grade_id, f"The cell `{grade_id}`")
+        reply = self._ask(grade_id, request)
+        return self._drawn(reply, grade_id, f"The cell `{grade_id}`", closing_call(cell.source))
 
     def figure_of(self, name: str, /, *args: Any, seed: int = 0, **kwargs: Any) -> Figure:
         """Call a function, and return the figure that it returns, or else the last one that it draws."""
         target = {"name": name, "scope": self._scope, "drawing": True}
-        return self._drawn(self._ask(name, _calling(target, args, kwargs, seed)), name, f"`{name}`")
+        reply = self._ask(name, _calling(target, args, kwargs, seed))
+        index = self._submission.defining_cell(name)
+        source = "" if index is None else self._session.notebook.cells[index].source
+        return self._drawn(reply, name, f"`{name}`", closing_call(source, name))
 
     def output(self, grade_id: str) -> str:
         """What a cell printed and displayed as text, the value of its last expression included, without stderr."""
@@ -131,11 +137,18 @@ class Student:
         seconds: float | None = None,
     ) -> Call:
         reply = self._ask(label, _calling(target, args, kwargs, seed), seconds)
-        return Call(self._value(reply, label), list(reply.changed), label)
+        return Call(
+            self._value(reply, label), list(reply.changed), label, self._submission.parameters_of(label)
+        )
 
-    def _drawn(self, reply: Answer, label: str, subject: str) -> Figure:
+    def _drawn(self, reply: Answer, label: str, subject: str, closing: str) -> Figure:
+        """The last figure in a reply; `closing` is the call in the student's code that may have closed others."""
         figures = reply.value if isinstance(reply.value, list) else []
         if not figures or not isinstance(figures[-1], Figure):
+            if closing:
+                raise StudentError(
+                    f"{subject} has no open figure at its end: `{shortened(closing)}` closes it. Remove that call."
+                )
             raise StudentError(f"{subject} draws no figure.")
         if not figures[-1].axes:
             raise StudentError(f"{subject} draws nothing into its figure.")
@@ -159,7 +172,8 @@ class Student:
         inputs, parameters = reply.inputs, reply.parameters
         if inputs is None or parameters is None or len(inputs) != len(args):
             raise StudentError(f"`{label}` gave no gradients.")
-        return Gradients(self._value(reply, label), inputs, parameters, arguments=args)
+        names = self._submission.parameters_of(label)
+        return Gradients(self._value(reply, label), inputs, parameters, args, names)
 
     def _value(self, reply: Answer, label: str) -> Any:
         self.last = (label, reply.value)

@@ -39,6 +39,10 @@ class Submission:
         cell = self._released_cell(name)
         return cell is not None and names.squeezed(cell.source) == names.squeezed(source)
 
+    def is_untouched(self, name: str) -> bool:
+        """True if the answer cell `name` is blank, and no other cell of the student's defines what it should define."""
+        return self.is_blank(name) and not any(source.strip() for source in self.answer_code(name))
+
     def has_placeholder(self, name: str) -> bool:
         return bool(PLACEHOLDER.search(self.source(name)))
 
@@ -55,6 +59,11 @@ class Submission:
             (index for index in reversed(self._definitions) if name in deleted_names(cells[index].source)),
             None,
         )
+
+    def parameters_of(self, name: str) -> tuple[str, ...]:
+        """The names of the positional parameters of a function, or of a module's `forward`; empty if unknown."""
+        index = self.defining_cell(name)
+        return () if index is None else names.parameters_of(self.notebook.cells[index].source, name)
 
     def place_of(self, name: str) -> int | None:
         """Index of the cell with grade_id `name`."""

@@ -42,11 +42,15 @@ class StudentError(Exception):
 
 @dataclass(frozen=True)
 class Call:
-    """One call: its value, and the arguments (position or keyword) that it changed in place."""
+    """One call: its value, and the arguments (position or keyword) that it changed in place.
+
+    `parameters` are the names of the positional arguments, as far as the notebook's text shows them.
+    """
 
     value: Any
     changed: list[int | str]
     name: str
+    parameters: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -54,13 +58,15 @@ class Gradients:
     """Gradients of the probed sum of the outputs (`coursekit.messages.probe`).
 
     `inputs` has an entry for each positional argument: None where no gradient arrived, or where the argument isn't a
-    float tensor. `parameters` has one for each parameter if a module was called.
+    float tensor. `parameters` has one for each parameter if a module was called. `names` are those of the arguments, as
+    far as the notebook's text shows them.
     """
 
     value: Any
     inputs: list[Array | None]
     parameters: dict[str, Array | None]
     arguments: tuple[Any, ...] = field(repr=False, default=())
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
