@@ -49,26 +49,27 @@ def grade_variants(
     thorough: bool = True,
 ) -> Iterator[tuple[str, Graded]]:
     """Grade each variant, several at a time."""
-    grade_one = partial(grade_variant, assignment, thorough=thorough)
-    for variant, graded in run_variants(grade_one, variants, workers, progress):
+    grade_one = partial(grade_variant, thorough=thorough)
+    for variant, graded in run_variants(assignment, grade_one, variants, workers, progress):
         if graded is None:
             raise CourseError(f"the process that graded `{name_of(variant)}` hung, or ended each time")
         yield name_of(variant), graded
 
 
 def run_variants(
-    grade_one: partial[R], variants: Sequence[V], workers: int | None = None, progress: Progress | None = None
+    assignment: Assignment,
+    grade_one: Callable[[Assignment, V], R],
+    variants: Sequence[V],
+    workers: int | None = None,
+    progress: Progress | None = None,
 ) -> Iterator[tuple[V, R | None]]:
-    """Grade each variant with `grade_one`, whose first argument is the assignment.
-
-    Yields None for a variant whose process hung, or ended each time.
-    """
+    """Grade each variant with `grade_one`, several at a time; None if its process hung, or ended each time."""
     if not variants:
         return
-    hide(grade_one.args[0].course.root)
+    hide(assignment.course.root)
     workers = workers or os.cpu_count() or 1
     how = _here if workers == 1 else partial(_in_processes, workers)
-    grading: Iterator[tuple[V, R | None]] = how(grade_one, variants)
+    grading: Iterator[tuple[V, R | None]] = how(assignment, grade_one, variants)
     for number, (variant, graded) in enumerate(grading, 1):
         yield variant, graded
         if progress:
@@ -79,20 +80,27 @@ def name_of(variant: Answer) -> str:
     return variant if isinstance(variant, str) else variant.name
 
 
-def _here(grade_one: partial[R], variants: Sequence[V]) -> Iterator[tuple[V, R]]:
+def _here(
+    assignment: Assignment, grade_one: Callable[[Assignment, V], R], variants: Sequence[V]
+) -> Iterator[tuple[V, R | None]]:
     try:
-        yield from ((variant, grade_one(variant)) for variant in variants)
+        yield from ((variant, grade_one(assignment, variant)) for variant in variants)
     finally:
-        _kernel(grade_one.args[0]).close()
+        _kernel(assignment).close()
         for cached in (_kernel, _source_and_blank, _words_of_checks):
             cached.cache_clear()  # the files may change before the next audit
 
 
 def _in_processes(
-    workers_at_most: int, grade_one: partial[R], variants: Sequence[V]
+    workers_at_most: int,
+    assignment: Assignment,
+    grade_one: Callable[[Assignment, V], R],
+    variants: Sequence[V],
 ) -> Iterator[tuple[V, R | None]]:
     number = min(workers_at_most, len(variants))
-    workers = Workers(grade_one, number, lambda variant: _SECONDS, warm=_kernel_name() == SANDBOX)
+    workers = Workers(
+        partial(grade_one, assignment), number, lambda variant: _SECONDS, warm=_kernel_name() == SANDBOX
+    )
     workers.start()
     try:
         yield from workers.run(variants)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from functools import cached_property, partial
+from functools import cached_property
 
 from coursekit.checks.variants import Equivalent, Variant, equivalents_of
 from coursekit.course import Assignment, CourseError
@@ -115,9 +115,7 @@ def run_mutants(
         Variant(f"the solution of {cell}", cell, test=test) for cell in cells for test in cells[cell]
     ]
     fates: dict[str, Fate] = {}
-    for variant, fate in run_variants(
-        partial(_fate_of, assignment), [*solutions, *chosen], workers, progress
-    ):
+    for variant, fate in run_variants(assignment, _fate_of, [*solutions, *chosen], workers, progress):
         fate = fate or Fate("the time limit")
         if isinstance(variant, Mutant):
             fates[variant.name] = fate
