@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from coursekit.audit import run_audit
-from coursekit.checks.variants import alternatives_of, mistakes_of
+from coursekit.checks.variants import alternatives_of, equivalents_of, mistakes_of
 from coursekit.course import Course
+from coursekit.mutants.make import mutants_of
+from coursekit.mutants.run import MutationRun, run_mutants
 
 ROOT = Path(__file__).parents[2]
 each_assignment = pytest.mark.parametrize(
@@ -54,3 +56,17 @@ def test_each_mistake_has_one_sentence_that_a_student_reads(assignment):
     for mistake in mistakes_of(assignment):
         assert mistake.sentence[0].isupper() or mistake.sentence[0] == "`", mistake.name
         assert mistake.sentence.endswith((".", "?")), mistake.name
+
+
+@each_assignment
+def test_each_mutant_that_may_survive_can_be_made(assignment):
+    made = MutationRun(assignment, mutants_of(assignment), {}, equivalents_of(assignment))
+    assert list(made.problems()) == []
+
+
+@pytest.mark.thorough
+@each_assignment
+def test_no_mutant_of_a_sample_survives_without_a_reason(assignment):
+    run = run_mutants(assignment, workers=1)
+    assert [mutant.diff() for mutant in run.survivors] == []
+    assert list(run.problems()) == []

@@ -75,7 +75,9 @@ def test_a_method_keeps_its_state_in_the_instance_and_may_change_its_mode():
 
 
 def test_a_model_that_is_called_may_be_left_in_a_mode():
-    assert mutants("mode", "return model(2)", head="def f(model):") == ["model.train()", "model.eval()"]
+    head = "def f(model):"
+    assert mutants("mode", "return model(2)", head=head) == ["model.train()", "model.eval()"]
+    assert mutants("mode", "model.train()\nreturn model(2)", head=head) == ["model.eval()"]
 
 
 def test_only_the_solution_is_edited_not_what_was_given_and_no_message():

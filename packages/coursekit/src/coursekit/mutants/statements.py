@@ -84,7 +84,7 @@ def default(code: Code, node: ast.AST) -> Iterator[Edit]:
 
 
 def mode(code: Code, node: ast.AST) -> Iterator[Edit]:
-    """`model.train()` and `model.eval()` exchanged, or a mode set where none should be."""
+    """`model.train()` and `model.eval()` exchanged, or a mode set in a function that sets none."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _OTHER_MODE:
         yield code.replace(node.func, f"{code.text(node.func.value)}.{_OTHER_MODE[node.func.attr]}")
     function = _begun_by(code, node)
@@ -96,6 +96,8 @@ def mode(code: Code, node: ast.AST) -> Iterator[Edit]:
         for call in ast.walk(function)
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Name)
     }
+    if any(isinstance(part, ast.Attribute) and part.attr in _OTHER_MODE for part in ast.walk(function)):
+        return
     owners = ["self"] if function.name == "forward" else [name for name in names if name in called]
     for owner in owners:
         yield from (code.insert_before(_as_statement(node), f"{owner}.{method}()") for method in _OTHER_MODE)
