@@ -3,6 +3,8 @@
 `make audit` also grades the exercises that build on a mistaken one.
 """
 
+import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -62,6 +64,17 @@ def test_each_mistake_has_one_sentence_that_a_student_reads(assignment):
 def test_each_mutant_that_may_survive_can_be_made(assignment):
     made = MutationRun(assignment, mutants_of(assignment), {}, equivalents_of(assignment))
     assert list(made.problems()) == []
+
+
+@each_assignment
+def test_the_page_about_the_course_has_the_number_of_mutants_of_each_exercise(assignment):
+    page = (ROOT / "docs" / "course.md").read_text(encoding="utf-8")
+    found = re.findall(
+        rf"^\| `{assignment.name}` \| `(\w+)` \| (\d+) \| (\d+) \| (\d+) \|$", page, re.MULTILINE
+    )
+    made = Counter(mutant.cell for mutant in mutants_of(assignment))
+    assert {cell: int(number) for cell, number, _, _ in found} == made
+    assert all(int(number) == int(killed) + int(rest) for _, number, killed, rest in found)
 
 
 @pytest.mark.thorough
