@@ -34,6 +34,7 @@ ORDER = [
     "degenerate",
     "workers",
     "grade_variants",
+    "mutants",
     "audit",
     "grading",
     "watch",
