@@ -1,0 +1,202 @@
+"""Shared by the checks: the ban on ready-made parts, known weights, and caches and models created in the kernel.
+
+The oracle for a module is the formula with the student's own smaller parts, so a mistake in `rotate` does not cost
+points again in `CausalAttention`, and one in `RMSNorm` not in `Block`.
+"""
+
+import ast
+import math
+import zlib
+
+import pytest
+import torch
+
+from coursekit.checks import assert_varies, fail, forbid
+from coursekit.student.names import parse
+
+only_own_code = forbid(
+    "scaled_dot_product_attention",
+    "_scaled_dot_product*",
+    "multi_head_attention_forward",
+    "_native_multi_head_attention",
+    "MultiheadAttention",
+    "Transformer*",
+    "rms_norm",
+    "_fused_rms_norm*",
+)
+
+
+@pytest.fixture(autouse=True)
+def not_the_ready_made_norm(request):
+    """`nn.RMSNorm` is not allowed; the student's own class of the same name is."""
+    if request.node.get_closest_marker("points") is None:
+        return
+    exercise = request.path.stem.removeprefix("test_")
+    # written as one word, the audit would take it for the student's class, and this fixture for a use of it
+    ready_made = "torch.nn.RMSNorm".rpartition(".")[2]
+    for source in request.getfixturevalue("student").used_code(exercise):
+        for node in ast.walk(parse(source) or ast.Module([], [])):
+            imported = isinstance(node, ast.ImportFrom) and ready_made in [a.name for a in node.names]
+            if imported or (isinstance(node, ast.Attribute) and node.attr == ready_made):
+                fail("Your answer uses torch's own `RMSNorm`. Write the norm yourself.")
+
+
+def new_value(name, shape, seed=0):
+    """Return a value for the parameter `name`: the same for the same seed, and different for every name."""
+    generator = torch.Generator().manual_seed(zlib.crc32(f"{seed}/{name}".encode()))
+    noise = torch.randn(shape, generator=generator)
+    return 1 + 0.3 * noise if len(shape) == 1 else noise / math.sqrt(shape[1])
+
+
+def part_of(values, prefix):
+    return {name.removeprefix(prefix): value for name, value in values.items() if name.startswith(prefix)}
+
+
+def attention_shapes(d_model, heads, groups, prefix=""):
+    """Return name -> shape of the parameters of `CausalAttention`."""
+    narrow = (groups * d_model // heads, d_model)
+    return {
+        f"{prefix}w_q.weight": (d_model, d_model),
+        f"{prefix}w_k.weight": narrow,
+        f"{prefix}w_v.weight": narrow,
+        f"{prefix}w_o.weight": (d_model, d_model),
+    }
+
+
+def block_shapes(d_model, heads, groups, d_ff, prefix=""):
+    """Return name -> shape of the parameters of `Block`."""
+    return {
+        f"{prefix}norm1.weight": (d_model,),
+        f"{prefix}norm2.weight": (d_model,),
+        f"{prefix}feed_forward.w_gate.weight": (d_ff, d_model),
+        f"{prefix}feed_forward.w_up.weight": (d_ff, d_model),
+        f"{prefix}feed_forward.w_down.weight": (d_model, d_ff),
+    } | attention_shapes(d_model, heads, groups, f"{prefix}attention.")
+
+
+@pytest.fixture
+def shapes_of():
+    """Return name -> shape of the parameters of "CausalAttention" or "Block"."""
+    return {"CausalAttention": attention_shapes, "Block": block_shapes}
+
+
+@pytest.fixture
+def write():
+    """Set weights of a module by name, and leave its other parameters alone. Fails if one is missing or has another shape."""
+
+    def load(module, values):
+        state = module.state()
+        for name, value in values.items():
+            if name not in state:
+                fail(f"Your module has no parameter `{name}`. The table above the exercise has the names.")
+            if state[name].shape != value.shape:
+                fail(
+                    f"`{name}` has shape {tuple(state[name].shape)}, but should have {tuple(value.shape)}: "
+                    "(output width, input width) for a linear layer."
+                )
+        return module.load_state({name: value.to(state[name].dtype) for name, value in values.items()})
+
+    return load
+
+
+@pytest.fixture
+def renew(write):
+    """Give the named parameters new values, derived from their names; return these."""
+
+    def load(module, shapes, seed=0):
+        values = {name: new_value(name, shape, seed) for name, shape in shapes.items()}
+        write(module, values)
+        return values
+
+    return load
+
+
+@pytest.fixture
+def assert_double():
+    """Fail unless a value is float64 and was computed in float64 throughout."""
+
+    def check(value):
+        if value.dtype != torch.float64:
+            fail(f"For float64 inputs, the output is {value.dtype}.")
+        assert_varies(value, name="output")
+        if value.equal(value.float().double()):
+            fail("The output is float64, but only as precise as float32: an intermediate value was float32.")
+
+    return check
+
+
+CACHES = """
+import torch
+from torch import nn
+
+
+class KVCache:
+    def __init__(self):
+        self.k = self.v = None
+
+    @property
+    def length(self):
+        return 0 if self.k is None else self.k.shape[2]
+
+    def append(self, k, v):
+        self.k = k if self.k is None else torch.cat([self.k, k], dim=2)
+        self.v = v if self.v is None else torch.cat([self.v, v], dim=2)
+        return self.k, self.v
+
+
+def filled(keys, values):
+    '''A list of caches with the given keys and values.'''
+    caches = [KVCache() for _ in keys]
+    for cache, k, v in zip(caches, keys, values):
+        if k is not None:
+            cache.append(k, v)
+    return caches
+
+
+def in_pieces(module, x, sizes, number=None):
+    '''Reads x piece by piece with one cache, or with a list of caches: the outputs, joined, and the last cache's k and v.'''
+    caches = [KVCache() for _ in range(number or 1)]
+    outputs = []
+    with torch.no_grad():
+        for piece in x.split(sizes, dim=1):
+            outputs.append(module(piece, caches if number else caches[0]))
+    lengths = [cache.length for cache in caches]
+    return torch.cat(outputs, dim=1), caches[-1].k, caches[-1].v, lengths
+
+
+class Script(nn.Module):
+    '''Predicts the tokens of a script, (batch, steps), one column per call, and records how it is called.'''
+
+    def __init__(self, script, vocab, blocks):
+        super().__init__()
+        self.blocks = nn.ModuleList([nn.Identity() for _ in range(blocks)])
+        self.script, self.vocab = script, vocab
+        self.read, self.modes, self.grad, self.caches, self.lengths = [], [], [], [], []
+
+    def forward(self, ids, caches=None):
+        step = min(len(self.read), self.script.shape[1] - 1)
+        self.read.append(ids.tolist())
+        self.modes.append(self.training)
+        self.grad.append(torch.is_grad_enabled())
+        self.caches.append([id(cache) for cache in caches or []])
+        self.lengths.append([cache.length for cache in caches or []])
+        for cache in caches or []:
+            new = torch.zeros(len(ids), 1, ids.shape[1], 1)
+            cache.append(new, new)
+        right = self.script[:, step]
+        logits = torch.full((*ids.shape, self.vocab), -5.0)
+        logits[:, :, 0] = 0.0  # all positions but the last predict 0
+        logits[torch.arange(len(ids)), -1, right] = 3.0
+        return logits
+
+
+def notes(model):
+    names = "read modes grad caches lengths".split()
+    return {name: getattr(model, name) for name in names}
+"""
+
+
+@pytest.fixture
+def caches(student):
+    """Caches and a scripted model in the student's kernel, and functions that use them."""
+    return student.define(CACHES)

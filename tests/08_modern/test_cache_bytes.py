@@ -1,0 +1,42 @@
+"""Checks of exercise 8: cache_bytes, on caches with known tensors."""
+
+import torch
+
+from coursekit.checks import points
+
+
+@points(2, see="What the cache costs")
+def test_keys_and_values_of_all_caches(student, reference, caches, draw):
+    """Keys and values of all caches count, 4 bytes for a float32 number."""
+    k = torch.zeros(2, 3, 5, 4)
+    reference.assert_close(
+        student.cache_bytes(caches.filled([k, k, k], [k, k, k])), context="number of bytes"
+    )
+    sizes, total = draw.sizes(4), 0
+    tensors = []
+    for length in sizes:
+        tensors.append(torch.zeros(1, 2, length, 6))
+        total += 2 * (2 * length * 6) * 4
+    found = student.cache_bytes(caches.filled(tensors, tensors))
+    assert found == total, f"Caches of the lengths {sizes} take {total} bytes, but you count {found}."
+
+
+@points(1, see="Exercise 8")
+def test_other_dtypes_and_shapes(student, reference, caches):
+    """Bytes are read off the tensors: other dtypes count as they are, and values may have another width than keys."""
+    for dtype in (torch.float64, torch.bfloat16):
+        k, v = torch.zeros(2, 3, 5, 4, dtype=dtype), torch.zeros(2, 3, 5, 6, dtype=dtype)
+        reference.assert_close(
+            student.cache_bytes(caches.filled([k], [v])),
+            context=f"number of bytes for {dtype}, keys of width 4, values of 6",
+        )
+
+
+@points(1, see="Exercise 8")
+def test_empty_caches(student, caches):
+    """Empty caches take 0 bytes, and the result is an int."""
+    k = torch.zeros(1, 1, 2, 3)
+    for keys, right in [([], 0), ([None, None], 0), ([None, k], 48)]:
+        found = student.cache_bytes(caches.filled(keys, keys))
+        assert type(found) is int, f"The result is a {type(found).__name__}, but should be an int."
+        assert found == right, f"The caches take {right} bytes, but you count {found}."

@@ -1,0 +1,161 @@
+"""Checks of exercise 5: CausalAttention, against the formula with the student's own rotate and grouped_attention."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from coursekit.checks import assert_close, assert_differs, assert_reaches, assert_shape, assert_varies, points
+
+
+@pytest.fixture
+def attention(student, renew, shapes_of):
+    """The student's module with new weights, and these: `attention(d_model, heads, groups)`."""
+
+    def make(d_model, heads, groups, seed=0):
+        module = student.CausalAttention(d_model, heads, groups)
+        return module, renew(module, shapes_of["CausalAttention"](d_model, heads, groups), seed)
+
+    return make
+
+
+@pytest.fixture
+def steps(student):
+    """The same steps with the student's own functions; returns the output and the keys and values for the cache."""
+
+    def run(weights, x, heads, groups):
+        length = torch.arange(x.shape[1])
+        q, k, v = (
+            F.linear(x, weights[f"w_{name}.weight"]).unflatten(-1, (number, -1)).transpose(1, 2)
+            for name, number in [("q", heads), ("k", groups), ("v", groups)]
+        )
+        q, k = student.rotate(q.contiguous(), length), student.rotate(k.contiguous(), length)
+        mask = torch.ones(len(length), len(length), dtype=torch.bool).tril()
+        output, _ = student.grouped_attention(q, k, v.contiguous(), mask)
+        return F.linear(output.transpose(1, 2).flatten(2), weights["w_o.weight"]), k, v
+
+    return run
+
+
+@points(5, see="Remember what you have read")
+def test_equals_the_formula(reference, draw, attention, steps):
+    """Queries and keys are rotated, heads attend in groups to positions up to their own, and w_o mixes the heads."""
+    module, weights = attention(16, 4, 2)
+    (x,) = reference.inputs("x", x=(2, 5, 16))
+    output = module(x)
+    assert_shape(output, (2, 5, 16), name="output")
+    reference.assert_close(
+        output - steps(weights, x, 4, 2)[0],
+        name="output",
+        context=", minus that of the formula with your `rotate` and `grouped_attention`,",
+    )
+    groups, size, half, batch, length = draw.sizes(5, high=7)
+    module, weights = attention(groups * size * 2 * half, groups * size, groups, seed=1)
+    x = draw.normal(batch, length, groups * size * 2 * half)
+    output = module(x)
+    assert_shape(output, x.shape, name="output")
+    assert_close(
+        output,
+        steps(weights, x, groups * size, groups)[0],
+        name="output",
+        context=", compared with the formula with your `rotate` and `grouped_attention`,",
+    )
+
+
+@points(2, see="Remember what you have read")
+def test_causal(reference, attention):
+    """Later tokens have no effect on earlier positions, and earlier tokens and their order do have one on later positions."""
+    module, _ = attention(16, 4, 2)
+    (x,) = reference.inputs("x", x=(2, 6, 16))
+    whole = module(x)
+    reference.assert_close(
+        whole[:, :4] - module(x[:, :4]),
+        context="the change of positions 0 to 3 when two more tokens follow",
+    )
+    assert_differs(whole[:, 3:], module(x[:, 3:]), "Tokens 0 to 2 have no effect on those after them.")
+    swapped = module(x[:, [1, 0, 2, 3, 4, 5]])
+    assert_differs(
+        swapped[:, 2:],
+        whole[:, 2:],
+        "Swapping tokens 0 and 1 changes nothing after them. Do you rotate queries and keys?",
+    )
+
+
+@points(5, see="Remember what you have read")
+def test_cache_gives_the_same_output(reference, draw, attention, caches):
+    """Read token by token or in pieces, with a cache, a text gets the same output as in one go."""
+    module, _ = attention(16, 4, 2)
+    (x,) = reference.inputs("x", x=(2, 7, 16))
+    whole = module(x)
+    assert_varies(whole, name="output")
+    for name, sizes in [
+        ("token by token", [1] * 7),
+        ("in pieces of 3, 1 and 3", [3, 1, 3]),
+        ("in one piece", [7]),
+    ]:
+        output, *_ = caches.in_pieces(module, x, sizes)
+        assert_shape(output, (2, 7, 16), name="output", context=f"with a cache, {name}")
+        reference.assert_close(
+            output - whole,
+            name="output",
+            context=f"with a cache, {name}, minus the output without a cache,",
+        )
+    batch, length, half = draw.sizes(3, low=3, high=9)
+    module, _ = attention(6 * half, 3, 1, seed=1)
+    x = draw.normal(batch, length, 6 * half)
+    output, *_ = caches.in_pieces(module, x, [1, length - 1])
+    assert_close(output, module(x), name="output", context="with a cache, minus the output without a cache,")
+
+
+@points(2, see="Exercise 5")
+def test_contents_of_the_cache(reference, attention, steps, caches):
+    """The cache gets the rotated keys and the values of the groups, each position once."""
+    module, weights = attention(16, 4, 2)
+    (x,) = reference.inputs("x", x=(2, 6, 16))
+    _, k, v, lengths = caches.in_pieces(module, x, [2, 3, 1])
+    assert lengths == [6], f"After 6 tokens, in pieces of 2, 3 and 1, the cache holds {lengths[0]} positions."
+    assert_shape(k, (2, 2, 6, 4), name="cache.k")
+    assert_shape(v, (2, 2, 6, 4), name="cache.v")
+    _, right_k, right_v = steps(weights, x, 4, 2)
+    reference.assert_close(
+        k - right_k, name="cache.k", context=", minus the keys that your `rotate` makes at these positions,"
+    )
+    reference.assert_close(v - right_v, name="cache.v", context=", minus the values from w_v,")
+
+
+@points(1)
+def test_nothing_is_kept_elsewhere(draw, attention, caches):
+    """What one call has read has no effect on the next call with another cache, or with none."""
+    module, _ = attention(16, 4, 2)
+    x, other = draw.normal(2, 5, 16), draw.normal(3, 4, 16)
+    before = module(x)
+    assert_varies(before, name="output")
+    caches.in_pieces(module, other, [2, 2])
+    assert_close(module(x), before, name="output", context="after another text was read with a cache")
+    output, *_ = caches.in_pieces(module, x, [3, 2])
+    assert_close(output, before, name="output", context="with a new cache, after another text was read")
+
+
+@points(1)
+def test_parameters(student, draw, shapes_of):
+    """There are four linear layers with the right names and widths, and no bias."""
+    groups, size, half = draw.sizes(3, high=7)
+    d_model = groups * size * 2 * half
+    module = student.CausalAttention(d_model, groups * size, groups)
+    found = {name: tuple(value.shape) for name, value in module.parameters().items()}
+    for name, shape in shapes_of["CausalAttention"](d_model, groups * size, groups).items():
+        assert name in found, f"There is no separate parameter `{name}`. There are {sorted(found)}."
+        assert found.pop(name) == shape, f"`{name}` has the wrong shape; it should have {shape}."
+    assert not found, f"There are more parameters than the four weights: {', '.join(sorted(found))}."
+
+
+@points(2)
+def test_float64_gradients_and_x_unchanged(draw, attention, assert_double):
+    """x keeps its values, float64 stays float64, and gradients reach x and all weights."""
+    module, _ = attention(12, 3, 1)
+    x = draw.normal(2, 5, 12)
+    call = module.call(x)
+    assert not call.changed, "The module changed x in place. Create a new tensor instead."
+    assert_varies(call.value, name="output")
+    assert_reaches(module.gradients(x))
+    output = module.to(torch.float64)(x.double())
+    assert output.dtype == torch.float64, f"After .to(torch.float64) the output is {output.dtype}."

@@ -1,0 +1,165 @@
+"""Checks of exercise 6: Block and DecoderOnly, made of the student's own parts with new weights."""
+
+import math
+
+import pytest
+import torch
+
+from coursekit.checks import (
+    assert_close,
+    assert_differs,
+    assert_reaches,
+    assert_shape,
+    assert_varies,
+    fail,
+    points,
+)
+
+SIZES = {"d_model": 8, "num_heads": 4, "num_groups": 2, "d_ff": 6}
+
+
+def part_of(values, prefix):
+    return {name.removeprefix(prefix): value for name, value in values.items() if name.startswith(prefix)}
+
+
+@pytest.fixture
+def block_steps(student, write):
+    """The steps of a block with the student's own norm, attention and feed-forward network."""
+
+    def run(weights, x, num_heads, num_groups, d_ff):
+        d_model = x.shape[-1]
+        norm = student.RMSNorm(d_model)
+        attention = write(
+            student.CausalAttention(d_model, num_heads, num_groups), part_of(weights, "attention.")
+        )
+        feed_forward = write(student.SwiGLU(d_model, d_ff), part_of(weights, "feed_forward."))
+        x = x + attention(write(norm, {"weight": weights["norm1.weight"]})(x))
+        return x + feed_forward(write(norm, {"weight": weights["norm2.weight"]})(x))
+
+    return run
+
+
+@pytest.fixture
+def model(student, renew, shapes_of):
+    """The student's model with new weights, and these: `model(vocab_size, num_layers, **sizes)`."""
+
+    def make(vocab_size, num_layers, d_model, num_heads, num_groups, d_ff, seed=0):
+        found = student.DecoderOnly(vocab_size, d_model, num_heads, num_groups, d_ff, num_layers)
+        if not any(name.startswith("blocks.0.") for name in found.state()):
+            fail(
+                "The parameters of the blocks were not found. Keep the blocks in an nn.ModuleList called `blocks`."
+            )
+        shapes = {"embedding.weight": (vocab_size, d_model), "norm.weight": (d_model,)}
+        for number in range(num_layers):
+            shapes |= shapes_of["Block"](d_model, num_heads, num_groups, d_ff, f"blocks.{number}.")
+        return found, renew(found, shapes, seed)
+
+    return make
+
+
+@points(4, see="The model")
+def test_block(student, reference, draw, renew, shapes_of, block_steps):
+    """A block normalizes what goes into the attention and the feed-forward network, and adds what comes out."""
+    for seed, sizes in enumerate([(8, 4, 2, 6), (draw.sizes(1)[0] * 12, 6, 3, draw.sizes(1)[0])]):
+        d_model, heads, groups, d_ff = sizes
+        block = student.Block(d_model, heads, groups, d_ff)
+        weights = renew(block, shapes_of["Block"](d_model, heads, groups, d_ff), seed)
+        x = reference.inputs("x", x=(2, 5, 8))[0] if seed == 0 else draw.normal(2, 5, d_model)
+        output = block(x)
+        assert_shape(output, x.shape, name="output")
+        gap, context = (
+            output - block_steps(weights, x, heads, groups, d_ff),
+            ", minus that of your own parts in sequence,",
+        )
+        if seed == 0:
+            reference.assert_close(gap, name="output", context=context)
+        assert_varies(output, name="output")
+        assert_close(gap, torch.zeros_like(gap), name="output", context=context, atol=1e-4)
+
+
+@points(4, see="The model")
+def test_model(student, reference, draw, model, block_steps, write):
+    """The ids pass through the embedding, all blocks in order and the final norm, and the table turns the result into logits."""
+    d_ff, vocab_size = draw.sizes(2, low=3, high=9)
+    drawn = {"d_model": 12, "num_heads": 6, "num_groups": 3, "d_ff": d_ff}
+    for seed, (words, layers, sizes) in enumerate([(11, 2, SIZES), (vocab_size, 3, drawn)]):
+        found, weights = model(words, layers, **sizes, seed=seed)
+        ids = reference.integers("ids", 0, 11, (3, 5)) if seed == 0 else draw.integers(0, words, (2, 4))
+        logits = found(ids)
+        assert_shape(logits, (*ids.shape, words), name="logits")
+        rest = {name: size for name, size in sizes.items() if name != "d_model"}
+        x = weights["embedding.weight"][ids]
+        for number in range(layers):
+            x = block_steps(part_of(weights, f"blocks.{number}."), x, **rest)
+        norm = write(student.RMSNorm(sizes["d_model"]), {"weight": weights["norm.weight"]})
+        gap = logits - norm(x) @ weights["embedding.weight"].T
+        context = ", minus those of your own parts in sequence,"
+        if seed == 0:
+            reference.assert_close(gap, name="logits", context=context, atol=1e-4)
+        assert_varies(logits, name="logits")
+        assert_close(gap, torch.zeros_like(gap), name="logits", context=context, atol=1e-4)
+
+
+@points(2, see="The model")
+def test_tied(student, draw, shapes_of):
+    """The output layer is the embedding table: there is no other parameter, and words that weren't read learn too."""
+    found = student.DecoderOnly(10, 8, 4, 2, 6, 2)
+    shapes = {name: tuple(value.shape) for name, value in found.parameters().items()}
+    right = {"embedding.weight": (10, 8), "norm.weight": (8,)}
+    for number in range(2):
+        right |= shapes_of["Block"](8, 4, 2, 6, f"blocks.{number}.")
+    for name, shape in right.items():
+        assert name in shapes, f"There is no separate parameter `{name}`."
+        assert shapes[name] == shape, f"`{name}` has shape {shapes[name]}, but should have {shape}."
+    more = ", ".join(sorted(shapes.keys() - right.keys()))
+    assert not more, f"There are more parameters than the model needs: {more}."
+    gradients = found.gradients(draw.integers(0, 5, (2, 4)))
+    assert_reaches(gradients)
+    if not gradients.parameters["embedding.weight"][5:].any():
+        fail("No gradient reaches the table through the logits: was the table detached?")
+
+
+@points(2, see="Exercise 6")
+def test_caches(draw, model, caches):
+    """Every block gets its own cache, so a text read in pieces gets the same logits as in one go."""
+    found, _ = model(11, 3, **SIZES)
+    ids = draw.integers(0, 11, (2, 6))
+    whole = found(ids)
+    assert_varies(whole, name="logits")
+    for sizes in [[1] * 6, [4, 1, 1], [2, 4]]:
+        logits, _, _, lengths = caches.in_pieces(found, ids, sizes, 3)
+        assert lengths == [6, 6, 6], f"After 6 tokens, the caches of the 3 blocks hold {lengths} positions."
+        assert_close(
+            logits, whole, name="logits", context=f"read in pieces of {sizes}, compared with one piece,"
+        )
+
+
+@points(1)
+def test_small_start(student):
+    """The embedding starts with standard deviation 1 / √d_model."""
+    for width in (16, 64):
+        table = student.DecoderOnly(200, width, 4, 2, 8, 1).parameters()["embedding.weight"]
+        spread = table.std().item() * math.sqrt(width)
+        assert 0.85 < spread < 1.15, (
+            f"At width {width}, the embedding starts with a standard deviation of {spread:.2f} / √d_model. It should be 1 / √d_model."
+        )
+
+
+@points(1)
+def test_order_matters(draw, model):
+    """Each position sees itself and the tokens before it, in their order."""
+    found, _ = model(11, 2, **SIZES)
+    ids = draw.integers(1, 10, (2, 6))
+    other = ids.clone()
+    other[:, 4:] = 10
+    assert_close(
+        found(other)[:, :4],
+        found(ids)[:, :4],
+        name="logits",
+        context="at positions 0 to 3, when later ids change,",
+    )
+    other = ids.clone()
+    other[:, 0] = 10
+    assert_differs(
+        found(other)[:, 5], found(ids)[:, 5], "The first token has no effect on the last position."
+    )

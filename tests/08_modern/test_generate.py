@@ -1,0 +1,82 @@
+"""Checks of exercise 7: generate, on models that predict a fixed script, whatever they read."""
+
+import torch
+
+from coursekit.checks import assert_shape, points
+
+PROMPT = torch.tensor([[4, 6, 8], [5, 9, 2]])
+SCRIPT = torch.tensor([[9, 4, 11, 7, 6], [3, 8, 6, 10, 1]])
+
+
+def written(student, caches, new_tokens, prompt=PROMPT, blocks=3):
+    """Return the tokens, and what the model recorded."""
+    model = caches.Script(SCRIPT, 12, blocks).train()
+    tokens = student.generate(model, prompt, new_tokens)
+    return tokens, caches.notes(model)
+
+
+@points(4, see="Writing")
+def test_writes_the_likeliest_tokens(student, reference, caches):
+    """The result is the prompt, followed by the likeliest token of each step, predicted at the last position."""
+    tokens, _ = written(student, caches, 5)
+    reference.assert_close(tokens, name="result")
+    for new_tokens in (1, 3):
+        tokens, _ = written(student, caches, new_tokens)
+        assert_shape(tokens, (2, 3 + new_tokens), name="result", context=f"for {new_tokens} new tokens")
+
+
+@points(3, see="Writing")
+def test_every_position_goes_in_once(student, caches):
+    """The prompt goes in first, then each new token alone, with n calls for n tokens."""
+    tokens, notes = written(student, caches, 5)
+    read = notes["read"]
+    sizes = [len(call[0]) for call in read]
+    assert sizes[:1] == [3], (
+        f"The first call has to read the whole prompt of 3 tokens, but it reads {sizes[:1]}."
+    )
+    assert max(sizes[1:], default=1) == 1, (
+        f"The calls read {sizes} positions. After the prompt, only the new token should go in: the cache has the rest."
+    )
+    assert len(read) == 5, f"5 new tokens need exactly 5 calls of the model, but there were {len(read)}."
+    assert read[0] == PROMPT.tolist(), "The first call did not read the prompt."
+    for step in range(1, 5):
+        assert read[step] == tokens[:, 2 + step : 3 + step].tolist(), (
+            f"Call {step + 1} did not read the token that was written in the step before."
+        )
+
+
+@points(1, see="Exercise 7")
+def test_the_same_caches_in_every_call(student, caches):
+    """Every call of one text gets the same caches, one for each block, which are empty at first."""
+    _, notes = written(student, caches, 4, blocks=2)
+    assert notes["caches"] and all(len(call) == 2 for call in notes["caches"]), (
+        "A model of 2 blocks needs a list of 2 caches in every call."
+    )
+    assert len(set(notes["caches"][0])) == 2, "The blocks share one cache. Each needs its own."
+    assert all(call == notes["caches"][0] for call in notes["caches"]), (
+        "Some calls get other caches than the first, so what was read is forgotten."
+    )
+    assert notes["lengths"][0] == [0, 0], "The caches are not empty when the prompt is read."
+
+
+@points(1)
+def test_evaluation_mode_without_gradients(student, caches):
+    """The model runs in evaluation mode, even if it is passed in training mode, and no gradients are recorded."""
+    _, notes = written(student, caches, 2)
+    assert notes["modes"] and not any(notes["modes"]), (
+        "The model is in training mode. Call model.eval() first."
+    )
+    assert not any(notes["grad"]), "Gradients are recorded, but not needed. Use torch.no_grad()."
+
+
+@points(1)
+def test_prompt_unchanged(student, caches):
+    """The prompt keeps its values, prompts of other sizes work, and the result is int64."""
+    for prompt in (PROMPT, torch.tensor([[1], [2]])):
+        model = caches.Script(SCRIPT, 12, 1)
+        call = student.call("generate", model, prompt, 3)
+        assert not call.changed, "generate changed the prompt in place. Create a new tensor instead."
+        assert_shape(call.value, (2, prompt.shape[1] + 3), name="result")
+        assert call.value.dtype == torch.int64, f"The result is {call.value.dtype}, but ids should be int64."
+        assert call.value[:, : prompt.shape[1]].equal(prompt), "The result doesn't begin with the prompt."
+        assert call.value[:, prompt.shape[1] :].equal(SCRIPT[:, :3]), "The new tokens are wrong."

@@ -1,0 +1,97 @@
+"""Checks of exercise 4: grouped_attention, against the formula and against torch's own function."""
+
+import torch
+import torch.nn.functional as F
+
+from coursekit.checks import (
+    assert_close,
+    assert_differs,
+    assert_raises,
+    assert_reaches,
+    assert_shape,
+    assert_unchanged,
+    points,
+)
+
+
+@points(5, see="Heads that share keys and values")
+def test_equals_the_formula(student, reference):
+    """Neighboring heads share keys and values: with 6 heads and 3 groups, heads 0 and 1 use those of group 0."""
+    q, k, v = reference.inputs("x", q=(2, 6, 4, 4), k=(2, 3, 4, 4), v=(2, 3, 4, 4))
+    output, weights = student.grouped_attention(q, k, v)
+    reference.assert_close(output, name="output")
+    reference.assert_close(weights, name="weights")
+
+
+@points(3)
+def test_equals_torch(student, draw):
+    """For any sizes, the output equals that of torch's own function with `enable_gqa=True`."""
+    batch, groups, size, l_query, l_key, width = draw.sizes(6)
+    q = draw.normal(batch, groups * size, l_query, width)
+    k, v = draw.normal(batch, groups, l_key, width), draw.normal(batch, groups, l_key, width)
+    output, weights = student.grouped_attention(q, k, v)
+    assert_shape(output, q.shape, name="output")
+    assert_shape(weights, (batch, groups * size, l_query, l_key), name="weights")
+    assert_close(output, F.scaled_dot_product_attention(q, k, v, enable_gqa=True), name="output")
+    assert_close(
+        weights.sum(dim=-1), torch.ones(batch, groups * size, l_query), context="sum of each row of weights"
+    )
+
+
+@points(2, see="Heads that share keys and values")
+def test_one_group_and_one_group_per_head(student, draw):
+    """With a group for each head it is multi-head attention, and with one group multi-query attention."""
+    batch, heads, l_query, l_key, width = draw.sizes(5)
+    q = draw.normal(batch, heads, l_query, width)
+    for groups, name in [(heads, "multi-head"), (1, "multi-query")]:
+        k, v = draw.normal(batch, groups, l_key, width), draw.normal(batch, groups, l_key, width)
+        output, _ = student.grouped_attention(q, k, v)
+        shape = (batch, heads, l_key, width)
+        right = F.scaled_dot_product_attention(q, k.expand(shape), v.expand(shape))
+        assert_close(output, right, name="output", context=f", compared with {name} attention,")
+
+
+@points(2)
+def test_mask(student, reference):
+    """A mask applies to every head, also one with a different part for each sequence or head."""
+    q, k, v = reference.inputs("x", q=(2, 4, 5, 3), k=(2, 2, 5, 3), v=(2, 2, 5, 3))
+    causal = torch.ones(5, 5, dtype=torch.bool).tril()
+    padding = (torch.arange(5) < torch.tensor([5, 3])[:, None])[:, None, None]  # (2, 1, 1, 5)
+    per_head = causal | (torch.arange(4) == 3)[:, None, None]  # (4, 5, 5): head 3 sees everything
+    for name, mask in [("(L, L)", causal), ("(batch, 1, 1, L)", padding), ("(heads, L, L)", per_head)]:
+        output, weights = student.grouped_attention(q, k, v, mask)
+        reference.assert_close(weights, name="weights", context=f"with a mask {name}")
+        reference.assert_close(output, name="output", context=f"with a mask {name}")
+    plain, _ = student.grouped_attention(q, k, v)
+    masked, _ = student.grouped_attention(q, k, v, causal)
+    assert_differs(plain[:, :, :4], masked[:, :, :4], "The mask has no effect.")
+
+
+@points(1, see="Exercise 4")
+def test_groups_of_equal_size(student, draw):
+    """If the heads can't be split evenly, it raises a ValueError that names both numbers."""
+    groups, size = draw.sizes(2, low=3, high=9)
+    heads = groups * size + 1
+    k = draw.normal(2, groups, 3, 4)
+    assert_raises(
+        ValueError,
+        lambda: student.grouped_attention(draw.normal(2, heads, 3, 4), k, k),
+        mentions=(heads, groups),
+    )
+
+
+@points(1)
+def test_float64_gradients_and_inputs_unchanged(student, draw, assert_double):
+    """float64 stays float64, the inputs and the mask keep their values, and gradients reach q, k and v."""
+    q = draw.normal(2, 4, 3, 5, dtype=torch.float64)
+    k, v = (draw.normal(2, 2, 3, 5, dtype=torch.float64) for _ in range(2))
+    call = student.call("grouped_attention", q, k, v, torch.ones(3, 3, dtype=torch.bool).tril())
+    assert_unchanged(call)
+    assert_double(call.value[0])
+    assert_double(call.value[1])
+    assert_reaches(student.gradients("grouped_attention", q, k, v))
+    without_weights = student.gradients("grouped_attention", q, k, 2 * v)
+    first = student.gradients("grouped_attention", q, k, v)
+    assert not torch.allclose(without_weights.inputs[0], first.inputs[0]), (
+        "Gradients reach q through the weights, but not through the output: the weights are detached before they are used."
+    )

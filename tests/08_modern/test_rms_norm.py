@@ -1,0 +1,59 @@
+"""Checks of exercise 2: RMSNorm, against the formula and against torch's own function."""
+
+import torch
+import torch.nn.functional as F
+
+from coursekit.checks import assert_close, assert_reaches, assert_shape, assert_unchanged, points
+
+
+@points(3, see="A norm with half the work")
+def test_equals_the_formula(student, reference, write):
+    """The output is weight · x / √(mean of x² + eps), along the last axis."""
+    x, weight = reference.inputs("square", x=(4, 4, 4), weight=(4,))
+    module = write(student.RMSNorm(4), {"weight": weight})
+    reference.assert_close(module(2 * x + 1), name="output")
+
+
+@points(2)
+def test_any_sizes(student, draw, write):
+    """Any width and any number of other axes work."""
+    batch, length, width = draw.sizes(3)
+    for shape in [(width,), (batch, width), (batch, 2, length, width)]:
+        x, weight = 3 * draw.normal(*shape), draw.normal(width)
+        output = write(student.RMSNorm(width), {"weight": weight})(x)
+        assert_shape(output, shape, name="output")
+        assert_close(output, F.rms_norm(x, (width,), weight, 1e-6), name="output")
+
+
+@points(1)
+def test_eps(student, reference):
+    """`eps` is added under the root, is 1e-6 by default, and keeps zeros from becoming NaN."""
+    (x,) = reference.inputs("x", x=(3, 5))
+    reference.assert_close(student.RMSNorm(5, eps=0.5)(x), name="output", context="with eps=0.5")
+    reference.assert_close(student.RMSNorm(5)(1e-3 * x), name="output", context="for numbers near 0.001")
+    reference.assert_close(student.RMSNorm(5)(0 * x), name="output", context="for zeros")
+
+
+@points(1)
+def test_parameters(student, draw):
+    """The only parameter is `weight`, all ones at the start."""
+    (width,) = draw.sizes(1)
+    parameters = student.RMSNorm(width).parameters()
+    assert list(parameters) == ["weight"], (
+        f"The parameters are {list(parameters)}, but there should only be `weight`."
+    )
+    assert_shape(parameters["weight"], (width,), name="weight")
+    assert (parameters["weight"] == 1).all(), "`weight` should be all ones at the start."
+
+
+@points(1)
+def test_dtype_gradients_and_x_unchanged(student, draw, assert_double):
+    """float64 stays float64, bfloat16 stays bfloat16, x keeps its values, and gradients reach x and the weight."""
+    x = draw.normal(2, 3, 5, dtype=torch.float64)
+    module = student.RMSNorm(5).to(torch.float64)
+    call = module.call(x)
+    assert_unchanged(call)
+    assert_double(call.value)
+    assert_reaches(module.gradients(x))
+    low = student.RMSNorm(5).to(torch.bfloat16)(x.bfloat16())
+    assert low.dtype == torch.bfloat16, f"After .to(torch.bfloat16), the output is {low.dtype}."

@@ -1,0 +1,119 @@
+"""Checks of exercise 1: rotate, against the formula, against complex multiplication, and by its properties."""
+
+import torch
+
+from coursekit.checks import (
+    assert_close,
+    assert_differs,
+    assert_raises,
+    assert_reaches,
+    assert_shape,
+    assert_unchanged,
+    assert_varies,
+    points,
+)
+
+
+def by_complex_numbers(x, positions, base=10000.0):
+    """Rotate pairs of columns as complex numbers, in float64."""
+    width = x.shape[-1]
+    speed = base ** (-torch.arange(0, width, 2, dtype=torch.float64) / width)
+    turn = torch.polar(
+        torch.ones(len(positions), width // 2, dtype=torch.float64), positions[:, None] * speed
+    )
+    pairs = torch.view_as_complex(x.double().unflatten(-1, (-1, 2)).contiguous())
+    return torch.view_as_real(pairs * turn).flatten(-2).float()
+
+
+@points(4, see="Positions that rotate")
+def test_equals_the_formula(student, reference):
+    """Neighboring columns form pairs, and pair i at position p is turned by p / base^(2i / width)."""
+    (x,) = reference.inputs("square", x=(6, 6, 6))
+    reference.assert_close(student.rotate(x, torch.arange(6)), name="result")
+
+
+@points(2)
+def test_any_sizes(student, draw):
+    """Any number of leading axes, any length and any even width work."""
+    batch, heads, length, half = draw.sizes(4)
+    for shape in [(length, 2 * half), (batch, length, 2 * half), (batch, heads, length, 2 * half)]:
+        x = draw.normal(*shape)
+        result = student.rotate(x, torch.arange(length))
+        assert_shape(result, shape, name="result")
+        assert_close(result, by_complex_numbers(x, torch.arange(length)), name="result")
+
+
+@points(2, see="Exercise 1")
+def test_positions_that_are_passed_in(student, reference, draw):
+    """The positions are those that are passed in: they may start anywhere and have gaps."""
+    (x,) = reference.inputs("x", x=(2, 4, 6))
+    reference.assert_close(
+        student.rotate(x, torch.tensor([7, 8, 20, 3])),
+        name="result",
+        context="at the positions 7, 8, 20 and 3",
+    )
+    x, start = draw.normal(3, 8), draw.sizes(1, low=30, high=90)[0]
+    positions = torch.tensor([start, 0, 2 * start])
+    assert_close(student.rotate(x, positions), by_complex_numbers(x, positions), name="result", atol=1e-4)
+
+
+@points(2, see="Positions that rotate")
+def test_scores_depend_on_distances(student, draw):
+    """When all positions shift, no score changes. When one token moves, its scores do."""
+    length, half, shift = draw.sizes(3, low=3, high=9)
+    q, k, places = draw.normal(length, 2 * half), draw.normal(length, 2 * half), torch.arange(length)
+
+    def scores(q_places, k_places):
+        return student.rotate(q, q_places) @ student.rotate(k, k_places).T
+
+    here = scores(places, places)
+    assert_varies(here, name="scores")
+    assert_close(
+        scores(places + 50 * shift, places + 50 * shift),
+        here,
+        name="scores",
+        context=f", after all positions grew by {50 * shift},",
+        atol=1e-3,
+    )
+    assert_differs(scores(places, places + 1), here, "When the keys move by one position, no score changes.")
+
+
+@points(1)
+def test_base(student, reference):
+    """A different `base` changes the speeds."""
+    (x,) = reference.inputs("x", x=(2, 4, 6))
+    reference.assert_close(
+        student.rotate(x, torch.arange(4), base=100.0), name="result", context="with base=100"
+    )
+
+
+@points(1, see="Exercise 1")
+def test_dtype(student, draw):
+    """The result has the dtype of x, and the angles are computed in float32 even for bfloat16."""
+    x, positions = draw.normal(3, 4, 8), torch.tensor([1, 257, 1001, 3003])
+    for dtype in (torch.bfloat16, torch.float64):
+        found = student.rotate(x.to(dtype), positions)
+        assert found.dtype == dtype, f"x is {dtype}, but the result is {found.dtype}."
+    exact = by_complex_numbers(x.bfloat16().float(), positions)
+    gap = (student.rotate(x.bfloat16(), positions).float() - exact).abs().max()
+    assert gap < 0.1, (
+        f"For bfloat16, the result at positions like 257 and 1001 is wrong by up to {gap:.2f}. Compute the angles in float32."
+    )
+
+
+@points(1, see="Exercise 1")
+def test_odd_width(student, draw):
+    """An odd width raises a ValueError that names it."""
+    width = 2 * draw.sizes(1)[0] + 1
+    x = draw.normal(3, width)
+    assert_raises(ValueError, lambda: student.rotate(x, torch.arange(3)), mentions=(width,))
+
+
+@points(1)
+def test_x_unchanged_and_differentiable(student, draw):
+    """x and the positions keep their values, and gradients reach x."""
+    x, positions = draw.normal(2, 5, 6), torch.arange(5)
+    call = student.call("rotate", x, positions)
+    assert_unchanged(call)
+    assert_varies(call.value, name="result")
+    assert_reaches(student.gradients("rotate", x, positions))

@@ -1,0 +1,63 @@
+"""Checks of exercise 3: SwiGLU, against the formula with the student's own weights."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from coursekit.checks import assert_close, assert_reaches, assert_shape, assert_unchanged, points
+
+NAMES = ["w_gate.weight", "w_up.weight", "w_down.weight"]
+
+
+@pytest.fixture
+def with_weights(student, write):
+    """The student's module with the given weights."""
+
+    def make(d_model, d_ff, *weights):
+        return write(student.SwiGLU(d_model, d_ff), dict(zip(NAMES, weights, strict=True)))
+
+    return make
+
+
+@points(4, see="A feed-forward network with a gate")
+def test_equals_the_formula(reference, with_weights):
+    """The output is w_down(silu(w_gate(x)) · w_up(x))."""
+    x, *weights = reference.inputs("square", x=(5, 5), gate=(5, 5), up=(5, 5), down=(5, 5))
+    reference.assert_close(with_weights(5, 5, *weights)(x), name="output")
+
+
+@points(2)
+def test_any_sizes(draw, with_weights):
+    """Any widths and any number of other axes work."""
+    batch, length, d_model, d_ff = draw.sizes(4)
+    gate, up, down = draw.normal(d_ff, d_model), draw.normal(d_ff, d_model), draw.normal(d_model, d_ff)
+    for shape in [(d_model,), (batch, length, d_model)]:
+        x = draw.normal(*shape)
+        output = with_weights(d_model, d_ff, gate, up, down)(x)
+        assert_shape(output, shape, name="output")
+        right = F.linear(F.silu(F.linear(x, gate)) * F.linear(x, up), down)
+        assert_close(output, right, name="output", atol=1e-4)
+
+
+@points(1)
+def test_parameters(student, draw):
+    """There are three linear layers with the right names and widths, and no bias."""
+    d_model, d_ff = draw.sizes(2)
+    shapes = {name: tuple(value.shape) for name, value in student.SwiGLU(d_model, d_ff).parameters().items()}
+    right = dict(zip(NAMES, [(d_ff, d_model), (d_ff, d_model), (d_model, d_ff)], strict=True))
+    for name, shape in right.items():
+        assert name in shapes, f"There is no separate parameter `{name}`. There are {sorted(shapes)}."
+        assert shapes[name] == shape, f"`{name}` has shape {shapes[name]}, but should have {shape}."
+    more = sorted(shapes.keys() - right.keys())
+    assert not more, f"There are more parameters than the three weights: {', '.join(more)}."
+
+
+@points(1)
+def test_float64_gradients_and_x_unchanged(student, draw, assert_double):
+    """float64 stays float64, x keeps its values, and gradients reach x and all weights."""
+    module = student.SwiGLU(4, 6).to(torch.float64)
+    x = draw.normal(2, 3, 4, dtype=torch.float64)
+    call = module.call(x)
+    assert_unchanged(call)
+    assert_double(call.value)
+    assert_reaches(module.gradients(x))
