@@ -6,6 +6,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from coursekit.arrays import Array, Numpy, as_array, noun, to_numpy
+from coursekit.checks.relations import WrongValue
 from coursekit.codecs import ATOL, RTOL, Tolerance, codec_of, describe
 from coursekit.course import CourseError
 
@@ -16,12 +17,19 @@ _SIGNATURES = (
 
 
 class CheckFailure(AssertionError):
-    """A check did not pass. The message is for the student: it shows no input and no right value."""
+    """A check did not pass. The message is for the student: it shows no input and no right value.
+
+    `wrong` is the value at fault and the right one, if the check compared two values.
+    """
+
+    def __init__(self, sentence: str, wrong: WrongValue | None = None) -> None:
+        super().__init__(sentence)
+        self.wrong = wrong
 
 
-def fail(sentence: str) -> NoReturn:
+def fail(sentence: str, wrong: WrongValue | None = None) -> NoReturn:
     """Fail the check with a sentence for the student."""
-    raise CheckFailure(sentence)
+    raise CheckFailure(sentence, wrong)
 
 
 def difference(
@@ -59,7 +67,7 @@ def assert_close(
     require_name(name, context, old_style)
     text = difference(actual, expected, atol, rtol, ignore) or codec_of(actual).nan(actual)
     if text:
-        fail(sentence(name, context, text))
+        fail(sentence(name, context, text), WrongValue(actual, expected, Tolerance(atol, rtol, ignore)))
 
 
 def assert_varies(value: Any, *old_style: Any, name: str = "", context: str = "", atol: float = ATOL) -> None:

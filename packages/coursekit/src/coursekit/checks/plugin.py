@@ -15,11 +15,13 @@ import pytest
 from coursekit.arrays import Kind, has_torch, using
 from coursekit.cells import answer_of
 from coursekit.checks.bounds import bounded
+from coursekit.checks.compare import CheckFailure
 from coursekit.checks.diagnosis import diagnose
 from coursekit.checks.draw import Draw
 from coursekit.checks.explain import explain
 from coursekit.checks.fingerprint import fingerprint_of
 from coursekit.checks.reference import Reference, Store
+from coursekit.checks.relations import in_play, relation_of
 from coursekit.checks.results import CheckResult, ExerciseResult
 from coursekit.checks.variants import mistakes_of
 from coursekit.course import Assignment, CourseError, blank_copy, read_notebook
@@ -175,7 +177,7 @@ def pytest_runtest_makereport(
         return report
     exercise = run.exercises.setdefault(item.path.stem, ExerciseResult(item.path.stem))
     run.recorded[item.path.stem] = run.assignment.name_in_records(item.path)
-    outcome, message = CheckOutcome.PASSED, ""
+    outcome, message, relation = CheckOutcome.PASSED, "", ""
     if call.excinfo is not None:
         found = explain(call.excinfo.value, run.student, item.path)
         if found is None:
@@ -183,6 +185,7 @@ def pytest_runtest_makereport(
             found = (CheckOutcome.FAILED, "")
         outcome, message = found
         message = _shown(message)
+        relation = _relation(call.excinfo.value, run.student) if outcome == CheckOutcome.FAILED else ""
     seen = run.references.get(_check_name(item, run))
     fingerprint, numbers = fingerprint_of(outcome, message, seen, drawn="draw" in item.fixturenames)
     exercise.checks.append(
@@ -192,6 +195,7 @@ def pytest_runtest_makereport(
             points=marker.args[0],
             outcome=outcome,
             message=message,
+            relation=relation,
             see=marker.kwargs.get("see", ""),
             seconds=round(call.duration, 3),
             fingerprint=fingerprint,
@@ -209,8 +213,13 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
             terminalreporter.line(f"{exercise.grade_id}: {exercise.earned:g} of {exercise.points:g} points")
             for check in exercise.checks:
                 if check.outcome != CheckOutcome.PASSED:
-                    line = f"  {check.name}: {check.outcome}. {check.message}"
-                    terminalreporter.line(f"{line} {check.diagnosis}".rstrip())
+                    parts = (
+                        f"  {check.name}: {check.outcome}.",
+                        check.message,
+                        check.relation,
+                        check.diagnosis,
+                    )
+                    terminalreporter.line(" ".join(filter(None, parts)))
 
 
 def _shown(message: str) -> str:
@@ -219,6 +228,12 @@ def _shown(message: str) -> str:
     return "".join(
         mark if mark.isprintable() or mark in "\n\t" else "\N{REPLACEMENT CHARACTER}" for mark in cut
     )
+
+
+def _relation(error: BaseException, student: Student) -> str:
+    """How the wrong value that ended a check relates to the right one."""
+    wrong = error.wrong if isinstance(error, CheckFailure) else None
+    return _shown(relation_of(wrong, in_play(student.arguments))) if wrong else ""
 
 
 def _sentence(item: pytest.Function) -> str:

@@ -26,6 +26,7 @@ from coursekit.arrays import (
 )
 from coursekit.checks.compare import difference, fail, joined, require_name, sentence
 from coursekit.checks.draw import Generator, number_from
+from coursekit.checks.relations import WrongValue
 from coursekit.codecs import ATOL, RTOL, Tolerance
 from coursekit.course import CourseError
 from coursekit.messages import MessageError, decode, encode, packed, receive
@@ -177,7 +178,7 @@ class Reference:
         self.observations.append(Observation(key, found, text is None))
         self.tolerances[key] = Tolerance(atol, rtol, ignore)
         if text:
-            fail(sentence(name, context, text))
+            fail(sentence(name, context, text), WrongValue(actual, right, self.tolerances[key]))
 
     def _recorded(self, label: str, make: Callable[[Generator], Array]) -> Array:
         name = f"{self._check}/{label}"

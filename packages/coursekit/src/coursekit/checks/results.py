@@ -43,8 +43,9 @@ def points_in_words(points: float) -> str:
 class CheckResult:
     """The result of one check.
 
-    `see` is the heading of the notebook that explains it; if empty, the one above the answer. `mistake` is the id of
-    the known mistake that it is attributed to, `diagnosis` the sentence about it. `fingerprint` and
+    `see` is the heading of the notebook that explains it; if empty, the one above the answer. `relation` says how a
+    wrong value relates to the right one, if it does. `mistake` is the id of the known mistake that it is attributed
+    to, `diagnosis` the sentence about it. `fingerprint` and
     `fingerprint_numbers` identify a wrong answer (see `fingerprint.py`); they are not for students. `credit` is the
     part of the points that a check earned that was not passed.
     """
@@ -54,6 +55,7 @@ class CheckResult:
     points: float
     outcome: CheckOutcome
     message: str = ""
+    relation: str = ""
     diagnosis: str = ""
     mistake: str = ""
     seconds: float = 0.0

@@ -6,7 +6,7 @@ A codec is found by the entry point `coursekit.codecs` that has the name of its 
 import importlib
 import inspect
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, ClassVar, NamedTuple
@@ -63,6 +63,13 @@ class Codec:
     def nan(self, value: Any) -> str | None:
         """Where the value holds NaN, as the end of a sentence; None if it does not, or if NaN is a usual entry."""
         return None
+
+    def columns(self, actual: Any, expected: Any) -> Iterator[tuple[str, Numpy, Numpy]]:
+        """The numbers in two values of one type and structure: for each part its name, those found, the right ones.
+
+        What is wrong with a part is looked for in them (`coursekit.checks.relations`). The name may be empty.
+        """
+        yield from ()
 
 
 def codec_of(value: Any) -> Codec:

@@ -1,6 +1,7 @@
 """The codec of pandas: compares as strictly as `pandas.testing`, and says what differs without the right values."""
 
 import hashlib
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -102,6 +103,26 @@ class PandasCodec(Codec):
         if not floats or not len(frame):
             return text, None
         return text, np.concatenate([np.asarray(frame.iloc[:, n], np.float64) for n in floats])
+
+    def columns(self, actual: Any, expected: Any) -> Iterator[tuple[str, Numpy, Numpy]]:
+        """The columns of numbers, in two tables with the same columns and as many rows."""
+        kind = _kind(expected)
+        if kind == "DataFrame" and list(actual.columns) == list(expected.columns):
+            names, own, right = [*map(written, expected.columns)], actual, expected
+        elif kind == "Series":
+            names, own, right = [""], actual.to_frame(0), expected.to_frame(0)
+        else:
+            return
+        if len(own) != len(right):
+            return
+        for place, name in enumerate(names):
+            pair = [
+                part.iloc[:, place].to_numpy()
+                for part in (own, right)
+                if getattr(part.iloc[:, place].dtype, "kind", "O") in "biuf"
+            ]
+            if len(pair) == 2 and all(isinstance(part, np.ndarray) and part.dtype != object for part in pair):
+                yield (f"In the column {name}" if name else ""), *pair
 
 
 def _kind(value: Any) -> str:

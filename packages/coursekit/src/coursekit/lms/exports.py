@@ -261,7 +261,7 @@ def _gradescope_test(number: str, exercise: str, check: CheckResult) -> dict[str
         "score": check.earned,
         "max_score": check.points,
         "status": "passed" if check.outcome == "passed" else "failed",
-        "output": "\n".join(filter(None, [why, check.message, mistake])),
+        "output": "\n".join(filter(None, [why, check.message, check.relation, mistake])),
         "output_format": "text",
         "visibility": "visible",
     }

@@ -35,7 +35,7 @@ def checks_as_text(exercise: ExerciseResult) -> str:
     for check in exercise.checks:
         lines.append(f"{check.outcome:>12}  {check.earned:g}/{check.points:g}  {check.sentence}")
         diagnosis = f"Likely mistake: {check.diagnosis}" if check.diagnosis else ""
-        lines += [f"{'':>14}{text}" for text in (check.message, diagnosis) if text]
+        lines += [f"{'':>14}{text}" for text in (check.message, check.relation, diagnosis) if text]
     return "\n".join(lines)
 
 
@@ -76,6 +76,8 @@ def _row(check: CheckResult, place: Heading | None) -> str:
             '<div style="color:#505a64; overflow-wrap:anywhere; white-space:pre-wrap;">'
             f"{code_marked(check.message)}</div>"
         )
+    if check.relation:
+        lines.append(f'<div style="overflow-wrap:anywhere;">{code_marked(check.relation)}</div>')
     if check.diagnosis:
         lines.append(
             f'<div style="color:{color};"><b>Likely mistake:</b> {code_marked(check.diagnosis)}</div>'

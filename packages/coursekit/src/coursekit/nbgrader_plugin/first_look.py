@@ -116,7 +116,8 @@ def _first_thing(
     if not check.message:
         text = f"This check failed: {check.sentence}"
     else:  # what several checks share, such as a missing function, is not about one of them
-        text = check.message if len(failed) > 1 else f"{check.message} The check: {check.sentence}"
+        text = " ".join(filter(None, [check.message, check.relation]))
+        text += "" if len(failed) > 1 else f" The check: {check.sentence}"
     text = check.diagnosis or text
     return FirstThing(_NOT_ANSWERED if exercise.unanswered else text, tuple(losses), exercise.unanswered)
 

@@ -46,6 +46,8 @@ class Student:
         #: requests without a reply, by the name they are about; they are sent with the next one that has a reply
         self._waiting: list[tuple[str, dict[str, Any]]] = main._waiting if main else []
         self._timeouts: dict[str, int] = {}
+        #: what this check's calls were given; those of its helper code count too
+        self.arguments: list[Any] = main.arguments if main else []
         #: the last name called and the value it returned, for the message if the check can't use it
         self.last: tuple[str, Any] | None = None
 
@@ -121,6 +123,7 @@ class Student:
                 f"Not run: {reason if twice else self._session.deaths[-1]}.", CheckOutcome.KERNEL_DIED
             )
         self._waiting[:] = [("start", {"do": "forget"})]
+        self.arguments.clear()
         self.last = None
 
     _culprit: int | None = None
@@ -136,6 +139,7 @@ class Student:
         seed: int,
         seconds: float | None = None,
     ) -> Call:
+        self.arguments += [*args, *kwargs.values()]
         reply = self._ask(label, _calling(target, args, kwargs, seed), seconds)
         return Call(
             self._value(reply, label), list(reply.changed), label, self._submission.parameters_of(label)
