@@ -16,6 +16,7 @@ from coursekit.adopt.copies import generated, plain_copy
 from coursekit.adopt.nbgrader_log import failed_submissions, first_error
 from coursekit.adopt.reasons import GradedNotebook, reason
 from coursekit.adopt.text import comparison_lines
+from coursekit.cells import grade_id
 from coursekit.checks.results import CheckResult, ExerciseResult, Status, SubmissionResult
 from coursekit.cli import main
 from coursekit.grading.running_course import RunningCourse
@@ -274,6 +275,14 @@ PASSED = check(CheckOutcome.PASSED, "")
 )  # fmt: skip
 def test_the_reason_for_a_difference_is_named(nbgrader, coursekit, said):
     assert reason("correct", nbgrader, coursekit, is_bound=False) == said
+
+
+def test_a_test_cell_that_the_student_deleted_is_the_reason():
+    without = graded()
+    without.content.cells = [cell for cell in without.content.cells if grade_id(cell) != "correct"]
+    assert reason("correct", without, graded([], [], PASSED), is_bound=False).startswith(
+        "The student deleted this cell. coursekit restores it"
+    )
 
 
 def test_a_cell_below_is_never_the_reason():

@@ -15,7 +15,6 @@ from coursekit.report.table import class_table
 from .forked import run_forked
 
 AUTOMATIC = "cell-3f07c1d2a4b59e68"
-NAMES = ("theory", "lab")
 RIGHT, WRONG = "def double(x):\n    return 2 * x", "def double(x):\n    return x"
 
 
@@ -36,6 +35,13 @@ def notebook(answer: str, value: str = "assert double(2) == 4") -> NotebookNode:
             marked(v4.new_code_cell(value), "value", **test),
         ],
     )
+
+
+def theory(answer: str) -> NotebookNode:
+    found = notebook(answer)
+    task = {"locked": True, "task": True, "points": 3}
+    found.cells.append(marked(v4.new_markdown_cell("Sketch it."), "sketch", **task))
+    return found
 
 
 def write(path: Path, content: NotebookNode) -> None:
@@ -62,8 +68,8 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """`week 1` has two notebooks with equal grade_ids, `week 2` one, whose test cells have values."""
     root = tmp_path_factory.mktemp("any") / "Physik 1"
     solution = f"### BEGIN SOLUTION\n{RIGHT}\n### END SOLUTION"
-    for name in NAMES:
-        write(root / "source" / "week 1" / f"{name}.ipynb", notebook(solution))
+    write(root / "source" / "week 1" / "theory.ipynb", theory(solution))
+    write(root / "source" / "week 1" / "lab.ipynb", notebook(solution))
     write(root / "source" / "week 2" / "values.ipynb", notebook(solution, "'all passed'"))
     (root / "nbgrader_config.py").write_text(
         "from coursekit.nbgrader_plugin import configure\nconfigure(get_config())\n"
@@ -75,7 +81,8 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for student, answers in handed_in.items():
         for place, answer in answers.items():
             value = "'all passed'" if place == "week 2/values" else "assert double(2) == 4"
-            write(root / "submitted" / student / f"{place}.ipynb", notebook(answer, value))
+            content = theory(answer) if place == "week 1/theory" else notebook(answer, value)
+            write(root / "submitted" / student / f"{place}.ipynb", content)
     for name in ("week 1", "week 2"):
         done = run_forked(["nbgrader", "generate_assignment", name, "--force"], root)
         assert done.returncode == 0, done.stderr
@@ -94,7 +101,7 @@ def test_the_table_says_which_notebook_is_missing(course, capsys):
     assert coursekit(course, "table", "week 1") == 0
     lines = capsys.readouterr().out.splitlines()
     (row,) = [line for line in lines if line.startswith("ben  ")]
-    assert row.split() == ["ben", "partly", "handed", "in", "0", "0", "-", "-", "0"]
+    assert row.split() == ["ben", "partly", "handed", "in", "0", "0", "-", "-", "-", "0"]
     assert "ben: lab graded, theory missing" in lines
 
 

@@ -36,8 +36,8 @@ def first_error(log: str) -> str:
 def _messages(log: str) -> list[tuple[str, str]]:
     """The level and the text of each message."""
     starts = list(_LOGGED.finditer(log))
-    ends = [start.start() for start in starts[1:]] + [len(log)]
-    return [(start[1], log[start.end() : end]) for start, end in zip(starts, ends, strict=True)]
+    edges = [*(start.start() for start in starts), len(log)]
+    return [(start[1], log[start.end() : end]) for start, end in zip(starts, edges[1:], strict=True)]
 
 
 def _exception_in(text: str) -> str:

@@ -46,6 +46,11 @@ def reason(cell: str, nbgrader: GradedNotebook, coursekit: GradedNotebook, is_bo
         return f"For coursekit its status is {result.status}, without a score; a person decides.{note}"
     if nbgrader.content is None:
         return f"nbgrader has not graded this notebook; it stopped with {nbgrader.failure or 'an error'}."
+    if find_cell(nbgrader.content, cell) is None and find_cell(coursekit.content, cell) is not None:
+        return (
+            "The student deleted this cell. coursekit restores it; nbgrader does so only with "
+            "c.OverwriteCells.add_missing_cells."
+        )
     check = _failed_check(result, cell)
     if is_bound:
         return f"coursekit graded it by hidden checks.{_message(check)}"

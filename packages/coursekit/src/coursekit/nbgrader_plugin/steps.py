@@ -16,7 +16,7 @@ from nbgrader.preprocessors import NbGraderPreprocessor, SaveAutoGrades
 from traitlets import TraitError
 from traitlets.config import Application
 
-from coursekit.cells import grade_id, is_test_cell
+from coursekit.cells import grade_id, is_test_cell, nbgrader_metadata
 from coursekit.checks.results import Status, SubmissionResult
 from coursekit.configuration import read_configuration
 from coursekit.course import CourseError, read_notebook
@@ -132,6 +132,21 @@ class SaveScores(SaveAutoGrades):
     Manual scores and comments stay. A missing or unreadable notebook gets no automatic score and is marked for
     manual grading.
     """
+
+    def preprocess_cell(
+        self, cell: NotebookNode, resources: ResourcesDict, cell_index: int
+    ) -> tuple[NotebookNode, ResourcesDict]:
+        done: tuple[NotebookNode, ResourcesDict] = super().preprocess_cell(cell, resources, cell_index)
+        if nbgrader_metadata(cell).get("task"):
+            self._leave_task_to_a_person(grade_id(cell) or "")
+        return done
+
+    def _leave_task_to_a_person(self, name: str) -> None:
+        """Remove the 0 that nbgrader gives a task of a missing notebook, and keeps when it is handed in later."""
+        grade = self.gradebook.find_grade(name, self.notebook_id, self.assignment_id, self.student_id)
+        if grade.auto_score is not None:
+            grade.auto_score, grade.needs_manual_grade = None, grade.manual_score is None
+            self.gradebook.db.commit()
 
     def _add_score(self, cell: NotebookNode, resources: ResourcesDict) -> None:
         result: SubmissionResult = resources[RESULT]
