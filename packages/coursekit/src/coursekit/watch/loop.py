@@ -13,6 +13,7 @@ from coursekit.grading.running_course import RunningCourse
 from coursekit.grading.write import FOR_EVERYBODY
 from coursekit.printing import printable
 from coursekit.watch.arrivals import HandIn
+from coursekit.watch.counting import Counting
 from coursekit.watch.due import DuePages
 from coursekit.watch.lock import locked
 from coursekit.watch.pipeline import Blocked, Graded, NotGraded, gone, no_space
@@ -38,6 +39,7 @@ class Watch:
         self._watched = WatchedCourse(course, options)
         self._reports = Reports(course.root, report)
         self._waiting = Waiting(self._watched, self._reports)
+        self._counting = Counting(self._watched, self._reports)
         self._due = DuePages(self._watched, self._reports)
         self._begun = self._ending = False
 
@@ -114,6 +116,7 @@ class Watch:
         self._reload()
         looked_fully = self._waiting.look_if_needed()
         worked = self._grade()
+        self._counting.put_back(self._waiting.known, self._waiting.has)
         self._due.release_due()
         if looked_fully and not worked:
             self._due.write_final(self._waiting.deadlines, self._waiting.has)
@@ -127,6 +130,7 @@ class Watch:
             return
         if reopened is not None:
             self._watched = self._waiting.watched = self._due.watched = reopened
+            self._counting.settings_changed(reopened)
             self._waiting.look_fully_next()
             self._reports.say(Kind.RELOADED, "the settings have changed and were read again")
 
@@ -199,6 +203,7 @@ class Watch:
             record.due if record.page == Page.HELD else None,
         )
         self._waiting.done(hand_in)
+        self._counting.graded(hand_in)
         self._reports.report(event)
         for problem in graded.problems:
             self._reports.say(Kind.PROBLEM, problem, hand_in.student, hand_in.assignment)
