@@ -31,6 +31,8 @@ class Waiting:
         #: the hand-ins that were or can be graded; another list after each look
         self.known: list[HandIn] = []
         self._queue = Queue()
+        #: who has a late hand-in that may be a second chance when the earlier ones are graded
+        self._after_others: set[tuple[str, str]] = set()
         self._next_look = 0.0
         self._known: dict[str, Assignment] = {}
         self._unknown: dict[str, str] = {}
@@ -51,7 +53,8 @@ class Waiting:
             self._look()
             self._next_look = time.monotonic() + LOOK_SECONDS
             return True
-        if self.watched.arrivals.changed():
+        turn_came = any(not self._queue.has(*names) for names in self._after_others)
+        if self.watched.arrivals.changed() or turn_came:
             self._look()
         return False
 
@@ -119,11 +122,15 @@ class Waiting:
     ) -> list[HandIn]:
         """Those of the late hand-ins that are second chances. The others are refused, or wait for earlier ones."""
         waiting = {(hand_in.student, hand_in.assignment) for hand_in in outstanding}
+        self._after_others.clear()
         found = []
-        for hand_in in late:
+        for hand_in in sorted(late, key=lambda each: each.handed_in):
             student, assignment = hand_in.student, hand_in.assignment
             deadline = self.deadlines[assignment].of(student)
-            if deadline is None or (student, assignment) in waiting or hand_in in self._given_up:
+            if deadline is None or hand_in in self._given_up:
+                continue
+            if (student, assignment) in waiting:
+                self._after_others.add((student, assignment))
                 continue
             attempts = Attempts.load(self.watched.course.root, assignment, student)
             try:
@@ -134,6 +141,8 @@ class Waiting:
                 look.refused.append(refusal)
             else:
                 found.append(hand_in)
+                if attempts.at(hand_in.handed_in) is None:
+                    waiting.add((student, assignment))
         return found
 
     def _name_unknown(self, names: set[str]) -> None:
