@@ -39,7 +39,7 @@ class Watch:
         self._reports = Reports(course.root, report)
         self._waiting = Waiting(self._watched, self._reports)
         self._due = DuePages(self._watched, self._reports)
-        self._begun = self._ending = False
+        self._begun = self._ending = self._final_pages = False
 
     def run(self, once: bool = False) -> int:
         """Watch until SIGTERM or SIGINT, or with `once` until everything is graded that is there.
@@ -115,11 +115,13 @@ class Watch:
             self._due.find()
             self._begun = True
         self._reload()
-        looked_fully = self._waiting.look_if_needed()
+        if self._waiting.look_if_needed():
+            self._final_pages = True
         worked = self._grade()
         self._due.release_due()
-        if looked_fully and not worked:
+        if self._final_pages and not worked:
             self._due.write_final(self._waiting.deadlines, self._waiting.has)
+            self._final_pages = False
         return worked
 
     def _reload(self) -> None:
@@ -177,8 +179,8 @@ class Watch:
         """Report why this one hand-in can't be graded, and go on without it."""
         try:
             yield
-        except NotGraded as reason:
-            self._waiting.give_up(hand_in, str(reason))
+        except NotGraded as error:
+            self._waiting.give_up(hand_in, error)
 
     def _finished(self, graded: Graded) -> None:
         hand_in, record = graded.hand_in, graded.record
@@ -206,6 +208,7 @@ class Watch:
         self._reports.report(event)
         for problem in graded.problems:
             self._reports.say(Kind.PROBLEM, problem, hand_in.student, hand_in.assignment)
+        self._reports.write()
 
     @contextlib.contextmanager
     def _signals(self) -> Iterator[None]:

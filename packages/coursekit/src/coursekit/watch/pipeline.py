@@ -32,7 +32,15 @@ from coursekit.watch.rules import AttemptRules, turns
 
 
 class NotGraded(Exception):
-    """One hand-in can't be graded, or has no page; the message says why."""
+    """One hand-in can't be graded; the message says why."""
+
+    what = "not graded"
+
+
+class NoPage(NotGraded):
+    """It is graded and in the gradebook, but its page can't be written or released."""
+
+    what = "graded, but without a page"
 
 
 class Blocked(Exception):
@@ -84,7 +92,7 @@ class Pipeline:
         sentences: list[str] = []
         with self._course.alone():
             if self._exchange is not None:
-                with self._failing_as("not collected", lambda: self._require_there(hand_in)):
+                with self._failing_as(NotGraded, lambda: self._require_there(hand_in)):
                     when = hand_in.handed_in.replace(tzinfo=None)
                     self._exchange.collect(hand_in.folder, hand_in.student, when)
             sentences += self._heard
@@ -104,7 +112,7 @@ class Pipeline:
         if failures := [notebook.failure for notebook in submission.notebooks if notebook.failure]:
             raise NotGraded(f"the grader failed on it: {failures[0]}")
         self._write(submission, hand_in)
-        with self._failing_as("no page"):
+        with self._failing_as(NoPage):
             record = self._record(hand_in)
             self._store(record, hand_in)
             held = self._history.held_folder(hand_in.student, hand_in.assignment, hand_in.handed_in)
@@ -128,7 +136,7 @@ class Pipeline:
         if before is not None:
             now = replaced(now, due=before.due, page=before.page, final=before.final)
         if now != before:
-            with self._failing_as("not recorded"):
+            with self._failing_as(NotGraded):
                 self._store(now, hand_in)
         return now
 
@@ -146,14 +154,11 @@ class Pipeline:
         shown = Path(
             self._course.folders.format_path(self._course.folders.feedback_directory, student, assignment)
         )
-        with self._failing_as("no page", self._require_exchange), self._course.alone():
+        with self._failing_as(NoPage, self._require_exchange), self._course.alone():
             if page.is_dir():  # else this was killed after the page had been moved
                 if self._exchange is not None:
                     if not (page / "submission_secret.txt").is_file():
-                        raise NotGraded(
-                            "graded, but it has no submission_secret.txt, so no page can be released: the student "
-                            "needs a newer nbgrader"
-                        )
+                        raise NoPage("it has no submission_secret.txt. The student needs a newer nbgrader")
                     self._exchange.release(folders)
                 shutil.rmtree(shown, ignore_errors=True)
                 shown.parent.mkdir(parents=True, exist_ok=True)
@@ -172,7 +177,7 @@ class Pipeline:
             NotGraded, Blocked: it can't be written or released.
         """
         held = self._history.held_folder(student, assignment, record.handed_in)
-        with self._failing_as("no page", self._require_exchange):
+        with self._failing_as(NoPage, self._require_exchange):
             self._write_page(student, assignment, held)
         self.release(student, assignment, record, final=True)
 
@@ -186,7 +191,7 @@ class Pipeline:
             with self._course.alone():
                 converter.start()
         except SystemExit as stopped:  # raised by one of coursekit's steps
-            raise NotGraded(f"no page: {str(stopped).splitlines()[0]}") from stopped
+            raise NoPage(str(stopped).splitlines()[0]) from stopped
         except Exception as error:
             raise (converter.failure or error) from error
         shutil.rmtree(held, ignore_errors=True)
@@ -260,8 +265,10 @@ class Pipeline:
             raise NotGraded("it was deleted before it was collected")
 
     @contextmanager
-    def _failing_as(self, what: str, require: Callable[[], None] = lambda: None) -> Iterator[None]:
-        """Turn errors into NotGraded, or Blocked if everybody else would meet them, too."""
+    def _failing_as(
+        self, kind: type[NotGraded], require: Callable[[], None] = lambda: None
+    ) -> Iterator[None]:
+        """Turn errors into one of this kind, or Blocked if everybody else would meet them, too."""
         self._heard.clear()
         try:
             yield
@@ -272,7 +279,7 @@ class Pipeline:
                 raise Blocked(no_space(error)) from error
             require()
             reason = str(error) if isinstance(error, ExchangeError | RuntimeError) else reason_of(error)
-            raise NotGraded(f"{what}: {printable(reason)}") from error
+            raise kind(printable(reason)) from error
 
 
 def no_space(error: BaseException) -> str:
