@@ -41,7 +41,7 @@ class Watch:
         self._waiting = Waiting(self._watched, self._reports)
         self._counting = Counting(self._watched, self._reports)
         self._due = DuePages(self._watched, self._reports)
-        self._begun = self._ending = False
+        self._begun = self._ending = self._final_pages = False
 
     def run(self, once: bool = False) -> int:
         """Watch until SIGTERM or SIGINT, or with `once` until everything is graded that is there.
@@ -96,11 +96,14 @@ class Watch:
             else:
                 self._block(str(error))
         else:
-            if self._reports.status.blocked:
-                self._reports.status.blocked = ""
-                self._reports.say(Kind.RELOADED, "grading goes on")
+            self._unblock()
             return worked
         return False
+
+    def _unblock(self) -> None:
+        if self._reports.status.blocked:
+            self._reports.status.blocked = ""
+            self._reports.say(Kind.RELOADED, "grading goes on")
 
     def _block(self, reason: str) -> None:
         if reason != self._reports.status.blocked:
@@ -114,12 +117,14 @@ class Watch:
             self._due.find()
             self._begun = True
         self._reload()
-        looked_fully = self._waiting.look_if_needed()
+        if self._waiting.look_if_needed():
+            self._final_pages = True
         worked = self._grade()
         self._counting.put_back(self._waiting.known, self._waiting.has)
         self._due.release_due()
-        if looked_fully and not worked:
+        if self._final_pages and not worked:
             self._due.write_final(self._waiting.deadlines, self._waiting.has)
+            self._final_pages = False
         return worked
 
     def _reload(self) -> None:
@@ -178,8 +183,8 @@ class Watch:
         """Report why this one hand-in can't be graded, and go on without it."""
         try:
             yield
-        except NotGraded as reason:
-            self._waiting.give_up(hand_in, str(reason))
+        except NotGraded as error:
+            self._waiting.give_up(hand_in, error)
 
     def _finished(self, graded: Graded) -> None:
         hand_in, record = graded.hand_in, graded.record
@@ -204,9 +209,11 @@ class Watch:
         )
         self._waiting.done(hand_in)
         self._counting.graded(hand_in)
+        self._unblock()
         self._reports.report(event)
         for problem in graded.problems:
             self._reports.say(Kind.PROBLEM, problem, hand_in.student, hand_in.assignment)
+        self._reports.write()
 
     @contextlib.contextmanager
     def _signals(self) -> Iterator[None]:

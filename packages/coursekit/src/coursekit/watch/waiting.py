@@ -9,6 +9,7 @@ from coursekit.printing import printable
 from coursekit.watch.arrivals import HandIn, Look, Refusal
 from coursekit.watch.chance import Chance, NoChance, is_in_time
 from coursekit.watch.history import Deadlines
+from coursekit.watch.pipeline import NotGraded
 from coursekit.watch.pools import Stamp, stamp_of
 from coursekit.watch.queue import Queue
 from coursekit.watch.records import Attempts
@@ -75,11 +76,12 @@ class Waiting:
         self._queue.remove(hand_in)
         self._count()
 
-    def give_up(self, hand_in: HandIn, reason: str) -> None:
+    def give_up(self, hand_in: HandIn, error: NotGraded) -> None:
         """Leave a hand-in until the files of its assignment change, or the next start."""
-        self._given_up[hand_in] = stamp_of(self.watched.course.assignment(hand_in.assignment)), reason
+        stamp, reason = stamp_of(self.watched.course.assignment(hand_in.assignment)), f"{error.what}: {error}"
+        self._given_up[hand_in] = stamp, reason
         self._queue.remove(hand_in)
-        self._reports.fail(Kind.NOT_GRADED, f"not graded: {reason}", hand_in.student, hand_in.assignment)
+        self._reports.fail(Kind.NOT_GRADED, reason, hand_in.student, hand_in.assignment)
         self._count()
 
     def hold(self, assignment: str, stamp: Stamp, reason: str) -> None:
