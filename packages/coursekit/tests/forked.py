@@ -26,7 +26,7 @@ PRELOADED = (
     *("nbgrader.apps.nbgraderapp", "coursekit.cli", "coursekit.nbgrader_plugin", "coursekit.doctor"),
     *("coursekit.grading.autograde", "coursekit.grading.regrade", "coursekit.checks.run", "coursekit.audit"),
     *("coursekit.report.files", "coursekit.report.table", "coursekit.lms.collector", "coursekit.lms.exports"),
-    *("pytest", "alembic.config", "torch"),
+    *("coursekit.watch.loop", "pytest", "alembic.config", "torch"),
 )
 _PR_SET_PDEATHSIG = 1
 _DESCRIPTORS = 3

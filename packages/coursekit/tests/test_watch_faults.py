@@ -5,7 +5,10 @@ import os
 import random
 import shutil
 import signal
+import threading
 import time
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -14,7 +17,6 @@ from coursekit.nbgrader_plugin.converters import AutogradeOne
 from coursekit.watch import loop
 from coursekit.watch.lock import locked
 from coursekit.watch.pipeline import Pipeline
-from sandbox_kernel.start import launch_server, use_launched_server
 
 from .watching import RIGHT, TRIPLE, WatchedExchange, exchange_of, nothing
 
@@ -138,33 +140,14 @@ def test_a_full_disk_is_reported_once_and_waited_for(exchange, monkeypatch, wher
     assert exchange.score("ada") == 10
 
 
-def in_fork(work):
-    """Start a process that calls `work`; returns its number. Its output is lost."""
-    server = launch_server()
-    fork = os.fork()
-    if fork:
-        return fork
-    try:
-        nowhere = os.open(os.devnull, os.O_RDWR)
-        for descriptor in (1, 2):
-            os.dup2(nowhere, descriptor)
-        if server is not None:
-            use_launched_server(server)
-        os._exit(work())
-    except BaseException:
-        os._exit(70)
-
-
 def test_a_second_watch_ends_with_one_sentence_that_names_the_first(exchange, capfd):
-    def hold():
-        with locked(exchange.course.root):
+    root = exchange.course.root
+    first = os.fork()
+    if first == 0:
+        with locked(root):
             signal.pause()
-
-    first = in_fork(hold)
     try:
-        lock = exchange.course.root / ".coursekit" / "watch.lock"
-        while not (lock.exists() and lock.read_text()):
-            time.sleep(0.01)
+        until(lambda: pid_of_watch(root) == first)
         assert exchange.watch() == 2
         (line,) = [line for line in capfd.readouterr().err.splitlines() if "watched already" in line]
         assert f"by process {first}: end that one first" in line
@@ -172,6 +155,43 @@ def test_a_second_watch_ends_with_one_sentence_that_names_the_first(exchange, ca
         os.kill(first, signal.SIGKILL)
         os.waitpid(first, 0)
     assert exchange.watch() == 0
+
+
+def pid_of_watch(root: Path) -> int:
+    """The process that watches; 0 if there is none yet."""
+    lock = root / ".coursekit" / "watch.lock"
+    return int(lock.read_text().strip() or 0) if lock.exists() else 0
+
+
+def until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 120
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.002)
+
+
+class Watching(threading.Thread):
+    """`coursekit watch --once` in another process, which can be killed."""
+
+    def __init__(self, exchange: WatchedExchange) -> None:
+        super().__init__()
+        self._exchange, self.code = exchange, 0
+        self._before = pid_of_watch(exchange.course.root)
+        self.start()
+        until(lambda: self._has_begun() or not self.is_alive())
+
+    def run(self) -> None:
+        done = self._exchange.course.run("coursekit", "watch", "--once", "--workers", "1")
+        self.code = done.returncode
+
+    def kill_after(self, seconds: float) -> None:
+        self.join(seconds)
+        if self.is_alive():
+            os.kill(pid_of_watch(self._exchange.course.root), signal.SIGKILL)
+            self.join()
+
+    def _has_begun(self) -> bool:
+        return pid_of_watch(self._exchange.course.root) not in (0, self._before)
 
 
 def state(exchange: WatchedExchange) -> dict[str, object]:
@@ -212,15 +232,20 @@ def test_a_watch_that_is_killed_at_any_moment_goes_on_at_the_next_start(exchange
     settings.write_text(settings.read_text().replace(str(exchange.root), str(killed.root)))
 
     begun = time.monotonic()
-    assert os.waitstatus_to_exitcode(os.waitpid(in_fork(exchange.watch), 0)[1]) == 0
-    undisturbed = time.monotonic() - begun
+    undisturbed = Watching(exchange)
+    undisturbed.join()
+    assert undisturbed.code == 0
+    seconds = time.monotonic() - begun
     moments = random.Random(0)
+    codes = []
     for _ in range(KILLS):
-        fork = in_fork(killed.watch)
-        time.sleep(moments.uniform(0.1, 0.5) * undisturbed)
-        os.kill(fork, signal.SIGKILL)
-        os.waitpid(fork, 0)
-    assert os.waitstatus_to_exitcode(os.waitpid(in_fork(killed.watch), 0)[1]) == 0
+        watching = Watching(killed)
+        watching.kill_after(moments.uniform(0.05, 0.4) * seconds)
+        codes.append(watching.code)
+    assert codes.count(-signal.SIGKILL) >= 3
+    last = Watching(killed)
+    last.join()
+    assert last.code == 0
     expected, found = state(exchange), state(killed)
     assert found == expected
     assert all(expected["pages"])

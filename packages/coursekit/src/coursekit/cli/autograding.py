@@ -105,11 +105,20 @@ def _failures(submission: "SubmissionRun") -> list[str]:
 
 
 def _get_ready(options: argparse.Namespace) -> "tuple[RunningCourse, list[Assignment]]":
+    stay_single_threaded()
     course = course_of(options)
     chosen = chosen_from(course, options.assignments)
     require_plugged_in(course)
     start_server(course, options.sandbox, options.scheduler)
     return course, chosen
+
+
+def stay_single_threaded() -> None:
+    """Keep NumPy from starting threads. Call it before anything imports NumPy.
+
+    Workers grade in parallel, and a process with several threads can't be forked safely, so they would not be warm.
+    """
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
 def require_plugged_in(course: "RunningCourse") -> None:

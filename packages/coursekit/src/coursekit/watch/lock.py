@@ -36,15 +36,15 @@ def locked(root: Path) -> Iterator[None]:
 def is_watched(root: Path) -> bool:
     """Whether a process watches the course."""
     try:
-        with (root / FOLDER / "watch.lock").open("a+") as file:
-            return not _try_to_lock(file)
+        with (root / FOLDER / "watch.lock").open() as file:
+            return not _try_to_lock(file, fcntl.LOCK_SH)
     except FileNotFoundError:
         return False
 
 
-def _try_to_lock(file: IO[str]) -> bool:
+def _try_to_lock(file: IO[str], kind: int = fcntl.LOCK_EX) -> bool:
     try:
-        fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.lockf(file, kind | fcntl.LOCK_NB)
     except OSError:
         return False
     return True

@@ -13,6 +13,7 @@ from coursekit.grading.running_course import RunningCourse
 from coursekit.grading.write import FOR_EVERYBODY
 from coursekit.printing import printable
 from coursekit.watch.arrivals import HandIn
+from coursekit.watch.counting import Counting
 from coursekit.watch.due import DuePages
 from coursekit.watch.lock import locked
 from coursekit.watch.pipeline import Blocked, Graded, NotGraded, gone, no_space
@@ -38,8 +39,9 @@ class Watch:
         self._watched = WatchedCourse(course, options)
         self._reports = Reports(course.root, report)
         self._waiting = Waiting(self._watched, self._reports)
+        self._counting = Counting(self._watched, self._reports)
         self._due = DuePages(self._watched, self._reports)
-        self._begun = self._ending = False
+        self._begun = self._ending = self._final_pages = False
 
     def run(self, once: bool = False) -> int:
         """Watch until SIGTERM or SIGINT, or with `once` until everything is graded that is there.
@@ -115,11 +117,14 @@ class Watch:
             self._due.find()
             self._begun = True
         self._reload()
-        looked_fully = self._waiting.look_if_needed()
+        if self._waiting.look_if_needed():
+            self._final_pages = True
         worked = self._grade()
+        self._counting.put_back(self._waiting.known, self._waiting.has)
         self._due.release_due()
-        if looked_fully and not worked:
+        if self._final_pages and not worked:
             self._due.write_final(self._waiting.deadlines, self._waiting.has)
+            self._final_pages = False
         return worked
 
     def _reload(self) -> None:
@@ -130,6 +135,7 @@ class Watch:
             return
         if reopened is not None:
             self._watched = self._waiting.watched = self._due.watched = reopened
+            self._counting.settings_changed(reopened)
             self._waiting.look_fully_next()
             self._reports.say(Kind.RELOADED, "the settings have changed and were read again")
 
@@ -177,8 +183,8 @@ class Watch:
         """Report why this one hand-in can't be graded, and go on without it."""
         try:
             yield
-        except NotGraded as reason:
-            self._waiting.give_up(hand_in, str(reason))
+        except NotGraded as error:
+            self._waiting.give_up(hand_in, error)
 
     def _finished(self, graded: Graded) -> None:
         hand_in, record = graded.hand_in, graded.record
@@ -202,10 +208,12 @@ class Watch:
             record.due if record.page == Page.HELD else None,
         )
         self._waiting.done(hand_in)
+        self._counting.graded(hand_in)
         self._unblock()
         self._reports.report(event)
         for problem in graded.problems:
             self._reports.say(Kind.PROBLEM, problem, hand_in.student, hand_in.assignment)
+        self._reports.write()
 
     @contextlib.contextmanager
     def _signals(self) -> Iterator[None]:

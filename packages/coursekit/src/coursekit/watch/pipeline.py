@@ -14,25 +14,30 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange import ExchangeError
 from traitlets.config import Config
 
-from coursekit.checks.run import points_of
 from coursekit.grading.autograde import SubmissionRun
 from coursekit.grading.running_course import RunningCourse
 from coursekit.grading.write import FOR_EVERYBODY, NoSpace, Writer
 from coursekit.nbgrader_plugin.converters import FeedbackOne, reason_of
 from coursekit.nbgrader_plugin.one_hand_in import ExchangeOf
-from coursekit.nbgrader_plugin.second_chance import second_chance_of
-from coursekit.nbgrader_plugin.shown import deadline_of
 from coursekit.printing import printable
 from coursekit.student.renamed import put_endings_right
 from coursekit.watch.arrivals import HandIn
-from coursekit.watch.chance import is_in_time
 from coursekit.watch.history import History
-from coursekit.watch.records import AttemptRecord, Attempts, Page, outcomes_of
-from coursekit.watch.rules import AttemptRules, turns
+from coursekit.watch.recording import record_of
+from coursekit.watch.records import AttemptRecord, Attempts, Page
+from coursekit.watch.rules import AttemptRules
 
 
 class NotGraded(Exception):
-    """One hand-in can't be graded, or has no page; the message says why."""
+    """One hand-in can't be graded; the message says why."""
+
+    what = "not graded"
+
+
+class NoPage(NotGraded):
+    """It is graded and in the gradebook, but its page can't be written or released."""
+
+    what = "graded, but without a page"
 
 
 class Blocked(Exception):
@@ -84,7 +89,7 @@ class Pipeline:
         sentences: list[str] = []
         with self._course.alone():
             if self._exchange is not None:
-                with self._failing_as("not collected", lambda: self._require_there(hand_in)):
+                with self._failing_as(NotGraded, lambda: self._require_there(hand_in)):
                     when = hand_in.handed_in.replace(tzinfo=None)
                     self._exchange.collect(hand_in.folder, hand_in.student, when)
             sentences += self._heard
@@ -104,8 +109,8 @@ class Pipeline:
         if failures := [notebook.failure for notebook in submission.notebooks if notebook.failure]:
             raise NotGraded(f"the grader failed on it: {failures[0]}")
         self._write(submission, hand_in)
-        with self._failing_as("no page"):
-            record = self._record(hand_in)
+        with self._failing_as(NoPage):
+            record = record_of(self._course, self._rules, hand_in)
             self._store(record, hand_in)
             held = self._history.held_folder(hand_in.student, hand_in.assignment, hand_in.handed_in)
             self._write_page(hand_in.student, hand_in.assignment, held)
@@ -124,11 +129,14 @@ class Pipeline:
         """
         self.collect(hand_in)
         self._write(SubmissionRun(hand_in.student), hand_in)  # with the results that are in the cache
-        before, now = self._attempts(hand_in).at(hand_in.handed_in), self._record(hand_in)
+        before, now = (
+            self._attempts(hand_in).at(hand_in.handed_in),
+            record_of(self._course, self._rules, hand_in),
+        )
         if before is not None:
             now = replaced(now, due=before.due, page=before.page, final=before.final)
         if now != before:
-            with self._failing_as("not recorded"):
+            with self._failing_as(NotGraded):
                 self._store(now, hand_in)
         return now
 
@@ -146,14 +154,11 @@ class Pipeline:
         shown = Path(
             self._course.folders.format_path(self._course.folders.feedback_directory, student, assignment)
         )
-        with self._failing_as("no page", self._require_exchange), self._course.alone():
+        with self._failing_as(NoPage, self._require_exchange), self._course.alone():
             if page.is_dir():  # else this was killed after the page had been moved
                 if self._exchange is not None:
                     if not (page / "submission_secret.txt").is_file():
-                        raise NotGraded(
-                            "graded, but it has no submission_secret.txt, so no page can be released: the student "
-                            "needs a newer nbgrader"
-                        )
+                        raise NoPage("it has no submission_secret.txt. The student needs a newer nbgrader")
                     self._exchange.release(folders)
                 shutil.rmtree(shown, ignore_errors=True)
                 shown.parent.mkdir(parents=True, exist_ok=True)
@@ -172,7 +177,7 @@ class Pipeline:
             NotGraded, Blocked: it can't be written or released.
         """
         held = self._history.held_folder(student, assignment, record.handed_in)
-        with self._failing_as("no page", self._require_exchange):
+        with self._failing_as(NoPage, self._require_exchange):
             self._write_page(student, assignment, held)
         self.release(student, assignment, record, final=True)
 
@@ -186,7 +191,7 @@ class Pipeline:
             with self._course.alone():
                 converter.start()
         except SystemExit as stopped:  # raised by one of coursekit's steps
-            raise NotGraded(f"no page: {str(stopped).splitlines()[0]}") from stopped
+            raise NoPage(str(stopped).splitlines()[0]) from stopped
         except Exception as error:
             raise (converter.failure or error) from error
         shutil.rmtree(held, ignore_errors=True)
@@ -201,33 +206,6 @@ class Pipeline:
         folders.db_url = self._course.folders.db_url
         folders.student_id, folders.assignment_id = student, assignment
         return folders
-
-    def _record(self, hand_in: HandIn) -> AttemptRecord:
-        course, assignment = self._course, self._course.assignment(hand_in.assignment)
-        results = {
-            name: course.result(hand_in.student, hand_in.assignment, name)
-            for name in assignment.released_names()
-        }
-        found = {name: result for name, result in results.items() if result is not None}
-        with course.gradebook() as book:
-            penalty = book.find_submission(hand_in.assignment, hand_in.student).late_submission_penalty
-            deadline = deadline_of(book, hand_in.assignment, hand_in.student)
-        rule = self._rules.of(hand_in.assignment)
-        second_chance = bool(second_chance_of(course.config)) and not is_in_time(
-            rule, hand_in.handed_in, deadline
-        )
-        times = [record.handed_in for record in self._attempts(hand_in).records]
-        times = sorted({*times, hand_in.handed_in})
-        turn = turns(rule, times)[times.index(hand_in.handed_in)]
-        return AttemptRecord(
-            handed_in=hand_in.handed_in,
-            earned={name: result.earned for name, result in found.items()},
-            max_points=sum(sum(points_of(assignment.released(name)).values()) for name in results),
-            penalty=penalty or 0.0,
-            notebooks={name: outcomes_of(result) for name, result in found.items()},
-            due=hand_in.handed_in if second_chance else turn.due,
-            second_chance=second_chance,
-        )
 
     def _write(self, submission: SubmissionRun, hand_in: HandIn) -> None:
         """Write results into the gradebook and autograded/."""
@@ -260,8 +238,10 @@ class Pipeline:
             raise NotGraded("it was deleted before it was collected")
 
     @contextmanager
-    def _failing_as(self, what: str, require: Callable[[], None] = lambda: None) -> Iterator[None]:
-        """Turn errors into NotGraded, or Blocked if everybody else would meet them, too."""
+    def _failing_as(
+        self, kind: type[NotGraded], require: Callable[[], None] = lambda: None
+    ) -> Iterator[None]:
+        """Turn errors into one of this kind, or Blocked if everybody else would meet them, too."""
         self._heard.clear()
         try:
             yield
@@ -272,7 +252,7 @@ class Pipeline:
                 raise Blocked(no_space(error)) from error
             require()
             reason = str(error) if isinstance(error, ExchangeError | RuntimeError) else reason_of(error)
-            raise NotGraded(f"{what}: {printable(reason)}") from error
+            raise kind(printable(reason)) from error
 
 
 def no_space(error: BaseException) -> str:

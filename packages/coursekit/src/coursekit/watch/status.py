@@ -186,7 +186,7 @@ def status_lines(status: Status, running: bool) -> list[str]:
     if status.late:
         lines.append(f"after the deadline, left to you: {status.late}")
     lines += [f"refused: {found.name}: {found.reason}" for found in status.refused]
-    lines += [f"not graded: {found.name}: {found.reason}" for found in status.not_graded]
+    lines += [f"{found.name}: {found.reason}" for found in status.not_graded]
     return [printable(line, None) for line in lines]
 
 
