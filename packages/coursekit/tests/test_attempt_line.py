@@ -111,6 +111,12 @@ def test_after_the_deadline_none_are_left_and_the_last_attempt_counts():
     assert Student(deadline=60).hand_in(0).reads(61).sentences == ("This attempt counts.",)
 
 
+def test_in_the_grace_period_another_attempt_may_still_count():
+    rule = Rule(attempts=5, grace=10 * MINUTE)
+    assert Student(rule, deadline=60).hand_in(0).reads(65).sentences == (LAST,)
+    assert Student(rule, deadline=60).hand_in(0).reads(71).sentences == ("This attempt counts.",)
+
+
 def test_an_older_page_says_which_attempt_is_the_last():
     line = Student().hand_in(0).hand_in(1).reads(2, number=1)
     assert line.sentences == ("Attempt 2 counts: it is your last so far.",)

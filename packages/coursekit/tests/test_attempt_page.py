@@ -89,6 +89,16 @@ def test_a_record_of_another_time_is_not_this_attempt(graded_class):
     assert page(graded_class, "mistake").select(".attempt") == []
 
 
+def test_without_a_timestamp_the_time_of_the_notebook_counts(graded_class):
+    notebook = graded_class.root / "submitted/blank/01_double/double.ipynb"
+    time = datetime.fromtimestamp(notebook.stat().st_mtime, UTC)
+    attempts = Attempts.load(graded_class.root, "01_double", "blank")
+    attempts.add(AttemptRecord(time, {"double": 0}, 15, 0, {}, time, Page.RELEASED))
+    attempts.store()
+    feedback(graded_class, student="blank")
+    assert text(page(graded_class, "blank").select_one(".attempt")).startswith("Attempt 1.")
+
+
 def test_a_wrong_rule_stops_the_command_with_one_sentence(graded_class):
     config = graded_class.root / "nbgrader_config.py"
     config.write_text(CONFIG.format("c.AttemptRules.attempts = -1"))
@@ -166,6 +176,14 @@ def test_pages_with_exercises_do_not_tell_two_partly_right_answers_apart(graded_
     feedback(graded_class, "c.AttemptRules.shows = 'exercises'", SOON)
     one, other = (verdicts(graded_class, student).replace(student, "") for student in ("mistake", "exits"))
     assert one == other
+
+
+def test_until_the_grace_period_ends_no_more_is_shown(graded_class):
+    rule = "c.AttemptRules.shows = 'exercises'\nc.AttemptRules.grace_minutes = {}"
+    feedback(graded_class, rule.format(25 * 60), PAST)
+    assert page(graded_class, "mistake").select(".coursekit-checks") == []
+    feedback(graded_class, rule.format(23 * 60), PAST)
+    assert page(graded_class, "mistake").select(".coursekit-checks") != []
 
 
 def test_an_extension_moves_the_time_at_which_everything_is_shown(graded_class):

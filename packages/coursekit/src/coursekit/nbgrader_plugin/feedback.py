@@ -31,6 +31,7 @@ from coursekit.nbgrader_plugin.shown import EXPLANATIONS, deadline_of, hide_outp
 from coursekit.printing import printable
 from coursekit.student.extra_files import time_handed_in
 from coursekit.watch.attempt_line import AttemptLine, NotebookPage, attempt_line
+from coursekit.watch.chance import is_in_time
 from coursekit.watch.records import Attempts
 from coursekit.watch.rules import AttemptRules, Shows
 
@@ -96,17 +97,29 @@ class FeedbackExporter(Exporter):
             stop(self.log, str(error))
         plugin = second_chance_of(self.config)
         now, deadline = datetime.now(UTC), names.get(DEADLINE)
-        shows = Shows.EVERYTHING if deadline and deadline <= now else rule.shows
+        shows = rule.shows if is_in_time(rule, now, deadline) else Shows.EVERYTHING
         result = result_as_shown(_result(nb), shows)
         hide_outputs(nb.cells, result, shows)
-        handed_in = time_handed_in(folder)
+        handed_in = self._handed_in(assignment, student, folder)
         attempt = handed_in and attempt_line(
             attempts,
-            handed_in.replace(tzinfo=UTC),
+            handed_in,
             rule,
             NotebookPage(names["notebook"], result, shows, now, deadline, plugin.chance if plugin else None),
         )
         return _Frame(names | {"student": printable(str(student))}, result, shows, attempt or None)
+
+    def _handed_in(self, assignment: str, student: str, autograded: Path) -> datetime | None:
+        """The time in timestamp.txt; without one that of the newest notebook, as `coursekit watch --folder` takes it."""
+        time = time_handed_in(autograded)
+        if time is not None:
+            return time.replace(tzinfo=UTC)
+        if not isinstance(self.parent, BaseConverter):
+            return None
+        folders = self.parent.coursedir
+        submitted = Path(folders.format_path(folders.submitted_directory, student, assignment))
+        times = [path.lstat().st_mtime for path in submitted.glob("*.ipynb")]
+        return datetime.fromtimestamp(max(times), UTC) if times else None
 
     def _released(self, names: dict[str, Any]) -> list[NotebookNode]:
         """The released cells; none if there is no release, so all are shown as the student's own."""

@@ -9,7 +9,7 @@ from coursekit.cells import exercise_name
 from coursekit.checks.results import SubmissionResult, points_in_words
 from coursekit.student.values import CheckOutcome
 from coursekit.watch.best import attempt_that_counts
-from coursekit.watch.chance import Chance
+from coursekit.watch.chance import Chance, is_in_time
 from coursekit.watch.records import AttemptRecord, Attempts, Outcomes
 from coursekit.watch.rules import Counts, Rule, Shows, Turn, time_in_words, turns
 
@@ -67,7 +67,7 @@ def attempt_line(
     index = times.index(handed_in)
     record, turn = records[index], turns(rule, times)[index]
     seen = max(page.written, record.due)
-    over = page.deadline is not None and page.deadline <= seen
+    over = page.deadline is not None and not is_in_time(rule, seen, page.deadline)
     known = [other for other in records if other.handed_in <= handed_in or other.due <= seen]
     sentences = [*_held_back(record)]
     if known[-1] is record and not record.second_chance:
@@ -86,7 +86,9 @@ def _held_back(record: AttemptRecord) -> Iterator[str]:
 
 
 def _left(rule: Rule, turn: Turn, seen: datetime, deadline: datetime | None) -> Iterator[str]:
-    """How many attempts are left, and when the page of the next one comes."""
+    """How many attempts are left, and when the page of the next one comes; nothing in the grace period."""
+    if deadline is not None and deadline <= seen:
+        return
     if turn.left is not None and turn.until is not None:
         if turn.until <= seen:
             attempts = "one attempt" if rule.attempts == 1 else f"{rule.attempts} attempts"

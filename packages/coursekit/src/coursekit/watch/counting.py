@@ -1,7 +1,7 @@
 """Keeps the attempt that counts in submitted/, autograded/ and the gradebook, where a later one was graded last."""
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from coursekit.watch.watched import WatchedCourse
 
 
 class Counting:
-    """Puts attempts back. `watched` is replaced when the settings have changed.
+    """Puts attempts back.
 
     Nothing is noted about what is under way: what counts follows from the records, and whether it is in place from
     the folders. So the next start finishes what was killed.
@@ -24,33 +24,34 @@ class Counting:
 
     def __init__(self, watched: WatchedCourse, reports: Reports) -> None:
         self.watched, self._reports = watched, reports
+        self._known: Sequence[HandIn] = ()
         self._hand_ins: dict[tuple[str, str], list[HandIn]] = {}
         self._in_place: set[tuple[str, str]] = set()
-
-    def update(self, hand_ins: Iterable[HandIn]) -> None:
-        """Replace the hand-ins that are known, graded ones included."""
-        self._hand_ins = {}
-        for hand_in in hand_ins:
-            self._hand_ins.setdefault((hand_in.student, hand_in.assignment), []).append(hand_in)
 
     def graded(self, hand_in: HandIn) -> None:
         """Look again at what counts for this student."""
         self._in_place.discard((hand_in.student, hand_in.assignment))
 
-    def look_again(self) -> None:
+    def settings_changed(self, watched: WatchedCourse) -> None:
         """Look again at what counts for everybody."""
+        self.watched = watched
         self._in_place.clear()
 
-    def put_back(self, waits: Callable[[str, str], bool]) -> None:
+    def put_back(self, known: Sequence[HandIn], waits: Callable[[str, str], bool]) -> None:
         """Put the attempts that count in place.
 
         Args:
-            waits: whether a student has a hand-in for an assignment that can't be graded yet.
+            known: the hand-ins, graded ones included; another list when something has arrived.
+            waits: whether a student has a hand-in for an assignment that is not graded yet.
         """
+        if known is not self._known:
+            self._known, self._hand_ins = known, {}
+            for hand_in in known:
+                self._hand_ins.setdefault((hand_in.student, hand_in.assignment), []).append(hand_in)
         for student, assignment in sorted(self._hand_ins.keys() - self._in_place):
             if not waits(student, assignment):
-                self._in_place.add((student, assignment))
                 self._put_back(student, assignment)
+                self._in_place.add((student, assignment))
 
     def _put_back(self, student: str, assignment: str) -> None:
         records = Attempts.load(self.watched.course.root, assignment, student).records

@@ -60,7 +60,9 @@ class DuePages:
         now = datetime.now(UTC)
         for name, deadline_of in deadlines.items():
             rule = self.watched.rules.of(name)
-            if rule.shows is Shows.EVERYTHING:
+            if (
+                rule.shows is Shows.EVERYTHING and self.watched.chance is None
+            ):  # its last page offers a second one
                 continue
             for student in self.watched.course.handed_in(name):
                 deadline = deadline_of.of(student)

@@ -13,6 +13,7 @@ from coursekit.grading.running_course import RunningCourse
 from coursekit.grading.write import FOR_EVERYBODY
 from coursekit.printing import printable
 from coursekit.watch.arrivals import HandIn
+from coursekit.watch.counting import Counting
 from coursekit.watch.due import DuePages
 from coursekit.watch.lock import locked
 from coursekit.watch.pipeline import Blocked, Graded, NotGraded, gone, no_space
@@ -38,6 +39,7 @@ class Watch:
         self._watched = WatchedCourse(course, options)
         self._reports = Reports(course.root, report)
         self._waiting = Waiting(self._watched, self._reports)
+        self._counting = Counting(self._watched, self._reports)
         self._due = DuePages(self._watched, self._reports)
         self._begun = self._ending = self._final_pages = False
 
@@ -118,6 +120,7 @@ class Watch:
         if self._waiting.look_if_needed():
             self._final_pages = True
         worked = self._grade()
+        self._counting.put_back(self._waiting.known, self._waiting.has)
         self._due.release_due()
         if self._final_pages and not worked:
             self._due.write_final(self._waiting.deadlines, self._waiting.has)
@@ -132,6 +135,7 @@ class Watch:
             return
         if reopened is not None:
             self._watched = self._waiting.watched = self._due.watched = reopened
+            self._counting.settings_changed(reopened)
             self._waiting.look_fully_next()
             self._reports.say(Kind.RELOADED, "the settings have changed and were read again")
 
@@ -204,6 +208,7 @@ class Watch:
             record.due if record.page == Page.HELD else None,
         )
         self._waiting.done(hand_in)
+        self._counting.graded(hand_in)
         self._unblock()
         self._reports.report(event)
         for problem in graded.problems:

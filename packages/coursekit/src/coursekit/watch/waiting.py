@@ -1,16 +1,18 @@
 """Which hand-ins wait for their turn, and which do not: refused, late, given up, or for an assignment on hold."""
 
 import time
-from collections.abc import Container
+from collections.abc import Container, Iterable
 from pathlib import Path
 
 from coursekit.course import Assignment
 from coursekit.printing import printable
-from coursekit.watch.arrivals import HandIn, Look
+from coursekit.watch.arrivals import HandIn, Look, Refusal
+from coursekit.watch.chance import Chance, NoChance, is_in_time
 from coursekit.watch.history import Deadlines
 from coursekit.watch.pipeline import NotGraded
 from coursekit.watch.pools import Stamp, stamp_of
 from coursekit.watch.queue import Queue
+from coursekit.watch.records import Attempts
 from coursekit.watch.status import Kind, Reports, seen
 from coursekit.watch.watched import WatchedCourse
 
@@ -27,7 +29,11 @@ class Waiting:
     def __init__(self, watched: WatchedCourse, reports: Reports) -> None:
         self.watched, self._reports = watched, reports
         self.deadlines: dict[str, Deadlines] = {}
+        #: the hand-ins that were or can be graded; another list after each look
+        self.known: list[HandIn] = []
         self._queue = Queue()
+        #: who has a late hand-in that may be a second chance when the earlier ones are graded
+        self._after_others: set[tuple[str, str]] = set()
         self._next_look = 0.0
         self._known: dict[str, Assignment] = {}
         self._unknown: dict[str, str] = {}
@@ -48,7 +54,8 @@ class Waiting:
             self._look()
             self._next_look = time.monotonic() + LOOK_SECONDS
             return True
-        if self.watched.arrivals.changed():
+        turn_came = any(not self._queue.has(*names) for names in self._after_others)
+        if self.watched.arrivals.changed() or turn_came:
             self._look()
         return False
 
@@ -96,16 +103,49 @@ class Waiting:
             for hand_in in there
             if hand_in not in late and hand_in.student in allowed and hand_in not in self._given_up
         ]
-        self._queue.update(self.watched.history.outstanding(to_do))
+        outstanding = self.watched.history.outstanding(to_do)
+        if self.watched.chance is not None:
+            late_ones = [hand_in for hand_in in late if hand_in.student in allowed]
+            to_do += self._second_chances(self.watched.chance, late_ones, outstanding, look)
+            outstanding = self.watched.history.outstanding(to_do)
+        self.known = to_do
+        self._queue.update(outstanding)
         self._refuse(look)
-        self._reports.status.late = len(late)
+        self._reports.status.late = len(late - set(to_do))
         self._reports.status.incomplete = len(look.incomplete)
         self._count()
 
     def _is_late(self, hand_in: HandIn) -> bool:
         deadline = self.deadlines[hand_in.assignment].of(hand_in.student)
-        grace = self.watched.rules.of(hand_in.assignment).grace
-        return deadline is not None and hand_in.handed_in > deadline + grace
+        return not is_in_time(self.watched.rules.of(hand_in.assignment), hand_in.handed_in, deadline)
+
+    def _second_chances(
+        self, chance: Chance, late: Iterable[HandIn], outstanding: Iterable[HandIn], look: Look
+    ) -> list[HandIn]:
+        """Those of the late hand-ins that are second chances. The others are refused, or wait for earlier ones."""
+        waiting = {(hand_in.student, hand_in.assignment) for hand_in in outstanding}
+        self._after_others.clear()
+        found = []
+        for hand_in in sorted(late, key=lambda each: each.handed_in):
+            student, assignment = hand_in.student, hand_in.assignment
+            deadline = self.deadlines[assignment].of(student)
+            if deadline is None or hand_in in self._given_up:
+                continue
+            if (student, assignment) in waiting:
+                self._after_others.add((student, assignment))
+                continue
+            attempts = Attempts.load(self.watched.course.root, assignment, student)
+            try:
+                rule = self.watched.rules.of(assignment)
+                chance.first_attempt(rule, attempts, hand_in.handed_in, deadline)
+            except NoChance as reason:
+                refusal = Refusal(hand_in.folder, f"is no second chance: {reason}", student, assignment)
+                look.refused.append(refusal)
+            else:
+                found.append(hand_in)
+                if attempts.at(hand_in.handed_in) is None:
+                    waiting.add((student, assignment))
+        return found
 
     def _name_unknown(self, names: set[str]) -> None:
         """Report once for each assignment that there are hand-ins for it, but nothing to grade them with."""

@@ -9,11 +9,12 @@ from coursekit.course import Assignment, CourseError
 from coursekit.grading.autograde import ClassRun, RunOptions
 from coursekit.grading.running_course import RunningCourse
 from coursekit.nbgrader_plugin.one_hand_in import ExchangeOf, put_all_back
+from coursekit.nbgrader_plugin.second_chance import second_chance_of
 from coursekit.watch.arrivals import Arrivals, Inbound
 from coursekit.watch.history import History
 from coursekit.watch.pipeline import Heard, Pipeline
 from coursekit.watch.pools import Pools, Stamp, files_stamp
-from coursekit.watch.rules import AttemptRules
+from coursekit.watch.rules import AttemptRules, Counts
 from coursekit.watch.submitted import Submitted
 
 #: assignments with warm workers; each costs about 100 MiB
@@ -56,6 +57,10 @@ class WatchedCourse:
             self.exchange.require_folders()
             self.arrivals = Inbound(self.exchange.inbound, self.exchange.check_owner)
         self.rules = AttemptRules(config=course.config)
+        plugin = second_chance_of(course.config)
+        self.chance = plugin.chance if plugin else None
+        if self.exchange is None:
+            self._require_exchange_for_rules()
         self.history = History(course, self.exchange.feedback if self.exchange else None)
         self.pools = Pools(lambda assignment: ClassRun(course, assignment, options.run), _POOLS)
         self.pipeline = Pipeline(course, self.exchange, self.rules, self.history, heard.sentences)
@@ -106,6 +111,20 @@ class WatchedCourse:
     def close(self) -> None:
         """End the workers."""
         self.pools.close()
+
+    def _require_exchange_for_rules(self) -> None:
+        """Raise CourseError if a rule needs earlier hand-ins, of which submitted/ only has the last."""
+        rules = [self.rules.of(name) for name in ("", *self.rules.per_assignment)]
+        best = any(rule.counts is Counts.BEST for rule in rules)
+        for needs, setting in (
+            (best, "c.AttemptRules.counts = 'best'"),
+            (self.chance, "c.AssignLatePenalties.plugin_class = SecondChance"),
+        ):
+            if needs:
+                raise CourseError(
+                    f"{self.course.last_file}: {setting} needs nbgrader's exchange, which keeps all hand-ins: "
+                    "remove the line, or watch without --folder"
+                )
 
     def _configuration_stamp(self) -> Stamp:
         return files_stamp({*self.course.files, self.course.root / "nbgrader_config.py"})
