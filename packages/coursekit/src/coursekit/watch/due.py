@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 
 from coursekit.student.extra_files import time_handed_in
+from coursekit.watch.faults import NotGraded
 from coursekit.watch.history import Deadlines
-from coursekit.watch.pipeline import NotGraded
 from coursekit.watch.records import AttemptRecord, Attempts, Page
 from coursekit.watch.rules import Shows
 from coursekit.watch.status import Kind, Reports

@@ -15,8 +15,9 @@ from coursekit.printing import printable
 from coursekit.watch.arrivals import HandIn
 from coursekit.watch.counting import Counting
 from coursekit.watch.due import DuePages
+from coursekit.watch.faults import Blocked, NotGraded, gone, no_space
 from coursekit.watch.lock import locked
-from coursekit.watch.pipeline import Blocked, Graded, NotGraded, gone, no_space
+from coursekit.watch.pipeline import Graded
 from coursekit.watch.pools import stamp_of
 from coursekit.watch.records import Page
 from coursekit.watch.status import Event, Kind, Reports

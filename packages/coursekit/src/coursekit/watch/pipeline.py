@@ -22,26 +22,12 @@ from coursekit.nbgrader_plugin.one_hand_in import ExchangeOf
 from coursekit.printing import printable
 from coursekit.student.renamed import put_endings_right
 from coursekit.watch.arrivals import HandIn
+from coursekit.watch.chance import is_in_time
+from coursekit.watch.faults import Blocked, NoPage, NotGraded, gone, no_space
 from coursekit.watch.history import History
 from coursekit.watch.recording import record_of
 from coursekit.watch.records import AttemptRecord, Attempts, Page
 from coursekit.watch.rules import AttemptRules
-
-
-class NotGraded(Exception):
-    """One hand-in can't be graded; the message says why."""
-
-    what = "not graded"
-
-
-class NoPage(NotGraded):
-    """It is graded and in the gradebook, but its page can't be written or released."""
-
-    what = "graded, but without a page"
-
-
-class Blocked(Exception):
-    """Nothing can be graded until something changes; the message says what."""
 
 
 @dataclass
@@ -253,18 +239,6 @@ class Pipeline:
             require()
             reason = str(error) if isinstance(error, ExchangeError | RuntimeError) else reason_of(error)
             raise kind(printable(reason)) from error
-
-
-def no_space(error: BaseException) -> str:
-    """The sentence about a disk that can't be written to."""
-    return (
-        f"{reason_of(error)}. Free some space or make it writable; nothing is lost, and grading goes on then"
-    )
-
-
-def gone(inbound: Path) -> str:
-    """The sentence about an exchange that isn't there."""
-    return f"{inbound} does not exist; waiting for it. `nbgrader release_assignment` makes it, if it is not mounted"
 
 
 class Heard(logging.Handler):

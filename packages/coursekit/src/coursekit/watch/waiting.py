@@ -8,8 +8,8 @@ from coursekit.course import Assignment
 from coursekit.printing import printable
 from coursekit.watch.arrivals import HandIn, Look, Refusal
 from coursekit.watch.chance import Chance, NoChance, is_in_time
+from coursekit.watch.faults import NotGraded
 from coursekit.watch.history import Deadlines
-from coursekit.watch.pipeline import NotGraded
 from coursekit.watch.pools import Stamp, stamp_of
 from coursekit.watch.queue import Queue
 from coursekit.watch.records import Attempts

@@ -17,7 +17,7 @@ from coursekit.watch.pools import Pools, Stamp, files_stamp
 from coursekit.watch.rules import AttemptRules, Counts
 from coursekit.watch.submitted import Submitted
 
-#: assignments with warm workers; each costs about 100 MiB
+#: assignments with warm workers at a time, since these take memory
 _POOLS = 2
 
 

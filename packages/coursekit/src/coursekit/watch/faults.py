@@ -1,0 +1,33 @@
+"""What can keep one hand-in, or all of them, from being graded, in sentences."""
+
+from pathlib import Path
+
+from coursekit.nbgrader_plugin.converters import reason_of
+
+
+class NotGraded(Exception):
+    """One hand-in can't be graded; the message says why."""
+
+    what = "not graded"
+
+
+class NoPage(NotGraded):
+    """It is graded and in the gradebook, but its page can't be written or released."""
+
+    what = "graded, but without a page"
+
+
+class Blocked(Exception):
+    """Nothing can be graded until something changes; the message says what."""
+
+
+def no_space(error: BaseException) -> str:
+    """The sentence about a disk that can't be written to."""
+    return (
+        f"{reason_of(error)}. Free some space or make it writable; nothing is lost, and grading goes on then"
+    )
+
+
+def gone(inbound: Path) -> str:
+    """The sentence about an exchange that isn't there."""
+    return f"{inbound} does not exist; waiting for it. `nbgrader release_assignment` makes it, if it is not mounted"
