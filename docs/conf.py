@@ -140,7 +140,9 @@ def has_namesake(module: str) -> bool:
 
 def link_to_copies(app: Sphinx, page: str, source: list[str]) -> None:
     """Point links to files outside docs/ at their copies."""
-    source[0] = re.sub(r"\]\(\.\./((?:packages/[a-z-]+/|deploy/jupyterhub/)?[A-Z]+\.md)", r"](/generated/\1", source[0])
+    source[0] = re.sub(
+        r"\]\(\.\./((?:packages/[a-z-]+/|deploy/jupyterhub/)?[A-Z]+\.md)", r"](/generated/\1", source[0]
+    )
     source[0] = re.sub(r"\]\(\.\./release/([^)#]*\.ipynb)", r"](/generated/notebooks/\1", source[0])
 
 

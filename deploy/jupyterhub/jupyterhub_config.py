@@ -17,7 +17,9 @@ GROUPS = {"students", "instructors"}  # the system's groups whose members may lo
 JUPYTER = "/etc/jupyter"  # where the folder `jupyter` beside this file was copied to
 FORMGRADER = "http://127.0.0.1:9999"
 
-BIN = Path(sys.prefix, "bin")  # the environment that runs this hub also has nbgrader, JupyterLab and coursekit
+BIN = Path(
+    sys.prefix, "bin"
+)  # the environment that runs this hub also has nbgrader, JupyterLab and coursekit
 
 
 def environment(role: str) -> dict[str, str]:

@@ -53,7 +53,9 @@ def _public_python() -> Path | None:
     """A Python of this version that every user may run: that of this environment, or the system's."""
     name = f"python{sys.version_info.major}.{sys.version_info.minor}"
     places = (Path(sys.executable), Path("/usr/bin", name), Path("/usr/local/bin", name))
-    return next((path for path in places if path.exists() and _runs_as_nobody(path, "-c", "import venv")), None)
+    return next(
+        (path for path in places if path.exists() and _runs_as_nobody(path, "-c", "import venv")), None
+    )
 
 
 def _public_environment(folder: Path) -> None:
@@ -237,7 +239,9 @@ def running(hub: Hub) -> Iterator[None]:
     ]
     env = {"PATH": os.environ["PATH"], "HOME": str(folder), "LANG": "C.UTF-8"}
     with (folder / "hub.log").open("w") as log:
-        process = subprocess.Popen(command, cwd=folder, env=env, stdout=log, stderr=log, start_new_session=True)
+        process = subprocess.Popen(
+            command, cwd=folder, env=env, stdout=log, stderr=log, start_new_session=True
+        )
     try:
         _wait_for(f"{hub.address}/hub/health", process, hub)
         yield

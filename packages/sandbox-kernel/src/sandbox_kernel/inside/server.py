@@ -140,7 +140,9 @@ def _serve(mode: str, was_root: bool, request: "Request", answer: int, archive: 
         open_files = {"NOFILE": limits.pop("NOFILE")}
         isolate.limit(limits)
         with os.fdopen(archive, "rb") as stream, tarfile.open(fileobj=io.BytesIO(stream.read())) as files:
-            files.extraction_filter = getattr(tarfile, "data_filter", None)  # Python 3.11.4 is the first with filters
+            files.extraction_filter = getattr(
+                tarfile, "data_filter", None
+            )  # Python 3.11.4 is the first with filters
             files.extractall(HOME)
         os.chdir(HOME)
         os.environ.update(request["environment"])
