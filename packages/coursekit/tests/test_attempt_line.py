@@ -8,7 +8,7 @@ import pytest
 from coursekit.checks.results import CheckResult, ExerciseResult, SubmissionResult
 from coursekit.nbgrader_plugin.shown import result_as_shown
 from coursekit.watch.attempt_line import AttemptLine, NotebookPage, attempt_line
-from coursekit.watch.records import AttemptRecord, Attempts, Page, outcomes_of
+from coursekit.watch.records import AttemptRecord, Attempts, outcomes_of
 from coursekit.watch.rules import Counts, Rule, Shows, turns
 
 NOON = datetime(2026, 5, 3, 12, tzinfo=UTC)
@@ -36,35 +36,20 @@ class Student:
 
     def __init__(self, rule: Rule = FIVE, deadline: float | None = None) -> None:
         self.rule, self.deadline = rule, deadline
-        self.results: list[tuple[float, SubmissionResult, Page]] = []
+        self.results: list[tuple[float, SubmissionResult]] = []
 
-    def hand_in(
-        self, minutes: float, found: SubmissionResult | None = None, page: Page = Page.RELEASED
-    ) -> "Student":
-        self.results.append((minutes, found or result(), page))
+    def hand_in(self, minutes: float, found: SubmissionResult | None = None) -> "Student":
+        self.results.append((minutes, found or result()))
         return self
 
-    def reads(self, minutes: float, number: int = 0, **values: float) -> AttemptLine | None:
+    def reads(self, minutes: float, number: int = 0) -> AttemptLine | None:
         """The line on the page of one of the attempts, by default the last, that is written after so many minutes."""
         attempts = Attempts(Path())
-        graded = [minutes for minutes, _, page in self.results if page is not Page.REFUSED]
-        due = {
-            minutes: turn.due
-            for minutes, turn in zip(graded, turns(self.rule, [at(m) for m in graded]), strict=True)
-        }
-        for when, found, page in self.results:
-            attempts.add(
-                AttemptRecord(
-                    at(when),
-                    found.earned,
-                    10,
-                    values.get("penalty", 0),
-                    {"nb": outcomes_of(found)},
-                    due.get(when, at(when)),
-                    page,
-                )
-            )
-        when, found, _ = self.results[number - 1]
+        found_turns = turns(self.rule, [at(when) for when, _ in self.results])
+        for (when, found), turn in zip(self.results, found_turns, strict=True):
+            notebooks = {"nb": outcomes_of(found)}
+            attempts.add(AttemptRecord(at(when), {"nb": found.earned}, 10, 0, notebooks, turn.due))
+        when, found = self.results[number - 1]
         over = self.deadline is not None and self.deadline <= minutes
         shows = Shows.EVERYTHING if over else self.rule.shows
         deadline = None if self.deadline is None else at(self.deadline)
@@ -129,12 +114,6 @@ def test_after_the_deadline_none_are_left_and_the_last_attempt_counts():
 def test_an_older_page_says_which_attempt_is_the_last():
     line = Student().hand_in(0).hand_in(1).reads(2, number=1)
     assert line.sentences == ("Attempt 2 counts: it is your last so far.",)
-
-
-def test_refused_hand_ins_are_not_attempts():
-    line = Student().hand_in(0).hand_in(1, page=Page.REFUSED).hand_in(2).reads(3)
-    assert (line.number, line.sentences[0]) == (2, "3 of 5 left until 12:00 UTC on 4 May.")
-    assert line.changes.since == 1
 
 
 def test_the_first_attempt_has_nothing_to_compare_with():

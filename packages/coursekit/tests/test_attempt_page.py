@@ -55,7 +55,9 @@ def store(course, student: str, *points: float, due: timedelta = timedelta()) ->
     for hours_ago, earned in enumerate(reversed(points)):
         time = HANDED_IN - timedelta(hours=hours_ago)
         outcomes = before if hours_ago else now
-        attempts.add(AttemptRecord(time, earned, 15, 0, {"double": outcomes}, time + due, Page.RELEASED))
+        attempts.add(
+            AttemptRecord(time, {"double": earned}, 15, 0, {"double": outcomes}, time + due, Page.RELEASED)
+        )
     attempts.store()
 
 

@@ -16,7 +16,13 @@ NOON = datetime(2026, 5, 3, 12, 0, 0, 123456, tzinfo=UTC)
 def record(minutes: float = 0, points: float = 5, **values: object) -> AttemptRecord:
     time = NOON + timedelta(minutes=minutes)
     outcomes = {"double": {"test_double": {"test_value": "passed"}}}
-    given = {"points": points, "max_points": 10, "penalty": 0, "notebooks": outcomes, "due": time} | values
+    given = {
+        "earned": {"double": points},
+        "max_points": 10,
+        "penalty": 0,
+        "notebooks": outcomes,
+        "due": time,
+    } | values
     return AttemptRecord(handed_in=time, **given)
 
 

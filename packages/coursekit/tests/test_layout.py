@@ -28,6 +28,7 @@ ORDER = [
     "watch.rules",
     "watch.records",
     "watch.best",
+    "watch.chance",
     "watch.attempt_line",
     "nbgrader_plugin",
     "degenerate",

@@ -1,8 +1,14 @@
 """`coursekit watch`: hand-ins are graded as they arrive, and their pages released."""
 
-import pytest
+import json
+from datetime import UTC, datetime, timedelta
 
-from .watching import RIGHT, TRIPLE, exchange_of
+import pytest
+from msgspec.structs import replace
+
+from coursekit.watch import submitted
+
+from .watching import FIRST, RIGHT, TRIPLE, exchange_of, nothing
 
 
 @pytest.fixture
@@ -10,20 +16,160 @@ def exchange(generated, tmp_path):
     return exchange_of(generated, tmp_path / "exchange")
 
 
+def points(out: str) -> list[str]:
+    """The lines about graded hand-ins, without their times."""
+    return [line.split(" ", 1)[1].split(",")[0] for line in out.splitlines() if " points, " in line]
+
+
 def test_hand_ins_are_graded_in_order_and_each_gets_its_page(exchange, capfd):
     first = exchange.hand_in("ada", TRIPLE)
-    other = exchange.hand_in("ben", RIGHT)
+    other = exchange.hand_in("Zoë van Dijk", RIGHT)
     second = exchange.hand_in("ada", RIGHT)
     assert exchange.watch() == 0
-    lines = [line.split(" ", 1)[1] for line in capfd.readouterr().out.splitlines()]
-    assert [line.split(",")[0] for line in lines if "points" in line] == [
+    assert points(capfd.readouterr().out) == [
         "ada 01_double: 3 of 10 points",
-        "ben 01_double: 10 of 10 points",
+        "Zoë van Dijk 01_double: 10 of 10 points",
         "ada 01_double: 10 of 10 points",
     ]
     assert "You took three times the input." in exchange.page(first)
     assert "10 of 15 points" in exchange.page(other)
     assert "Attempt 2" in exchange.page(second)
-    assert exchange.score("ada") == exchange.score("ben") == 10
+    assert exchange.score("ada") == exchange.score("Zoë van Dijk") == 10
+
     assert exchange.watch() == 0
-    assert "points" not in capfd.readouterr().out
+    assert points(capfd.readouterr().out) == []
+
+    third = exchange.hand_in("ada", TRIPLE)
+    assert exchange.watch("--json") == 0
+    events = [json.loads(line) for line in capfd.readouterr().out.splitlines()]
+    assert [event["kind"] for event in events] == ["started", "released", "ended"]
+    assert (events[1]["student"], events[1]["points"], events[1]["max_points"]) == ("ada", 3, 10)
+    assert "Attempt 3" in exchange.page(third)
+
+    assert exchange.course.coursekit("watch", "--status") == 0
+    assert "last hour: 4 pages" in capfd.readouterr().out
+    assert exchange.course.coursekit("watch", "--status", "--json") == 0
+    status = json.loads(capfd.readouterr().out)
+    assert (status["running"], status["waiting"], len(status["hour"])) == (False, 0, 4)
+
+
+def test_what_the_instructor_has_graded_before_is_left_alone(exchange, capfd):
+    exchange.hand_in("ada", TRIPLE)
+    graded = exchange.hand_in("ada", RIGHT)
+    with_page = exchange.hand_in("ben", RIGHT)
+    for command in ("collect", "generate_feedback", "release_feedback"):
+        if command == "generate_feedback":
+            exchange.course.run("coursekit", "autograde", "01_double")
+        done = exchange.course.run("nbgrader", command, "01_double")
+        assert done.returncode == 0, done.stderr
+    page = exchange.page(with_page)
+    assert page and exchange.page(graded)
+    assert exchange.watch() == 0
+    assert points(capfd.readouterr().out) == []
+    new = exchange.hand_in("ada", TRIPLE)
+    assert exchange.watch() == 0
+    assert points(capfd.readouterr().out) == ["ada 01_double: 3 of 10 points"]
+    assert exchange.page(new)
+    assert exchange.page(with_page) == page
+
+
+def test_a_page_beyond_the_attempts_is_held_until_it_is_due(exchange, capfd):
+    exchange.settings("c.AttemptRules.attempts = 1")
+    now = datetime.now(UTC)
+    first = exchange.hand_in("ada", TRIPLE, now - timedelta(minutes=2))
+    second = exchange.hand_in("ada", RIGHT, now - timedelta(minutes=1))
+    assert exchange.watch() == 0
+    assert "page held until" in capfd.readouterr().out
+    assert exchange.page(first)
+    assert not exchange.page(second)
+    assert exchange.score("ada") == 10
+    assert (exchange.status()["held"], bool(exchange.status()["next_due"])) == (1, True)
+    assert exchange.watch() == 0
+    assert "the held page" not in capfd.readouterr().out
+
+    attempts = exchange.attempts("ada")
+    attempts.add(replace(attempts.records[1], due=now))
+    attempts.store()
+    assert exchange.watch() == 0
+    assert "ada 01_double: the held page was released" in capfd.readouterr().out
+    assert "10 of 15 points" in exchange.page(second)
+    assert exchange.attempts("ada").records[1].page == "released"
+    assert exchange.status()["held"] == 0
+
+
+def test_after_the_deadline_the_page_is_written_in_full_and_late_hand_ins_are_left(exchange, capfd):
+    exchange.settings("c.AttemptRules.shows = 'exercises'", "c.AttemptRules.grace_minutes = 10")
+    exchange.set_deadline(datetime.now(UTC) + timedelta(days=1))
+    folder = exchange.hand_in("ada", TRIPLE)
+    assert exchange.watch() == 0
+    assert "You took three times the input." not in exchange.page(folder)
+
+    exchange.set_deadline(FIRST + timedelta(minutes=5))
+    in_time = exchange.hand_in("ben", RIGHT, FIRST + timedelta(minutes=14))
+    late = exchange.hand_in("cleo", RIGHT, FIRST + timedelta(minutes=16))
+    capfd.readouterr()
+    assert exchange.watch() == 0
+    assert exchange.page(in_time)
+    assert not exchange.page(late)
+    assert exchange.status()["late"] == 1
+    # written after everything else is graded
+    assert exchange.watch() == 0
+    assert "ada 01_double: after the deadline, the page was written again" in capfd.readouterr().out
+    assert "You took three times the input." in exchange.page(folder)
+    assert exchange.watch() == 0
+    assert "after the deadline" not in capfd.readouterr().out
+
+
+def test_a_folder_is_watched_without_an_exchange(generated, capfd, monkeypatch):
+    monkeypatch.setattr(submitted, "FOLDER_SECONDS", 0.2)
+    path = generated.hand_in("ada", generated.answer(TRIPLE))
+    page = generated.root / "feedback" / "ada" / "01_double" / "double.html"
+
+    def watch():
+        return generated.coursekit("watch", "--folder", "--once", "--workers", "1")
+
+    assert watch() == 0
+    assert points(capfd.readouterr().out) == ["ada 01_double: 3 of 10 points"]
+    assert "You took three times the input." in page.read_text()
+    assert watch() == 0
+    assert points(capfd.readouterr().out) == []
+    path.write_text(path.read_text().replace("3 * x", "2 * x"))
+    assert watch() == 0
+    assert points(capfd.readouterr().out) == ["ada 01_double: 10 of 10 points"]
+    assert "10 of 15 points" in " ".join(page.read_text().split())
+
+
+def test_changed_checks_and_settings_are_read_again(exchange):
+    course = exchange.course
+    checks = course.checks.read_text()
+    pages = [exchange.hand_in("ada", TRIPLE)]
+
+    def break_checks():
+        course.checks.write_text(f"import nothing\n{checks}")
+        pages.append(exchange.hand_in("ben", TRIPLE))
+
+    def change_checks():
+        course.checks.write_text(checks.replace("Any size will do.", "Each size will do."))
+
+    def break_settings():
+        exchange.settings("c.AttemptRules.attempts = 'many'")
+
+    def change_settings():
+        path = course.root / "nbgrader_config.py"
+        path.write_text(path.read_text().replace("'many'", "7"))
+
+    def hand_in():
+        pages.append(exchange.hand_in("cleo", TRIPLE, datetime.now(UTC) - timedelta(seconds=1)))
+
+    texts = exchange.keep_watching(
+        ("points, page released", break_checks),
+        ("No module named 'nothing'", change_checks),
+        ("points, page released", break_settings),
+        ("Until that is fixed, the settings before are used", change_settings),
+        ("the settings have changed", hand_in),
+        ("points, page released", nothing),
+    )
+    assert len([text for text in texts if "No module named" in text]) == 1
+    assert "Any size will do." in exchange.page(pages[0])
+    assert "Each size will do." in exchange.page(pages[1])
+    assert "6 of 7 left" in exchange.page(pages[2])

@@ -1,7 +1,11 @@
 """An exchange in which students hand in, for the tests of `coursekit watch`."""
 
+import contextlib
 import json
+import os
 import secrets
+import signal
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -10,7 +14,12 @@ from typing import Any
 import nbformat
 from nbgrader.utils import notebook_hash
 
+from coursekit.grading.autograde import RunOptions
 from coursekit.grading.running_course import RunningCourse
+from coursekit.watch.loop import Watch
+from coursekit.watch.records import Attempts
+from coursekit.watch.status import Event, Kind
+from coursekit.watch.watched import WatchOptions
 
 RIGHT = "def double(x):\n    return 2 * x"
 TRIPLE = "def double(x):\n    return 3 * x"
@@ -22,6 +31,12 @@ c.ExchangeCollect.check_owner = False
 """
 #: within the format's range and in the past, so that nothing depends on today
 FIRST = datetime(2026, 1, 10, 12, tzinfo=UTC)
+#: words in an event's text, and what to do then
+Step = tuple[str, Callable[[], object]]
+
+
+def nothing() -> None:
+    """For a step that only waits."""
 
 
 @dataclass
@@ -62,6 +77,36 @@ class WatchedExchange:
     def watch(self, *options: str) -> int:
         """Work off what is there."""
         return self.course.coursekit("watch", "--once", "--workers", "1", *options)
+
+    def keep_watching(self, *steps: Step) -> list[str]:
+        """Watch, and when an event has a step's words, do what the step says; end after the last one.
+
+        Returns:
+            The texts of all events.
+        """
+        texts: list[str] = []
+        left = list(steps)
+
+        def report(event: Event) -> None:
+            texts.append(event.text)
+            if left and left[0][0] in event.text:
+                left.pop(0)[1]()
+            if not left and event.kind != Kind.ENDED:
+                os.kill(os.getpid(), signal.SIGTERM)
+
+        with contextlib.chdir(self.course.root):
+            course = RunningCourse.open(self.course.root)
+            options = WatchOptions(self.course.root, (), False, RunOptions(1))
+            assert Watch(course, options, report).run() == 0
+        assert not left
+        return texts
+
+    def attempts(self, student: str) -> Attempts:
+        return Attempts.load(self.course.root, "01_double", student)
+
+    def set_deadline(self, when: datetime) -> None:
+        with RunningCourse.open(self.course.root).gradebook() as book:
+            book.update_or_create_assignment("01_double", duedate=when.replace(tzinfo=None))
 
     def score(self, student: str) -> float:
         with RunningCourse.open(self.course.root).gradebook() as book:

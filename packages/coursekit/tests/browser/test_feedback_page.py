@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import nbformat
@@ -11,7 +12,10 @@ from playwright.sync_api import Page
 
 from coursekit.cells import find_cell
 from coursekit.course import Assignment, Course
+from coursekit.grading.running_course import RunningCourse
 from coursekit.samples import ODD_CLASS, ordinary_class, solved, write_class
+from coursekit.watch.records import AttemptRecord, Attempts, outcomes_of
+from coursekit.watch.records import Page as PageState
 
 from ..forked import run_forked
 
@@ -19,6 +23,8 @@ ROOT = Path(__file__).parents[4]
 NAME, NOTEBOOK = "02_attention", "attention"
 #: one of each kind of page
 ODD = ("syntax-error", "wrong-type", "os-exit-in-a-call", "extra-cell", "other-kernel", "not-a-notebook")
+#: in the future, so that the attempts of its period are not over
+HANDED_IN = datetime(2040, 3, 2, 10, 5, tzinfo=UTC)
 DESK, PHONE, PAPER = 1280, 360, 720
 
 _HOSTILE_CODE = """
@@ -64,6 +70,14 @@ def mallory(assignment: Assignment) -> nbformat.NotebookNode:
     return notebook
 
 
+def bea(assignment: Assignment) -> nbformat.NotebookNode:
+    """One mistake is left."""
+    notebook = solved(assignment, NOTEBOOK)
+    cell = find_cell(notebook, "causal_mask")
+    cell.source = cell.source.replace("torch.ones(length, length", "torch.ones(length, length + 1")
+    return notebook
+
+
 class GradedClass:
     """A course folder with assignment 2, in which a class was graded by the commands that people use."""
 
@@ -76,10 +90,11 @@ class GradedClass:
         assignment = Course(root).assignment(NAME)
         odd = [sample for sample in ODD_CLASS if sample.student in ODD]
         write_class(assignment, root / "submitted", [*ordinary_class(assignment), *odd])
-        for student, make in {"ada": ada, "mallory": mallory}.items():
+        for student, make in {"ada": ada, "bea": bea, "mallory": mallory}.items():
             folder = root / "submitted" / student / NAME
             folder.mkdir(parents=True)
             nbformat.write(make(assignment), folder / f"{NOTEBOOK}.ipynb")
+        (root / "submitted" / "bea" / NAME / "timestamp.txt").write_text(f"{HANDED_IN:%Y-%m-%d %H:%M:%S} UTC")
         self.run("coursekit", "autograde", NAME, "--workers", "2", code=1)  # not everybody's can be graded
         with Gradebook(f"sqlite:///{root / 'gradebook.db'}") as book:
             book.find_grade("written_attention", NOTEBOOK, NAME, "ada").manual_score = 7
@@ -89,7 +104,25 @@ class GradedClass:
             book.find_comment("attention", NOTEBOOK, NAME, "ada").manual_comment = "See my mail."
             book.find_submission_notebook(NOTEBOOK, NAME, "ada").late_submission_penalty = 2
             book.db.commit()
+        self.write_attempts()
+        with (root / "nbgrader_config.py").open("a") as file:
+            file.write("c = get_config()\nc.AttemptRules.attempts = 5\n")
         self.run("nbgrader", "generate_feedback", NAME)
+
+    def write_attempts(self) -> None:
+        """Three attempts of Bea's. In the second, two exercises were wrong that are right now, and the mask was right."""
+        now = outcomes_of(RunningCourse.open(self.root).result("bea", NAME, NOTEBOOK))
+        assert now["test_causal_mask"] != dict.fromkeys(now["test_causal_mask"], "passed")
+        before = {name: dict.fromkeys(checks, "passed") for name, checks in now.items()}
+        before["test_padding_mask"] = dict.fromkeys(now["test_padding_mask"], "failed")
+        before["test_score_std"] = dict.fromkeys(now["test_score_std"], "failed")
+        attempts = Attempts.load(self.root, NAME, "bea")
+        for minutes, earned, outcomes in ((55, 40, {}), (25, 66, before), (0, 77, now)):
+            time = HANDED_IN - timedelta(minutes=minutes)
+            attempts.add(
+                AttemptRecord(time, {NOTEBOOK: earned}, 90, 0, {NOTEBOOK: outcomes}, time, PageState.RELEASED)
+            )
+        attempts.store()
 
     def run(self, program: str, *options: str, code: int = 0) -> None:
         done = run_forked([program, *options], self.root)
@@ -123,7 +156,7 @@ def texts(page: Page, selector: str) -> list[str]:
 
 
 def test_every_page_passes_the_accessibility_check_and_needs_no_network(graded, page, accessibility_problems):
-    assert {*ODD, "ada", "blank", "mallory", "right"} < set(graded.students)
+    assert {*ODD, "ada", "bea", "blank", "mallory", "right"} < set(graded.students)
     for student in graded.students:
         graded.open(page, student)
         assert (student, accessibility_problems(page)) == (student, [])
@@ -183,6 +216,17 @@ def test_a_mistake_that_costs_points_in_two_exercises_is_told_once(graded, page)
     assert told == [
         "attention, 13 points; masked_attention, 10 points: You left out the division by the square root of d_k."
     ]
+
+
+def test_the_top_says_which_attempt_it_is_and_what_changed(graded, page):
+    graded.open(page, "bea")
+    assert texts(page, ".attempt") == [
+        "Attempt 3. 2 of 5 left until 09:10 UTC on 3 March. This attempt counts unless you hand in again."
+    ]
+    assert "11 points more" in texts(page, ".changes")[0]
+    names = {text.split(":")[0] for text in texts(page, ".now-passed li")}
+    assert names == {"padding_mask", "score_std"}
+    assert {text.split(":")[0] for text in texts(page, ".now-failed li")} == {"causal_mask"}
 
 
 def test_with_full_marks_there_is_nothing_to_look_at_first(graded, page):
@@ -259,6 +303,9 @@ def test_pictures_for_the_docs(graded, page, picture: Callable[..., Path]):
     page.set_viewport_size({"width": 1000, "height": 960})
     assert picture(page, "feedback").stat().st_size > 10_000
     picture(page.locator("#test_attention"), "feedback-checks")
+    graded.open(page, "bea")
+    page.set_viewport_size({"width": 1000, "height": 760})
+    picture(page, "feedback-attempt")
     graded.open(page, "ada", PHONE)
     page.locator("#test_padding_mask").evaluate("element => element.scrollIntoView()")
     picture(page, "feedback-phone")

@@ -24,6 +24,7 @@ from coursekit.nbgrader_plugin.course_folders import beside_of, handed_in, renam
 from coursekit.nbgrader_plugin.late import LatePenalty
 from coursekit.nbgrader_plugin.rubric import ShowRubric
 from coursekit.nbgrader_plugin.run_checks import RESULT, RunChecks
+from coursekit.nbgrader_plugin.second_chance import SecondChance
 from coursekit.result_cache import FOLDER
 from coursekit.student.extra_files import time_handed_in
 from coursekit.watch.rules import AttemptRules
@@ -55,7 +56,7 @@ class RunningCourse:
             CourseError: its configuration raises an error, or a setting is unknown or has the wrong type.
         """
         found = read_configuration(root)
-        for ours in (RunChecks, LatePenalty, ShowRubric, AttemptRules):
+        for ours in (RunChecks, LatePenalty, SecondChance, ShowRubric, AttemptRules):
             found.require_valid(ours)
         log = logging.getLogger(__name__)
         log.setLevel(logging.CRITICAL)  # nbgrader's messages are in its results

@@ -26,6 +26,7 @@ from coursekit.nbgrader_plugin.first_look import FirstThing, first_things, score
 from coursekit.nbgrader_plugin.markdown import highlighted_code, safe_markdown
 from coursekit.nbgrader_plugin.page_parts import PageParts, Part
 from coursekit.nbgrader_plugin.run_checks import RESULT
+from coursekit.nbgrader_plugin.second_chance import second_chance_of
 from coursekit.nbgrader_plugin.shown import EXPLANATIONS, deadline_of, hide_outputs, result_as_shown
 from coursekit.printing import printable
 from coursekit.student.extra_files import time_handed_in
@@ -93,6 +94,7 @@ class FeedbackExporter(Exporter):
             attempts = Attempts.load(course_of(self.config).root, assignment, student)
         except (CourseError, TraitError) as error:
             stop(self.log, str(error))
+        plugin = second_chance_of(self.config)
         now, deadline = datetime.now(UTC), names.get(DEADLINE)
         shows = Shows.EVERYTHING if deadline and deadline <= now else rule.shows
         result = result_as_shown(_result(nb), shows)
@@ -102,7 +104,7 @@ class FeedbackExporter(Exporter):
             attempts,
             handed_in.replace(tzinfo=UTC),
             rule,
-            NotebookPage(names["notebook"], result, shows, now, deadline),
+            NotebookPage(names["notebook"], result, shows, now, deadline, plugin.chance if plugin else None),
         )
         return _Frame(names | {"student": printable(str(student))}, result, shows, attempt or None)
 

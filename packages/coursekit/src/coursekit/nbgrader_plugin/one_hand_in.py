@@ -8,6 +8,7 @@ import os
 import shutil
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from logging import Logger
 from pathlib import Path
 from typing import Any
@@ -101,7 +102,7 @@ class ExchangeOf:
     def feedback(self) -> Path:
         return self._place / "feedback"
 
-    @property
+    @cached_property
     def check_owner(self) -> bool:
         """Whether the owner of a hand-in must be the student in its name."""
         return bool(self._configured("collect", ExchangeCollect).check_owner)
@@ -126,7 +127,7 @@ class ExchangeOf:
             raise ExchangeError(f"{self.inbound} does not exist")
         self._configured("release_feedback", ReleaseOne, folders).start()
 
-    @property
+    @cached_property
     def _place(self) -> Path:
         root = self._configured("collect", ExchangeCollect).root
         return Path(root, self.folders.course_id)

@@ -22,8 +22,11 @@ from coursekit.nbgrader_plugin.bind import require_bound
 from coursekit.nbgrader_plugin.converters import make_ready
 from coursekit.nbgrader_plugin.course_folders import beside_of, course_of, stop
 from coursekit.nbgrader_plugin.run_checks import FOUND, RESULT, RunChecks
+from coursekit.nbgrader_plugin.second_chance import require_chance
+from coursekit.printing import printable
 from coursekit.student.notebook_file import read_submitted
 from coursekit.student.restore import restore_notebook
+from coursekit.watch.chance import NoChance
 
 _checked: set[tuple[Path, str]] = set()
 
@@ -97,8 +100,11 @@ class RepairCells(NbGraderPreprocessor):
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
         names = resources["nbgrader"]
         try:
+            require_chance(self.config, names)
             assignment = course_of(self.config).assignment(names["assignment"])
             released = assignment.released(names["notebook"])
+        except NoChance as reason:
+            stop(self.log, f"{names['assignment']}, {printable(names['student'])}: not graded: {reason}")
         except CourseError as error:
             stop(self.log, str(error))
         place = resources["metadata"]

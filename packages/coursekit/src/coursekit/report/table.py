@@ -16,6 +16,7 @@ from coursekit.checks.results import ExerciseResult, Status, SubmissionResult
 from coursekit.course import Assignment
 from coursekit.grading.running_course import RunningCourse
 from coursekit.kernels import LIMITED
+from coursekit.nbgrader_plugin.second_chance import second_chance_of
 from coursekit.printing import defused, printable
 
 NOT_AUTOGRADED = "not autograded"
@@ -53,12 +54,14 @@ class Row:
 class ClassTable:
     """An assignment, the points of each graded cell, and the rows of the students.
 
-    Cells are called by their grade_id, or `<notebook>/<grade_id>` if several notebooks have it.
+    Cells are called by their grade_id, or `<notebook>/<grade_id>` if several notebooks have it. `penalty_name` says
+    what penalties are for.
     """
 
     assignment: str
     maximum: dict[str, float]
     rows: list[Row]
+    penalty_name: str = "late"
 
 
 def class_table(assignment: Assignment) -> ClassTable:
@@ -99,7 +102,8 @@ def class_table(assignment: Assignment) -> ClassTable:
             handed_in = any(course.submitted(student, assignment.name).glob("*.ipynb"))
             row = Row(student, NOT_AUTOGRADED if handed_in else Status.MISSING, dict.fromkeys(maximum))
         rows.append(row)
-    return ClassTable(assignment.name, maximum, rows)
+    penalty_name = "second chance" if second_chance_of(course.config) else "late"
+    return ClassTable(assignment.name, maximum, rows, penalty_name)
 
 
 def _labels(cells: Iterable[tuple[str, str]]) -> Labels:
@@ -149,10 +153,10 @@ def _graded(
 
 
 def table_lines(table: ClassTable) -> Iterator[str]:
-    """The table as text. `-` means not graded yet; there is a column `late` if anybody has a penalty."""
+    """The table as text. `-` means not graded yet; there is a column for penalties if anybody has one."""
     late = any(row.penalty for row in table.rows)
     exercises = [exercise_name(name) for name in table.maximum]
-    heads = ["student", "status", *exercises, *(["late"] if late else []), "total"]
+    heads = ["student", "status", *exercises, *([table.penalty_name] if late else []), "total"]
     maximum = [_text(value) for value in table.maximum.values()]
     lines = [["", "of", *maximum, *([""] if late else []), _text(sum(table.maximum.values()))]]
     for row in table.rows:

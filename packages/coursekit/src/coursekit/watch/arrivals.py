@@ -1,10 +1,9 @@
-"""Hand-ins as they arrive, in nbgrader's exchange or in submitted/: which are complete, and which are refused."""
+"""Hand-ins as they arrive in nbgrader's exchange: which are complete, and which are refused."""
 
 import os
 import pwd
 import stat
 import time
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -16,8 +15,6 @@ from coursekit.student.extra_files import SECRET, TIMESTAMP, NotATime, time_in
 
 #: a hand-in by an old nbgrader, which writes no secret, is complete after this many seconds without a change
 OLD_CLIENT_SECONDS = 10.0
-#: a submission in a folder is complete after this many seconds without a change
-FOLDER_SECONDS = 5.0
 #: a hand-in that is still incomplete then was abandoned
 ABANDONED_SECONDS = 600.0
 #: clocks of machines differ by this much
@@ -88,7 +85,7 @@ class Inbound:
     def __init__(self, folder: Path, check_owner: bool) -> None:
         self._folder, self._check_owner = folder, check_owner
         self._read: dict[str, HandIn | Refusal] = {}
-        self._incomplete: dict[str, _Still] = {}
+        self._incomplete: dict[str, Still] = {}
         self._time: int | None = None
         self._look_again = True
 
@@ -126,7 +123,7 @@ class Inbound:
             reason = f"can't be read ({error.strerror})"
             return Refusal(self._folder / name, reason)
         if found is None:
-            still = self._incomplete.setdefault(name, _Still())
+            still = self._incomplete.setdefault(name, Still())
             if still.seconds < ABANDONED_SECONDS:
                 return None
             minutes = ABANDONED_SECONDS / 60
@@ -157,7 +154,7 @@ class Inbound:
         student, assignment, named = _parts(name)
         if usable_name(student) != student or student.strip() != student or student.startswith("."):
             raise _Bad("has a student's name that nbgrader can't handle")
-        text, secret = _text(folder / TIMESTAMP), _text(folder / SECRET)
+        text, secret = small_text(folder / TIMESTAMP), small_text(folder / SECRET)
         if not text or (not secret and not self._is_still(name, folder)):
             return None
         if self._check_owner and (owner := _owner(place.st_uid)) != student:
@@ -176,50 +173,8 @@ class Inbound:
 
     def _is_still(self, name: str, folder: Path) -> bool:
         """Whether a hand-in without a secret has not changed for a while."""
-        still = self._incomplete.setdefault(name, _Still())
+        still = self._incomplete.setdefault(name, Still())
         return still.since((folder / TIMESTAMP).lstat().st_mtime_ns) >= OLD_CLIENT_SECONDS
-
-
-class Submitted:
-    """The folder submitted/ of the course, for those without an exchange.
-
-    A hand-in is a folder in which nothing changes. Its time is that of timestamp.txt, or of the newest notebook.
-    """
-
-    def __init__(
-        self,
-        folders: Callable[[], Iterator[tuple[str, str, Path]]],
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._folders, self._clock = folders, clock
-        self._still: dict[tuple[str, str], _Still] = {}
-        self._next = 0.0
-
-    def changed(self) -> bool:
-        """True as often as looking costs less than a hundredth of the time."""
-        return self._clock() >= self._next
-
-    def look(self) -> Look:
-        begun = self._clock()
-        look, still = Look(), {}
-        for student, assignment, folder in self._folders():
-            key = student, assignment
-            state = _state_of(folder)
-            if not state.notebook:
-                continue
-            still[key] = self._still.get(key, _Still())
-            quiet = key not in self._still and time.time() - state.changed > FOLDER_SECONDS
-            if still[key].since(state.stamp) < FOLDER_SECONDS and not quiet:
-                look.incomplete.append(folder)
-                continue
-            try:
-                when = time_in(_text(folder / TIMESTAMP)).replace(tzinfo=UTC)
-            except NotATime:
-                when = datetime.fromtimestamp(state.notebook, UTC)
-            look.hand_ins.append(HandIn(student, assignment, when, folder, state=state.stamp))
-        self._still = still
-        self._next = self._clock() + min(30.0, max(1.0, 100 * (self._clock() - begun)))
-        return look
 
 
 class _Bad(Exception):
@@ -230,7 +185,7 @@ class _Bad(Exception):
         self.names = names
 
 
-class _Still:
+class Still:
     """How long something has not changed."""
 
     def __init__(self) -> None:
@@ -268,7 +223,7 @@ def _owner(user: int) -> str:
         return f"the unknown user {user}"
 
 
-def _text(path: Path) -> str:
+def small_text(path: Path) -> str:
     """The text of a small file, without waiting for a pipe or following a link; empty if it isn't one."""
     try:
         descriptor = os.open(path, _OPEN)
@@ -279,25 +234,3 @@ def _text(path: Path) -> str:
         return os.read(descriptor, _SMALL).decode("ascii", errors="replace").strip() if regular else ""
     finally:
         os.close(descriptor)
-
-
-@dataclass(frozen=True)
-class _State:
-    """Of a submission folder: the time of its newest notebook, or 0; when it last changed; what differs then."""
-
-    notebook: float
-    changed: float
-    stamp: tuple[object, ...]
-
-
-def _state_of(folder: Path) -> _State:
-    notebook = changed = 0.0
-    stamps = []
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            found = entry.stat(follow_symlinks=False)
-            stamps.append((entry.name, found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino))
-            changed = max(changed, found.st_ctime)
-            if entry.name.endswith(".ipynb"):
-                notebook = max(notebook, found.st_mtime)
-    return _State(notebook, changed, tuple(sorted(stamps)))

@@ -3,14 +3,15 @@
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from coursekit.cells import exercise_name
 from coursekit.checks.results import SubmissionResult, points_in_words
 from coursekit.student.values import CheckOutcome
 from coursekit.watch.best import attempt_that_counts
+from coursekit.watch.chance import Chance
 from coursekit.watch.records import AttemptRecord, Attempts, Outcomes
-from coursekit.watch.rules import Counts, Rule, Shows, Turn, turns
+from coursekit.watch.rules import Counts, Rule, Shows, Turn, time_in_words, turns
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,7 @@ class NotebookPage:
         result: what the page shows of the notebook's result.
         written: when the page is written; one that is held back is read when it is due.
         deadline: None if there is none.
+        chance: the second chance that the course gives after it.
     """
 
     notebook: str
@@ -28,6 +30,7 @@ class NotebookPage:
     shows: Shows
     written: datetime
     deadline: datetime | None
+    chance: Chance | None = None
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,7 @@ class AttemptLine:
     number: int
     sentences: tuple[str, ...]
     changes: Changes | None
+    second_chance: bool = False
 
 
 def attempt_line(
@@ -56,7 +60,7 @@ def attempt_line(
 
     Everything comes from the records and the result, and so from the grader.
     """
-    records = attempts.graded
+    records = attempts.records
     times = [record.handed_in for record in records]
     if handed_in not in times:
         return None
@@ -66,16 +70,19 @@ def attempt_line(
     over = page.deadline is not None and page.deadline <= seen
     known = [other for other in records if other.handed_in <= handed_in or other.due <= seen]
     sentences = [*_held_back(record)]
-    if not over and known[-1] is record:
-        sentences += _left(rule, turn, seen, page.deadline)
-    sentences.append(_what_counts(rule.counts, known, record, over, page.shows))
+    if known[-1] is record and not record.second_chance:
+        sentences += _one_more(page, seen) if over else _left(rule, turn, seen, page.deadline)
+    if any(other.second_chance for other in known):
+        sentences += _chance_taken(rule.counts, known, record)
+    else:
+        sentences.append(_what_counts(rule.counts, known, record, over, page.shows))
     changes = _changes(index, records[index - 1], record, page) if index else None
-    return AttemptLine(turn.number, tuple(sentences), changes)
+    return AttemptLine(turn.number, tuple(sentences), changes, record.second_chance)
 
 
 def _held_back(record: AttemptRecord) -> Iterator[str]:
     if record.due > record.handed_in:
-        yield f"This page was held back until {_time(record.due)}."
+        yield f"This page was held back until {time_in_words(record.due)}."
 
 
 def _left(rule: Rule, turn: Turn, seen: datetime, deadline: datetime | None) -> Iterator[str]:
@@ -86,15 +93,43 @@ def _left(rule: Rule, turn: Turn, seen: datetime, deadline: datetime | None) -> 
             yield f"From your next hand-in, you have {attempts} in {_duration(rule.period)}."
         elif turn.left == 0:
             yield (
-                f"None of {rule.attempts} left until {_time(turn.until)}. If you hand in before then, your work is "
+                f"None of {rule.attempts} left until {time_in_words(turn.until)}. If you hand in before then, your work is "
                 "graded, but its page comes only then."
             )
         elif deadline is not None and deadline < turn.until:
-            yield f"{turn.left} of {rule.attempts} left until the deadline, {_time(deadline)}."
+            yield f"{turn.left} of {rule.attempts} left until the deadline, {time_in_words(deadline)}."
         else:
-            yield f"{turn.left} of {rule.attempts} left until {_time(turn.until)}."
+            yield f"{turn.left} of {rule.attempts} left until {time_in_words(turn.until)}."
     if turn.left != 0 and turn.due + rule.pause > seen:
-        yield f"The page of your next attempt comes no earlier than {_time(turn.due + rule.pause)}."
+        yield f"The page of your next attempt comes no earlier than {time_in_words(turn.due + rule.pause)}."
+
+
+def _one_more(page: NotebookPage, seen: datetime) -> Iterator[str]:
+    """The second chance that is open."""
+    if page.chance is not None and page.deadline is not None and seen < page.deadline + page.chance.lasts:
+        yield (
+            f"You may hand in once more until {time_in_words(page.deadline + page.chance.lasts)}: "
+            f"{page.chance.share * 100:g}% of the points that you gain count."
+        )
+
+
+def _chance_taken(counts: Counts, known: list[AttemptRecord], record: AttemptRecord) -> Iterator[str]:
+    """What came of the second chance, and which attempt counts then."""
+    first = attempt_that_counts(counts, [other for other in known if not other.second_chance])
+    counting = attempt_that_counts(counts, known)
+    assert counting is not None
+    if record.second_chance and first is not None:
+        number = known.index(first) + 1
+        had = (
+            f"This was your second chance: attempt {number} had {points_in_words(first.score)}, this one has"
+        )
+        yield f"{had} {points_in_words(record.points)}."
+        if counting is record and record.penalty:
+            yield f"{points_in_words(record.penalty)} of those that you gained do not count."
+    if counting is record:
+        yield f"This attempt counts, with {points_in_words(record.score)}."
+    else:
+        yield f"Attempt {known.index(counting) + 1}, with {points_in_words(counting.score)}, counts."
 
 
 def _what_counts(
@@ -163,14 +198,6 @@ def _more(points: float) -> str:
     if not rounded:
         return "As many points as before."
     return f"{points_in_words(abs(rounded))} {'more' if rounded > 0 else 'fewer'}."
-
-
-def _time(time: datetime) -> str:
-    """The time in UTC, such as `14:05 UTC on 3 May`; seconds are rounded up, so that it is not before."""
-    full = time.astimezone(UTC)
-    if full.second or full.microsecond:
-        full = full.replace(second=0, microsecond=0) + timedelta(minutes=1)
-    return f"{full:%H:%M} UTC on {full.day} {full:%B}"
 
 
 def _duration(period: timedelta) -> str:

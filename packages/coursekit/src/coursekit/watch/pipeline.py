@@ -20,9 +20,12 @@ from coursekit.grading.running_course import RunningCourse
 from coursekit.grading.write import FOR_EVERYBODY, NoSpace, Writer
 from coursekit.nbgrader_plugin.converters import FeedbackOne, reason_of
 from coursekit.nbgrader_plugin.one_hand_in import ExchangeOf
+from coursekit.nbgrader_plugin.second_chance import second_chance_of
+from coursekit.nbgrader_plugin.shown import deadline_of
 from coursekit.printing import printable
 from coursekit.student.renamed import put_endings_right
 from coursekit.watch.arrivals import HandIn
+from coursekit.watch.chance import is_in_time
 from coursekit.watch.history import History
 from coursekit.watch.records import AttemptRecord, Attempts, Page, outcomes_of
 from coursekit.watch.rules import AttemptRules, turns
@@ -100,22 +103,34 @@ class Pipeline:
         """
         if failures := [notebook.failure for notebook in submission.notebooks if notebook.failure]:
             raise NotGraded(f"the grader failed on it: {failures[0]}")
-        try:
-            failed = self._writer.write(submission, hand_in.assignment)
-        except NoSpace as error:
-            raise Blocked(no_space(error.__cause__ or error)) from error
-        if failed:
-            raise NotGraded(failed[0].removeprefix(f"{printable(hand_in.student)}: "))
+        self._write(submission, hand_in)
         with self._failing_as("no page"):
             record = self._record(hand_in)
-            attempts = self._attempts(hand_in)
-            attempts.add(record)
-            attempts.store()
+            self._store(record, hand_in)
             held = self._history.held_folder(hand_in.student, hand_in.assignment, hand_in.handed_in)
             self._write_page(hand_in.student, hand_in.assignment, held)
             if record.due <= datetime.now(UTC):
                 record = self.release(hand_in.student, hand_in.assignment, record)
         return Graded(hand_in, record, submission.problems)
+
+    def put_back(self, hand_in: HandIn) -> AttemptRecord:
+        """Put an attempt that has been graded back into submitted/, autograded/ and the gradebook.
+
+        Its page stays. If the checks have changed since, its points may have.
+
+        Raises:
+            NotGraded: it can't be collected or written.
+            Blocked: nothing can be.
+        """
+        self.collect(hand_in)
+        self._write(SubmissionRun(hand_in.student), hand_in)  # with the results that are in the cache
+        before, now = self._attempts(hand_in).at(hand_in.handed_in), self._record(hand_in)
+        if before is not None:
+            now = replaced(now, due=before.due, page=before.page, final=before.final)
+        if now != before:
+            with self._failing_as("not recorded"):
+                self._store(now, hand_in)
+        return now
 
     def release(
         self, student: str, assignment: str, record: AttemptRecord, final: bool = False
@@ -196,17 +211,37 @@ class Pipeline:
         found = {name: result for name, result in results.items() if result is not None}
         with course.gradebook() as book:
             penalty = book.find_submission(hand_in.assignment, hand_in.student).late_submission_penalty
+            deadline = deadline_of(book, hand_in.assignment, hand_in.student)
+        rule = self._rules.of(hand_in.assignment)
+        second_chance = bool(second_chance_of(course.config)) and not is_in_time(
+            rule, hand_in.handed_in, deadline
+        )
         times = [record.handed_in for record in self._attempts(hand_in).records]
         times = sorted({*times, hand_in.handed_in})
-        turn = turns(self._rules.of(hand_in.assignment), times)[times.index(hand_in.handed_in)]
+        turn = turns(rule, times)[times.index(hand_in.handed_in)]
         return AttemptRecord(
             handed_in=hand_in.handed_in,
-            points=sum(result.earned for result in found.values()),
+            earned={name: result.earned for name, result in found.items()},
             max_points=sum(sum(points_of(assignment.released(name)).values()) for name in results),
             penalty=penalty or 0.0,
             notebooks={name: outcomes_of(result) for name, result in found.items()},
-            due=turn.due,
+            due=hand_in.handed_in if second_chance else turn.due,
+            second_chance=second_chance,
         )
+
+    def _write(self, submission: SubmissionRun, hand_in: HandIn) -> None:
+        """Write results into the gradebook and autograded/."""
+        try:
+            failed = self._writer.write(submission, hand_in.assignment)
+        except NoSpace as error:
+            raise Blocked(no_space(error.__cause__ or error)) from error
+        if failed:
+            raise NotGraded(failed[0].removeprefix(f"{printable(hand_in.student)}: "))
+
+    def _store(self, record: AttemptRecord, hand_in: HandIn) -> None:
+        attempts = self._attempts(hand_in)
+        attempts.add(record)
+        attempts.store()
 
     def _attempts(self, hand_in: HandIn) -> Attempts:
         return Attempts.load(self._course.root, hand_in.assignment, hand_in.student)

@@ -29,7 +29,6 @@ class Page(StrEnum):
 
     HELD = "held"
     RELEASED = "released"
-    REFUSED = "refused"
 
 
 class AttemptRecord(Struct, frozen=True, forbid_unknown_fields=True):
@@ -37,21 +36,28 @@ class AttemptRecord(Struct, frozen=True, forbid_unknown_fields=True):
 
     Args:
         handed_in: when, with time zone UTC. No two attempts of a student have the same time.
-        points: automatic points of all notebooks, before the penalty. Points from manual grading are not in it.
+        earned: the automatic points of each notebook, before the penalty. Points from manual grading are not in it.
         penalty: points deducted for handing in late.
         notebooks: the outcomes of the checks of each notebook.
         due: when the page may be released.
         final: whether the page was written after the deadline, when it shows everything.
+        second_chance: whether it was handed in after the deadline, for a share of the points that it gains.
     """
 
     handed_in: datetime
-    points: float
+    earned: dict[str, float]
     max_points: float
     penalty: float
     notebooks: dict[str, Outcomes]
     due: datetime
     page: Page = Page.HELD
     final: bool = False
+    second_chance: bool = False
+
+    @property
+    def points(self) -> float:
+        """The automatic points of all notebooks, before the penalty."""
+        return sum(self.earned.values())
 
     @property
     def score(self) -> float:
@@ -86,11 +92,6 @@ class Attempts:
         except OSError as error:
             raise CourseError(f"{path} can't be read ({error.strerror}): make it readable") from error
         return cls(path, stored.attempts if stored.schema == SCHEMA else ())
-
-    @property
-    def graded(self) -> list[AttemptRecord]:
-        """The attempts that were not refused, oldest first: only these are numbered, limited, and may count."""
-        return [record for record in self.records if record.page is not Page.REFUSED]
 
     def at(self, handed_in: datetime) -> AttemptRecord | None:
         """The attempt that was handed in at this time."""

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
@@ -84,6 +84,14 @@ def turns(rule: Rule, times: Sequence[datetime]) -> list[Turn]:
         left = max(0, rule.attempts - in_period) if limited else None
         found.append(Turn(number, left, due, ends if limited else None))
     return found
+
+
+def time_in_words(time: datetime) -> str:
+    """The time in UTC, such as `14:05 UTC on 3 May`; seconds are rounded up."""
+    full = time.astimezone(UTC)
+    if full.second or full.microsecond:
+        full = full.replace(second=0, microsecond=0) + timedelta(minutes=1)
+    return f"{full:%H:%M} UTC on {full.day} {full:%B}"
 
 
 class AttemptRules(Configurable):

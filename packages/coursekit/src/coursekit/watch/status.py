@@ -1,5 +1,6 @@
 """What `coursekit watch` reports: events as they happen, and the file that `coursekit watch --status` reads."""
 
+import contextlib
 import os
 import statistics
 import time
@@ -17,6 +18,7 @@ from coursekit.result_cache import FOLDER
 from coursekit.watch.history import write_atomically
 
 _HOUR = 3600.0
+_SIGN_OF_LIFE = 60.0
 _NAMED_AT_MOST = 50
 
 
@@ -108,38 +110,49 @@ def read_status(root: Path) -> Status:
         return Status()
 
 
-class StatusFile:
-    """Writes the status when it changes, at most once a second, and once a minute as a sign of life."""
+class Reports:
+    """Passes on events, and writes the status: when it changes, at most once a second, and as a sign of life.
 
-    def __init__(self, root: Path, clock: Callable[[], float] = time.monotonic) -> None:
-        self._path, self._clock = status_path(root), clock
+    A status that can't be written is left out; a full disk is reported where hand-ins suffer from it.
+    """
+
+    def __init__(
+        self, root: Path, report: Callable[[Event], None], clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self.report, self._path, self._clock = report, status_path(root), clock
         self._written, self._last = b"", -_HOUR
-        before = read_status(root)
+        self._hour = deque(read_status(root).hour)
         self.status = Status(os.getpid(), datetime.now(UTC))
-        self._hour = deque(before.hour)
+        self.failed = False
+
+    def say(self, kind: Kind, text: str, student: str = "", assignment: str = "") -> None:
+        """Report what has happened in a sentence."""
+        self.report(Event(kind, printable(text, None), printable(student), printable(assignment)))
+
+    def fail(self, kind: Kind, text: str, student: str = "", assignment: str = "") -> None:
+        """Report something that a person has to look at."""
+        self.failed = True
+        self.say(kind, text, student, assignment)
 
     def add_latency(self, seconds: float) -> None:
+        """Count the time from a hand-in to its page."""
         self._hour.append((time.time(), seconds))
 
     def write(self, now: bool = False) -> None:
-        """Write the file if there is something new.
-
-        Raises:
-            OSError: it can't be written.
-        """
+        """Write the status if it has changed."""
         passed = self._clock() - self._last
         if passed < 1 and not now:
             return
         while self._hour and self._hour[0][0] < time.time() - _HOUR:
             self._hour.popleft()
-        self.status.hour = list(self._hour)
-        self.status.updated = None
+        self.status.hour, self.status.updated = list(self._hour), None
         new = msgspec.json.encode(self.status)
-        if new == self._written and passed < 60 and not now:
+        if new == self._written and passed < _SIGN_OF_LIFE and not now:
             return
         self.status.updated = datetime.now(UTC)
-        write_atomically(self._path, msgspec.json.encode(self.status).decode())
         self._written, self._last = new, self._clock()
+        with contextlib.suppress(OSError):
+            write_atomically(self._path, msgspec.json.encode(self.status).decode())
 
 
 def seen(found: Iterable[tuple[str, str]]) -> list[Seen]:

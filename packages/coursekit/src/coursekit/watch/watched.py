@@ -9,11 +9,12 @@ from coursekit.course import Assignment, CourseError
 from coursekit.grading.autograde import ClassRun, RunOptions
 from coursekit.grading.running_course import RunningCourse
 from coursekit.nbgrader_plugin.one_hand_in import ExchangeOf, put_all_back
-from coursekit.watch.arrivals import Arrivals, Inbound, Submitted
+from coursekit.watch.arrivals import Arrivals, Inbound
 from coursekit.watch.history import History
 from coursekit.watch.pipeline import Heard, Pipeline
 from coursekit.watch.pools import Pools, Stamp, files_stamp
 from coursekit.watch.rules import AttemptRules
+from coursekit.watch.submitted import Submitted
 
 #: assignments with warm workers; each costs about 100 MiB
 _POOLS = 2

@@ -1,0 +1,101 @@
+"""Keeps the attempt that counts in submitted/, autograded/ and the gradebook, where a later one was graded last."""
+
+import json
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+
+from coursekit.nbgrader_plugin.run_checks import RESULT
+from coursekit.student.extra_files import time_handed_in
+from coursekit.watch.arrivals import HandIn
+from coursekit.watch.best import attempt_that_counts
+from coursekit.watch.pipeline import NotGraded
+from coursekit.watch.records import AttemptRecord, Attempts
+from coursekit.watch.status import Kind, Reports
+from coursekit.watch.watched import WatchedCourse
+
+
+class Counting:
+    """Puts attempts back. `watched` is replaced when the settings have changed.
+
+    Nothing is noted about what is under way: what counts follows from the records, and whether it is in place from
+    the folders. So the next start finishes what was killed.
+    """
+
+    def __init__(self, watched: WatchedCourse, reports: Reports) -> None:
+        self.watched, self._reports = watched, reports
+        self._hand_ins: dict[tuple[str, str], list[HandIn]] = {}
+        self._in_place: set[tuple[str, str]] = set()
+
+    def update(self, hand_ins: Iterable[HandIn]) -> None:
+        """Replace the hand-ins that are known, graded ones included."""
+        self._hand_ins = {}
+        for hand_in in hand_ins:
+            self._hand_ins.setdefault((hand_in.student, hand_in.assignment), []).append(hand_in)
+
+    def graded(self, hand_in: HandIn) -> None:
+        """Look again at what counts for this student."""
+        self._in_place.discard((hand_in.student, hand_in.assignment))
+
+    def look_again(self) -> None:
+        """Look again at what counts for everybody."""
+        self._in_place.clear()
+
+    def put_back(self, waits: Callable[[str, str], bool]) -> None:
+        """Put the attempts that count in place.
+
+        Args:
+            waits: whether a student has a hand-in for an assignment that can't be graded yet.
+        """
+        for student, assignment in sorted(self._hand_ins.keys() - self._in_place):
+            if not waits(student, assignment):
+                self._in_place.add((student, assignment))
+                self._put_back(student, assignment)
+
+    def _put_back(self, student: str, assignment: str) -> None:
+        records = Attempts.load(self.watched.course.root, assignment, student).records
+        counting = attempt_that_counts(self.watched.rules.of(assignment).counts, records)
+        if counting is None or self._is_in_place(student, assignment, counting, records):
+            return
+        which = f"attempt {records.index(counting) + 1}, with {counting.score:g} points,"
+        hand_ins = self._hand_ins[student, assignment]
+        hand_in = next((found for found in hand_ins if found.handed_in == counting.handed_in), None)
+        try:
+            if hand_in is None:
+                raise NotGraded("it is no longer in the exchange")
+            self.watched.pipeline.put_back(hand_in)
+        except NotGraded as reason:
+            text = f"{which} counts, but is not in the gradebook: {reason}"
+            self._reports.fail(Kind.NOT_GRADED, text, student, assignment)
+        else:
+            self._reports.say(Kind.RELEASED, f"{which} counts and is in the gradebook", student, assignment)
+
+    def _is_in_place(
+        self, student: str, assignment: str, counting: AttemptRecord, records: list[AttemptRecord]
+    ) -> bool:
+        """True also if the instructor has collected something else, which has no record."""
+        course = self.watched.course
+        times = {record.handed_in for record in records}
+        submitted, autograded = course.submitted(student, assignment), course.autograded(student, assignment)
+        collected, graded = _time(submitted), _time(autograded)
+        if collected not in times or (graded is not None and graded not in times):
+            return True
+        if not collected == graded == counting.handed_in:
+            return False
+        if counting is records[-1]:  # its record was stored when it had been written
+            return True
+        names = course.assignment(assignment).released_names()
+        return all(_was_graded(autograded / f"{name}.ipynb") for name in names)
+
+
+def _time(folder: Path) -> datetime | None:
+    time = time_handed_in(folder)
+    return time.replace(tzinfo=UTC) if time else None
+
+
+def _was_graded(notebook: Path) -> bool:
+    """Whether it was autograded completely, by any version."""
+    try:
+        return RESULT in json.loads(notebook.read_text(encoding="utf-8"))["metadata"]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return False

@@ -1,0 +1,84 @@
+"""Hand-ins as they arrive in submitted/, for courses without an exchange."""
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from coursekit.student.extra_files import TIMESTAMP, NotATime, time_in
+from coursekit.watch.arrivals import HandIn, Look, Still, small_text
+
+#: a submission is complete after this many seconds without a change
+FOLDER_SECONDS = 5.0
+#: the clock of a file server may differ by this much
+CLOCK_SECONDS = 60.0
+#: looking may take this share of the time
+_SHARE = 0.01
+_SHORTEST, _LONGEST = 1.0, 30.0
+
+
+class Submitted:
+    """The folder submitted/ of the course, for those without an exchange.
+
+    A hand-in is a folder in which nothing changes. Its time is that of timestamp.txt, or of the newest notebook.
+    """
+
+    def __init__(
+        self,
+        folders: Callable[[], Iterator[tuple[str, str, Path]]],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._folders, self._clock = folders, clock
+        self._still: dict[tuple[str, str], Still] = {}
+        self._next = 0.0
+
+    def changed(self) -> bool:
+        """True as often as looking costs less than a hundredth of the time."""
+        return self._clock() >= self._next
+
+    def look(self) -> Look:
+        begun = self._clock()
+        look, still = Look(), {}
+        for student, assignment, folder in self._folders():
+            key = student, assignment
+            state = _state_of(folder)
+            if not state.notebook:
+                continue
+            still[key] = self._still.get(key, Still())
+            unchanged = max(still[key].since(state.stamp), time.time() - state.changed - CLOCK_SECONDS)
+            if unchanged < FOLDER_SECONDS:
+                look.incomplete.append(folder)
+                continue
+            try:
+                when = time_in(small_text(folder / TIMESTAMP)).replace(tzinfo=UTC)
+            except NotATime:
+                when = datetime.fromtimestamp(state.notebook, UTC)
+            look.hand_ins.append(HandIn(student, assignment, when, folder, state=state.stamp))
+        self._still = still
+        took = self._clock() - begun
+        self._next = self._clock() + min(_LONGEST, max(_SHORTEST, took / _SHARE))
+        return look
+
+
+@dataclass(frozen=True)
+class _State:
+    """Of a submission folder: the time of its newest notebook, or 0; when it last changed; what differs then."""
+
+    notebook: float
+    changed: float
+    stamp: tuple[object, ...]
+
+
+def _state_of(folder: Path) -> _State:
+    notebook = changed = 0.0
+    stamps = []
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            found = entry.stat(follow_symlinks=False)
+            stamps.append((entry.name, found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino))
+            changed = max(changed, found.st_ctime)
+            if entry.name.endswith(".ipynb"):
+                notebook = max(notebook, found.st_mtime)
+    return _State(notebook, changed, tuple(sorted(stamps)))

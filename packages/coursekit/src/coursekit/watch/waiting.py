@@ -1,0 +1,143 @@
+"""Which hand-ins wait for their turn, and which do not: refused, late, given up, or for an assignment on hold."""
+
+import time
+from collections.abc import Container
+from pathlib import Path
+
+from coursekit.course import Assignment
+from coursekit.printing import printable
+from coursekit.watch.arrivals import HandIn, Look
+from coursekit.watch.history import Deadlines
+from coursekit.watch.pools import Stamp, stamp_of
+from coursekit.watch.queue import Queue
+from coursekit.watch.status import Kind, Reports, seen
+from coursekit.watch.watched import WatchedCourse
+
+#: between full looks, since network file systems report changes late
+LOOK_SECONDS = 30.0
+
+
+class Waiting:
+    """Looks for hand-ins, and says which is next.
+
+    `watched` is replaced when the settings have changed. `deadlines` are those of the assignments that can be graded.
+    """
+
+    def __init__(self, watched: WatchedCourse, reports: Reports) -> None:
+        self.watched, self._reports = watched, reports
+        self.deadlines: dict[str, Deadlines] = {}
+        self._queue = Queue()
+        self._next_look = 0.0
+        self._known: dict[str, Assignment] = {}
+        self._unknown: dict[str, str] = {}
+        self._broken: dict[str, tuple[Stamp, str]] = {}
+        self._given_up: dict[HandIn, tuple[Stamp, str]] = {}
+        self._refused: dict[Path, str] = {}
+
+    def look_if_needed(self) -> bool:
+        """Look if something may have arrived; true after a full look.
+
+        Raises:
+            OSError: the place where hand-ins arrive can't be read.
+        """
+        self._try_again()
+        if time.monotonic() >= self._next_look:
+            self._known = self.watched.assignments()
+            self.deadlines = {name: Deadlines(self.watched.course, name) for name in self._known}
+            self._look()
+            self._next_look = time.monotonic() + LOOK_SECONDS
+            return True
+        if self.watched.arrivals.changed():
+            self._look()
+        return False
+
+    def look_fully_next(self) -> None:
+        """Expect that everything may have changed."""
+        self._next_look = 0.0
+
+    def first(self, busy: Container[str] = ()) -> HandIn | None:
+        """The hand-in whose turn it is; None if there is none. `busy` students have one that is being graded."""
+        return self._queue.first(busy, self._broken)
+
+    def has(self, student: str, assignment: str) -> bool:
+        """Whether a hand-in of the student's for the assignment waits."""
+        return self._queue.has(student, assignment)
+
+    def done(self, hand_in: HandIn) -> None:
+        """It was graded."""
+        self._queue.remove(hand_in)
+        self._count()
+
+    def give_up(self, hand_in: HandIn, reason: str) -> None:
+        """Leave a hand-in until the files of its assignment change, or the next start."""
+        self._given_up[hand_in] = stamp_of(self.watched.course.assignment(hand_in.assignment)), reason
+        self._queue.remove(hand_in)
+        self._reports.fail(Kind.NOT_GRADED, f"not graded: {reason}", hand_in.student, hand_in.assignment)
+        self._count()
+
+    def hold(self, assignment: str, stamp: Stamp, reason: str) -> None:
+        """Leave an assignment's hand-ins waiting until its files have another stamp."""
+        self._broken[assignment] = stamp, reason
+        self._reports.fail(Kind.WAITING, f"its hand-ins wait: {reason}", assignment=assignment)
+        self._count()
+
+    def _look(self) -> None:
+        look = self.watched.arrivals.look()
+        chosen = [hand_in for hand_in in look.hand_ins if self.watched.is_chosen(hand_in.assignment)]
+        self._name_unknown({hand_in.assignment for hand_in in chosen} - set(self._known))
+        there = [hand_in for hand_in in chosen if hand_in.assignment in self._known]
+        late = {hand_in for hand_in in there if self._is_late(hand_in)}
+        allowed = set(self.watched.course.gradable([hand_in.student for hand_in in there]))
+        self._given_up = {hand_in: why for hand_in, why in self._given_up.items() if hand_in in set(there)}
+        to_do = [
+            hand_in
+            for hand_in in there
+            if hand_in not in late and hand_in.student in allowed and hand_in not in self._given_up
+        ]
+        self._queue.update(self.watched.history.outstanding(to_do))
+        self._refuse(look)
+        self._reports.status.late = len(late)
+        self._reports.status.incomplete = len(look.incomplete)
+        self._count()
+
+    def _is_late(self, hand_in: HandIn) -> bool:
+        deadline = self.deadlines[hand_in.assignment].of(hand_in.student)
+        grace = self.watched.rules.of(hand_in.assignment).grace
+        return deadline is not None and hand_in.handed_in > deadline + grace
+
+    def _name_unknown(self, names: set[str]) -> None:
+        """Report once for each assignment that there are hand-ins for it, but nothing to grade them with."""
+        reasons = {name: self._unknown.get(name) or self.watched.why_unknown(name) for name in names}
+        for name in reasons.keys() - self._unknown.keys():
+            self._reports.fail(Kind.WAITING, f"its hand-ins wait: {reasons[name]}", assignment=name)
+        self._unknown = reasons
+
+    def _refuse(self, look: Look) -> None:
+        """Report each refused hand-in once."""
+        now = {refusal.folder: refusal for refusal in look.refused}
+        for folder in sorted(now.keys() - self._refused.keys()):
+            refusal = now[folder]
+            text = f"refused: {printable(str(folder), None)} {refusal.reason}"
+            self._reports.fail(Kind.REFUSED, text, refusal.student, refusal.assignment)
+        self._refused = {folder: refusal.reason for folder, refusal in now.items()}
+        self._reports.status.refused = seen(
+            (printable(folder.name), why) for folder, why in self._refused.items()
+        )
+
+    def _try_again(self) -> None:
+        """Expect that what could not be graded can be, if the files of its assignment have changed."""
+        names = {*self._broken, *(hand_in.assignment for hand_in in self._given_up)}
+        stamps = {name: stamp_of(self.watched.course.assignment(name)) for name in names}
+        before = len(self._broken), len(self._given_up)
+        self._broken = {name: why for name, why in self._broken.items() if why[0] == stamps[name]}
+        self._given_up = {h: why for h, why in self._given_up.items() if why[0] == stamps[h.assignment]}
+        if before != (len(self._broken), len(self._given_up)):
+            self.look_fully_next()
+
+    def _count(self) -> None:
+        status = self._reports.status
+        status.waiting = len(self._queue)
+        status.on_hold = self._unknown | {name: reason for name, (_, reason) in self._broken.items()}
+        status.not_graded = seen(
+            (printable(f"{h.student} {h.assignment}"), why) for h, (_, why) in self._given_up.items()
+        )

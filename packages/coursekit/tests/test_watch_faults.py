@@ -1,0 +1,227 @@
+"""`coursekit watch` when something goes wrong: one clear line, and nothing is lost, doubled or half written."""
+
+import errno
+import os
+import random
+import shutil
+import signal
+import time
+
+import pytest
+
+from coursekit.nbgrader_plugin import collecting
+from coursekit.nbgrader_plugin.converters import AutogradeOne
+from coursekit.watch import loop
+from coursekit.watch.lock import locked
+from coursekit.watch.pipeline import Pipeline
+from sandbox_kernel.start import launch_server, use_launched_server
+
+from .watching import RIGHT, TRIPLE, WatchedExchange, exchange_of, nothing
+
+KILLS = 12
+
+
+@pytest.fixture
+def exchange(generated, tmp_path):
+    return exchange_of(generated, tmp_path / "exchange")
+
+
+def refused(out: str) -> list[str]:
+    return [line for line in out.splitlines() if "refused: " in line or "not graded: " in line]
+
+
+def test_hand_ins_that_are_refused_hold_up_nobody(exchange, capfd):
+    exchange.hand_in("..")
+    (exchange.hand_in("ben") / "double.ipynb").unlink()
+    folder = exchange.hand_in("ada")
+    assert exchange.watch() == 1
+    lines = refused(capfd.readouterr().out)
+    assert len(lines) == 2
+    assert "has a student's name that nbgrader can't handle" in lines[0]
+    assert lines[1].endswith("ben 01_double: not graded: it has no notebook")
+    assert exchange.page(folder)
+    status = exchange.status()
+    assert [len(status[name]) for name in ("refused", "not_graded")] == [1, 1]
+
+
+def test_hand_ins_for_an_assignment_that_was_removed_wait(exchange, capfd):
+    folder = exchange.hand_in("ada")
+    removed = exchange.hand_in("ben")
+    removed.rename(removed.with_name(removed.name.replace("01_double", "02_gone")))
+    assert exchange.watch() == 1
+    lines = [line for line in capfd.readouterr().out.splitlines() if "02_gone" in line]
+    assert [line.split(" ", 1)[1] for line in lines] == [
+        "02_gone: its hand-ins wait: source/ has no such assignment"
+    ]
+    assert exchange.page(folder)
+
+
+def test_a_hand_in_that_is_deleted_while_it_is_graded_gets_its_page(exchange, capfd, monkeypatch):
+    folder = exchange.hand_in("ada")
+    copy = shutil.copytree(folder, exchange.root / "copy")
+    finish = Pipeline.finish
+
+    def delete_and_finish(pipeline, submission, hand_in):
+        shutil.rmtree(folder)
+        return finish(pipeline, submission, hand_in)
+
+    monkeypatch.setattr(Pipeline, "finish", delete_and_finish)
+    assert exchange.watch() == 0
+    assert exchange.page(copy)
+
+
+def test_a_hand_in_that_is_deleted_before_it_is_collected_costs_nothing_else(exchange, capfd, monkeypatch):
+    exchange.hand_in("ada", TRIPLE)
+    assert exchange.watch() == 0
+    gone = exchange.hand_in("ada", RIGHT)
+    folder = exchange.hand_in("ben", RIGHT)
+    collect = Pipeline.collect
+
+    def delete_and_collect(pipeline, hand_in):
+        shutil.rmtree(gone, ignore_errors=True)
+        return collect(pipeline, hand_in)
+
+    monkeypatch.setattr(Pipeline, "collect", delete_and_collect)
+    capfd.readouterr()
+    assert exchange.watch() == 1
+    (line,) = refused(capfd.readouterr().out)
+    assert line.endswith("ada 01_double: not graded: it was deleted before it was collected")
+    assert exchange.page(folder)
+    assert "3 * x" in (exchange.course.root / "submitted/ada/01_double/double.ipynb").read_text()
+
+
+def test_an_exchange_that_is_unmounted_for_a_while_is_waited_for(exchange):
+    away = exchange.root.with_name("away")
+    first = exchange.hand_in("ada")
+
+    def unmount():
+        exchange.root.rename(away)
+
+    def mount():
+        away.rename(exchange.root)
+        exchange.hand_in("ben")
+
+    texts = exchange.keep_watching(
+        ("points, page released", unmount),
+        ("does not exist; waiting for it", mount),
+        ("grading goes on", nothing),
+        ("points, page released", nothing),
+    )
+    assert len([text for text in texts if "does not exist" in text]) == 1
+    assert exchange.page(first)
+    assert exchange.page(exchange.handed_in[1])
+
+
+def no_space(*_: object, **__: object) -> None:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "a file")
+
+
+@pytest.mark.parametrize(
+    ("where", "name"),
+    [(collecting, "_copy"), (AutogradeOne, "write_single_notebook"), (os, "replace")],
+    ids=["collecting", "autograding", "recording"],
+)
+def test_a_full_disk_is_reported_once_and_waited_for(exchange, monkeypatch, where, name):
+    monkeypatch.setattr(loop, "BLOCKED_SECONDS", 0.1)
+    folder = exchange.hand_in("ada")
+    with monkeypatch.context() as full:
+
+        def fill():
+            full.setattr(where, name, no_space)
+
+        texts = exchange.keep_watching(
+            ("watching", fill), ("No space left on device", full.undo), ("points, page released", nothing)
+        )
+    assert len([text for text in texts if "No space left" in text]) == 1
+    assert not [text for text in texts if "not graded" in text]
+    assert exchange.page(folder)
+    assert exchange.score("ada") == 10
+
+
+def in_fork(work):
+    """Start a process that calls `work`; returns its number. Its output is lost."""
+    server = launch_server()
+    fork = os.fork()
+    if fork:
+        return fork
+    try:
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        for descriptor in (1, 2):
+            os.dup2(nowhere, descriptor)
+        if server is not None:
+            use_launched_server(server)
+        os._exit(work())
+    except BaseException:
+        os._exit(70)
+
+
+def test_a_second_watch_ends_with_one_sentence_that_names_the_first(exchange, capfd):
+    def hold():
+        with locked(exchange.course.root):
+            signal.pause()
+
+    first = in_fork(hold)
+    try:
+        lock = exchange.course.root / ".coursekit" / "watch.lock"
+        while not (lock.exists() and lock.read_text()):
+            time.sleep(0.01)
+        assert exchange.watch() == 2
+        (line,) = [line for line in capfd.readouterr().err.splitlines() if "watched already" in line]
+        assert f"by process {first}: end that one first" in line
+    finally:
+        os.kill(first, signal.SIGKILL)
+        os.waitpid(first, 0)
+    assert exchange.watch() == 0
+
+
+def state(exchange: WatchedExchange) -> dict[str, object]:
+    """Everything that is left of hand-ins, without times."""
+    root = exchange.course.root
+    attempts = {
+        student: [
+            (record.handed_in, record.score, record.page) for record in exchange.attempts(student).records
+        ]
+        for student in ("ada", "ben", "cleo")
+    }
+    leftovers = [
+        path.name for path in root.rglob("*") if path.suffix in (".replaced", ".removed", ".unfinished")
+    ]
+    held = list((root / ".coursekit" / "held").glob("*"))
+    return {
+        "grades": exchange.course.grades(),
+        "attempts": attempts,
+        "pages": [exchange.page(folder) for folder in exchange.handed_in],
+        "submitted": {
+            str(path.relative_to(root)): path.read_bytes()
+            for path in (root / "submitted").rglob("*")
+            if path.is_file()
+        },
+        "leftovers": leftovers + held,
+    }
+
+
+def test_a_watch_that_is_killed_at_any_moment_goes_on_at_the_next_start(exchange, tmp_path, course_at):
+    for answers in ((TRIPLE, RIGHT), (RIGHT, TRIPLE)):
+        for student, answer in zip(("ada", "ben", "cleo"), (*answers, RIGHT), strict=True):
+            exchange.hand_in(student, f"{answer}  # {len(exchange.handed_in)}")
+    killed_course = course_at(shutil.copytree(exchange.course.root, tmp_path / "killed" / "course"))
+    killed_root = shutil.copytree(exchange.root, tmp_path / "killed" / "exchange")
+    killed = WatchedExchange(killed_course, killed_root)
+    killed.handed_in = [killed.inbound / folder.name for folder in exchange.handed_in]
+    settings = killed_course.root / "nbgrader_config.py"
+    settings.write_text(settings.read_text().replace(str(exchange.root), str(killed.root)))
+
+    begun = time.monotonic()
+    assert os.waitstatus_to_exitcode(os.waitpid(in_fork(exchange.watch), 0)[1]) == 0
+    undisturbed = time.monotonic() - begun
+    moments = random.Random(0)
+    for _ in range(KILLS):
+        fork = in_fork(killed.watch)
+        time.sleep(moments.uniform(0.1, 0.5) * undisturbed)
+        os.kill(fork, signal.SIGKILL)
+        os.waitpid(fork, 0)
+    assert os.waitstatus_to_exitcode(os.waitpid(in_fork(killed.watch), 0)[1]) == 0
+    expected, found = state(exchange), state(killed)
+    assert found == expected
+    assert all(expected["pages"])
+    assert expected["leftovers"] == []
