@@ -57,19 +57,19 @@ def as_grader(hub: Hub, *command: str) -> str:
 
 @pytest.fixture(scope="module")
 def log_in(hub: Hub, browser: Browser) -> Iterator[Callable[[Account], Page]]:
-    """Log in to the hub, each account in a browser of its own."""
+    """Log in to the hub, each account in a browser of its own, and go on to a place in it."""
     contexts = []
 
-    def open_hub(account: Account) -> Page:
+    def open_hub(account: Account, place: str = "") -> Page:
         contexts.append(browser.new_context(viewport={"width": 1280, "height": 900}))
         take_offline(contexts[-1])
         page = contexts[-1].new_page()
-        page.set_default_timeout(90_000)
-        page.goto(hub.address)
+        page.set_default_timeout(180_000)  # a server starts in 10 s on an idle machine
+        page.goto(f"{hub.address}/{place}")
         page.get_by_label("Username").fill(account.name)
         page.get_by_label("Password").fill(account.password)
         page.get_by_role("button", name="Sign in").click()
-        page.wait_for_url("**/user/*/lab*")
+        page.wait_for_url(f"**/{place}*" if place else "**/user/*/lab*")
         return page
 
     yield open_hub
@@ -82,7 +82,7 @@ class AssignmentList:
 
     def __init__(self, page: Page) -> None:
         self.page = page
-        expect(page.locator(".jp-Launcher")).to_be_visible(timeout=90_000)
+        expect(page.locator(".jp-Launcher")).to_be_visible(timeout=180_000)
         page.get_by_role("menuitem", name="Nbgrader").click()
         page.get_by_role("menuitem", name="Assignment List").click()
         self.submitted = page.locator("#submitted_assignments_list .nested_list_item")
@@ -118,6 +118,13 @@ class AssignmentList:
         frame = self.page.locator(".jp-HTMLViewer:visible iframe").content_frame
         expect(frame.locator("h1").first).to_be_visible()
         return frame
+
+    def open_in_new_tab(self) -> Page:
+        """Open the page that was opened last in a tab of the browser, where its links work."""
+        with self.page.expect_popup() as popup:
+            self.page.locator(".jp-DirListing-item", has_text=f"{NOTEBOOK}.html").click(button="right")
+            self.page.get_by_role("menuitem", name="Open in New Browser Tab").click()
+        return popup.value
 
 
 def right_answers() -> NotebookNode:
@@ -160,8 +167,10 @@ def test_feedback_names_the_mistake_seconds_after_hand_in(students, picture):
     feedback = ada.open_feedback()
     expect(feedback.locator("body")).to_contain_text(NO_SCALE)
     picture(ada.page, "hub-feedback")
-    feedback.get_by_role("link", name="attention", exact=True).first.click()  # a place on the same page
-    expect(feedback.get_by_text(NO_SCALE).last).to_be_in_viewport()
+    tab = ada.open_in_new_tab()
+    tab.get_by_role("link", name="attention", exact=True).first.click()  # a place on the same page
+    expect(tab.locator("table", has_text=NO_SCALE).last).to_be_in_viewport()
+    tab.close()
     expect(ben.open_feedback().locator("body")).not_to_contain_text(NO_SCALE)
 
 
@@ -178,9 +187,7 @@ def test_the_feedback_on_a_corrected_answer_says_what_changed(hub, students, pic
 
 
 def test_an_instructor_grades_a_written_answer_in_formgrader(hub, students, log_in, picture):
-    page = log_in(hub.instructor)
-    page.goto(f"{hub.address}/services/{COURSE}/")
-    page.wait_for_url("**/formgrader/manage_assignments")
+    page = log_in(hub.instructor, f"services/{COURSE}/formgrader/manage_assignments")
     expect(page.locator("tr", has_text=NAME)).to_contain_text("released")
     picture(page, "hub-formgrader", clip={"x": 0, "y": 0, "width": 1280, "height": 480})
     page.goto(f"{hub.address}/services/{COURSE}/formgrader/gradebook/{NAME}/{NOTEBOOK}")
@@ -235,7 +242,8 @@ FORBIDDEN = {
 def test_in_a_terminal_a_student_can_not(hub, students, what):
     owner, command = FORBIDDEN[what]
     places = {"base": hub.base, "course": hub.course, "exchange": hub.exchange, "ada": hub.ada.home}
-    processes = {f"{name}_process": getattr(hub, name).processes()[0].pid for name in ("ada", "grader")}
+    servers = {name: getattr(hub, name).pids("jupyterhub-singleuser")[0] for name in ("ada", "grader")}
+    processes = {f"{name}_process": pid for name, pid in servers.items()}
     shell = ("sh", "-c", command.format(**places, **processes))
     assert hub.ben.run(*shell).returncode != 0
     allowed = (
@@ -263,17 +271,14 @@ def test_a_hand_in_in_the_name_of_another_is_refused(hub, students):
 
 
 def test_the_hub_starts_the_watcher_again_when_it_was_killed(hub):
-    def watchers() -> list[int]:
-        return [process.pid for process in hub.grader.processes() if process.cmdline()[-1:] == ["watch"]]
-
-    wait_until(watchers)
-    (killed,) = watchers()
+    wait_until(lambda: hub.grader.pids("coursekit watch"))
+    (killed,) = hub.grader.pids("coursekit watch")
     os.kill(killed, signal.SIGKILL)
-    wait_until(lambda: set(watchers()) - {killed})
+    wait_until(lambda: set(hub.grader.pids("coursekit watch")) - {killed})
 
 
 def wait_until(condition: Callable[[], object]) -> None:
-    end = time.monotonic() + 120
+    end = time.monotonic() + 240
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.5)
