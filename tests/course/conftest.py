@@ -13,6 +13,7 @@ LONGEST_FIRST = (
     ),
     *(
         "test_cold_attacks.py",
+        "test_hub.py",
         "test_formgrader.py",
         "test_guides.py",
         "test_feedback_page.py",

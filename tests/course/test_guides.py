@@ -142,7 +142,9 @@ def test_commands_left_to_other_tests_appear_in_the_guides():
         assert (ROOT / test).exists()
 
 
-PAGES = sorted([*ROOT.glob("*.md"), *DOCS.glob("*.md"), *ROOT.glob("packages/*/*.md")])
+PAGES = sorted(
+    [*ROOT.glob("*.md"), *DOCS.glob("*.md"), *ROOT.glob("packages/*/*.md"), *ROOT.glob("deploy/*/*.md")]
+)
 
 
 def anchors(page: Path) -> set[str]:

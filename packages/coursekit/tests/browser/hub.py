@@ -124,6 +124,12 @@ class Account:
                     found.append(process)
         return found
 
+    def pids(self, program: str) -> list[int]:
+        """The processes of this user whose command line ends with `program`."""
+        found = psutil.process_iter(["username", "cmdline"])
+        mine = [process for process in found if process.info["username"] == self.name]
+        return [process.pid for process in mine if " ".join(process.info["cmdline"] or ()).endswith(program)]
+
 
 @dataclass(frozen=True)
 class Hub:

@@ -22,7 +22,6 @@ from coursekit.nbgrader_plugin.one_hand_in import ExchangeOf
 from coursekit.printing import printable
 from coursekit.student.renamed import put_endings_right
 from coursekit.watch.arrivals import HandIn
-from coursekit.watch.chance import is_in_time
 from coursekit.watch.faults import Blocked, NoPage, NotGraded, gone, no_space
 from coursekit.watch.history import History
 from coursekit.watch.recording import record_of
