@@ -27,7 +27,7 @@ def mutation_figures(runs: Sequence[MutationRun]) -> str:
     scores = [score for run in runs for score in run.scores()]
     made, tried = sum(len(run.made) for run in runs), sum(score.tried for score in scores)
     killed, argued = sum(score.killed for score in scores), sum(score.may_survive for score in scores)
-    part = f" (a sample of {made}; all: --all)" if tried < made else ""
+    part = f" ({made} can be made)" if tried < made else ""
     return (
         f"{', '.join(run.assignment.name for run in runs)}: {killed} of {tried} mutants killed{part}, "
         f"{argued} may survive, {sum(len(run.survivors) for run in runs)} should not have survived"
