@@ -79,3 +79,30 @@ def recovery_task(course: Course) -> Task:
         return found["model"] - found["ceiling"]
 
     return Task("text recovery, BLEU - ceiling", 400, gap, -1.0, notes=notes)
+
+
+def modern_tasks(course: Course) -> list[Task]:
+    """Assignment 08: how many colors and things of a story that is told twice are predicted right the second time."""
+    names = "SmallModel DecoderOnly train evaluate WORDS"
+    parts = load_parts(course.assignment("08_modern"), names.split())
+    steps = 150
+
+    def recall(seed: int, make: Callable[[], torch.nn.Module]) -> float:
+        torch.manual_seed(seed)
+        model = make()
+        parts.train(model, "", steps, seed=seed)
+        return parts.evaluate(model)[1]
+
+    def decoder_only() -> torch.nn.Module:
+        return parts.DecoderOnly(len(parts.WORDS), 64, 4, 2, 168, 2)
+
+    return [
+        Task("recall, added positions", steps, lambda seed: recall(seed, parts.SmallModel)),
+        Task(
+            "recall, rotary positions",
+            steps,
+            lambda seed: recall(seed, lambda: parts.SmallModel(rotary=True)),
+            0.95,
+        ),
+        Task("recall, decoder-only", steps, lambda seed: recall(seed, decoder_only), 0.95),
+    ]

@@ -4,7 +4,15 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from coursekit.checks import assert_close, assert_differs, assert_reaches, assert_shape, assert_varies, points
+from coursekit.checks import (
+    assert_close,
+    assert_differs,
+    assert_reaches,
+    assert_shape,
+    assert_varies,
+    fail,
+    points,
+)
 
 
 @pytest.fixture
@@ -36,6 +44,27 @@ def steps(student):
     return run
 
 
+@pytest.fixture
+def need_working_parts(student, reference):
+    """Fail if the student's `rotate` ignores positions, or `grouped_attention` the mask: the checks below would blame the module."""
+
+    def check():
+        (x,) = reference.inputs("parts", x=(1, 2, 3, 4))
+        places, mask = torch.arange(3), torch.ones(3, 3, dtype=torch.bool).tril()
+        if student.rotate(x, places).allclose(student.rotate(x, places + 3), atol=1e-4):
+            fail(
+                "Your `rotate` returns the same for other positions, so a cache can't work. Solve exercise 1 first."
+            )
+        if student.grouped_attention(x, x, x)[0].allclose(
+            student.grouped_attention(x, x, x, mask)[0], atol=1e-4
+        ):
+            fail(
+                "Your `grouped_attention` ignores the mask, so nothing can be causal. Solve exercise 4 first."
+            )
+
+    return check
+
+
 @points(5, see="Remember what you have read")
 def test_equals_the_formula(reference, draw, attention, steps):
     """Queries and keys are rotated, heads attend in groups to positions up to their own, and w_o mixes the heads."""
@@ -62,8 +91,9 @@ def test_equals_the_formula(reference, draw, attention, steps):
 
 
 @points(2, see="Remember what you have read")
-def test_causal(reference, attention):
+def test_causal(reference, attention, need_working_parts):
     """Later tokens have no effect on earlier positions, and earlier tokens and their order do have one on later positions."""
+    need_working_parts()
     module, _ = attention(16, 4, 2)
     (x,) = reference.inputs("x", x=(2, 6, 16))
     whole = module(x)
@@ -81,12 +111,14 @@ def test_causal(reference, attention):
 
 
 @points(5, see="Remember what you have read")
-def test_cache_gives_the_same_output(reference, draw, attention, caches):
+def test_cache_gives_the_same_output(reference, draw, attention, caches, need_working_parts):
     """Read token by token or in pieces, with a cache, a text gets the same output as in one go."""
+    need_working_parts()
     module, _ = attention(16, 4, 2)
     (x,) = reference.inputs("x", x=(2, 7, 16))
     whole = module(x)
     assert_varies(whole, name="output")
+    assert_differs(whole[:, 3:], module(x[:, 3:]), "Tokens 0 to 2 have no effect on those after them.")
     for name, sizes in [
         ("token by token", [1] * 7),
         ("in pieces of 3, 1 and 3", [3, 1, 3]),
@@ -106,9 +138,10 @@ def test_cache_gives_the_same_output(reference, draw, attention, caches):
     assert_close(output, module(x), name="output", context="with a cache, minus the output without a cache,")
 
 
-@points(2, see="Exercise 5")
-def test_contents_of_the_cache(reference, attention, steps, caches):
+@points(2)
+def test_contents_of_the_cache(reference, attention, steps, caches, need_working_parts):
     """The cache gets the rotated keys and the values of the groups, each position once."""
+    need_working_parts()
     module, weights = attention(16, 4, 2)
     (x,) = reference.inputs("x", x=(2, 6, 16))
     _, k, v, lengths = caches.in_pieces(module, x, [2, 3, 1])

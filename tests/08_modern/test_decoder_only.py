@@ -119,7 +119,7 @@ def test_tied(student, draw, shapes_of):
         fail("No gradient reaches the table through the logits: was the table detached?")
 
 
-@points(2, see="Exercise 6")
+@points(2)
 def test_caches(draw, model, caches):
     """Every block gets its own cache, so a text read in pieces gets the same logits as in one go."""
     found, _ = model(11, 3, **SIZES)

@@ -45,7 +45,7 @@ def test_every_position_goes_in_once(student, caches):
         )
 
 
-@points(1, see="Exercise 7")
+@points(1)
 def test_the_same_caches_in_every_call(student, caches):
     """Every call of one text gets the same caches, one for each block, which are empty at first."""
     _, notes = written(student, caches, 4, blocks=2)

@@ -67,7 +67,7 @@ def test_mask(student, reference):
     assert_differs(plain[:, :, :4], masked[:, :, :4], "The mask has no effect.")
 
 
-@points(1, see="Exercise 4")
+@points(1)
 def test_groups_of_equal_size(student, draw):
     """If the heads can't be split evenly, it raises a ValueError that names both numbers."""
     groups, size = draw.sizes(2, low=3, high=9)

@@ -6,7 +6,7 @@ import torch.nn.functional as F
 from coursekit.checks import assert_close, assert_reaches, assert_shape, assert_unchanged, points
 
 
-@points(3, see="A norm with half the work")
+@points(3, see="A simpler norm")
 def test_equals_the_formula(student, reference, write):
     """The output is weight · x / √(mean of x² + eps), along the last axis."""
     x, weight = reference.inputs("square", x=(4, 4, 4), weight=(4,))

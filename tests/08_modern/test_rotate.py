@@ -43,7 +43,7 @@ def test_any_sizes(student, draw):
         assert_close(result, by_complex_numbers(x, torch.arange(length)), name="result")
 
 
-@points(2, see="Exercise 1")
+@points(2)
 def test_positions_that_are_passed_in(student, reference, draw):
     """The positions are those that are passed in: they may start anywhere and have gaps."""
     (x,) = reference.inputs("x", x=(2, 4, 6))
@@ -87,7 +87,7 @@ def test_base(student, reference):
     )
 
 
-@points(1, see="Exercise 1")
+@points(1)
 def test_dtype(student, draw):
     """The result has the dtype of x, and the angles are computed in float32 even for bfloat16."""
     x, positions = draw.normal(3, 4, 8), torch.tensor([1, 257, 1001, 3003])
@@ -101,7 +101,7 @@ def test_dtype(student, draw):
     )
 
 
-@points(1, see="Exercise 1")
+@points(1)
 def test_odd_width(student, draw):
     """An odd width raises a ValueError that names it."""
     width = 2 * draw.sizes(1)[0] + 1
