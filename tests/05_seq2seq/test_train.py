@@ -37,11 +37,11 @@ def test_returned_losses(student, reference, watched):
         student.sequence_loss(logits, targets, 0)
         for logits, targets in zip(notes["logits"], notes["targets"], strict=False)
     ]
-    gaps = torch.tensor([float(loss) for loss in losses]) - torch.tensor([float(loss) for loss in own])
-    reference.assert_close(
-        gaps,
+    reference.assert_same(
+        torch.tensor([float(loss) for loss in losses]),
+        torch.tensor([float(loss) for loss in own]),
+        rule="Each loss must be your sequence_loss of that step's logits and targets",
         name="losses",
-        context=", minus your sequence_loss of the same logits and targets,",
         key="losses, less your sequence_loss of the same logits and targets",
         atol=1e-4,
     )

@@ -9,7 +9,7 @@ from coursekit.checks.asserts import (
     points,
 )
 from coursekit.checks.compare import assert_close, assert_differs, assert_varies, fail
-from coursekit.checks.variants import Alternative, Mistake
+from coursekit.checks.variants import Alternative, Mistake, with_costs
 from coursekit.messages import probe
 
 __all__ = [
@@ -26,4 +26,5 @@ __all__ = [
     "forbid",
     "points",
     "probe",
+    "with_costs",
 ]
