@@ -1034,7 +1034,6 @@ MISTAKES = with_costs(
             "fused_no_key_left_is_nan",
             "fused_no_key_left_is_an_average",
             "fused_weights_after_dropout",
-            "fused_dropout_in_evaluation",
             "fused_float32_inside",
             "fused_mask_changed",
         ],

@@ -46,7 +46,7 @@ def test_weights_equal_the_formula(reference, fused):
     reference.assert_close(weights, name="weights")
 
 
-@points(3, see="Splitting is more than reshaping")
+@points(2, see="Splitting is more than reshaping")
 def test_unequal_sizes(student, draw, layers_of, oracle):
     """Batch, lengths, heads and widths may all differ, a single head works, and the biases are used."""
     batch, l_query, l_key, heads, d_head = draw.sizes(5)
@@ -61,7 +61,7 @@ def test_unequal_sizes(student, draw, layers_of, oracle):
         assert_close(output, oracle(layers.read(), query, key, value, heads=number), name="output")
 
 
-@points(4)
+@points(3)
 def test_mask(reference, fused, assert_queries_matter):
     """A mask applies to all heads: (batch, 1, L_key), (L_query, L_key) or (batch, L_query, L_key)."""
     module = fused()
@@ -137,7 +137,7 @@ def test_heads_must_share_the_width(student, draw):
     student.FusedMultiHeadAttention(d_head * num_heads, num_heads)  # this one is valid
 
 
-@points(2)
+@points(3)
 def test_dropout_in_training(reference, fused):
     """In training, dropout applies to the weights before they are multiplied by the values, and to nothing else."""
     module = fused(4, 2, dropout=0.25, w_v=torch.eye(4), w_o=torch.eye(4)).train()
@@ -175,7 +175,7 @@ def test_weights_before_dropout(reference, fused):
     assert_varies(weights, name="weights")
 
 
-@points(1)
+@points(2)
 def test_no_dropout_otherwise(reference, fused):
     """After eval(), and with the default dropout=0.0 in training, nothing is dropped."""
     query, key, value = reference.inputs("x", query=(3, 4, 8), key=(3, 5, 8), value=(3, 5, 8))
