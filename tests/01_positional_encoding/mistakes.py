@@ -1,6 +1,6 @@
 """Known wrong answers to this assignment, each an edit of the instructor's solution cell."""
 
-from coursekit.checks import Mistake
+from coursekit.checks import Mistake, with_costs
 
 ENCODER = [
     Mistake(
@@ -576,3 +576,21 @@ EMBEDDING = [
 ]
 
 MISTAKES = [*ENCODER, *CURVES, *SHIFT, *EMBEDDING]
+
+# why some mistakes cost less than 5 or more than 70 % of their exercise
+MISTAKES = with_costs(
+    MISTAKES,
+    {
+        "Every entry of the matrix depends on it, and the checks are about the same entries.": [
+            "no_minus",
+            "mirrored",
+            "only_cosines",
+            "shift_cosine_own_exponent",
+            "offset_ignored",
+            "one_too_far",
+        ],
+        "Other curves are drawn: only their number is right.": [
+            "positions_for_dimensions",
+        ],
+    },
+)

@@ -1,6 +1,6 @@
 """Known wrong answers to this assignment, each an edit of the instructor's solution cell."""
 
-from coursekit.checks import Mistake
+from coursekit.checks import Mistake, with_costs
 
 # --------------------------------------------------------------------------------------------- exercise 1
 BY_HAND = [
@@ -787,3 +787,50 @@ SCORE_STD = [
 ]
 
 MISTAKES = [*BY_HAND, *ATTENTION, *MASKS, *MASKED, *SCORE_STD]
+
+# why some mistakes cost less than 5 or more than 70 % of their exercise
+MISTAKES = with_costs(
+    MISTAKES,
+    {
+        "It computes another function, and most checks are about the function.": [
+            "keys_times_queries",
+            "masked_softmax_over_queries",
+            "masked_keys_times_queries",
+            "masked_log_softmax",
+            "masked_no_softmax",
+        ],
+        "The exercise is about the mask: without it, only plain attention is right.": [
+            "mask_ignored",
+            "mask_inverted",
+            "mask_transposed",
+            "target_padding_visible",
+            "hidden_score_zero",
+            "scores_times_mask",
+            "hidden_score_tiny",
+            "masked_after_the_softmax",
+            "one_mask_for_the_batch",
+            "first_mask_for_the_batch",
+            "padding_of_all_sequences_joined",
+            "padding_hides_rows_too",
+        ],
+        "Code that calls it can't use such a result.": [
+            "pair_swapped",
+            "output_alone",
+            "masked_pair_swapped",
+            "masked_output_alone",
+            "causal_to_be_added",
+        ],
+        "The exercise is to write this computation.": [
+            "torch_does_it",
+            "masked_torch_does_it",
+        ],
+        "All values are right; it is one property among many.": [
+            "float32_inside",
+            "masked_weights_detached",
+            "masked_computed_without_gradients",
+            "masked_float32_inside",
+            "nan_in_the_gradients",
+            "mask_changed_in_place",
+        ],
+    },
+)

@@ -1,6 +1,6 @@
 """Known wrong answers to this assignment, each an edit of the instructor's solution cell."""
 
-from coursekit.checks import Mistake
+from coursekit.checks import Mistake, with_costs
 
 FORMULA = "test_output_equals_the_formula"
 ATTEND = "output, _ = masked_attention(queries, keys, values, mask)"
@@ -985,3 +985,57 @@ COPYING = [
 ]
 
 MISTAKES = [*SELF, *GAP, *CROSS, *HEADS, *FUSED, *COPYING]
+
+# why some mistakes cost less than 5 or more than 70 % of their exercise
+MISTAKES = with_costs(
+    MISTAKES,
+    {
+        "It computes another function, and most checks are about the function.": [
+            "self_residual_inside",
+            "self_softmax_over_queries",
+            "self_no_attention",
+            "self_output_for_one_token",
+            "cross_softmax_over_queries",
+            "heads_no_final_layer",
+            "heads_averaged",
+            "heads_summed",
+            "heads_first_head_only",
+            "fused_softmax_over_heads",
+        ],
+        "The exercise is to decide which of the two sequences each layer reads.": [
+            "cross_x_and_y_swapped",
+            "cross_values_from_x",
+            "cross_keys_from_x",
+            "cross_only_y",
+            "fused_keys_from_the_query",
+        ],
+        "The exercise is to put the same order in the right two places.": [
+            "gap_not_shuffled_after",
+            "gap_not_shuffled_before",
+            "gap_put_back_the_wrong_way",
+            "gap_batch_shuffled",
+            "gap_width_shuffled",
+        ],
+        "Code that calls it can't use such a result.": [
+            "self_weights_returned_too",
+            "self_weights_in_place_of_output",
+            "cross_weights_returned_too",
+            "cross_weights_in_place_of_output",
+            "fused_weights_not_returned",
+            "fused_pair_swapped",
+        ],
+        "Keys and values are computed from the changed input, so the output is wrong as well.": [
+            "self_input_changed",
+        ],
+        "Nothing is copied where it is needed.": [
+            "copy_with_a_copy_of_the_module",
+        ],
+        "All else is right; it is one property among many.": [
+            "fused_no_key_left_is_nan",
+            "fused_no_key_left_is_an_average",
+            "fused_weights_after_dropout",
+            "fused_float32_inside",
+            "fused_mask_changed",
+        ],
+    },
+)

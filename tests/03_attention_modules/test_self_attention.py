@@ -47,20 +47,24 @@ def test_mask(reference, with_known_weights, assert_queries_matter):
     padding = (torch.arange(5) < 3).expand(3, 1, 5)
     causal = torch.ones(5, 5, dtype=torch.bool).tril()
     shorter = module(x[:, :3])
-    reference.assert_close(
-        module(x, padding)[:, :3] - shorter,
+    reference.assert_same(
+        module(x, padding)[:, :3],
+        shorter,
+        rule="Padding must have no effect",
         name="output",
-        context="with padding, minus the output without the padding,",
+        context="with padding",
         key="output with pads, less that without the pads",
     )
     for name, mask in [("the future", causal), ("both", padding & causal)]:
         output = module(x, mask)
         for i in range(3):
             alone = module(x[:, : i + 1])[:, i]
-            reference.assert_close(
-                output[:, i] - alone,
+            reference.assert_same(
+                output[:, i],
+                alone,
+                rule="Hidden tokens must have no effect",
                 name="output",
-                context=f"of token {i} with {name} hidden, minus the output for the tokens up to {i} alone,",
+                context=f"of token {i} with {name} hidden",
                 key=f"output of token {i} with {name} hidden, less that of the tokens up to {i} alone",
             )
     assert_differs(module(x)[:, :3], shorter, "Without a mask, the tokens at the end of x have no effect.")

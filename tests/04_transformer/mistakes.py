@@ -1,6 +1,6 @@
 """Known wrong answers to this assignment, each an edit of the instructor's solution cell."""
 
-from coursekit.checks import Mistake
+from coursekit.checks import Mistake, with_costs
 
 # -------------------------------------------------------------------------------------- exercise 1: FeedForward
 RELU = "torch.relu(self.linear1(x))"
@@ -1081,3 +1081,43 @@ TRANSFORMER = [
 ]
 
 MISTAKES = [*FEED_FORWARD, *ENCODER_LAYER, *DECODER_LAYER, *ENCODER, *DECODER, *TRANSFORMER]
+
+# why some mistakes cost less than 5 or more than 70 % of their exercise
+MISTAKES = with_costs(
+    MISTAKES,
+    {
+        "torch finds no layer, so no check can set the weights.": [
+            "e_plain_list",
+            "d_plain_list",
+        ],
+        "Layers with the right sizes can't be compared with it.": [
+            "el_width_hard_coded",
+        ],
+        "The exercise is about cross-attention.": [
+            "dl_no_cross_attention",
+            "dl_query_from_the_memory",
+        ],
+        "The exercise is to put the layers together, so each check runs through what is wrong.": [
+            "d_no_positions",
+            "d_layers_shared",
+            "d_one_layer_only",
+            "d_last_layer_left_out",
+            "d_always_a_final_norm",
+            "d_every_layer_gets_the_embeddings",
+            "d_later_layers_read_the_target",
+        ],
+        "The exercise is about the two masks, and a wrong one changes every output.": [
+            "d_no_causal_mask",
+            "d_masks_joined_by_or",
+            "d_causal_mask_transposed",
+            "d_one_step_into_the_future",
+            "d_masks_exchanged",
+        ],
+        "It changes all logits, or the model can't be built.": [
+            "t_softmax",
+            "t_log_softmax",
+            "t_relu_at_the_end",
+            "t_vocabularies_exchanged",
+        ],
+    },
+)

@@ -14,10 +14,11 @@ def equals_torch(reference, draw, make_layer, norm_first):
     y, memory = reference.inputs("inputs", y=(2, 4, 6), memory=(2, 7, 6))
     output = layer(y, memory)
     assert_shape(output, (2, 4, 6), name="output")
-    reference.assert_close(
-        output - twin(y, memory),
+    reference.assert_same(
+        output,
+        twin(y, memory),
+        rule="Your layer must return what torch's layer returns with your weights",
         name="output",
-        context=", minus the output of torch's layer with your weights,",
         key="output, less that of torch's layer with your weights,",
         atol=ATOL,
     )
@@ -146,9 +147,12 @@ def test_dropout(reference, make_layer, sublayers_drop):
     """Dropout is applied inside all three sublayers and to their outputs before the sum, and is off in eval()."""
     y, memory = reference.inputs("inputs", y=(2, 4, 6), memory=(2, 5, 6))
     layer, _ = make_layer("DecoderLayer", 6, 3, 20, norm_first=True, dropout=1.0)
-    reference.assert_close(
-        layer.train()(y, memory) - y,
-        context="pre-norm output in training with dropout=1, minus y,",
+    reference.assert_same(
+        layer.train()(y, memory),
+        y,
+        rule="With dropout=1, only the residual y must be left",
+        name="output",
+        context="of a pre-norm layer in training",
         key="pre-norm output in training with dropout=1, less y,",
     )
     layer, _ = make_layer("DecoderLayer", 6, 3, 20, norm_first=False, dropout=1.0)
@@ -156,10 +160,12 @@ def test_dropout(reference, make_layer, sublayers_drop):
     for norm in ("norm1", "norm2", "norm3"):
         if f"{norm}.weight" in state:
             normed = F.layer_norm(normed, (6,), state[f"{norm}.weight"], state[f"{norm}.bias"])
-    gap = layer.train()(y, memory) - normed
-    reference.assert_close(
-        gap,
-        context="post-norm output in training with dropout=1, minus the normalized y,",
+    reference.assert_same(
+        layer.train()(y, memory),
+        normed,
+        rule="With dropout=1, only the normalized residual y must be left",
+        name="output",
+        context="of a post-norm layer in training",
         key="post-norm output in training with dropout=1, less the normed y,",
         atol=ATOL,
     )

@@ -15,10 +15,11 @@ def test_runs_through_all_layers(reference, draw, make_stack):
     memory, _ = encoder(src)
     assert_shape(memory, (4, 7, 6), name="memory")
     mask = torch.ones(4, 1, 7, dtype=torch.bool)
-    reference.assert_close(
-        memory - steps(src, mask),
+    reference.assert_same(
+        memory,
+        steps(src, mask),
+        rule="The memory must be what your own layers return, called in sequence",
         name="memory",
-        context=", minus the output of your own layers called in sequence,",
         key="memory, less what your own layers give one after the other,",
     )
 
@@ -41,11 +42,12 @@ def test_pads_are_hidden(reference, make_stack):
         src = reference.integers(f"src {pad_idx}", 5, 11, (3, 7))
         src[0, 4:], src[1, 6:], src[2, 2] = pad_idx, pad_idx, 4 - pad_idx  # the last one is an ordinary token
         real = src != pad_idx
-        gap = (encoder(src)[0] - steps(src, real.unsqueeze(1)))[real]
-        reference.assert_close(
-            gap,
+        reference.assert_same(
+            encoder(src)[0][real],
+            steps(src, real.unsqueeze(1))[real],
+            rule="The memory must be what your own layers return with the padding mask",
             name="memory",
-            context=f"of real tokens, minus the memory from your own layers with the mask (pad_idx={pad_idx}),",
+            context=f"of real tokens with pad_idx={pad_idx}",
             key=f"memory of real tokens, less that of your own layers with the mask (pad {pad_idx})",
         )
 
@@ -71,11 +73,12 @@ def test_final_norm(reference, make_stack):
     for norm_first in (True, False):
         encoder, steps = make_stack("Encoder", 11, 6, 3, 5, 2, 13, norm_first=norm_first)
         src = reference.integers("src", 1, 11, (4, 7))
-        gap = encoder(src)[0] - steps(src, torch.ones(4, 1, 7, dtype=torch.bool))
-        reference.assert_close(
-            gap,
+        reference.assert_same(
+            encoder(src)[0],
+            steps(src, torch.ones(4, 1, 7, dtype=torch.bool)),
+            rule="The memory must be what your own layers and the final norm of a pre-norm encoder return",
             name="memory",
-            context=f", minus the output of your own layers (norm_first={norm_first}),",
+            context=f"with norm_first={norm_first}",
             key=f"memory, less what your own layers give (norm_first={norm_first}),",
             atol=ATOL,
         )

@@ -14,10 +14,11 @@ def equals_torch(reference, draw, make_layer, norm_first):
     (x,) = reference.inputs("x", x=(2, 4, 6))
     output = layer(x)
     assert_shape(output, (2, 4, 6), name="output")
-    reference.assert_close(
-        output - twin(x),
+    reference.assert_same(
+        output,
+        twin(x),
+        rule="Your layer must return what torch's layer returns with your weights",
         name="output",
-        context=", minus the output of torch's layer with your weights,",
         key="output, less that of torch's layer with your weights,",
         atol=ATOL,
     )
@@ -111,9 +112,12 @@ def test_dropout(reference, make_layer, sublayers_drop):
     """Dropout is applied inside both sublayers and to their outputs before the sum, and is off in eval()."""
     (x,) = reference.inputs("x", x=(2, 4, 6))
     layer, _ = make_layer("EncoderLayer", 6, 3, 20, norm_first=True, dropout=1.0)
-    reference.assert_close(
-        layer.train()(x) - x,
-        context="pre-norm output in training with dropout=1, minus x,",
+    reference.assert_same(
+        layer.train()(x),
+        x,
+        rule="With dropout=1, only the residual x must be left",
+        name="output",
+        context="of a pre-norm layer in training",
         key="pre-norm output in training with dropout=1, less x,",
     )
     layer, _ = make_layer("EncoderLayer", 6, 3, 20, norm_first=False, dropout=1.0)
@@ -121,10 +125,12 @@ def test_dropout(reference, make_layer, sublayers_drop):
     for norm in ("norm1", "norm2"):
         if f"{norm}.weight" in state:
             normed = F.layer_norm(normed, (6,), state[f"{norm}.weight"], state[f"{norm}.bias"])
-    gap = layer.train()(x) - normed
-    reference.assert_close(
-        gap,
-        context="post-norm output in training with dropout=1, minus the normalized x,",
+    reference.assert_same(
+        layer.train()(x),
+        normed,
+        rule="With dropout=1, only the normalized residual x must be left",
+        name="output",
+        context="of a post-norm layer in training",
         key="post-norm output in training with dropout=1, less the normed x,",
         atol=ATOL,
     )

@@ -46,10 +46,11 @@ def test_forward(reference, draw, make_model):
     src, tgt = reference.integers("src", 1, 11, (2, 7)), reference.integers("tgt", 1, 8, (2, 4))
     logits = model(src, tgt)
     assert_shape(logits, (2, 4, 8), name="logits")
-    reference.assert_close(
-        logits - steps(src, tgt),
+    reference.assert_same(
+        logits,
+        steps(src, tgt),
+        rule="The logits must be those of your own parts, called in sequence",
         name="logits",
-        context=", minus the logits of your own parts,",
         key="logits, less those of your own parts,",
     )
 
@@ -73,11 +74,13 @@ def test_pads(reference, make_model):
         model, steps = make_model(11, 8, pad_idx=pad_idx)
         src, tgt = reference.integers("src", 5, 11, (2, 7)), reference.integers("tgt", 5, 8, (2, 6))
         src[0, 4:], src[1, 2], tgt[0, 1], tgt[1, 2] = pad_idx, 4 - pad_idx, pad_idx, 4 - pad_idx
-        gap = (model(src, tgt) - steps(src, tgt))[tgt != pad_idx]
-        reference.assert_close(
-            gap,
+        real = tgt != pad_idx
+        reference.assert_same(
+            model(src, tgt)[real],
+            steps(src, tgt)[real],
+            rule="The logits must be those of your own parts with padding masks",
             name="logits",
-            context=f", minus the logits of your own parts (pad_idx={pad_idx}),",
+            context=f"of real tokens with pad_idx={pad_idx}",
             key=f"logits, less those of your own parts (pad {pad_idx}),",
         )
 

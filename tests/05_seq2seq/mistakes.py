@@ -1,6 +1,6 @@
 """Known wrong answers to this assignment, each an edit of the instructor's solution cell."""
 
-from coursekit.checks import Mistake
+from coursekit.checks import Mistake, with_costs
 
 FRESH = [
     Mistake(
@@ -140,6 +140,7 @@ SHIFT = [
     ),
     Mistake(
         "bos_is_always_1",
+        lacks=("bos_idx",),
         cell="shift_right",
         edits=[("targets[:, :1], bos_idx)", "targets[:, :1], 1)")],
         about=["test_any_bos"],
@@ -237,6 +238,8 @@ LOSS = [
     ),
     Mistake(
         "log_of_a_softmax",
+        uses=("*.softmax", "softmax"),
+        lacks=("*log_softmax", "*cross_entropy", "*logsumexp"),
         cell="sequence_loss",
         edits=[(CASES, "F.nll_loss(torch.softmax(cases, dim=-1).log(), classes, ignore_index=pad_idx)")],
         about=["test_large_logits"],
@@ -576,6 +579,7 @@ EXACT = [
     ),
     Mistake(
         "any_token",
+        uses=("*any",),
         cell="exact_match",
         edits=[(".all(dim=1)", ".any(dim=1)")],
         about=["test_share_of_whole_rows"],
@@ -590,6 +594,7 @@ EXACT = [
     ),
     Mistake(
         "number_of_rows",
+        lacks=("*mean", "len", "*shape*", "*size"),
         cell="exact_match",
         edits=[("right.float().mean().item()", "float(right.sum())")],
         about=["test_share_of_whole_rows"],
@@ -617,6 +622,7 @@ EXACT = [
     ),
     Mistake(
         "cut_to_the_shorter",
+        uses=("min", "*minimum"),
         cell="exact_match",
         edits=[
             ("width = max(", "width = min("),
@@ -702,6 +708,7 @@ WORDS = [
     ),
     Mistake(
         "unknown_left_out",
+        lacks=("UNK",),
         cell="vocabulary",
         edits=[
             (
@@ -714,6 +721,7 @@ WORDS = [
     ),
     Mistake(
         "unknown_is_pad",
+        lacks=("UNK",),
         cell="vocabulary",
         edits=[("vocabulary.get(word, UNK)", "vocabulary.get(word, PAD)")],
         about=["test_unknown_words"],
@@ -721,6 +729,7 @@ WORDS = [
     ),
     Mistake(
         "unknown_added",
+        uses=("*setdefault", "len"),
         cell="vocabulary",
         edits=[("vocabulary.get(word, UNK)", "vocabulary.setdefault(word, len(vocabulary))")],
         about=["test_unknown_words"],
@@ -912,3 +921,25 @@ SORTING = [
 ]
 
 MISTAKES = [*FRESH, *SHIFT, *LOSS, *TRAIN, *DECODE, *EXACT, *WORDS, *SORTING]
+
+# why some mistakes cost less than 5 or more than 70 % of their exercise
+MISTAKES = with_costs(
+    MISTAKES,
+    {
+        "It computes another number for every input.": [
+            "sum_over_batch",
+            "classes_mixed_with_positions",
+            "flattened_in_another_order",
+            "last_position_only",
+            "first_position_left_out",
+            "share_of_tokens",
+            "any_token",
+            "along_the_batch",
+            "number_of_rows",
+        ],
+        "No model can be trained on such batches.": [
+            "one_source_repeated",
+            "swapped",
+        ],
+    },
+)

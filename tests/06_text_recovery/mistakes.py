@@ -1,6 +1,6 @@
 """Known wrong answers to this assignment, each an edit of the instructor's solution cell."""
 
-from coursekit.checks import Mistake
+from coursekit.checks import Mistake, with_costs
 
 
 def of(cell, *rows):
@@ -827,3 +827,58 @@ BLEU = of(
 )
 
 MISTAKES = [*PREPROCESS, *VOCABULARY, *COLLATE, *PRECISION, *BREVITY, *BLEU]
+
+# why some mistakes cost less than 5 or more than 70 % of their exercise
+MISTAKES = with_costs(
+    MISTAKES,
+    {
+        "Every check compares a list of words, and this changes nearly all of them.": [
+            "pre_case_kept",
+            "pre_punctuation_kept",
+            "pre_split_at_spaces",
+            "pre_articles_as_beginnings",
+            "pre_articles_inside_words",
+            "pre_global_table",
+            "pre_unknown_dropped",
+            "pre_unknown_is_an_error",
+            "pre_final_s_cut",
+            "pre_one_string",
+            "pre_each_word_once",
+            "pre_sorted",
+        ],
+        "Ids are compared exactly, and this moves nearly all of them.": [
+            "voc_order_of_appearance",
+            "voc_order_of_frequency",
+            "voc_id_for_every_occurrence",
+            "voc_min_count_off_by_one",
+        ],
+        "Every check compares the same two counts, and this changes them.": [
+            "mp_total_of_the_reference",
+            "mp_total_of_different_ones",
+            "mp_total_of_tokens",
+            "mp_last_one_missing",
+            "mp_short_ones_at_the_end",
+            "mp_no_overlap",
+            "mp_with_gaps",
+            "mp_quotient",
+            "mp_swapped",
+            "mp_all_lengths_up_to_n",
+        ],
+        "The score is one number, and this changes it for nearly every corpus.": [
+            "bleu_arithmetic_mean",
+            "bleu_product_without_root",
+            "bleu_base_10",
+            "bleu_scale_1",
+            "bleu_recall",
+            "bleu_only_the_longest",
+            "bleu_longest_missing",
+            "bleu_one_long_sentence",
+            "bleu_mean_over_sentences",
+            "bleu_mean_of_precisions",
+            "bleu_smoothed",
+            "bleu_brevity_of_each_sentence",
+            "bleu_brevity_exchanged",
+            "bp_wrong_way_round",
+        ],
+    },
+)

@@ -1,6 +1,6 @@
 """Known wrong answers to this assignment, each an edit of the instructor's solution cell."""
 
-from coursekit.checks import Mistake
+from coursekit.checks import Mistake, with_costs
 
 
 def make(cell):
@@ -557,3 +557,26 @@ TRAINING = [
 ]
 
 MISTAKES = [*NEXT_TOKEN, *SAMPLING, *COSINE, *ANALOGY, *ADDITIVE, *TRAINING]
+
+# why some mistakes cost less than 5 or more than 70 % of their exercise
+MISTAKES = with_costs(
+    MISTAKES,
+    {
+        "It computes another function, and most checks are about the function.": [
+            "softmax_over_batch",
+            "dot_product",
+            "one_length_only",
+            "norm_of_everything",
+            "absolute_value",
+            "large_epsilon",
+        ],
+        "The parameters never move, and most checks are about how they move.": [
+            "zero_grad_after_backward",
+            "no_step",
+            "step_before_backward",
+        ],
+        "All else is right; it is one property among many.": [
+            "logits_filled_in_place",
+        ],
+    },
+)

@@ -159,6 +159,29 @@ def test_two_variants_of_one_name_are_refused(tiny_course):
         mistakes_of(tiny_course.assignment)
 
 
+DEAR = """
+from coursekit.checks import Mistake, with_costs
+
+MISTAKES = [Mistake("nothing", cell="double", edits=[("2 * x", "0 * x")], about=["test_value"], sentence="A")]
+"""
+
+
+def test_a_mistake_that_costs_nearly_all_says_why(tiny_course):
+    path = tiny_course.checks.parent / "mistakes.py"
+    path.write_text(DEAR)
+    record(tiny_course.assignment, workers=1)
+    audit = run_audit(tiny_course.assignment, workers=1)
+    assert audit.problems == [
+        "out of proportion: nothing costs 90% of its exercise; between 5% and 70%, or say why with cost=..."
+    ]
+    assert " 90%  " in "\n".join(audit_lines(audit))
+    path.write_text(DEAR + 'MISTAKES = with_costs(MISTAKES, {"Nothing is computed.": ["nothing"]})\n')
+    assert run_audit(tiny_course.assignment, workers=1).problems == []
+    path.write_text(DEAR + 'MISTAKES = with_costs(MISTAKES, {"Nothing is computed.": ["something"]})\n')
+    with pytest.raises(CourseError, match="mistakes that don't exist: something"):
+        mistakes_of(tiny_course.assignment)
+
+
 def test_recording_again_gives_the_same_file_even_in_place_of_a_damaged_one(tiny_course):
     path = tiny_course.checks.parent / "reference.safetensors"
     before = path.read_bytes()

@@ -6,7 +6,8 @@ from fnmatch import fnmatchcase
 
 from coursekit.arrays import Array
 from coursekit.checks.compare import difference
-from coursekit.checks.reference import FILE_NAME, Store, from_stored, is_recordable, to_stored
+from coursekit.checks.diagnosis import OR
+from coursekit.checks.reference import FILE_NAME, PACKED, Store, from_stored, is_recordable, to_stored
 from coursekit.checks.results import SubmissionResult
 from coursekit.checks.run import Graded, grade
 from coursekit.checks.variants import Alternative, Mistake, alternatives_of, mistakes_of
@@ -14,6 +15,9 @@ from coursekit.course import Assignment, CourseError, blank_copy, read_notebook
 from coursekit.degenerate import Degenerate, degenerate_answers, earns_everything, passed_checks
 from coursekit.grade_variants import BLANK, SOLUTION, Answer, Progress, grade_variants, name_of
 from coursekit.printing import quoted
+
+#: the share of its exercise that a mistake may cost without saying why
+LEAST_COST, MOST_COST = 0.05, 0.70
 
 
 @dataclass
@@ -49,6 +53,7 @@ def run_audit(
 
     - A mistake must lose points in a check that is about it, and must not get the diagnosis of another mistake.
     - The solution and the alternatives must earn full marks, and the blank notebook nothing.
+    - A mistake must cost between 5 and 70 % of its exercise, or say why it doesn't.
     - An answer that computes nothing must not earn a whole exercise.
     - The recorded tensors must be those that the solutions and mistakes return now.
 
@@ -74,7 +79,7 @@ def run_audit(
         all_of_them = graded[SOLUTION].result.exercises
         variant.result.exercises = [mine.get(exercise.grade_id, exercise) for exercise in all_of_them]
     audit = Audit(assignment, mistakes, graded, alternatives, nothing)
-    audit.problems = [*_problems(audit), *_stale_records(audit)]
+    audit.problems = [*_problems(audit), *_disproportionate(audit), *_stale_records(audit)]
     return audit
 
 
@@ -100,9 +105,9 @@ def _problems(audit: Audit) -> Iterator[str]:
             yield f"not caught: {mistake.name} keeps full marks"
         elif not failed & mistake.checks():
             yield f"caught only by others: {mistake.name} fails {', '.join(sorted(failed))}"
-        for name in named_mistakes(results[mistake.name]):
-            if sentences[name] != mistake.sentence:
-                yield f"wrong diagnosis: {mistake.name} is taken for {name}"
+        named = named_mistakes(results[mistake.name])
+        if named and mistake.sentence not in {sentences[name] for name in named}:
+            yield f"wrong diagnosis: {mistake.name} is taken for {', '.join(sorted(named))}"
     for alternative in audit.alternatives:
         for name in named_mistakes(results[alternative.name]):
             yield f"wrong diagnosis: {alternative.name} is taken for {name}"
@@ -114,7 +119,8 @@ def _stale_records(audit: Audit) -> Iterator[str]:
     then = {
         key: tensor
         for key, tensor in Store.load(audit.assignment.checks).tensors.items()
-        if "/mistakes/" in key and key.split("/")[2] not in left_out
+        if ("/mistakes/" in key or "/fails/" in key)
+        and key.removesuffix(PACKED).split("/")[2] not in left_out
     }
     old = {key for key in now.keys() ^ then.keys()}
     both = now.keys() & then.keys()
@@ -122,6 +128,28 @@ def _stale_records(audit: Audit) -> Iterator[str]:
     if old:
         name = audit.assignment.name
         yield f"records out of date: run `coursekit record {quoted(name)}` ({len(old)} tensors, first {min(old)})"
+
+
+def costs(audit: Audit) -> dict[str, float]:
+    """The share of the points of its exercise that each mistake costs."""
+    found = {}
+    results = audit.results()
+    for mistake in audit.mistakes:
+        exercise = results[mistake.name].exercise(mistake.exercise)
+        if exercise and exercise.points:
+            found[mistake.name] = 1 - exercise.earned / exercise.points
+    return found
+
+
+def _disproportionate(audit: Audit) -> Iterator[str]:
+    """Mistakes that cost too much or too little, without saying why."""
+    reasons = {mistake.name: mistake.cost for mistake in audit.mistakes}
+    for name, share in costs(audit).items():
+        if share and not LEAST_COST <= share <= MOST_COST and not reasons[name]:
+            yield (
+                f"out of proportion: {name} costs {share:.0%} of its exercise; "
+                f"between {LEAST_COST:.0%} and {MOST_COST:.0%}, or say why with cost=..."
+            )
 
 
 def failed_checks(result: SubmissionResult) -> set[str]:
@@ -134,7 +162,14 @@ def failed_checks(result: SubmissionResult) -> set[str]:
 
 
 def named_mistakes(result: SubmissionResult) -> set[str]:
-    return {check.mistake for exercise in result.exercises for check in exercise.checks if check.mistake}
+    """The ids of all mistakes that are offered to the student."""
+    return {
+        name
+        for exercise in result.exercises
+        for check in exercise.checks
+        for name in check.mistake.split(OR)
+        if name
+    }
 
 
 def record(assignment: Assignment, workers: int | None = None, progress: Progress | None = None) -> Store:
@@ -166,16 +201,25 @@ def _require_checks(assignment: Assignment) -> None:
 
 
 def mistake_records(assignment: Assignment, graded: dict[str, Graded]) -> dict[str, Array]:
-    """The values of each mistake in the comparisons that it failed, in its own exercise."""
-    return dict(
-        to_stored(f"{check}/mistakes/{mistake.name}/{seen.key}", seen.value)
-        for mistake in mistakes_of(assignment)
-        if mistake.name in graded
-        for check, observations in graded[mistake.name].observations.items()
-        if _exercise_of(check) == mistake.exercise
-        for seen in observations
-        if not seen.passed and is_recordable(seen.value)
-    )
+    """The values of each mistake in the comparisons that it failed, and the checks that it failed, in its exercise."""
+    found: dict[str, Array] = {}
+    for mistake in mistakes_of(assignment):
+        if mistake.name not in graded:
+            continue
+        for check, observations in graded[mistake.name].observations.items():
+            if _exercise_of(check) == mistake.exercise:
+                found |= dict(
+                    to_stored(f"{check}/mistakes/{mistake.name}/{seen.key}", seen.value)
+                    for seen in observations
+                    if not seen.passed and is_recordable(seen.value)
+                )
+        failed = [
+            name.removeprefix(f"{mistake.exercise}::")
+            for name in sorted(failed_checks(graded[mistake.name].result))
+            if name.startswith(f"{mistake.exercise}::")
+        ]
+        found |= dict([to_stored(f"{mistake.exercise}/fails/{mistake.name}", failed)])
+    return found
 
 
 def _exercise_of(check: str) -> str:

@@ -9,7 +9,7 @@ from coursekit.checks.asserts import (
     points,
 )
 from coursekit.checks.compare import assert_close, assert_differs, assert_varies, fail
-from coursekit.checks.variants import Alternative, Equivalent, Mistake
+from coursekit.checks.variants import Alternative, Equivalent, Mistake, with_costs
 from coursekit.messages import probe
 
 __all__ = [
@@ -27,4 +27,5 @@ __all__ = [
     "forbid",
     "points",
     "probe",
+    "with_costs",
 ]

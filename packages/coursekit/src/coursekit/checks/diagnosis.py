@@ -1,53 +1,119 @@
-"""Attributes a failed check to a known mistake, by comparing the wrong values with those of each mistake."""
+"""Attributes the failed checks of an exercise to a known mistake, if all of them agree with it."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass
+from math import lgamma, log
+from typing import Any
 
+import numpy as np
+
+from coursekit.arrays import Numpy, as_array, to_numpy
 from coursekit.checks.compare import difference
-from coursekit.checks.reference import Reference, Store
+from coursekit.checks.reference import Reference, Store, is_recordable
+from coursekit.checks.relations.evidence import ENOUGH
+from coursekit.checks.relations.plain import information
+from coursekit.checks.variants import Mistake
+from coursekit.codecs import ATOL
+
+#: what separates the ids of two mistakes that fit
+OR = "|"
+_MOST_FITTING = 2
+_MOST_BITS = 40.0
+#: fractions with this denominator, such as 0.5, are often equal by chance
+_SIMPLE = 64
 
 
-def diagnose(
-    store: Store, check: str, references: Mapping[str, Reference], sentences: Mapping[str, str]
-) -> str | None:
-    """The id of the one mistake with the same values as the submission in `check`; None if none or several fit.
+@dataclass(frozen=True)
+class Diagnosis:
+    """The ids of the mistakes that fit, joined by `OR`, and the text that the student reads; empty if none does."""
 
-    Args:
-        store: the recorded arrays of the assignment.
-        check: `<file>::<check>`, which failed.
-        references: the submission's comparisons, by check, for the whole exercise. If several mistakes fit the failed
-            check, the other checks decide between them.
-        sentences: mistake id -> sentence. Mistakes with the same sentence count as one.
+    mistake: str = ""
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class FailedExercise:
+    """What is known of an exercise that was not solved: which checks failed, what was compared, and the code."""
+
+    failed: Set[str]
+    #: the comparisons with recorded values, by `<file>::<check>`
+    references: Mapping[str, Reference]
+    #: the statements that the answer consists of
+    code: Sequence[str] = ()
+
+
+def diagnose(store: Store, exercise: FailedExercise, mistakes: Sequence[Mistake]) -> Diagnosis:
+    """The one mistake of the exercise that agrees with all of its checks, or a question about two.
+
+    A mistake agrees if it fails the same checks, with the same wrong values. Values such as True or a small number are
+    no proof: they decide only where the mistake's test on the code confirms it.
     """
-    if check not in references or all(seen.passed for seen in references[check].observations):
-        return None
-    fitting = [
-        name
-        for name in store.mistakes(check)
-        if name in sentences and _fits(store, name, check, references[check])
-    ]
-    if len(_distinct(fitting, sentences)) > 1:
-        fitting = [
-            name
-            for name in fitting
-            if all(_fits(store, name, other, reference) for other, reference in references.items())
-        ]
-    return fitting[0] if len(_distinct(fitting, sentences)) == 1 else None
+    fitting = [mistake for mistake in mistakes if _fits(store, mistake, exercise)]
+    sentences = {mistake.sentence: mistake for mistake in reversed(fitting)}
+    if not 0 < len(sentences) <= _MOST_FITTING:
+        return Diagnosis()
+    chosen = [mistake for mistake in fitting if sentences[mistake.sentence] is mistake]
+    names = OR.join(mistake.name for mistake in chosen)
+    texts = [mistake.sentence for mistake in chosen]
+    return Diagnosis(
+        names, texts[0] if len(texts) == 1 else f"Which of the two is it? {texts[0]} Or: {texts[1]}"
+    )
 
 
-def _fits(store: Store, mistake: str, check: str, reference: Reference) -> bool:
-    """True if every comparison of the check has the same result as with this mistake."""
+def _fits(store: Store, mistake: Mistake, exercise: FailedExercise) -> bool:
+    if store.fails(mistake.exercise, mistake.name) != exercise.failed or not mistake.confirmed_by(
+        exercise.code
+    ):
+        return False
+    bits = 0.0
+    for check in {f"{mistake.exercise}::{name}" for name in exercise.failed} | exercise.references.keys():
+        found = _bits_of_check(store, mistake.name, check, exercise.references.get(check))
+        if found is None:
+            return False
+        bits += found
+    return bits >= ENOUGH or bool(mistake.uses or mistake.lacks)
+
+
+def _bits_of_check(store: Store, mistake: str, check: str, reference: Reference | None) -> float | None:
+    """What the values of one check say for the mistake; None if they contradict it."""
     given = store.mistakes(check).get(mistake, {})
-    for seen in reference.observations:
-        if seen.passed:
-            if seen.key in given:
-                return False
-            continue
-        if seen.value is None or seen.key not in given:
-            return False
+    if reference is None:
+        return None if given else 0.0
+    failed = [seen for seen in reference.observations if not seen.passed and is_recordable(seen.value)]
+    if {seen.key for seen in failed} != given.keys():
+        return None
+    for seen in failed:
         if difference(seen.value, given[seen.key], *reference.tolerances[seen.key]) is not None:
-            return False
-    return True
+            return None
+    return sum(_bits(seen.value, store.get(f"{check}/expected/{seen.key}")) for seen in failed)
 
 
-def _distinct(mistakes: Iterable[str], sentences: Mapping[str, str]) -> set[str]:
-    return {sentences[name] for name in mistakes}
+def _bits(value: Any, right: Any) -> float:
+    """What a wrong value says in which two submissions agree: little, if many causes can make it."""
+    array, wanted = as_array(value), as_array(right)
+    if array is None:
+        return min(information(value), _MOST_BITS)
+    found = to_numpy(array)
+    if found.dtype.kind not in "biuf":
+        return min(information(found.tolist()), _MOST_BITS)
+    found = np.nan_to_num(found.astype(np.float64))
+    pattern = 0.0
+    if wanted is not None and wanted.shape == found.shape and found.ndim:
+        off = np.abs(found - np.nan_to_num(to_numpy(wanted).astype(np.float64))) > ATOL
+        pattern = _choices(off.size, int(off.sum()))
+        found = found[off]
+    return min(pattern + _of_entries(found.ravel()), _MOST_BITS)
+
+
+def _choices(size: int, chosen: int) -> float:
+    """The logarithm to the base 2 of the number of ways to choose some entries."""
+    return (lgamma(size + 1) - lgamma(chosen + 1) - lgamma(size - chosen + 1)) / log(2)
+
+
+def _of_entries(entries: Numpy) -> float:
+    """Much for numbers with many digits; little for integers and simple fractions, and for equal entries."""
+    with np.errstate(over="ignore"):
+        simple = entries * _SIMPLE == np.round(entries * _SIMPLE)
+    values, counts = np.unique(entries[simple], return_counts=True)
+    bits = -float((counts * np.log2(counts / counts.sum())).sum()) + 2 if len(values) else 0.0
+    return bits + ENOUGH * len(np.unique(np.round(entries[~simple], 3)))

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from coursekit.arrays import Kind, has_torch, using
-from coursekit.cells import answer_of
+from coursekit.cells import answer_of, exercise_name
 from coursekit.checks.bounds import bounded
 from coursekit.checks.compare import CheckFailure
-from coursekit.checks.diagnosis import diagnose
+from coursekit.checks.diagnosis import FailedExercise, diagnose
 from coursekit.checks.draw import Draw
 from coursekit.checks.explain import explain
 from coursekit.checks.fingerprint import fingerprint_of
@@ -60,18 +60,21 @@ class CheckRun:
 
     def diagnose(self) -> None:
         """Attribute the failed checks to known mistakes, once all checks of the notebook have run."""
-        sentences = {mistake.name: mistake.sentence for mistake in mistakes_of(self.assignment)}
+        mistakes = mistakes_of(self.assignment)
         for exercise in self.exercises.values():
-            mine = {
-                name: reference
-                for name, reference in self.references.items()
-                if name.startswith(f"{self.recorded[exercise.grade_id]}::")
-            }
-            for check in exercise.checks:
+            name = self.recorded[exercise.grade_id]
+            failed = [check for check in exercise.checks if check.outcome != CheckOutcome.PASSED]
+            if not failed:
+                continue
+            known = FailedExercise(
+                {check.name for check in failed},
+                {key: seen for key, seen in self.references.items() if key.startswith(f"{name}::")},
+                self.submission.used_code(exercise_name(exercise.grade_id)),
+            )
+            found = diagnose(self.store, known, [mistake for mistake in mistakes if mistake.exercise == name])
+            for check in failed:
                 if check.outcome == CheckOutcome.FAILED:
-                    name = f"{self.recorded[exercise.grade_id]}::{check.name}"
-                    check.mistake = diagnose(self.store, name, mine, sentences) or ""
-                    check.diagnosis = sentences.get(check.mistake, "")
+                    check.mistake, check.diagnosis = found.mistake, found.text
 
 
 RUNS = pytest.StashKey[dict[tuple[Path, str], CheckRun]]()

@@ -27,7 +27,7 @@ from coursekit.arrays import (
 from coursekit.checks.compare import difference, fail, joined, require_name, sentence
 from coursekit.checks.draw import Generator, number_from
 from coursekit.checks.relations import WrongValue
-from coursekit.codecs import ATOL, RTOL, Tolerance
+from coursekit.codecs import ATOL, RTOL, Tolerance, codec_of
 from coursekit.course import CourseError
 from coursekit.messages import MessageError, decode, encode, packed, receive
 from coursekit.printing import quoted
@@ -49,7 +49,7 @@ class Observation:
 class Store:
     """The recorded values of an assignment, each as the array that is in the file.
 
-    Keys are `<file>::<check>/inputs/…`, `…/expected/…` and `…/mistakes/…`. A value that is not an array is there as the
+    Keys are `<file>::<check>/inputs/…`, `…/expected/…` and `…/mistakes/…`, and `<file>/fails/<mistake>`. A value that is not an array is there as the
     bytes of a message, with a key that ends in `PACKED`.
     """
 
@@ -96,6 +96,11 @@ class Store:
                 mistake, key = name.removeprefix(prefix).removesuffix(PACKED).split("/", 1)
                 found.setdefault(mistake, {})[key] = from_stored(name, array)
         return found
+
+    def fails(self, exercise: str, mistake: str) -> set[str] | None:
+        """The checks of its exercise that a mistake fails; None if that was not recorded."""
+        key = f"{exercise}/fails/{mistake}{PACKED}"
+        return set(from_stored(key, self.tensors[key])) if key in self.tensors else None
 
 
 def to_stored(key: str, value: Any) -> tuple[str, Array]:
@@ -167,24 +172,69 @@ class Reference:
         """
         require_name(name, context, old_style)
         key = key or joined(name, context)
-        recorded = f"{self._check}/expected/{key}"
-        if self._store.recording:
-            self._store.tensors |= dict([_recordable(recorded, actual)])
+        if self._recording(key, actual):
             return
-        right = self._store.get(recorded)
+        right = self._store.get(f"{self._check}/expected/{key}")
         text = difference(actual, right, atol, rtol, ignore)
         # a number is compared as an array where the right value is one
         found = as_array(actual) if is_array(right) else actual
-        self.observations.append(Observation(key, found, text is None))
-        self.tolerances[key] = Tolerance(atol, rtol, ignore)
+        self._compared(key, found, text is None, Tolerance(atol, rtol, ignore))
         if text:
             fail(sentence(name, context, text), WrongValue(actual, right, self.tolerances[key]))
+
+    def assert_same(
+        self,
+        actual: Array,
+        other: Array,
+        *,
+        rule: str,
+        name: str,
+        key: str,
+        context: str = "",
+        atol: float = ATOL,
+    ) -> None:
+        """Fail unless two arrays that are computed with the student's code are equal, within `atol`.
+
+        Their difference is recorded, so that a wrong one can get a diagnosis.
+
+        Args:
+            rule: why they should be equal, a sentence without its full stop: "Padding must have no effect".
+            name, context, key: as for `assert_close`; they are about `actual`.
+        """
+        gap = _gap(actual, other)
+        if self._recording(key, gap):
+            return
+        text = difference(actual, other, atol, 0.0) or codec_of(actual).nan(actual)
+        self._compared(key, gap, text is None, Tolerance(atol, RTOL))
+        if text:
+            wrong = WrongValue(actual, other, Tolerance(atol, RTOL))
+            fail(f"{rule}: {sentence(name, context, text)}", wrong)
+
+    def _recording(self, key: str, value: Any) -> bool:
+        """Record a value of the solution, if this run is for recording."""
+        if self._store.recording:
+            self._store.tensors |= dict([_recordable(f"{self._check}/expected/{key}", value)])
+        return self._store.recording
+
+    def _compared(self, key: str, value: Any, passed: bool, tolerance: Tolerance) -> None:
+        self.observations.append(Observation(key, value, passed))
+        self.tolerances[key] = tolerance
 
     def _recorded(self, label: str, make: Callable[[Generator], Array]) -> Array:
         name = f"{self._check}/{label}"
         if self._store.recording:
             self._store.tensors[name] = make(Generator(number_from(name)))
         return copied(self._store.get(name))
+
+
+def _gap(actual: Any, other: Any) -> Any:
+    """The difference of two arrays of one shape; otherwise the first of the two values."""
+    if not (is_array(actual) and is_array(other) and actual.shape == other.shape):
+        return actual
+    one, two = to_numpy(actual), to_numpy(other)
+    if one.dtype.kind not in "biuf":
+        return actual
+    return to_kind(one.astype(np.float32) - two.astype(np.float32), current_kind())
 
 
 def _recordable(key: str, value: Any) -> tuple[str, Array]:

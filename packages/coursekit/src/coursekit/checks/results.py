@@ -55,7 +55,6 @@ class CheckResult:
     points: float
     outcome: CheckOutcome
     message: str = ""
-    relation: str = ""
     diagnosis: str = ""
     mistake: str = ""
     seconds: float = 0.0
@@ -63,6 +62,7 @@ class CheckResult:
     fingerprint_numbers: list[float] = field(default_factory=list)
     see: str = ""
     credit: float = 0.0
+    relation: str = ""
 
     @property
     def earned(self) -> float:

@@ -4,9 +4,9 @@ Also the mutants (see `coursekit.mutants`) that are right answers, or that no ch
 """
 
 import runpy
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from nbformat import NotebookNode
 from coursekit.cells import TEST_PREFIX, find_cell
 from coursekit.checks.beside import importable
 from coursekit.course import Assignment, CourseError
+from coursekit.student.names import mentions
 
 
 @dataclass(frozen=True)
@@ -64,10 +65,19 @@ class Variant:
 
 @dataclass(frozen=True)
 class Mistake(Variant):
-    """A known wrong answer, the checks that should catch it, and the sentence that the student reads."""
+    """A known wrong answer, the checks that should catch it, and the sentence that the student reads.
+
+    `uses` and `lacks` are shell-style patterns of names: an answer has this mistake only if its code contains one of
+    `uses` and none of `lacks`. Give them where the wrong values are few and simple, so that they prove little.
+
+    `cost` says why the mistake may cost a larger or smaller share of its exercise than others do.
+    """
 
     about: Sequence[str] = field(kw_only=True)
     sentence: str = field(kw_only=True)
+    uses: tuple[str, ...] = field(default=(), kw_only=True)
+    lacks: tuple[str, ...] = field(default=(), kw_only=True)
+    cost: str = field(default="", kw_only=True)
 
     def checks(self) -> set[str]:
         """The checks that should catch it, as `<file>::<check>`."""
@@ -75,6 +85,25 @@ class Mistake(Variant):
 
     def exercises(self) -> set[str]:
         return {self.exercise, *(check.split("::")[0] for check in self.checks())}
+
+    def confirmed_by(self, code: Sequence[str]) -> bool:
+        """True if the code of an answer does not speak against it."""
+        uses, lacks = (
+            any(mentions(source, patterns) for source in code) for patterns in (self.uses, self.lacks)
+        )
+        return (uses or not self.uses) and not lacks
+
+
+def with_costs(mistakes: Sequence[Mistake], reasons: Mapping[str, Sequence[str]]) -> list[Mistake]:
+    """The mistakes, with why they may cost more or less of their exercise than others: reason -> ids.
+
+    Raises:
+        CourseError: an id is none of the mistakes'.
+    """
+    reason_of = {name: reason for reason, names in reasons.items() for name in names}
+    if unknown := reason_of.keys() - {mistake.name for mistake in mistakes}:
+        raise CourseError(f"a reason is given for mistakes that don't exist: {', '.join(sorted(unknown))}")
+    return [replace(mistake, cost=reason_of.get(mistake.name, mistake.cost)) for mistake in mistakes]
 
 
 @dataclass(frozen=True)

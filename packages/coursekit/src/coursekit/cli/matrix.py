@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from coursekit.audit import Audit, failed_checks, named_mistakes
+from coursekit.audit import Audit, costs, failed_checks, named_mistakes
 from coursekit.grade_variants import SOLUTION
 
 
@@ -10,9 +10,10 @@ def audit_lines(audit: Audit) -> Iterator[str]:
     """A block for each exercise, with a row for each mistake and a column for each check.
 
     `#`: the check is meant to catch the mistake, and did. `x`: it caught the mistake as well. `.`: it passed. The last
-    column says whether a diagnosis was made.
+    columns say which share of the exercise the mistake costs, and whether a diagnosis was made.
     """
     results = audit.results()
+    shares = costs(audit)
     yield f"{audit.assignment.name}"
     for exercise in results[SOLUTION].exercises:
         mistakes = [mistake for mistake in audit.mistakes if mistake.exercise == exercise.grade_id]
@@ -24,7 +25,7 @@ def audit_lines(audit: Audit) -> Iterator[str]:
         yield (
             f"        {'':{width}}  "
             + " ".join(f"{n:>2}" for n in range(1, len(exercise.checks) + 1))
-            + "  named"
+            + "  costs  named"
         )
         for mistake in mistakes:
             failed = failed_checks(results[mistake.name])
@@ -34,7 +35,11 @@ def audit_lines(audit: Audit) -> Iterator[str]:
                 caught = "#" if name in mistake.checks() else "x"
                 marks.append(f" {caught if name in failed else '.'}")
             named = "yes" if named_mistakes(results[mistake.name]) else "-"
-            yield f"        {mistake.name:{width}}  " + " ".join(marks) + f"  {named}"
+            yield (
+                f"        {mistake.name:{width}}  "
+                + " ".join(marks)
+                + f"  {shares.get(mistake.name, 0):>5.0%}  {named}"
+            )
     yield ""
     yield "  alternatives: " + ", ".join(
         f"{variant.name} {results[variant.name].earned:g}" for variant in audit.alternatives

@@ -47,7 +47,7 @@ class Pair:
 
     @cached_property
     def same_shape(self) -> bool:
-        return self.found.shape == self.right.shape
+        return bool(self.found.shape == self.right.shape)
 
     @cached_property
     def off(self) -> Numpy:

@@ -10,6 +10,8 @@ from coursekit.checks.relations.evidence import InPlay
 _CLOSE = 3e-6
 #: fractions with smaller denominators are often equal by chance
 _SIMPLE = 64
+#: the largest factor that is told without a size that explains it
+_MOST_TIMES = 40
 _FUNCTIONS: tuple[tuple[str, Callable[[float], float]], ...] = (
     ("has the right size and the wrong sign", lambda x: -x),
     ("is e to the power of the right number", exp),
@@ -35,7 +37,7 @@ def scalar_relation(found: float, right: float, play: InPlay) -> str:
         return ""
     if 0 < right < 1 and found > 1 and _same(found, 100 * right):
         return "It is 100 times the right number: percent in place of a share."
-    if _is_simple(right) or _is_simple(found) or abs(right) < 1e-4:
+    if _is_simple(right) or _is_simple(found) or min(abs(right), abs(found)) < 1e-4:
         return ""
     for words, function in _FUNCTIONS:
         try:
@@ -55,6 +57,9 @@ def scalar_relation(found: float, right: float, play: InPlay) -> str:
         for way, factor in (("times", sqrt(size)), ("divided by", 1 / sqrt(size))):
             if _same(found, right * factor):
                 return f"It is the right number {way} √{size}, and {size} is a size of the inputs."
+    for way, ratio in (("times", found / right), ("divided by", right / found)):
+        if 3 <= round(ratio) <= _MOST_TIMES and _same(ratio, float(round(ratio))):
+            return f"It is the right number {way} {round(ratio)}."
     return ""
 
 

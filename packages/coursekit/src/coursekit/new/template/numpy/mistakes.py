@@ -33,6 +33,7 @@ MISTAKES = [
     ),
     Mistake(
         "over_the_row",
+        cost="Everything is computed along the wrong axis.",
         cell="standardized",
         edits=[
             (MEAN, "mean = table.mean(axis=1, keepdims=True)"),
@@ -43,6 +44,7 @@ MISTAKES = [
     ),
     Mistake(
         "over_everything",
+        cost="Everything is computed along the wrong axis.",
         cell="standardized",
         edits=[(MEAN, "mean = table.mean()"), (SPREAD, "spread = table.std()")],
         about=["test_equals_the_formula", "test_each_column"],

@@ -32,6 +32,7 @@ MISTAKES = [
     ),
     Mistake(
         "over_the_length",
+        cost="Everything is computed along the wrong axis.",
         cell="normalized",
         edits=[("x.mean(dim=-1", "x.mean(dim=-2"), ("square().mean(dim=-1", "square().mean(dim=-2")],
         about=["test_equals_the_formula", "test_leading_axes"],
