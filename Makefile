@@ -99,8 +99,9 @@ bench-watch: setup  ## measure how long students wait for their pages after hand
 stress: setup  ## grade every right answer on a busy machine, and fail if a point is lost (FLAGS="--busy 8": faster)
 	cd packages/coursekit && python -m bench stress $(FLAGS)
 
-audit: setup  ## prove the checks against known mistakes and known right answers
+audit: setup  ## prove the checks against known mistakes, known right answers and mutants (FLAGS=--all: all mutants)
 	coursekit audit
+	coursekit audit --mutants $(FLAGS)
 
 attacks: setup  ## try to get around the sandbox and the checks, in five modes, and print a table
 	cd packages/coursekit/tests && python -m attacks

@@ -12,6 +12,10 @@ def test_hides_the_pads(student, reference):
     mask = student.make_padding_mask(ids)
     reference.assert_close(mask.flatten(), name="mask")
 
+    ids = reference.integers("ids of another batch", 0, 3, (2, 5))
+    mask = student.make_padding_mask(ids)
+    reference.assert_close(mask.flatten(), name="mask", context="of another batch")
+
 
 @points(2)
 def test_shape(student, reference):

@@ -161,6 +161,11 @@ class Head(nn.Module):
         return F.scaled_dot_product_attention(self.q(x), self.k(x), self.v(x), attn_mask=mask)
 
 
+class DroppingHead(Head):
+    def forward(self, x, mask=None):
+        return F.dropout(super().forward(x, mask), 0.5, self.training)
+
+
 class Heads(nn.Module):
     def __init__(self, d_model, num_heads):
         super().__init__()
@@ -184,6 +189,11 @@ class RunningSum(nn.Module):
 class Squares(nn.Module):
     def forward(self, x):
         return x**2 + x
+
+
+class Dropping(nn.Module):
+    def forward(self, x):
+        return F.dropout(x, 0.5, self.training)
 
 
 class Among(nn.Module):

@@ -15,15 +15,15 @@ def test_module_that_depends_on_the_order(student, reference, helper):
 
 @points(2, see="Does the order of the tokens matter?")
 def test_equivariant_modules(student, draw, helper):
-    """The gap is nearly 0 for modules that can't see the order: token by token, or among all tokens."""
+    """The gap is nearly 0 for modules that can't see the order: token by token, among all tokens, or with dropout off."""
     batch, length, width = draw.sizes(3, low=3)
     order = torch.arange(length).roll(1)
     x = draw.normal(batch, length, width)
-    for module in [helper.Squares(), helper.Among()]:
+    for module in [helper.Squares(), helper.Among(), helper.Dropping().eval()]:
         gap = student.equivariance_gap(module, x, order)
         assert gap < 1e-4, (
             f"For a module that can't see the order, your gap is {gap:.3g}. "
-            "Are both results in the same order when you compare them?"
+            "Are both results in the same order when you compare them, and the module in the mode it came in?"
         )
 
 

@@ -4,7 +4,14 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from coursekit.checks import assert_close, assert_shape, assert_unchanged, assert_varies, points
+from coursekit.checks import (
+    assert_close,
+    assert_differs,
+    assert_shape,
+    assert_unchanged,
+    assert_varies,
+    points,
+)
 
 
 @pytest.fixture
@@ -94,10 +101,18 @@ def test_everything_learns(student, draw, helper, assert_learns):
 
 @points(1)
 def test_one_head_and_input_unchanged(student, draw, helper):
-    """A single head also works, including in float64, and x keeps its values."""
+    """A single head also works, including in float64, x keeps its values, and the heads keep their mode."""
     module = student.MultiHeadedAttention([helper.Head(6, 5, 3)], 7).to(torch.float64)
     call = module.call(draw.normal(2, 4, 6, dtype=torch.float64))
     assert_unchanged(call)
     assert_shape(call.value, (2, 4, 7), name="output")
     assert call.value.dtype == torch.float64, f"For float64, the output is {call.value.dtype}."
     assert_varies(call.value, name="output")
+
+    module, x = student.MultiHeadedAttention([helper.DroppingHead(6, 5, 3)], 7), draw.normal(2, 4, 6)
+    calm = module.eval()(x)
+    again = module.call(x, seed=1).value
+    assert_close(
+        again, calm, name="output", context="of a head with dropout, after eval(), for another seed,"
+    )
+    assert_differs(module.train()(x), calm, "In training, a head with dropout drops nothing.")

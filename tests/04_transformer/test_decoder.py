@@ -74,6 +74,12 @@ def test_pads_of_the_target_are_hidden(reference, make_stack):
             key=f"{KEY} with the target mask (pad {pad_idx}),",
         )
 
+        tgt, real = tgt[1:, :5], real[1:, :5]
+        gap = decoder(tgt, memory[1:]) - steps(tgt, memory[1:], real.unsqueeze(1) & causal(5), None)
+        reference.assert_close(
+            gap[real], name="output", context=f"for the next, shorter batch{MINUS} (pad_idx={pad_idx}),"
+        )
+
 
 @points(2)
 def test_memory_mask(reference, make_stack):
@@ -107,8 +113,8 @@ def test_final_norm(reference, make_stack):
 
 
 @points(1, see="The decoder")
-def test_order_matters(draw, make_stack):
-    """Swapping two earlier tokens changes the output at the last position."""
+def test_order_matters(student, draw, make_stack):
+    """Swapping two earlier tokens changes the output at the last position, and there are max_seq_len positions."""
     decoder, _ = make_stack("Decoder", 11, 6, 3, 5, 1, 13)
     memory = draw.normal(1, 4, 6)
     before = decoder(torch.tensor([[5, 8, 3, 9, 2]]), memory)[:, -1]
@@ -119,15 +125,22 @@ def test_order_matters(draw, make_stack):
         "Swapping two earlier tokens does not change the output at the last position: the positions are missing.",
         atol=1e-4,
     )
+    output = student.Decoder(11, 6, 3, 5, 1, max_seq_len=100)(torch.full((1, 100), 5), memory)
+    assert_shape(output, (1, 100, 6), name="output", context="for 100 tokens with max_seq_len=100")
 
 
 @points(1)
 def test_embeddings_and_dropout(student, reference):
-    """Embeddings start with standard deviation 1/√d and a padding row of zeros; dropout works as in the encoder."""
-    table = student.Decoder(500, 64, 2, 5, 1, 13, pad_idx=3).parameters()["embedding.weight"]
+    """Embeddings start with standard deviation 1/√d; the padding row is zero and stays so; dropout is as in the encoder."""
+    decoder = student.Decoder(500, 64, 2, 5, 1, 13, pad_idx=3)
+    table = decoder.parameters()["embedding.weight"]
     assert not table[3].any(), "With pad_idx=3, the padding row does not start at zero."
     rows = torch.cat([table[:3], table[4:]])
     assert_close(rows.std().item(), 1 / 8, context="spread of the embeddings at width 64", rtol=0.05)
+    gradients = decoder.gradients(torch.tensor([[5, 8, 3, 3]]), torch.ones(1, 4, 64))
+    assert not gradients.parameters["embedding.weight"][3].any(), (
+        "A gradient reaches the padding row, so training would change it. Use padding_idx."
+    )
 
     tgt, (memory,) = reference.integers("tgt", 1, 11, (3, 7)), reference.inputs("memory", memory=(3, 4, 6))
     decoder = student.Decoder(11, 6, 3, 20, 2, 13, dropout=1.0)

@@ -34,6 +34,14 @@ def equals_torch(reference, draw, make_layer, norm_first):
         context=", compared with the output of torch's layer with your weights,",
         atol=ATOL,
     )
+    y = draw.normal(batch, l_tgt + 1, heads * width)
+    assert_close(
+        layer(y, memory),
+        twin(y, memory),
+        name="output",
+        context="of the next, longer batch, compared with the output of torch's layer with your weights,",
+        atol=ATOL,
+    )
 
 
 @points(4, see="Add & norm")

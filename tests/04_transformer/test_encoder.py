@@ -61,6 +61,8 @@ def test_returns_the_mask(student, reference):
         assert_shape(mask, (3, 1, 7), name="mask")
         assert mask.dtype == torch.bool, f"The mask has dtype {mask.dtype}. It has to be torch.bool."
         reference.assert_close(mask, name="mask", context=f"with pad_idx={pad_idx}")
+        _, mask = encoder(src[1:, :5])
+        reference.assert_close(mask, name="mask", context=f"of the next batch with pad_idx={pad_idx}")
 
 
 @points(2)
@@ -80,8 +82,8 @@ def test_final_norm(reference, make_stack):
 
 
 @points(1)
-def test_order_matters(make_stack):
-    """Swapping two tokens changes the memory in more than the order of its rows."""
+def test_order_matters(student, make_stack):
+    """Swapping two tokens changes the memory in more than the order of its rows, and there are max_seq_len positions."""
     encoder, _ = make_stack("Encoder", 11, 6, 3, 5, 2, 13)
     memory, _ = encoder(torch.tensor([[5, 8, 3, 9, 2]]))
     swapped, _ = encoder(torch.tensor([[8, 5, 3, 9, 2]]))
@@ -91,6 +93,8 @@ def test_order_matters(make_stack):
         "Swapping two tokens only swaps the rows of the memory: the positions are missing.",
         atol=1e-3,
     )
+    memory, _ = student.Encoder(11, 6, 3, 5, 1, max_seq_len=100)(torch.full((1, 100), 5))
+    assert_shape(memory, (1, 100, 6), name="memory", context="of 100 tokens with max_seq_len=100")
 
 
 @points(1)

@@ -34,6 +34,14 @@ def equals_torch(reference, draw, make_layer, norm_first):
         context=", compared with the output of torch's layer with your weights,",
         atol=ATOL,
     )
+    x = draw.normal(batch, length + 1, heads * width)
+    assert_close(
+        layer(x),
+        twin(x),
+        name="output",
+        context="of the next, longer batch, compared with the output of torch's layer with your weights,",
+        atol=ATOL,
+    )
 
 
 @points(5, see="Add & norm")

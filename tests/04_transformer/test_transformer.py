@@ -154,6 +154,10 @@ def test_sizes_and_defaults(student, draw, shapes_of):
 
     src = draw.integers(1, 7, (2, 64))
     assert_shape(student.Transformer(9, 7)(src, src), (2, 64, 7), name="logits", context="at 64 positions")
+    longer = draw.integers(1, 7, (1, 70))
+    model = student.Transformer(9, 7, max_seq_len=70)
+    assert_shape(model(longer, longer), (1, 70, 7), name="logits", context="with max_seq_len=70")
+
     model = student.Transformer(9, 7, dropout=1.0)
     bias = model.parameters()["output.bias"].expand(2, 64, 7)
     assert_close(
@@ -162,11 +166,13 @@ def test_sizes_and_defaults(student, draw, shapes_of):
         name="logits",
         context="in training with dropout=1, compared with the bias of the output layer,",
     )
+    model = student.Transformer(9, 7, dropout=0.5).eval()
+    without = student.Transformer(9, 7).load_state(model.parameters())
     assert_close(
-        model.eval()(src, src),
-        model.eval()(src, src),
+        model(src, src),
+        without(src, src),
         name="logits",
-        context="in two calls in a row after eval(),",
+        context="after eval(), compared with the logits without dropout,",
     )
 
 

@@ -21,11 +21,12 @@ class TinyModel(nn.Module):
     def __init__(self, table):
         super().__init__()
         self.table = nn.Parameter(table.clone())
-        self.lengths, self.gradients = [], []
+        self.lengths, self.gradients, self.modes = [], [], []
 
     def forward(self, input_ids):
         self.lengths.append(input_ids.shape[1])
         self.gradients.append(torch.is_grad_enabled())
+        self.modes.append(self.training)
         row = (input_ids * torch.arange(1, input_ids.shape[1] + 1)).cumsum(dim=1) % len(self.table)
         return SimpleNamespace(logits=self.table[row])
 
@@ -62,6 +63,11 @@ def lengths(model):
 def with_gradients(model):
     """Return whether gradients were enabled in each call."""
     return model.gradients
+
+
+def in_training_mode(model):
+    """Return whether the model was in training mode in each call."""
+    return model.modes
 
 
 def sgd(model, lr):

@@ -27,6 +27,8 @@ def test_nearest_to_the_sum(student, reference):
     rows, scores = read(student.analogy("word8", "word3", "word5", WORDS, vectors, 4))
     reference.assert_close(scores, name="similarities")
     reference.assert_close(rows, name="rows", context="of the words")
+    rows, _ = read(student.analogy("word1", "word10", "word6", WORDS, vectors, 4))
+    reference.assert_close(rows, name="rows", context="of the words for the next question")
 
 
 @points(3, see="Arithmetic with words")

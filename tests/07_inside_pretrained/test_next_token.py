@@ -94,11 +94,14 @@ def test_appends_the_likeliest(student, reference, tiny, tokens):
 
 @points(1)
 def test_without_gradients(student, tiny, tokens, draw):
-    """The model runs without gradients, and input_ids keeps its values."""
-    model, tokenizer = tiny.TinyModel(draw.normal(23, 23)), tiny.TinyTokenizer(tokens)
+    """The model runs without gradients and without dropout, and input_ids keeps its values."""
+    model, tokenizer = tiny.TinyModel(draw.normal(23, 23)).eval(), tiny.TinyTokenizer(tokens)
     ids = draw.integers(0, 23, (1, 4))
     assert_unchanged(student.call("next_token_probabilities", model, ids))
     assert_unchanged(student.call("generate_step", model, tokenizer, ids))
     assert not any(tiny.with_gradients(model)), (
         "The model was run with gradients enabled. Use torch.no_grad()."
+    )
+    assert not any(tiny.in_training_mode(model)), (
+        "The model came in evaluation mode, but was run in training mode, so its dropout was on."
     )

@@ -92,10 +92,13 @@ def test_draws(student, tiny, draw, last_logits):
 
 @points(2)
 def test_without_gradients(student, tiny, draw):
-    """The model runs without gradients, input_ids keeps its values, and for n_tokens=0 the ids are returned unchanged."""
-    model, ids = tiny.TinyModel(draw.normal(9, 9)), draw.integers(0, 9, (2, 4))
+    """The model runs without gradients and without dropout, input_ids keeps its values, and for n_tokens=0 the ids are returned unchanged."""
+    model, ids = tiny.TinyModel(draw.normal(9, 9)).eval(), draw.integers(0, 9, (2, 4))
     assert_unchanged(student.call("generate_n_tokens", model, ids, 3, temperature=0.8, top_k=4))
     assert not any(tiny.with_gradients(model)), (
         "The model was run with gradients enabled. Use torch.no_grad()."
+    )
+    assert not any(tiny.in_training_mode(model)), (
+        "The model came in evaluation mode, but was run in training mode, so its dropout was on."
     )
     assert_close(student.generate_n_tokens(model, ids, 0), ids, name="ids", context="with n_tokens=0")

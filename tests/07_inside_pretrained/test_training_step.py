@@ -48,7 +48,7 @@ def test_gradients_start_from_zero(student, reference, tiny):
 
 @points(1)
 def test_float_and_any_size(student, tiny, draw):
-    """The loss is a Python float, and any batch size and length works, down to one sequence of two tokens."""
+    """The loss is a Python float, any batch size and length works, down to two tokens, and dropout stays on."""
     batch, length, vocab = draw.sizes(3, low=3)
     for shape in [(batch, length), (1, 2)]:
         table, ids = draw.normal(vocab, vocab), draw.integers(0, vocab, shape)
@@ -60,3 +60,6 @@ def test_float_and_any_size(student, tiny, draw):
             f"After two steps on the same ids of shape {shape}, the second loss is not lower than the first."
         )
         assert_close(min(loss, again), again, name="loss", context=", at most that of the previous step,")
+        assert all(tiny.in_training_mode(model)), (
+            "The model came in training mode, but was run in evaluation mode, so its dropout was off."
+        )

@@ -3,13 +3,17 @@
 `make audit` also grades the exercises that build on a mistaken one.
 """
 
+import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from coursekit.audit import run_audit
-from coursekit.checks.variants import alternatives_of, mistakes_of
+from coursekit.checks.variants import alternatives_of, equivalents_of, mistakes_of
 from coursekit.course import Course
+from coursekit.mutants.make import mutants_of
+from coursekit.mutants.run import MutationRun, run_mutants
 
 ROOT = Path(__file__).parents[2]
 each_assignment = pytest.mark.parametrize(
@@ -54,3 +58,28 @@ def test_each_mistake_has_one_sentence_that_a_student_reads(assignment):
     for mistake in mistakes_of(assignment):
         assert mistake.sentence[0].isupper() or mistake.sentence[0] == "`", mistake.name
         assert mistake.sentence.endswith((".", "?")), mistake.name
+
+
+@each_assignment
+def test_each_mutant_that_may_survive_can_be_made(assignment):
+    made = MutationRun(assignment, mutants_of(assignment), {}, equivalents_of(assignment))
+    assert list(made.problems()) == []
+
+
+@each_assignment
+def test_the_page_about_the_course_has_the_number_of_mutants_of_each_exercise(assignment):
+    page = (ROOT / "docs" / "course.md").read_text(encoding="utf-8")
+    found = re.findall(
+        rf"^\| `{assignment.name}` \| `(\w+)` \| (\d+) \| (\d+) \| (\d+) \|$", page, re.MULTILINE
+    )
+    made = Counter(mutant.cell for mutant in mutants_of(assignment))
+    assert {cell: int(number) for cell, number, _, _ in found} == made
+    assert all(int(number) == int(killed) + int(rest) for _, number, killed, rest in found)
+
+
+@pytest.mark.thorough
+@each_assignment
+def test_no_mutant_of_a_sample_survives_without_a_reason(assignment):
+    run = run_mutants(assignment, workers=1)
+    assert [mutant.diff() for mutant in run.survivors] == []
+    assert list(run.problems()) == []

@@ -29,6 +29,7 @@ ORDER = [
     "degenerate",
     "workers",
     "grade_variants",
+    "mutants",
     "audit",
     "grading",
     "samples",

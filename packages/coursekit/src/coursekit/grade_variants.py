@@ -10,6 +10,7 @@ from functools import cache, partial
 from itertools import count
 from multiprocessing.util import Finalize
 from pathlib import Path
+from typing import TypeVar
 
 from nbformat import NotebookNode, v4
 
@@ -36,7 +37,8 @@ _VARIANTS_PER_KERNEL = 50
 #: called with a variant's name, how many are done, and of how many
 Progress = Callable[[str, int, int], None]
 Answer = Variant | str
-_GradeOne = partial[Graded]
+R = TypeVar("R")
+V = TypeVar("V", bound=Answer)
 
 
 def grade_variants(
@@ -47,15 +49,29 @@ def grade_variants(
     thorough: bool = True,
 ) -> Iterator[tuple[str, Graded]]:
     """Grade each variant, several at a time."""
+    grade_one = partial(grade_variant, thorough=thorough)
+    for variant, graded in run_variants(assignment, grade_one, variants, workers, progress):
+        if graded is None:
+            raise CourseError(f"the process that graded `{name_of(variant)}` hung, or ended each time")
+        yield name_of(variant), graded
+
+
+def run_variants(
+    assignment: Assignment,
+    grade_one: Callable[[Assignment, V], R],
+    variants: Sequence[V],
+    workers: int | None = None,
+    progress: Progress | None = None,
+) -> Iterator[tuple[V, R | None]]:
+    """Grade each variant with `grade_one`, several at a time; None if its process hung, or ended each time."""
     if not variants:
         return
     hide(assignment.course.root)
     workers = workers or os.cpu_count() or 1
-    grade_one = partial(_grade_variant, assignment, thorough)
-    how = _grade_here if workers == 1 else partial(_grade_in_processes, workers)
-    grading = how(grade_one, variants)
+    how = _here if workers == 1 else partial(_in_processes, workers)
+    grading: Iterator[tuple[V, R | None]] = how(assignment, grade_one, variants)
     for number, (variant, graded) in enumerate(grading, 1):
-        yield name_of(variant), graded
+        yield variant, graded
         if progress:
             progress(name_of(variant), number, len(variants))
 
@@ -64,26 +80,30 @@ def name_of(variant: Answer) -> str:
     return variant if isinstance(variant, str) else variant.name
 
 
-def _grade_here(grade_one: _GradeOne, variants: Sequence[Answer]) -> Iterator[tuple[Answer, Graded]]:
+def _here(
+    assignment: Assignment, grade_one: Callable[[Assignment, V], R], variants: Sequence[V]
+) -> Iterator[tuple[V, R | None]]:
     try:
-        yield from ((variant, grade_one(variant)) for variant in variants)
+        yield from ((variant, grade_one(assignment, variant)) for variant in variants)
     finally:
-        _kernel(grade_one.args[0]).close()
+        _kernel(assignment).close()
         for cached in (_kernel, _source_and_blank, _words_of_checks):
             cached.cache_clear()  # the files may change before the next audit
 
 
-def _grade_in_processes(
-    workers_at_most: int, grade_one: _GradeOne, variants: Sequence[Answer]
-) -> Iterator[tuple[Answer, Graded]]:
+def _in_processes(
+    workers_at_most: int,
+    assignment: Assignment,
+    grade_one: Callable[[Assignment, V], R],
+    variants: Sequence[V],
+) -> Iterator[tuple[V, R | None]]:
     number = min(workers_at_most, len(variants))
-    workers = Workers(grade_one, number, lambda variant: _SECONDS, warm=_kernel_name() == SANDBOX)
+    workers = Workers(
+        partial(grade_one, assignment), number, lambda variant: _SECONDS, warm=_kernel_name() == SANDBOX
+    )
     workers.start()
     try:
-        for variant, graded in workers.run(variants):
-            if graded is None:
-                raise CourseError(f"the process that graded `{name_of(variant)}` hung, or ended each time")
-            yield variant, graded
+        yield from workers.run(variants)
     finally:
         workers.close()
 
@@ -110,7 +130,15 @@ def _kernel(assignment: Assignment) -> Session:
     return session
 
 
-def _grade_variant(assignment: Assignment, thorough: bool, variant: Answer) -> Graded:
+def grade_variant(
+    assignment: Assignment, variant: Answer, thorough: bool = False, first_failure: bool = False
+) -> Graded:
+    """Grade one variant in this process's kernel.
+
+    Args:
+        thorough: also grade the exercises that build on the one with the mistake.
+        first_failure: stop at the first check that fails.
+    """
     cell = None if isinstance(variant, str) else variant.cell
     for path in assignment.source_notebooks():
         source, released = _source_and_blank(path)
@@ -123,7 +151,15 @@ def _grade_variant(assignment: Assignment, thorough: bool, variant: Answer) -> G
             wide = isinstance(variant, Alternative) or (thorough and not isinstance(variant, Degenerate))
             exercises = _touched_by(variant, assignment, path.stem, submission, wide)
         session = _kernel(assignment)
-        graded = grade(assignment, notebook, path.stem, released, session=session, exercises=exercises)
+        graded = grade(
+            assignment,
+            notebook,
+            path.stem,
+            released,
+            session=session,
+            exercises=exercises,
+            first_failure=first_failure,
+        )
         if next(_variants_graded) % _VARIANTS_PER_KERNEL == 0:
             session.close()  # the next variant starts another one
         return graded
@@ -134,12 +170,12 @@ def _touched_by(
     variant: Variant, assignment: Assignment, notebook: str, submission: Submission, dependents: bool
 ) -> set[str]:
     """The variant's exercise, and those whose checks use its cell, directly or through other cells."""
-    touched = {variant.exercise}
+    touched = variant.exercises()
     bound = assignment.bound_cells(notebook, submission.notebook.cells) if dependents else {}
     for test, file in bound.items():
         if variant.cell in submission.cells_behind(_words_of_checks(file)):
             touched.add(test)
-    return touched | {name.split("::")[0] for name in getattr(variant, "about", ()) if "::" in name}
+    return touched
 
 
 @cache

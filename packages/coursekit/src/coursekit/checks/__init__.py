@@ -9,11 +9,12 @@ from coursekit.checks.asserts import (
     points,
 )
 from coursekit.checks.compare import assert_close, assert_differs, assert_varies, fail
-from coursekit.checks.variants import Alternative, Mistake
+from coursekit.checks.variants import Alternative, Equivalent, Mistake
 from coursekit.messages import probe
 
 __all__ = [
     "Alternative",
+    "Equivalent",
     "Mistake",
     "assert_close",
     "assert_differs",

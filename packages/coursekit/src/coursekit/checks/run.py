@@ -60,6 +60,7 @@ def grade(
     wary: bool = False,
     rule: ScoreRule | None = None,
     own_files: Sequence[Path] = (),
+    first_failure: bool = False,
 ) -> Graded:
     """Grade a repaired notebook, and put the outputs of this run into its code cells.
 
@@ -74,6 +75,7 @@ def grade(
         wary: take time to find out which cell ends the kernel.
         rule: how ordinary test cells are scored; by default they are neither run nor scored.
         own_files: what the student has put beside the notebook; files that were handed out replace them.
+        first_failure: stop at the first check that fails, and diagnose nothing.
 
     Raises:
         CourseError: a check or a recorded value is at fault.
@@ -97,7 +99,7 @@ def grade(
         # before the checks, since a call in them may end the kernel, and with it what the cells defined
         wanted = [test for test in ordinary if exercises is None or test in exercises]
         scored, doubts = ordinary_results(notebook, released, session.runs, wanted, rule or ScoreRule())
-        _run_pytest(run, name, exercises)
+        _run_pytest(run, name, exercises, first_failure)
     except GraderCrash as crash:
         if kept_open is not None:  # the instructor's code
             raise CourseError(str(crash)) from crash
@@ -107,7 +109,7 @@ def grade(
             session.close()
     if run.faults:
         raise CourseError("A check is at fault, not the submission. " + "; ".join(run.faults))
-    if not store.recording:
+    if not store.recording and not first_failure:
         run.diagnose()
     found = run.exercises | {exercise.grade_id: exercise for exercise in scored}
     results = [found[test] for cell in notebook.cells if (test := grade_id(cell)) in found]
@@ -164,7 +166,7 @@ def collect_marks(
     return marks
 
 
-def _run_pytest(run: CheckRun, name: str, exercises: Container[str] | None) -> None:
+def _run_pytest(run: CheckRun, name: str, exercises: Container[str] | None, first_failure: bool) -> None:
     class Prepared:
         def pytest_configure(self, config: pytest.Config) -> None:
             config.stash[RUNS] = {(run.assignment.checks, name): run}
@@ -172,7 +174,7 @@ def _run_pytest(run: CheckRun, name: str, exercises: Container[str] | None) -> N
 
     files = run.assignment.bound_cells(name, run.submission.notebook.cells)
     chosen = [file for test, file in files.items() if exercises is None or test in exercises]
-    _pytest(run.assignment, chosen, Prepared())
+    _pytest(run.assignment, chosen, Prepared(), *(["--exitfirst"] if first_failure else []))
 
 
 def _pytest(assignment: Assignment, files: list[Path], plugin: object, *options: str) -> None:

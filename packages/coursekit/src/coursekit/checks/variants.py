@@ -1,4 +1,7 @@
-"""Known wrong answers and other right answers: small edits of the instructor's solution cells."""
+"""Known wrong answers and other right answers: small edits of the instructor's solution cells.
+
+Also the mutants (see `coursekit.mutants`) that are right answers, or that no check can or should catch.
+"""
 
 import runpy
 from collections.abc import Sequence
@@ -29,6 +32,10 @@ class Variant:
     @property
     def exercise(self) -> str:
         return self.test or TEST_PREFIX + self.cell
+
+    def exercises(self) -> set[str]:
+        """grade_ids of the test cells that are about this answer."""
+        return {self.exercise}
 
     def apply(self, notebook: NotebookNode) -> NotebookNode:
         """A copy of the source notebook with this answer in it.
@@ -63,10 +70,27 @@ class Mistake(Variant):
         """The checks that should catch it, as `<file>::<check>`."""
         return {name if "::" in name else f"{self.exercise}::{name}" for name in self.about}
 
+    def exercises(self) -> set[str]:
+        return {self.exercise, *(check.split("::")[0] for check in self.checks())}
+
 
 @dataclass(frozen=True)
 class Alternative(Variant):
     """Another right answer, which must earn full marks."""
+
+
+@dataclass(frozen=True)
+class Equivalent:
+    """A mutant of the cell `cell` that may survive, by the lines that it changes, and the reason.
+
+    Indentation and comments at the end of a line don't matter. A line that is only added has an empty `before`, one
+    that is only removed an empty `after`.
+    """
+
+    cell: str
+    before: str
+    after: str
+    reason: str
 
 
 def mistakes_of(assignment: Assignment) -> list[Mistake]:
@@ -77,13 +101,21 @@ def alternatives_of(assignment: Assignment) -> list[Alternative]:
     return _load(assignment.checks / "alternatives.py", "ALTERNATIVES")
 
 
-def _load(path: Path, name: str) -> list[Any]:
+def equivalents_of(assignment: Assignment) -> list[Equivalent]:
+    return _read(assignment.checks / "equivalent.py", "EQUIVALENT")
+
+
+def _read(path: Path, name: str) -> list[Any]:
     if not path.exists():
         return []
     try:
-        found = list(runpy.run_path(str(path)).get(name, []))
+        return list(runpy.run_path(str(path)).get(name, []))
     except Exception as error:
         raise CourseError(f"{path} can't be read: {type(error).__name__}: {error}") from error
+
+
+def _load(path: Path, name: str) -> list[Any]:
+    found = _read(path, name)
     names = [variant.name for variant in found]
     doubled = sorted({name for name in names if names.count(name) > 1})
     if doubled:

@@ -24,6 +24,12 @@ def add(commands: Commands) -> None:
             added.add_argument(
                 "--only", default="*", metavar="PATTERN", help="mistakes and answers whose names match"
             )
+            added.add_argument(
+                "--mutants",
+                action="store_true",
+                help="grade small machine-made edits of the solutions instead; fail if the checks miss one",
+            )
+            added.add_argument("--all", action="store_true", help="with --mutants: all, instead of a sample")
     commands.add_for_assignments(
         "earlier", _earlier, "write earlier.py: the code that an assignment imports from earlier ones"
     )
@@ -42,6 +48,10 @@ def add(commands: Commands) -> None:
 
 
 def _audit(options: argparse.Namespace) -> int:
+    if options.mutants:
+        return _audit_mutants(options)
+    if options.all:
+        raise CourseError("--all is about mutants: use it with --mutants")
     from coursekit.audit import run_audit
     from coursekit.cli.matrix import audit_lines, figures
 
@@ -53,6 +63,20 @@ def _audit(options: argparse.Namespace) -> int:
     if len(audits) > 1:
         print(figures(audits))
     return int(any(audit.problems for audit in audits))
+
+
+def _audit_mutants(options: argparse.Namespace) -> int:
+    from coursekit.cli.mutation import mutation_figures, mutation_lines
+    from coursekit.mutants.run import run_mutants
+
+    runs = []
+    for assignment in assignments_of(options):
+        with _Progress(assignment.name) as progress:
+            runs.append(run_mutants(assignment, options.workers, progress, options.only, options.all))
+        print("\n".join(mutation_lines(runs[-1])), end="\n\n", flush=True)
+    if len(runs) > 1:
+        print(mutation_figures(runs))
+    return int(any(run.survivors or any(run.problems()) for run in runs))
 
 
 def _record(options: argparse.Namespace) -> None:
