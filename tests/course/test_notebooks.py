@@ -66,7 +66,9 @@ def test_a_source_notebook_runs_in_time_and_draws_figures(assignment, folder):
     notebook = run(nbformat.read(path, as_version=4), folder)
     assert seconds_of_cpu() - before < 60
     outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
-    assert sum("image/png" in output.get("data", {}) for output in outputs) >= 5
+    figures = [output.data for output in outputs if "image/png" in output.get("data", {})]
+    assert len(figures) >= 5
+    assert [data["text/plain"] for data in figures if 'alt="' not in data.get("text/html", "")] == []
     assert [output.text for output in outputs if output.get("name") == "stderr"] == []
 
 
