@@ -48,6 +48,7 @@ c.Authenticator.blocked_users = {GRADER}
 c.JupyterHub.spawner_class = "jupyterhub.spawner.LocalProcessSpawner"
 c.Spawner.cmd = [f"{BIN}/jupyterhub-singleuser"]
 c.Spawner.default_url = "/lab"
+c.Spawner.start_timeout = c.Spawner.http_timeout = 120
 c.Spawner.environment = environment("students")
 c.Spawner.pre_spawn_hook = close_home
 
@@ -68,6 +69,7 @@ c.JupyterHub.services = [
         "cwd": FOLDER,
         "environment": environment("grader") | {"JUPYTERHUB_DEFAULT_URL": "/formgrader/manage_assignments"},
         "oauth_no_confirm": True,
+        "timeout": 300,  # seconds to start in: the hub ends if it takes longer, as it may on a busy machine
     },
     {
         "name": f"watch-{COURSE}",

@@ -269,7 +269,7 @@ def _end_proxy(folder: Path) -> None:
 
 
 def _wait_for(address: str, process: subprocess.Popen, hub: Hub) -> None:
-    end = time.monotonic() + 120
+    end = time.monotonic() + 300
     while True:
         try:
             urllib.request.urlopen(address, timeout=5).close()
