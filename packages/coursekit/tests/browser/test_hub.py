@@ -35,7 +35,7 @@ pytestmark = pytest.mark.hub
 def hub() -> Iterator[Hub]:
     """A running hub. Its course has one assignment, which is released."""
     if problem := hub_problem():
-        pytest.skip(f"JupyterHub was not tried: {problem}")
+        pytest.skip(f"JupyterHub: {problem}")
     with prepared() as hub:
         for folder in ("source", "tests"):
             ignored = shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints")
@@ -286,7 +286,7 @@ def wait_until(condition: Callable[[], object]) -> None:
 
 def test_everything_that_the_tests_start_ends_with_them():
     if problem := hub_problem():
-        pytest.skip(f"JupyterHub was not tried: {problem}")
+        pytest.skip(f"JupyterHub: {problem}")
     with prepared() as hub:
         hub.ben.run("sh", "-c", "sleep 600 > /dev/null 2>&1 &")
         (process,) = hub.ben.processes()
