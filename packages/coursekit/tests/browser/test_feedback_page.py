@@ -111,16 +111,23 @@ class GradedClass:
 
     def write_attempts(self) -> None:
         """Three attempts of Bea's. In the second, two exercises were wrong that are right now, and the mask was right."""
-        now = outcomes_of(RunningCourse.open(self.root).result("bea", NAME, NOTEBOOK))
+        result = RunningCourse.open(self.root).result("bea", NAME, NOTEBOOK)
+        earned, now = result.earned, outcomes_of(result)
+        gained = sum(result.exercise(name).earned for name in ("test_padding_mask", "test_score_std"))
+        lost = result.exercise("test_causal_mask").points - result.exercise("test_causal_mask").earned
         assert now["test_causal_mask"] != dict.fromkeys(now["test_causal_mask"], "passed")
         before = {name: dict.fromkeys(checks, "passed") for name, checks in now.items()}
         before["test_padding_mask"] = dict.fromkeys(now["test_padding_mask"], "failed")
         before["test_score_std"] = dict.fromkeys(now["test_score_std"], "failed")
         attempts = Attempts.load(self.root, NAME, "bea")
-        for minutes, earned, outcomes in ((55, 40, {}), (25, 66, before), (0, 77, now)):
+        for minutes, points, outcomes in (
+            (55, 0, {}),
+            (25, earned - gained + lost, before),
+            (0, earned, now),
+        ):
             time = HANDED_IN - timedelta(minutes=minutes)
             attempts.add(
-                AttemptRecord(time, {NOTEBOOK: earned}, 90, 0, {NOTEBOOK: outcomes}, time, PageState.RELEASED)
+                AttemptRecord(time, {NOTEBOOK: points}, 90, 0, {NOTEBOOK: outcomes}, time, PageState.RELEASED)
             )
         attempts.store()
 
@@ -223,7 +230,7 @@ def test_the_top_says_which_attempt_it_is_and_what_changed(graded, page):
     assert texts(page, ".attempt") == [
         "Attempt 3. 2 of 5 left until 09:10 UTC on 3 March. This attempt counts unless you hand in again."
     ]
-    assert "11 points more" in texts(page, ".changes")[0]
+    assert "8 points more" in texts(page, ".changes")[0]
     names = {text.split(":")[0] for text in texts(page, ".now-passed li")}
     assert names == {"padding_mask", "score_std"}
     assert {text.split(":")[0] for text in texts(page, ".now-failed li")} == {"causal_mask"}

@@ -60,9 +60,8 @@ class DuePages:
         now = datetime.now(UTC)
         for name, deadline_of in deadlines.items():
             rule = self.watched.rules.of(name)
-            if (
-                rule.shows is Shows.EVERYTHING and self.watched.chance is None
-            ):  # its last page offers a second one
+            # the last page of a course with second chances offers one
+            if rule.shows is Shows.EVERYTHING and self.watched.chance is None:
                 continue
             for student in self.watched.course.handed_in(name):
                 deadline = deadline_of.of(student)

@@ -14,22 +14,19 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange import ExchangeError
 from traitlets.config import Config
 
-from coursekit.checks.run import points_of
 from coursekit.grading.autograde import SubmissionRun
 from coursekit.grading.running_course import RunningCourse
 from coursekit.grading.write import FOR_EVERYBODY, NoSpace, Writer
 from coursekit.nbgrader_plugin.converters import FeedbackOne, reason_of
 from coursekit.nbgrader_plugin.one_hand_in import ExchangeOf
-from coursekit.nbgrader_plugin.second_chance import second_chance_of
-from coursekit.nbgrader_plugin.shown import deadline_of
 from coursekit.printing import printable
 from coursekit.student.renamed import put_endings_right
 from coursekit.watch.arrivals import HandIn
-from coursekit.watch.chance import is_in_time
 from coursekit.watch.faults import Blocked, NoPage, NotGraded, gone, no_space
 from coursekit.watch.history import History
-from coursekit.watch.records import AttemptRecord, Attempts, Page, outcomes_of
-from coursekit.watch.rules import AttemptRules, turns
+from coursekit.watch.recording import record_of
+from coursekit.watch.records import AttemptRecord, Attempts, Page
+from coursekit.watch.rules import AttemptRules
 
 
 @dataclass
@@ -98,7 +95,7 @@ class Pipeline:
             raise NotGraded(f"the grader failed on it: {failures[0]}")
         self._write(submission, hand_in)
         with self._failing_as(NoPage):
-            record = self._record(hand_in)
+            record = record_of(self._course, self._rules, hand_in)
             self._store(record, hand_in)
             held = self._history.held_folder(hand_in.student, hand_in.assignment, hand_in.handed_in)
             self._write_page(hand_in.student, hand_in.assignment, held)
@@ -117,7 +114,10 @@ class Pipeline:
         """
         self.collect(hand_in)
         self._write(SubmissionRun(hand_in.student), hand_in)  # with the results that are in the cache
-        before, now = self._attempts(hand_in).at(hand_in.handed_in), self._record(hand_in)
+        before, now = (
+            self._attempts(hand_in).at(hand_in.handed_in),
+            record_of(self._course, self._rules, hand_in),
+        )
         if before is not None:
             now = replaced(now, due=before.due, page=before.page, final=before.final)
         if now != before:
@@ -191,33 +191,6 @@ class Pipeline:
         folders.db_url = self._course.folders.db_url
         folders.student_id, folders.assignment_id = student, assignment
         return folders
-
-    def _record(self, hand_in: HandIn) -> AttemptRecord:
-        course, assignment = self._course, self._course.assignment(hand_in.assignment)
-        results = {
-            name: course.result(hand_in.student, hand_in.assignment, name)
-            for name in assignment.released_names()
-        }
-        found = {name: result for name, result in results.items() if result is not None}
-        with course.gradebook() as book:
-            penalty = book.find_submission(hand_in.assignment, hand_in.student).late_submission_penalty
-            deadline = deadline_of(book, hand_in.assignment, hand_in.student)
-        rule = self._rules.of(hand_in.assignment)
-        second_chance = bool(second_chance_of(course.config)) and not is_in_time(
-            rule, hand_in.handed_in, deadline
-        )
-        times = [record.handed_in for record in self._attempts(hand_in).records]
-        times = sorted({*times, hand_in.handed_in})
-        turn = turns(rule, times)[times.index(hand_in.handed_in)]
-        return AttemptRecord(
-            handed_in=hand_in.handed_in,
-            earned={name: result.earned for name, result in found.items()},
-            max_points=sum(sum(points_of(assignment.released(name)).values()) for name in results),
-            penalty=penalty or 0.0,
-            notebooks={name: outcomes_of(result) for name, result in found.items()},
-            due=hand_in.handed_in if second_chance else turn.due,
-            second_chance=second_chance,
-        )
 
     def _write(self, submission: SubmissionRun, hand_in: HandIn) -> None:
         """Write results into the gradebook and autograded/."""

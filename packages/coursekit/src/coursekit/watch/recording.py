@@ -1,0 +1,36 @@
+"""The record of an attempt that has just been graded, from autograded/ and the gradebook."""
+
+from coursekit.checks.run import points_of
+from coursekit.grading.running_course import RunningCourse
+from coursekit.nbgrader_plugin.second_chance import second_chance_of
+from coursekit.nbgrader_plugin.shown import deadline_of
+from coursekit.watch.arrivals import HandIn
+from coursekit.watch.chance import is_in_time
+from coursekit.watch.records import AttemptRecord, Attempts, outcomes_of
+from coursekit.watch.rules import AttemptRules, turns
+
+
+def record_of(course: RunningCourse, rules: AttemptRules, hand_in: HandIn) -> AttemptRecord:
+    """What to record of a hand-in that is in autograded/ and in the gradebook; its page is held at first."""
+    assignment, rule = course.assignment(hand_in.assignment), rules.of(hand_in.assignment)
+    results = {
+        name: course.result(hand_in.student, hand_in.assignment, name) for name in assignment.released_names()
+    }
+    found = {name: result for name, result in results.items() if result is not None}
+    with course.gradebook() as book:
+        penalty = book.find_submission(hand_in.assignment, hand_in.student).late_submission_penalty
+        deadline = deadline_of(book, hand_in.assignment, hand_in.student)
+    late = not is_in_time(rule, hand_in.handed_in, deadline)
+    second_chance = late and second_chance_of(course.config) is not None
+    earlier = Attempts.load(course.root, hand_in.assignment, hand_in.student).records
+    times = sorted({*(record.handed_in for record in earlier), hand_in.handed_in})
+    turn = turns(rule, times)[times.index(hand_in.handed_in)]
+    return AttemptRecord(
+        handed_in=hand_in.handed_in,
+        earned={name: result.earned for name, result in found.items()},
+        max_points=sum(sum(points_of(assignment.released(name)).values()) for name in results),
+        penalty=penalty or 0.0,
+        notebooks={name: outcomes_of(result) for name, result in found.items()},
+        due=hand_in.handed_in if second_chance else turn.due,
+        second_chance=second_chance,
+    )
