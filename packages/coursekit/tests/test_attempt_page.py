@@ -134,7 +134,7 @@ def test_all_messages_are_shown_without_a_rule_and_after_the_deadline(graded_cla
     assert len(found) > 10
     for student, check in found:
         shown = verdicts(graded_class, student)
-        for part in (check.sentence, check.message, check.diagnosis):
+        for part in (check.sentence, check.message, check.relation, check.diagnosis):
             assert is_in(part, shown), (student, part)
 
 
@@ -147,9 +147,8 @@ def test_before_the_deadline_no_message_and_no_value_is_on_the_page(graded_class
     for student, check in failed_checks(graded_class):
         shown = verdicts(graded_class, student)
         values = re.findall(r"-?\d+\.\d+|\([\d, ]+\)", check.message)
-        for part in filter(
-            None, (check.message, *values, *map(str, check.fingerprint_numbers), check.fingerprint)
-        ):
+        numbers = map(str, check.fingerprint_numbers)
+        for part in filter(None, (check.message, check.relation, *values, *numbers, check.fingerprint)):
             assert not is_in(part, shown), (student, part)
         assert is_in(check.sentence, shown) == (shows == "sentences"), (student, check.sentence)
         assert is_in(check.diagnosis, shown) == (shows == "sentences" or not check.diagnosis)
