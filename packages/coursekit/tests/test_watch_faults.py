@@ -8,6 +8,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ from coursekit.watch import loop
 from coursekit.watch.lock import locked
 from coursekit.watch.pipeline import Pipeline
 
-from .watching import RIGHT, TRIPLE, WatchedExchange, exchange_of, nothing
+from .watching import FIRST, RIGHT, TRIPLE, WatchedExchange, exchange_of, nothing
 
 KILLS = 12
 
@@ -250,3 +251,13 @@ def test_a_watch_that_is_killed_at_any_moment_goes_on_at_the_next_start(exchange
     assert found == expected
     assert all(expected["pages"])
     assert expected["leftovers"] == []
+
+
+def test_a_hand_in_that_claims_an_earlier_time_counts_but_is_named(exchange):
+    texts = exchange.keep_watching(
+        ("watching", lambda: exchange.hand_in("ada")),
+        ("points, page released", lambda: exchange.hand_in("ben", when=datetime.now(UTC))),
+        ("points, page released", nothing),
+    )
+    (named,) = [text for text in texts if "but it arrived at" in text]
+    assert named.startswith(f"its time is {FIRST:%Y-%m-%d %H:%M} UTC")

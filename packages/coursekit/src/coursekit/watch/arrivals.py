@@ -19,6 +19,8 @@ OLD_CLIENT_SECONDS = 10.0
 ABANDONED_SECONDS = 600.0
 #: clocks of machines differ by this much
 _CLOCKS = timedelta(minutes=2)
+#: the longest that `nbgrader submit` takes to copy a hand-in
+_ON_ITS_WAY = timedelta(minutes=10)
 _SMALL = 1024
 _OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
@@ -31,6 +33,7 @@ class HandIn:
         handed_in: its time, in UTC.
         secret: names its pages in the exchange; empty if there is none.
         state: changes with the files, if these can change.
+        arrived: when its folder was last changed in the exchange, which the student can't choose.
     """
 
     student: str
@@ -39,6 +42,11 @@ class HandIn:
     folder: Path
     secret: str = ""
     state: object = None
+    arrived: datetime | None = field(default=None, compare=False)
+
+    def is_backdated(self, since: datetime) -> bool:
+        """Whether it arrived after `since`, and much later than its time says."""
+        return self.arrived is not None and self.arrived > max(since, self.handed_in + _ON_ITS_WAY)
 
 
 @dataclass(frozen=True)
@@ -169,7 +177,8 @@ class Inbound:
             raise _Bad(f"has a {TIMESTAMP} that isn't a time", student, assignment) from None
         if written != named:
             raise _Bad(f"has another time in {TIMESTAMP} than in its name", student, assignment)
-        return HandIn(student, assignment, named.replace(tzinfo=UTC), folder, secret)
+        arrived = datetime.fromtimestamp(place.st_ctime, UTC)
+        return HandIn(student, assignment, named.replace(tzinfo=UTC), folder, secret, arrived=arrived)
 
     def _is_still(self, name: str, folder: Path) -> bool:
         """Whether a hand-in without a secret has not changed for a while."""

@@ -43,6 +43,7 @@ class Watch:
         self._counting = Counting(self._watched, self._reports)
         self._due = DuePages(self._watched, self._reports)
         self._begun = self._ending = self._final_pages = False
+        self._since = datetime.now(UTC)
 
     def run(self, once: bool = False) -> int:
         """Watch until SIGTERM or SIGINT, or with `once` until everything is graded that is there.
@@ -176,8 +177,18 @@ class Watch:
             with self._giving_up(hand_in):
                 for sentence in self._watched.pipeline.collect(hand_in):
                     self._reports.say(Kind.PROBLEM, sentence, hand_in.student, hand_in.assignment)
+                self._name_backdated(hand_in)
                 under_way[hand_in.student] = hand_in
                 yield hand_in.student
+
+    def _name_backdated(self, hand_in: HandIn) -> None:
+        """Students write the time themselves. It counts, as in nbgrader, but a person should know."""
+        if hand_in.arrived and hand_in.is_backdated(self._since):
+            text = (
+                f"its time is {hand_in.handed_in:%Y-%m-%d %H:%M} UTC, but it arrived at "
+                f"{hand_in.arrived:%Y-%m-%d %H:%M} UTC: ask why before you accept it as in time"
+            )
+            self._reports.say(Kind.PROBLEM, text, hand_in.student, hand_in.assignment)
 
     @contextlib.contextmanager
     def _giving_up(self, hand_in: HandIn) -> Iterator[None]:
