@@ -158,7 +158,7 @@ def docstring_to_rst(
         heading, _, entries = paragraph.partition("\n")
         if heading in FIELDS:
             fields = re.sub(
-                r"^    ([\w.]+): ", rf":{FIELDS[heading]} \1: ", prose_to_rst(entries), flags=re.M
+                r"^    ([\w.\\]+): ", rf":{FIELDS[heading]} \1: ", prose_to_rst(entries), flags=re.M
             )
             result += [*fields.splitlines(), ""]
         elif re.search(r"^ |\S {2,}\S", paragraph, flags=re.M):
