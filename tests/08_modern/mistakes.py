@@ -1002,7 +1002,7 @@ MISTAKES = with_costs(
         "Nothing is rotated: no length is kept, and no score depends on distances alone.": [
             "rotate_no_minus",
         ],
-        "The angles grow so large that float32 can't even tell them apart, so no value is right.": [
+        "All pairs but the first turn at wrong speeds, too fast for float32 at large positions.": [
             "rotate_speed_upside_down",
         ],
         "The formula is the whole exercise: every value is wrong.": [

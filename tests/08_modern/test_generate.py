@@ -28,22 +28,23 @@ def test_writes_the_likeliest_tokens(student, reference, caches):
 @points(3, see="Writing")
 def test_every_position_goes_in_once(student, caches):
     """The prompt goes in first, then each new token alone, with n calls for n tokens."""
-    tokens, notes = written(student, caches, 5)
-    read = notes["read"]
-    sizes = [len(call[0]) for call in read]
-    assert sizes[:1] == [3], (
-        f"The first call has to read the whole prompt of 3 tokens, but it reads {sizes[:1]}."
-    )
-    assert max(sizes[1:], default=1) == 1, (
-        f"The calls read {sizes} positions. After the prompt, only the new token should go in: the cache has the rest."
-    )
-    assert len(read) == 5, f"5 new tokens need exactly 5 calls of the model, but there were {len(read)}."
-    assert read[0] == PROMPT.tolist(), "The first call did not read the prompt."
-    new = tokens[:, -5:]
-    for step in range(1, 5):
-        assert read[step] == new[:, step - 1 : step].tolist(), (
-            f"Call {step + 1} did not read the token that was written in the step before."
+    for prompt in (PROMPT, PROMPT[:, :2] + 1):
+        tokens, notes = written(student, caches, 5, prompt)
+        read = notes["read"]
+        sizes = [len(call[0]) for call in read]
+        assert sizes[:1] == [prompt.shape[1]], (
+            f"The first call has to read the whole prompt of {prompt.shape[1]} tokens, but it reads {sizes[:1]}."
         )
+        assert max(sizes[1:], default=1) == 1, (
+            f"The calls read {sizes} positions. After the prompt, only the new token should go in: the cache has the rest."
+        )
+        assert len(read) == 5, f"5 new tokens need exactly 5 calls of the model, but there were {len(read)}."
+        assert read[0] == prompt.tolist(), "The first call did not read the prompt."
+        new = tokens[:, -5:]
+        for step in range(1, 5):
+            assert read[step] == new[:, step - 1 : step].tolist(), (
+                f"Call {step + 1} did not read the token that was written in the step before."
+            )
 
 
 @points(1)
