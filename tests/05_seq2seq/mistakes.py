@@ -937,6 +937,11 @@ MISTAKES = with_costs(
             "along_the_batch",
             "number_of_rows",
         ],
+        "The exercise is this one shift, and most checks compare the shifted ids.": [
+            "not_shifted",
+            "shifted_left",
+            "rolled",
+        ],
         "No model can be trained on such batches.": [
             "one_source_repeated",
             "swapped",

@@ -82,7 +82,10 @@ def shapes_of():
 
 @pytest.fixture
 def write():
-    """Set weights of a module by name, and leave its other parameters alone. Fails if one is missing or has another shape."""
+    """Set weights of a module by name. Fails if one is missing or has another shape.
+
+    A bias that the exercise doesn't ask for becomes 0: only the checks of the parameters report it.
+    """
 
     def load(module, values):
         state = module.state()
@@ -94,7 +97,10 @@ def write():
                     f"`{name}` has shape {tuple(state[name].shape)}, but should have {tuple(value.shape)}: "
                     "(output width, input width) for a linear layer."
                 )
-        return module.load_state({name: value.to(state[name].dtype) for name, value in values.items()})
+        biases = {name: 0 * value for name, value in state.items() if name.endswith("bias")}
+        return module.load_state(
+            biases | {name: value.to(state[name].dtype) for name, value in values.items()}
+        )
 
     return load
 
@@ -165,16 +171,22 @@ def in_pieces(module, x, sizes, number=None):
 
 
 class Script(nn.Module):
-    '''Predicts the tokens of a script, (batch, steps), one column per call, and records how it is called.'''
+    '''Predicts the tokens of a script, (batch, steps), one column per call, and records how it is called.
 
-    def __init__(self, script, vocab, blocks):
+    The first column is predicted until the whole prompt, `prompt` positions, has been read.
+    '''
+
+    def __init__(self, script, vocab, blocks, prompt):
         super().__init__()
         self.blocks = nn.ModuleList([nn.Identity() for _ in range(blocks)])
-        self.script, self.vocab = script, vocab
+        self.script, self.vocab, self.prompt = script, vocab, prompt
+        self.step = self.seen = 0
         self.read, self.modes, self.grad, self.caches, self.lengths = [], [], [], [], []
 
     def forward(self, ids, caches=None):
-        step = min(len(self.read), self.script.shape[1] - 1)
+        step = min(self.step, self.script.shape[1] - 1)
+        self.seen += ids.shape[1]
+        self.step += self.seen >= self.prompt
         self.read.append(ids.tolist())
         self.modes.append(self.training)
         self.grad.append(torch.is_grad_enabled())

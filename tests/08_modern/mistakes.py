@@ -1,6 +1,6 @@
 """Known wrong answers to this assignment, each an edit of the instructor's solution cell."""
 
-from coursekit.checks import Mistake
+from coursekit.checks import Mistake, with_costs
 
 
 def made_for(cell, prefix):
@@ -994,3 +994,65 @@ BYTES = [
 ]
 
 MISTAKES = [*ROTATE, *NORM, *SWIGLU, *GROUPED, *ATTENTION, *MODEL, *GENERATE, *BYTES]
+
+# why some mistakes cost less than 5 or more than 70 % of their exercise
+MISTAKES = with_costs(
+    MISTAKES,
+    {
+        "Nothing is rotated: no length is kept, and no score depends on distances alone.": [
+            "rotate_no_minus",
+        ],
+        "All pairs but the first turn at wrong speeds, too fast for float32 at large positions.": [
+            "rotate_speed_upside_down",
+        ],
+        "The formula is the whole exercise: every value is wrong.": [
+            "norm_mean_subtracted",
+            "norm_sum_of_squares",
+            "norm_no_root",
+            "norm_mean_of_absolutes",
+            "norm_over_everything",
+            "norm_over_the_length",
+            "norm_weight_unused",
+            "norm_weight_plus_1",
+            "swiglu_gate_and_up_swapped",
+            "swiglu_no_activation",
+            "swiglu_sigmoid",
+            "swiglu_relu",
+            "swiglu_gelu",
+            "swiglu_added",
+            "swiglu_silu_after_the_product",
+            "swiglu_no_gate",
+            "swiglu_residual_inside",
+        ],
+        "x is divided twice, so the output is wrong as well.": [
+            "norm_in_place",
+        ],
+        "torch finds no such weight, so no check can set it.": [
+            "norm_no_parameter",
+        ],
+        "The gate and what it multiplies have the same weights, so every value is wrong.": [
+            "swiglu_one_layer_for_both",
+        ],
+        "The values have no effect at all.": [
+            "grouped_keys_for_values",
+        ],
+        "Code that calls it can't use such a result.": [
+            "grouped_pair_swapped",
+            "grouped_output_only",
+        ],
+        "Every head gets numbers of several positions, in the cache too.": [
+            "attention_split_without_transpose",
+        ],
+        "A weight with another shape can't be set, so the output can't be compared.": [
+            "attention_keys_for_every_head",
+        ],
+        "Calls and results are all one short.": [
+            "generate_one_too_few",
+        ],
+        "The result is one number, and this changes it for every cache that isn't empty.": [
+            "bytes_keys_only",
+            "bytes_numbers",
+            "bytes_bits",
+        ],
+    },
+)

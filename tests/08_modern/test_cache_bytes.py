@@ -34,9 +34,11 @@ def test_other_dtypes_and_shapes(student, reference, caches):
 
 @points(1)
 def test_empty_caches(student, caches):
-    """Empty caches take 0 bytes, and the result is an int."""
-    k = torch.zeros(1, 1, 2, 3)
-    for keys, right in [([], 0), ([None, None], 0), ([None, k], 48)]:
+    """Empty caches take 0 bytes, next to a full one as well, and the result is an int."""
+    k = torch.zeros(1, 1, 1, 3)
+    full = student.cache_bytes(caches.filled([k], [k]))
+    assert full > 0, f"A cache with keys and values takes memory, but you count {full} bytes."
+    for keys, right in [([], 0), ([None, None], 0), ([None, k], full), ([k, None], full)]:
         found = student.cache_bytes(caches.filled(keys, keys))
         assert type(found) is int, f"The result is a {type(found).__name__}, but should be an int."
-        assert found == right, f"The caches take {right} bytes, but you count {found}."
+        assert found == right, f"With empty caches, you count {found} bytes; without them, {right}."

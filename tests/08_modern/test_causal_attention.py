@@ -110,7 +110,7 @@ def test_causal(reference, attention, need_working_parts):
     )
 
 
-@points(5, see="Remember what you have read")
+@points(4, see="Remember what you have read")
 def test_cache_gives_the_same_output(reference, draw, attention, caches, need_working_parts):
     """Read token by token or in pieces, with a cache, a text gets the same output as in one go."""
     need_working_parts()
@@ -138,7 +138,7 @@ def test_cache_gives_the_same_output(reference, draw, attention, caches, need_wo
     assert_close(output, module(x), name="output", context="with a cache, minus the output without a cache,")
 
 
-@points(2)
+@points(3)
 def test_contents_of_the_cache(reference, attention, steps, caches, need_working_parts):
     """The cache gets the rotated keys and the values of the groups, each position once."""
     need_working_parts()
@@ -156,9 +156,9 @@ def test_contents_of_the_cache(reference, attention, steps, caches, need_working
 
 
 @points(1)
-def test_nothing_is_kept_elsewhere(draw, attention, caches):
+def test_nothing_is_kept_elsewhere(student, draw, caches):
     """What one call has read has no effect on the next call with another cache, or with none."""
-    module, _ = attention(16, 4, 2)
+    module = student.CausalAttention(16, 4, 2)
     x, other = draw.normal(2, 5, 16), draw.normal(3, 4, 16)
     before = module(x)
     assert_varies(before, name="output")
@@ -182,9 +182,9 @@ def test_parameters(student, draw, shapes_of):
 
 
 @points(2)
-def test_float64_gradients_and_x_unchanged(draw, attention, assert_double):
+def test_float64_gradients_and_x_unchanged(student, draw):
     """x keeps its values, float64 stays float64, and gradients reach x and all weights."""
-    module, _ = attention(12, 3, 1)
+    module = student.CausalAttention(12, 3, 1)
     x = draw.normal(2, 5, 12)
     call = module.call(x)
     assert not call.changed, "The module changed x in place. Create a new tensor instead."

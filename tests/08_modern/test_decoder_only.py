@@ -57,7 +57,7 @@ def model(student, renew, shapes_of):
     return make
 
 
-@points(4, see="The model")
+@points(3, see="The model")
 def test_block(student, reference, draw, renew, shapes_of, block_steps):
     """A block normalizes what goes into the attention and the feed-forward network, and adds what comes out."""
     for seed, sizes in enumerate([(8, 4, 2, 6), (draw.sizes(1)[0] * 12, 6, 3, draw.sizes(1)[0])]):
@@ -119,7 +119,7 @@ def test_tied(student, draw, shapes_of):
         fail("No gradient reaches the table through the logits: was the table detached?")
 
 
-@points(2)
+@points(3)
 def test_caches(draw, model, caches):
     """Every block gets its own cache, so a text read in pieces gets the same logits as in one go."""
     found, _ = model(11, 3, **SIZES)

@@ -10,7 +10,7 @@ SCRIPT = torch.tensor([[9, 4, 11, 7, 6], [3, 8, 6, 10, 1]])
 
 def written(student, caches, new_tokens, prompt=PROMPT, blocks=3):
     """Return the tokens, and what the model recorded."""
-    model = caches.Script(SCRIPT, 12, blocks).train()
+    model = caches.Script(SCRIPT, 12, blocks, prompt.shape[1]).train()
     tokens = student.generate(model, prompt, new_tokens)
     return tokens, caches.notes(model)
 
@@ -28,21 +28,23 @@ def test_writes_the_likeliest_tokens(student, reference, caches):
 @points(3, see="Writing")
 def test_every_position_goes_in_once(student, caches):
     """The prompt goes in first, then each new token alone, with n calls for n tokens."""
-    tokens, notes = written(student, caches, 5)
-    read = notes["read"]
-    sizes = [len(call[0]) for call in read]
-    assert sizes[:1] == [3], (
-        f"The first call has to read the whole prompt of 3 tokens, but it reads {sizes[:1]}."
-    )
-    assert max(sizes[1:], default=1) == 1, (
-        f"The calls read {sizes} positions. After the prompt, only the new token should go in: the cache has the rest."
-    )
-    assert len(read) == 5, f"5 new tokens need exactly 5 calls of the model, but there were {len(read)}."
-    assert read[0] == PROMPT.tolist(), "The first call did not read the prompt."
-    for step in range(1, 5):
-        assert read[step] == tokens[:, 2 + step : 3 + step].tolist(), (
-            f"Call {step + 1} did not read the token that was written in the step before."
+    for prompt in (PROMPT, PROMPT[:, :2] + 1):
+        tokens, notes = written(student, caches, 5, prompt)
+        read = notes["read"]
+        sizes = [len(call[0]) for call in read]
+        assert sizes[:1] == [prompt.shape[1]], (
+            f"The first call has to read the whole prompt of {prompt.shape[1]} tokens, but it reads {sizes[:1]}."
         )
+        assert max(sizes[1:], default=1) == 1, (
+            f"The calls read {sizes} positions. After the prompt, only the new token should go in: the cache has the rest."
+        )
+        assert len(read) == 5, f"5 new tokens need exactly 5 calls of the model, but there were {len(read)}."
+        assert read[0] == prompt.tolist(), "The first call did not read the prompt."
+        new = tokens[:, -5:]
+        for step in range(1, 5):
+            assert read[step] == new[:, step - 1 : step].tolist(), (
+                f"Call {step + 1} did not read the token that was written in the step before."
+            )
 
 
 @points(1)
@@ -54,11 +56,13 @@ def test_the_same_caches_in_every_call(student, caches):
     )
     assert len(set(notes["caches"][0])) == 2, "The blocks share one cache. Each needs its own."
     assert notes["lengths"][0] == [0, 0], "The caches are not empty when the prompt is read."
-    for step, lengths in enumerate(notes["lengths"][1:4], start=1):
-        assert min(lengths) >= 2 + step, (
-            f"Before call {step + 1}, the caches hold {lengths} positions, but {2 + step} were read. "
+    read = 0
+    for number, (ids, lengths) in enumerate(zip(notes["read"], notes["lengths"], strict=True), start=1):
+        assert lengths == [read, read], (
+            f"Before call {number}, the caches hold {lengths} positions, but {read} were read. "
             "Make the caches once, and pass the same ones to every call."
         )
+        read += len(ids[0])
 
 
 @points(1)
@@ -75,7 +79,7 @@ def test_evaluation_mode_without_gradients(student, caches):
 def test_prompt_unchanged(student, caches):
     """The prompt keeps its values, prompts of other sizes work, and the result is int64."""
     for prompt in (PROMPT, torch.tensor([[1], [2]])):
-        model = caches.Script(SCRIPT, 12, 1)
+        model = caches.Script(SCRIPT, 12, 1, prompt.shape[1])
         call = student.call("generate", model, prompt, 3)
         assert not call.changed, "generate changed the prompt in place. Create a new tensor instead."
         assert_shape(call.value, (2, prompt.shape[1] + 3), name="result")

@@ -14,7 +14,7 @@ from coursekit.checks import (
 )
 
 
-@points(5, see="Heads that share keys and values")
+@points(4, see="Heads that share keys and values")
 def test_equals_the_formula(student, reference):
     """Neighboring heads share keys and values: with 6 heads and 3 groups, heads 0 and 1 use those of group 0."""
     q, k, v = reference.inputs("x", q=(2, 6, 4, 4), k=(2, 3, 4, 4), v=(2, 3, 4, 4))
@@ -51,17 +51,34 @@ def test_one_group_and_one_group_per_head(student, draw):
         assert_close(output, right, name="output", context=f", compared with {name} attention,")
 
 
-@points(2)
+@points(3)
 def test_mask(student, reference):
-    """A mask applies to every head, also one with a different part for each sequence or head."""
+    """A mask applies to every head, also one with a different part for each sequence or head.
+
+    All masks here show the first n keys, so the right result is the student's own for these keys without a mask.
+    """
     q, k, v = reference.inputs("x", q=(2, 4, 5, 3), k=(2, 2, 5, 3), v=(2, 2, 5, 3))
     causal = torch.ones(5, 5, dtype=torch.bool).tril()
     padding = (torch.arange(5) < torch.tensor([5, 3])[:, None])[:, None, None]  # (2, 1, 1, 5)
     per_head = causal | (torch.arange(4) == 3)[:, None, None]  # (4, 5, 5): head 3 sees everything
+    outputs, all_weights = [], []
+    for n in range(1, 6):
+        output, weights = student.grouped_attention(q, k[:, :, :n], v[:, :, :n])
+        assert_shape(output, (2, 4, 5, 3), name="output")
+        assert_shape(weights, (2, 4, 5, n), name="weights")
+        outputs.append(output)
+        all_weights.append(F.pad(weights, (0, 5 - n)))
     for name, mask in [("(L, L)", causal), ("(batch, 1, 1, L)", padding), ("(heads, L, L)", per_head)]:
         output, weights = student.grouped_attention(q, k, v, mask)
-        reference.assert_close(weights, name="weights", context=f"with a mask {name}")
-        reference.assert_close(output, name="output", context=f"with a mask {name}")
+        n = mask.expand(2, 4, 5, 5).sum(dim=-1)[None, ..., None]
+        for what, found, without_mask in [("weights", weights, all_weights), ("output", output, outputs)]:
+            right = torch.stack(without_mask).take_along_dim(n - 1, dim=0)[0]
+            assert_shape(found, right.shape, name=what)
+            reference.assert_close(
+                found - right,
+                name=what,
+                context=f"with a mask {name}, minus yours for the visible keys alone,",
+            )
     plain, _ = student.grouped_attention(q, k, v)
     masked, _ = student.grouped_attention(q, k, v, causal)
     assert_differs(plain[:, :, :4], masked[:, :, :4], "The mask has no effect.")

@@ -25,7 +25,7 @@ def by_complex_numbers(x, positions, base=10000.0):
     return torch.view_as_real(pairs * turn).flatten(-2).float()
 
 
-@points(4, see="Positions that rotate")
+@points(3, see="Positions that rotate")
 def test_equals_the_formula(student, reference):
     """Neighboring columns form pairs, and pair i at position p is turned by p / base^(2i / width)."""
     (x,) = reference.inputs("square", x=(6, 6, 6))
@@ -57,7 +57,7 @@ def test_positions_that_are_passed_in(student, reference, draw):
     assert_close(student.rotate(x, positions), by_complex_numbers(x, positions), name="result", atol=1e-4)
 
 
-@points(2, see="Positions that rotate")
+@points(3, see="Positions that rotate")
 def test_scores_depend_on_distances(student, draw):
     """When all positions shift, no score changes. When one token moves, its scores do."""
     length, half, shift = draw.sizes(3, low=3, high=9)

@@ -31,9 +31,10 @@ def test_any_sizes(draw, with_weights):
     """Any widths and any number of other axes work."""
     batch, length, d_model, d_ff = draw.sizes(4)
     gate, up, down = draw.normal(d_ff, d_model), draw.normal(d_ff, d_model), draw.normal(d_model, d_ff)
+    module = with_weights(d_model, d_ff, gate, up, down)
     for shape in [(d_model,), (batch, length, d_model)]:
         x = draw.normal(*shape)
-        output = with_weights(d_model, d_ff, gate, up, down)(x)
+        output = module(x)
         assert_shape(output, shape, name="output")
         right = F.linear(F.silu(F.linear(x, gate)) * F.linear(x, up), down)
         assert_close(output, right, name="output", atol=1e-4)
