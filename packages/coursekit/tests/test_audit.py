@@ -237,6 +237,7 @@ def test_a_mistake_in_another_notebook_than_the_first_is_audited(tiny_course):
             'MISTAKES.append(Mistake("third", cell="half", edits=[("x / 2", "x / 3")], '
             'about=["test_half_of_even"], sentence="A third."))\n'
         )
+    record(tiny_course.assignment, workers=1)
     audit = run_audit(tiny_course.assignment, workers=1)
     assert audit.problems == []
     assert [exercise.grade_id for exercise in audit.results()["solution"].exercises] == [

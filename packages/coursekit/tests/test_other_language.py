@@ -88,6 +88,7 @@ def assignment(tmp_path: Path) -> Assignment:
 @needs_kernelspec
 def test_its_test_cells_are_run_in_its_own_kernel(shell, assignment):
     notebook = assignment.released("one")
+    notebook.cells[0].source += "  # twice its argument"
     result = grade(
         assignment, notebook, "one", assignment.released("one"), Limits(cell_seconds=5), rule=ScoreRule()
     ).result

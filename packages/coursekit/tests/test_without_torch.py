@@ -88,7 +88,7 @@ from coursekit.checks import Mistake
 
 MISTAKES = [
     Mistake("mean", cell="double", edits=[(".sum()", ".mean()")], about=["test_table"],
-            sentence="You took the mean."),
+            sentence="You took the mean.", uses=("mean",)),
 ]
 """
 PANDAS_SOLUTION = """\
@@ -277,4 +277,5 @@ def test_a_course_of_arrays_says_so_where_torch_is_installed(numpy_course):
         "inputs",
         "expected",
         "mistakes",
+        "fails",
     }

@@ -66,7 +66,8 @@ def _fits(store: Store, mistake: Mistake, exercise: FailedExercise) -> bool:
     ):
         return False
     bits = 0.0
-    for check in {f"{mistake.exercise}::{name}" for name in exercise.failed} | exercise.references.keys():
+    recorded_as = next((check.rpartition("::")[0] for check in exercise.references), mistake.exercise)
+    for check in {f"{recorded_as}::{name}" for name in exercise.failed} | exercise.references.keys():
         found = _bits_of_check(store, mistake.name, check, exercise.references.get(check))
         if found is None:
             return False

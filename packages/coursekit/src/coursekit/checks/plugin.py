@@ -71,7 +71,7 @@ class CheckRun:
                 {key: seen for key, seen in self.references.items() if key.startswith(f"{name}::")},
                 self.submission.used_code(exercise_name(exercise.grade_id)),
             )
-            found = diagnose(self.store, known, [mistake for mistake in mistakes if mistake.exercise == name])
+            found = diagnose(self.store, known, [m for m in mistakes if m.exercise == exercise.grade_id])
             for check in failed:
                 if check.outcome == CheckOutcome.FAILED:
                     check.mistake, check.diagnosis = found.mistake, found.text

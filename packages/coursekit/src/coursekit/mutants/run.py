@@ -9,6 +9,7 @@ from coursekit.checks.variants import Equivalent, Variant, equivalents_of
 from coursekit.course import Assignment, CourseError
 from coursekit.grade_variants import Progress, grade_variant, run_variants
 from coursekit.mutants.make import Mutant, mutants_of, sample
+from coursekit.printing import quoted
 from coursekit.student.values import CheckOutcome
 
 #: how many mutants of an assignment are tried by default
@@ -121,7 +122,7 @@ def run_mutants(
             fates[variant.name] = fate
         elif fate != Fate():
             raise CourseError(
-                f"{variant.name} itself fails {fate.killed_by or fate.fault}: run `coursekit audit {assignment.name}`"
+                f"{variant.name} itself fails {fate.killed_by or fate.fault}: run `coursekit audit {quoted(assignment.name)}`"
             )
     return MutationRun(assignment, made, fates, equivalents_of(assignment))
 

@@ -10,6 +10,7 @@ from coursekit.grading.autograde import ClassRun, RunOptions
 from coursekit.grading.running_course import RunningCourse
 from coursekit.nbgrader_plugin.one_hand_in import ExchangeOf, put_all_back
 from coursekit.nbgrader_plugin.second_chance import second_chance_of
+from coursekit.printing import quoted
 from coursekit.watch.arrivals import Arrivals, Inbound
 from coursekit.watch.history import History
 from coursekit.watch.pipeline import Heard, Pipeline
@@ -88,7 +89,7 @@ class WatchedCourse:
     def why_unknown(self, assignment: str) -> str:
         """Why an assignment that is not among `assignments` can't be graded."""
         if any(found.name == assignment for found in self.course.layout.assignments()):
-            return f"it has not been generated: run `nbgrader generate_assignment {assignment}`"
+            return f"it has not been generated: run `nbgrader generate_assignment {quoted(assignment)}`"
         return f"{self.course.layout.source}/ has no such assignment"
 
     def reopened(self) -> "WatchedCourse | None":

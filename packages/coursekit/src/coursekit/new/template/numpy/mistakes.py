@@ -19,6 +19,7 @@ MISTAKES = [
     ),
     Mistake(
         "no_root",
+        cost="Every value is wrong.",
         cell="standardized",
         edits=[(SPREAD, "spread = table.var(axis=0)")],
         about=["test_equals_the_formula"],
@@ -26,6 +27,7 @@ MISTAKES = [
     ),
     Mistake(
         "mean_kept",
+        cost="Every value is wrong.",
         cell="standardized",
         edits=[(OUTPUT, "return table / spread")],
         about=["test_equals_the_formula"],
@@ -53,6 +55,7 @@ MISTAKES = [
     Mistake(
         "zero_by_zero",
         cell="standardized",
+        lacks=("*where",),
         edits=[("np.where(spread == 0, 1, spread)", "spread")],
         about=["test_constant_column"],
         sentence="Where a column is constant, you divided 0 by 0. Divide by 1 there.",
