@@ -8,6 +8,7 @@ COURSEKIT = PACKAGES / "coursekit" / "src" / "coursekit"
 SANDBOX_KERNEL = PACKAGES / "sandbox-kernel" / "src" / "sandbox_kernel"
 #: bottom to top; a module imports only from those before it
 ORDER = [
+    "files",
     "printing",
     "arrays",
     "packing",

@@ -8,7 +8,6 @@ import contextlib
 import copy
 import glob
 import logging
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from nbgrader.converters import Autograde, GenerateFeedback
 from nbgrader.converters.base import BaseConverter
 from tornado.log import LogFormatter
 
+from coursekit.files import write_atomically
 from coursekit.nbgrader_plugin.course_folders import beside_of, rename_students
 from coursekit.printing import printable
 from coursekit.student.extra_files import StuckError
@@ -84,13 +84,7 @@ class OneFolder(BaseConverter):
         self.writer.build_directory = str(
             folder
         )  # where nbgrader's second step reads what the first one wrote
-        folder.mkdir(parents=True, exist_ok=True)
-        unfinished = folder / f".{resources['unique_key']}.unfinished"
-        try:
-            unfinished.write_text(output, encoding="utf-8")
-            os.replace(unfinished, folder / f"{resources['unique_key']}{resources['output_extension']}")
-        finally:
-            unfinished.unlink(missing_ok=True)
+        write_atomically(folder / f"{resources['unique_key']}{resources['output_extension']}", output)
 
     def set_permissions(self, assignment_id: str, student_id: str) -> None:
         with self._remembering_failure():

@@ -19,6 +19,7 @@ from pathlib import Path, PurePath
 
 from nbgrader.utils import parse_utc
 
+from coursekit.files import write_atomically
 from coursekit.printing import printable
 
 TIMESTAMP = "timestamp.txt"
@@ -199,9 +200,7 @@ class ExtraFiles:
         return self.aside.with_name(f"{self.aside.name}.json")
 
     def _record(self) -> None:
-        unfinished = self._record_path.with_suffix(".unfinished")
-        unfinished.write_text(json.dumps(self._notes), encoding="utf-8")
-        os.replace(unfinished, self._record_path)
+        write_atomically(self._record_path, json.dumps(self._notes))
 
     def _recorded(self) -> dict[str, str]:
         """The reasons from earlier runs, unless the notebook has been handed in again since."""

@@ -12,6 +12,7 @@ from urllib.parse import quote
 from nbgrader.api import SubmittedAssignment
 from nbgrader.utils import notebook_hash
 
+from coursekit.files import write_atomically
 from coursekit.grading.running_course import RunningCourse
 from coursekit.result_cache import FOLDER
 from coursekit.student.extra_files import time_handed_in
@@ -123,17 +124,6 @@ class Deadlines:
         if self._deadline is None:
             return None
         return self._deadline + self._extensions.get(student, timedelta())
-
-
-def write_atomically(path: Path, text: str) -> None:
-    """Write a file, or leave it as it is."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f"{path.name}.unfinished")
-    try:
-        unfinished.write_text(text, encoding="utf-8")
-        os.replace(unfinished, path)
-    finally:
-        unfinished.unlink(missing_ok=True)
 
 
 def _key(hand_in: HandIn) -> str:

@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from coursekit.checks.results import SubmissionResult
 from coursekit.course import CourseError
+from coursekit.files import write_atomically
 from coursekit.result_cache import FOLDER
 
 #: version of the stored form; a file of another version is read as empty
@@ -104,13 +105,7 @@ class Attempts:
 
     def store(self) -> None:
         """Write the file atomically, so that a killed command leaves no partial file."""
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = self._path.with_suffix(".unfinished")
-        try:
-            unfinished.write_bytes(msgspec.json.encode(_Stored(SCHEMA, self.records)))
-            os.replace(unfinished, self._path)
-        finally:
-            unfinished.unlink(missing_ok=True)
+        write_atomically(self._path, msgspec.json.encode(_Stored(SCHEMA, self.records)).decode())
 
 
 def outcomes_of(result: SubmissionResult) -> Outcomes:

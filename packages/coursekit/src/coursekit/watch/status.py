@@ -13,9 +13,9 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from coursekit.files import write_atomically
 from coursekit.printing import printable
 from coursekit.result_cache import FOLDER
-from coursekit.watch.history import write_atomically
 
 _HOUR = 3600.0
 _SIGN_OF_LIFE = 60.0
