@@ -79,8 +79,8 @@ def test_the_page_says_how_many_attempts_are_left_and_until_when():
 def test_the_last_of_a_period_says_when_the_next_page_comes():
     line = Student(Rule(attempts=1)).hand_in(0.5).reads(1)
     assert line.sentences[0] == (
-        "None of 1 left until 12:01 UTC on 4 May. If you hand in before then, your work is graded, but its page comes "
-        "only then."
+        "You have no attempts left until 12:01 UTC on 4 May. What you hand in before then is graded, but its page comes "
+        "only at that time."
     )
 
 

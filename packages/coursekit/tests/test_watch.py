@@ -84,6 +84,7 @@ def test_a_page_beyond_the_attempts_is_held_until_it_is_due(exchange, capfd):
     assert not exchange.page(second)
     assert exchange.score("ada") == 10
     assert (exchange.status()["held"], bool(exchange.status()["next_due"])) == (1, True)
+    assert [found["name"] for found in exchange.status()["held_ones"]] == ["ada 01_double"]
     assert exchange.watch() == 0
     assert "the held page" not in capfd.readouterr().out
 
@@ -111,11 +112,16 @@ def test_after_the_deadline_the_page_is_written_in_full_and_late_hand_ins_are_le
     assert exchange.watch() == 0
     assert exchange.page(in_time)
     assert not exchange.page(late)
-    assert exchange.status()["late"] == 1
-    assert "ada 01_double: after the deadline, the page was written again" in capfd.readouterr().out
+    assert [found["name"] for found in exchange.status()["late_ones"]] == ["cleo 01_double"]
+    out = capfd.readouterr().out
+    assert "ada 01_double: after the deadline, the page was written again" in out
+    assert (
+        "cleo 01_double: handed in at 12:16 UTC on 10 January, after the deadline, so it is left to you"
+        in out
+    )
     assert "You took three times the input." in exchange.page(folder)
     assert exchange.watch() == 0
-    assert "after the deadline" not in capfd.readouterr().out
+    assert "the page was written again" not in capfd.readouterr().out
 
 
 def test_a_folder_is_watched_without_an_exchange(generated, capfd, monkeypatch):

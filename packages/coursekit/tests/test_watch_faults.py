@@ -261,3 +261,11 @@ def test_a_hand_in_that_claims_an_earlier_time_counts_but_is_named(exchange):
     )
     (named,) = [text for text in texts if "but it arrived at" in text]
     assert named.startswith(f"its time is {FIRST:%Y-%m-%d %H:%M} UTC")
+
+
+def test_a_file_that_is_no_notebook_has_no_points_in_the_log(exchange, capfd):
+    folder = exchange.hand_in("ada")
+    (folder / "double.ipynb").write_text("my answer")
+    assert exchange.watch() == 1
+    assert "ada 01_double: nothing could be graded, page released after" in capfd.readouterr().out
+    assert "unreadable" in exchange.page(folder)

@@ -95,8 +95,8 @@ def _left(rule: Rule, turn: Turn, seen: datetime, deadline: datetime | None) -> 
             yield f"From your next hand-in, you have {attempts} in {_duration(rule.period)}."
         elif turn.left == 0:
             yield (
-                f"None of {rule.attempts} left until {time_in_words(turn.until)}. If you hand in before then, your work is "
-                "graded, but its page comes only then."
+                f"You have no attempts left until {time_in_words(turn.until)}. What you hand in before then is graded, but "
+                "its page comes only at that time."
             )
         elif deadline is not None and deadline < turn.until:
             yield f"{turn.left} of {rule.attempts} left until the deadline, {time_in_words(deadline)}."
@@ -203,5 +203,7 @@ def _more(points: float) -> str:
 
 
 def _duration(period: timedelta) -> str:
-    minutes = period / timedelta(minutes=1)
-    return f"{minutes / 60:g} hours" if minutes > 60 else f"{minutes:g} minutes"
+    hours = period / timedelta(hours=1)
+    if hours == 1:
+        return "one hour"
+    return f"{hours:g} hours" if hours > 1 else f"{60 * hours:g} minutes"

@@ -3,12 +3,13 @@
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 
+from coursekit.printing import printable
 from coursekit.student.extra_files import time_handed_in
 from coursekit.watch.faults import NotGraded
 from coursekit.watch.history import Deadlines
 from coursekit.watch.records import AttemptRecord, Attempts, Page
-from coursekit.watch.rules import Shows
-from coursekit.watch.status import Kind, Reports
+from coursekit.watch.rules import Shows, time_in_words
+from coursekit.watch.status import Kind, Reports, seen
 from coursekit.watch.watched import WatchedCourse
 
 
@@ -94,4 +95,8 @@ class DuePages:
     def _count(self) -> None:
         status = self._reports.status
         status.held = len(self._held)
+        status.held_ones = seen(
+            (printable(f"{student} {assignment}"), f"due at {time_in_words(record.due)}")
+            for (student, assignment, _), record in self._held.items()
+        )
         status.next_due = min((record.due for record in self._held.values()), default=None)

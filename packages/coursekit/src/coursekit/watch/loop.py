@@ -20,6 +20,7 @@ from coursekit.watch.lock import locked
 from coursekit.watch.pipeline import Graded
 from coursekit.watch.pools import stamp_of
 from coursekit.watch.records import Page
+from coursekit.watch.rules import time_in_words
 from coursekit.watch.status import Event, Kind, Reports
 from coursekit.watch.waiting import Waiting
 from coursekit.watch.watched import WatchedCourse, WatchOptions
@@ -203,18 +204,24 @@ class Watch:
         seconds = max(0.0, (datetime.now(UTC) - hand_in.handed_in).total_seconds())
         kind, what = Kind.RELEASED, f"page released after {seconds:.1f} s"
         if record.page == Page.HELD:
-            kind, what = Kind.HELD, f"page held until {record.due.astimezone():%H:%M on %d %B}"
+            kind, what = Kind.HELD, f"page held until {time_in_words(record.due)}"
             self._due.hold(hand_in.student, hand_in.assignment, record)
         else:
             self._reports.add_latency(seconds)
             if self._watched.exchange is None:
                 what = f"page written after {seconds:.1f} s"
+        nothing_graded = record.max_points > 0 and not any(record.notebooks.values())
+        points = (
+            "nothing could be graded"
+            if nothing_graded
+            else f"{record.score:g} of {record.max_points:g} points"
+        )
         event = Event(
             kind,
-            f"{record.score:g} of {record.max_points:g} points, {what}",
+            f"{points}, {what}",
             printable(hand_in.student),
             hand_in.assignment,
-            record.score,
+            None if nothing_graded else record.score,
             record.max_points,
             round(seconds, 3),
             record.due if record.page == Page.HELD else None,
@@ -223,6 +230,7 @@ class Watch:
         self._counting.graded(hand_in)
         self._unblock()
         self._reports.report(event)
+        self._reports.failed = self._reports.failed or nothing_graded
         for problem in graded.problems:
             self._reports.say(Kind.PROBLEM, problem, hand_in.student, hand_in.assignment)
         self._reports.write()

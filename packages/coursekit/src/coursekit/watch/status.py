@@ -16,6 +16,7 @@ from msgspec import Struct
 from coursekit.files import write_atomically
 from coursekit.printing import printable
 from coursekit.result_cache import FOLDER
+from coursekit.watch.rules import time_in_words
 
 _HOUR = 3600.0
 _SIGN_OF_LIFE = 60.0
@@ -60,7 +61,7 @@ class Event(Struct, frozen=True, omit_defaults=True):
 
 
 class Seen(Struct, frozen=True):
-    """A hand-in that was refused or not graded, and why."""
+    """A hand-in with something about it, such as why it was refused."""
 
     name: str
     reason: str
@@ -73,8 +74,8 @@ class Status(Struct):
         blocked: why nothing can be graded now, if that is so.
         waiting: hand-ins that wait for their turn.
         on_hold: why the hand-ins of an assignment wait, by its name.
-        late: hand-ins after the deadline, which are left to the instructor.
-        held: pages that are not due yet.
+        late: how many hand-ins after the deadline are left to the instructor, `late_ones` the last of them.
+        held: how many pages are not due yet, `held_ones` the last of them.
         hour: seconds from hand-in to page, and when each was released, in the last hour.
     """
 
@@ -86,7 +87,9 @@ class Status(Struct):
     incomplete: int = 0
     on_hold: dict[str, str] = {}
     late: int = 0
+    late_ones: list[Seen] = []
     held: int = 0
+    held_ones: list[Seen] = []
     next_due: datetime | None = None
     refused: list[Seen] = []
     not_graded: list[Seen] = []
@@ -173,7 +176,7 @@ def status_lines(status: Status, running: bool) -> list[str]:
         lines[0] += f"; it last ran {_moment(status.updated)}"
     if status.blocked:
         lines.append(f"nothing can be graded: {status.blocked}")
-    lines.append(f"waiting: {status.waiting}, and {status.incomplete} that are not complete yet")
+    lines.append(f"waiting: {status.waiting}; not completely copied yet: {status.incomplete}")
     lines += [f"on hold: {name}: {reason}" for name, reason in status.on_hold.items()]
     values = status.latencies()
     line = f"last hour: {len(values)} pages"
@@ -182,13 +185,15 @@ def status_lines(status: Status, running: bool) -> list[str]:
         line += f"{percentile(values, 0.99):.1f} s (99th percentile)"
     lines.append(line)
     if status.held:
-        lines.append(f"held pages: {status.held}, the next is due {_moment(status.next_due)}")
+        lines.append(f"held pages: {status.held}, the next is due at {_moment(status.next_due)}")
+        lines += [f"  {found.name}: {found.reason}" for found in status.held_ones]
     if status.late:
         lines.append(f"after the deadline, left to you: {status.late}")
+        lines += [f"  {found.name}: {found.reason}" for found in status.late_ones]
     lines += [f"refused: {found.name}: {found.reason}" for found in status.refused]
     lines += [f"{found.name}: {found.reason}" for found in status.not_graded]
     return [printable(line, None) for line in lines]
 
 
 def _moment(when: datetime | None) -> str:
-    return f"{when.astimezone():%H:%M on %d %B}" if when else "?"
+    return time_in_words(when) if when else "?"

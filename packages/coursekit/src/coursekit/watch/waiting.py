@@ -2,10 +2,12 @@
 
 import time
 from collections.abc import Container, Iterable
+from datetime import UTC
 from pathlib import Path
 
 from coursekit.course import Assignment
 from coursekit.printing import printable
+from coursekit.student.extra_files import time_handed_in
 from coursekit.watch.arrivals import HandIn, Look, Refusal
 from coursekit.watch.chance import Chance, NoChance, is_in_time
 from coursekit.watch.faults import NotGraded
@@ -13,6 +15,7 @@ from coursekit.watch.history import Deadlines
 from coursekit.watch.pools import Stamp, stamp_of
 from coursekit.watch.queue import Queue
 from coursekit.watch.records import Attempts
+from coursekit.watch.rules import time_in_words
 from coursekit.watch.status import Kind, Reports, seen
 from coursekit.watch.watched import WatchedCourse
 
@@ -40,6 +43,7 @@ class Waiting:
         self._broken: dict[str, tuple[Stamp, str]] = {}
         self._given_up: dict[HandIn, tuple[Stamp, str]] = {}
         self._refused: dict[Path, str] = {}
+        self._late: set[HandIn] = set()
 
     def look_if_needed(self) -> bool:
         """Look if something may have arrived; true after a full look.
@@ -111,13 +115,38 @@ class Waiting:
         self.known = to_do
         self._queue.update(outstanding)
         self._refuse(look)
-        self._reports.status.late = len(late - set(to_do))
+        self._name_late(late - set(to_do))
         self._reports.status.incomplete = len(look.incomplete)
         self._count()
 
     def _is_late(self, hand_in: HandIn) -> bool:
         deadline = self.deadlines[hand_in.assignment].of(hand_in.student)
         return not is_in_time(self.watched.rules.of(hand_in.assignment), hand_in.handed_in, deadline)
+
+    def _name_late(self, late: Iterable[HandIn]) -> None:
+        """Report once each hand-in after the deadline that nobody has graded. Those of second chances are refused."""
+        left = (
+            [hand_in for hand_in in late if not self._is_graded(hand_in)] if not self.watched.chance else []
+        )
+        left.sort(key=lambda hand_in: hand_in.handed_in)
+        for hand_in in left:
+            if hand_in not in self._late:
+                text = (
+                    f"handed in at {time_in_words(hand_in.handed_in)}, after the deadline, so it is left to you: collect "
+                    "and autograde it, or grant an extension"
+                )
+                self._reports.say(Kind.WAITING, text, hand_in.student, hand_in.assignment)
+        self._late = set(left)
+        self._reports.status.late = len(left)
+        self._reports.status.late_ones = seen(
+            (printable(f"{h.student} {h.assignment}"), f"handed in at {time_in_words(h.handed_in)}")
+            for h in left
+        )
+
+    def _is_graded(self, hand_in: HandIn) -> bool:
+        """Whether this hand-in, or a later one, was autograded."""
+        graded = time_handed_in(self.watched.course.autograded(hand_in.student, hand_in.assignment))
+        return graded is not None and graded.replace(tzinfo=UTC) >= hand_in.handed_in
 
     def _second_chances(
         self, chance: Chance, late: Iterable[HandIn], outstanding: Iterable[HandIn], look: Look
