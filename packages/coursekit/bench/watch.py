@@ -144,7 +144,8 @@ def _prepared(root: Path, name: str, count: int) -> Exchange:
 
 def _burst(exchange: Exchange, watcher: Metered, count: int, seconds: float) -> list[float]:
     """Hand in at random moments, the same in each run."""
-    moments = sorted(random.Random(count).uniform(0, seconds) for _ in range(count))
+    chance = random.Random(count)
+    moments = sorted(chance.uniform(0, seconds) for _ in range(count))
     pages, started = [], time.monotonic()
     for moment in moments:
         time.sleep(max(0, started + moment - time.monotonic()))
