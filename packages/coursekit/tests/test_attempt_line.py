@@ -45,14 +45,14 @@ class Student:
     def reads(self, minutes: float, number: int = 0) -> AttemptLine | None:
         """The line on the page of one of the attempts, by default the last, that is written after so many minutes."""
         attempts = Attempts(Path())
-        found_turns = turns(self.rule, [at(when) for when, _ in self.results])
+        deadline = None if self.deadline is None else at(self.deadline)
+        found_turns = turns(self.rule, [at(when) for when, _ in self.results], deadline)
         for (when, found), turn in zip(self.results, found_turns, strict=True):
             notebooks = {"nb": outcomes_of(found)}
             attempts.add(AttemptRecord(at(when), {"nb": found.earned}, 10, 0, notebooks, turn.due))
         when, found = self.results[number - 1]
         over = self.deadline is not None and self.deadline <= minutes
         shows = Shows.EVERYTHING if over else self.rule.shows
-        deadline = None if self.deadline is None else at(self.deadline)
         page = NotebookPage("nb", result_as_shown(found, shows), shows, at(minutes), deadline)
         return attempt_line(attempts, at(when), self.rule, page)
 
@@ -105,6 +105,18 @@ def test_a_pause_is_said_as_the_time_of_the_next_page():
 def test_attempts_are_left_only_until_the_deadline():
     line = Student(deadline=60).hand_in(0).reads(1)
     assert line.sentences[0] == "4 of 5 left until the deadline, 13:00 UTC on 3 May."
+
+
+def test_a_page_is_held_no_longer_than_until_the_deadline():
+    one = Rule(attempts=1, grace=10 * MINUTE)
+    assert Student(one, deadline=60).hand_in(0).reads(1).sentences[0] == (
+        "You have no attempts left until the deadline, 13:00 UTC on 3 May. What you hand in before then is graded, but its "
+        "page comes only after it."
+    )
+    assert Student(one, deadline=60).hand_in(0).hand_in(2).reads(2).sentences == (
+        "This page was held back until 13:11 UTC on 3 May.",
+        "This attempt counts.",
+    )
 
 
 def test_after_the_deadline_none_are_left_and_the_last_attempt_counts():

@@ -72,6 +72,15 @@ def test_a_pause_goes_on_over_the_end_of_a_period():
     assert waits(limit(1, pause=10), 0, 5, DAY + 2) == [0, DAY - 5, 8]
 
 
+def test_no_page_is_held_when_the_deadline_and_its_grace_period_are_over():
+    rule, deadline = Rule(attempts=1, grace=timedelta(minutes=10)), NOON + timedelta(minutes=60)
+    found = turns(rule, at(0, 30, 65, 90), deadline)
+    over = deadline + timedelta(minutes=10, seconds=1)
+    # an hour and a half after noon, only a second chance can be handed in, which has its own rules
+    assert [turn.due for turn in found[:3]] == [NOON, over, over]
+    assert found[3].due == NOON + timedelta(minutes=DAY)
+
+
 @pytest.mark.parametrize(
     "rule", [limit(1), limit(3, pause=7), limit(2, pause=90, hours=1), limit(0, pause=1)]
 )

@@ -25,6 +25,7 @@ from coursekit.grading.running_course import RunningCourse
 from coursekit.kernels import LIMITED
 from coursekit.nbgrader_plugin.rubric import ShowRubric
 from coursekit.nbgrader_plugin.steps import before_autograde
+from coursekit.student.session import Session
 
 CONFIGURE = "from coursekit.nbgrader_plugin import configure\n\nc = get_config()\n{}\nconfigure(c)\n"
 SOLUTION = "def times(x):\n    ### BEGIN SOLUTION\n    return {} * x\n    ### END SOLUTION"
@@ -404,6 +405,22 @@ def test_files_that_students_do_not_get_are_not_handed_to_the_kernel(tmp_path):
     assert [path.name for path in RunningCourse.open(course.root).assignment("ps1").handed_out()] == [
         "data.csv"
     ]
+
+
+def test_such_files_are_left_out_of_folders_that_students_get(tmp_path):
+    course = PlainCourse(tmp_path / "course").write("c.CourseDirectory.ignore = ['secret*']")
+    folder = course.folder("source") / "data" / "more"
+    folder.mkdir(parents=True)
+    for name in ("secret.csv", "data.csv"):
+        (folder / name).touch()
+    listing = "import os\nprint([sorted(files) for *_, files in os.walk('data')])"
+    session = Session(
+        v4.new_notebook(cells=[v4.new_code_cell(listing)]),
+        files=RunningCourse.open(course.root).assignment("ps1").working_files(),
+    )
+    with contextlib.closing(session):
+        session.run_cells()
+    assert session.notebook.cells[0].outputs[0].text == "[[], ['data.csv']]\n"
 
 
 def test_a_configuration_may_import_modules_of_the_working_directory(tmp_path, monkeypatch):

@@ -41,6 +41,7 @@ def changed(old: CacheKey, new: CacheKey) -> tuple[bool, set[str]]:
 
 
 def append(path, text):
+    path.parent.mkdir(exist_ok=True)
     path.write_text((path.read_text() if path.exists() else "") + text)
 
 
@@ -82,6 +83,10 @@ CHANGES: dict[str, tuple[Callable, tuple[bool, set[str]]]] = {
         lambda course: append(course.checks.with_name("tools.py"), "x = 1\n"),
         (False, BOTH),
     ),
+    "a package of helpers": (
+        lambda course: append(course.checks.with_name("helpers") / "sizes.py", "x = 1\n"),
+        (False, BOTH),
+    ),
     "a recorded value": (alter_reference, (False, {"test_double"})),
     "the shape of a recorded value": (add_reference_of_another_kind, (False, {"test_double"})),
     "the sentence of a mistake": (reword_mistake, (False, {"test_double"})),
@@ -107,6 +112,14 @@ def test_a_change_regrades_what_depends_on_it(empty_class, name):
     before = key(empty_class)
     change(empty_class)
     assert changed(before, key(empty_class)) == expected
+
+
+def test_files_that_students_do_not_get_change_nothing(empty_class):
+    folder = empty_class.root / "source" / "01_double" / "data"
+    append(folder / "numbers.txt", "1")
+    before = key(empty_class)
+    append(folder / "module.pyc", "1")
+    assert changed(before, key(empty_class)) == (False, set())
 
 
 def test_limits_and_kernel_belong_to_the_key(empty_class):

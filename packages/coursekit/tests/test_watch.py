@@ -98,6 +98,12 @@ def test_a_page_beyond_the_attempts_is_held_until_it_is_due(exchange, capfd):
     assert exchange.status()["held"] == 0
 
 
+def test_rules_for_an_assignment_that_is_not_there_are_named(exchange, capfd):
+    exchange.settings('c.AttemptRules.per_assignment = {"01_doubel": {"attempts": 1}}')
+    assert exchange.watch() == 0
+    assert "has rules for 01_doubel, but source/ has no such assignment" in capfd.readouterr().out
+
+
 def test_after_the_deadline_the_page_is_written_in_full_and_late_hand_ins_are_left(exchange, capfd):
     exchange.settings("c.AttemptRules.shows = 'exercises'", "c.AttemptRules.grace_minutes = 10")
     exchange.set_deadline(datetime.now(UTC) + timedelta(days=1))

@@ -45,6 +45,8 @@ def test_hand_ins_that_are_refused_hold_up_nobody(exchange, capfd):
     assert exchange.page(folder)
     status = exchange.status()
     assert [len(status[name]) for name in ("refused", "not_graded")] == [1, 1]
+    assert exchange.watch() == 1
+    assert [line for line in refused(capfd.readouterr().out) if "refused: " in line] == []
 
 
 def test_hand_ins_for_an_assignment_that_was_removed_wait(exchange, capfd):

@@ -1,7 +1,7 @@
 """The folders of a course, its notebooks, and the check files that bind their test cells."""
 
 import glob
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from fnmatch import fnmatch
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from coursekit.cells import CellKind, grade_id, ids_of_test_cells, is_test_cell, nbgrader_metadata
 from coursekit.printing import quoted
+from sandbox_kernel.environment import WorkingFiles
 
 if TYPE_CHECKING:  # importing nbformat takes most of a second, and some users only need the paths
     from nbformat import NotebookNode
@@ -92,6 +93,10 @@ class Assignment:
             and path.name[0] not in "._"
             and not any(fnmatch(path.name, pattern) for pattern in ignored)
         )
+
+    def working_files(self, own_files: Sequence[Path] = ()) -> WorkingFiles:
+        """What lies beside a submission when it runs: what was handed out replaces files of the same name."""
+        return WorkingFiles([str(path) for path in (*own_files, *self.handed_out())], self.course.ignore)
 
     def released(self, notebook: str) -> "NotebookNode":
         """The notebook that students got.

@@ -10,8 +10,9 @@ import json
 import os
 import platform
 import tempfile
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from fnmatch import fnmatch
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import Any
@@ -86,14 +87,13 @@ class GradingJob:
         parts = {
             "submission": _digest(of_student),
             "assignment": _digest([of_instructor, cells[1]]),
-            "own files": _digest(_digests(self.own_files)),
-            "handed out": _digest(_digests(assignment.handed_out())),
+            "own files": _digest(_digests(self.own_files, assignment.course.ignore)),
+            "handed out": _digest(_digests(assignment.handed_out(), assignment.course.ignore)),
             "limits": _digest(asdict(self.limits)),
             "kernel": _digest([self.kernel_name, other_language(self.notebook.metadata)]),
             **versions(),
         }
-        files = (*assignment.checks.glob("*.py"), *(assignment.checks / self.name).glob("*.py"))
-        common = _digests(path for path in sorted(files) if _is_helper(path, bound))
+        common = list(_helpers(assignment, self.name, bound))
         checked = {
             name: _digest(
                 [_digest_of_files(file), common, _recorded(assignment, assignment.name_in_records(file))]
@@ -217,6 +217,17 @@ def _cells(cells: Iterable[NotebookNode]) -> list[list[Any]]:
     return [[cell.cell_type, grade_id(cell), cell.metadata.get("tags", []), cell.source] for cell in cells]
 
 
+def _helpers(assignment: Assignment, notebook: str, bound: Container[str]) -> Iterator[tuple[str, str]]:
+    """Modules that the checks of a notebook may use, also those in packages: paths and digests."""
+    with_checks = {path.stem for path in assignment.source_notebooks()}
+    for folder in (assignment.checks, assignment.checks / notebook):
+        for path in sorted(folder.rglob("*.py")):
+            inside = path.relative_to(folder)
+            package = inside.parts[0] if len(inside.parts) > 1 else ""
+            if package not in with_checks if package else _is_helper(path, bound):
+                yield str(inside), _digest_of_files(path)
+
+
 def _is_helper(path: Path, bound: Container[str]) -> bool:
     """True for a module in a checks folder that other check files may use."""
     if path.stem in NOT_CHECKS:
@@ -244,15 +255,20 @@ def _recorded_by_exercise(
     return {exercise: _digest(found) for exercise, found in parts.items()}
 
 
-def _digests(paths: Iterable[Path]) -> list[tuple[str, str]]:
-    return [(path.name, _digest_of_files(path)) for path in paths]
+def _digests(paths: Iterable[Path], left_out: Sequence[str]) -> list[tuple[str, str]]:
+    return [(path.name, _digest_of_files(path, left_out)) for path in paths]
 
 
-def _digest_of_files(path: Path) -> str:
+def _digest_of_files(path: Path, left_out: Sequence[str] = ()) -> str:
     if path.is_dir():
-        inside = sorted(other for other in path.rglob("*") if other.is_file())
+        inside = [other for other in sorted(path.rglob("*")) if other.is_file()]
+        inside = [other for other in inside if not _is_left_out(other.relative_to(path), left_out)]
         return _digest([[str(other.relative_to(path)), _digest_of_files(other)] for other in inside])
     return _digest_of_file(path, _stamp(path))
+
+
+def _is_left_out(path: Path, patterns: Sequence[str]) -> bool:
+    return any(fnmatch(part, pattern) for part in path.parts for pattern in patterns)
 
 
 @lru_cache(4096)

@@ -4,13 +4,27 @@ import os
 import shutil
 import sys
 import tarfile
-from collections.abc import Iterable
+from collections.abc import Sequence
+from fnmatch import fnmatch
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple
 
 #: variables that no setting may replace: the kernel could not find its home folder or Python's programs
 FIXED = frozenset({"HOME", "TMPDIR", "PATH"})
 _PASSED_ON = ("LANG", "LC_ALL", "TZ")
+
+
+class WorkingFiles(NamedTuple):
+    """Files and folders to copy into a kernel's home folder; of two with the same name, the later one counts.
+
+    What is in a folder and matches one of the patterns `left_out` is not copied.
+    """
+
+    paths: Sequence[str] = ()
+    left_out: Sequence[str] = ()
+
+
+NO_FILES = WorkingFiles()
 
 
 def clean_environment(home: Path) -> dict[str, str]:
@@ -46,25 +60,32 @@ def font_lists() -> list[Path]:
     return sorted(Path(matplotlib.get_cachedir()).glob("fontlist-*.json"))
 
 
-def make_home(home: Path, files: Iterable[str] = ()) -> None:
-    """Create the home folder, with copies of `files`; of two with the same name, the later one counts."""
+def make_home(home: Path, files: WorkingFiles) -> None:
+    """Create the home folder, with copies of `files`."""
     (home / ".matplotlib").mkdir(parents=True)
     for cached in font_lists():
         shutil.copy(cached, home / ".matplotlib")
-    for file in map(Path, files):
+    for file in map(Path, files.paths):
         if file.is_dir():
-            shutil.copytree(file, home / file.name, dirs_exist_ok=True)
+            leave_out = shutil.ignore_patterns(*files.left_out)
+            shutil.copytree(file, home / file.name, dirs_exist_ok=True, ignore=leave_out)
         else:
             shutil.copy(file, home)
 
 
-def pack_home(stream: IO[bytes], files: Iterable[str] = ()) -> None:
+def pack_home(stream: IO[bytes], files: WorkingFiles) -> None:
     """Write the contents that `make_home` would create to `stream`, as a tar archive."""
+
+    def chosen(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
+        folder, _, name = member.name.rpartition("/")
+        left_out = folder and any(fnmatch(name, pattern) for pattern in files.left_out)
+        return None if left_out else _without_owner(member)
+
     with tarfile.open(fileobj=stream, mode="w") as archive:
         for cached in font_lists():
             archive.add(cached, f".matplotlib/{cached.name}", filter=_without_owner)
-        for file in map(Path, files):
-            archive.add(file, file.name, filter=_without_owner)
+        for file in map(Path, files.paths):
+            archive.add(file, file.name, filter=chosen)
 
 
 def _without_owner(member: tarfile.TarInfo) -> tarfile.TarInfo:

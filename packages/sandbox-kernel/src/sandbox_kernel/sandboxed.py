@@ -172,11 +172,11 @@ class SandboxProvisioner(WatchedProvisioner):
 
     def _start_warm_or_cold(self, request: Request) -> Started:
         if self._command is not None or not self.warm or cold_because:
-            return start_cold(request, self._view, self.working_files, self.start_seconds)
+            return start_cold(request, self._view, self._files, self.start_seconds)
         try:
-            return start_warm(request, self._server_kind, self.working_files, self.start_seconds)
+            return start_warm(request, self._server_kind, self._files, self.start_seconds)
         except StartFailed as failed:
-            started = start_cold(request, self._view, self.working_files, self.start_seconds)
+            started = start_cold(request, self._view, self._files, self.start_seconds)
             if not warm_start_works(self._server_kind):
                 cold_because.append(str(failed))
                 _log.warning("Kernels start cold, which is slower: %s.", failed)

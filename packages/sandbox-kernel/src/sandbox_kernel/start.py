@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO
 
 from sandbox_kernel.bubblewrap import Mode, sandbox_problem, server_command
-from sandbox_kernel.environment import pack_home
+from sandbox_kernel.environment import WorkingFiles, pack_home
 from sandbox_kernel.inside.places import MAX_REQUEST, Request
 from sandbox_kernel.users import KernelUser
 from sandbox_kernel.view import View, python_view
@@ -99,7 +99,7 @@ class Server:
         """False if the server is known to have ended."""
         return self.process is None or self.process.poll() is None
 
-    def start_kernel(self, request: Request, files: Sequence[str], seconds: float) -> Started:
+    def start_kernel(self, request: Request, files: WorkingFiles, seconds: float) -> Started:
         """Request a kernel, and return once its sockets are bound.
 
         Raises:
@@ -201,7 +201,7 @@ def use_launched_server(control: socket.socket) -> None:
     _warm[ServerKind()] = Server(control)
 
 
-def start_warm(request: Request, kind: ServerKind, files: Sequence[str], seconds: float) -> Started:
+def start_warm(request: Request, kind: ServerKind, files: WorkingFiles, seconds: float) -> Started:
     """Fork a kernel from this process's server, which is launched if necessary.
 
     Raises:
@@ -213,7 +213,7 @@ def start_warm(request: Request, kind: ServerKind, files: Sequence[str], seconds
     return _start_warm(request, kind, files, seconds)
 
 
-def _start_warm(request: Request, kind: ServerKind, files: Sequence[str], seconds: float) -> Started:
+def _start_warm(request: Request, kind: ServerKind, files: WorkingFiles, seconds: float) -> Started:
     try:
         server = warm_server(kind)
         started = server.start_kernel(request, files, seconds)
@@ -232,7 +232,7 @@ def warm_start_works(kind: ServerKind) -> bool:
     return server is not None and (server.has_started_one or server.process is None)
 
 
-def start_cold(request: Request, view: View, files: Sequence[str], seconds: float) -> Started:
+def start_cold(request: Request, view: View, files: WorkingFiles, seconds: float) -> Started:
     """Start a kernel in a new sandbox.
 
     Raises:

@@ -17,7 +17,7 @@ from jupyter_client.provisioning.local_provisioner import LocalProvisioner
 from jupyter_client.provisioning.provisioner_base import KernelProvisionerBase
 from traitlets import Dict, Float, Integer, List, TraitError, Unicode, validate
 
-from sandbox_kernel.environment import FIXED, clean_environment, make_home
+from sandbox_kernel.environment import FIXED, WorkingFiles, clean_environment, make_home
 from sandbox_kernel.usage import Family, Usage, family_of
 from sandbox_kernel.view import python_view
 
@@ -44,6 +44,9 @@ class WatchedProvisioner(KernelProvisionerBase):
     working_files = List(Unicode(), help="files and folders to copy into the kernel's home folder").tag(
         config=True
     )
+    left_out = List(
+        Unicode(), help="patterns of the names that are not copied, of what is in the folders among these"
+    ).tag(config=True)
     preload = List(
         Unicode(),
         help="Python statements that the server runs once, before it forks the kernel; only warm kernels use it",
@@ -69,6 +72,10 @@ class WatchedProvisioner(KernelProvisionerBase):
                 "not a copy of os.environ"
             )
         return cast(dict[str, str], proposal["value"])
+
+    @property
+    def _files(self) -> WorkingFiles:
+        return WorkingFiles(self.working_files, self.left_out)
 
     @property
     def _manager(self) -> KernelManager:
@@ -123,7 +130,7 @@ class LimitedProvisioner(WatchedProvisioner, LocalProvisioner):
         kwargs = await super().pre_launch(**kwargs)
         home = Path(self._manager.connection_file).parent / "home"
         if not home.exists():
-            make_home(home, self.working_files)
+            make_home(home, self._files)
         variables = clean_environment(home) | dict(python_view(sys.executable).variables)
         return kwargs | {"env": variables | self.environment, "cwd": str(home)}
 

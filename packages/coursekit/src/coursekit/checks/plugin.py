@@ -289,7 +289,7 @@ def _start_run(key: tuple[Path, str], config: pytest.Config) -> CheckRun:
     # the instructor's own code needs no sandbox
     kernel = KERNELS[config.getoption("--sandbox")] if path else LIMITED
     hide(assignment.course.root)
-    session = Session(deepcopy(submission.notebook), kernel_name=kernel, files=assignment.handed_out())
+    session = Session(deepcopy(submission.notebook), kernel_name=kernel, files=assignment.working_files())
     session.run_cells()
     seed = config.getoption("--draw-seed")
     store = Store.load(folder)

@@ -87,7 +87,7 @@ def grade(
     kept_open = session
     if session is None:
         hide(assignment.course.root)
-        files = [*own_files, *assignment.handed_out()]
+        files = assignment.working_files(own_files)
         session = Session(notebook, limits, kernel_name, files, wary, ordinary)
     else:
         session.reuse(notebook)

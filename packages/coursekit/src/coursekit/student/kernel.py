@@ -4,7 +4,6 @@ import contextlib
 import shutil
 import tempfile
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from queue import Empty
@@ -27,6 +26,7 @@ from coursekit.student.channel import Channel, KernelGone
 from coursekit.student.limits import Limits
 from coursekit.student.runner import CellRunner
 from sandbox_kernel.bubblewrap import SandboxError
+from sandbox_kernel.environment import NO_FILES, WorkingFiles
 from sandbox_kernel.sandboxed import SandboxProvisioner
 from sandbox_kernel.start import StartFailed
 from sandbox_kernel.usage import Usage
@@ -52,7 +52,7 @@ class StudentKernel:
 
     @classmethod
     def start(
-        cls, notebook: NotebookNode, limits: Limits, kernel_name: str, files: Sequence[str] = ()
+        cls, notebook: NotebookNode, limits: Limits, kernel_name: str, files: WorkingFiles = NO_FILES
     ) -> "StudentKernel":
         """Start a kernel.
 
@@ -80,7 +80,8 @@ class StudentKernel:
                 config=Config(
                     WatchedProvisioner={
                         "memory_limit": limits.memory,
-                        "working_files": list(files),
+                        "working_files": list(files.paths),
+                        "left_out": list(files.left_out),
                         "preload": list(preload),
                         "environment": {"NBGRADER_EXECUTION": "autograde"},
                     },

@@ -3,8 +3,7 @@
 If a cell or a call ends the kernel, the session continues once in a new kernel, without that cell.
 """
 
-from collections.abc import Callable, Container, Sequence
-from pathlib import Path
+from collections.abc import Callable, Container
 from typing import Any, NoReturn
 
 from nbformat import NotebookNode
@@ -17,6 +16,7 @@ from coursekit.student.kernel import NotStarted, StudentKernel
 from coursekit.student.limits import Breach, Limits, Stopwatch
 from coursekit.student.replies import Reply, read_reply
 from coursekit.student.runner import CellRun, CellState
+from sandbox_kernel.environment import NO_FILES, WorkingFiles
 from sandbox_kernel.usage import Usage
 
 #: how many ordinary test cells may end the kernel, each of which costs a new one
@@ -58,13 +58,13 @@ class Session:
         notebook: NotebookNode,
         limits: Limits | None = None,
         kernel_name: str = SANDBOX,
-        files: Sequence[Path] = (),
+        files: WorkingFiles = NO_FILES,
         wary: bool = False,
         ordinary: Container[str] = (),
     ) -> None:
         self.limits = limits or Limits()
         self.kernel_name = kernel_name
-        self._files = [str(path) for path in files]
+        self._files = files
         self._wary = wary
         self._ordinary = ordinary
         self._kernel: StudentKernel | None = None

@@ -65,7 +65,7 @@ def attempt_line(
     if handed_in not in times:
         return None
     index = times.index(handed_in)
-    record, turn = records[index], turns(rule, times)[index]
+    record, turn = records[index], turns(rule, times, page.deadline)[index]
     seen = max(page.written, record.due)
     over = page.deadline is not None and not is_in_time(rule, seen, page.deadline)
     known = [other for other in records if other.handed_in <= handed_in or other.due <= seen]
@@ -93,6 +93,11 @@ def _left(rule: Rule, turn: Turn, seen: datetime, deadline: datetime | None) -> 
         if turn.until <= seen:
             attempts = "one attempt" if rule.attempts == 1 else f"{rule.attempts} attempts"
             yield f"From your next hand-in, you have {attempts} in {_duration(rule.period)}."
+        elif turn.left == 0 and deadline is not None and deadline + rule.grace < turn.until:
+            yield (
+                f"You have no attempts left until the deadline, {time_in_words(deadline)}. What you hand in before then is "
+                "graded, but its page comes only after it."
+            )
         elif turn.left == 0:
             yield (
                 f"You have no attempts left until {time_in_words(turn.until)}. What you hand in before then is graded, but "

@@ -54,6 +54,7 @@ class Watch:
         """
         with locked(self._watched.course.root), self._signals():
             self._reports.say(Kind.STARTED, f"watching {self._place}")
+            self._name_unknown_rules()
             begun = time.monotonic()
             try:
                 while not self._ending:
@@ -141,6 +142,11 @@ class Watch:
             self._counting.settings_changed(reopened)
             self._waiting.look_fully_next()
             self._reports.say(Kind.RELOADED, "the settings have changed and were read again")
+            self._name_unknown_rules()
+
+    def _name_unknown_rules(self) -> None:
+        for sentence in self._watched.unknown_rules():
+            self._reports.say(Kind.PROBLEM, sentence)
 
     def _grade(self) -> bool:
         """Grade the hand-ins of the assignment whose turn it is, as long as it is."""

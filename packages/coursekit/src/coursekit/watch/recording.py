@@ -24,7 +24,7 @@ def record_of(course: RunningCourse, rules: AttemptRules, hand_in: HandIn) -> At
     second_chance = late and second_chance_of(course.config) is not None
     earlier = Attempts.load(course.root, hand_in.assignment, hand_in.student).records
     times = sorted({*(record.handed_in for record in earlier), hand_in.handed_in})
-    turn = turns(rule, times)[times.index(hand_in.handed_in)]
+    turn = turns(rule, times, deadline)[times.index(hand_in.handed_in)]
     return AttemptRecord(
         handed_in=hand_in.handed_in,
         earned={name: result.earned for name, result in found.items()},

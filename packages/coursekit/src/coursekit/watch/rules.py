@@ -59,7 +59,7 @@ class Turn:
     until: datetime | None
 
 
-def turns(rule: Rule, times: Sequence[datetime]) -> list[Turn]:
+def turns(rule: Rule, times: Sequence[datetime], deadline: datetime | None = None) -> list[Turn]:
     """The turns of hand-ins at these times, oldest first.
 
     A period begins with the first hand-in that is not in an earlier one. The pages of its first `attempts` hand-ins
@@ -67,7 +67,10 @@ def turns(rule: Rule, times: Sequence[datetime]) -> list[Turn]:
 
     With a pause, a page is due no earlier than that after the page before. Hand-ins within one pause share its end, so
     nobody waits longer by handing in more often.
+
+    No page of a hand-in before the deadline is held when the deadline and its grace period are over.
     """
+    end = None if deadline is None else first_moment_after(rule, deadline)
     found: list[Turn] = []
     ends: datetime | None = None
     in_period = 0
@@ -80,10 +83,17 @@ def turns(rule: Rule, times: Sequence[datetime]) -> list[Turn]:
         if found:
             before = found[-1].due
             due = before if due <= before else max(due, before + rule.pause)
+        if end is not None and time < end:
+            due = min(due, end)
         limited = rule.attempts > 0
         left = max(0, rule.attempts - in_period) if limited else None
         found.append(Turn(number, left, due, ends if limited else None))
     return found
+
+
+def first_moment_after(rule: Rule, deadline: datetime) -> datetime:
+    """When the grace period is over."""
+    return deadline + rule.grace + timedelta(seconds=1)
 
 
 def time_in_words(time: datetime) -> str:

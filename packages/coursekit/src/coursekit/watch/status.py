@@ -124,7 +124,10 @@ class Reports:
     ) -> None:
         self.report, self._path, self._clock = report, status_path(root), clock
         self._written, self._last = b"", -_HOUR
-        self._hour = deque(read_status(root).hour)
+        before = read_status(root)
+        self._hour = deque(before.hour)
+        #: what an earlier run has reported as refused
+        self.refused_before = frozenset(before.refused)
         self.status = Status(os.getpid(), datetime.now(UTC))
         self.failed = False
 

@@ -16,7 +16,7 @@ from coursekit.watch.pools import Stamp, stamp_of
 from coursekit.watch.queue import Queue
 from coursekit.watch.records import Attempts
 from coursekit.watch.rules import time_in_words
-from coursekit.watch.status import Kind, Reports, seen
+from coursekit.watch.status import Kind, Reports, Seen, seen
 from coursekit.watch.watched import WatchedCourse
 
 #: between full looks, since network file systems report changes late
@@ -184,12 +184,14 @@ class Waiting:
         self._unknown = reasons
 
     def _refuse(self, look: Look) -> None:
-        """Report each refused hand-in once."""
+        """Report each refused hand-in once, even if the command is started again."""
         now = {refusal.folder: refusal for refusal in look.refused}
         for folder in sorted(now.keys() - self._refused.keys()):
             refusal = now[folder]
-            text = f"refused: {printable(str(folder), None)} {refusal.reason}"
-            self._reports.fail(Kind.REFUSED, text, refusal.student, refusal.assignment)
+            self._reports.failed = True
+            if Seen(printable(folder.name), refusal.reason) not in self._reports.refused_before:
+                text = f"refused: {printable(str(folder), None)} {refusal.reason}"
+                self._reports.say(Kind.REFUSED, text, refusal.student, refusal.assignment)
         self._refused = {folder: refusal.reason for folder, refusal in now.items()}
         self._reports.status.refused = seen(
             (printable(folder.name), why) for folder, why in self._refused.items()

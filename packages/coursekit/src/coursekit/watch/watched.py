@@ -92,6 +92,15 @@ class WatchedCourse:
             return f"it has not been generated: run `nbgrader generate_assignment {quoted(assignment)}`"
         return f"{self.course.layout.source}/ has no such assignment"
 
+    def unknown_rules(self) -> list[str]:
+        """Sentences about assignments that have rules, but are not in the course."""
+        there = {found.name for found in self.course.layout.assignments()}
+        return [
+            f"c.AttemptRules.per_assignment has rules for {name}, but {self.course.layout.source}/ has no such assignment"
+            for name in self.rules.per_assignment
+            if name not in there
+        ]
+
     def reopened(self) -> "WatchedCourse | None":
         """The course with its new settings, if the configuration has changed.
 
