@@ -96,6 +96,7 @@ demos: setup  ## train the models of the course with 3 seeds each, and fail unde
 
 bench: setup  ## measure what grading a class costs, beside plain nbgrader and Otter (FLAGS="--plain 12": faster)
 	cd packages/coursekit && python -m bench class $(FLAGS)
+	cd packages/coursekit && python -m bench ordinary
 	cd packages/coursekit && python -m bench parts
 
 bench-large: setup  ## grade 2,000 submissions, and kill a worker midway (FLAGS="--count 100": fewer)

@@ -10,6 +10,7 @@ from bench import known_load, otter
 from bench.compare import compare, scale
 from bench.large import large
 from bench.meter import ROOT
+from bench.ordinary import ordinary
 from bench.parts import parts
 from bench.stress import HOGS, KINDS, Plan, stress
 from bench.watch import watch
@@ -33,6 +34,10 @@ def _parser() -> argparse.ArgumentParser:
     against.add_argument("--otter", type=int, default=6, help="how many of them Otter grades")
     against.add_argument("--scale", type=int, nargs="*", default=[48, 96, 192], help="sizes of other classes")
     against.set_defaults(run=_class)
+    numpy = commands.add_parser("ordinary", help="an ordinary NumPy assignment, compared with plain nbgrader")
+    numpy.add_argument("--count", type=int, default=48, help="submissions of the class")
+    numpy.add_argument("--turns", type=int, default=3)
+    numpy.set_defaults(run=lambda scratch, options: ordinary(scratch, options.count, options.turns))
     many = commands.add_parser("large", help="a large class, with a worker killed midway")
     many.add_argument("--count", type=int, default=2000)
     many.set_defaults(run=lambda scratch, options: large(scratch, options.count))

@@ -1,61 +1,106 @@
 """The same class through plain nbgrader and through coursekit, in turn."""
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from bench.folders import COURSEKIT, NBGRADER, CourseFolder, class_of
-from bench.meter import Usage
+from bench.meter import Metered, Usage
 from bench.table import HEAD, median_and_range, row
 
 NO_DEMOS = 'c.Execute.skip_cells_with_tag = "demo"\n'
-_PLAIN, _SHORTER, _OURS = (
-    "nbgrader autograde",
-    "nbgrader autograde, demo cells skipped",
-    "coursekit autograde",
-)
+
+
+@dataclass(frozen=True)
+class Way:
+    """A way to grade a number of submissions."""
+
+    name: str
+    submissions: int
+    run: Callable[[], Usage]
 
 
 def compare(scratch: Path, count: int, plain_count: int, turns: int) -> None:
-    """Print a row for each run, and how many times as many submissions coursekit grades in a minute.
+    """Print what plain nbgrader and coursekit take for the course's own assignment.
 
-    Plain nbgrader grades one submission after another, so `plain_count` of them are enough to measure its speed.
+    Each process of plain nbgrader grades one submission after another, so `plain_count` of them are enough to measure
+    its speed.
     """
-    plain, shorter = CourseFolder.plain(scratch / "plain"), CourseFolder.plain(scratch / "shorter", NO_DEMOS)
+    samples, cores = class_of(count), os.cpu_count() or 1
+    one = CourseFolder.plain(scratch / "one", NO_DEMOS)
+    with_demos = CourseFolder.plain(scratch / "with-demos")
+    split = [CourseFolder.plain(scratch / f"split-{number}", NO_DEMOS) for number in range(cores)]
     ours = CourseFolder.with_checks(scratch / "ours")
-    ours.hand_in(class_of(count))
-    for folder in (plain, shorter):
-        folder.hand_in(class_of(count)[:plain_count])
-    ways: dict[str, tuple[int, Callable[[], Usage]]] = {
-        _PLAIN: (plain_count, lambda: plain.run(*NBGRADER, "autograde")),
-        _SHORTER: (plain_count, lambda: _without_demos(shorter)),
-        _OURS: (count, lambda: ours.run(*COURSEKIT, "autograde", "--fresh")),
-    }
-    found: dict[str, list[Usage]] = {name: [] for name in ways}
-    print(f"\n{count} submissions; plain nbgrader: {plain_count} of them\n{HEAD}", flush=True)
+    ours.hand_in(samples)
+    for folder in (one, with_demos):
+        folder.hand_in(samples[:plain_count])
+    for number, folder in enumerate(split):
+        folder.hand_in(samples[:plain_count][number::cores])
+    print(f"\n{count} submissions; plain nbgrader: {plain_count} of them")
+    take_turns(
+        [
+            Way("coursekit autograde", count, lambda: ours.run(*COURSEKIT, "autograde", "--fresh")),
+            Way(f"{cores} x nbgrader, no demos", plain_count, lambda: _without_demos(split)),
+            Way("nbgrader autograde, no demos", plain_count, lambda: _without_demos([one])),
+            Way("nbgrader autograde", plain_count, lambda: with_demos.run(*NBGRADER, "autograde")),
+        ],
+        turns,
+    )
+
+
+def take_turns(ways: Sequence[Way], turns: int) -> None:
+    """Print a row for each run, the medians, and how many times as fast the first way is as each of the others."""
+    found: dict[str, list[Usage]] = {way.name: [] for way in ways}
+    print(HEAD, flush=True)
     for _ in range(turns):
-        for name, (submissions, run) in ways.items():
-            found[name].append(run())
-            print(row(name, found[name][-1], submissions), flush=True)
+        for way in ways:
+            found[way.name].append(way.run())
+            print(row(way.name, found[way.name][-1], way.submissions), flush=True)
     print("\nmedian (range)")
-    for name, usages in found.items():
-        submissions = ways[name][0]
+    for way in ways:
+        usages = found[way.name]
         print(
-            f"{name}: {median_and_range([u.seconds for u in usages])} s,"
-            f" {median_and_range([60 * submissions / u.seconds for u in usages])} submissions per minute,"
-            f" {median_and_range([u.cpu / submissions for u in usages], '.2f')} CPU s each,"
+            f"{way.name}: {median_and_range([u.seconds for u in usages])} s,"
+            f" {median_and_range([60 * way.submissions / u.seconds for u in usages])} submissions per minute,"
+            f" {median_and_range([u.cpu / way.submissions for u in usages], '.2f')} CPU s each,"
             f" {median_and_range([u.peak for u in usages], '.0f')} MiB"
         )
-    for name in (_PLAIN, _SHORTER):
-        ratios = [
-            (count / mine.seconds) / (plain_count / other.seconds)
-            for mine, other in zip(found[_OURS], found[name], strict=True)
-        ]
-        print(f"submissions per minute, times those of {name}: {median_and_range(ratios)}")
+    first, *others = ways
+    for way in others:
+        pairs = list(zip(found[first.name], found[way.name], strict=True))
+        share = first.submissions / way.submissions
+        speed = median_and_range([share * other.seconds / mine.seconds for mine, other in pairs])
+        cpu = median_and_range([share * other.cpu / mine.cpu for mine, other in pairs])
+        print(
+            f"{first.name}, compared with {way.name}: {speed} times as fast, 1/{cpu} of the CPU time",
+            flush=True,
+        )
 
 
-def _without_demos(folder: CourseFolder) -> Usage:
-    usage = folder.run(*NBGRADER, "autograde")
-    for notebook in folder.autograded():
+def side_by_side(folders: Sequence[CourseFolder], *command: str) -> Usage:
+    """Grade what is in each folder with a process of its own, all at once.
+
+    Raises:
+        RuntimeError: some submissions are not graded.
+    """
+    for folder in folders:
+        folder.start_over()
+    running = [Metered([*command, folder.name], folder.root, folder.log) for folder in folders]
+    usages = [metered.wait() for metered in running]
+    for folder in folders:
+        folder.require_graded()
+    return Usage(
+        0,
+        max(usage.seconds for usage in usages),
+        sum(usage.cpu for usage in usages),
+        sum(usage.peak for usage in usages),
+    )
+
+
+def _without_demos(folders: Sequence[CourseFolder]) -> Usage:
+    usage = side_by_side(folders, *NBGRADER, "autograde")
+    for notebook in (notebook for folder in folders for notebook in folder.autograded()):
         for cell in notebook.cells:
             if "demo" in cell.metadata.get("tags", []) and cell.get("execution_count"):
                 raise RuntimeError("nbgrader ran a demo cell despite its settings")

@@ -114,10 +114,14 @@ class CourseFolder:
         """
         self.start_over()
         usage = measure([*command, self.name], self.root, self.log)
+        self.require_graded()
+        return usage
+
+    def require_graded(self) -> None:
+        """Raise RuntimeError if some submissions are not graded."""
         handed_in, graded = len(list((self.root / "submitted").iterdir())), len(self.autograded())
         if handed_in != graded:
             raise RuntimeError(f"{graded} of {handed_in} are graded; see {self.log}")
-        return usage
 
 
 def _copy(folder: str, root: Path, name: str) -> None:
