@@ -245,6 +245,8 @@ def test_a_watch_that_is_killed_at_any_moment_goes_on_at_the_next_start(exchange
         watching = Watching(killed)
         watching.kill_after(moments.uniform(0.05, 0.4) * seconds)
         codes.append(watching.code)
+        if watching.code == 0:  # it was done before: kill the next one earlier
+            seconds /= 2
     assert codes.count(-signal.SIGKILL) >= 3
     last = Watching(killed)
     last.join()

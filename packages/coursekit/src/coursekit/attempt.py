@@ -15,9 +15,7 @@ from coursekit.checks.run import grade
 from coursekit.course import CourseError
 from coursekit.result_cache import CachedResult, CacheKey, GradingJob, ResultCache
 from coursekit.student.kernel import NotStarted
-
-#: default for the seconds that all second tries of an assignment may take together
-REPEAT_BUDGET = 600.0
+from coursekit.student.limits import REPEAT_BUDGET
 
 FAILED = "The grader failed on this notebook ({}). Nothing was graded; a person has to look at it."
 UNCONFIRMED = (

@@ -1,7 +1,10 @@
-"""Writing a file in one step."""
+"""What coursekit itself writes into a course's folder."""
 
 import os
 from pathlib import Path
+
+#: the folder of a course for what is not meant for people
+FOLDER = ".coursekit"
 
 
 def write_atomically(path: Path, text: str) -> None:

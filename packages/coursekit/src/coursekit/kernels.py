@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
-
 from coursekit.course import CourseError
 from sandbox_kernel import COLD, LIMITED, SANDBOX
 
@@ -40,6 +38,8 @@ def require_kernel(name: str) -> None:
 
 def is_installed(name: str) -> bool:
     """True if there is a kernelspec `name`."""
+    from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
+
     try:
         KernelSpecManager().get_kernel_spec(name)
     except (NoSuchKernel, ValueError):  # ValueError: no kernelspec can have that name
@@ -50,6 +50,8 @@ def is_installed(name: str) -> bool:
 def other_language(metadata: Mapping[str, Any]) -> str:
     """The kernelspec of a notebook that is not in Python, from the notebook's metadata; empty if it is in Python."""
     spec, info = metadata.get("kernelspec") or {}, metadata.get("language_info") or {}
+    from jupyter_client.kernelspec import KernelSpecManager
+
     name = str(spec.get("name") or "")
     language = spec.get("language") or info.get("name")
     if name and not language and is_installed(name):

@@ -29,10 +29,10 @@ from coursekit.checks.results import ExerciseResult, Status, SubmissionResult
 from coursekit.checks.run import Graded
 from coursekit.checks.variants import mistakes_of
 from coursekit.course import NOT_CHECKS, Assignment
+from coursekit.files import FOLDER
 from coursekit.kernels import other_language
 from coursekit.student.limits import Limits
 
-FOLDER = ".coursekit"
 _VERSIONS_OF = ("torch", "numpy", "pandas", "matplotlib", "ipykernel", "pytest")
 #: from harmless to severe
 _SEVERITY = (Status.GRADED, Status.PARTLY_GRADED, Status.TIMED_OUT, Status.KERNEL_DIED)

@@ -1,16 +1,23 @@
-"""The functions and classes that check files import."""
+"""The functions and classes that check files import.
 
-from coursekit.checks.asserts import (
-    assert_raises,
-    assert_reaches,
-    assert_shape,
-    assert_unchanged,
-    forbid,
-    points,
-)
-from coursekit.checks.compare import assert_close, assert_differs, assert_varies, fail
-from coursekit.checks.variants import Alternative, Equivalent, Mistake, with_costs
-from coursekit.messages import probe
+They are imported when they are first used, since nbgrader's configuration imports this package in every command.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from coursekit.checks.asserts import (
+        assert_raises,
+        assert_reaches,
+        assert_shape,
+        assert_unchanged,
+        forbid,
+        points,
+    )
+    from coursekit.checks.compare import assert_close, assert_differs, assert_varies, fail
+    from coursekit.checks.variants import Alternative, Equivalent, Mistake, with_costs
+    from coursekit.messages import probe
 
 __all__ = [
     "Alternative",
@@ -29,3 +36,16 @@ __all__ = [
     "probe",
     "with_costs",
 ]
+_FROM = {
+    "coursekit.checks.compare": ("assert_close", "assert_differs", "assert_varies", "fail"),
+    "coursekit.checks.variants": ("Alternative", "Equivalent", "Mistake", "with_costs"),
+    "coursekit.messages": ("probe",),
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = next((module for module, names in _FROM.items() if name in names), "coursekit.checks.asserts")
+    found = globals()[name] = getattr(importlib.import_module(module), name)
+    return found

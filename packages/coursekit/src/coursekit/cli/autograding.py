@@ -8,8 +8,6 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tqdm import tqdm
-
 from coursekit.cli.common import Commands, at_least_one, chosen_from, course_of, print_lines
 from coursekit.course import CourseError
 from coursekit.kernels import KERNELS, NONE
@@ -49,36 +47,59 @@ def add(commands: Commands) -> None:
 
 def _autograde(options: argparse.Namespace) -> int:
     course, chosen = _get_ready(options)
-    from coursekit.grading.write import Writer
     from coursekit.report.table import class_table
 
     worst = 0
-    for run in _class_runs(options, course, chosen):
-        problems = course.rename_students(run.assignment.name)
-        students = course.gradable(course.handed_in(run.assignment.name) if options.force else run.to_do())
-        writer = Writer(course)
-        with tqdm(total=len(students), desc=run.assignment.name, unit=" submissions") as bar:
-            for submission in run.grade(students):
-                problems += _failures(submission) + writer.write(submission, run.assignment.name)
-                bar.update()
+    for assignment in chosen:
+        problems = course.rename_students(assignment.name)
+        students = course.gradable(
+            course.handed_in(assignment.name) if options.force else course.to_do(assignment)
+        )
+        problems += _grade(options, course, assignment, students)
         with course.alone():  # while no other command is replacing a folder
-            table = class_table(run.assignment)
+            table = class_table(assignment)
         worst = max(worst, _conclude(table, problems))
     return worst
 
 
+def _grade(
+    options: argparse.Namespace, course: "RunningCourse", assignment: "Assignment", students: list[str]
+) -> list[str]:
+    """Grade the submissions and write the results; returns sentences about what a person has to look at."""
+    if not students:
+        return []
+    start_server(course, options.sandbox, options.scheduler)
+    from tqdm import tqdm
+
+    from coursekit.grading.write import Writer
+
+    problems = []
+    with _class_run(options, course, assignment) as run:
+        writer = Writer(course)
+        with tqdm(total=len(students), desc=assignment.name, unit=" submissions") as bar:
+            for submission in run.grade(students):
+                problems += _failures(submission) + writer.write(submission, assignment.name)
+                bar.update()
+    return problems
+
+
 def _regrade(options: argparse.Namespace) -> int:
     course, chosen = _get_ready(options)
+    from tqdm import tqdm
+
     from coursekit.grading.regrade import Move, move_lines, moves
     from coursekit.grading.write import Writer
 
     failed = False
-    for run in _class_runs(options, course, chosen):
-        problems = course.rename_students(run.assignment.name)
-        students = course.gradable(course.handed_in(run.assignment.name))
-        writer = Writer(course)
+    for assignment in chosen:
+        problems = course.rename_students(assignment.name)
+        students = course.gradable(course.handed_in(assignment.name))
         moved: list[Move] = []
-        with tqdm(total=len(students), desc=run.assignment.name, unit=" submissions") as bar:
+        with (
+            _class_run(options, course, assignment) as run,
+            tqdm(total=len(students), desc=assignment.name, unit=" submissions") as bar,
+        ):
+            writer = Writer(course)
             for found in moves(course, run, students):
                 if isinstance(found, Move):
                     moved.append(found)
@@ -87,12 +108,12 @@ def _regrade(options: argparse.Namespace) -> int:
                 ungraded = any(notebook.failure for notebook in found.notebooks)
                 problems += [f"{line} Its score is unchanged." if ungraded else line for line in failures]
                 if not options.dry_run and not ungraded:
-                    problems += writer.write(found, run.assignment.name)
+                    problems += writer.write(found, assignment.name)
                 bar.update()
         print_lines([*move_lines(moved), *problems])
         count = len({move.student for move in moved})
         verb = "would change" if options.dry_run else "changed"
-        print(f"{run.assignment.name}: the scores of {count} of {len(students)} students {verb}.")
+        print(f"{assignment.name}: the scores of {count} of {len(students)} students {verb}.")
         failed = failed or bool(problems)
     return int(failed)
 
@@ -105,12 +126,22 @@ def _failures(submission: "SubmissionRun") -> list[str]:
 
 
 def _get_ready(options: argparse.Namespace) -> "tuple[RunningCourse, list[Assignment]]":
+    """The course, and the assignments to grade.
+
+    Raises:
+        CourseError: nothing has been generated, or the course doesn't plug coursekit in.
+    """
     stay_single_threaded()
     course = course_of(options)
     chosen = chosen_from(course, options.assignments)
     require_plugged_in(course)
-    start_server(course, options.sandbox, options.scheduler)
-    return course, chosen
+    generated = course.assignments()
+    if not generated:
+        raise CourseError("the gradebook has no assignments: run `nbgrader generate_assignment NAME` first")
+    for assignment in chosen:
+        if not options.assignments and assignment.name not in generated:
+            print(f"{assignment.name}: skipped, since it has not been generated yet", file=sys.stderr)
+    return course, [found for found in chosen if options.assignments or found.name in generated]
 
 
 def stay_single_threaded() -> None:
@@ -140,24 +171,18 @@ def start_server(course: "RunningCourse", sandbox: str | None, scheduler: str = 
         launch_server()
 
 
-def _class_runs(
-    options: argparse.Namespace, course: "RunningCourse", chosen: "list[Assignment]"
+@contextlib.contextmanager
+def _class_run(
+    options: argparse.Namespace, course: "RunningCourse", assignment: "Assignment"
 ) -> "Iterator[ClassRun]":
     from coursekit.grading.autograde import ClassRun, RunOptions
 
     kernel = KERNELS.get(options.sandbox, "")
     workers = options.workers or os.cpu_count() or 1
-    generated = course.assignments()
-    if not generated:
-        raise CourseError("the gradebook has no assignments: run `nbgrader generate_assignment NAME` first")
-    for assignment in chosen:
-        if not options.assignments and assignment.name not in generated:
-            print(f"{assignment.name}: skipped, since it has not been generated yet", file=sys.stderr)
-            continue
-        force = getattr(options, "force", False)
-        how = RunOptions(workers, options.scheduler, kernel, options.fresh, force)
-        with contextlib.closing(ClassRun(course, assignment, how)) as run:
-            yield run
+    force = getattr(options, "force", False)
+    how = RunOptions(workers, options.scheduler, kernel, options.fresh, force)
+    with contextlib.closing(ClassRun(course, assignment, how)) as run:
+        yield run
 
 
 def _conclude(table: "ClassTable", problems: list[str]) -> int:

@@ -3,13 +3,11 @@
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from fnmatch import fnmatchcase
 from pathlib import Path
 
 import nbformat
 
 from coursekit.attempt import Attempt, RepeatBudget, settled, unconfirmed
-from coursekit.checks.results import Status, SubmissionResult
 from coursekit.course import Assignment, CourseError
 from coursekit.grading.cluster import DaskWorkers
 from coursekit.grading.running_course import RunningCourse
@@ -18,12 +16,12 @@ from coursekit.nbgrader_plugin.bind import require_bound
 from coursekit.nbgrader_plugin.converters import reason_of
 from coursekit.nbgrader_plugin.instructors_text import instructors_texts, put_instructors_text
 from coursekit.nbgrader_plugin.run_checks import RunChecks
-from coursekit.printing import quoted
 from coursekit.result_cache import CachedResult, CacheKey, GradingJob, ResultCache
 from coursekit.student.extra_files import own_files
 from coursekit.student.notebook_file import read_submitted
 from coursekit.student.restore import restore_notebook
 from coursekit.workers import Workers
+from sandbox_kernel.view import hide
 
 
 @dataclass(frozen=True)
@@ -78,6 +76,7 @@ class ClassRun:
     def __init__(self, course: RunningCourse, assignment: Assignment, options: RunOptions) -> None:
         if options.kernel_name:
             course.config.RunChecks.student_kernel = options.kernel_name
+        hide(course.root.resolve())
         settings = RunChecks(config=course.config)
         self._course, self.assignment = course, assignment
         self._limits, self._kernel_name, self._rule = (
@@ -93,35 +92,10 @@ class ClassRun:
             if options.scheduler
             else local_workers(assignment, options.workers)
         )
-        generate = f"run `nbgrader generate_assignment {quoted(assignment.name)} --force` first"
-        if assignment.name not in course.assignments():
-            raise CourseError(f"the gradebook has no {assignment.name}: {generate}")
-        names = [
-            name for name in assignment.released_names() if fnmatchcase(name, course.folders.notebook_id)
-        ]
-        self._released = {name: assignment.released(name) for name in names}
-        if not self._released:
-            wanted = course.folders.notebook_id
-            what = (
-                "no notebook"
-                if wanted == "*"
-                else f"no notebook that c.CourseDirectory.notebook_id ({wanted}) matches"
-            )
-            raise CourseError(f"{assignment.release_folder} has {what}: {generate}")
+        self._released = {name: assignment.released(name) for name in course.notebooks_of(assignment)}
         require_bound(assignment)
         with course.gradebook() as gradebook:
             self._texts = instructors_texts(gradebook, assignment.name)
-        self._workers.start()
-
-    def to_do(self) -> list[str]:
-        """Students whose submission is new, or not completely autograded."""
-        name = self.assignment.name
-        return [
-            student
-            for student in self._course.handed_in(name)
-            if self._course.is_newer(student, name)
-            or not all(_is_done(self._course.result(student, name, notebook)) for notebook in self._released)
-        ]
 
     def close(self) -> None:
         """End the workers."""
@@ -237,10 +211,3 @@ class ClassRun:
             notebook.cached = notebook.cached.updated(found.cached, notebook.key)
             if not found.again:
                 self._cache.store(self.assignment.name, notebook.key, notebook.cached)
-
-
-def _is_done(result: SubmissionResult | None) -> bool:
-    """False if the result is missing or unconfirmed, or the grader failed: then it has no key."""
-    if result is None or result.suspect:
-        return False
-    return bool(result.key) or result.status in (Status.MISSING, Status.UNREADABLE)

@@ -17,15 +17,16 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import SQLAlchemyError
 from traitlets.config import Config
 
-from coursekit.checks.results import SubmissionResult
+from coursekit.checks.results import Status, SubmissionResult
 from coursekit.configuration import course_in, read_configuration
 from coursekit.course import Assignment, Course, CourseError
+from coursekit.files import FOLDER
 from coursekit.nbgrader_plugin.course_folders import beside_of, handed_in, rename_students, usable_name
 from coursekit.nbgrader_plugin.late import LatePenalty
 from coursekit.nbgrader_plugin.rubric import ShowRubric
 from coursekit.nbgrader_plugin.run_checks import RESULT, RunChecks
 from coursekit.nbgrader_plugin.second_chance import SecondChance
-from coursekit.result_cache import FOLDER
+from coursekit.printing import quoted
 from coursekit.student.extra_files import time_handed_in
 from coursekit.watch.rules import AttemptRules
 
@@ -158,6 +159,36 @@ class RunningCourse:
             and fnmatchcase(student, self._student_pattern)
         ]
 
+    def notebooks_of(self, assignment: Assignment) -> list[str]:
+        """The names of the released notebooks that are graded.
+
+        Raises:
+            CourseError: there are none, or the gradebook doesn't have the assignment.
+        """
+        generate = f"run `nbgrader generate_assignment {quoted(assignment.name)} --force` first"
+        if assignment.name not in self.assignments():
+            raise CourseError(f"the gradebook has no {assignment.name}: {generate}")
+        wanted = self.folders.notebook_id
+        found = [name for name in assignment.released_names() if fnmatchcase(name, wanted)]
+        if not found:
+            matching = "" if wanted == "*" else f" that c.CourseDirectory.notebook_id ({wanted}) matches"
+            raise CourseError(f"{assignment.release_folder} has no notebook{matching}: {generate}")
+        return found
+
+    def to_do(self, assignment: Assignment) -> list[str]:
+        """Students whose submission is new, or not completely autograded.
+
+        Raises:
+            CourseError: as `notebooks_of`.
+        """
+        name, notebooks = assignment.name, self.notebooks_of(assignment)
+        return [
+            student
+            for student in self.handed_in(name)
+            if self.is_newer(student, name)
+            or not all(_is_done(self.result(student, name, notebook)) for notebook in notebooks)
+        ]
+
     def set_aside(self, student: str, assignment: str) -> list[str]:
         """Move away files in a submission that can't be copied; returns a sentence for each.
 
@@ -195,6 +226,13 @@ class RunningCourse:
 
     def _place(self, step: str, student: str, assignment: str) -> Path:
         return Path(self.folders.format_path(step, student, assignment))
+
+
+def _is_done(result: SubmissionResult | None) -> bool:
+    """False if the result is missing or unconfirmed, or the grader failed: then it has no key."""
+    if result is None or result.suspect:
+        return False
+    return bool(result.key) or result.status in (Status.MISSING, Status.UNREADABLE)
 
 
 def _file_of(url: str) -> Path | None:

@@ -3,20 +3,22 @@
 import re
 import shutil
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import pytest
 from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import NotebookNode
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import NbGraderPreprocessor
 
 from coursekit.checks.results import points_in_words
-from coursekit.checks.run import collect_marks, points_of
 from coursekit.course import NOT_CHECKS, Assignment, CourseError
 from coursekit.kernels import is_installed, other_language
 from coursekit.nbgrader_plugin.course_folders import course_of, stop
 from coursekit.nbgrader_plugin.headings import heading_named, headings
 from coursekit.printing import listed
+
+if TYPE_CHECKING:
+    import pytest
 
 #: what only a check file has
 _HAS_POINTS = re.compile(r"^@(?:[\w.]+\.)?points\(", re.MULTILINE)
@@ -64,6 +66,9 @@ def require_bound(assignment: Assignment) -> None:
 
 def binding_problems(assignment: Assignment, notebook: NotebookNode, path: Path) -> list[str]:
     """Compare the test cells of a notebook with the check files; returns a sentence for each problem."""
+    # the configuration imports this module in every command
+    from coursekit.checks.run import collect_marks, points_of
+
     cell_points = points_of(notebook)
     root = assignment.course.root
     files = {
@@ -124,5 +129,5 @@ def _unbound_files(assignment: Assignment) -> list[str]:
     return problems
 
 
-def _has_points(mark: pytest.Mark | None) -> bool:
+def _has_points(mark: "pytest.Mark | None") -> bool:
     return mark is not None and len(mark.args) == 1 and type(mark.args[0]) in (int, float)

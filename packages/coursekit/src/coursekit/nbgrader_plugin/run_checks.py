@@ -3,27 +3,29 @@
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import NotebookNode
 from nbgrader.preprocessors import Execute, IgnorePattern
 from traitlets import Bool, Bunch, Float, Integer, List, TraitError, Unicode, validate
 
-from coursekit.attempt import REPEAT_BUDGET, RepeatBudget, grade_unless_cached
 from coursekit.cells import grade_id, is_test_cell
-from coursekit.checks.ordinary import ScoreRule
 from coursekit.checks.results import SubmissionResult
 from coursekit.course import CourseError
 from coursekit.kernels import SANDBOX
 from coursekit.nbgrader_plugin.check_table import check_output
 from coursekit.nbgrader_plugin.course_folders import course_of, stop
 from coursekit.printing import printable
-from coursekit.result_cache import GradingJob, ResultCache
 from coursekit.student.extra_files import own_files
-from coursekit.student.limits import Limits
+from coursekit.student.limits import REPEAT_BUDGET, Limits
+
+if TYPE_CHECKING:  # imported where it is used: the configuration imports this module in every command
+    from coursekit.attempt import RepeatBudget
+    from coursekit.checks.ordinary import ScoreRule
 
 #: what this process has left for second tries, by course and assignment
-_budgets: dict[tuple[Path, str], RepeatBudget] = {}
+_budgets: "dict[tuple[Path, str], RepeatBudget]" = {}
 #: key in a notebook's metadata: what reading and repairing found; only between nbgrader's two steps
 FOUND = "coursekit_found"
 #: key in the metadata of an autograded notebook: the result. It is written last, so a notebook that has it is complete
@@ -83,8 +85,10 @@ class RunChecks(Execute):
         )
 
     @property
-    def rule(self) -> ScoreRule:
+    def rule(self) -> "ScoreRule":
         """How ordinary test cells are scored."""
+        from coursekit.checks.ordinary import ScoreRule
+
         ignore = IgnorePattern(config=self.config)
         return ScoreRule(self.stderr_costs_points, ignore.pattern if ignore.enabled else "")
 
@@ -106,6 +110,9 @@ class RunChecks(Execute):
 
     def result_of(self, nb: NotebookNode, resources: ResourcesDict) -> SubmissionResult:
         """Grade the notebook; its code cells get the outputs of the run."""
+        from coursekit.attempt import RepeatBudget, grade_unless_cached
+        from coursekit.result_cache import GradingJob, ResultCache
+
         names = resources["nbgrader"]
         course = course_of(self.config)
         assignment = course.assignment(names["assignment"])

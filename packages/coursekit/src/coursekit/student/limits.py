@@ -9,13 +9,17 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
-from sandbox_kernel.usage import Usage
+if TYPE_CHECKING:
+    from sandbox_kernel.usage import Usage
 
 #: multiples of the CPU limit that code may spend asleep or waiting, and that may pass in all
 SLEEP_FACTOR, WALL_FACTOR = 2.0, 20.0
 #: the same for a whole submission
 _SUBMISSION_SLEEP_FACTOR, _SUBMISSION_WALL_FACTOR = 1.0, 3.0
+#: default for the seconds that all second tries of an assignment may take together
+REPEAT_BUDGET = 600.0
 _CORES = os.cpu_count() or 1
 
 
@@ -62,7 +66,7 @@ class Stopwatch:
 
     def __init__(
         self,
-        usage: Callable[[], Usage | None],
+        usage: "Callable[[], Usage | None]",
         seconds: float,
         sleep_factor: float = SLEEP_FACTOR,
         wall_factor: float = WALL_FACTOR,
@@ -76,7 +80,7 @@ class Stopwatch:
         self.breach: Breach | None = None
 
     @classmethod
-    def of_submission(cls, usage: Callable[[], Usage | None], limits: Limits) -> "Stopwatch":
+    def of_submission(cls, usage: "Callable[[], Usage | None]", limits: Limits) -> "Stopwatch":
         seconds = limits.submission_seconds
         return cls(usage, seconds, _SUBMISSION_SLEEP_FACTOR, _SUBMISSION_WALL_FACTOR).begin()
 
@@ -118,7 +122,7 @@ class Stopwatch:
         return f"ran past {self._seconds:g} s"
 
 
-def _slept(elapsed: float, first: Usage, used: Usage) -> float:
+def _slept(elapsed: float, first: "Usage", used: "Usage") -> float:
     if first.queued is None or used.queued is None:
         return -math.inf  # sleeping and waiting for a CPU look the same
     return elapsed - (used.cpu - first.cpu) - (used.queued - first.queued)

@@ -2,10 +2,12 @@
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from coursekit.arrays import Array
 from coursekit.printing import shortened
+
+if TYPE_CHECKING:
+    from coursekit.arrays import Array
 
 
 class CheckOutcome(StrEnum):
@@ -63,8 +65,8 @@ class Gradients:
     """
 
     value: Any
-    inputs: list[Array | None]
-    parameters: dict[str, Array | None]
+    inputs: "list[Array | None]"
+    parameters: "dict[str, Array | None]"
     arguments: tuple[Any, ...] = field(repr=False, default=())
     names: tuple[str, ...] = ()
 

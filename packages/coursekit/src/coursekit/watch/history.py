@@ -12,9 +12,8 @@ from urllib.parse import quote
 from nbgrader.api import SubmittedAssignment
 from nbgrader.utils import notebook_hash
 
-from coursekit.files import write_atomically
+from coursekit.files import FOLDER, write_atomically
 from coursekit.grading.running_course import RunningCourse
-from coursekit.result_cache import FOLDER
 from coursekit.student.extra_files import time_handed_in
 from coursekit.watch.arrivals import HandIn
 from coursekit.watch.records import Attempts, Page

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import IO
 
 from coursekit.course import CourseError
-from coursekit.result_cache import FOLDER
+from coursekit.files import FOLDER
 
 
 @contextlib.contextmanager

@@ -14,8 +14,7 @@ from msgspec import Struct
 
 from coursekit.checks.results import SubmissionResult
 from coursekit.course import CourseError
-from coursekit.files import write_atomically
-from coursekit.result_cache import FOLDER
+from coursekit.files import FOLDER, write_atomically
 
 #: version of the stored form; a file of another version is read as empty
 SCHEMA = 1

@@ -13,9 +13,8 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from coursekit.files import write_atomically
+from coursekit.files import FOLDER, write_atomically
 from coursekit.printing import printable
-from coursekit.result_cache import FOLDER
 from coursekit.watch.rules import time_in_words
 
 _HOUR = 3600.0
