@@ -102,6 +102,7 @@ def _in_processes(
     workers = Workers(
         partial(grade_one, assignment), number, lambda variant: _SECONDS, warm=_kernel_name() == SANDBOX
     )
+    workers.start()
     try:
         yield from workers.run(variants)
     finally:

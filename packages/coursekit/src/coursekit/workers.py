@@ -67,29 +67,27 @@ class Workers(Generic[T, R]):
     _workers: list[_Worker[T]] = field(default_factory=list)
     _again: deque[_Entry[T]] = field(default_factory=deque)
     _room: int = 1
-    _started: bool = False
 
-    def _start(self) -> None:
+    def start(self) -> None:
         """Fork the workers from this process, which has imported everything already, if it has no other threads.
 
         One more is forked than is needed, to replace the first that dies. All others are forked from a server process
-        that imports everything again.
+        that imports everything again. Does nothing if there are workers already.
         """
-        self._started = True
+        if self._workers:
+            return
         server = launch_server() if self.warm else None
         use_one_thread()  # the forks share what it imports
         if _has_one_thread():
             gc.freeze()  # forks share pages that nobody writes to
             while len(self._workers) <= self.count:
                 pipes = [worker.pipe for worker in self._workers]
-                self._workers.append(
-                    _new_worker(self.work, server, multiprocessing.get_context("fork"), pipes)
-                )
+                self._workers.append(_started(self.work, server, multiprocessing.get_context("fork"), pipes))
 
     def run(self, tasks: Iterable[T], alone: bool = False) -> Iterator[tuple[T, R | None]]:
         """Yield each task with its result as they are finished; None if its worker hung, or died twice.
 
-        The workers start with the first task. They stay, unless the caller stops midway or `work` raises an exception, which is raised here.
+        The workers stay, unless the caller stops midway or `work` raises an exception, which is raised here.
 
         Args:
             alone: run one task at a time.
@@ -128,12 +126,10 @@ class Workers(Generic[T, R]):
         return any(worker.entry for worker in self._workers)
 
     def _idle_worker(self) -> _Worker[T]:
-        if not self._started:
-            self._start()
         idle = next((worker for worker in self._workers if worker.entry is None), None)
         if idle is None:
             server = launch_server() if self.warm else None
-            idle = _new_worker(self.work, server, _fork_server(self.work))
+            idle = _started(self.work, server, _fork_server(self.work))
             self._workers.append(idle)
         return idle
 
@@ -191,7 +187,7 @@ def _has_one_thread() -> bool:
     return sys.platform == "linux" and len(os.listdir("/proc/self/task")) == 1
 
 
-def _new_worker(
+def _started(
     work: Callable[[T], R],
     server: socket.socket | None,
     context: ForkContext | ForkServerContext,

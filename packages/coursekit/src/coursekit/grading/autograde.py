@@ -122,6 +122,7 @@ class ClassRun:
                 needed = [n for n in submission.notebooks if n.cached.missing(n.key)]
                 submission.waiting = len(needed)
                 if needed:
+                    self._workers.start()  # not before: this may be a class in which nothing is new
                     under_way[student] = submission
                 else:
                     ready.append(submission)

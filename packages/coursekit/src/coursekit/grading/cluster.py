@@ -34,6 +34,9 @@ class DaskWorkers:
     assignment: Assignment
     address: str
 
+    def start(self) -> None:
+        """Do nothing: they are running already."""
+
     def close(self) -> None:
         """Do nothing: they keep running for others."""
 
