@@ -79,10 +79,13 @@ def test_reads_what_it_wrote(student, scripted):
 
 @points(1)
 def test_evaluation_mode(student, scripted):
-    """The model runs in evaluation mode, even if it is passed in training mode."""
+    """The model runs in evaluation mode, even if it is passed in training mode, and stays in it."""
     _, notes = decoded(student, scripted, torch.tensor([[9, 4, EOS]]), 5)
     assert notes["modes"] and not any(notes["modes"]), (
         "Dropout is on while decoding. Call model.eval() first."
+    )
+    assert not notes["training"], (
+        "After decoding, the model is in training mode. It has to stay in evaluation mode."
     )
 
 

@@ -22,7 +22,9 @@ from coursekit.checks.explain import explain
 from coursekit.checks.fingerprint import fingerprint_of
 from coursekit.checks.reference import Reference, Store
 from coursekit.checks.relations import in_play, relation_of
+from coursekit.checks.relations.exceptions import meaning_of, sizes_relation, unpacking_relation
 from coursekit.checks.results import CheckResult, ExerciseResult
+from coursekit.checks.said import said_by
 from coursekit.checks.variants import mistakes_of
 from coursekit.course import Assignment, CourseError, blank_copy, read_notebook
 from coursekit.kernels import BUBBLEWRAP, KERNELS, LIMITED
@@ -32,7 +34,7 @@ from coursekit.student.proxy import Student
 from coursekit.student.restore import restore_notebook
 from coursekit.student.session import Session
 from coursekit.student.submission import Submission
-from coursekit.student.values import CheckOutcome
+from coursekit.student.values import CheckOutcome, StudentError
 from sandbox_kernel.view import hide
 
 
@@ -50,6 +52,8 @@ class CheckRun:
     #: by grade_id, what each exercise is called in the records
     recorded: dict[str, str] = field(default_factory=dict)
     references: dict[str, Reference] = field(default_factory=dict)
+    #: what the failed checks said, by `<file>::<check>` (see `coursekit.checks.said`)
+    said: dict[str, str] = field(default_factory=dict)
     #: errors in the checks themselves, a line each
     faults: list[str] = field(default_factory=list)
     #: what a person should look at, a sentence each
@@ -70,6 +74,7 @@ class CheckRun:
                 {check.name for check in failed},
                 {key: seen for key, seen in self.references.items() if key.startswith(f"{name}::")},
                 self.submission.used_code(exercise_name(exercise.grade_id)),
+                {check.name: self.said.get(f"{name}::{check.name}", "") for check in failed},
             )
             found = diagnose(self.store, known, [m for m in mistakes if m.exercise == exercise.grade_id])
             for check in failed:
@@ -188,6 +193,9 @@ def pytest_runtest_makereport(
             found = (CheckOutcome.FAILED, "")
         outcome, message = found
         message = _shown(message)
+        drawn = "draw" in item.fixturenames
+        if said := said_by(call.excinfo.value, outcome, message, drawn):
+            run.said[_check_name(item, run)] = said
         relation = _relation(call.excinfo.value, run.student) if outcome == CheckOutcome.FAILED else ""
     seen = run.references.get(_check_name(item, run))
     fingerprint, numbers = fingerprint_of(outcome, message, seen, drawn="draw" in item.fixturenames)
@@ -234,9 +242,15 @@ def _shown(message: str) -> str:
 
 
 def _relation(error: BaseException, student: Student) -> str:
-    """How the wrong value that ended a check relates to the right one."""
-    wrong = error.wrong if isinstance(error, CheckFailure) else None
-    return _shown(relation_of(wrong, in_play(student.arguments))) if wrong else ""
+    """How the wrong value that ended a check relates to the right one, or an exception to the arguments."""
+    if isinstance(error, CheckFailure):
+        return _shown(relation_of(error.wrong, in_play(student.arguments))) if error.wrong else ""
+    if isinstance(error, StudentError):
+        if not error.raised:
+            return ""
+        meaning = meaning_of(error.raised, error.text)
+        return _shown(" ".join(filter(None, [meaning, sizes_relation(error.text, student.last_arguments)])))
+    return unpacking_relation(error, student.last[1]) if student.last else ""
 
 
 def _sentence(item: pytest.Function) -> str:
