@@ -803,6 +803,7 @@ MORE = [
     ),
     Mistake(
         "weights_transposed",
+        cost="It is an error unless there are as many keys as queries.",
         cell="attention",
         edits=[("weights @ v", "weights.transpose(-2, -1) @ v")],
         about=["test_output_equals_the_formula"],
@@ -822,6 +823,7 @@ MORE = [
     ),
     Mistake(
         "axes_all_reversed",
+        cost="It is an error as soon as there is a batch.",
         cell="attention",
         edits=[("k.transpose(-2, -1)", "k.permute(*range(k.ndim - 1, -1, -1))")],
         about=["test_leading_axes"],
@@ -836,6 +838,7 @@ MORE = [
     ),
     Mistake(
         "padding_for_every_query",
+        cost="Every check compares masks, which have another shape.",
         cell="padding_mask",
         edits=[("return is_token.unsqueeze(1)", "return is_token.unsqueeze(1).expand(-1, ids.shape[1], -1)")],
         about=["test_shape"],
@@ -843,6 +846,7 @@ MORE = [
     ),
     Mistake(
         "causal_one_larger",
+        cost="Every check compares masks, which have another shape.",
         cell="causal_mask",
         edits=[("torch.ones(length, length,", "torch.ones(length + 1, length + 1,")],
         about=["test_shape"],

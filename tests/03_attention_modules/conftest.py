@@ -51,21 +51,6 @@ class Layers:
 
 
 @pytest.fixture
-def assert_order():
-    """Fail unless the layers q, k and v were created in this order; one layer may hold several."""
-
-    def check(module):
-        state = module.state()
-        names = [
-            name.removesuffix(".weight") for name in state if name in ("q.weight", "k.weight", "v.weight")
-        ]
-        if names != sorted(names, key="qkv".index):
-            fail(f"You create the layers in the order {', '.join(names)}. Create them in the order q, k, v.")
-
-    return check
-
-
-@pytest.fixture
 def layers_of():
     """Find linear layers by name: layers_of(module, q=(3, 6), ...). One layer may hold several, stacked."""
 

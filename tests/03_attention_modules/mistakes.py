@@ -47,7 +47,7 @@ def of_one_head(cell, prefix, asks, answers):
             "no_gradients",
             [(f"        {ATTEND}", f"        with torch.no_grad():\n            {ATTEND}")],
             ["test_everything_learns"],
-            "You computed under `torch.no_grad()`, so nothing can be trained.",
+            "You computed under `torch.no_grad()`, or detached the result, so nothing can be trained.",
         ),
         mistake(
             "queries_detached",
@@ -360,7 +360,7 @@ GAP = [
             )
         ],
         ["test_inputs_unchanged"],
-        "You shuffled x in place. Leave the input unchanged.",
+        "You changed x or order in place. Leave the inputs unchanged.",
     ),
 ]
 
@@ -986,18 +986,6 @@ COPYING = [
 
 MORE = [
     Mistake(
-        "self_layers_in_another_order",
-        cell="self_attention",
-        edits=[
-            (
-                "        self.q = nn.Linear(input_dim, key_dim)\n        self.k = nn.Linear(input_dim, key_dim)\n",
-                "        self.k = nn.Linear(input_dim, key_dim)\n        self.q = nn.Linear(input_dim, key_dim)\n",
-            )
-        ],
-        about=["test_three_layers"],
-        sentence="You create the layers in another order. Create q first, then k, then v: they draw their random weights in this order.",
-    ),
-    Mistake(
         "self_relu_on_the_queries",
         cell="self_attention",
         edits=[("queries = self.q(x)", "queries = torch.relu(self.q(x))")],
@@ -1010,18 +998,6 @@ MORE = [
         edits=[("return output", "return output + values")],
         about=["test_output_equals_the_formula"],
         sentence="You added the values to the output. Return only the attention.",
-    ),
-    Mistake(
-        "cross_layers_in_another_order",
-        cell="cross_attention",
-        edits=[
-            (
-                "        self.q = nn.Linear(x_input_dim, key_dim)\n        self.k = nn.Linear(y_input_dim, key_dim)\n",
-                "        self.k = nn.Linear(y_input_dim, key_dim)\n        self.q = nn.Linear(x_input_dim, key_dim)\n",
-            )
-        ],
-        about=["test_three_layers"],
-        sentence="You create the layers in another order. Create q first, then k, then v: they draw their random weights in this order.",
     ),
     Mistake(
         "cross_relu_on_the_queries",
@@ -1074,6 +1050,7 @@ MORE = [
     ),
     Mistake(
         "heads_joined_along_the_length",
+        cost="It is an error for heads of different widths, and computes another function otherwise.",
         cell="multi_headed_attention",
         edits=[("torch.cat(outputs, dim=-1)", "torch.cat(outputs, dim=1)")],
         about=["test_output_equals_the_formula"],
@@ -1095,6 +1072,7 @@ MORE = [
     ),
     Mistake(
         "copy_with_gradients",
+        cost="It stops with an error.",
         cell="copy_heads",
         edits=[("    with torch.no_grad():\n        for", "    if True:\n        for")],
         about=["test_weights_of_the_heads"],

@@ -1224,6 +1224,7 @@ MORE = [
     ),
     Mistake(
         "el_pair_not_taken_apart",
+        cost="It stops with an error.",
         cell="encoder_layer",
         edits=[
             ("attended = self.self_attn(x, x, x, mask)[0]", "attended = self.self_attn(x, x, x, mask)"),
@@ -1254,6 +1255,7 @@ MORE = [
     ),
     Mistake(
         "dl_values_from_the_target",
+        cost="It stops with an error unless source and target have the same length.",
         cell="decoder_layer",
         edits=[
             ("self.cross_attn(y, memory, memory, memory_mask)", "self.cross_attn(y, memory, y, memory_mask)"),
@@ -1274,6 +1276,7 @@ MORE = [
     ),
     Mistake(
         "e_memory_alone",
+        cost="Every check takes the pair apart.",
         cell="encoder",
         edits=[("return self.norm(x), mask", "return self.norm(x)")],
         about=["test_returns_the_mask"],
@@ -1281,6 +1284,7 @@ MORE = [
     ),
     Mistake(
         "d_embeddings_alone",
+        cost="It computes another function for every input.",
         cell="decoder",
         edits=[("y = self.positions(self.embedding(tgt))", "y = self.embedding(tgt)")],
         about=["test_order_matters"],
@@ -1288,6 +1292,7 @@ MORE = [
     ),
     Mistake(
         "d_mask_returned_too",
+        cost="Every check needs the tensor.",
         cell="decoder",
         edits=[("return self.norm(y)", "return self.norm(y), target_mask")],
         about=["test_runs_through_all_layers"],
@@ -1309,6 +1314,7 @@ MORE = [
     ),
     Mistake(
         "t_sequences_exchanged",
+        cost="It stops with an error unless the two vocabularies have the same size.",
         cell="transformer",
         edits=[
             ("memory, memory_mask = self.encode(src)", "memory, memory_mask = self.encode(tgt)"),

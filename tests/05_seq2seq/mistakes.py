@@ -598,7 +598,7 @@ DECODE = [
         cell="greedy_decode",
         edits=[("(batch, 1), bos_idx)", "(batch, 1), BOS)")],
         about=["test_reads_what_it_wrote"],
-        sentence="You always begin with the id 1. Use bos_idx.",
+        sentence="The decoder does not begin with bos_idx. Use the argument, not a fixed id.",
     ),
     Mistake(
         "eos_typed_in",

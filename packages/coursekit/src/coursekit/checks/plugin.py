@@ -15,14 +15,11 @@ import pytest
 from coursekit.arrays import Kind, has_torch, using
 from coursekit.cells import answer_of, exercise_name
 from coursekit.checks.bounds import bounded
-from coursekit.checks.compare import CheckFailure
 from coursekit.checks.diagnosis import FailedExercise, diagnose
 from coursekit.checks.draw import Draw
-from coursekit.checks.explain import explain
+from coursekit.checks.explain import explain, relation_to
 from coursekit.checks.fingerprint import fingerprint_of
 from coursekit.checks.reference import Reference, Store
-from coursekit.checks.relations import in_play, relation_of
-from coursekit.checks.relations.exceptions import meaning_of, sizes_relation, unpacking_relation
 from coursekit.checks.results import CheckResult, ExerciseResult
 from coursekit.checks.said import said_by
 from coursekit.checks.variants import mistakes_of
@@ -34,7 +31,7 @@ from coursekit.student.proxy import Student
 from coursekit.student.restore import restore_notebook
 from coursekit.student.session import Session
 from coursekit.student.submission import Submission
-from coursekit.student.values import CheckOutcome, StudentError
+from coursekit.student.values import CheckOutcome
 from sandbox_kernel.view import hide
 
 
@@ -196,7 +193,8 @@ def pytest_runtest_makereport(
         drawn = "draw" in item.fixturenames
         if said := said_by(call.excinfo.value, outcome, message, drawn):
             run.said[_check_name(item, run)] = said
-        relation = _relation(call.excinfo.value, run.student) if outcome == CheckOutcome.FAILED else ""
+        failed = outcome == CheckOutcome.FAILED
+        relation = _shown(relation_to(call.excinfo.value, run.student)) if failed else ""
     seen = run.references.get(_check_name(item, run))
     fingerprint, numbers = fingerprint_of(outcome, message, seen, drawn="draw" in item.fixturenames)
     exercise.checks.append(
@@ -239,18 +237,6 @@ def _shown(message: str) -> str:
     return "".join(
         mark if mark.isprintable() or mark in "\n\t" else "\N{REPLACEMENT CHARACTER}" for mark in cut
     )
-
-
-def _relation(error: BaseException, student: Student) -> str:
-    """How the wrong value that ended a check relates to the right one, or an exception to the arguments."""
-    if isinstance(error, CheckFailure):
-        return _shown(relation_of(error.wrong, in_play(student.arguments))) if error.wrong else ""
-    if isinstance(error, StudentError):
-        if not error.raised:
-            return ""
-        meaning = meaning_of(error.raised, error.text)
-        return _shown(" ".join(filter(None, [meaning, sizes_relation(error.text, student.last_arguments)])))
-    return unpacking_relation(error, student.last[1]) if student.last else ""
 
 
 def _sentence(item: pytest.Function) -> str:
