@@ -193,7 +193,7 @@ def _not_reduced(pair: Pair) -> Iterator[Claim]:
     for axis in range(ndim) if ndim in (pair.right.ndim, pair.right.ndim + 1) else ():
         for name, function in _REDUCTIONS:
             reduced = np.asarray(function(pair.found, axis=axis, keepdims=ndim == pair.right.ndim))
-            if reduced.shape != pair.right.shape:
+            if reduced.shape != pair.right.shape or pair.found.shape[axis] == 1:
                 continue
             part = Pair(reduced, pair.right, pair.tight, pair.rtol)
             if part.equals(pair.right):
@@ -201,7 +201,7 @@ def _not_reduced(pair: Pair) -> Iterator[Claim]:
                 everywhere = np.ones(pair.right.shape, bool)
                 # a single number has as many digits as fit between it and the tolerance
                 bits = _digits(pair) if pair.right.size == 1 else part.bits(pair.right, everywhere)
-                yield Claim(text, bits - 2)
+                yield Claim(text, bits - 2, rank=2)
                 return
 
 
