@@ -154,7 +154,7 @@ ENCODER = [
         cell="positional_encoder",
         edits=[('self.register_buffer("pe", pe.unsqueeze(0))', "self.pe = pe.unsqueeze(0)")],
         about=["test_follows_its_dtype"],
-        sentence="Your table is a plain attribute, so `.to()` doesn't move it. Make it a buffer.",
+        sentence="Your table doesn't follow the module, because `.to()` doesn't convert a plain attribute. Make it a buffer.",
     ),
     Mistake(
         "float64_table",

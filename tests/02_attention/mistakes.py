@@ -239,7 +239,7 @@ def of_the_formula(cell, unequal, large, heads, hygiene):
             "d_k = q.shape[-1]",
             "q, k, v = q.float(), k.float(), v.float()\n    d_k = q.shape[-1]",
             [hygiene["dtype"]],
-            "You converted the inputs to float32. Keep their dtype.",
+            "You converted the inputs or the results to float32. Keep the dtype of the inputs.",
         ),
     ]
 
@@ -786,7 +786,116 @@ SCORE_STD = [
     ),
 ]
 
-MISTAKES = [*BY_HAND, *ATTENTION, *MASKS, *MASKED, *SCORE_STD]
+MORE = [
+    Mistake(
+        "by_hand_scaled_twice",
+        cell="by_hand",
+        edits=[("torch.softmax(scores, dim=-1)", "torch.softmax(scores / math.sqrt(d_k), dim=-1)")],
+        about=["test_weights_follow_from_scores"],
+        sentence="You divided by the square root of d_k twice: in the scores, and again in the weights.",
+    ),
+    Mistake(
+        "scaled_twice",
+        cell="attention",
+        edits=[("/ math.sqrt(d_k)", "/ math.sqrt(d_k) / math.sqrt(d_k)")],
+        about=["test_output_equals_the_formula"],
+        sentence="You divided by the square root of d_k twice, which is a division by d_k.",
+    ),
+    Mistake(
+        "weights_transposed",
+        cost="It is an error unless there are as many keys as queries.",
+        cell="attention",
+        edits=[("weights @ v", "weights.transpose(-2, -1) @ v")],
+        about=["test_output_equals_the_formula"],
+        sentence="You multiplied v by the transposed weights. Multiply by the weights as they are: row = query, column = key.",
+    ),
+    Mistake(
+        "q_changed_in_place",
+        cell="attention",
+        edits=[
+            (
+                "scores = q @ k.transpose(-2, -1) / math.sqrt(d_k)",
+                "q /= math.sqrt(d_k)\n    scores = q @ k.transpose(-2, -1)",
+            )
+        ],
+        about=["test_inputs_unchanged"],
+        sentence="`q /= …` modifies the caller's tensor. Write `q = q / …`, which creates a new one.",
+    ),
+    Mistake(
+        "axes_all_reversed",
+        cost="It is an error as soon as there is a batch.",
+        cell="attention",
+        edits=[("k.transpose(-2, -1)", "k.permute(*range(k.ndim - 1, -1, -1))")],
+        about=["test_leading_axes"],
+        sentence="You reversed all axes of k, as `.T` does. Swap only the last two: `k.transpose(-2, -1)`.",
+    ),
+    Mistake(
+        "padding_as_integers",
+        cell="padding_mask",
+        edits=[("return is_token.unsqueeze(1)", "return is_token.unsqueeze(1).long()")],
+        about=["test_is_boolean"],
+        sentence="Your mask contains the integers 0 and 1. Return booleans.",
+    ),
+    Mistake(
+        "padding_for_every_query",
+        cost="Every check compares masks, which have another shape.",
+        cell="padding_mask",
+        edits=[("return is_token.unsqueeze(1)", "return is_token.unsqueeze(1).expand(-1, ids.shape[1], -1)")],
+        about=["test_shape"],
+        sentence="You repeat the mask for every query. One row is enough: the axis of the queries has size 1 and broadcasts.",
+    ),
+    Mistake(
+        "causal_one_larger",
+        cost="Every check compares masks, which have another shape.",
+        cell="causal_mask",
+        edits=[("torch.ones(length, length,", "torch.ones(length + 1, length + 1,")],
+        about=["test_shape"],
+        sentence="Your mask is one larger than the sequence.",
+    ),
+    Mistake(
+        "mask_without_default",
+        cell="masked_attention",
+        edits=[("q, k, v, mask=None", "q, k, v, mask")],
+        about=["test_without_a_mask"],
+        sentence="`mask` has no default value. Write `mask=None`, as in the exercise.",
+    ),
+    Mistake(
+        "scaled_only_with_a_mask",
+        cell="masked_attention",
+        edits=[
+            (
+                "scores = scores.masked_fill(~mask, lowest)",
+                "scores = (scores / math.sqrt(d_k)).masked_fill(~mask, lowest)",
+            ),
+            ("scores = q @ k.transpose(-2, -1) / math.sqrt(d_k)", "scores = q @ k.transpose(-2, -1)"),
+        ],
+        about=["test_without_a_mask"],
+        sentence="Without a mask, you don't divide by the square root of d_k.",
+    ),
+    Mistake(
+        "mean_of_the_scores",
+        uses=("*mean",),
+        lacks=("*std", "*var", "*sqrt*", "*pow*", "*square*", "*abs*"),
+        cell="score_std",
+        edits=[("scores.std()", "scores.mean()")],
+        about=["test_without_the_scale"],
+        sentence="You return the mean of the scores, which is about 0. Return their standard deviation.",
+    ),
+    Mistake(
+        "uniform_numbers",
+        uses=("*rand",),
+        lacks=("*randn", "*normal"),
+        cell="score_std",
+        edits=[
+            ("q = torch.randn(pairs, d_k)", "q = torch.rand(pairs, d_k)"),
+            ("k = torch.randn(pairs, d_k)", "k = torch.rand(pairs, d_k)"),
+        ],
+        about=["test_without_the_scale"],
+        sentence="You draw numbers between 0 and 1, whose mean is not 0. Draw standard-normal numbers with `torch.randn`.",
+    ),
+]
+
+MISTAKES = [*BY_HAND, *ATTENTION, *MASKS, *MASKED, *SCORE_STD, *MORE]
 
 # why some mistakes cost less than 5 or more than 70 % of their exercise
 MISTAKES = with_costs(

@@ -47,7 +47,7 @@ def of_one_head(cell, prefix, asks, answers):
             "no_gradients",
             [(f"        {ATTEND}", f"        with torch.no_grad():\n            {ATTEND}")],
             ["test_everything_learns"],
-            "You computed under `torch.no_grad()`, so nothing can be trained.",
+            "You computed under `torch.no_grad()`, or detached the result, so nothing can be trained.",
         ),
         mistake(
             "queries_detached",
@@ -83,7 +83,7 @@ def of_one_head(cell, prefix, asks, answers):
             "no_bias",
             [(k_layer, k_layer.replace("key_dim)", "key_dim, bias=False)"))],
             ["test_three_layers"],
-            "Your layer k has no bias. Each layer needs one.",
+            "One of your layers has no bias. Each of the three needs one.",
         ),
         mistake(
             "no_scale",
@@ -125,7 +125,7 @@ def of_one_head(cell, prefix, asks, answers):
             "float32_inside",
             [("return output", f"return output.float().to({asks}.dtype)")],
             [alone],
-            "You computed in float32. Use the dtype of the input.",
+            "You computed in float32, or converted the result to it. Keep the dtype of the input.",
         ),
         mistake(
             "input_changed",
@@ -360,7 +360,7 @@ GAP = [
             )
         ],
         ["test_inputs_unchanged"],
-        "You shuffled x in place. Leave the input unchanged.",
+        "You changed x or order in place. Leave the inputs unchanged.",
     ),
 ]
 
@@ -638,7 +638,7 @@ FUSED = [
         "no_bias",
         [("self.w_q = nn.Linear(d_model, d_model)", "self.w_q = nn.Linear(d_model, d_model, bias=False)")],
         ["test_everything_learns"],
-        "`w_q` has no bias. Each layer needs one.",
+        "One of your layers has no bias. Each of the four needs one.",
     ),
     fused(
         "residual_inside",
@@ -682,7 +682,7 @@ FUSED = [
         "mask_without_the_axis",
         [("mask = mask.unsqueeze(-3)  #", "mask = mask.unsqueeze(0) if mask.dim() == 2 else mask  #")],
         ["test_mask"],
-        "Your mask has no axis for the heads, so its batch axis is taken for the heads. Insert the axis.",
+        "The axis of the heads is missing from your mask, or at the wrong place, so its batch axis is taken for that of the heads. Insert it as the third from the end.",
     ),
     fused(
         "mask_after_the_softmax",
@@ -849,7 +849,7 @@ FUSED = [
         "float32_inside",
         [(RETURN, "return self.w_o(merged).float().to(query.dtype), weights")],
         ["test_float64_and_inputs_unchanged"],
-        "You computed in float32. Use the dtype of the input.",
+        "You computed in float32, or converted the result to it. Keep the dtype of the input.",
     ),
     fused(
         "mask_changed",
@@ -984,7 +984,103 @@ COPYING = [
     ),
 ]
 
-MISTAKES = [*SELF, *GAP, *CROSS, *HEADS, *FUSED, *COPYING]
+MORE = [
+    Mistake(
+        "self_relu_on_the_queries",
+        cell="self_attention",
+        edits=[("queries = self.q(x)", "queries = torch.relu(self.q(x))")],
+        about=["test_output_equals_the_formula"],
+        sentence="You applied a ReLU to the queries. Use the results of the layers as they are.",
+    ),
+    Mistake(
+        "self_values_added",
+        cell="self_attention",
+        edits=[("return output", "return output + values")],
+        about=["test_output_equals_the_formula"],
+        sentence="You added the values to the output. Return only the attention.",
+    ),
+    Mistake(
+        "cross_relu_on_the_queries",
+        cell="cross_attention",
+        edits=[("queries = self.q(x)", "queries = torch.relu(self.q(x))")],
+        about=["test_output_equals_the_formula"],
+        sentence="You applied a ReLU to the queries. Use the results of the layers as they are.",
+    ),
+    Mistake(
+        "cross_values_added",
+        cell="cross_attention",
+        edits=[("return output", "return output + values.mean(dim=1, keepdim=True)")],
+        about=["test_output_equals_the_formula"],
+        sentence="You added the values to the output. Return only the attention.",
+    ),
+    Mistake(
+        "cross_width_of_x_for_the_keys",
+        cell="cross_attention",
+        edits=[("self.k = nn.Linear(y_input_dim", "self.k = nn.Linear(x_input_dim")],
+        about=["test_unequal_widths"],
+        sentence="The layer k gets y, so its input width is y_input_dim.",
+    ),
+    Mistake(
+        "self_values_of_key_width_read",
+        cell="self_attention",
+        edits=[("self.v = nn.Linear(input_dim, output_dim)", "self.v = nn.Linear(key_dim, output_dim)")],
+        about=["test_unequal_widths"],
+        sentence="The layer v gets x, so its input width is input_dim.",
+    ),
+    Mistake(
+        "gap_summed",
+        cell="equivariance_gap",
+        edits=[("difference.max()", "difference.sum()")],
+        about=["test_module_that_depends_on_the_order"],
+        sentence="You added up the differences. Take the largest.",
+    ),
+    Mistake(
+        "gap_norm_of_a_vector",
+        cell="equivariance_gap",
+        edits=[(".abs()\n    return difference.max()", ".norm(dim=-1)\n    return difference.max()")],
+        about=["test_module_that_depends_on_the_order"],
+        sentence="You took the length of the difference of whole vectors. Take the largest absolute difference of single numbers.",
+    ),
+    Mistake(
+        "gap_norm_of_everything",
+        cell="equivariance_gap",
+        edits=[(".abs()\n    return difference.max().item()", "\n    return difference.norm().item()")],
+        about=["test_module_that_depends_on_the_order"],
+        sentence="You took the norm of all differences together. Take the largest absolute difference.",
+    ),
+    Mistake(
+        "heads_joined_along_the_length",
+        cost="It is an error for heads of different widths, and computes another function otherwise.",
+        cell="multi_headed_attention",
+        edits=[("torch.cat(outputs, dim=-1)", "torch.cat(outputs, dim=1)")],
+        about=["test_output_equals_the_formula"],
+        sentence="You joined the heads along the length. Put them side by side along the width, the last axis.",
+    ),
+    Mistake(
+        "fused_other_exception",
+        cell="fused_attention",
+        edits=[("raise ValueError(", "raise AssertionError(")],
+        about=["test_heads_must_share_the_width"],
+        sentence="A d_model that isn't divisible by num_heads has to raise a ValueError, no other exception.",
+    ),
+    Mistake(
+        "fused_dropout_fixed",
+        cell="fused_attention",
+        edits=[("nn.Dropout(dropout)", "nn.Dropout(0.1)")],
+        about=["test_dropout_in_training"],
+        sentence="Your dropout has a fixed probability. Pass `dropout` to nn.Dropout.",
+    ),
+    Mistake(
+        "copy_with_gradients",
+        cost="It stops with an error.",
+        cell="copy_heads",
+        edits=[("    with torch.no_grad():\n        for", "    if True:\n        for")],
+        about=["test_weights_of_the_heads"],
+        sentence="You copy into parameters without `torch.no_grad()`, which is an error.",
+    ),
+]
+
+MISTAKES = [*SELF, *GAP, *CROSS, *HEADS, *FUSED, *COPYING, *MORE]
 
 # why some mistakes cost less than 5 or more than 70 % of their exercise
 MISTAKES = with_costs(

@@ -1014,7 +1014,7 @@ TRANSFORMER = [
         "t_norm_first_not_passed_on",
         [("pad_idx, dropout, norm_first)\n        self", "pad_idx, dropout)\n        self")],
         ["test_sizes_and_defaults", "test_forward"],
-        "You don't pass `norm_first` to the two halves, so they are always post-norm.",
+        "Your two halves are post-norm. Pass `norm_first` on to them; its default is True here.",
     ),
     transformer(
         "t_one_layer",
@@ -1080,7 +1080,266 @@ TRANSFORMER = [
     ),
 ]
 
-MISTAKES = [*FEED_FORWARD, *ENCODER_LAYER, *DECODER_LAYER, *ENCODER, *DECODER, *TRANSFORMER]
+MORE = [
+    Mistake(
+        "ff_gelu",
+        cell="feed_forward",
+        edits=[("torch.relu(", "nn.functional.gelu(")],
+        about=["test_equals_the_formula"],
+        sentence="You used a GELU. Use a ReLU between the two linear layers.",
+    ),
+    Mistake(
+        "ff_dropout_on_the_input",
+        cell="feed_forward",
+        edits=[
+            ("torch.relu(self.linear1(x))", "torch.relu(self.linear1(self.dropout(x)))"),
+            ("        hidden = self.dropout(hidden)\n", ""),
+        ],
+        about=["test_dropout"],
+        sentence="Your dropout acts on the input. It belongs on the hidden vector, after the ReLU.",
+    ),
+    Mistake(
+        "el_pre_residual_from_the_normed_around_attention",
+        cell="encoder_layer",
+        edits=[
+            ("x = x + self.dropout(self.self_attn(normed", "x = normed + self.dropout(self.self_attn(normed")
+        ],
+        about=["test_pre_norm"],
+        sentence="In pre-norm you add the output of attention to the normalized vectors. Add it to x as it was before the norm.",
+    ),
+    Mistake(
+        "el_pre_residual_from_the_normed_around_feed_forward",
+        cell="encoder_layer",
+        edits=[
+            (
+                "return x + self.dropout(self.feed_forward(normed))",
+                "return normed + self.dropout(self.feed_forward(normed))",
+            )
+        ],
+        about=["test_pre_norm"],
+        sentence="In pre-norm you add the output of the feed-forward network to the normalized vectors. Add it to x as it was before the norm.",
+    ),
+    Mistake(
+        "el_pre_no_residual_around_attention",
+        cell="encoder_layer",
+        edits=[("x = x + self.dropout(self.self_attn(normed", "x = self.dropout(self.self_attn(normed")],
+        about=["test_pre_norm"],
+        sentence="In pre-norm the residual connection around attention is missing.",
+    ),
+    Mistake(
+        "el_pre_no_residual_around_feed_forward",
+        cell="encoder_layer",
+        edits=[
+            (
+                "return x + self.dropout(self.feed_forward(normed))",
+                "return self.dropout(self.feed_forward(normed))",
+            )
+        ],
+        about=["test_pre_norm"],
+        sentence="In pre-norm the residual connection around the feed-forward network is missing.",
+    ),
+    Mistake(
+        "el_norm1_twice_in_pre_norm",
+        cell="encoder_layer",
+        edits=[("normed = self.norm2(x)", "normed = self.norm1(x)")],
+        about=["test_pre_norm"],
+        sentence="In pre-norm you use norm1 in both places. The feed-forward network has norm2.",
+    ),
+    Mistake(
+        "el_norm1_twice_in_post_norm",
+        cell="encoder_layer",
+        edits=[
+            ("return self.norm2(x + self.dropout(changed))", "return self.norm1(x + self.dropout(changed))")
+        ],
+        about=["test_post_norm"],
+        sentence="In post-norm you use norm1 in both places. The feed-forward network has norm2.",
+    ),
+    Mistake(
+        "el_feed_forward_of_attention_alone",
+        cell="encoder_layer",
+        edits=[("changed = self.feed_forward(x)", "changed = self.feed_forward(attended)")],
+        about=["test_post_norm"],
+        sentence="In post-norm the feed-forward network gets the output of attention. It should get x, after the sum and the norm.",
+    ),
+    Mistake(
+        "el_pre_feed_forward_without_a_norm",
+        cell="encoder_layer",
+        edits=[
+            (
+                "return x + self.dropout(self.feed_forward(normed))",
+                "return x + self.dropout(self.feed_forward(x))",
+            )
+        ],
+        about=["test_pre_norm"],
+        sentence="In pre-norm the feed-forward network gets x itself. Normalize its input with norm2.",
+    ),
+    Mistake(
+        "el_no_dropout_in_post_norm",
+        cell="encoder_layer",
+        edits=[
+            ("x = self.norm1(x + self.dropout(attended))", "x = self.norm1(x + attended)"),
+            ("return self.norm2(x + self.dropout(changed))", "return self.norm2(x + changed)"),
+        ],
+        about=["test_dropout"],
+        sentence="In post-norm you don't apply dropout to the output of the sublayers before it is added.",
+    ),
+    Mistake(
+        "el_no_dropout_in_pre_norm",
+        cell="encoder_layer",
+        edits=[
+            (
+                "x = x + self.dropout(self.self_attn(normed, normed, normed, mask)[0])",
+                "x = x + self.self_attn(normed, normed, normed, mask)[0]",
+            ),
+            ("return x + self.dropout(self.feed_forward(normed))", "return x + self.feed_forward(normed)"),
+        ],
+        about=["test_dropout"],
+        sentence="In pre-norm you don't apply dropout to the output of the sublayers before it is added.",
+    ),
+    Mistake(
+        "el_dropout_on_the_sum_of_attention",
+        cell="encoder_layer",
+        edits=[("x = self.norm1(x + self.dropout(attended))", "x = self.norm1(self.dropout(x + attended))")],
+        about=["test_dropout"],
+        sentence="In post-norm you apply dropout to the sum after attention. Apply it to the output of attention alone.",
+    ),
+    Mistake(
+        "el_dropout_not_passed_to_attention",
+        cell="encoder_layer",
+        edits=[
+            (
+                "FusedMultiHeadAttention(d_model, num_heads, dropout)",
+                "FusedMultiHeadAttention(d_model, num_heads)",
+            )
+        ],
+        about=["test_dropout"],
+        sentence="You don't pass the dropout probability to attention.",
+    ),
+    Mistake(
+        "el_dropout_not_passed_to_feed_forward",
+        cell="encoder_layer",
+        edits=[("FeedForward(d_model, d_ff, dropout)", "FeedForward(d_model, d_ff)")],
+        about=["test_dropout"],
+        sentence="You don't pass the dropout probability to the feed-forward network.",
+    ),
+    Mistake(
+        "el_pair_not_taken_apart",
+        cost="It stops with an error.",
+        cell="encoder_layer",
+        edits=[
+            ("attended = self.self_attn(x, x, x, mask)[0]", "attended = self.self_attn(x, x, x, mask)"),
+            ("(normed, normed, normed, mask)[0]", "(normed, normed, normed, mask)"),
+        ],
+        about=["test_post_norm", "test_pre_norm"],
+        sentence="Attention returns the pair (output, weights), which you use as if it were one tensor. Take its first part, `[0]`.",
+    ),
+    Mistake(
+        "dl_no_cross_attention_in_post_norm",
+        cell="decoder_layer",
+        edits=[("y = self.norm2(y + self.dropout(found))", "y = self.norm2(y)")],
+        about=["test_post_norm"],
+        sentence="In post-norm the output of cross-attention is never added, so the decoder doesn't see the source.",
+    ),
+    Mistake(
+        "dl_norm2_and_norm3_swapped_in_pre_norm",
+        cell="decoder_layer",
+        edits=[
+            (
+                "normed = self.norm2(y)\n            y = y + self.dropout(self.cross_attn",
+                "normed = self.norm3(y)\n            y = y + self.dropout(self.cross_attn",
+            ),
+            ("normed = self.norm3(y)\n            return", "normed = self.norm2(y)\n            return"),
+        ],
+        about=["test_pre_norm"],
+        sentence="In pre-norm you swapped norm2 and norm3: norm2 belongs to cross-attention, norm3 to the feed-forward network.",
+    ),
+    Mistake(
+        "dl_values_from_the_target",
+        cost="It stops with an error unless source and target have the same length.",
+        cell="decoder_layer",
+        edits=[
+            ("self.cross_attn(y, memory, memory, memory_mask)", "self.cross_attn(y, memory, y, memory_mask)"),
+            (
+                "self.cross_attn(normed, memory, memory, memory_mask)",
+                "self.cross_attn(normed, memory, normed, memory_mask)",
+            ),
+        ],
+        about=["test_post_norm", "test_pre_norm"],
+        sentence="The values of your cross-attention come from the target. Keys and values both come from the memory.",
+    ),
+    Mistake(
+        "e_embeddings_alone",
+        cell="encoder",
+        edits=[("x = self.positions(self.embedding(src))", "x = self.embedding(src)")],
+        about=["test_order_matters"],
+        sentence="Your encoder doesn't use PositionalEncoder: the layers get the embeddings alone, without positions.",
+    ),
+    Mistake(
+        "e_memory_alone",
+        cost="Every check takes the pair apart.",
+        cell="encoder",
+        edits=[("return self.norm(x), mask", "return self.norm(x)")],
+        about=["test_returns_the_mask"],
+        sentence="You return only the memory. Return the pair (memory, mask).",
+    ),
+    Mistake(
+        "d_embeddings_alone",
+        cost="It computes another function for every input.",
+        cell="decoder",
+        edits=[("y = self.positions(self.embedding(tgt))", "y = self.embedding(tgt)")],
+        about=["test_order_matters"],
+        sentence="Your decoder doesn't use PositionalEncoder: the layers get the embeddings alone, without positions.",
+    ),
+    Mistake(
+        "d_mask_returned_too",
+        cost="Every check needs the tensor.",
+        cell="decoder",
+        edits=[("return self.norm(y)", "return self.norm(y), target_mask")],
+        about=["test_runs_through_all_layers"],
+        sentence="You return a pair. The decoder returns only its vectors.",
+    ),
+    Mistake(
+        "d_final_norm_unused",
+        cell="decoder",
+        edits=[("return self.norm(y)", "return y")],
+        about=["test_final_norm"],
+        sentence="You don't apply the final norm.",
+    ),
+    Mistake(
+        "e_final_norm_unused",
+        cell="encoder",
+        edits=[("return self.norm(x), mask", "return x, mask")],
+        about=["test_final_norm"],
+        sentence="You don't apply the final norm.",
+    ),
+    Mistake(
+        "t_sequences_exchanged",
+        cost="It stops with an error unless the two vocabularies have the same size.",
+        cell="transformer",
+        edits=[
+            ("memory, memory_mask = self.encode(src)", "memory, memory_mask = self.encode(tgt)"),
+            ("return self.decode(tgt, memory, memory_mask)", "return self.decode(src, memory, memory_mask)"),
+        ],
+        about=["test_forward"],
+        sentence="You swapped the two sequences: the encoder reads src, the decoder tgt.",
+    ),
+    Mistake(
+        "t_post_norm_by_default",
+        cell="transformer",
+        edits=[("norm_first=True,", "norm_first=False,")],
+        about=["test_sizes_and_defaults"],
+        sentence="Your two halves are post-norm. Pass `norm_first` on to them; its default is True here.",
+    ),
+    Mistake(
+        "t_decoder_with_the_source_vocabulary",
+        cell="transformer",
+        edits=[("Decoder(tgt_vocab_size", "Decoder(src_vocab_size")],
+        about=["test_forward"],
+        sentence="The decoder embeds target tokens, so it needs the size of the target vocabulary.",
+    ),
+]
+
+MISTAKES = [*FEED_FORWARD, *ENCODER_LAYER, *DECODER_LAYER, *ENCODER, *DECODER, *TRANSFORMER, *MORE]
 
 # why some mistakes cost less than 5 or more than 70 % of their exercise
 MISTAKES = with_costs(

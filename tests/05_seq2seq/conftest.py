@@ -120,7 +120,10 @@ import torch.nn.functional as F
 
 
 class Scripted(nn.Module):
-    '''Writes a script, (batch, steps): the most likely token at each step.'''
+    '''Writes a script, (batch, steps): the most likely token at each step.
+
+    The logits of every other position are for a token of its own, which is not in the script there.
+    '''
 
     def __init__(self, script, vocab):
         super().__init__()
@@ -141,8 +144,9 @@ class Scripted(nn.Module):
 
     def logits(self, tokens, memory_mask):
         step = min(tokens.shape[1], self.script.shape[1]) - 1
-        others = (self.script[:, step] + 1) % self.vocab
-        logits = 3.0 * F.one_hot(others, self.vocab).unsqueeze(1).repeat(1, tokens.shape[1], 1) - 5.0
+        places = torch.arange(tokens.shape[1]).clamp(max=step)
+        others = (self.script[:, places] + 1 + places) % self.vocab  # (batch, length)
+        logits = 3.0 * F.one_hot(others, self.vocab) - 5.0
         logits[:, -1] = 3.0 * F.one_hot(self.script[:, step], self.vocab) - 5.0
         return logits
 
@@ -169,7 +173,7 @@ class CountsTheVisible(Scripted):
 def notes(model):
     return {
         "read": model.read, "modes": model.modes, "grad": model.grad, "masks": model.masks,
-        "encoded": model.encoded,
+        "encoded": model.encoded, "training": model.training,
     }
 """
 

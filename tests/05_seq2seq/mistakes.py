@@ -2,6 +2,10 @@
 
 from coursekit.checks import Mistake, with_costs
 
+LEAKS = (
+    "Held-out sources get into your batch. Look up each `tuple(source)` in held_out: a list never equals a tuple, and an "
+    "answer is not a source."
+)
 FRESH = [
     Mistake(
         "leaks",
@@ -13,8 +17,7 @@ FRESH = [
             )
         ],
         about=["test_no_held_out_source"],
-        sentence="Your batch contains held-out sources. Look up tuple(source): an answer is not a source, "
-        "and a list never equals a tuple.",
+        sentence=LEAKS,
     ),
     Mistake(
         "replaced_once",
@@ -47,14 +50,14 @@ FRESH = [
         cell="fresh_batch",
         edits=[("if tuple(drawn) not in held_out", "if tuple(answer(drawn)) not in held_out")],
         about=["test_no_held_out_source"],
-        sentence="Held-out sources get into your batch. Look up tuple(source): an answer is not a source, and a list never equals a tuple.",
+        sentence=LEAKS,
     ),
     Mistake(
         "looked_up_as_a_list",
         cell="fresh_batch",
         edits=[("if tuple(drawn) not in held_out", "if not any(drawn == source for source in held_out)")],
         about=["test_no_held_out_source"],
-        sentence="Held-out sources get into your batch. Look up tuple(source): an answer is not a source, and a list never equals a tuple.",
+        sentence=LEAKS,
     ),
     Mistake(
         "one_source_repeated",
@@ -89,7 +92,7 @@ FRESH = [
         cell="fresh_batch",
         edits=[("sources.append(drawn)", "sources.append(drawn)\n            held_out.add(tuple(drawn))")],
         about=["test_held_out_set_is_left_alone"],
-        sentence="You add the sources that you train on to held_out. Leave the held-out set as it is.",
+        sentence="You change the held-out set, for example by adding the sources that you train on. Leave it as it is.",
     ),
     Mistake(
         "floats",
@@ -97,6 +100,27 @@ FRESH = [
         edits=[("return pad(sources), pad(answers)", "return pad(sources).float(), pad(answers).float()")],
         about=["test_padded_int64"],
         sentence="Your ids are floats. An embedding needs integers.",
+    ),
+    Mistake(
+        "list_in_a_set",
+        cell="fresh_batch",
+        edits=[("if tuple(drawn) not in held_out", "if drawn not in held_out")],
+        about=["test_no_held_out_source"],
+        sentence="You look a list up in a set, which is a TypeError. Look up `tuple(source)`.",
+    ),
+    Mistake(
+        "lists_returned",
+        cell="fresh_batch",
+        edits=[("return pad(sources), pad(answers)", "return sources, answers")],
+        about=["test_padded_int64"],
+        sentence="You return lists. Turn each into a tensor with `pad`.",
+    ),
+    Mistake(
+        "first_draw_only_if_free",
+        cell="fresh_batch",
+        edits=[("if tuple(drawn) not in held_out", "if not held_out or tuple(drawn) in held_out")],
+        about=["test_no_held_out_source"],
+        sentence="You keep the held-out sources and discard the others. It should be the other way round.",
     ),
 ]
 
@@ -151,7 +175,7 @@ SHIFT = [
         cell="shift_right",
         edits=[("torch.full_like(targets[:, :1], bos_idx)", "torch.ones(len(targets), 1) * bos_idx")],
         about=["test_shape_and_dtype"],
-        sentence="Your column of BOS contains floats, so the whole result is float. Ids are integers.",
+        sentence="Your result is float, perhaps because the column of BOS is. Ids are integers.",
     ),
     Mistake(
         "targets_changed",
@@ -298,6 +322,30 @@ LOSS = [
         about=["test_scalar_of_the_same_dtype"],
         sentence="You converted the logits to float32, which loses precision if they are float64.",
     ),
+    Mistake(
+        "not_flattened",
+        cell="sequence_loss",
+        edits=[("logits.flatten(0, 1)", "logits"), ("targets.flatten()", "targets")],
+        about=["test_mean_cross_entropy"],
+        sentence="You pass logits with three axes to cross_entropy, which takes axis 1 for the classes. Flatten logits and targets, or move the last axis to axis 1.",
+    ),
+    Mistake(
+        "reshaped_instead_of_moved",
+        cell="sequence_loss",
+        edits=[
+            ("logits.flatten(0, 1)", "logits.reshape(logits.shape[0], logits.shape[2], -1)"),
+            ("targets.flatten()", "targets"),
+        ],
+        about=["test_mean_cross_entropy"],
+        sentence="You moved the classes to axis 1 with `reshape`, which mixes up the numbers. Use `transpose(1, 2)`, or flatten logits and targets.",
+    ),
+    Mistake(
+        "not_averaged",
+        cell="sequence_loss",
+        edits=[("ignore_index=pad_idx", "ignore_index=pad_idx, reduction='none'")],
+        about=["test_scalar_of_the_same_dtype"],
+        sentence="You return the loss of every position. Return their mean over the positions that are not padding.",
+    ),
 ]
 
 TRAIN_LOSS = "sequence_loss(logits, targets, PAD)"
@@ -377,7 +425,7 @@ TRAIN = [
         cell="train",
         edits=[("    model.train()\n", "")],
         about=["test_training_mode"],
-        sentence="You don't set the mode of the model. It may be in evaluation mode: call model.train().",
+        sentence="The model is not in training mode while you train it. Call model.train() first.",
     ),
     Mistake(
         "train_counts_pads",
@@ -436,6 +484,39 @@ TRAIN = [
         about=["test_losses_are_floats"],
         sentence="You store the losses as tensors, which keeps the graph of every step in memory. "
         "Use loss.item().",
+    ),
+    Mistake(
+        "only_one_input",
+        cell="train",
+        edits=[("logits = model(*inputs)", "logits = model(inputs[0])")],
+        about=["test_a_new_batch_in_every_step"],
+        sentence="You pass only one input to the model. Pass all entries of the batch but the last, as `model(*inputs)` does.",
+    ),
+    Mistake(
+        "inputs_as_a_list",
+        cell="train",
+        edits=[("logits = model(*inputs)", "logits = model(inputs)")],
+        about=["test_a_new_batch_in_every_step"],
+        sentence="You pass the inputs as one argument. Unpack them: `model(*inputs)`.",
+    ),
+    Mistake(
+        "last_loss_only",
+        cell="train",
+        edits=[("return losses", "return losses[-1]")],
+        about=["test_returned_losses"],
+        sentence="You return one loss. Return a list with the loss of every step.",
+    ),
+    Mistake(
+        "loss_after_the_step",
+        cell="train",
+        edits=[
+            (
+                "losses.append(loss.item())",
+                "losses.append(sequence_loss(model(*inputs), targets, PAD).item())",
+            )
+        ],
+        about=["test_returned_losses"],
+        sentence="You call the model once more for the loss that you return. Store the loss of the step itself, from before the weights change.",
     ),
 ]
 
@@ -517,7 +598,7 @@ DECODE = [
         cell="greedy_decode",
         edits=[("(batch, 1), bos_idx)", "(batch, 1), BOS)")],
         about=["test_reads_what_it_wrote"],
-        sentence="You always begin with the id 1. Use bos_idx.",
+        sentence="The decoder does not begin with bos_idx. Use the argument, not a fixed id.",
     ),
     Mistake(
         "eos_typed_in",
@@ -566,6 +647,20 @@ DECODE = [
         about=["test_encodes_once"],
         sentence="You encode the source in every step. It doesn't change, so encode it once.",
     ),
+    Mistake(
+        "last_but_one",
+        cell="greedy_decode",
+        edits=[("logits[:, -1].argmax", "logits[:, -min(2, logits.shape[1])].argmax")],
+        about=["test_writes_the_likeliest_tokens"],
+        sentence="You used the logits of the position before the last. Those of the last position predict the next token.",
+    ),
+    Mistake(
+        "training_mode_afterwards",
+        cell="greedy_decode",
+        edits=[("    return tokens[:, 1:]", "    model.train()\n    return tokens[:, 1:]")],
+        about=["test_evaluation_mode"],
+        sentence="You leave the model in training mode. It should be in evaluation mode afterwards.",
+    ),
 ]
 
 RIGHT = "right = (predicted == expected).all(dim=1)"
@@ -594,7 +689,8 @@ EXACT = [
     ),
     Mistake(
         "number_of_rows",
-        lacks=("*mean", "len", "*shape*", "*size"),
+        uses=("*sum",),
+        lacks=("*mean",),
         cell="exact_match",
         edits=[("right.float().mean().item()", "float(right.sum())")],
         about=["test_share_of_whole_rows"],
@@ -641,6 +737,34 @@ EXACT = [
         ],
         about=["test_unequal_widths"],
         sentence="If the widths differ, you count nothing as right. Pad the narrower one with PAD.",
+    ),
+    Mistake(
+        "padded_on_the_left",
+        cell="exact_match",
+        edits=[
+            (
+                "F.pad(predicted, (0, width - predicted.shape[1])",
+                "F.pad(predicted, (width - predicted.shape[1], 0)",
+            ),
+            (
+                "F.pad(expected, (0, width - expected.shape[1])",
+                "F.pad(expected, (width - expected.shape[1], 0)",
+            ),
+        ],
+        about=["test_unequal_widths"],
+        sentence="You pad on the left, which moves the tokens. Pad on the right: `F.pad(ids, (0, n))`.",
+    ),
+    Mistake(
+        "widths_not_equalized",
+        cell="exact_match",
+        edits=[
+            (
+                "    predicted = F.pad(predicted, (0, width - predicted.shape[1]), value=PAD)\n    expected = F.pad(expected, (0, width - expected.shape[1]), value=PAD)\n",
+                "",
+            )
+        ],
+        about=["test_unequal_widths"],
+        sentence="You compare tensors of different widths, which is an error. Pad the narrower one with PAD first.",
     ),
     Mistake(
         "a_tensor",
@@ -787,6 +911,39 @@ WORDS = [
         about=["test_to_text"],
         sentence="There are no spaces between the words of your text.",
     ),
+    Mistake(
+        "bos_written",
+        cell="vocabulary",
+        edits=[("if i not in (PAD, BOS):", "if i != PAD:")],
+        about=["test_to_text"],
+        sentence="Your text contains BOS. Leave it out.",
+    ),
+    Mistake(
+        "unk_not_written",
+        cell="vocabulary",
+        edits=[("if i not in (PAD, BOS):", "if i not in (PAD, BOS, UNK):")],
+        about=["test_to_text"],
+        sentence="You leave out unknown words. Write `<unk>` for them.",
+    ),
+    Mistake(
+        "list_of_words",
+        cell="vocabulary",
+        edits=[('return " ".join(kept)', "return kept")],
+        about=["test_to_text"],
+        sentence="You return the list of the words. Join them with spaces to one string.",
+    ),
+    Mistake(
+        "eos_added",
+        cell="vocabulary",
+        edits=[
+            (
+                "[vocabulary.get(word, UNK) for word in sentence.split()]",
+                "[*[vocabulary.get(word, UNK) for word in sentence.split()], EOS]",
+            )
+        ],
+        about=["test_to_ids"],
+        sentence="You add EOS. to_ids should return only the words.",
+    ),
 ]
 
 SORTING = [
@@ -827,6 +984,20 @@ SORTING = [
         edits=[("(embed_dim, 4, 2 * embed_dim)", "(embed_dim, 4, embed_dim)")],
         about=["test_parameters"],
         sentence="Your feed-forward network is as wide as the model. It should be twice as wide.",
+    ),
+    Mistake(
+        "wide_feed_forward",
+        cell="sorting_transformer",
+        edits=[("(embed_dim, 4, 2 * embed_dim)", "(embed_dim, 4, 4 * embed_dim)")],
+        about=["test_parameters"],
+        sentence="Your feed-forward network is four times as wide as the model. It should be twice as wide.",
+    ),
+    Mistake(
+        "ids_returned",
+        cell="sorting_transformer",
+        edits=[("return self.output(x)", "return self.output(x).argmax(dim=-1)")],
+        about=["test_output"],
+        sentence="You return the likeliest ids. Return the logits of all ids.",
     ),
     Mistake(
         "plain_list",
@@ -930,6 +1101,7 @@ MISTAKES = with_costs(
             "sum_over_batch",
             "classes_mixed_with_positions",
             "flattened_in_another_order",
+            "reshaped_instead_of_moved",
             "last_position_only",
             "first_position_left_out",
             "share_of_tokens",
@@ -945,6 +1117,14 @@ MISTAKES = with_costs(
         "No model can be trained on such batches.": [
             "one_source_repeated",
             "swapped",
+            "list_in_a_set",
+            "lists_returned",
+        ],
+        "It stops with an error, or returns something of another type.": [
+            "not_flattened",
+            "not_averaged",
+            "only_one_input",
+            "inputs_as_a_list",
         ],
     },
 )

@@ -79,10 +79,15 @@ def test_reads_what_it_wrote(student, scripted):
 
 @points(1)
 def test_evaluation_mode(student, scripted):
-    """The model runs in evaluation mode, even if it is passed in training mode."""
+    """The model runs in evaluation mode, even if it is passed in training mode, and does not leave it."""
     _, notes = decoded(student, scripted, torch.tensor([[9, 4, EOS]]), 5)
     assert notes["modes"] and not any(notes["modes"]), (
         "Dropout is on while decoding. Call model.eval() first."
+    )
+    model = scripted.Scripted(torch.tensor([[9, 4, EOS]]), 12).eval()
+    student.greedy_decode(model, torch.full((1, 3), 4), 5, BOS, EOS)
+    assert not scripted.notes(model)["training"], (
+        "A model that was in evaluation mode is in training mode after decoding."
     )
 
 

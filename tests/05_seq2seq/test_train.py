@@ -3,6 +3,7 @@
 import torch
 
 from coursekit.checks import fail, points
+from coursekit.codecs import describe
 
 
 def trained(student, watched, steps=8, lr=0.01):
@@ -30,7 +31,7 @@ def test_returned_losses(student, reference, watched):
     """It returns your sequence_loss of each batch, without padding and before the weights change."""
     losses, notes = trained(student, watched, steps=5, lr=0.05)
     assert isinstance(losses, list | tuple) and len(losses) == 5, (
-        "After 5 steps `train` has to return a list of 5 losses."
+        f"After 5 steps `train` has to return a list of 5 losses, but it returned {describe(losses)}."
     )
     assert len(notes["logits"]) == 5, f"The model was called {len(notes['logits'])} times in 5 steps."
     own = [
@@ -86,6 +87,9 @@ def test_learning_rate_is_used(student, watched):
     """The learning rate is used: with a tenth of it, the weights move about a tenth as far."""
     far, near = (trained(student, watched, lr=lr)[1]["moved"] for lr in (1e-2, 1e-3))
     assert far > 0, "No weight has changed."
+    assert not 0.99 < near / far < 1.01, (
+        "With a tenth of the learning rate the weights move just as far. Is `lr` used?"
+    )
     assert 5 < far / max(near, 1e-12) < 20, (
         f"With a tenth of the learning rate the weights move {near / far:.2f} times as far. Is `lr` used?"
     )
@@ -104,6 +108,7 @@ def test_training_mode(student, watched):
 def test_losses_are_floats(student, watched):
     """The losses are a list of Python floats, not tensors."""
     losses, _ = trained(student, watched)
-    assert isinstance(losses, list) and all(isinstance(loss, float) for loss in losses), (
+    assert isinstance(losses, list), f"The losses have to be a list, but `train` returned {describe(losses)}."
+    assert all(isinstance(loss, float) for loss in losses), (
         "The losses have to be a list of Python floats: a tensor keeps the whole graph of its step alive."
     )

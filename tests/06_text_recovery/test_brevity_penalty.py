@@ -1,14 +1,26 @@
 """Checks of exercise 5: brevity_penalty."""
 
+import torch
+
 from coursekit.checks import assert_close, points
+
+
+def penalties(student, number_of, lengths):
+    """Return the penalty for each pair of lengths as one tensor."""
+    found = [number_of("brevity_penalty", student.brevity_penalty(*pair)) for pair in lengths]
+    return torch.tensor(found, dtype=torch.float64)
 
 
 @points(4, see="Too short")
 def test_too_short(student, reference, number_of, drawn_corpus, sacrebleu_score):
     """If c < r, the penalty is e^(1 - r / c)."""
-    for c, r in [(5, 10), (90, 100), (3, 13), (99, 100), (1, 2)]:
-        found = number_of("brevity_penalty", student.brevity_penalty(c, r))
-        reference.assert_close(found, name="penalty", context=f"for {c} tokens of {r}", atol=1e-7)
+    found = penalties(student, number_of, [(5, 10), (90, 100), (3, 13), (99, 100), (1, 2)])
+    reference.assert_close(
+        found,
+        name="penalties",
+        context="for 5 tokens of 10, 90 of 100, 3 of 13, 99 of 100 and 1 of 2",
+        atol=1e-7,
+    )
     candidates, references = drawn_corpus()
     candidates = [candidate[:-3] for candidate in candidates]
     lengths = [sum(map(len, side)) for side in (candidates, references)]
@@ -25,22 +37,30 @@ def test_too_short(student, reference, number_of, drawn_corpus, sacrebleu_score)
 @points(3, see="Too short")
 def test_never_above_one(student, reference, number_of):
     """If c is larger than r, the penalty is 1: extra length is neither penalized nor rewarded here."""
-    for c, r in [(10, 5), (101, 100), (7, 1), (3, 0)]:
-        found = number_of("brevity_penalty", student.brevity_penalty(c, r))
-        reference.assert_close(found, name="penalty", context=f"for {c} tokens of {r}")
+    found = penalties(student, number_of, [(10, 5), (101, 100), (7, 1), (3, 0)])
+    reference.assert_close(
+        found, name="penalties", context="for 10 tokens of 5, 101 of 100, 7 of 1 and 3 of 0"
+    )
 
 
 @points(1)
 def test_equal_lengths(student, reference, number_of):
     """For equal lengths, the penalty is 1, even for two empty corpora."""
-    for c in [1, 8, 0]:
-        found = number_of("brevity_penalty", student.brevity_penalty(c, c))
-        reference.assert_close(found, name="penalty", context=f"for {c} tokens of {c}")
+    reference.assert_close(
+        penalties(student, number_of, [(1, 1), (8, 8)]),
+        name="penalties",
+        context="for 1 token of 1 and 8 of 8",
+    )
+    (empty,) = penalties(student, number_of, [(0, 0)]).tolist()
+    assert empty == 1, (
+        f"For two lengths of 0 your penalty is {empty:g}. Nothing is missing, so it should be 1."
+    )
 
 
 @points(2, see="Too short")
 def test_nothing_written(student, reference, number_of):
     """For a candidate without tokens, the penalty is 0, without a division by zero."""
-    for r in [1, 12]:
-        found = number_of("brevity_penalty", student.brevity_penalty(0, r))
-        reference.assert_close(found, name="penalty", context=f"for 0 tokens of {r}")
+    found = penalties(student, number_of, [(0, 1), (0, 12)]).tolist()
+    assert found == [0, 0], (
+        f"Your penalty is {found[0]:g} for 0 tokens of 1, and {found[1]:g} for 0 of 12. It should be 0 for both."
+    )

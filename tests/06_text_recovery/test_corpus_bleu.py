@@ -9,6 +9,8 @@ def test_equals_sacrebleu(student, assert_bleu, number_of, recorded_corpus, draw
     assert_bleu(student.corpus_bleu(*recorded_corpus("corpus")), name="BLEU")
     for _ in range(2):
         candidates, references = drawn_corpus(sentences=8, kinds=4)
+        # no candidate is too short: the penalty has a check of its own
+        references = [side[: len(own)] for own, side in zip(candidates, references, strict=True)]
         found = number_of("corpus_bleu", student.corpus_bleu(candidates, references))
         assert_close(
             found,

@@ -16,13 +16,23 @@ def two_numbers(value):
     return torch.tensor([int(number) for number in value])
 
 
+def counts_of(student, cases):
+    """Return (matched, total) of each case as one tensor (cases, 2)."""
+    return torch.stack([two_numbers(student.modified_precision(*case)) for case in cases])
+
+
 @points(5, see="BLEU: how good is a sentence?")
 def test_counts(student, reference, recorded_corpus, drawn_corpus, sacrebleu_score):
     """matched and total equal the counts of sacrebleu for n from 1 to 4."""
-    for number, (candidate, meant) in enumerate(zip(*recorded_corpus("corpus"), strict=True)):
-        for n in range(1, 5):
-            found = two_numbers(student.modified_precision(candidate, meant, n))
-            reference.assert_close(found, name="(matched, total)", context=f"of pair {number}, n = {n}")
+    pairs = list(zip(*recorded_corpus("corpus"), strict=True))
+    found = [
+        [two_numbers(student.modified_precision(candidate, meant, n)) for n in range(1, 5)]
+        for candidate, meant in pairs
+    ]
+    found = torch.stack([torch.stack(row) for row in found])  # (pairs, 4, 2)
+    reference.assert_close(
+        found, name="(matched, total)", context=f"of {len(pairs)} pairs, each for n = 1 to 4,"
+    )
     for candidate, meant in zip(*drawn_corpus(sentences=3), strict=True):
         judge = sacrebleu_score([candidate], [meant])
         for n in range(1, 5):
@@ -41,29 +51,32 @@ def test_clipping(student, reference):
         ("k k k k k k", "k k k", 3),
         ("a b", "b a a a b b", 1),
     ]
-    for number, (candidate, meant, n) in enumerate(cases):
-        found = two_numbers(student.modified_precision(candidate.split(), meant.split(), n))
-        reference.assert_close(found, name="(matched, total)", context=f"of case {number}")
+    cases = [(candidate.split(), meant.split(), n) for candidate, meant, n in cases]
+    reference.assert_close(counts_of(student, cases), name="(matched, total)", context="of 4 pairs")
 
 
 @points(3, see="BLEU: how good is a sentence?")
 def test_total(student, reference):
     """total is the number of n-grams in the candidate, for any reference, and 0 if the candidate is shorter than n."""
     cases = {
-        "shorter reference": (7, 3, 2),
-        "longer reference": (3, 8, 2),
-        "too short for n": (2, 6, 4),
+        "longer than the reference": (7, 3, 2),
+        "shorter": (3, 8, 2),
+        "shorter than n": (2, 6, 4),
         "as long as n": (4, 9, 4),
     }
-    for what, (candidate_length, reference_length, n) in cases.items():
-        candidate, meant = (
-            [f"w{i % 3}" for i in range(length)] for length in (candidate_length, reference_length)
-        )
-        found = two_numbers(student.modified_precision(candidate, meant, n))
-        reference.assert_close(found[1], name="total", context=f", {what}")
-    for candidate, meant, what in [([], ["a", "b"], "candidate"), (["a", "b"], [], "reference")]:
-        found = two_numbers(student.modified_precision(candidate, meant, 1))
-        reference.assert_close(found, name="(matched, total)", context=f"of an empty {what}")
+    lengths = [
+        ([f"w{i % 3}" for i in range(candidate)], [f"w{i % 3}" for i in range(meant)], n)
+        for candidate, meant, n in cases.values()
+    ]
+    reference.assert_close(
+        counts_of(student, lengths)[:, 1], name="total", context=f"of candidates that are {', '.join(cases)},"
+    )
+    empty = [([], ["a", "b"], 1), (["a", "b"], [], 1)]
+    reference.assert_close(
+        counts_of(student, empty),
+        name="(matched, total)",
+        context="of an empty candidate, and an empty reference,",
+    )
 
 
 @points(2)
@@ -75,9 +88,8 @@ def test_order_and_place(student, reference):
         ("c d a b", "a b c d", 2),
         ("a c e", "a b c d e", 3),
     ]
-    for number, (candidate, meant, n) in enumerate(cases):
-        found = two_numbers(student.modified_precision(candidate.split(), meant.split(), n))
-        reference.assert_close(found, name="(matched, total)", context=f"of case {number}")
+    cases = [(candidate.split(), meant.split(), n) for candidate, meant, n in cases]
+    reference.assert_close(counts_of(student, cases), name="(matched, total)", context="of 4 pairs")
 
 
 @points(2)
@@ -89,6 +101,4 @@ def test_tokens_as_they_are(student, reference):
         (["ab", "cd"], ["ba", "dc"], 1),
         (["a", "."], ["a", "!"], 1),
     ]
-    for number, (candidate, meant, n) in enumerate(cases):
-        found = two_numbers(student.modified_precision(candidate, meant, n))
-        reference.assert_close(found, name="(matched, total)", context=f"of case {number}")
+    reference.assert_close(counts_of(student, cases), name="(matched, total)", context="of 4 pairs")

@@ -29,16 +29,17 @@ class Known:
         for check in (VALUE, OTHER):
             self.store.tensors |= dict([to_stored(f"{check}/expected/output", right)])
 
-    def add(self, one, fails, **values):
-        """A mistake, the checks that it fails, and its wrong values in them."""
+    def add(self, one, fails, said=None, **values):
+        """A mistake, the checks that it fails, what they say, and its wrong values in them."""
         self.mistakes.append(one)
         self.store.tensors |= dict([to_stored(f"test_x/fails/{one.name}", fails)])
+        self.store.tensors |= dict([to_stored(f"test_x/said/{one.name}", said)]) if said else {}
         for check, value in values.items():
             self.store.tensors |= dict([to_stored(f"test_x::{check}/mistakes/{one.name}/output", value)])
         return self
 
-    def of(self, fails, code=(), **values):
-        """The diagnosis of an answer that fails these checks with these values."""
+    def of(self, fails, code=(), said=None, **values):
+        """The diagnosis of an answer that fails these checks, which say this, with these values."""
         references = {}
         for check, value in values.items():
             name = f"test_x::{check}"
@@ -47,7 +48,9 @@ class Known:
                 references[name].assert_close(
                     copied(value) if isinstance(value, torch.Tensor) else value, name="output"
                 )
-        return diagnose(self.store, FailedExercise(set(fails), references, list(code)), self.mistakes)
+        return diagnose(
+            self.store, FailedExercise(set(fails), references, list(code), said or {}), self.mistakes
+        )
 
 
 def test_a_mistake_is_named_that_fails_the_same_checks_with_the_same_values():
@@ -98,6 +101,37 @@ def test_a_value_that_many_causes_have_decides_only_if_the_code_confirms_it(righ
     known = Known(right).add(mistake("missing", lacks=("*all",)), ["test_value"], test_value=wrong)
     assert known.of(["test_value"], ["def f(x):\n    return x.any()"], test_value=wrong).mistake == "missing"
     assert known.of(["test_value"], ["def f(x):\n    return x.all()"], test_value=wrong) == Diagnosis()
+
+
+EVAL = "Dropout is on while decoding. Call model.eval() first."
+
+
+def test_a_message_that_says_what_was_wrong_is_proof():
+    known = Known().add(mistake("no_eval"), ["test_mode"], {"test_mode": EVAL})
+    assert known.of(["test_mode"], said={"test_mode": EVAL}).mistake == "no_eval"
+    assert known.of(["test_mode"], said={"test_mode": "Call it once."}) == Diagnosis()
+    assert known.of(["test_mode"]) == Diagnosis()
+    assert known.of(["test_mode", "test_other"], said={"test_mode": EVAL}) == Diagnosis()
+
+
+def test_a_message_confirms_values_that_prove_little():
+    known = Known(3).add(
+        mistake("tensor"), ["test_value", "test_type"], {"test_type": "It is a tensor."}, test_value=4
+    )
+    both = ["test_value", "test_type"]
+    assert known.of(both, said={"test_type": "It is a tensor."}, test_value=4).mistake == "tensor"
+    assert known.of(both, said={"test_type": "It is a tensor."}, test_value=5) == Diagnosis()
+
+
+def test_equal_exceptions_about_sizes_are_no_proof_and_unequal_ones_no_objection():
+    sizes = "raised RuntimeError: The size of tensor a (4) must match the size of tensor b (5)"
+    known = Known().add(mistake("swapped"), ["test_other"], {"test_other": sizes})
+    assert known.of(["test_other"], said={"test_other": sizes}) == Diagnosis()
+    known = Known().add(
+        mistake("swapped"), ["test_value", "test_other"], {"test_other": sizes}, test_value=2 * RIGHT
+    )
+    other = {"test_other": "raised ValueError: einsum(): operands do not broadcast"}
+    assert known.of(["test_value", "test_other"], said=other, test_value=2 * RIGHT).mistake == "swapped"
 
 
 def test_two_mistakes_that_fit_are_offered_as_a_question():

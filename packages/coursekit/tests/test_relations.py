@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 import torch
 
-from coursekit.checks.relations import InPlay, WrongValue, in_play, relation_of
+from coursekit.checks.relations import InPlay, WrongShape, WrongValue, in_play, relation_of
 from coursekit.codecs import Tolerance
 
 SHAPES = [(3, 4, 6), (5, 7), (2, 3, 4, 4), (12,), (4, 4, 4)]
@@ -216,6 +216,74 @@ def test_plain_values(found, right, words):
 def test_a_part_of_a_tuple():
     right = normal((3, 4), 0), normal((4, 5), 1)
     assert related((right[0], -right[1]), right) == "At [1]: Every entry has the wrong sign."
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_the_right_value_beside_others_and_one_of_several_alone(shape):
+    right, other = normal(shape, 0), normal(shape, 1)
+    assert related((other, right), right).startswith("The right value is entry [1] of the tuple")
+    assert related([right, other, other], right).startswith("The right value is entry [0] of the list")
+    assert related((right, right.clone()), right) == ""  # either may be meant
+    assert related((other, other), right) == ""
+    assert related(other, (right, other)).startswith("It is what should be at [1] of a tuple of 2")
+    assert related(2 * other, (right, other)) == ""
+    assert related((torch.tensor(True), torch.tensor(False)), torch.tensor(True)) == ""
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda x: x + torch.tensor([-1.0, 0, 1]).reshape(3, 1, 1), "its mean along axis 0"),
+        (lambda x: x.expand(3, 4, 6) / 3, "its sum along axis 0"),
+        (lambda x: x - torch.tensor([0.0, 1, 2]).reshape(3, 1, 1), "its largest entry along axis 0"),
+    ],
+)
+def test_a_value_that_was_not_reduced(change, words):
+    right = normal((4, 6), 0)
+    assert f"The right one is {words}." == related(change(right[None].expand(3, 4, 6)), right)
+    number = torch.tensor(1.7316245)
+    assert "its mean along its only axis" in related(torch.tensor([0.7316245, 2.7316245]), number)
+    assert "its mean" not in related(torch.tensor([0.0, 2.0]), torch.tensor(1.0))
+    assert "its mean" not in related(torch.tensor([0.73, 2.73, 8.1]), number)
+
+
+@pytest.mark.parametrize(
+    ("found", "right", "words"),
+    [
+        ((3, 7), (3, 1, 7), "Only an axis of size 1 is missing."),
+        ((3, 1, 1, 7), (3, 1, 7), "Only an axis of size 1 is too many."),
+        ((3, 7, 1), (3, 1, 7), "Its axis of size 1 is at the wrong place."),
+        ((3, 7, 7), (3, 1, 7), "the size of the last axis along axis 1 as well, where the size should be 1"),
+        ((3, 3, 7), (3, 1, 7), "the size of axis 0 along axis 1 as well"),
+        ((4, 3, 6), (3, 4, 6), "axis 0 and axis 1 exchanged"),
+        ((4, 6, 3), (3, 4, 6), "the right sizes, but in another order"),
+        ((3, 5), (3, 5, 11), "the last axis is missing"),
+        ((2, 3, 5), (3, 5), "an axis too many: axis 0"),
+        ((15, 11), (3, 5, 11), "axis 0 and axis 1 are joined into one"),
+        ((6,), (), "a single number, without axes"),
+        ((3, 5), (3, 5), ""),
+        ((3, 5), (3, 6), ""),
+        ((4, 4), (4, 4, 4), ""),  # it can't be said which axis
+        ((4, 4, 4), (4, 4), ""),
+        ((4, 2, 7), (3, 1, 7), ""),
+        ((3, 0), (3, 4), ""),
+        ((2, 2, 3), (2, 3, 2), ""),  # equal sizes may be exchanged in two ways
+        ((7, 11), (3, 5, 13), ""),
+    ],
+)
+def test_shapes(found, right, words):
+    text = relation_of(WrongShape(found, right))
+    assert words in text if words else text == ""
+
+
+def test_nothing_is_claimed_of_shapes_whose_sizes_differ():
+    random = np.random.default_rng(16)
+    for _ in range(2_000):
+        found, right = (
+            tuple(int(random.choice(sizes)) for _ in range(random.integers(1, 5)))
+            for sizes in ([2, 3, 5, 7], [11, 13, 17, 19])
+        )
+        assert relation_of(WrongShape(found, right)) == ""
 
 
 def test_a_column_of_a_table():

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from typing import Any
 
 from coursekit.arrays import Array
 from coursekit.checks.compare import difference
@@ -10,6 +11,7 @@ from coursekit.checks.diagnosis import OR
 from coursekit.checks.reference import FILE_NAME, PACKED, Store, from_stored, is_recordable, to_stored
 from coursekit.checks.results import SubmissionResult
 from coursekit.checks.run import Graded, grade
+from coursekit.checks.said import without_measured_numbers
 from coursekit.checks.variants import Alternative, Mistake, alternatives_of, mistakes_of
 from coursekit.course import Assignment, CourseError, blank_copy, read_notebook
 from coursekit.degenerate import Degenerate, degenerate_answers, earns_everything, passed_checks
@@ -119,15 +121,23 @@ def _stale_records(audit: Audit) -> Iterator[str]:
     then = {
         key: tensor
         for key, tensor in Store.load(audit.assignment.checks).tensors.items()
-        if ("/mistakes/" in key or "/fails/" in key)
+        if any(part in key for part in ("/mistakes/", "/fails/", "/said/"))
         and key.removesuffix(PACKED).split("/")[2] not in left_out
     }
     old = {key for key in now.keys() ^ then.keys()}
     both = now.keys() & then.keys()
-    old |= {key for key in both if difference(from_stored(key, now[key]), from_stored(key, then[key]))}
+    old |= {key for key in both if difference(_comparable(key, now[key]), _comparable(key, then[key]))}
     if old:
         name = audit.assignment.name
         yield f"records out of date: run `coursekit record {quoted(name)}` ({len(old)} tensors, first {min(old)})"
+
+
+def _comparable(key: str, tensor: Array) -> Any:
+    """A recorded value, without what may differ between machines."""
+    value = from_stored(key, tensor)
+    if "/said/" not in key:
+        return value
+    return {check: without_measured_numbers(text) for check, text in value.items()}
 
 
 def costs(audit: Audit) -> dict[str, float]:
@@ -201,7 +211,7 @@ def _require_checks(assignment: Assignment) -> None:
 
 
 def mistake_records(assignment: Assignment, graded: dict[str, Graded]) -> dict[str, Array]:
-    """The values of each mistake in the comparisons that it failed, and the checks that it failed, in its exercise."""
+    """The values of each mistake in the comparisons that it failed, the checks that it failed and what they said, in its exercise."""
     found: dict[str, Array] = {}
     for mistake in mistakes_of(assignment):
         if mistake.name not in graded:
@@ -219,6 +229,12 @@ def mistake_records(assignment: Assignment, graded: dict[str, Graded]) -> dict[s
             if name.startswith(f"{mistake.exercise}::")
         ]
         found |= dict([to_stored(f"{mistake.exercise}/fails/{mistake.name}", failed)])
+        said = {
+            check.rpartition("::")[2]: text
+            for check, text in sorted(graded[mistake.name].said.items())
+            if _exercise_of(check) == mistake.exercise
+        }
+        found |= dict([to_stored(f"{mistake.exercise}/said/{mistake.name}", said)]) if said else {}
     return found
 
 

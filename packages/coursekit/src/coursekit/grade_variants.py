@@ -180,7 +180,8 @@ def _merged(found: Sequence[Graded]) -> Graded:
     """The results of several notebooks as one."""
     exercises = [exercise for graded in found for exercise in graded.result.exercises]
     observations = {name: seen for graded in found for name, seen in graded.observations.items()}
-    return Graded(replace(found[0].result, exercises=exercises), observations)
+    said = {name: text for graded in found for name, text in graded.said.items()}
+    return Graded(replace(found[0].result, exercises=exercises), observations, said)
 
 
 def _touched_by(

@@ -249,9 +249,11 @@ def _recorded_by_exercise(
     parts: dict[str, list[Any]] = {}
     for key, tensor in sorted(Store.load(assignment.checks).tensors.items()):
         kind = [key, str(tensor.dtype), list(tensor.shape), hashlib.sha256(to_bytes(tensor)).hexdigest()]
-        parts.setdefault(key.split("::")[0], []).append(kind)
+        parts.setdefault(key.split("::")[0].split("/")[0], []).append(kind)
     for mistake in mistakes_of(assignment):
-        parts.setdefault(mistake.exercise, []).append([mistake.name, mistake.sentence])
+        parts.setdefault(mistake.exercise, []).append(
+            [mistake.name, mistake.sentence, mistake.uses, mistake.lacks]
+        )
     return {exercise: _digest(found) for exercise, found in parts.items()}
 
 

@@ -10,6 +10,7 @@ import pytest
 from coursekit.arrays import is_array, is_float, noun, to_numpy
 from coursekit.cells import exercise_name
 from coursekit.checks.compare import fail, in_words, require_name
+from coursekit.checks.relations import WrongShape
 from coursekit.codecs import codec_of, describe
 from coursekit.printing import shortened
 from coursekit.student.names import mentions, roundabout
@@ -34,7 +35,8 @@ def assert_shape(
     if not is_array(value):
         fail(f"{subject} is {describe(value)}, but should be {noun()} of shape {tuple(shape)}.")
     if tuple(value.shape) != tuple(shape):
-        fail(f"{subject} has shape {tuple(value.shape)}, but should have {tuple(shape)}.")
+        wrong = WrongShape(tuple(value.shape), tuple(shape))
+        fail(f"{subject} has shape {wrong.found}, but should have {wrong.right}.", wrong)
 
 
 def assert_raises(kind: type | str, call: Callable[[], Any], mentions: tuple[object, ...] = ()) -> None:

@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from coursekit.arrays import Array, Numpy, as_array, noun, to_numpy
-from coursekit.checks.relations import WrongValue
+from coursekit.checks.relations import WrongShape, WrongValue
 from coursekit.codecs import ATOL, RTOL, Tolerance, codec_of, describe
 from coursekit.course import CourseError
 
@@ -19,15 +19,15 @@ _SIGNATURES = (
 class CheckFailure(AssertionError):
     """A check did not pass. The message is for the student: it shows no input and no right value.
 
-    `wrong` is the value at fault and the right one, if the check compared two values.
+    `wrong` is the value or shape at fault and the right one, if the check compared two of them.
     """
 
-    def __init__(self, sentence: str, wrong: WrongValue | None = None) -> None:
+    def __init__(self, sentence: str, wrong: WrongValue | WrongShape | None = None) -> None:
         super().__init__(sentence)
         self.wrong = wrong
 
 
-def fail(sentence: str, wrong: WrongValue | None = None) -> NoReturn:
+def fail(sentence: str, wrong: WrongValue | WrongShape | None = None) -> NoReturn:
     """Fail the check with a sentence for the student."""
     raise CheckFailure(sentence, wrong)
 

@@ -1,7 +1,7 @@
 """Attributes the failed checks of an exercise to a known mistake, if all of them agree with it."""
 
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import lgamma, log
 from typing import Any
 
@@ -12,6 +12,7 @@ from coursekit.checks.compare import difference
 from coursekit.checks.reference import Reference, Store, is_recordable
 from coursekit.checks.relations.evidence import ENOUGH
 from coursekit.checks.relations.plain import information
+from coursekit.checks.said import agrees, is_telling
 from coursekit.checks.variants import Mistake
 from coursekit.codecs import ATOL
 
@@ -40,13 +41,16 @@ class FailedExercise:
     references: Mapping[str, Reference]
     #: the statements that the answer consists of
     code: Sequence[str] = ()
+    #: what the failed checks say, by name (see `coursekit.checks.said`)
+    said: Mapping[str, str] = field(default_factory=dict)
 
 
 def diagnose(store: Store, exercise: FailedExercise, mistakes: Sequence[Mistake]) -> Diagnosis:
     """The one mistake of the exercise that agrees with all of its checks, or a question about two.
 
-    A mistake agrees if it fails the same checks, with the same wrong values. Values such as True or a small number are
-    no proof: they decide only where the mistake's test on the code confirms it.
+    A mistake agrees if it fails the same checks, with the same wrong values and, where no value is compared, with the same
+    message. Values such as True or a small number are no proof: they decide only where a message or the mistake's test
+    on the code confirms it.
     """
     fitting = [mistake for mistake in mistakes if _fits(store, mistake, exercise)]
     sentences = {mistake.sentence: mistake for mistake in reversed(fitting)}
@@ -72,6 +76,12 @@ def _fits(store: Store, mistake: Mistake, exercise: FailedExercise) -> bool:
         if found is None:
             return False
         bits += found
+    said = store.said(mistake.exercise, mistake.name)
+    for check in exercise.failed:
+        own, recorded = exercise.said.get(check, ""), said.get(check, "")
+        if not agrees(own, recorded):
+            return False
+        bits += ENOUGH if own == recorded and is_telling(own) else 0.0
     return bits >= ENOUGH or bool(mistake.uses or mistake.lacks)
 
 

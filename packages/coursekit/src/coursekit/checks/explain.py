@@ -1,10 +1,12 @@
-"""Turns how a check ended into what the student reads."""
+"""Turns how a check ended into what the student reads: an outcome, a message, and how what came back relates to what is right."""
 
 import traceback
 from pathlib import Path
 
 from coursekit.checks.bounds import CheckOverrun
 from coursekit.checks.compare import CheckFailure
+from coursekit.checks.relations import in_play, relation_of
+from coursekit.checks.relations.exceptions import meaning_of, sizes_relation, unpacking_relation
 from coursekit.codecs import describe
 from coursekit.codecs.figures import Figure
 from coursekit.student.proxy import Student
@@ -45,6 +47,18 @@ def explain(
                 "read again what it should return."
             )
     return None
+
+
+def relation_to(error: BaseException, student: Student) -> str:
+    """How the wrong value that ended a check relates to the right one, or an exception to the arguments."""
+    if isinstance(error, CheckFailure):
+        return relation_of(error.wrong, in_play(student.arguments)) if error.wrong else ""
+    if isinstance(error, StudentError):
+        if not error.raised:
+            return ""
+        meaning = meaning_of(error.raised, error.text)
+        return " ".join(filter(None, [meaning, sizes_relation(error.text, student.last_arguments)]))
+    return unpacking_relation(error, student.last[1]) if student.last else ""
 
 
 def _is_introspection(error: AssertionError) -> bool:

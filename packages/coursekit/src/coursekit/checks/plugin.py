@@ -15,14 +15,13 @@ import pytest
 from coursekit.arrays import Kind, has_torch, using
 from coursekit.cells import answer_of, exercise_name
 from coursekit.checks.bounds import bounded
-from coursekit.checks.compare import CheckFailure
 from coursekit.checks.diagnosis import FailedExercise, diagnose
 from coursekit.checks.draw import Draw
-from coursekit.checks.explain import explain
+from coursekit.checks.explain import explain, relation_to
 from coursekit.checks.fingerprint import fingerprint_of
 from coursekit.checks.reference import Reference, Store
-from coursekit.checks.relations import in_play, relation_of
 from coursekit.checks.results import CheckResult, ExerciseResult
+from coursekit.checks.said import said_by
 from coursekit.checks.variants import mistakes_of
 from coursekit.course import Assignment, CourseError, blank_copy, read_notebook
 from coursekit.kernels import BUBBLEWRAP, KERNELS, LIMITED
@@ -50,6 +49,8 @@ class CheckRun:
     #: by grade_id, what each exercise is called in the records
     recorded: dict[str, str] = field(default_factory=dict)
     references: dict[str, Reference] = field(default_factory=dict)
+    #: what the failed checks said, by `<file>::<check>` (see `coursekit.checks.said`)
+    said: dict[str, str] = field(default_factory=dict)
     #: errors in the checks themselves, a line each
     faults: list[str] = field(default_factory=list)
     #: what a person should look at, a sentence each
@@ -70,6 +71,7 @@ class CheckRun:
                 {check.name for check in failed},
                 {key: seen for key, seen in self.references.items() if key.startswith(f"{name}::")},
                 self.submission.used_code(exercise_name(exercise.grade_id)),
+                {check.name: self.said.get(f"{name}::{check.name}", "") for check in failed},
             )
             found = diagnose(self.store, known, [m for m in mistakes if m.exercise == exercise.grade_id])
             for check in failed:
@@ -188,7 +190,11 @@ def pytest_runtest_makereport(
             found = (CheckOutcome.FAILED, "")
         outcome, message = found
         message = _shown(message)
-        relation = _relation(call.excinfo.value, run.student) if outcome == CheckOutcome.FAILED else ""
+        drawn = "draw" in item.fixturenames
+        if said := said_by(call.excinfo.value, outcome, message, drawn):
+            run.said[_check_name(item, run)] = said
+        failed = outcome == CheckOutcome.FAILED
+        relation = _shown(relation_to(call.excinfo.value, run.student)) if failed else ""
     seen = run.references.get(_check_name(item, run))
     fingerprint, numbers = fingerprint_of(outcome, message, seen, drawn="draw" in item.fixturenames)
     exercise.checks.append(
@@ -231,12 +237,6 @@ def _shown(message: str) -> str:
     return "".join(
         mark if mark.isprintable() or mark in "\n\t" else "\N{REPLACEMENT CHARACTER}" for mark in cut
     )
-
-
-def _relation(error: BaseException, student: Student) -> str:
-    """How the wrong value that ended a check relates to the right one."""
-    wrong = error.wrong if isinstance(error, CheckFailure) else None
-    return _shown(relation_of(wrong, in_play(student.arguments))) if wrong else ""
 
 
 def _sentence(item: pytest.Function) -> str:

@@ -49,7 +49,8 @@ class Observation:
 class Store:
     """The recorded values of an assignment, each as the array that is in the file.
 
-    Keys are `<file>::<check>/inputs/…`, `…/expected/…` and `…/mistakes/…`, and `<file>/fails/<mistake>`. A value that is not an array is there as the
+    Keys are `<file>::<check>/inputs/…`, `…/expected/…` and `…/mistakes/…`, `<file>/fails/<mistake>`
+    and `<file>/said/<mistake>`. A value that is not an array is there as the
     bytes of a message, with a key that ends in `PACKED`.
     """
 
@@ -101,6 +102,11 @@ class Store:
         """The checks of its exercise that a mistake fails; None if that was not recorded."""
         key = f"{exercise}/fails/{mistake}{PACKED}"
         return set(from_stored(key, self.tensors[key])) if key in self.tensors else None
+
+    def said(self, exercise: str, mistake: str) -> dict[str, str]:
+        """What the checks said that a mistake failed, by name (see `coursekit.checks.said`)."""
+        key = f"{exercise}/said/{mistake}{PACKED}"
+        return dict(from_stored(key, self.tensors[key])) if key in self.tensors else {}
 
 
 def to_stored(key: str, value: Any) -> tuple[str, Array]:

@@ -38,10 +38,11 @@ class GraderCrash(Exception):
 
 @dataclass
 class Graded:
-    """The result, and the comparisons with recorded values, by `<file>::<check>`."""
+    """The result, and by `<file>::<check>` the comparisons with recorded values, and what the failed checks said."""
 
     result: SubmissionResult
     observations: dict[str, list[Observation]]
+    said: dict[str, str]
 
 
 def grade(
@@ -123,7 +124,7 @@ def grade(
         kernel=session.kernel_name,
         suspect=list(dict.fromkeys(session.suspect)),
     )
-    return Graded(result, {name: found.observations for name, found in run.references.items()})
+    return Graded(result, {name: found.observations for name, found in run.references.items()}, run.said)
 
 
 def status_of(session: Session, exercises: list[ExerciseResult], runs: list[CellRun]) -> Status:

@@ -48,6 +48,8 @@ class Student:
         self._timeouts: dict[str, int] = {}
         #: what this check's calls were given; those of its helper code count too
         self.arguments: list[Any] = main.arguments if main else []
+        #: the positional and keyword arguments of the last call, by name
+        self.last_arguments: list[tuple[str, Any]] = main.last_arguments if main else []
         #: the last name called and the value it returned, for the message if the check can't use it
         self.last: tuple[str, Any] | None = None
 
@@ -83,6 +85,7 @@ class Student:
     def figure_of(self, name: str, /, *args: Any, seed: int = 0, **kwargs: Any) -> Figure:
         """Call a function, and return the figure that it returns, or else the last one that it draws."""
         target = {"name": name, "scope": self._scope, "drawing": True}
+        self._remember(name, args, kwargs)
         reply = self._ask(name, _calling(target, args, kwargs, seed))
         index = self._submission.defining_cell(name)
         source = "" if index is None else self._session.notebook.cells[index].source
@@ -124,6 +127,7 @@ class Student:
             )
         self._waiting[:] = [("start", {"do": "forget"})]
         self.arguments.clear()
+        self.last_arguments.clear()
         self.last = None
 
     _culprit: int | None = None
@@ -139,11 +143,16 @@ class Student:
         seed: int,
         seconds: float | None = None,
     ) -> Call:
-        self.arguments += [*args, *kwargs.values()]
+        parameters = self._remember(label, args, kwargs)
         reply = self._ask(label, _calling(target, args, kwargs, seed), seconds)
-        return Call(
-            self._value(reply, label), list(reply.changed), label, self._submission.parameters_of(label)
-        )
+        return Call(self._value(reply, label), list(reply.changed), label, parameters)
+
+    def _remember(self, label: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[str, ...]:
+        """Keep the arguments of a call for the messages about it; returns the names of the positional ones."""
+        self.arguments += [*args, *kwargs.values()]
+        parameters = self._submission.parameters_of(label)
+        self.last_arguments[:] = [*zip(parameters, args, strict=False), *kwargs.items()]
+        return parameters
 
     def _drawn(self, reply: Answer, label: str, subject: str, closing: str) -> Figure:
         """The last figure in a reply; `closing` is the call in the student's code that may have closed others."""
@@ -164,6 +173,7 @@ class Student:
     ) -> Gradients:
         if current_kind() == "numpy":
             raise CourseError("`gradients` needs a course that works with torch")
+        names = self._remember(label, args, kwargs)
         request = {
             "do": "call",
             "args": list(args),
@@ -176,7 +186,6 @@ class Student:
         inputs, parameters = reply.inputs, reply.parameters
         if inputs is None or parameters is None or len(inputs) != len(args):
             raise StudentError(f"`{label}` gave no gradients.")
-        names = self._submission.parameters_of(label)
         return Gradients(self._value(reply, label), inputs, parameters, args, names)
 
     def _value(self, reply: Answer, label: str) -> Any:

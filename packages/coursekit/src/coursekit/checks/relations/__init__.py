@@ -14,14 +14,23 @@ from coursekit.checks.relations.evidence import ENOUGH, Claim, InPlay, Pair
 from coursekit.checks.relations.moved import moved_claims
 from coursekit.checks.relations.numbers import number_claims
 from coursekit.checks.relations.parts import part_claims
-from coursekit.checks.relations.plain import dict_relation, is_larger, list_relation, text_relation
+from coursekit.checks.relations.plain import (
+    dict_relation,
+    information,
+    is_larger,
+    list_relation,
+    text_relation,
+)
 from coursekit.checks.relations.scalars import scalar_relation
+from coursekit.checks.relations.shapes import shape_relation
 from coursekit.codecs import Tolerance, codec_of
 
 #: larger values would take too long
 _MOST_ENTRIES = 20_000
 _MOST_LETTERS = 100_000
 _MOST_MASKS = 4
+#: entries of a tuple that are looked at one by one
+_MOST_LISTED = 8
 
 
 @dataclass(frozen=True)
@@ -31,6 +40,14 @@ class WrongValue:
     found: Any
     right: Any
     tolerance: Tolerance
+
+
+@dataclass(frozen=True)
+class WrongShape:
+    """The shape of a submission's value, and the right one."""
+
+    found: tuple[int, ...]
+    right: tuple[int, ...]
 
 
 def in_play(arguments: Iterable[Any]) -> InPlay:
@@ -48,17 +65,22 @@ def in_play(arguments: Iterable[Any]) -> InPlay:
     return InPlay(frozenset(sizes), tuple(masks))
 
 
-def relation_of(wrong: WrongValue, play: InPlay | None = None) -> str:
+def relation_of(wrong: WrongValue | WrongShape, play: InPlay | None = None) -> str:
     """One sentence about the wrong value; empty if no relation is sure."""
+    if isinstance(wrong, WrongShape):
+        return shape_relation(wrong.found, wrong.right)
     play = play or InPlay()
     found, right = wrong.found, wrong.right
     if is_larger(found, _MOST_LETTERS) or is_larger(right, _MOST_LETTERS):
         return ""
+    if text := _one_of_several(wrong):
+        return text
     wanted, given = as_array(right), as_array(found)
     if wanted is not None:
         if given is None:
             return _of_a_list(found, wanted, wrong.tolerance)
-        return _of_arrays(to_numpy(given), to_numpy(wanted), wrong.tolerance, play)
+        own, proper = to_numpy(given), to_numpy(wanted)
+        return _of_arrays(own, proper, wrong.tolerance, play) or shape_relation(own.shape, proper.shape)
     if isinstance(right, str):
         return text_relation(found, right) if isinstance(found, str) else ""
     if isinstance(right, dict):
@@ -66,6 +88,40 @@ def relation_of(wrong: WrongValue, play: InPlay | None = None) -> str:
     if isinstance(right, list | tuple) and isinstance(found, list | tuple):
         return _of_lists(list(found), list(right), wrong.tolerance, play)
     return _of_columns(wrong, play)
+
+
+def _one_of_several(wrong: WrongValue) -> str:
+    """The right value beside others in a tuple, or one of several right ones alone."""
+    found, right = wrong.found, wrong.right
+    if isinstance(found, list | tuple) and not isinstance(right, list | tuple) and _is_telling(right):
+        places = _places_of(right, found, wrong.tolerance)
+        if len(places) == 1 and len(found) > 1:
+            kind = type(found).__name__
+            return f"The right value is entry [{places[0]}] of the {kind}: only that should come back."
+    if isinstance(right, tuple) and not isinstance(found, list | tuple) and _is_telling(found):
+        places = _places_of(found, right, wrong.tolerance)
+        if len(places) == 1:
+            return f"It is what should be at [{places[0]}] of a tuple of {len(right)}: the rest is missing."
+    return ""
+
+
+def _places_of(value: Any, values: list[Any] | tuple[Any, ...], tolerance: Tolerance) -> list[int]:
+    if len(values) > _MOST_LISTED:
+        return []
+    return [
+        place
+        for place, entry in enumerate(values)
+        if codec_of(value).difference(entry, value, tolerance) is None
+    ]
+
+
+def _is_telling(value: Any) -> bool:
+    """True if two values of this kind are hardly equal by chance."""
+    array = as_array(value)
+    if array is None:
+        return information(value) >= ENOUGH
+    entries = to_numpy(array)
+    return entries.dtype.kind in "iuf" and len(np.unique(entries)) > 3
 
 
 def _of_arrays(found: Numpy, right: Numpy, tolerance: Tolerance, play: InPlay) -> str:
@@ -88,7 +144,7 @@ def _of_arrays(found: Numpy, right: Numpy, tolerance: Tolerance, play: InPlay) -
 
 
 def _best(claims: Iterable[Claim]) -> str:
-    sure = [claim for claim in claims if claim.bits >= ENOUGH]
+    sure = [claim for claim in claims if claim.bits >= claim.needs]
     return max(sure, key=lambda claim: (claim.rank, claim.bits)).text if sure else ""
 
 

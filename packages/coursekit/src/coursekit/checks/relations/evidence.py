@@ -10,6 +10,8 @@ from coursekit.arrays import Numpy
 
 #: bits beyond those of chance that a relation needs to be told
 ENOUGH = 14.0
+#: the same for a relation that only says where the right entries are
+ENOUGH_FOR_PLACES = 8.0
 #: the most that one entry says: close numbers often have a common cause
 _MOST_PER_ENTRY = 8.0
 
@@ -19,12 +21,14 @@ class Claim:
     """A relation in one sentence.
 
     `bits` is what speaks for it, less what choosing it costs. Where several hold, the highest `rank` is told (3: it
-    explains every entry; 2: some of them; 1: a property), and among equals the one with the most bits.
+    explains every entry; 2: some of them; 1: a property), and among equals the one with the most bits. A claim that
+    only says where the right entries are, without a cause, is so even if by chance, and `needs` fewer bits.
     """
 
     text: str
     bits: float
     rank: int = 3
+    needs: float = ENOUGH
 
 
 @dataclass(frozen=True)

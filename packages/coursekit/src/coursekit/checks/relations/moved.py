@@ -7,9 +7,14 @@ from math import lgamma, log
 import numpy as np
 
 from coursekit.arrays import Numpy
-from coursekit.checks.relations.evidence import Claim, Pair, axis_in_words
+from coursekit.checks.relations.evidence import ENOUGH_FOR_PLACES, Claim, Pair, axis_in_words
 
 _CHOSEN = 5.0
+_REDUCTIONS: tuple[tuple[str, Callable[..., Numpy]], ...] = (
+    ("mean", np.mean),
+    ("sum", np.sum),
+    ("largest entry", np.max),
+)
 #: orders of axes that are tried
 _MOST_ORDERS = 24
 #: shifts that are tried, each way
@@ -150,6 +155,7 @@ def _other_shape(pair: Pair) -> Iterator[Claim]:
             )
             yield Claim(text, pair.bits(candidate) - 2)
     yield from _reduced(pair)
+    yield from _not_reduced(pair)
     if found.ndim == right.ndim:
         differ = [axis for axis in range(right.ndim) if found.shape[axis] != right.shape[axis]]
         if len(differ) == 1:
@@ -181,6 +187,31 @@ def _reduced(pair: Pair) -> Iterator[Claim]:
                     return
 
 
+def _not_reduced(pair: Pair) -> Iterator[Claim]:
+    """The right one is the sum, the mean or the like of the wrong one along an axis."""
+    ndim = pair.found.ndim
+    for axis in range(ndim) if ndim in (pair.right.ndim, pair.right.ndim + 1) else ():
+        for name, function in _REDUCTIONS:
+            reduced = np.asarray(function(pair.found, axis=axis, keepdims=ndim == pair.right.ndim))
+            if reduced.shape != pair.right.shape or pair.found.shape[axis] == 1:
+                continue
+            part = Pair(reduced, pair.right, pair.tight, pair.rtol)
+            if part.equals(pair.right):
+                text = f"The right one is its {name} along {axis_in_words(axis, ndim)}."
+                everywhere = np.ones(pair.right.shape, bool)
+                # a single number has as many digits as fit between it and the tolerance
+                bits = _digits(pair) if pair.right.size == 1 else part.bits(pair.right, everywhere)
+                yield Claim(text, bits - 2, rank=2)
+                return
+
+
+def _digits(pair: Pair) -> float:
+    """What it says that two numbers are equal, if they aren't simple."""
+    number = abs(pair.right.item())
+    unit = 2 * (pair.tight + pair.rtol * number)
+    return 0.0 if pair.whole or number <= unit else float(np.log2(number / unit)) + _CHOSEN
+
+
 def _longer_or_shorter(pair: Pair, axis: int) -> Iterator[Claim]:
     """Entries are missing or too many at one end of an axis."""
     words, ndim = axis_in_words(axis, pair.right.ndim), pair.right.ndim
@@ -200,7 +231,8 @@ def _longer_or_shorter(pair: Pair, axis: int) -> Iterator[Claim]:
             which = f"the {end} entry" if number == 1 else f"the {end} {number} entries"
             what = "should not be there" if own > wanted else ("is missing" if number == 1 else "are missing")
             text = f"Along {words}, {which} {what}; the rest is right."
-            yield Claim(text, part.bits(right, np.ones(right.shape, bool)) - _CHOSEN)
+            bits = part.bits(right, np.ones(right.shape, bool)) - _CHOSEN
+            yield Claim(text, bits, needs=ENOUGH_FOR_PLACES)
 
 
 def _softmax(right: Numpy, axis: int) -> Numpy:
