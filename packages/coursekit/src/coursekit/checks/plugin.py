@@ -15,18 +15,15 @@ import pytest
 from coursekit.arrays import Kind, has_torch, using
 from coursekit.cells import answer_of, exercise_name
 from coursekit.checks.bounds import bounded
-from coursekit.checks.compare import CheckFailure
 from coursekit.checks.diagnosis import FailedExercise, diagnose
 from coursekit.checks.draw import Draw
-from coursekit.checks.explain import explain
+from coursekit.checks.explain import explain, relation_in_words, shown, tried_before
 from coursekit.checks.fingerprint import fingerprint_of
 from coursekit.checks.reference import Reference, Store
-from coursekit.checks.relations import in_play, relation_of
 from coursekit.checks.results import CheckResult, ExerciseResult
 from coursekit.checks.variants import mistakes_of
 from coursekit.course import Assignment, CourseError, blank_copy, read_notebook
 from coursekit.kernels import BUBBLEWRAP, KERNELS, LIMITED
-from coursekit.printing import shortened
 from coursekit.student.notebook_file import read_submitted
 from coursekit.student.proxy import Student
 from coursekit.student.restore import restore_notebook
@@ -78,8 +75,6 @@ class CheckRun:
 
 
 RUNS = pytest.StashKey[dict[tuple[Path, str], CheckRun]]()
-#: characters of a check's message; a student's exception is cut to far fewer, see `StudentError`
-_MAX_MESSAGE = 1_000
 #: by the folder of their checks
 ASSIGNMENTS = pytest.StashKey[dict[Path, Assignment]]()
 
@@ -187,8 +182,10 @@ def pytest_runtest_makereport(
             run.faults.append(f"{item.nodeid}: {call.excinfo.exconly().splitlines()[0]}")
             found = (CheckOutcome.FAILED, "")
         outcome, message = found
-        message = _shown(message)
-        relation = _relation(call.excinfo.value, run.student) if outcome == CheckOutcome.FAILED else ""
+        message = shown(message)
+        relation = (
+            relation_in_words(call.excinfo.value, run.student) if outcome == CheckOutcome.FAILED else ""
+        )
     seen = run.references.get(_check_name(item, run))
     fingerprint, numbers = fingerprint_of(outcome, message, seen, drawn="draw" in item.fixturenames)
     exercise.checks.append(
@@ -199,6 +196,7 @@ def pytest_runtest_makereport(
             outcome=outcome,
             message=message,
             relation=relation,
+            tried=tried_before(outcome, run.student),
             see=marker.kwargs.get("see", ""),
             seconds=round(call.duration, 3),
             fingerprint=fingerprint,
@@ -218,25 +216,12 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
                 if check.outcome != CheckOutcome.PASSED:
                     parts = (
                         f"  {check.name}: {check.outcome}.",
+                        check.tried,
                         check.message,
                         check.relation,
                         check.diagnosis,
                     )
                     terminalreporter.line(" ".join(filter(None, parts)))
-
-
-def _shown(message: str) -> str:
-    """The message, shortened, and without control characters: it may contain a student's text."""
-    cut = shortened(message, _MAX_MESSAGE)
-    return "".join(
-        mark if mark.isprintable() or mark in "\n\t" else "\N{REPLACEMENT CHARACTER}" for mark in cut
-    )
-
-
-def _relation(error: BaseException, student: Student) -> str:
-    """How the wrong value that ended a check relates to the right one."""
-    wrong = error.wrong if isinstance(error, CheckFailure) else None
-    return _shown(relation_of(wrong, in_play(student.arguments))) if wrong else ""
 
 
 def _sentence(item: pytest.Function) -> str:

@@ -14,7 +14,7 @@ from coursekit.student.reasons import Reasons
 from coursekit.student.replies import Answer, Failure, ModuleItem, ObjectItem
 from coursekit.student.session import CallTimeout, KernelDied, Session
 from coursekit.student.submission import Submission
-from coursekit.student.values import Call, CheckOutcome, Gradients, Opaque, StudentError
+from coursekit.student.values import Call, CheckOutcome, Gradients, Opaque, StudentError, Tried
 
 if TYPE_CHECKING:
     import torch
@@ -48,6 +48,8 @@ class Student:
         self._timeouts: dict[str, int] = {}
         #: what this check's calls were given; those of its helper code count too
         self.arguments: list[Any] = main.arguments if main else []
+        #: what this check asked of the student's own code, in order
+        self.tried: list[Tried] = []
         #: the last name called and the value it returned, for the message if the check can't use it
         self.last: tuple[str, Any] | None = None
 
@@ -71,6 +73,7 @@ class Student:
 
     def get(self, name: str) -> Any:
         """The value of a variable of the notebook."""
+        self.tried.append(Tried(name, variable=True))
         return self._value(self._ask(name, {"do": "get", "name": name, "scope": self._scope}), name)
 
     def figure(self, grade_id: str) -> Figure:
@@ -116,6 +119,7 @@ class Student:
     def begin_check(self, answer_cell: str) -> None:
         """Prepare for a check of `answer_cell`: a running kernel, without objects of earlier checks."""
         self._answer_cell = answer_cell
+        self.tried.clear()
         if not self._session.alive and not self._session.restart_without(self._culprit, self._death):
             twice = len(self._session.deaths) > 1
             reason = "the Python process was ended twice before this check"
@@ -140,10 +144,11 @@ class Student:
         seconds: float | None = None,
     ) -> Call:
         self.arguments += [*args, *kwargs.values()]
+        names = self._submission.parameters_of(label)
+        self.tried.append(tried := Tried(label, names, args, kwargs))
         reply = self._ask(label, _calling(target, args, kwargs, seed), seconds)
-        return Call(
-            self._value(reply, label), list(reply.changed), label, self._submission.parameters_of(label)
-        )
+        tried.builds = isinstance(reply.value, Module)
+        return Call(self._value(reply, label), list(reply.changed), label, names)
 
     def _drawn(self, reply: Answer, label: str, subject: str, closing: str) -> Figure:
         """The last figure in a reply; `closing` is the call in the student's code that may have closed others."""
@@ -172,11 +177,12 @@ class Student:
             "gradients": True,
             **target,
         }
+        names = self._submission.parameters_of(label)
+        self.tried.append(Tried(label, names, args, kwargs, gradients=True))
         reply = self._ask(label, request)
         inputs, parameters = reply.inputs, reply.parameters
         if inputs is None or parameters is None or len(inputs) != len(args):
             raise StudentError(f"`{label}` gave no gradients.")
-        names = self._submission.parameters_of(label)
         return Gradients(self._value(reply, label), inputs, parameters, args, names)
 
     def _value(self, reply: Answer, label: str) -> Any:
