@@ -9,6 +9,7 @@ from coursekit.checks.asserts import (
     points,
 )
 from coursekit.checks.compare import assert_close, assert_differs, assert_varies, fail
+from coursekit.checks.snippets import try_it
 from coursekit.checks.variants import Alternative, Equivalent, Mistake, with_costs
 from coursekit.messages import probe
 
@@ -27,5 +28,6 @@ __all__ = [
     "forbid",
     "points",
     "probe",
+    "try_it",
     "with_costs",
 ]

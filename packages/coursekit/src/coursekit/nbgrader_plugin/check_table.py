@@ -9,10 +9,16 @@ from nbformat import NotebookNode, v4
 from coursekit.cells import exercise_name
 from coursekit.checks.results import STATUSES, CheckResult, ExerciseResult, SubmissionResult
 from coursekit.nbgrader_plugin.headings import Heading, explaining, headings, page_titles
+from coursekit.nbgrader_plugin.markdown import highlighted_code
 
 # styles are inline, since formgrader's pages don't have our style sheet
 _CELL = "text-align:left; vertical-align:top; padding:0.4em 0.7em; border-bottom:1px solid #d0d7de;"
 _COLORS = {"passed": "#1a6b3c", "failed": "#a4262c"}
+_TRY_IT = (
+    '<details class="try"><summary>Try it yourself</summary>'
+    "<p>Paste these lines into a new cell below your answer, and run it. One click selects them.</p>"
+    '<div style="user-select:all;">{code}</div></details>'
+)
 _MISTAKE = "Likely mistake"
 _COLUMNS = ("Check", "Result", "Points")
 
@@ -77,6 +83,8 @@ def _row(check: CheckResult, place: Heading | None) -> str:
     if place and check.outcome != "passed":
         link = f'<a href="#{escape(place.anchor)}">{escape(place.text)}</a>'
         lines.append(_line("Explained in", Markup(link)))
+    if check.try_it:
+        lines.append(_TRY_IT.format(code=highlighted_code(check.try_it)))
     mark = {"passed": "✓", "partly passed": "◐"}.get(check.outcome, "✗")
     return (
         f'<tr><td style="{_CELL}">{"".join(lines)}</td>'

@@ -1,6 +1,6 @@
 """The fixture `student` of a check: it calls the submission's code, which runs in the kernel."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from coursekit.arrays import Array, current_kind, is_array
@@ -103,6 +103,12 @@ class Student:
         if type(number) is not int:
             raise StudentError("A helper of the check could not be loaded into your Python process.")
         return Student(self._session, self._submission, scope=number, main=self)
+
+    def run_lines(self, source: str, needs: Sequence[str]) -> None:
+        """Run some lines in a copy of the notebook's names, of which it must have those in `needs`."""
+        reply = self._ask("try it yourself", {"do": "try", "source": source, "needs": list(needs)})
+        if reply.value:
+            raise StudentError(f"The notebook has no {', '.join(map(str, needs))}.")
 
     def answer_code(self, grade_id: str) -> list[str]:
         """Sources of an answer cell and of the student's other cells that it uses."""
