@@ -12,7 +12,7 @@ from coursekit.checks.diagnosis import OR
 from coursekit.checks.reference import FILE_NAME, PACKED, Store, from_stored, is_recordable, to_stored
 from coursekit.checks.results import SubmissionResult
 from coursekit.checks.run import Graded, grade
-from coursekit.checks.snippets import NOT_SHOWN, bound, not_shown, snippets_of, used_from_outside
+from coursekit.checks.snippets import NOT_SHOWN, assigned, bound, not_shown, snippets_of, used_from_outside
 from coursekit.checks.trying import PASSED
 from coursekit.checks.variants import Alternative, Mistake, alternatives_of, mistakes_of
 from coursekit.course import Assignment, CourseError, blank_copy, read_notebook
@@ -174,7 +174,7 @@ def _wrong_snippets(audit: Audit) -> Iterator[str]:
         if unknown or snippet.exercise not in checks:
             which = f"::{min(unknown)}" if unknown else ""
             yield f"the snippet `{snippet.name}` is for {snippet.exercise}{which}: no such check"
-        for name in sorted(bound(snippet.text) & shared):
+        for name in sorted(assigned(snippet.text) & shared):
             yield f"the snippet `{snippet.name}` assigns `{name}`, which the notebook needs: take another name"
     for answer in [SOLUTION, *(alternative.name for alternative in audit.alternatives)]:
         for name, ended in audit.graded[answer].tried.items():

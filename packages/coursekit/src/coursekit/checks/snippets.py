@@ -98,6 +98,14 @@ def bound(source: str) -> set[str]:
     return {step.argval for step in dis.get_instructions(code) if step.opname == "STORE_NAME"}
 
 
+def assigned(source: str) -> set[str]:
+    """The names that some lines bind at top level other than by an import."""
+    nodes = (node for node in ast.parse(source).body if isinstance(node, ast.Import | ast.ImportFrom))
+    return bound(source) - {
+        (alias.asname or alias.name).split(".")[0] for node in nodes for alias in node.names
+    }
+
+
 def _loaded(code: CodeType) -> Iterator[str]:
     for step in dis.get_instructions(code):
         if step.opname in ("LOAD_NAME", "LOAD_GLOBAL"):
