@@ -38,9 +38,6 @@ class Snippet:
     needs: tuple[str, ...]
     text: str
 
-    def is_for(self, check: str) -> bool:
-        return not self.checks or check in self.checks
-
 
 def try_it(exercise: str, *checks: str) -> Callable[[Callable[..., None]], Snippet]:
     """Make a function a snippet for some checks of the test cell `exercise`, by default for all of them.
@@ -81,9 +78,9 @@ def not_shown(assignment: Assignment) -> dict[str, str]:
 
 
 def candidates(snippets: Sequence[Snippet], exercise: str, check: str) -> list[Snippet]:
-    """The snippets that may show why a check failed: first those that name it."""
-    found = [snippet for snippet in snippets if snippet.exercise == exercise and snippet.is_for(check)]
-    return sorted(found, key=lambda snippet: not snippet.checks)
+    """The snippets of an exercise: first those that name the check, then those for all checks, then the others."""
+    found = [snippet for snippet in snippets if snippet.exercise == exercise]
+    return sorted(found, key=lambda snippet: 1 if not snippet.checks else 0 if check in snippet.checks else 2)
 
 
 def used_from_outside(source: str) -> set[str]:
