@@ -12,7 +12,7 @@ from coursekit.cells import grade_id, is_test_cell
 from coursekit.checks.results import CheckResult, ExerciseResult, SubmissionResult
 from coursekit.course import Course
 from coursekit.nbgrader_plugin.first_look import ScoreRow, first_things
-from coursekit.nbgrader_plugin.headings import exercise_titles, explaining, headings
+from coursekit.nbgrader_plugin.headings import exercise_titles, explaining, headings, page_titles
 from coursekit.nbgrader_plugin.markdown import formula, safe_markdown
 from coursekit.nbgrader_plugin.page_parts import PageParts
 
@@ -198,3 +198,26 @@ def test_without_headings_it_is_called_by_its_number():
         cells=[graded_cell("named"), graded_cell(AUTO[0]), graded_cell(AUTO[1], solution=True)]
     )
     assert exercise_titles(book) == {"named": "named", AUTO[0]: "Test cell 2", AUTO[1]: "Answer 1"}
+
+
+def test_a_page_calls_an_exercise_by_the_heading_above_its_answer_unless_a_student_wrote_it():
+    written = graded_cell("written", text=True, solution=True, source="# My answer")
+    book = v4.new_notebook(
+        cells=[
+            v4.new_markdown_cell("## Exercise 1: `speed`"),
+            graded_cell("speed", solution=True, grade=False),
+            v4.new_markdown_cell("### Look at it"),
+            graded_cell("test_speed"),
+            v4.new_markdown_cell("## Exercise 2"),
+            graded_cell("test_a"),
+            written,
+            graded_cell("test_b"),
+        ]
+    )
+    assert page_titles(book) == {
+        "test_speed": "Exercise 1: speed",
+        "test_a": "Exercise 2 (a)",
+        "written": "Exercise 2 (written)",
+        "test_b": "Exercise 2 (b)",
+    }
+    assert page_titles(v4.new_notebook(cells=[graded_cell("test_a")])) == {"test_a": "a"}

@@ -56,7 +56,11 @@ def test_the_page_about_writing_checks_shows_what_the_audit_prints_and_its_examp
     new_original, course, capsys
 ):
     checks = Course(course.root).assignment(NAME).checks
-    for shown, file in [("@points(40)\n", "test_normalized.py"), ("Mistake(\n", "mistakes.py")]:
+    for shown, file in [
+        ("@points(40)\n", "test_normalized.py"),
+        ("Mistake(\n", "mistakes.py"),
+        ("from coursekit.checks import try_it\n", "try_it.py"),
+    ]:
         lines = [line.strip() for line in block(shown).splitlines() if line.strip()]
         text = (checks / file).read_text()
         assert [line for line in lines if line.rstrip(",") not in text] == []

@@ -60,6 +60,14 @@ class Agent:
         self._scopes[number] = scope
         return {"value": number}
 
+    def do_try(self, source: str, needs: list[str]) -> dict[str, Any]:
+        """Run some lines as a cell would, but on a copy of the notebook's names; returns those that it lacks."""
+        missing = [name for name in needs if name not in self._namespace]
+        if not missing:
+            _set_seed(0)
+            exec(compile(source, "<try it yourself>", "exec"), dict(self._namespace))
+        return {"value": missing}
+
     def do_forget(self) -> dict[str, Any]:
         self._objects.clear()
         self._scopes.clear()

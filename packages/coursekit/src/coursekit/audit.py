@@ -1,8 +1,10 @@
 """Proof of the checks: grade every known mistake, every alternative answer, and the blank notebook."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import Any
 
 from coursekit.arrays import Array
@@ -12,11 +14,14 @@ from coursekit.checks.reference import FILE_NAME, PACKED, Store, from_stored, is
 from coursekit.checks.results import SubmissionResult
 from coursekit.checks.run import Graded, grade
 from coursekit.checks.said import without_measured_numbers
+from coursekit.checks.snippets import NOT_SHOWN, assigned, bound, not_shown, snippets_of, used_from_outside
+from coursekit.checks.trying import PASSED
 from coursekit.checks.variants import Alternative, Mistake, alternatives_of, mistakes_of
 from coursekit.course import Assignment, CourseError, blank_copy, read_notebook
 from coursekit.degenerate import Degenerate, degenerate_answers, earns_everything, passed_checks
 from coursekit.grade_variants import BLANK, SOLUTION, Answer, Progress, grade_variants, name_of
 from coursekit.printing import quoted
+from coursekit.student.values import CheckOutcome
 
 #: the share of its exercise that a mistake may cost without saying why
 LEAST_COST, MOST_COST = 0.05, 0.70
@@ -58,6 +63,8 @@ def run_audit(
     - A mistake must cost between 5 and 70 % of its exercise, or say why it doesn't.
     - An answer that computes nothing must not earn a whole exercise.
     - The recorded tensors must be those that the solutions and mistakes return now.
+    - Each snippet must pass for the solution and the alternatives. In an exercise that has snippets, one must fail for each
+      check that a mistake fails, or the mistake is listed as not shown.
 
     An exercise that a variant can't affect has the result of the solution.
 
@@ -81,7 +88,12 @@ def run_audit(
         all_of_them = graded[SOLUTION].result.exercises
         variant.result.exercises = [mine.get(exercise.grade_id, exercise) for exercise in all_of_them]
     audit = Audit(assignment, mistakes, graded, alternatives, nothing)
-    audit.problems = [*_problems(audit), *_disproportionate(audit), *_stale_records(audit)]
+    audit.problems = [
+        *_problems(audit),
+        *_disproportionate(audit),
+        *_wrong_snippets(audit),
+        *_stale_records(audit),
+    ]
     return audit
 
 
@@ -160,6 +172,48 @@ def _disproportionate(audit: Audit) -> Iterator[str]:
                 f"out of proportion: {name} costs {share:.0%} of its exercise; "
                 f"between {LEAST_COST:.0%} and {MOST_COST:.0%}, or say why with cost=..."
             )
+
+
+def _wrong_snippets(audit: Audit) -> Iterator[str]:
+    snippets, reasons = snippets_of(audit.assignment), not_shown(audit.assignment)
+    results = audit.results()
+    checks = {e.grade_id: {check.name for check in e.checks} for e in results[SOLUTION].exercises}
+    shared = {name for path in audit.assignment.source_notebooks() for name in _shared_names(path)}
+    for snippet in snippets:
+        unknown = set(snippet.checks) - checks.get(snippet.exercise, set())
+        if unknown or snippet.exercise not in checks:
+            which = f"::{min(unknown)}" if unknown else ""
+            yield f"the snippet `{snippet.name}` is for {snippet.exercise}{which}: no such check"
+        for name in sorted(assigned(snippet.text) & shared):
+            yield f"the snippet `{snippet.name}` assigns `{name}`, which the notebook needs: take another name"
+    for answer in [SOLUTION, *(alternative.name for alternative in audit.alternatives)]:
+        for name, ended in audit.graded[answer].tried.items():
+            if ended != PASSED:
+                yield f"false alarm: the snippet `{name}` fails for {answer}. {ended}"
+    if unknown := reasons.keys() - {mistake.name for mistake in mistakes_of(audit.assignment)}:
+        yield f"{NOT_SHOWN} names {', '.join(sorted(unknown))}: no such mistake"
+    for mistake in audit.mistakes:
+        exercise = results[mistake.name].exercise(mistake.exercise)
+        if exercise is None or mistake.exercise not in {snippet.exercise for snippet in snippets}:
+            continue
+        hidden = [c.name for c in exercise.checks if c.outcome == CheckOutcome.FAILED and not c.try_it]
+        if hidden and mistake.name not in reasons:
+            tried = audit.graded[mistake.name].tried
+            stopped = [f" {name}: {how}" for name, how in tried.items() if how != PASSED]
+            yield f"no snippet shows {mistake.name} for {', '.join(hidden)}.{''.join(stopped)}"
+        if not hidden and mistake.name in reasons:
+            yield f"{NOT_SHOWN} names {mistake.name}, but a snippet shows it"
+
+
+def _shared_names(path: Path) -> set[str]:
+    """The names that a cell of the notebook binds and another one needs."""
+    cells = []
+    for cell in read_notebook(path).cells:
+        if cell.cell_type == "code":
+            with suppress(SyntaxError):  # a magic
+                cells.append((bound(cell.source), used_from_outside(cell.source)))
+    needed = {name for _, names in cells for name in names}
+    return {name for names, _ in cells for name in names if name in needed}
 
 
 def failed_checks(result: SubmissionResult) -> set[str]:

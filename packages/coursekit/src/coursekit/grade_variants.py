@@ -17,7 +17,8 @@ from nbformat import NotebookNode, v4
 
 from coursekit.cells import find_cell
 from coursekit.checks.run import Graded, grade
-from coursekit.checks.variants import Alternative, Variant
+from coursekit.checks.trying import Offer
+from coursekit.checks.variants import Alternative, Mistake, Variant
 from coursekit.course import Assignment, CourseError, blank_copy, read_notebook
 from coursekit.degenerate import Degenerate
 from coursekit.kernels import LIMITED, SANDBOX
@@ -165,6 +166,7 @@ def grade_variant(
             session=session,
             exercises=exercises,
             first_failure=first_failure,
+            offer=_offered(variant),
         )
         if next(_variants_graded) % _VARIANTS_PER_KERNEL == 0:
             session.close()  # the next variant starts another one
@@ -176,12 +178,20 @@ def grade_variant(
     return _merged(found)
 
 
+def _offered(variant: Answer) -> Offer:
+    """The snippets to run: all that a right answer must pass, those that may show a mistake, none for the rest."""
+    if variant == SOLUTION or isinstance(variant, Alternative):
+        return Offer.ALL
+    return Offer.THAT_FAIL if isinstance(variant, Mistake) else Offer.NONE
+
+
 def _merged(found: Sequence[Graded]) -> Graded:
     """The results of several notebooks as one."""
     exercises = [exercise for graded in found for exercise in graded.result.exercises]
     observations = {name: seen for graded in found for name, seen in graded.observations.items()}
     said = {name: text for graded in found for name, text in graded.said.items()}
-    return Graded(replace(found[0].result, exercises=exercises), observations, said)
+    tried = {name: ended for graded in found for name, ended in graded.tried.items()}
+    return Graded(replace(found[0].result, exercises=exercises), observations, said, tried)
 
 
 def _touched_by(

@@ -27,6 +27,7 @@ from coursekit.checks.ordinary import ScoreRule
 from coursekit.checks.reference import Store
 from coursekit.checks.results import ExerciseResult, Status, SubmissionResult
 from coursekit.checks.run import Graded
+from coursekit.checks.snippets import snippets_of
 from coursekit.checks.variants import mistakes_of
 from coursekit.course import NOT_CHECKS, Assignment
 from coursekit.files import FOLDER
@@ -231,12 +232,12 @@ def _helpers(assignment: Assignment, notebook: str, bound: Container[str]) -> It
 def _is_helper(path: Path, bound: Container[str]) -> bool:
     """True for a module in a checks folder that other check files may use."""
     if path.stem in NOT_CHECKS:
-        return path.stem not in ("mistakes", "alternatives")
+        return path.stem not in ("mistakes", "alternatives", "try_it")
     return not path.name.startswith("test_") and path.stem not in bound
 
 
 def _recorded(assignment: Assignment, exercise: str) -> list[str]:
-    """Digests of an exercise's recorded tensors and known mistakes; mistakes don't name a notebook."""
+    """Digests of an exercise's recorded tensors, known mistakes and snippets; the last two don't name a notebook."""
     files = tuple((path, _stamp(path)) for path in sorted(assignment.checks.iterdir()) if path.is_file())
     found = _recorded_by_exercise(assignment, files)
     return [found.get(name, "") for name in dict.fromkeys((exercise, exercise.rpartition(":")[2]))]
@@ -254,6 +255,8 @@ def _recorded_by_exercise(
         parts.setdefault(mistake.exercise, []).append(
             [mistake.name, mistake.sentence, mistake.uses, mistake.lacks]
         )
+    for snippet in snippets_of(assignment):
+        parts.setdefault(snippet.exercise, []).append([snippet.checks, snippet.text])
     return {exercise: _digest(found) for exercise, found in parts.items()}
 
 

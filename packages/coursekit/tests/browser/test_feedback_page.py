@@ -189,6 +189,22 @@ def test_nothing_is_cut_off_on_a_phone_or_on_paper(graded, page):
         page.emulate_media(media="screen")
 
 
+def test_on_a_phone_no_word_of_a_title_is_broken(graded, page):
+    """Each word has one box; a broken one has two."""
+    graded.open(page, "ada", PHONE)
+    broken = page.evaluate(
+        """() => [...document.querySelectorAll(".points a, .first a, caption, th, .coursekit-checks b")].flatMap(
+            element => [...element.childNodes].filter(node => node.nodeType === 3).flatMap(text =>
+                [...text.data.matchAll(/[\\w.]+/g)].filter(word => {
+                    const range = document.createRange();
+                    range.setStart(text, word.index);
+                    range.setEnd(text, word.index + word[0].length);
+                    return range.getClientRects().length > 1;
+                }).map(word => word[0])))"""
+    )
+    assert broken == []
+
+
 def test_on_a_phone_every_check_is_a_block_of_its_own(graded, page):
     graded.open(page, "ada", PHONE)
     row = page.locator("#test_attention tbody tr").first
@@ -221,7 +237,7 @@ def test_a_mistake_that_costs_points_in_two_exercises_is_told_once(graded, page)
     graded.open(page, "ada")
     told = [text for text in texts(page, ".first li") if "division by the square root" in text]
     assert told == [
-        "attention, 13 points; masked_attention, 10 points: You left out the division by the square root of d_k."
+        "Exercise 2: attention(q, k, v), 13 points; Exercise 4: masked_attention(q, k, v, mask=None), 10 points: You left out the division by the square root of d_k."
     ]
 
 
@@ -232,8 +248,8 @@ def test_the_top_says_which_attempt_it_is_and_what_changed(graded, page):
     ]
     assert "8 points more" in texts(page, ".changes")[0]
     names = {text.split(":")[0] for text in texts(page, ".now-passed li")}
-    assert names == {"padding_mask", "score_std"}
-    assert {text.split(":")[0] for text in texts(page, ".now-failed li")} == {"causal_mask"}
+    assert names == {"Exercise 3a", "Exercise 5"}
+    assert {text.split(":")[0] for text in texts(page, ".now-failed li")} == {"Exercise 3b"}
 
 
 def test_with_full_marks_there_is_nothing_to_look_at_first(graded, page):
@@ -258,11 +274,16 @@ def test_every_link_within_the_page_leads_somewhere(graded, page):
         assert len(ids) == len(set(ids))
 
 
-def test_each_check_has_points_sentence_difference_mistake_and_a_link_to_what_explains_it(graded, page):
+def test_a_failed_check_says_what_was_tried_what_should_hold_what_came_out_and_where_that_is_explained(
+    graded, page
+):
     graded.open(page, "ada")
     assert page.locator("#test_attention tbody tr").count() == 8
     row = texts(page, "#test_attention tbody tr")[0]
-    for part in ("softmax", "failed", "0 / 8", "Likely mistake:", "2 Attention as a function"):
+    labels = ("Tried:", "Should hold:", "Came out:", "Likely mistake:", "Explained in:")
+    places = [row.find(label) for label in labels]
+    assert places[0] > -1 and places == sorted(places), row
+    for part in ("softmax", "q (3, 4, 6)", "failed", "0 / 8", "2 Attention as a function"):
         assert part in row
     page.get_by_role("link", name="5 Why divide by the root?").first.click()
     assert page.locator(":target").inner_text() == "5 Why divide by the root?"

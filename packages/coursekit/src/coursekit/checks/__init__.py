@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         points,
     )
     from coursekit.checks.compare import assert_close, assert_differs, assert_varies, fail
+    from coursekit.checks.snippets import try_it
     from coursekit.checks.variants import Alternative, Equivalent, Mistake, with_costs
     from coursekit.messages import probe
 
@@ -34,10 +35,12 @@ __all__ = [
     "forbid",
     "points",
     "probe",
+    "try_it",
     "with_costs",
 ]
 _FROM = {
     "coursekit.checks.compare": ("assert_close", "assert_differs", "assert_varies", "fail"),
+    "coursekit.checks.snippets": ("try_it",),
     "coursekit.checks.variants": ("Alternative", "Equivalent", "Mistake", "with_costs"),
     "coursekit.messages": ("probe",),
 }

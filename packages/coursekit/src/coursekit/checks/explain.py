@@ -7,11 +7,17 @@ from coursekit.checks.bounds import CheckOverrun
 from coursekit.checks.compare import CheckFailure
 from coursekit.checks.relations import in_play, relation_of
 from coursekit.checks.relations.exceptions import meaning_of, sizes_relation, unpacking_relation
+from coursekit.checks.tried import tried_in_words
 from coursekit.codecs import describe
 from coursekit.codecs.figures import Figure
+from coursekit.printing import shortened
 from coursekit.student.proxy import Student
 from coursekit.student.values import CheckOutcome, StudentError
 
+#: characters of a check's message; a student's exception is cut to far fewer, see `StudentError`
+_MAX_MESSAGE = 1_000
+#: how a check ends that asked something of the student's code
+_ASKED = (CheckOutcome.FAILED, CheckOutcome.TIMED_OUT, CheckOutcome.KERNEL_DIED)
 _UNUSABLE = (TypeError, ValueError, AttributeError, LookupError, ArithmeticError, RuntimeError)
 
 
@@ -59,6 +65,19 @@ def relation_to(error: BaseException, student: Student) -> str:
         meaning = meaning_of(error.raised, error.text)
         return " ".join(filter(None, [meaning, sizes_relation(error.text, student.last_arguments)]))
     return unpacking_relation(error, student.last[1]) if student.last else ""
+
+
+def tried_before(outcome: CheckOutcome, student: Student) -> str:
+    """What a check tried before it ended like this."""
+    return shown(tried_in_words(student.tried)) if outcome in _ASKED else ""
+
+
+def shown(message: str) -> str:
+    """The message, shortened, and without control characters: it may contain a student's text."""
+    cut = shortened(message, _MAX_MESSAGE)
+    return "".join(
+        mark if mark.isprintable() or mark in "\n\t" else "\N{REPLACEMENT CHARACTER}" for mark in cut
+    )
 
 
 def _is_introspection(error: AssertionError) -> bool:

@@ -17,7 +17,7 @@ from coursekit.cells import answer_of, exercise_name
 from coursekit.checks.bounds import bounded
 from coursekit.checks.diagnosis import FailedExercise, diagnose
 from coursekit.checks.draw import Draw
-from coursekit.checks.explain import explain, relation_to
+from coursekit.checks.explain import explain, relation_to, shown, tried_before
 from coursekit.checks.fingerprint import fingerprint_of
 from coursekit.checks.reference import Reference, Store
 from coursekit.checks.results import CheckResult, ExerciseResult
@@ -25,7 +25,6 @@ from coursekit.checks.said import said_by
 from coursekit.checks.variants import mistakes_of
 from coursekit.course import Assignment, CourseError, blank_copy, read_notebook
 from coursekit.kernels import BUBBLEWRAP, KERNELS, LIMITED
-from coursekit.printing import shortened
 from coursekit.student.notebook_file import read_submitted
 from coursekit.student.proxy import Student
 from coursekit.student.restore import restore_notebook
@@ -80,8 +79,6 @@ class CheckRun:
 
 
 RUNS = pytest.StashKey[dict[tuple[Path, str], CheckRun]]()
-#: characters of a check's message; a student's exception is cut to far fewer, see `StudentError`
-_MAX_MESSAGE = 1_000
 #: by the folder of their checks
 ASSIGNMENTS = pytest.StashKey[dict[Path, Assignment]]()
 
@@ -189,12 +186,12 @@ def pytest_runtest_makereport(
             run.faults.append(f"{item.nodeid}: {call.excinfo.exconly().splitlines()[0]}")
             found = (CheckOutcome.FAILED, "")
         outcome, message = found
-        message = _shown(message)
+        message = shown(message)
         drawn = "draw" in item.fixturenames
         if said := said_by(call.excinfo.value, outcome, message, drawn):
             run.said[_check_name(item, run)] = said
         failed = outcome == CheckOutcome.FAILED
-        relation = _shown(relation_to(call.excinfo.value, run.student)) if failed else ""
+        relation = shown(relation_to(call.excinfo.value, run.student)) if failed else ""
     seen = run.references.get(_check_name(item, run))
     fingerprint, numbers = fingerprint_of(outcome, message, seen, drawn="draw" in item.fixturenames)
     exercise.checks.append(
@@ -205,6 +202,7 @@ def pytest_runtest_makereport(
             outcome=outcome,
             message=message,
             relation=relation,
+            tried=tried_before(outcome, run.student),
             see=marker.kwargs.get("see", ""),
             seconds=round(call.duration, 3),
             fingerprint=fingerprint,
@@ -224,19 +222,12 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
                 if check.outcome != CheckOutcome.PASSED:
                     parts = (
                         f"  {check.name}: {check.outcome}.",
+                        check.tried,
                         check.message,
                         check.relation,
                         check.diagnosis,
                     )
                     terminalreporter.line(" ".join(filter(None, parts)))
-
-
-def _shown(message: str) -> str:
-    """The message, shortened, and without control characters: it may contain a student's text."""
-    cut = shortened(message, _MAX_MESSAGE)
-    return "".join(
-        mark if mark.isprintable() or mark in "\n\t" else "\N{REPLACEMENT CHARACTER}" for mark in cut
-    )
 
 
 def _sentence(item: pytest.Function) -> str:

@@ -9,7 +9,7 @@ import msgspec
 from coursekit.student.values import CheckOutcome
 
 #: version of the stored form of a result; one of another version is graded again
-SCHEMA = 3
+SCHEMA = 4
 
 
 class Status(StrEnum):
@@ -43,11 +43,12 @@ def points_in_words(points: float) -> str:
 class CheckResult:
     """The result of one check.
 
-    `see` is the heading of the notebook that explains it; if empty, the one above the answer. `relation` says how a
-    wrong value relates to the right one, if it does. `mistake` is the id of the known mistake that it is attributed
-    to, `diagnosis` the sentence about it. `fingerprint` and
-    `fingerprint_numbers` identify a wrong answer (see `fingerprint.py`); they are not for students. `credit` is the
-    part of the points that a check earned that was not passed.
+    `see` is the heading of the notebook that explains it; if empty, the one above the answer. `tried` says in words
+    and shapes what it asked of the submission, `relation` how a wrong value relates to the right one, if it does.
+    `mistake` is the id of the known mistake that it is attributed to, `diagnosis` the sentence about it. `try_it` are
+    lines that fail on this answer, too, for the student to run. `fingerprint` and `fingerprint_numbers` identify a
+    wrong answer (see `fingerprint.py`); they are not for students. `credit` is the part of the points that a check
+    earned that was not passed.
     """
 
     name: str
@@ -63,6 +64,8 @@ class CheckResult:
     see: str = ""
     credit: float = 0.0
     relation: str = ""
+    tried: str = ""
+    try_it: str = ""
 
     @property
     def earned(self) -> float:

@@ -3,7 +3,7 @@
 import re
 import time
 from collections.abc import Container, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -15,6 +15,8 @@ from coursekit.checks.ordinary import ScoreRule, ordinary_results
 from coursekit.checks.plugin import ASSIGNMENTS, RUNS, CheckRun
 from coursekit.checks.reference import Observation, Store
 from coursekit.checks.results import ExerciseResult, Status, SubmissionResult
+from coursekit.checks.snippets import snippets_of
+from coursekit.checks.trying import Offer, Trials
 from coursekit.course import Assignment, CourseError
 from coursekit.kernels import SANDBOX
 from coursekit.student.limits import Limits
@@ -38,11 +40,15 @@ class GraderCrash(Exception):
 
 @dataclass
 class Graded:
-    """The result, and by `<file>::<check>` the comparisons with recorded values, and what the failed checks said."""
+    """The result, and by `<file>::<check>` the comparisons with recorded values, and what the failed checks said.
+
+    `tried` says by name how the snippets ended that were run (see `Trials`).
+    """
 
     result: SubmissionResult
     observations: dict[str, list[Observation]]
     said: dict[str, str]
+    tried: dict[str, str] = field(default_factory=dict)
 
 
 def grade(
@@ -61,6 +67,7 @@ def grade(
     rule: ScoreRule | None = None,
     own_files: Sequence[Path] = (),
     first_failure: bool = False,
+    offer: Offer = Offer.THAT_FAIL,
 ) -> Graded:
     """Grade a repaired notebook, and put the outputs of this run into its code cells.
 
@@ -76,6 +83,7 @@ def grade(
         rule: how ordinary test cells are scored; by default they are neither run nor scored.
         own_files: what the student has put beside the notebook; files that were handed out replace them.
         first_failure: stop at the first check that fails, and diagnose nothing.
+        offer: which snippets to run after the checks; none while recording, or with `first_failure`.
 
     Raises:
         CourseError: a check or a recorded value is at fault.
@@ -93,6 +101,7 @@ def grade(
     else:
         session.reuse(notebook)
     store = store or Store.load(assignment.checks)
+    offer = Offer.NONE if store.recording or first_failure else offer
     run = CheckRun(assignment, submission, session, store, submission.seed if seed is None else seed)
     try:
         session.run_cells()
@@ -100,6 +109,8 @@ def grade(
         wanted = [test for test in ordinary if exercises is None or test in exercises]
         scored = ordinary_results(submission, session.runs, wanted, rule or ScoreRule())
         _run_pytest(run, name, exercises, first_failure)
+        trials = Trials(session, run.student, snippets_of(assignment) if offer is not Offer.NONE else [])
+        trials.offer(run.exercises, offer)
     except GraderCrash as crash:
         if kept_open is not None:  # the instructor's code
             raise CourseError(str(crash)) from crash
@@ -124,7 +135,8 @@ def grade(
         kernel=session.kernel_name,
         suspect=list(dict.fromkeys(session.suspect)),
     )
-    return Graded(result, {name: found.observations for name, found in run.references.items()}, run.said)
+    observations = {name: found.observations for name, found in run.references.items()}
+    return Graded(result, observations, run.said, trials.ended)
 
 
 def status_of(session: Session, exercises: list[ExerciseResult], runs: list[CellRun]) -> Status:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from coursekit.audit import Audit, costs, failed_checks, named_mistakes
+from coursekit.checks.snippets import snippets_of
 from coursekit.grade_variants import SOLUTION
 
 
@@ -10,10 +11,12 @@ def audit_lines(audit: Audit) -> Iterator[str]:
     """A block for each exercise, with a row for each mistake and a column for each check.
 
     `#`: the check is meant to catch the mistake, and did. `x`: it caught the mistake as well. `.`: it passed. The last
-    columns say which share of the exercise the mistake costs, and whether a diagnosis was made.
+    columns say which share of the exercise the mistake costs, whether a diagnosis was made, and if the exercise has
+    snippets, whether one shows the mistake.
     """
     results = audit.results()
     shares = costs(audit)
+    snippets = snippets_of(audit.assignment)
     yield f"{audit.assignment.name}"
     for exercise in results[SOLUTION].exercises:
         mistakes = [mistake for mistake in audit.mistakes if mistake.exercise == exercise.grade_id]
@@ -21,11 +24,13 @@ def audit_lines(audit: Audit) -> Iterator[str]:
         yield f"  {exercise.grade_id}, {exercise.points:g} points"
         for number, check in enumerate(exercise.checks, 1):
             yield f"  {number:>4}  {check.name} ({check.points:g})"
+        is_shown = any(snippet.exercise == exercise.grade_id for snippet in snippets)
         width = max((len(mistake.name) for mistake in mistakes), default=0)
         yield (
             f"        {'':{width}}  "
             + " ".join(f"{n:>2}" for n in range(1, len(exercise.checks) + 1))
             + "  costs  named"
+            + ("  shown" if is_shown else "")
         )
         for mistake in mistakes:
             failed = failed_checks(results[mistake.name])
@@ -34,11 +39,14 @@ def audit_lines(audit: Audit) -> Iterator[str]:
                 name = f"{exercise.grade_id}::{check.name}"
                 caught = "#" if name in mistake.checks() else "x"
                 marks.append(f" {caught if name in failed else '.'}")
+            offered = results[mistake.name].exercise(exercise.grade_id)
+            tried = [check.try_it for check in offered.checks] if offered else []
+            shown = ("yes" if any(tried) else "-") if is_shown else ""
             named = "yes" if named_mistakes(results[mistake.name]) else "-"
             yield (
                 f"        {mistake.name:{width}}  "
                 + " ".join(marks)
-                + f"  {shares.get(mistake.name, 0):>5.0%}  {named}"
+                + f"  {shares.get(mistake.name, 0):>5.0%}  {named:5}  {shown}".rstrip()
             )
     yield ""
     yield "  alternatives: " + ", ".join(

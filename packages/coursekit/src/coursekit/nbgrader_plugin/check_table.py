@@ -8,12 +8,19 @@ from nbformat import NotebookNode, v4
 
 from coursekit.cells import exercise_name
 from coursekit.checks.results import STATUSES, CheckResult, ExerciseResult, SubmissionResult
-from coursekit.nbgrader_plugin.headings import Heading, exercise_titles, explaining, headings
+from coursekit.nbgrader_plugin.headings import Heading, explaining, headings, page_titles
+from coursekit.nbgrader_plugin.markdown import highlighted_code
 
 # styles are inline, since formgrader's pages don't have our style sheet
 _CELL = "text-align:left; vertical-align:top; padding:0.4em 0.7em; border-bottom:1px solid #d0d7de;"
 _COLORS = {"passed": "#1a6b3c", "failed": "#a4262c"}
-_COLUMNS = ("Check", "Result", "Points", "Explained in")
+_TRY_IT = (
+    '<details class="try"><summary>Try it yourself</summary>'
+    "<p>Paste these lines into a new cell below your answer, and run it. One click selects them.</p>"
+    '<div style="user-select:all;">{code}</div></details>'
+)
+_MISTAKE = "Likely mistake"
+_COLUMNS = ("Check", "Result", "Points")
 
 
 def check_output(result: SubmissionResult, grade_id: str, notebook: NotebookNode) -> NotebookNode:
@@ -34,14 +41,13 @@ def checks_as_text(exercise: ExerciseResult) -> str:
     lines = [f"{exercise.earned:g} of {exercise.points:g} points"]
     for check in exercise.checks:
         lines.append(f"{check.outcome:>12}  {check.earned:g}/{check.points:g}  {check.sentence}")
-        diagnosis = f"Likely mistake: {check.diagnosis}" if check.diagnosis else ""
-        lines += [f"{'':>14}{text}" for text in (check.message, check.relation, diagnosis) if text]
+        lines += [f"{'':>14}{label}: {text}" for label, text in _findings(check) if text]
     return "\n".join(lines)
 
 
 def checks_as_html(exercise: ExerciseResult, notebook: NotebookNode, found: Sequence[Heading]) -> str:
     """The table of the checks, with links to those of the notebook's headings that explain them."""
-    title = exercise_titles(notebook, found).get(exercise.grade_id) or exercise_name(exercise.grade_id)
+    title = page_titles(notebook, found).get(exercise.grade_id) or exercise_name(exercise.grade_id)
     head = "".join(f'<th scope="col" style="{_CELL} white-space:nowrap;">{name}</th>' for name in _COLUMNS)
     rows = "".join(
         _row(check, explaining(notebook, found, exercise.grade_id, check.see)) for check in exercise.checks
@@ -61,35 +67,40 @@ def right_or_not(exercise: ExerciseResult) -> str:
     return "right" if exercise.right else "not answered" if exercise.unanswered else "not right yet"
 
 
-def exercise_as_html(exercise: ExerciseResult) -> str:
+def exercise_as_html(exercise: ExerciseResult, title: str) -> str:
     """`right_or_not` as a line of its own."""
     color, mark = (_COLORS["passed"], "✓") if exercise.right else (_COLORS["failed"], "✗")
-    name = escape(exercise_name(exercise.grade_id))
-    return f'<p>{name}: <b style="color:{color};">{mark} {right_or_not(exercise)}</b></p>'
+    return f'<p>{escape(title)}: <b style="color:{color};">{mark} {right_or_not(exercise)}</b></p>'
 
 
 def _row(check: CheckResult, place: Heading | None) -> str:
     color = _COLORS.get(check.outcome, "#7a4f01")
     lines = [f"<div>{code_marked(check.sentence)}</div>"]
-    if check.message:
-        lines.append(
-            '<div style="color:#505a64; overflow-wrap:anywhere; white-space:pre-wrap;">'
-            f"{code_marked(check.message)}</div>"
-        )
-    if check.relation:
-        lines.append(f'<div style="overflow-wrap:anywhere;">{code_marked(check.relation)}</div>')
-    if check.diagnosis:
-        lines.append(
-            f'<div style="color:{color};"><b>Likely mistake:</b> {code_marked(check.diagnosis)}</div>'
-        )
+    if found := [(label, code_marked(text)) for label, text in _findings(check) if text]:
+        tried = [_line("Tried", code_marked(check.tried))] if check.tried else []
+        lines = [*tried, _line("Should hold", code_marked(check.sentence))]
+        lines += [_line(label, text, color if label == _MISTAKE else "") for label, text in found]
+    if place and check.outcome != "passed":
+        link = f'<a href="#{escape(place.anchor)}">{escape(place.text)}</a>'
+        lines.append(_line("Explained in", Markup(link)))
+    if check.try_it:
+        lines.append(_TRY_IT.format(code=highlighted_code(check.try_it)))
     mark = {"passed": "✓", "partly passed": "◐"}.get(check.outcome, "✗")
-    link = f'<a href="#{escape(place.anchor)}">{escape(place.text)}</a>' if place else ""
     return (
         f'<tr><td style="{_CELL}">{"".join(lines)}</td>'
         f'<td style="{_CELL} color:{color}; white-space:nowrap;"><b>{mark} {escape(check.outcome)}</b></td>'
-        f'<td style="{_CELL} white-space:nowrap;" data-label="Points">{check.earned:g} / {check.points:g}</td>'
-        f'<td style="{_CELL}" data-label="Explained in">{link}</td></tr>'
+        f'<td style="{_CELL} white-space:nowrap;" data-label="Points">{check.earned:g} / {check.points:g}</td></tr>'
     )
+
+
+def _findings(check: CheckResult) -> list[tuple[str, str]]:
+    """What came of a check that did not pass, with labels, in the order in which it is read."""
+    return [("Came out", check.message), ("How it differs", check.relation), (_MISTAKE, check.diagnosis)]
+
+
+def _line(label: str, text: Markup, color: str = "") -> str:
+    style = f"color:{color}; " if color else ""
+    return f'<div style="{style}overflow-wrap:break-word; white-space:pre-wrap;"><b>{label}:</b> {text}</div>'
 
 
 def code_marked(text: str) -> Markup:

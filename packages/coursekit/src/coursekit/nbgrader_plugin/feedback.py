@@ -23,6 +23,7 @@ from coursekit.nbgrader_plugin.check_table import code_marked
 from coursekit.nbgrader_plugin.converters import find_folders
 from coursekit.nbgrader_plugin.course_folders import Stop, course_of, stop
 from coursekit.nbgrader_plugin.first_look import FirstThing, first_things, score_rows
+from coursekit.nbgrader_plugin.headings import page_titles
 from coursekit.nbgrader_plugin.markdown import highlighted_code, safe_markdown
 from coursekit.nbgrader_plugin.page_parts import PageParts, Part
 from coursekit.nbgrader_plugin.run_checks import RESULT
@@ -105,7 +106,15 @@ class FeedbackExporter(Exporter):
             attempts,
             handed_in,
             rule,
-            NotebookPage(names["notebook"], result, shows, now, deadline, plugin.chance if plugin else None),
+            NotebookPage(
+                names["notebook"],
+                result,
+                shows,
+                now,
+                deadline,
+                plugin.chance if plugin else None,
+                page_titles(nb),
+            ),
         )
         return _Frame(names | {"student": printable(str(student))}, result, shows, attempt or None)
 

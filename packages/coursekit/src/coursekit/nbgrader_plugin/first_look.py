@@ -9,7 +9,7 @@ from nbformat import NotebookNode
 from coursekit.cells import exercise_name, grade_id, nbgrader_metadata
 from coursekit.checks.results import CheckResult, ExerciseResult, SubmissionResult
 from coursekit.nbgrader_plugin.check_table import right_or_not
-from coursekit.nbgrader_plugin.headings import exercise_titles
+from coursekit.nbgrader_plugin.headings import page_titles
 from coursekit.watch.rules import Shows
 
 FIRST_THINGS = 3
@@ -55,7 +55,7 @@ def score_rows(
     notebook: NotebookNode, result: SubmissionResult, shows: Shows = Shows.EVERYTHING
 ) -> list[ScoreRow]:
     """A row for each graded cell, from the metadata that `GetGradesAndState` wrote."""
-    titles = exercise_titles(notebook)
+    titles = page_titles(notebook)
     return [
         _score_row(cell, titles, result, shows)
         for cell in notebook.cells
@@ -68,10 +68,11 @@ def _score_row(
 ) -> ScoreRow:
     mark, name = nbgrader_metadata(cell), grade_id(cell) or ""
     awaits_grading = bool(mark.get("needs_manual_grade"))
+    title = titles.get(name, exercise_name(name))
     exercise = result.exercise(name)
     if exercise and shows is Shows.EXERCISES:
         score = exercise.points if exercise.right else None
-        return ScoreRow(name, exercise_name(name), score, exercise.points, right_or_not(exercise))
+        return ScoreRow(name, title, score, exercise.points, right_or_not(exercise))
     if exercise and exercise.ordinary:
         state = str(exercise.checks[0].outcome)
     elif exercise and not exercise.unanswered:
@@ -82,7 +83,6 @@ def _score_row(
     else:
         state = "graded manually" if exercise is None and mark.get("by_hand") else "not answered"
     score = None if awaits_grading else mark.get("score") or 0
-    title = titles.get(name, exercise_name(name))
     return ScoreRow(name, title, score, mark.get("points") or 0, state, awaits_grading)
 
 

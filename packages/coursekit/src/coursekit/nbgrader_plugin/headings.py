@@ -12,7 +12,14 @@ from html import unescape
 
 from nbformat import NotebookNode
 
-from coursekit.cells import exercise_name, grade_id, is_automatic, is_test_cell, nbgrader_metadata
+from coursekit.cells import (
+    exercise_name,
+    grade_id,
+    is_answer_cell,
+    is_automatic,
+    is_test_cell,
+    nbgrader_metadata,
+)
 from coursekit.nbgrader_plugin.markdown import plain_text, render_markdown
 from coursekit.printing import shortened
 
@@ -21,6 +28,8 @@ HEADING = re.compile(r'<h([1-6])(?: id="([^"]*)")?>(.*?)</h\1>', re.DOTALL)
 MAX_HEADINGS, MAX_HEADING = 200, 200
 #: characters of a heading that names a cell
 _MAX_TITLE = 40
+#: the same, on a page
+_MAX_PAGE_TITLE = 80
 _TASK = "Task"
 _LINE = re.compile(r" {0,3}#{1,6}(?!#)[ \t]*(\S.*)")
 _UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*")
@@ -96,6 +105,29 @@ def explaining(notebook: NotebookNode, found: Sequence[Heading], test: str, see:
     wanted = (exercise_name(test), test)
     cell = next((index for index, cell in enumerate(notebook.cells) if grade_id(cell) in wanted), 0)
     return next((heading for heading in reversed(found) if heading.cell < cell), None)
+
+
+def page_titles(notebook: NotebookNode, found: Sequence[Heading] | None = None) -> dict[str, str]:
+    """What a page calls each graded cell: as the nearest heading above its answer that no student wrote.
+
+    If several cells have the same one, their names are added; without a heading, a cell has its name alone.
+
+    Args:
+        found: the headings of the notebook, if they are known.
+    """
+    found = headings(notebook) if found is None else found
+    given = [heading for heading in found if not is_answer_cell(notebook.cells[heading.cell])]
+    names = exercise_titles(notebook, found)
+    places = {name: index for index, cell in enumerate(notebook.cells) if (name := grade_id(cell))}
+    titles: dict[str, str] = {}
+    for test in names:
+        place = places.get(exercise_name(test), places[test])
+        above = [heading for heading in given if heading.cell <= place]
+        if above and not is_automatic(test):
+            titles[test] = shortened(above[-1].text, _MAX_PAGE_TITLE)
+    shared = Counter(titles.values())
+    clashing = {test: f"{title} ({names[test]})" for test, title in titles.items() if shared[title] > 1}
+    return names | titles | clashing
 
 
 def exercise_titles(notebook: NotebookNode, found: Sequence[Heading] | None = None) -> dict[str, str]:

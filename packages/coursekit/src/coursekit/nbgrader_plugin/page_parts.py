@@ -8,11 +8,11 @@ from html import escape
 from nbconvert.filters import strip_ansi
 from nbformat import NotebookNode
 
-from coursekit.cells import grade_id, is_answer_cell, is_test_cell, nbgrader_metadata
+from coursekit.cells import exercise_name, grade_id, is_answer_cell, is_test_cell, nbgrader_metadata
 from coursekit.checks.results import SubmissionResult
 from coursekit.nbgrader_plugin.budget import PageBudget
 from coursekit.nbgrader_plugin.check_table import checks_as_html, exercise_as_html
-from coursekit.nbgrader_plugin.headings import Heading, headings
+from coursekit.nbgrader_plugin.headings import Heading, headings, page_titles
 from coursekit.nbgrader_plugin.markdown import as_plain_text, highlighted_code, plain_text, safe_markdown
 from coursekit.watch.rules import Shows
 
@@ -104,7 +104,8 @@ class PageParts:
         if exercise is None:
             return Part("verdict", "", name, score=_score(cell))
         if self.shows is Shows.EXERCISES:
-            return Part("verdict", exercise_as_html(exercise), name)
+            title = page_titles(self.notebook, found).get(name, exercise_name(name))
+            return Part("verdict", exercise_as_html(exercise, title), name)
         table = checks_as_html(exercise, self.notebook, found)
         changed = nbgrader_metadata(cell).get("score", exercise.earned) != exercise.earned
         return Part("verdict", table, name, score=_score(cell) if changed else "")

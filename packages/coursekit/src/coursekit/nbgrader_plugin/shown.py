@@ -58,7 +58,7 @@ def hide_outputs(cells: Sequence[NotebookNode], result: SubmissionResult, shows:
 def _without_values(exercise: ExerciseResult) -> ExerciseResult:
     """Every check with its sentence and its diagnosis, both of which the instructor wrote."""
     checks = [
-        replace(check, message="", relation="", fingerprint="", fingerprint_numbers=[])
+        replace(check, tried="", message="", relation="", fingerprint="", fingerprint_numbers=[])
         for check in exercise.checks
     ]
     return replace(exercise, checks=checks)

@@ -1,6 +1,6 @@
 """The fixture `student` of a check: it calls the submission's code, which runs in the kernel."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from coursekit.arrays import Array, current_kind, is_array
@@ -14,7 +14,7 @@ from coursekit.student.reasons import Reasons
 from coursekit.student.replies import Answer, Failure, ModuleItem, ObjectItem
 from coursekit.student.session import CallTimeout, KernelDied, Session
 from coursekit.student.submission import Submission
-from coursekit.student.values import Call, CheckOutcome, Gradients, Opaque, StudentError
+from coursekit.student.values import Call, CheckOutcome, Gradients, Opaque, StudentError, Tried
 
 if TYPE_CHECKING:
     import torch
@@ -50,6 +50,8 @@ class Student:
         self.arguments: list[Any] = main.arguments if main else []
         #: the positional and keyword arguments of the last call, by name
         self.last_arguments: list[tuple[str, Any]] = main.last_arguments if main else []
+        #: what this check asked of the student's own code, in order
+        self.tried: list[Tried] = []
         #: the last name called and the value it returned, for the message if the check can't use it
         self.last: tuple[str, Any] | None = None
 
@@ -73,6 +75,7 @@ class Student:
 
     def get(self, name: str) -> Any:
         """The value of a variable of the notebook."""
+        self.tried.append(Tried(name, variable=True))
         return self._value(self._ask(name, {"do": "get", "name": name, "scope": self._scope}), name)
 
     def figure(self, grade_id: str) -> Figure:
@@ -104,6 +107,12 @@ class Student:
             raise StudentError("A helper of the check could not be loaded into your Python process.")
         return Student(self._session, self._submission, scope=number, main=self)
 
+    def run_lines(self, source: str, needs: Sequence[str]) -> None:
+        """Run some lines in a copy of the notebook's names, of which it must have those in `needs`."""
+        reply = self._ask("try it yourself", {"do": "try", "source": source, "needs": list(needs)})
+        if reply.value:
+            raise StudentError(f"The notebook has no {', '.join(map(str, needs))}.")
+
     def answer_code(self, grade_id: str) -> list[str]:
         """Sources of an answer cell and of the student's other cells that it uses."""
         return self._submission.answer_code(grade_id)
@@ -119,6 +128,7 @@ class Student:
     def begin_check(self, answer_cell: str) -> None:
         """Prepare for a check of `answer_cell`: a running kernel, without objects of earlier checks."""
         self._answer_cell = answer_cell
+        self.tried.clear()
         if not self._session.alive and not self._session.restart_without(self._culprit, self._death):
             twice = len(self._session.deaths) > 1
             reason = "the Python process was ended twice before this check"
@@ -144,7 +154,9 @@ class Student:
         seconds: float | None = None,
     ) -> Call:
         parameters = self._remember(label, args, kwargs)
+        self.tried.append(tried := Tried(label, parameters, args, kwargs))
         reply = self._ask(label, _calling(target, args, kwargs, seed), seconds)
+        tried.builds = isinstance(reply.value, Module)
         return Call(self._value(reply, label), list(reply.changed), label, parameters)
 
     def _remember(self, label: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[str, ...]:
@@ -182,6 +194,8 @@ class Student:
             "gradients": True,
             **target,
         }
+        names = self._submission.parameters_of(label)
+        self.tried.append(Tried(label, names, args, kwargs, gradients=True))
         reply = self._ask(label, request)
         inputs, parameters = reply.inputs, reply.parameters
         if inputs is None or parameters is None or len(inputs) != len(args):

@@ -3,7 +3,8 @@
 If a cell or a call ends the kernel, the session continues once in a new kernel, without that cell.
 """
 
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Iterator
+from contextlib import contextmanager
 from typing import Any, NoReturn
 
 from nbformat import NotebookNode
@@ -202,6 +203,15 @@ class Session:
         except messages.MessageError as error:
             self._died(self._kernel, f"what it sent can't be read: {error}")
         return read_reply(buffers, restore)
+
+    @contextmanager
+    def off_the_record(self) -> Iterator[None]:
+        """What happens in here does not count: it has no part in the outcome of the submission."""
+        before = self.timed_out, self.crashed, list(self.suspect)
+        try:
+            yield
+        finally:
+            self.timed_out, self.crashed, self.suspect = before
 
     def reuse(self, notebook: NotebookNode) -> None:
         """Continue with another notebook in the same kernel, which forgets all names but not the imported modules.

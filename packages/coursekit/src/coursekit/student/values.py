@@ -55,6 +55,23 @@ class Call:
     parameters: tuple[str, ...] = ()
 
 
+@dataclass
+class Tried:
+    """What a check asked of the submission: a call, its gradients, or the value of a `variable`.
+
+    `parameters` are the names of the positional arguments, as far as the notebook's text shows them. The call
+    `builds` a module if it returned one.
+    """
+
+    name: str
+    parameters: tuple[str, ...] = ()
+    args: tuple[Any, ...] = ()
+    kwargs: dict[str, Any] = field(default_factory=dict)
+    gradients: bool = False
+    variable: bool = False
+    builds: bool = False
+
+
 @dataclass(frozen=True)
 class Gradients:
     """Gradients of the probed sum of the outputs (`coursekit.messages.probe`).

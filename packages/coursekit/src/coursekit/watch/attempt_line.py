@@ -1,8 +1,8 @@
 """What a feedback page says about its attempt: which one it is, what changed since the last, and which one counts."""
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from coursekit.cells import exercise_name
@@ -23,6 +23,7 @@ class NotebookPage:
         written: when the page is written; one that is held back is read when it is due.
         deadline: None if there is none.
         chance: the second chance that the course gives after it.
+        titles: what the page calls each exercise, by the grade_id of its test cell.
     """
 
     notebook: str
@@ -31,6 +32,10 @@ class NotebookPage:
     written: datetime
     deadline: datetime | None
     chance: Chance | None = None
+    titles: Mapping[str, str] = field(default_factory=dict)
+
+    def title(self, test: str) -> str:
+        return self.titles.get(test, exercise_name(test))
 
 
 @dataclass(frozen=True)
@@ -162,10 +167,10 @@ def _what_counts(
 def _changes(since: int, before: AttemptRecord, record: AttemptRecord, page: NotebookPage) -> Changes:
     old, new = (attempt.notebooks.get(page.notebook, {}) for attempt in (before, record))
     if page.shows is Shows.EXERCISES:
-        passed, failed = _changed(_right(old), _right(new), {name: exercise_name(name) for name in new})
+        passed, failed = _changed(_right(old), _right(new), {name: page.title(name) for name in new})
         return Changes(since, "", passed, failed)
     sentences = {
-        f"{exercise.grade_id}\n{check.name}": f"{exercise_name(exercise.grade_id)}: {check.sentence}"
+        f"{exercise.grade_id}\n{check.name}": f"{page.title(exercise.grade_id)}: {check.sentence}"
         for exercise in page.result.exercises
         for check in exercise.checks
     }

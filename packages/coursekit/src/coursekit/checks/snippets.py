@@ -1,0 +1,150 @@
+"""Snippets: a few lines that a student pastes below an answer, and that fail if the answer is wrong.
+
+They are the functions with the decorator `try_it` in the file `try_it.py` beside the checks.
+"""
+
+import ast
+import builtins
+import dis
+import inspect
+import runpy
+import textwrap
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from types import CodeType
+from typing import Any
+
+from coursekit.checks.beside import importable
+from coursekit.course import Assignment, CourseError
+
+FILE_NAME = "try_it.py"
+#: the name in that file for the mistakes that no snippet shows: reason -> ids
+NOT_SHOWN = "NOT_SHOWN"
+_MOST_LINES = 25
+
+
+@dataclass(frozen=True)
+class Snippet:
+    """The lines `text` for some checks of the test cell `exercise`; no checks: for all of them.
+
+    `needs` are the names of the student's that it uses.
+    """
+
+    name: str
+    exercise: str
+    checks: tuple[str, ...]
+    needs: tuple[str, ...]
+    text: str
+
+
+def try_it(exercise: str, *checks: str) -> Callable[[Callable[..., None]], Snippet]:
+    """Make a function a snippet for some checks of the test cell `exercise`, by default for all of them.
+
+    Its parameters are the names of the student's that it uses. Its docstring becomes a comment, and its body the lines
+    below, which import what they use, print what should hold, and end in an `assert` with a sentence.
+
+    Raises:
+        CourseError: the function has no docstring, uses other names, or is too long.
+    """
+
+    def make(function: Callable[..., None]) -> Snippet:
+        name = function.__name__
+        needs = tuple(inspect.signature(function).parameters)
+        snippet = Snippet(name, exercise, checks, needs, _text(function))
+        if unknown := used_from_outside(snippet.text) - set(needs):
+            raise CourseError(
+                f"the snippet `{name}` uses {', '.join(sorted(unknown))}: import what it needs inside of it, and name "
+                "what is the student's as its parameters"
+            )
+        return snippet
+
+    return make
+
+
+def snippets_of(assignment: Assignment) -> list[Snippet]:
+    """The snippets of an assignment, in the order of the file; none if there is no such file.
+
+    Raises:
+        CourseError: the file can't be read.
+    """
+    return list(_read(assignment)[0])
+
+
+def not_shown(assignment: Assignment) -> dict[str, str]:
+    """By the id of a mistake that no snippet shows, the reason."""
+    return _read(assignment)[1]
+
+
+def candidates(snippets: Sequence[Snippet], exercise: str, check: str) -> list[Snippet]:
+    """The snippets of an exercise: first those that name the check, then those for all checks, then the others."""
+    found = [snippet for snippet in snippets if snippet.exercise == exercise]
+    return sorted(found, key=lambda snippet: 1 if not snippet.checks else 0 if check in snippet.checks else 2)
+
+
+def used_from_outside(source: str) -> set[str]:
+    """The names that some lines use but don't bind at top level; builtins don't count."""
+    code = compile(source, FILE_NAME, "exec")
+    return {name for name in _loaded(code) if not hasattr(builtins, name)} - bound(source)
+
+
+def bound(source: str) -> set[str]:
+    """The names that some lines bind at top level."""
+    code = compile(source, FILE_NAME, "exec")
+    return {step.argval for step in dis.get_instructions(code) if step.opname == "STORE_NAME"}
+
+
+def assigned(source: str) -> set[str]:
+    """The names that some lines bind at top level other than by an import."""
+    nodes = (node for node in ast.parse(source).body if isinstance(node, ast.Import | ast.ImportFrom))
+    return bound(source) - {
+        (alias.asname or alias.name).split(".")[0] for node in nodes for alias in node.names
+    }
+
+
+def _loaded(code: CodeType) -> Iterator[str]:
+    for step in dis.get_instructions(code):
+        if step.opname in ("LOAD_NAME", "LOAD_GLOBAL"):
+            yield step.argval
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _loaded(constant)
+
+
+def _text(function: Callable[..., None]) -> str:
+    """The docstring as a comment, and the lines below it."""
+    source = textwrap.dedent(inspect.getsource(function))
+    (tree,) = ast.parse(source).body
+    docstring = inspect.getdoc(function)
+    if not isinstance(tree, ast.FunctionDef) or not docstring:
+        raise CourseError(
+            f"the snippet `{function.__name__}` needs a docstring: what it tries, in a sentence"
+        )
+    body = textwrap.dedent("\n".join(source.splitlines()[tree.body[0].end_lineno :])).strip("\n")
+    lines = body.splitlines()
+    if not lines or len(lines) > _MOST_LINES:
+        raise CourseError(
+            f"the snippet `{function.__name__}` has {len(lines)} lines, and may have 1 to {_MOST_LINES}"
+        )
+    return "\n".join([*(f"# {line}".rstrip() for line in docstring.splitlines()), *lines])
+
+
+def _read(assignment: Assignment) -> tuple[tuple[Snippet, ...], dict[str, str]]:
+    path = assignment.checks / FILE_NAME
+    if not path.exists():
+        return (), {}
+    found = path.stat()
+    return _read_file(path, (found.st_mtime_ns, found.st_size))
+
+
+@lru_cache(64)
+def _read_file(path: Path, stamp: tuple[int, int]) -> tuple[tuple[Snippet, ...], dict[str, str]]:
+    try:
+        with importable([path.parent]):
+            names: Mapping[str, Any] = runpy.run_path(str(path))
+    except Exception as error:
+        kind = "" if isinstance(error, CourseError) else f"{type(error).__name__}: "
+        raise CourseError(f"{path} can't be read: {kind}{error}") from error
+    reasons = {name: reason for reason, ids in names.get(NOT_SHOWN, {}).items() for name in ids}
+    return tuple(value for value in names.values() if isinstance(value, Snippet)), reasons

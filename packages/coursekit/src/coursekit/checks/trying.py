@@ -1,0 +1,78 @@
+"""Runs snippets in the student's kernel, once the checks are over, to offer those that fail on this answer."""
+
+from collections.abc import Iterator, Mapping
+from enum import StrEnum
+
+from coursekit.cells import answer_of
+from coursekit.checks.results import CheckResult, ExerciseResult
+from coursekit.checks.snippets import Snippet, candidates
+from coursekit.student.proxy import Student
+from coursekit.student.session import Session
+from coursekit.student.values import CheckOutcome, StudentError
+
+PASSED = "passed"
+
+
+class Offer(StrEnum):
+    """Which snippets are run."""
+
+    NONE = "none"
+    #: for each failed check, until one fails
+    THAT_FAIL = "that fail"
+    #: all of the exercises that were graded
+    ALL = "all"
+
+
+class Trials:
+    """Runs each snippet at most once, in `student`'s kernel.
+
+    Nothing that happens here counts for the submission. Once a snippet runs out of time or ends the kernel, no other
+    is run.
+    """
+
+    def __init__(self, session: Session, student: Student, snippets: list[Snippet]) -> None:
+        self._session = session
+        self._student = student
+        self._snippets = snippets
+        self._stopped = False
+        #: by name, how each snippet ended: `PASSED`, or what went wrong
+        self.ended: dict[str, str] = {}
+        self._failed: set[str] = set()
+
+    def offer(self, exercises: Mapping[str, ExerciseResult], offer: Offer) -> None:
+        """Give each failed check the first of its snippets that fails."""
+        if offer is Offer.NONE or not self._snippets:
+            return
+        with self._session.off_the_record():
+            if offer is Offer.ALL:
+                for snippet in self._snippets:
+                    if snippet.exercise in exercises:
+                        self._fails(snippet)
+            for exercise, check in _failed(exercises):
+                wanted = candidates(self._snippets, exercise, check.name)
+                check.try_it = next((snippet.text for snippet in wanted if self._fails(snippet)), "")
+
+    def _fails(self, snippet: Snippet) -> bool:
+        if snippet.name not in self.ended:
+            self.ended[snippet.name] = self._run(snippet)
+        return snippet.name in self._failed
+
+    def _run(self, snippet: Snippet) -> str:
+        if self._stopped or not self._session.alive:
+            return "not run"
+        try:
+            self._student.begin_check(answer_of(self._session.notebook, snippet.exercise))
+            self._student.run_lines(snippet.text, snippet.needs)
+        except StudentError as error:
+            self._stopped = error.outcome in (CheckOutcome.TIMED_OUT, CheckOutcome.KERNEL_DIED)
+            if error.raised and error.outcome == CheckOutcome.FAILED:
+                self._failed.add(snippet.name)
+            return str(error)
+        return PASSED
+
+
+def _failed(exercises: Mapping[str, ExerciseResult]) -> Iterator[tuple[str, CheckResult]]:
+    for exercise in exercises.values():
+        for check in exercise.checks:
+            if check.outcome == CheckOutcome.FAILED:
+                yield exercise.grade_id, check
