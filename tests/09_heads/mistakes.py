@@ -604,7 +604,7 @@ WITHOUT = [
     ),
     taking_out(
         "never",
-        [("model(tokens, edit)", "model(tokens)")],
+        [("logits, _ = model(tokens, edit)", "logits, _ = model(tokens)")],
         ["test_one_head_at_a_time"],
         "You call the model without `edit`, so nothing is taken out.",
     ),
@@ -653,7 +653,7 @@ WITHOUT = [
     taking_out(
         "transposed",
         [(TABLE, "[[without(layer, head) for layer in range(len(model.layers))] for head in heads]")],
-        ["test_any_number_of_layers_and_heads"],
+        ["test_one_head_at_a_time"],
         "Your rows are heads and your columns layers. It should be the other way around.",
     ),
     taking_out(
@@ -768,3 +768,32 @@ LENS = [
 ]
 
 MISTAKES = [*PREVIOUS, *INDUCTION, *POSITIONS, *LOOK_BACK, *BY_HAND, *ABLATE, *WITHOUT, *LENS]
+
+# why some mistakes cost less than 5 or more than 70 % of their exercise
+MISTAKES = with_costs(
+    MISTAKES,
+    {
+        "The result has no axes, so no table has its score.": [
+            "previous_over_everything",
+            "induction_over_everything",
+        ],
+        "It depends on the weights in steps, so it is another number and has no gradient.": [
+            "previous_how_often_it_is_the_largest",
+        ],
+        "It reads other axes, so it works for no weights with axes before the last two.": [
+            "previous_first_axes",
+        ],
+        "Code that calls it can't use such a result.": [
+            "by_hand_weights_first",
+        ],
+        "The opposite of what is asked for.": [
+            "ablate_all_but_this_one",
+        ],
+        "The first view, the number of views and what each of them shows are wrong.": [
+            "lens_no_embedding",
+            "lens_backwards",
+            "lens_layers_second",
+            "lens_two_layers",
+        ],
+    },
+)

@@ -1,8 +1,7 @@
 """Checks of exercise 6: ablate."""
 
-import torch
 
-from coursekit.checks import assert_close, assert_raises, assert_reaches, assert_shape, points
+from coursekit.checks import assert_close, assert_raises, assert_reaches, assert_shape, assert_varies, points
 
 
 @points(2, see="From where to why: take it out")
@@ -36,14 +35,17 @@ def test_mean(student, reference, draw):
 
 
 @points(1)
-def test_kinds(student, draw):
+def test_kinds(student, reference, draw):
     """The default is "zero", and an unknown kind raises a ValueError that names it."""
     outputs = draw.normal(2, 3, 4, 5)
-    assert_close(
-        student.ablate(outputs, 1)[:, 1],
-        torch.zeros(2, 4, 5),
+    by_default, zeros = student.ablate(outputs, 1), student.ablate(outputs, 1, "zero")
+    assert_varies(by_default, name="outputs")
+    reference.assert_same(
+        by_default,
+        zeros,
+        rule='Without a kind, the result must be that for kind="zero"',
         name="outputs",
-        context="of head 1, with the default kind,",
+        key="default",
     )
     assert_raises(ValueError, lambda: student.ablate(outputs, 1, "noise"), mentions=("noise",))
     assert_raises(ValueError, lambda: student.ablate(outputs, 0, "median"), mentions=("median",))

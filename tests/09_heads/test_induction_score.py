@@ -8,6 +8,7 @@ from coursekit.checks import (
     assert_reaches,
     assert_shape,
     assert_unchanged,
+    assert_varies,
     points,
 )
 
@@ -21,24 +22,42 @@ def looking_at(length, period, step):
 
 
 @points(4, see="Where does a head look?")
-def test_equals_the_formula(student, reference):
+def test_equals_the_formula(student, reference, draw):
     """The score is the mean weight that query p puts on position p - period + 1, for p = period and later."""
     (scores,) = reference.inputs("square", x=(2, 3, 12, 12))
     result = student.induction_score(torch.softmax(scores, dim=-1), 5)
     reference.assert_close(result, name="score")
+    (period,) = draw.sizes(1)
+    for length in (2 * period, period + 1, 3 * period - 1):
+        weights = torch.softmax(draw.normal(length, length), dim=-1)
+        right = torch.stack([weights[q, q - period + 1] for q in range(period, length)]).mean()
+        assert_close(
+            student.induction_score(weights, period),
+            right,
+            name="score",
+            context=f"for period {period} and length {length}",
+        )
 
 
 @points(3)
-def test_any_sizes(student, draw):
-    """Any period, any length beyond it, and any number of axes before the last two work."""
+def test_other_axes_stay(student, reference, draw):
+    """With any number of axes before the last two, each table gets the score that it has alone."""
     layers, batch, heads, period = draw.sizes(4)
-    for shape, length in [((), 2 * period), ((heads,), period + 1), ((layers, batch, heads), 3 * period - 1)]:
-        weights = torch.softmax(draw.normal(*shape, length, length), dim=-1)
+    for shape in [(heads,), (batch, heads), (layers, batch, heads)]:
+        weights = torch.softmax(draw.normal(*shape, 2 * period, 2 * period), dim=-1)
         score = student.induction_score(weights, period)
-        context = f"for period {period} and weights of shape {tuple(weights.shape)}"
-        assert_shape(score, shape, name="score", context=context)
-        right = torch.stack([weights[..., q, q - period + 1] for q in range(period, length)]).mean(dim=0)
-        assert_close(score, right, name="score", context=context)
+        assert_shape(score, shape, name="score", context=f"for weights of shape {tuple(weights.shape)}")
+        assert_varies(score, name="score")
+        last = tuple(size - 1 for size in shape)
+        for place in [(0,) * len(shape), last]:
+            alone = student.induction_score(weights[place], period)
+            reference.assert_same(
+                score[place],
+                alone,
+                rule="A table must have the same score alone",
+                name="score",
+                key=f"{len(shape)} {place == last}",
+            )
 
 
 @points(3, see="Where does a head look?")

@@ -3,21 +3,13 @@
 import pytest
 import torch
 
-from coursekit.checks import assert_close, assert_shape, points
+from coursekit.checks import assert_close, assert_shape, assert_varies, points
 
 TOKENS = torch.tensor([[0, 4, 2, 1, 5], [3, 3, 5, 0, 2]])
 
 
 def weights(normal, layers, vocabulary=6, width=4):
     return normal(vocabulary, width), normal(layers, width, width), normal(vocabulary, width)
-
-
-def right_views(model, tokens):
-    x = model.embedding(tokens)
-    views = [x]
-    for layer in model.layers:
-        views.append(views[-1] + layer(views[-1])[0])
-    return torch.stack([model.unembed(model.norm(view)) for view in views]).detach()
 
 
 @pytest.fixture
@@ -30,23 +22,33 @@ def lens(student, models):
     return look
 
 
-@points(5, see="What would it say now?")
+@points(4, see="What would it say now?")
 def test_every_depth(reference, lens):
     """The views are norm and unembed applied after the embedding and after each layer."""
     values = reference.inputs("model", table=(6, 4), layers=(3, 4, 4), out=(6, 4))
-    views = lens(values, TOKENS)
-    reference.assert_close(views, name="views")
+    reference.assert_close(lens(values, TOKENS), name="views")
 
 
-@points(2)
-def test_any_number_of_layers(draw, lens, own_models):
-    """Any number of layers, sequences and positions works."""
-    for layers, batch, length in [(1, 3, 4), (4, 1, 7), (2, 2, 1)]:
-        values = weights(draw.normal, layers, vocabulary=8, width=5)
+@points(3)
+def test_more_layers_more_views(reference, draw, lens):
+    """Any number of layers works, and further layers don't change the views before them."""
+    table, layers, out = weights(draw.normal, 4, vocabulary=8, width=5)
+    for batch, length in [(3, 4), (1, 7), (2, 1)]:
         tokens = draw.integers(0, 8, (batch, length))
-        views = lens(values, tokens)
-        assert_shape(views, (layers + 1, batch, length, 8), name="views", context=f"with {layers} layers")
-        assert_close(views, right_views(own_models.Stack(*values), tokens), name="views")
+        whole = lens((table, layers, out), tokens)
+        assert_shape(whole, (5, batch, length, 8), name="views", context="with 4 layers")
+        assert_varies(whole, name="views")
+        for number in (1, 2):
+            fewer = lens((table, layers[:number], out), tokens)
+            context = f"with {number} layer{'s' * (number > 1)}"
+            assert_shape(fewer, (number + 1, batch, length, 8), name="views", context=context)
+            reference.assert_same(
+                whole[: number + 1],
+                fewer,
+                rule="Layers that come later must not change the views before them",
+                name="views",
+                key=f"{number} {batch}",
+            )
 
 
 @points(2, see="What would it say now?")

@@ -28,7 +28,9 @@ def one_below(length):
 @points(5, see="The same, by hand")
 def test_scores_where_they_belong(student, reference, draw):
     """Each position has its one high score at the position before, and the same score everywhere."""
-    reference.assert_close(scores_of(student, 6) / 100, name="scores", context="divided by 100")
+    scores = scores_of(student, 6)
+    highest = scores.max().clamp(min=1e-6)
+    reference.assert_close(scores / highest, name="scores", context="divided by the highest score")
     (length,) = draw.sizes(1)
     scores = scores_of(student, length)
     highest = scores.max()
@@ -36,7 +38,7 @@ def test_scores_where_they_belong(student, reference, draw):
     assert_close(scores / highest, one_below(length), name="scores", context="divided by the highest score")
 
 
-@points(3)
+@points(4)
 def test_scores_are_strength(student, draw):
     """After the division by √width, the score is `strength`, which is 100 by default."""
     length, other = draw.sizes(2)
@@ -71,7 +73,7 @@ def test_looks_one_back_under_a_causal_mask(student, draw):
     )
 
 
-@points(2)
+@points(1)
 def test_position_0_and_short_texts(student):
     """Position 0 scores 0 with every key, and lengths 1 and 2 work."""
     for length in (1, 2, 5):
@@ -80,9 +82,4 @@ def test_position_0_and_short_texts(student):
         assert_close(
             scores[0], torch.zeros(length), name="scores", context=f"of position 0, with {length} positions,"
         )
-        assert_close(
-            scores[1:].sum(dim=-1),
-            torch.full((length - 1,), 100.0),
-            name="scores",
-            context="summed over all keys",
-        )
+        assert length == 1 or scores.max() > 0, f"With {length} positions, no score is positive."

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from coursekit.checks import assert_differs, assert_shape, fail, points
+from coursekit.checks import assert_differs, assert_shape, assert_varies, fail, points
 
 
 def weights(draw_or_reference, layers, heads, vocabulary=7, width=3):
@@ -73,31 +73,41 @@ def test_one_head_at_a_time(reference, right_table, table):
 
 
 @points(3)
-def test_any_number_of_layers_and_heads(reference, draw, right_table, table):
-    """Any number of layers, heads, sequences and any period work."""
+def test_each_head_has_its_place(reference, draw, table):
+    """Rows are layers and columns are heads: if the heads of a model change places, their losses do the same."""
     for layers, heads, batch, period in [(1, 4, 2, 5), (3, 1, 1, 3), (2, 3, 4, 6)]:
         tables, mix = weights(draw.normal, layers, heads)
         tokens = sequences(draw, batch, period)
         found, _ = table(tables, mix, tokens, "zero")
-        reference.assert_close(
-            found - right_table(tables, mix, tokens, "zero"),
+        assert_varies(found, name="losses")
+        order = torch.arange(heads).roll(1)
+        rolled, _ = table(tables[:, order], mix[:, order], tokens, "zero")
+        reference.assert_same(
+            rolled,
+            found[:, order],
+            rule="If the heads of a model change places, their losses must do the same",
             name="losses",
-            context=CONTEXT,
-            key=f"{layers}-{heads}",
+            key=f"{layers} {heads}",
         )
 
 
 @points(2, see="From where to why: take it out")
-def test_kind_is_passed_on(reference, right_table, table):
+def test_kind_is_passed_on(student, reference, table):
     """`kind` is passed on to `ablate`, and is "zero" by default."""
     tables, mix = reference.inputs("model", tables=(2, 3, 7, 3), mix=(2, 3, 3, 7))
-    for kind in ("mean", "zero"):
-        found, _ = table(tables + 0.5, mix, TOKENS, kind)
-        right = right_table(tables + 0.5, mix, TOKENS, kind)
-        reference.assert_close(found - right, name="losses", context=f"with kind={kind!r}{CONTEXT}", key=kind)
-    found, _ = table(tables + 0.5, mix, TOKENS)
-    reference.assert_close(
-        found - right, name="losses", context=f"with the default kind{CONTEXT}", key="default"
+    (outputs,) = reference.inputs("outputs", x=(2, 3, 4, 5))
+    if student.ablate(outputs, 1, "mean").allclose(student.ablate(outputs, 1, "zero")):
+        fail("Your `ablate` returns the same for both kinds. Solve exercise 6 first.")
+    zero, mean, default = (table(tables + 0.5, mix, TOKENS, *kind)[0] for kind in [("zero",), ("mean",), ()])
+    assert_differs(
+        mean, zero, 'The losses are the same for kind="mean" and kind="zero". Pass `kind` on to `ablate`.'
+    )
+    reference.assert_same(
+        default,
+        zero,
+        rule='Without a kind, the losses must be those for kind="zero"',
+        name="losses",
+        key="default",
     )
 
 

@@ -2,7 +2,14 @@
 
 import torch
 
-from coursekit.checks import assert_close, assert_reaches, assert_shape, assert_unchanged, points
+from coursekit.checks import (
+    assert_close,
+    assert_reaches,
+    assert_shape,
+    assert_unchanged,
+    assert_varies,
+    points,
+)
 
 
 def one_back(length):
@@ -15,23 +22,36 @@ def one_back(length):
 
 
 @points(3, see="Where does a head look?")
-def test_equals_the_formula(student, reference):
+def test_equals_the_formula(student, reference, draw):
     """The score is the mean of the weights one place below the diagonal."""
     (scores,) = reference.inputs("square", x=(5, 5, 5, 5))
     result = student.previous_token_score(torch.softmax(scores, dim=-1))
     reference.assert_close(result, name="score")
+    for length in draw.sizes(2):
+        weights = torch.softmax(draw.normal(length, length), dim=-1)
+        right = torch.stack([weights[q, q - 1] for q in range(1, length)]).mean()
+        assert_close(student.previous_token_score(weights), right, name="score")
 
 
 @points(2)
-def test_any_sizes(student, draw):
-    """Any length and any number of axes before the last two work."""
+def test_other_axes_stay(student, reference, draw):
+    """With any number of axes before the last two, each table gets the score that it has alone."""
     layers, batch, heads, length = draw.sizes(4)
-    for shape in [(), (heads,), (batch, heads), (layers, batch, heads)]:
+    for shape in [(heads,), (batch, heads), (layers, batch, heads)]:
         weights = torch.softmax(draw.normal(*shape, length, length), dim=-1)
         score = student.previous_token_score(weights)
         assert_shape(score, shape, name="score", context=f"for weights of shape {tuple(weights.shape)}")
-        right = sum(weights[..., q, q - 1] for q in range(1, length)) / (length - 1)
-        assert_close(score, right, name="score")
+        assert_varies(score, name="score")
+        last = tuple(size - 1 for size in shape)
+        for place in [(0,) * len(shape), last]:
+            alone = student.previous_token_score(weights[place])
+            reference.assert_same(
+                score[place],
+                alone,
+                rule="A table must have the same score alone",
+                name="score",
+                key=f"{len(shape)} {place == last}",
+            )
 
 
 @points(2, see="Where does a head look?")
