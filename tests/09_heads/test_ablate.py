@@ -1,6 +1,5 @@
 """Checks of exercise 6: ablate."""
 
-
 from coursekit.checks import assert_close, assert_raises, assert_reaches, assert_shape, assert_varies, points
 
 

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from coursekit.checks import assert_differs, assert_shape, assert_varies, fail, points
+from coursekit.checks import assert_close, assert_differs, assert_shape, assert_varies, fail, points
 
 
 def weights(draw_or_reference, layers, heads, vocabulary=7, width=3):
@@ -60,7 +60,7 @@ CONTEXT = ", minus those with your `ablate`, `position_losses` and `half_losses`
 
 
 @points(5, see="From where to why: take it out")
-def test_one_head_at_a_time(reference, right_table, table):
+def test_one_head_at_a_time(reference, draw, right_table, table):
     """Each entry is the loss of the second half without this one head, and with all others."""
     tables, mix = reference.inputs("model", tables=(2, 2, 7, 3), mix=(2, 2, 3, 7))
     found, _ = table(tables + 0.5, mix, TOKENS, "zero")
@@ -70,6 +70,14 @@ def test_one_head_at_a_time(reference, right_table, table):
     reference.assert_close(
         found - right_table(tables + 0.5, mix, TOKENS, "zero"), name="losses", context=CONTEXT
     )
+    for layers, heads, batch, period in [(3, 2, 2, 6), (1, 3, 1, 3)]:
+        tables, mix = weights(draw.normal, layers, heads)
+        tokens = sequences(draw, batch, period)
+        found, _ = table(tables, mix, tokens, "zero")
+        right = right_table(tables, mix, tokens, "zero")
+        assert_close(
+            found, right, name="losses", context=", compared with " + CONTEXT.removeprefix(", minus ")
+        )
 
 
 @points(3)
