@@ -789,6 +789,15 @@ MISTAKES = with_costs(
         "The opposite of what is asked for.": [
             "ablate_all_but_this_one",
         ],
+        "No head is taken out, so there is nothing to measure.": [
+            "without_never",
+        ],
+        "What an entry says depends on the order of the heads.": [
+            "without_up_to_this_head",
+        ],
+        "Entries are in the wrong places, and the shape is wrong unless there are as many heads as layers.": [
+            "without_transposed",
+        ],
         "The first view, the number of views and what each of them shows are wrong.": [
             "lens_no_embedding",
             "lens_backwards",

@@ -38,27 +38,16 @@ def test_scores_where_they_belong(student, reference, draw):
     assert_close(scores / highest, one_below(length), name="scores", context="divided by the highest score")
 
 
-@points(4)
-def test_scores_are_strength(student, draw):
+@points(4, see="The same, by hand")
+def test_scores_are_strength(student, reference, draw):
     """After the division by √width, the score is `strength`, which is 100 by default."""
-    length, other = draw.sizes(2)
-    assert_close(
-        scores_of(student, length).max(), torch.tensor(100.0), name="highest score", context="by default"
-    )
-    for strength in (0.5, 3.0, float(other)):
-        highest = scores_of(student, length, strength).max()
-        assert_close(
-            highest,
-            torch.tensor(strength),
-            name="highest score",
-            context=f"with strength={strength}, {length} positions,",
-        )
-    assert_close(
-        scores_of(student, other, 7.0).max(),
-        torch.tensor(7.0),
-        name="highest score",
-        context="with strength=7",
-    )
+    settings = [(6,), (6, 3.0), (9, 3.0), (4, 0.5), (9, 2.0), (12, 5.0)]
+    highest = torch.stack([scores_of(student, *setting).max() for setting in settings])
+    reference.assert_close(highest, name="highest scores", context="for six lengths and strengths")
+    length, strength = draw.sizes(2)
+    highest = scores_of(student, length, strength + 0.5).max()
+    context = f"with strength={strength + 0.5}, {length} positions,"
+    assert_close(highest, torch.tensor(strength + 0.5), name="highest score", context=context)
 
 
 @points(2, see="The same, by hand")
