@@ -27,10 +27,11 @@ class Heads(nn.Module):
         self.tables, self.mix = tables, mix  # (layers, heads, vocabulary, d_head), (layers, heads, d_head, vocabulary)
         self.layers = nn.ModuleList([nn.Identity() for _ in tables])
         self.num_heads = tables.shape[1]
-        self.gradients = []
+        self.gradients, self.modes = [], []
 
     def forward(self, tokens, edit=None):
         self.gradients.append(torch.is_grad_enabled())
+        self.modes.append(self.training)
         scale = 1 + 0.1 * torch.arange(tokens.shape[1])[:, None]  # (length, 1)
         logits = nn.functional.one_hot(tokens, self.mix.shape[-1]) * 0.5
         for layer, (table, mix) in enumerate(zip(self.tables, self.mix)):
@@ -44,7 +45,7 @@ class Heads(nn.Module):
 
 
 def recorded(model):
-    return model.gradients
+    return {"gradients": model.gradients, "modes": model.modes}
 
 
 class Layer(nn.Module):

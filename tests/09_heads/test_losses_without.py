@@ -37,7 +37,7 @@ def right_table(student, own_models):
 
 @pytest.fixture
 def table(student, models):
-    """The student's table, and what the model recorded."""
+    """The table that the student returns."""
 
     def make(tables, mix, tokens, *kind):
         model = models.Heads(tables, mix)
@@ -45,7 +45,7 @@ def table(student, models):
         if not isinstance(found, torch.Tensor):
             fail(f"It should return a tensor, but returns a {type(found).__name__}.")
         assert_shape(found, tuple(tables.shape[:2]), name="losses")
-        return found, models.recorded(model)
+        return found
 
     return make
 
@@ -63,7 +63,7 @@ CONTEXT = ", minus those with your `ablate`, `position_losses` and `half_losses`
 def test_one_head_at_a_time(reference, draw, right_table, table):
     """Each entry is the loss of the second half without this one head, and with all others."""
     tables, mix = reference.inputs("model", tables=(2, 2, 7, 3), mix=(2, 2, 3, 7))
-    found, _ = table(tables + 0.5, mix, TOKENS, "zero")
+    found = table(tables + 0.5, mix, TOKENS, "zero")
     assert_differs(
         found, found.flip(0), "Both rows are the same, so it makes no difference in which layer a head is."
     )
@@ -73,7 +73,7 @@ def test_one_head_at_a_time(reference, draw, right_table, table):
     for layers, heads, batch, period in [(3, 2, 2, 6), (1, 3, 1, 3)]:
         tables, mix = weights(draw.normal, layers, heads)
         tokens = sequences(draw, batch, period)
-        found, _ = table(tables, mix, tokens, "zero")
+        found = table(tables, mix, tokens, "zero")
         right = right_table(tables, mix, tokens, "zero")
         assert_close(
             found, right, name="losses", context=", compared with " + CONTEXT.removeprefix(", minus ")
@@ -86,10 +86,10 @@ def test_each_head_has_its_place(reference, draw, table):
     for layers, heads, batch, period in [(1, 4, 2, 5), (3, 1, 1, 3), (2, 3, 4, 6)]:
         tables, mix = weights(draw.normal, layers, heads)
         tokens = sequences(draw, batch, period)
-        found, _ = table(tables, mix, tokens, "zero")
+        found = table(tables, mix, tokens, "zero")
         assert_varies(found, name="losses")
         order = torch.arange(heads).roll(1)
-        rolled, _ = table(tables[:, order], mix[:, order], tokens, "zero")
+        rolled = table(tables[:, order], mix[:, order], tokens, "zero")
         reference.assert_same(
             rolled,
             found[:, order],
@@ -106,7 +106,7 @@ def test_kind_is_passed_on(student, reference, table):
     (outputs,) = reference.inputs("outputs", x=(2, 3, 4, 5))
     if student.ablate(outputs, 1, "mean").allclose(student.ablate(outputs, 1, "zero")):
         fail("Your `ablate` returns the same for both kinds. Solve exercise 6 first.")
-    zero, mean, default = (table(tables + 0.5, mix, TOKENS, *kind)[0] for kind in [("zero",), ("mean",), ()])
+    zero, mean, default = (table(tables + 0.5, mix, TOKENS, *kind) for kind in [("zero",), ("mean",), ()])
     assert_differs(
         mean, zero, 'The losses are the same for kind="mean" and kind="zero". Pass `kind` on to `ablate`.'
     )
@@ -123,11 +123,13 @@ def test_kind_is_passed_on(student, reference, table):
 def test_no_gradients_and_nothing_kept(student, models, draw):
     """No gradients are recorded, the tokens keep their values, and a second call with another model starts afresh."""
     tables, mix = weights(draw.normal, 2, 2)
-    model = models.Heads(tables, mix)
+    model = models.Heads(tables, mix).eval()
     tokens = sequences(draw, 2, 4)
     call = student.call("losses_without", model, tokens)
     assert not call.changed, "The tokens were changed in place."
-    assert not any(models.recorded(model)), "Gradients are recorded, but not needed. Use torch.no_grad()."
+    recorded = models.recorded(model)
+    assert not any(recorded["modes"]), "The model was in evaluation mode, but you set it to training mode."
+    assert not any(recorded["gradients"]), "Gradients are recorded, but not needed. Use torch.no_grad()."
     first = call.value
     other = student.losses_without(models.Heads(2 * tables, mix), tokens)
     assert_differs(first, other, "Another model has the same losses. Is something kept between two calls?")
