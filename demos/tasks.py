@@ -106,3 +106,52 @@ def modern_tasks(course: Course) -> list[Task]:
         ),
         Task("recall, decoder-only", steps, lambda seed: recall(seed, decoder_only), 0.95),
     ]
+
+
+def heads_tasks(course: Course) -> list[Task]:
+    """Assignment 09: the best head's induction score, and right predictions in the second half of a repeated sequence.
+
+    One layer has to fail: its score counts as negative, so the target is a limit for the best seed.
+    """
+    names = "AttentionOnly train measure second_half_right PERIOD"
+    parts = load_parts(course.assignment("09_heads"), names.split())
+
+    def trained(seed: int, layers: int, positions: str, steps: int) -> torch.nn.Module:
+        torch.manual_seed(seed)
+        model = parts.AttentionOnly(layers, positions)
+        parts.train(model, "", steps, seed=seed)
+        return model
+
+    def score(seed: int, layers: int) -> float:
+        return parts.measure(trained(seed, layers, "rotary", 600))["induction"].max().item()
+
+    rotary_notes: list[str] = []
+    added_notes: list[str] = []
+
+    def right(seed: int, positions: str, steps: int, notes: list[str]) -> float:
+        model = trained(seed, 2, positions, steps)
+        longer = "  ".join(
+            f"{period}: {parts.second_half_right(model, period):.2f}" for period in (20, 28, 40)
+        )
+        later = parts.second_half_right(model, parts.PERIOD, 20)
+        notes.append(f"seed {seed}: right by period {longer}; from position 20: {later:.2f}")
+        return parts.second_half_right(model, parts.PERIOD)
+
+    return [
+        Task("induction score, two layers", 600, lambda seed: score(seed, 2), 0.8),
+        Task("- induction score, one layer", 600, lambda seed: -score(seed, 1), -0.2),
+        Task(
+            "second half right, rotary",
+            600,
+            lambda seed: right(seed, "rotary", 600, rotary_notes),
+            0.98,
+            notes=rotary_notes,
+        ),
+        Task(
+            "second half right, added",
+            900,
+            lambda seed: right(seed, "added", 900, added_notes),
+            0.98,
+            notes=added_notes,
+        ),
+    ]

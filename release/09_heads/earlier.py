@@ -1,0 +1,130 @@
+"""Parts of earlier assignments, made by `coursekit earlier 09_heads` from their solutions.
+
+Not to be edited. It must lie beside the notebook.
+"""
+
+import math
+
+import torch
+from torch import nn
+
+
+class PositionalEncoder(nn.Module):
+    """Multiplies the input by sqrt(d_model) and adds the code of each position.
+
+    The table is the one from "Attention Is All You Need", section 3.5. It is stored in the buffer `pe`
+    of shape (1, max_seq_len, d_model).
+
+    Args:
+        d_model: width of the vectors, an even number.
+        max_seq_len: number of positions in the table.
+
+    Raises:
+        ValueError: d_model is odd. The message contains it.
+    """
+
+    def __init__(self, d_model: int, max_seq_len: int = 80):
+        super().__init__()
+        if d_model % 2 != 0:
+            raise ValueError(f"sines and cosines come in pairs, so d_model must be even, but it is {d_model}")
+        self.d_model = d_model
+        position = torch.arange(max_seq_len).unsqueeze(1)  # (max_seq_len, 1)
+        even = torch.arange(0, d_model, 2)  # (d_model / 2,): the numbers 2i
+        angle = position / 10000 ** (even / d_model)  # (max_seq_len, d_model / 2)
+        pe = torch.zeros(max_seq_len, d_model)
+        pe[:, 0::2] = torch.sin(angle)
+        pe[:, 1::2] = torch.cos(angle)
+        self.register_buffer("pe", pe.unsqueeze(0))  # (1, max_seq_len, d_model)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Adds the positions to a batch.
+
+        Args:
+            x: (batch, length, d_model). Not modified.
+
+        Returns:
+            (batch, length, d_model)
+
+        Raises:
+            ValueError: length is larger than max_seq_len. The message contains both.
+        """
+        length, max_seq_len = x.size(1), self.pe.size(1)
+        if length > max_seq_len:
+            raise ValueError(f"the sequence has {length} positions, but max_seq_len is {max_seq_len}")
+        x = x * math.sqrt(self.d_model)  # (batch, length, d_model)
+        return x + self.pe[:, :length]
+
+
+def make_causal_mask(length):
+    """Hides the future from every query.
+
+    Returns a boolean mask (length, length): True where the key (column) is at the position of the query (row)
+    or before it.
+    """
+    everything = torch.ones(length, length, dtype=torch.bool)
+    return torch.tril(everything)
+
+
+def masked_attention(q, k, v, mask=None):
+    """Scaled dot-product attention with a mask that says which keys each query may attend to.
+
+    q:    (..., L_query, d_k)
+    k:    (..., L_key, d_k)
+    v:    (..., L_key, d_v)
+    mask: boolean, broadcasts to (..., L_query, L_key); True = may attend; None = nothing is hidden
+
+    Returns (output, weights):
+    output:  (..., L_query, d_v)     zeros for a query that may attend to nothing
+    weights: (..., L_query, L_key)   0 at hidden keys; a row sums to 1, or to 0 if all its keys are hidden
+    """
+    d_k = q.shape[-1]
+    scores = q @ k.transpose(-2, -1) / math.sqrt(d_k)  # (..., L_query, L_key)
+    if mask is not None:
+        lowest = torch.finfo(scores.dtype).min
+        scores = scores.masked_fill(~mask, lowest)
+    weights = torch.softmax(scores, dim=-1)  # (..., L_query, L_key)
+    if mask is not None:
+        has_a_key = mask.any(dim=-1, keepdim=True)  # (..., L_query or 1, 1)
+        weights = weights.masked_fill(~has_a_key, 0.0)
+    output = weights @ v  # (..., L_query, d_v)
+    return output, weights
+
+
+def rotate(x, positions, base=10000.0):
+    """Turns every pair of columns by an angle that grows with the position (RoPE).
+
+    x:         (..., length, width), width even
+    positions: (length,), integers
+    base:      pair i turns by 1 / base ** (2i / width) per position
+
+    Returns (..., length, width), same dtype as x. `x` is not modified.
+
+    Raises ValueError if the width is odd. The message contains it.
+    """
+    width = x.shape[-1]
+    if width % 2 != 0:
+        raise ValueError(f"columns are turned in pairs, so the width must be even, but it is {width}")
+    speed = base ** (-torch.arange(0, width, 2) / width)  # (width / 2,)
+    angle = positions[:, None] * speed  # (length, width / 2)
+    cos, sin = angle.cos(), angle.sin()
+    first, second = x[..., 0::2], x[..., 1::2]  # (..., length, width / 2)
+    turned = torch.stack([first * cos - second * sin, first * sin + second * cos], dim=-1)
+    return turned.flatten(-2).to(x.dtype)  # (..., length, width)
+
+
+class RMSNorm(nn.Module):
+    """Divides every vector by the root of the mean square of its numbers, then multiplies by a learned weight.
+
+    width: size of the last axis
+    eps:   added to the mean square, under the root
+    """
+
+    def __init__(self, width, eps=1e-6):
+        super().__init__()
+        self.eps = eps
+        self.weight = nn.Parameter(torch.ones(width))
+
+    def forward(self, x):
+        """x: (..., width) -> (..., width)"""
+        mean_square = x.pow(2).mean(dim=-1, keepdim=True)  # (..., 1)
+        return self.weight * (x / torch.sqrt(mean_square + self.eps))

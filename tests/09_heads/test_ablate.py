@@ -1,0 +1,62 @@
+"""Checks of exercise 6: ablate."""
+
+from coursekit.checks import assert_close, assert_raises, assert_reaches, assert_shape, assert_varies, points
+
+
+@points(2, see="From where to why: take it out")
+def test_zeros(student, reference, draw):
+    """With kind="zero", the head is zeros and the others stay as they are."""
+    (outputs,) = reference.inputs("square", x=(4, 4, 4, 4))
+    reference.assert_close(student.ablate(outputs, 2, "zero"), name="outputs")
+    batch, heads, length, width = draw.sizes(4)
+    outputs = draw.normal(batch, heads, length, width)
+    for head in (0, heads - 1):
+        found = student.ablate(outputs, head, "zero")
+        assert_shape(found, outputs.shape, name="outputs")
+        right = outputs.clone()
+        right[:, head] = 0
+        assert_close(found, right, name="outputs", context=f"without head {head}")
+
+
+@points(3, see="From where to why: take it out")
+def test_mean(student, reference, draw):
+    """With kind="mean", the head is its mean over the batch and all positions, one vector, and the others stay."""
+    (outputs,) = reference.inputs("square", x=(4, 4, 4, 4))
+    reference.assert_close(student.ablate(outputs + 1, 1, "mean"), name="outputs")
+    batch, heads, length, width = draw.sizes(4)
+    outputs = draw.normal(batch, heads, length, width) + 1
+    for head in (0, heads - 1):
+        found = student.ablate(outputs, head, "mean")
+        assert_shape(found, outputs.shape, name="outputs")
+        right = outputs.clone()
+        right[:, head] = outputs[:, head].reshape(-1, width).sum(dim=0) / (batch * length)
+        assert_close(found, right, name="outputs", context=f"with head {head} replaced by its mean")
+
+
+@points(1)
+def test_kinds(student, reference, draw):
+    """The default is "zero", and an unknown kind raises a ValueError that names it."""
+    outputs = draw.normal(2, 3, 4, 5)
+    by_default, zeros = student.ablate(outputs, 1), student.ablate(outputs, 1, "zero")
+    assert_varies(by_default, name="outputs")
+    reference.assert_same(
+        by_default,
+        zeros,
+        rule='Without a kind, the result must be that for kind="zero"',
+        name="outputs",
+        key="default",
+    )
+    assert_raises(ValueError, lambda: student.ablate(outputs, 1, "noise"), mentions=("noise",))
+    assert_raises(ValueError, lambda: student.ablate(outputs, 0, "median"), mentions=("median",))
+
+
+@points(2)
+def test_a_copy(student, draw):
+    """`outputs` keep their values, also in part, and gradients still reach the other heads."""
+    outputs = draw.normal(2, 3, 4, 5)
+    for kind in ("zero", "mean"):
+        call = student.call("ablate", outputs, 1, kind)
+        assert not call.changed, f"With kind={kind!r}, `outputs` were changed in place. Work on a copy."
+    assert_reaches(student.gradients("ablate", outputs, 1, "mean"))
+    gradient = student.gradients("ablate", outputs, 1, "zero").inputs[0]
+    assert gradient[:, [0, 2]].ne(0).any(), "No gradient reaches the heads that stay."

@@ -1,0 +1,104 @@
+"""Checks of exercise 2: induction_score, on given weights."""
+
+import torch
+
+from coursekit.checks import (
+    assert_close,
+    assert_raises,
+    assert_reaches,
+    assert_shape,
+    assert_unchanged,
+    assert_varies,
+    points,
+)
+
+
+def looking_at(length, period, step):
+    """A head that looks `step` after the previous occurrence; without one, at the position that `step` would lead to."""
+    weights = torch.zeros(length, length)
+    for query in range(length):
+        weights[query, max(query - period + step, 0)] = 1.0
+    return weights
+
+
+@points(4, see="Where does a head look?")
+def test_equals_the_formula(student, reference, draw):
+    """The score is the mean weight that query p puts on position p - period + 1, for p = period and later."""
+    (scores,) = reference.inputs("square", x=(2, 3, 12, 12))
+    result = student.induction_score(torch.softmax(scores, dim=-1), 5)
+    reference.assert_close(result, name="score")
+    (period,) = draw.sizes(1)
+    for length in (2 * period, period + 1, 3 * period - 1):
+        weights = torch.softmax(draw.normal(length, length), dim=-1)
+        right = torch.stack([weights[q, q - period + 1] for q in range(period, length)]).mean()
+        assert_close(
+            student.induction_score(weights, period),
+            right,
+            name="score",
+            context=f"for period {period} and length {length}",
+        )
+
+
+@points(3)
+def test_other_axes_stay(student, reference, draw):
+    """With any number of axes before the last two, each table gets the score that it has alone."""
+    layers, batch, heads, period = draw.sizes(4)
+    for shape in [(heads,), (batch, heads), (layers, batch, heads)]:
+        weights = torch.softmax(draw.normal(*shape, 2 * period, 2 * period), dim=-1)
+        score = student.induction_score(weights, period)
+        assert_shape(score, shape, name="score", context=f"for weights of shape {tuple(weights.shape)}")
+        assert_varies(score, name="score")
+        last = tuple(size - 1 for size in shape)
+        for place in [(0,) * len(shape), last]:
+            alone = student.induction_score(weights[place], period)
+            reference.assert_same(
+                score[place],
+                alone,
+                rule="A table must have the same score alone",
+                name="score",
+                key=f"{len(shape)} {place == last}",
+            )
+
+
+@points(3, see="Where does a head look?")
+def test_heads_by_hand(student):
+    """A perfect induction head scores 1; looking at the same token, or one back, scores 0."""
+    for period, length in [(3, 6), (7, 14), (4, 11)]:
+        perfect = looking_at(length, period, 1)
+        perfect[:period] = 0.0
+        perfect[:period, 0] = 1.0  # where nothing has occurred before
+        others = [looking_at(length, period, 0), looking_at(length, period, period - 1)]
+        first_half = looking_at(length, period, 1)
+        first_half[period:] = torch.eye(length)[period:]  # right only where no query counts
+        heads = torch.stack([perfect, *others, first_half])
+        assert_close(
+            student.induction_score(heads, period),
+            torch.tensor([1.0, 0.0, 0.0, 0.0]),
+            name="scores",
+            context=(
+                f"of a perfect induction head, of one that looks at the same token, one that looks one back, and one "
+                f"that is right only before position {period}, with period {period} and {length} positions,"
+            ),
+        )
+
+
+@points(1)
+def test_nothing_is_repeated(student, draw):
+    """If the length isn't larger than the period, it raises a ValueError that names both."""
+    for length, period in [(6, 6), (5, 8)]:
+        weights = torch.softmax(draw.normal(2, length, length), dim=-1)
+        assert_raises(
+            ValueError,
+            lambda weights=weights, period=period: student.induction_score(weights, period),
+            mentions=(length, period),
+        )
+
+
+@points(1)
+def test_float64_gradients_and_weights_unchanged(student, draw, assert_double):
+    """The weights keep their values, float64 stays float64, and gradients reach the weights."""
+    weights = draw.normal(2, 3, 7, 7, dtype=torch.float64)
+    call = student.call("induction_score", weights, 3)
+    assert_unchanged(call)
+    assert_double(call.value, name="score")
+    assert_reaches(student.gradients("induction_score", weights, 3))

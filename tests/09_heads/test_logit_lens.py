@@ -1,0 +1,84 @@
+"""Checks of exercise 8: logit_lens, on a small model with other layers and another norm."""
+
+import pytest
+import torch
+
+from coursekit.checks import assert_close, assert_shape, assert_varies, points
+
+TOKENS = torch.tensor([[0, 4, 2, 1, 5], [3, 3, 5, 0, 2]])
+
+
+def weights(normal, layers, vocabulary=6, width=4):
+    return normal(vocabulary, width), normal(layers, width, width), normal(vocabulary, width)
+
+
+@pytest.fixture
+def lens(student, models):
+    """The student's views, without gradients."""
+
+    def look(values, tokens):
+        return student.logit_lens(models.Stack(*values), tokens).detach()
+
+    return look
+
+
+@points(4, see="What would it say now?")
+def test_every_depth(reference, lens):
+    """The views are norm and unembed applied after the embedding and after each layer."""
+    values = reference.inputs("model", table=(6, 4), layers=(3, 4, 4), out=(6, 4))
+    reference.assert_close(lens(values, TOKENS), name="views")
+
+
+@points(3)
+def test_more_layers_more_views(reference, draw, lens):
+    """Any number of layers works, and further layers don't change the views before them."""
+    table, layers, out = weights(draw.normal, 4, vocabulary=8, width=5)
+    for batch, length in [(3, 4), (1, 7), (2, 1)]:
+        tokens = draw.integers(0, 8, (batch, length))
+        whole = lens((table, layers, out), tokens)
+        assert_shape(whole, (5, batch, length, 8), name="views", context="with 4 layers")
+        assert_varies(whole, name="views")
+        for number in (1, 2):
+            fewer = lens((table, layers[:number], out), tokens)
+            context = f"with {number} layer{'s' * (number > 1)}"
+            assert_shape(fewer, (number + 1, batch, length, 8), name="views", context=context)
+            reference.assert_same(
+                whole[: number + 1],
+                fewer,
+                rule="Layers that come later must not change the views before them",
+                name="views",
+                key=f"{number} {batch}",
+            )
+
+
+@points(2, see="What would it say now?")
+def test_last_view_is_the_model(draw, lens, own_models):
+    """The last view equals the logits of the model, and the first comes from the embedding alone."""
+    values = weights(draw.normal, 3)
+    model = own_models.Stack(*values)
+    views = lens(values, TOKENS)
+    assert_close(
+        views[-1],
+        model(TOKENS)[0].detach(),
+        name="last view",
+        context="compared with the logits of the model",
+    )
+    alone = model.unembed(model.norm(model.embedding(TOKENS))).detach()
+    assert_close(
+        views[0], alone, name="first view", context="compared with norm and unembed of the embedding"
+    )
+
+
+@points(1)
+def test_nothing_changes(student, models, draw):
+    """The model and the tokens keep their values, and a second call returns the same."""
+    model = models.Stack(*weights(draw.normal, 2))
+    before = model.state()
+    call = student.call("logit_lens", model, TOKENS)
+    assert not call.changed, "The tokens were changed in place."
+    after = model.state()
+    assert all(after[name].equal(before[name]) for name in before), "The weights of the model were changed."
+    again = student.logit_lens(model, TOKENS).detach()
+    assert_close(again, call.value.detach(), name="views", context="of a second call")
+    other = student.logit_lens(model, TOKENS[:, :2]).detach()
+    assert_shape(other, (3, 2, 2, 6), name="views", context="of a shorter text, after a longer one,")
