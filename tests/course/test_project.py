@@ -28,7 +28,7 @@ def locked_versions() -> dict[str, str]:
 
 
 def test_every_package_of_the_lock_has_one_version():
-    for kind in ("", "-pretrained", "-extras", "-hub"):
+    for kind in ("", "-model", "-extras", "-hub"):
         name = f"requirements{kind}.lock"
         lines = (ROOT / name).read_text().splitlines()[1:]
         assert [line for line in lines if not re.fullmatch(r"[A-Za-z0-9._-]+==[A-Za-z0-9.]+", line)] == []
