@@ -77,7 +77,7 @@ def twin(weights, number, num_heads, eps):
 
 
 @points(1, see="A real model on your own layers")
-def test_gelu(student, reference):
+def test_gelu(student, reference, draw):
     """GeluFeedForward is linear1, GELU, linear2."""
     network = student.GeluFeedForward(3, 5)
     inputs = reference.inputs("feed-forward", x=(2, 4, 3), w1=(5, 3), b1=(5,), w2=(3, 5), b2=(3,))
@@ -88,10 +88,15 @@ def test_gelu(student, reference):
     assert_shape(output, (2, 4, 3), name="output")
     reference.assert_close(output, name="output")
 
+    w1, b1, w2, b2 = values
+    longer = draw.normal(2, 7, 3)
+    expected = F.linear(F.gelu(F.linear(longer, w1, b1)), w2, b2)
+    assert_close(network(longer), expected, name="output", context="of the next, longer batch")
+
 
 @points(1)
 def test_dropout(student, reference):
-    """In training, the hidden vector still goes through the dropout of FeedForward."""
+    """The hidden vector still goes through the dropout of FeedForward, which does nothing in evaluation mode."""
     network = student.GeluFeedForward(3, 30, dropout=1.0)
     (x,) = reference.inputs("dropout", x=(2, 4, 3))
     reference.assert_same(
@@ -102,6 +107,9 @@ def test_dropout(student, reference):
         context="in training",
         key="output in training with dropout=1",
     )
+    half = student.GeluFeedForward(3, 30, dropout=0.5)
+    plain = student.GeluFeedForward(3, 30).load_state(half.state())
+    assert_close(half.eval()(x), plain(x), name="output", context="after eval(), with dropout")
 
 
 @points(3, see="A real model on your own layers")
