@@ -76,9 +76,10 @@ $(VENV)/coursekit: $(VENV)/packages $(SOURCES)
 
 hub: setup $(VENV)/hub  ## add JupyterHub and its proxy (VENV=/opt/transformers: an environment that everybody can read)
 
-release: setup  ## make the student notebooks
+release: setup  ## make the student notebooks, and their form for Colab and Binder
 	coursekit earlier
 	for name in $(ASSIGNMENTS); do nbgrader generate_assignment $$name --force --log-level=WARN || exit 1; done
+	coursekit standalone
 
 grade: setup  ## autograde what is new in submitted/ (FLAGS=--force: everything)
 	coursekit autograde $(FLAGS) || test $$? -eq 1 # 1: not everybody's work could be graded, as it says
