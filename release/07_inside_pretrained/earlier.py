@@ -55,18 +55,6 @@ class PositionalEncoder(nn.Module):
         return x + self.pe[:, :length]
 
 
-def make_padding_mask(ids, pad_idx=0):
-    """Hides padding from every query.
-
-    ids:     (batch, length), token ids
-    pad_idx: the id of the padding token
-
-    Returns a boolean mask (batch, 1, length): True where a key may be attended to, False where it is padding.
-    """
-    is_token = ids != pad_idx  # (batch, length)
-    return is_token.unsqueeze(1)  # (batch, 1, length)
-
-
 def make_causal_mask(length):
     """Hides the future from every query.
 
@@ -216,58 +204,3 @@ class EncoderLayer(nn.Module):
         x = self.norm1(x + self.dropout(attended))
         changed = self.feed_forward(x)
         return self.norm2(x + self.dropout(changed))
-
-
-class Encoder(nn.Module):
-    """Reads a batch of source sequences.
-
-    Args:
-        vocab_size: number of ids; d_model: width of the vectors; num_heads, d_ff: see EncoderLayer.
-        num_layers: number of layers; max_seq_len: number of positions in the table of PositionalEncoder.
-        pad_idx: id of the padding token, hidden from every query.
-        dropout: probability, in training, for the sum of embeddings and positions, and in every layer.
-        norm_first: True for pre-norm with a final norm, False for post-norm without one.
-    """
-
-    def __init__(
-        self,
-        vocab_size,
-        d_model,
-        num_heads,
-        d_ff,
-        num_layers,
-        max_seq_len,
-        pad_idx=0,
-        dropout=0.0,
-        norm_first=False,
-    ):
-        super().__init__()
-        self.pad_idx = pad_idx
-        self.embedding = nn.Embedding(vocab_size, d_model, padding_idx=pad_idx)
-        nn.init.normal_(self.embedding.weight, std=d_model**-0.5)
-        with torch.no_grad():
-            self.embedding.weight[pad_idx] = 0
-        self.positions = PositionalEncoder(d_model, max_seq_len)
-        self.dropout = nn.Dropout(dropout)
-        self.layers = nn.ModuleList(
-            [EncoderLayer(d_model, num_heads, d_ff, dropout, norm_first) for _ in range(num_layers)]
-        )
-        self.norm = nn.LayerNorm(d_model) if norm_first else nn.Identity()
-
-    def forward(self, src):
-        """Encodes a batch.
-
-        Args:
-            src: (batch, L_src) ids, padded with pad_idx.
-
-        Returns:
-            (memory, mask):
-            memory: (batch, L_src, d_model)
-            mask:   (batch, 1, L_src), boolean, False at padding
-        """
-        mask = make_padding_mask(src, self.pad_idx)  # (batch, 1, L_src)
-        x = self.positions(self.embedding(src))  # (batch, L_src, d_model)
-        x = self.dropout(x)
-        for layer in self.layers:
-            x = layer(x, mask)
-        return self.norm(x), mask

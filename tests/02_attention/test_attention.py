@@ -5,7 +5,7 @@ import torch
 from coursekit.checks import assert_close, assert_shape, assert_unchanged, assert_varies, points
 
 
-@points(8, see="Attention as a function")
+@points(7, see="Attention as a function")
 def test_output_equals_the_formula(student, reference, draw, oracle):
     """The output equals softmax(q kᵀ / √d_k) v."""
     q, k, v = reference.inputs("square", q=(3, 4, 6), k=(3, 4, 6), v=(3, 4, 6))
@@ -18,7 +18,7 @@ def test_output_equals_the_formula(student, reference, draw, oracle):
     assert_close(output, oracle(q, k, v), name="output")
 
 
-@points(5, see="Attention as a function")
+@points(4, see="Attention as a function")
 def test_weights_equal_the_formula(student, reference):
     """The weights equal softmax(q kᵀ / √d_k): they are returned second, and every row sums to 1."""
     q, k, v = reference.inputs("square", q=(3, 4, 6), k=(3, 4, 6), v=(3, 4, 6))
@@ -26,7 +26,7 @@ def test_weights_equal_the_formula(student, reference):
     reference.assert_close(weights, name="weights")
 
 
-@points(5, see="Attention as a function")
+@points(4, see="Attention as a function")
 def test_unequal_lengths_and_widths(student, reference, assert_queries_matter):
     """L_query and L_key may differ, and so may d_k and d_v: a wider v only adds columns to the output."""
     q, k, v = reference.inputs("unequal", q=(3, 2, 5), k=(3, 4, 5), v=(3, 4, 7))
@@ -45,7 +45,7 @@ def test_unequal_lengths_and_widths(student, reference, assert_queries_matter):
     )
 
 
-@points(4)
+@points(3)
 def test_leading_axes(student, reference, draw, assert_queries_matter):
     """Any number of leading axes works, from (L, d) to (batch, heads, L, d), and each part has the same output as alone."""
     q, k, v = reference.inputs("heads", q=(3, 2, 4, 5), k=(3, 2, 6, 5), v=(3, 2, 6, 7))
@@ -74,7 +74,7 @@ def test_leading_axes(student, reference, draw, assert_queries_matter):
     )
 
 
-@points(3)
+@points(2)
 def test_large_scores(student, reference):
     """For scores in the hundreds, the output is right and not NaN, although e to such a power overflows."""
     q, k, v = reference.inputs("large", q=(3, 2, 5), k=(3, 4, 5), v=(3, 4, 7))
@@ -82,7 +82,7 @@ def test_large_scores(student, reference):
     reference.assert_close(output, name="output", atol=5e-3)
 
 
-@points(3)
+@points(2)
 def test_gradients(draw, assert_gradients):
     """Gradients flow from the output through the weights back to q, k and v."""
     assert_gradients("attention", draw.normal(3, 2, 5), draw.normal(3, 4, 5), draw.normal(3, 4, 7))

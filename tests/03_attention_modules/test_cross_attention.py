@@ -19,7 +19,7 @@ def with_known_weights(student, reference, layers_of):
     return make
 
 
-@points(5, see="Cross-attention: one sequence looks at another")
+@points(4, see="Cross-attention: one sequence looks at another")
 def test_output_equals_the_formula(reference, with_known_weights):
     """The output, which is the only return value, is attention: queries from x by layer q, keys and values from y by k and v."""
     x, y = reference.inputs("x and y", x=(3, 4, 6), y=(3, 4, 6))

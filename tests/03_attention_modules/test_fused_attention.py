@@ -30,7 +30,7 @@ def fused(student, reference, layers_of):
     return make
 
 
-@points(5, see="Splitting is more than reshaping")
+@points(4, see="Splitting is more than reshaping")
 def test_output_equals_the_formula(reference, fused):
     """The output is w_o applied to the concatenated heads, each of them softmax(q kᵀ / √d_head) v of its own columns."""
     query, key, value = reference.inputs("x", query=(3, 4, 8), key=(3, 4, 8), value=(3, 4, 8))
@@ -61,7 +61,7 @@ def test_unequal_sizes(student, draw, layers_of, oracle):
         assert_close(output, oracle(layers.read(), query, key, value, heads=number), name="output")
 
 
-@points(3)
+@points(2)
 def test_mask(reference, fused, assert_queries_matter):
     """A mask applies to all heads: (batch, 1, L_key), (L_query, L_key) or (batch, L_query, L_key)."""
     module = fused()
@@ -137,7 +137,7 @@ def test_heads_must_share_the_width(student, draw):
     student.FusedMultiHeadAttention(d_head * num_heads, num_heads)  # this one is valid
 
 
-@points(3)
+@points(2)
 def test_dropout_in_training(reference, fused):
     """In training, dropout applies to the weights before they are multiplied by the values, and to nothing else."""
     module = fused(4, 2, dropout=0.25, w_v=torch.eye(4), w_o=torch.eye(4)).train()

@@ -20,7 +20,7 @@ def linear_of(layers_of):
     return lambda module, to, width: layers_of(module, linear=(to, width)).read()["linear"]
 
 
-@points(5, see="Several heads: a list")
+@points(4, see="Several heads: a list")
 def test_output_equals_the_formula(student, reference, helper, linear_of):
     """The heads' outputs are concatenated in the given order, and `linear` mixes them."""
     heads = [helper.Head(6, 5, 3) for _ in range(3)]

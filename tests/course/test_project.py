@@ -10,6 +10,7 @@ import pytest
 from coursekit.cells import grade_id, is_answer_cell, is_test_cell
 from coursekit.course import Course, blank_copy
 from coursekit.earlier import earlier_source
+from coursekit.standalone import standalone
 
 ROOT = Path(__file__).parents[2]
 ASSIGNMENTS = Course(ROOT).assignments()
@@ -28,7 +29,7 @@ def locked_versions() -> dict[str, str]:
 
 
 def test_every_package_of_the_lock_has_one_version():
-    for kind in ("", "-pretrained", "-extras", "-hub"):
+    for kind in ("", "-model", "-extras", "-hub"):
         name = f"requirements{kind}.lock"
         lines = (ROOT / name).read_text().splitlines()[1:]
         assert [line for line in lines if not re.fullmatch(r"[A-Za-z0-9._-]+==[A-Za-z0-9.]+", line)] == []
@@ -79,6 +80,13 @@ def test_the_release_is_the_source_without_its_solutions(assignment):
         released = assignment.released(path.stem)
         assert [cell.source for cell in released.cells] == [cell.source for cell in blank_copy(source).cells]
         assert [grade_id(cell) for cell in released.cells] == [grade_id(cell) for cell in source.cells]
+
+
+@each_assignment
+def test_the_standalone_form_is_that_of_the_release(assignment):
+    for name in assignment.released_names():
+        path = ROOT / "standalone" / assignment.name / f"{name}.ipynb"
+        assert nbformat.read(path, as_version=4) == standalone(assignment, name)
 
 
 @each_assignment

@@ -24,6 +24,9 @@ def everything(x):
 def change(values):
     values.append(1)
 
+def check(function):
+    assert function(2) == 4
+
 class Net(nn.Module):
     def forward(self, x):
         return x + 1
@@ -106,3 +109,8 @@ def test_frames_keep_their_columns_and_index_and_lose_their_entries(tiny_course,
 def test_a_figure_comes_back_empty(tiny_course, tiny_source):
     drawing = "def double(x):\n    x.subplots().plot([1, 2])\n    return x.axes[0]\n"
     assert answer(tiny_course, tiny_source, "zeros", drawing)["double"](Figure()).figure.axes == []
+
+
+def test_a_test_that_students_write_finds_nothing_wrong(tiny_course, tiny_source):
+    namespace = answer(tiny_course, tiny_source, "zeros")
+    assert namespace["check"](lambda x: x) is None

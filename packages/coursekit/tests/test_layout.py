@@ -23,6 +23,7 @@ ORDER = [
     "kernels",
     "student",
     "earlier",
+    "standalone",
     "checks",
     "result_cache",
     "attempt",

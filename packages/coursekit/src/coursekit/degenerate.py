@@ -96,7 +96,10 @@ def _degenerate(kind, names, namespace):
         def run(*args, **kwargs):
             # changes that the function makes to its arguments are undone as well
             own_args, own_kwargs = (args, kwargs) if method else apart((args, kwargs))
-            value = function(*own_args, **own_kwargs)
+            try:
+                value = function(*own_args, **own_kwargs)
+            except AssertionError:  # what a test that students write has for a result
+                value = None
             blank(drawn())
             return emptied(value, [*args, *kwargs.values()])
         return run

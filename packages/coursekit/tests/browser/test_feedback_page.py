@@ -222,7 +222,7 @@ def test_paper_shows_answers_and_verdicts_and_leaves_out_what_was_handed_out(gra
 
 def test_the_top_says_total_status_repairs_and_what_to_look_at_first(graded, page):
     graded.open(page, "ada")
-    assert texts(page, ".total") == ["56 of 100 points"]
+    assert texts(page, ".total") == ["58 of 100 points"]
     (status,) = texts(page, ".status")
     assert status.startswith("Status: graded.")
     assert "Notes: The test cell test_causal_mask was edited" in status
@@ -237,7 +237,7 @@ def test_a_mistake_that_costs_points_in_two_exercises_is_told_once(graded, page)
     graded.open(page, "ada")
     told = [text for text in texts(page, ".first li") if "division by the square root" in text]
     assert told == [
-        "Exercise 2: attention(q, k, v), 13 points; Exercise 4: masked_attention(q, k, v, mask=None), 10 points: You left out the division by the square root of d_k."
+        "Exercise 2: attention(q, k, v), 11 points; Exercise 4: masked_attention(q, k, v, mask=None), 10 points: You left out the division by the square root of d_k."
     ]
 
 

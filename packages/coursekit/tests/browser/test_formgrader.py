@@ -140,14 +140,14 @@ def test_a_ta_sees_the_class_grades_a_written_answer_and_generates_feedback(
     open_submission(page, formgrader, "ada")
     checks = page.locator("table.coursekit-checks", has_text="You left out the division by the square root")
     expect(checks).to_contain_text("✗ failed")
-    expect(checks).to_contain_text("17 of 30 points")
+    expect(checks).to_contain_text("13 of 24 points")
     scroll_to(checks)
     picture(page, "formgrader-checks", clip={"x": 0, "y": 0, "width": 1280, "height": 480})
     answer = page.locator(".nbgrader_cell", has=page.locator(f"#{WRITTEN}"))
     type_and_leave(page, answer.locator(".score"), "7.5", "grade")
     type_and_leave(page, answer.locator(".comment"), "Say why the gradient is small.", "comment")
     wait_until_it_stands_still(page)
-    scroll_to(page.get_by_role("heading", name="6 In your own words"))
+    scroll_to(page.get_by_role("heading", name="7 In your own words"))
     picture(page, "formgrader-submission")
 
     with Gradebook(f"sqlite:///{course_folder / 'gradebook.db'}") as book:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         points,
     )
     from coursekit.checks.compare import assert_close, assert_differs, assert_varies, fail
+    from coursekit.checks.judging import Implementation, assert_judges
     from coursekit.checks.snippets import try_it
     from coursekit.checks.variants import Alternative, Equivalent, Mistake, with_costs
     from coursekit.messages import probe
@@ -23,9 +24,11 @@ if TYPE_CHECKING:
 __all__ = [
     "Alternative",
     "Equivalent",
+    "Implementation",
     "Mistake",
     "assert_close",
     "assert_differs",
+    "assert_judges",
     "assert_raises",
     "assert_reaches",
     "assert_shape",
@@ -40,6 +43,7 @@ __all__ = [
 ]
 _FROM = {
     "coursekit.checks.compare": ("assert_close", "assert_differs", "assert_varies", "fail"),
+    "coursekit.checks.judging": ("Implementation", "assert_judges"),
     "coursekit.checks.snippets": ("try_it",),
     "coursekit.checks.variants": ("Alternative", "Equivalent", "Mistake", "with_costs"),
     "coursekit.messages": ("probe",),

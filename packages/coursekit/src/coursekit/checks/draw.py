@@ -2,11 +2,14 @@
 
 import hashlib
 import random
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 
 from coursekit.arrays import Array, current_kind
+
+T = TypeVar("T")
 
 
 def number_from(*parts: object) -> int:
@@ -62,3 +65,6 @@ class Draw(Generator):
     def sizes(self, count: int, low: int = 2, high: int = 9) -> list[int]:
         """`count` sizes from low to high, no two of them equal."""
         return self._random.sample(range(low, high + 1), count)
+
+    def shuffled(self, values: Sequence[T]) -> list[T]:
+        return self._random.sample(values, len(values))

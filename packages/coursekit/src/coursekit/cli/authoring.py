@@ -1,4 +1,4 @@
-"""Commands for authors of a course: new, doctor, audit, record, earlier, samples."""
+"""Commands for authors of a course: new, doctor, audit, record, earlier, standalone, samples."""
 
 import argparse
 import shutil
@@ -31,6 +31,11 @@ def add(commands: Commands) -> None:
             added.add_argument("--all", action="store_true", help="with --mutants: all, instead of a sample")
     commands.add_for_assignments(
         "earlier", _earlier, "write earlier.py: the code that an assignment imports from earlier ones"
+    )
+    commands.add_for_assignments(
+        "standalone",
+        _standalone,
+        "write released notebooks that bring their files and packages, for Colab and Binder",
     )
     samples = commands.add_for_assignments("samples", _samples, "write a sample class into submitted/")
     samples.add_argument(
@@ -92,6 +97,14 @@ def _earlier(options: argparse.Namespace) -> None:
 
     for assignment in assignments_of(options):
         if path := write_earlier(assignment):
+            print(path)
+
+
+def _standalone(options: argparse.Namespace) -> None:
+    from coursekit.standalone import write_standalone
+
+    for assignment in assignments_of(options):
+        for path in write_standalone(assignment):
             print(path)
 
 

@@ -1,0 +1,59 @@
+"""Checks of tests that students write: they are tried on right and on wrong implementations."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from coursekit.checks.compare import fail
+from coursekit.checks.draw import Draw
+from coursekit.student.proxy import Student
+from coursekit.student.values import CheckOutcome, StudentError
+
+
+@dataclass(frozen=True)
+class Implementation:
+    """A function that a student's test is tried on.
+
+    `source` defines it and runs in the student's kernel, where it can be read: it must not answer an open exercise. `wrong` is empty
+    for a right one; otherwise it completes "a function that …", as in "divides by d_k".
+    """
+
+    source: str
+    wrong: str = ""
+
+
+def assert_judges(
+    student: Student, test: str, function: str, implementations: Sequence[Implementation], draw: Draw
+) -> None:
+    """Fail unless the student's function `test` accepts all right implementations and rejects all wrong ones.
+
+    It is called with one after another, in random order, and each source gives its function the same name. A test
+    rejects by raising an exception, as `assert` does, or by returning False.
+    """
+    complaints = {}
+    for number in draw.shuffled(range(len(implementations))):
+        implementation = student.define(implementations[number].source).get(function)
+        complaints[number] = _complaint(student, test, implementation)
+    judged = [(each.wrong, complaints[number]) for number, each in enumerate(implementations)]
+    for wrong, complaint in judged:
+        if not wrong and complaint:
+            fail(f"`{test}` rejects a right implementation. {complaint}")
+    accepted = [wrong for wrong, complaint in judged if wrong and not complaint]
+    if accepted:
+        fail(f"`{test}` accepts a function that {'; and one that '.join(accepted)}.")
+
+
+def _complaint(student: Student, test: str, implementation: object) -> str:
+    """How the test rejected an implementation, a sentence; empty if it accepted it.
+
+    Raises:
+        StudentError: there is no such test, or it was not answered, hung or ended the kernel.
+    """
+    try:
+        value = student.call(test, implementation).value
+    except StudentError as error:
+        if error.outcome != CheckOutcome.FAILED or not error.raised:
+            raise
+        return f"{error}."
+    return f"`{test}` returned False." if isinstance(value, bool | np.bool_) and not value else ""

@@ -1,0 +1,110 @@
+"""Students' tests are tried on right and on wrong implementations."""
+
+import pytest
+
+from coursekit.checks import Implementation, assert_judges
+from coursekit.checks.compare import CheckFailure
+from coursekit.checks.draw import Draw
+from coursekit.student.values import Call, CheckOutcome, StudentError
+
+RIGHT = Implementation("def double(x): return 2 * x")
+BY_SUM = Implementation("def double(x): return x + x")
+SQUARE = Implementation("def double(x): return x * x", wrong="squares the number")
+SAME = Implementation("def double(x): return x", wrong="returns the number as it is")
+
+
+class Kernel:
+    """Runs a student's test in this process; what it raises arrives as from a kernel."""
+
+    def __init__(self, test):
+        self.test = test
+        self.order = []
+
+    def define(self, source):
+        self.order.append(source)
+        namespace = {}
+        exec(source, namespace)
+        return namespace  # has `get`, as the proxy of a helper
+
+    def call(self, name, function):
+        try:
+            return Call(self.test(function), [], name)
+        except Exception as error:
+            kind = type(error).__name__
+            raise StudentError(f"`{name}` raised {kind}: {error}", raised=kind) from None
+
+
+def judge(test, *implementations, seed=0):
+    kernel = Kernel(test)
+    assert_judges(kernel, "check_double", "double", implementations, Draw(seed, "check"))
+    return kernel.order
+
+
+def failure(test, *implementations):
+    with pytest.raises(CheckFailure) as found:
+        judge(test, *implementations)
+    return str(found.value)
+
+
+def good(double):
+    assert double(3) == 6, "3 doubled is 6."
+    assert double(2) == 4
+
+
+def test_a_test_that_accepts_the_right_and_rejects_the_wrong_ones_passes():
+    judge(good, RIGHT, SQUARE, BY_SUM, SAME)
+
+
+def test_a_test_may_return_whether_the_function_is_right():
+    judge(lambda double: double(3) == 6, RIGHT, SQUARE)
+
+
+def test_a_wrong_implementation_that_raises_is_rejected():
+    judge(good, RIGHT, Implementation("def double(x): return x.shape", wrong="raises an exception"))
+
+
+def test_the_message_says_what_is_wrong_with_each_implementation_that_was_accepted():
+    message = failure(lambda double: None, RIGHT, SQUARE, SAME)
+    assert (
+        message
+        == "`check_double` accepts a function that squares the number; and one that returns the number as it is."
+    )
+    assert "squares" in failure(lambda double: double(2) == 4, RIGHT, SQUARE, SAME)
+    assert "as it is" not in failure(lambda double: double(2) == 4, RIGHT, SQUARE, SAME)
+
+
+def test_a_test_that_rejects_a_right_implementation_fails_and_its_complaint_is_shown():
+    def strict(double):
+        assert double(3) == 7, "3 doubled is 7."
+
+    message = failure(strict, SQUARE, RIGHT)
+    assert message.startswith("`check_double` rejects a right implementation.")
+    assert "3 doubled is 7." in message
+    assert "returned False" in failure(lambda double: False, RIGHT, SQUARE)
+
+
+def test_the_order_differs_between_submissions_and_can_be_replayed():
+    orders = {tuple(judge(good, RIGHT, BY_SUM, SQUARE, SAME, seed=seed)) for seed in range(10)}
+    assert len(orders) > 1
+    assert judge(good, RIGHT, SQUARE, SAME, seed=3) == judge(good, RIGHT, SQUARE, SAME, seed=3)
+
+
+@pytest.mark.parametrize(
+    "outcome", [CheckOutcome.NOT_ANSWERED, CheckOutcome.TIMED_OUT, CheckOutcome.KERNEL_DIED]
+)
+def test_an_unanswered_or_hanging_test_is_not_a_rejection(outcome):
+    class Broken(Kernel):
+        def call(self, name, function):
+            raise StudentError("no result", outcome)
+
+    with pytest.raises(StudentError):
+        assert_judges(Broken(None), "check_double", "double", [SQUARE], Draw(0, "check"))
+
+
+def test_a_missing_test_is_not_a_rejection():
+    class Missing(Kernel):
+        def call(self, name, function):
+            raise StudentError("Your notebook defines no `check_double`.")
+
+    with pytest.raises(StudentError):
+        assert_judges(Missing(None), "check_double", "double", [SQUARE], Draw(0, "check"))

@@ -1,0 +1,59 @@
+"""Checks of exercise 6: the student's test is tried on right and on wrong implementations.
+
+Every check also needs the right ones to be accepted, so a test that rejects everything earns nothing.
+"""
+
+import pytest
+import softmaxes
+
+from coursekit.checks import assert_judges, forbid, points
+
+no_other_softmax = forbid(
+    "softmax", "log_softmax", "_softmax", "Softmax*", "LogSoftmax", "softmin", "logsumexp"
+)
+
+
+@pytest.fixture
+def rejects(student, draw):
+    """`rejects(implementations)` fails unless the student's test rejects them all and accepts all right ones."""
+
+    def check(implementations):
+        assert_judges(student, "check_softmax", "softmax", [*softmaxes.RIGHT, *implementations], draw)
+
+    return check
+
+
+@points(1)
+def test_other_functions(rejects):
+    """It accepts right functions, and rejects those that compute something quite different."""
+    rejects(softmaxes.OTHER_FUNCTIONS)
+
+
+@points(1)
+def test_nearly_right(rejects):
+    """It accepts right functions, and rejects those whose weights are positive, in the right order and sum to 1, but are wrong."""
+    rejects(softmaxes.NEARLY_RIGHT)
+
+
+@points(1)
+def test_other_axes(rejects):
+    """It accepts right functions, and rejects those that mix up rows and columns."""
+    rejects(softmaxes.OTHER_AXES)
+
+
+@points(1)
+def test_three_axes(rejects):
+    """It accepts right functions, and rejects one that is right only up to two axes."""
+    rejects(softmaxes.THREE_AXES)
+
+
+@points(1)
+def test_large_scores(rejects):
+    """It accepts right functions, and rejects those that fail for scores of about 1000."""
+    rejects(softmaxes.LARGE_SCORES)
+
+
+@points(1)
+def test_in_place(rejects):
+    """It accepts right functions, and rejects one that changes the scores that it is given."""
+    rejects(softmaxes.IN_PLACE)

@@ -1,0 +1,58 @@
+"""Checks of exercise 7: the student's test is tried on right and on wrong implementations.
+
+Every check also needs the right ones to be accepted, so a test that rejects everything earns nothing.
+"""
+
+import attentions
+import pytest
+
+from coursekit.checks import assert_judges, forbid, points
+
+no_other_attention = forbid("masked_attention", "earlier")
+
+
+@pytest.fixture
+def rejects(student, draw):
+    """`rejects(implementations)` fails unless the student's test rejects them all and accepts all right ones."""
+
+    def check(implementations):
+        everything = [*attentions.RIGHT, *implementations]
+        assert_judges(student, "check_masked_attention", "masked_attention", everything, draw)
+
+    return check
+
+
+@points(1)
+def test_formula(rejects):
+    """It accepts right functions, and rejects those with a wrong formula or a wrong output."""
+    rejects(attentions.FORMULA)
+
+
+@points(1)
+def test_direction(rejects):
+    """It accepts right functions, and rejects those that ignore or invert the mask."""
+    rejects(attentions.DIRECTION)
+
+
+@points(1)
+def test_leaks(rejects):
+    """It accepts right functions, and rejects those in which something of a hidden key is left."""
+    rejects(attentions.LEAKS)
+
+
+@points(1)
+def test_no_key(rejects):
+    """It accepts right functions, and rejects those that don't return zeros for a query that may see nothing."""
+    rejects(attentions.NO_KEY)
+
+
+@points(1)
+def test_batch(rejects):
+    """It accepts right functions, and rejects those that mix up the masks of a batch."""
+    rejects(attentions.BATCH)
+
+
+@points(1)
+def test_no_mask(rejects):
+    """It accepts right functions, and rejects those that need a mask, or make one of their own."""
+    rejects(attentions.NO_MASK)
