@@ -138,7 +138,7 @@ def heads_tasks(course: Course) -> list[Task]:
         return parts.second_half_right(model, parts.PERIOD)
 
     return [
-        Task("induction score, two layers", 600, lambda seed: score(seed, 2), 0.8),
+        Task("induction score, two layers", 600, lambda seed: score(seed, 2), 0.85),
         Task("- induction score, one layer", 600, lambda seed: -score(seed, 1), -0.2),
         Task(
             "second half right, rotary",
