@@ -264,8 +264,8 @@ def without_a_mask(masked_attention):
 
     import torch
 
-    queries = torch.tensor([[[1.0], [1.0], [1.0]]])
-    keys = torch.tensor([[[math.log(3)], [0.0]]])
+    queries = torch.tensor([[[2.0, 0.0, 0.0, 0.0]] * 3])  # d_k is 4
+    keys = torch.tensor([[[math.log(3), 0.0, 0.0, 0.0], [0.0] * 4]])
     _, found = masked_attention(queries, keys, torch.ones(1, 2, 5))
     print("Every row of the weights should be [0.75, 0.25]. They are", found.tolist())
     assert found.shape == (1, 3, 2), f"The weights have shape {tuple(found.shape)}, not (1, 3, 2)."

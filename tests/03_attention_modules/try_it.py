@@ -12,8 +12,8 @@ def nine_to_one(SelfAttention):
     import torch
 
     attend, log = SelfAttention(1, 4, 2), 2 * math.log(3)
-    rows = torch.tensor([1, 1, 1, 1, log, 0, 0, 0, 20, 40])  # the weights of q, then k, then v
-    bias = torch.tensor([1.0, 1, 1, 1, 0, 0, 0, 0, 0, 0])
+    rows = torch.tensor([-1, -1, -1, -1, -log, 0, 0, 0, 20, 40])  # the weights of q, then k, then v
+    bias = torch.tensor([-1.0, -1, -1, -1, 0, 0, 0, 0, 0, 0])
     layers = [attend.q, attend.k, attend.v] if hasattr(attend, "q") else list(attend.children())
     sizes = [layer.out_features for layer in layers]
     for layer, row, shift in zip(layers, rows.split(sizes), bias.split(sizes), strict=True):
@@ -81,8 +81,8 @@ def one_token_asks(CrossAttention):
     import torch
 
     attend, log = CrossAttention(1, 1, 4, 2), 2 * math.log(3)
-    rows = torch.tensor([1, 1, 1, 1, log, 0, 0, 0, 22, 44])  # the weights of q, then k, then v
-    bias = torch.tensor([1.0, 1, 1, 1, 0, 0, 0, 0, 0, 0])
+    rows = torch.tensor([-1, -1, -1, -1, -log, 0, 0, 0, 22, 44])  # the weights of q, then k, then v
+    bias = torch.tensor([-1.0, -1, -1, -1, 0, 0, 0, 0, 0, 0])
     layers = [attend.q, attend.k, attend.v]
     sizes = [layer.out_features for layer in layers]
     for layer, row, shift in zip(layers, rows.split(sizes), bias.split(sizes), strict=True):
@@ -164,6 +164,7 @@ def running_sums(equivariance_gap):
     import torch
 
     numbers = torch.tensor([[[1.0], [1.0], [1.0]], [[1.0], [3.0], [10.0]]])  # two sequences
+    numbers = numbers.repeat(1, 1, 2)  # of vectors that have each number twice
     before = numbers.clone()
     found = equivariance_gap(lambda x: -x.cumsum(dim=1), numbers, torch.tensor([2, 0, 1]))
     print("In the new order, the first are -14, -1, -4. The largest difference is 10. You have", found)
