@@ -196,6 +196,9 @@ def what_the_model_is_asked(greedy_decode):
     greedy_decode(Script().train(), torch.tensor([[7, 4, 9, 9, 9, 9]]), 5, 3, 4)
     print("It should be asked to encode, and to decode [3], then [3, 7]. It was asked", asked)
     assert asked == ["encode", [3], [3, 7]], "It was asked something else."
+    model = Script().eval()
+    greedy_decode(model, torch.tensor([[4]]), 5, 3, 4)
+    assert not model.training, "A model that was in evaluation mode is in training mode afterwards."
 
 
 # --------------------------------------------------------------------------------------------- exercise 6
@@ -241,9 +244,9 @@ def there_and_back(to_ids, to_text):
     print("The ids should be [6, 3, 4]. They are", found)
     assert found == [6, 3, 4], "The ids are wrong."
     assert len(known) == 7, "Your function changed the vocabulary."
-    found = to_text([1, 4, 0, 5, 2, 6], known)
-    print("The text should be 'a B'. It is", repr(found))
-    assert found == "a B", "The text is wrong."
+    found = to_text([1, 4, 3, 0, 5, 2, 6], known)
+    print("The text should be 'a <unk> B'. It is", repr(found))
+    assert found == "a <unk> B", "The text is wrong."
 
 
 # --------------------------------------------------------------------------------------------- exercise 8
