@@ -18,7 +18,7 @@ def test_a_course_in_order_has_no_problems(tiny_course):
     audit = run_audit(tiny_course.assignment)
     assert audit.problems == []
     assert figures([audit]) == (
-        "01_double: 3 of 3 mistakes caught, 2 named; 1 of 1 alternatives earn full marks; 0 problems"
+        "01_double: 3 of 3 mistakes caught, 3 named; 1 of 1 alternatives earn full marks; 0 problems"
     )
     text = "\n".join(audit_lines(audit))
     assert "square" in text
@@ -195,7 +195,7 @@ def test_an_assignment_without_known_mistakes_can_be_recorded(tiny_course):
     assert record(tiny_course.assignment, workers=1).tensors
 
 
-NAMED = "01_double: 3 of 3 mistakes caught, 2 named; 1 of 1 alternatives earn full marks; 0 problems"
+NAMED = "01_double: 3 of 3 mistakes caught, 3 named; 1 of 1 alternatives earn full marks; 0 problems"
 
 
 def test_checks_in_the_folder_of_their_notebook_are_recorded_and_audited(tiny_course):
