@@ -49,7 +49,7 @@ def test_the_new_assignment_passes_the_audit_and_every_mistake_of_value_is_named
     assert f"tests/{NAME}/reference.safetensors" in said
     assert f"coursekit audit {NAME}" in said
     assert code == 0
-    assert "7 of 7 mistakes caught, 6 named; 3 of 3 alternatives earn full marks; 0 problems" in audited
+    assert "7 of 7 mistakes caught, 7 named; 3 of 3 alternatives earn full marks; 0 problems" in audited
 
 
 def test_the_page_about_writing_checks_shows_what_the_audit_prints_and_its_example_works(
@@ -117,7 +117,7 @@ def test_the_numpy_assignment_passes_the_audit_and_names_no_torch(numpy_original
     assert [path for path in files if "torch" in path.read_text()] == []
     assert tiny_course.coursekit("audit", NAME, "--workers", "1") == 0
     assert (
-        "7 of 7 mistakes caught, 6 named; 3 of 3 alternatives earn full marks; 0 problems"
+        "7 of 7 mistakes caught, 7 named; 3 of 3 alternatives earn full marks; 0 problems"
         in capsys.readouterr().out
     )
 

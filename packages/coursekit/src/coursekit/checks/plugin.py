@@ -4,6 +4,7 @@ pytest tests/02_attention                              against the instructor's 
 pytest tests/02_attention --submission PATH.ipynb      against one submission
 """
 
+import sys
 from collections.abc import Generator, Iterator
 from contextlib import nullcontext
 from copy import deepcopy
@@ -19,7 +20,7 @@ from coursekit.checks.diagnosis import FailedExercise, diagnose
 from coursekit.checks.draw import Draw
 from coursekit.checks.explain import explain, relation_to, shown, tried_before
 from coursekit.checks.fingerprint import fingerprint_of
-from coursekit.checks.reference import Reference, Store
+from coursekit.checks.reference import FILE_NAME, Reference, Store
 from coursekit.checks.results import CheckResult, ExerciseResult
 from coursekit.checks.said import said_by
 from coursekit.checks.variants import mistakes_of
@@ -109,6 +110,13 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     for run in config.stash[RUNS].values():
         if run.started_here:
             run.session.close()
+
+
+def pytest_pycollect_makemodule(module_path: Path) -> None:
+    """Let check files import the modules beside them, as they can when a submission is graded."""
+    folder = module_path.parent
+    if (folder / FILE_NAME).exists() and str(folder) not in sys.path:
+        sys.path.append(str(folder))
 
 
 @pytest.fixture
