@@ -160,7 +160,7 @@ def test_unreadable_and_missing_submissions_have_no_points_instead_of_zero(grade
 @pytest.mark.parametrize(
     ("student", "words"),
     [
-        ("syntax-error", "stopped with SyntaxError: invalid syntax (line 19)."),
+        ("syntax-error", "stopped with SyntaxError: invalid syntax (line 26)."),
         ("exception", "raised ValueError: this does not work yet"),
         ("wrong-type", "a str"),
         ("wrong-shape", "has shape"),

@@ -283,7 +283,7 @@ def test_a_failed_check_says_what_was_tried_what_should_hold_what_came_out_and_w
     labels = ("Tried:", "Should hold:", "Came out:", "Likely mistake:", "Explained in:")
     places = [row.find(label) for label in labels]
     assert places[0] > -1 and places == sorted(places), row
-    for part in ("softmax", "q (3, 4, 6)", "failed", "0 / 8", "2 Attention as a function"):
+    for part in ("softmax", "q (3, 4, 6)", "failed", "0 / 7", "2 Attention as a function"):
         assert part in row
     page.get_by_role("link", name="5 Why divide by the root?").first.click()
     assert page.locator(":target").inner_text() == "5 Why divide by the root?"

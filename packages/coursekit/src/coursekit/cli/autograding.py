@@ -6,7 +6,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from coursekit.cli.common import Commands, at_least_one, chosen_from, course_of, print_lines
 from coursekit.course import CourseError
@@ -14,6 +14,8 @@ from coursekit.kernels import KERNELS, NONE
 from coursekit.printing import printable
 
 if TYPE_CHECKING:
+    from tqdm import tqdm
+
     from coursekit.course import Assignment
     from coursekit.grading.autograde import ClassRun, SubmissionRun
     from coursekit.grading.running_course import RunningCourse
@@ -69,14 +71,12 @@ def _grade(
     if not students:
         return []
     start_server(course, options.sandbox, options.scheduler)
-    from tqdm import tqdm
-
     from coursekit.grading.write import Writer
 
     problems = []
     with _class_run(options, course, assignment) as run:
         writer = Writer(course)
-        with tqdm(total=len(students), desc=assignment.name, unit=" submissions") as bar:
+        with _progress_bar(students, assignment) as bar:
             for submission in run.grade(students):
                 problems += _failures(submission) + writer.write(submission, assignment.name)
                 bar.update()
@@ -85,8 +85,6 @@ def _grade(
 
 def _regrade(options: argparse.Namespace) -> int:
     course, chosen = _get_ready(options)
-    from tqdm import tqdm
-
     from coursekit.grading.regrade import Move, move_lines, moves
     from coursekit.grading.write import Writer
 
@@ -95,10 +93,7 @@ def _regrade(options: argparse.Namespace) -> int:
         problems = course.rename_students(assignment.name)
         students = course.gradable(course.handed_in(assignment.name))
         moved: list[Move] = []
-        with (
-            _class_run(options, course, assignment) as run,
-            tqdm(total=len(students), desc=assignment.name, unit=" submissions") as bar,
-        ):
+        with _class_run(options, course, assignment) as run, _progress_bar(students, assignment) as bar:
             writer = Writer(course)
             for found in moves(course, run, students):
                 if isinstance(found, Move):
@@ -116,6 +111,13 @@ def _regrade(options: argparse.Namespace) -> int:
         print(f"{assignment.name}: the scores of {count} of {len(students)} students {verb}.")
         failed = failed or bool(problems)
     return int(failed)
+
+
+def _progress_bar(students: list[str], assignment: "Assignment") -> "tqdm[NoReturn]":
+    from tqdm import tqdm
+
+    tqdm.monitor_interval = 0  # its thread would keep the workers from being forked
+    return tqdm(total=len(students), desc=assignment.name, unit=" submissions")
 
 
 def _failures(submission: "SubmissionRun") -> list[str]:

@@ -81,14 +81,13 @@ class Student:
     def figure(self, grade_id: str) -> Figure:
         """The last figure that a cell drew, as it is after the last cell; needs matplotlib in the notebook."""
         cell = self._session.notebook.cells[self._reasons.ran(grade_id)]
-        request = {"do": "figures", "count": cell.get("execution_count") or 0}
-        reply = self._ask(grade_id, request)
+        reply = self._ask(grade_id, {"do": "figures", "count": cell.get("execution_count") or 0})
         return self._drawn(reply, grade_id, f"The cell `{grade_id}`", closing_call(cell.source))
 
     def figure_of(self, name: str, /, *args: Any, seed: int = 0, **kwargs: Any) -> Figure:
         """Call a function, and return the figure that it returns, or else the last one that it draws."""
-        target = {"name": name, "scope": self._scope, "drawing": True}
         self._remember(name, args, kwargs)
+        target = {"name": name, "scope": self._scope, "drawing": True}
         reply = self._ask(name, _calling(target, args, kwargs, seed))
         index = self._submission.defining_cell(name)
         source = "" if index is None else self._session.notebook.cells[index].source
@@ -96,9 +95,8 @@ class Student:
 
     def output(self, grade_id: str) -> str:
         """What a cell printed and displayed as text, the value of its last expression included, without stderr."""
-        text = text_of(self._session.notebook.cells[self._reasons.ran(grade_id)])
-        self.last = (grade_id, text)
-        return text
+        self.last = grade_id, text_of(self._session.notebook.cells[self._reasons.ran(grade_id)])
+        return self.last[1]
 
     def define(self, source: str) -> "Student":
         """Run helper code of a check in the kernel, in its own namespace; returns that namespace to call."""
@@ -109,8 +107,7 @@ class Student:
 
     def run_lines(self, source: str, needs: Sequence[str]) -> None:
         """Run some lines in a copy of the notebook's names, of which it must have those in `needs`."""
-        reply = self._ask("try it yourself", {"do": "try", "source": source, "needs": list(needs)})
-        if reply.value:
+        if self._ask("try it yourself", {"do": "try", "source": source, "needs": list(needs)}).value:
             raise StudentError(f"The notebook has no {', '.join(map(str, needs))}.")
 
     def answer_code(self, grade_id: str) -> list[str]:
