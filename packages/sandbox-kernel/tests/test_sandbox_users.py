@@ -10,6 +10,7 @@ import sys
 import pytest
 
 from sandbox_kernel import COLD, SANDBOX, sandboxed, start, users
+from sandbox_kernel.environment import NO_FILES
 from sandbox_kernel.start import StartFailed
 from sandbox_kernel.users import FIRST, NOBODY, KernelUser
 
@@ -136,7 +137,7 @@ def test_a_bad_request_is_a_failed_start_with_a_reason():
     server = start.Server.launch("cold", 1)
     try:
         with pytest.raises(StartFailed, match="KeyError"):
-            server.start_kernel({"no": "such request"}, [], 60)
+            server.start_kernel({"no": "such request"}, NO_FILES, 60)
     finally:
         server.close()
 

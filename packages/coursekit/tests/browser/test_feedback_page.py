@@ -193,7 +193,7 @@ def test_on_a_phone_no_word_of_a_title_is_broken(graded, page):
     """Each word has one box; a broken one has two."""
     graded.open(page, "ada", PHONE)
     broken = page.evaluate(
-        """() => [...document.querySelectorAll(".points a, .first a, caption, th, .coursekit-checks b")].flatMap(
+        """() => [...document.querySelectorAll(".points a, .first a, caption, .points th, .coursekit-checks b")].flatMap(
             element => [...element.childNodes].filter(node => node.nodeType === 3).flatMap(text =>
                 [...text.data.matchAll(/[\\w.]+/g)].filter(word => {
                     const range = document.createRange();

@@ -158,10 +158,10 @@ def test_a_ta_sees_the_class_grades_a_written_answer_and_generates_feedback(
 
     open_class(page, formgrader)
     row = page.locator("tr", has_text="Lovelace, Ada")
-    expect(row).to_contain_text("graded84.5 / 100")
+    expect(row).to_contain_text("graded86.5 / 100")
     row.locator(".generate-feedback a").click()
     expect(page.locator("#success-modal")).to_contain_text("Successfully generated feedback")
-    for words in ("84.5", "7.5", "Say why the gradient is small."):
+    for words in ("86.5", "7.5", "Say why the gradient is small."):
         assert words in feedback_page(course_folder, "ada")
 
 
