@@ -168,7 +168,9 @@ def test_feedback_names_the_mistake_seconds_after_hand_in(students, picture):
     expect(feedback.locator("body")).to_contain_text(NO_SCALE)
     picture(ada.page, "hub-feedback")
     tab = ada.open_in_new_tab()
-    tab.get_by_role("link", name="Exercise 2: attention(q, k, v)", exact=True).first.click()  # a place on the same page
+    tab.get_by_role(
+        "link", name="Exercise 2: attention(q, k, v)", exact=True
+    ).first.click()  # a place on the same page
     expect(tab.locator("table", has_text=NO_SCALE).last).to_be_in_viewport()
     tab.close()
     expect(ben.open_feedback().locator("body")).not_to_contain_text(NO_SCALE)
