@@ -11,7 +11,7 @@ from coursekit.checks.variants import mistakes_of
 from coursekit.cli.matrix import audit_lines, figures
 from coursekit.course import CourseError
 
-from .conftest import HALF, HALF_CHECKS, code, mark
+from .tiny_course import HALF, HALF_CHECKS, code, mark
 
 
 def test_a_course_in_order_has_no_problems(tiny_course):

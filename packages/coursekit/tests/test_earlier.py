@@ -8,7 +8,7 @@ from coursekit.checks.run import grade
 from coursekit.course import Course, CourseError
 from coursekit.earlier import earlier_source, load_parts, write_earlier
 
-from .conftest import code, mark
+from .tiny_course import code, mark
 
 FIRST = """\
 SCALE = 3

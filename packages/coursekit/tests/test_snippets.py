@@ -14,7 +14,7 @@ from coursekit.nbgrader_plugin.shown import result_as_shown
 from coursekit.student.limits import Limits
 from coursekit.watch.rules import Shows
 
-from .conftest import code
+from .tiny_course import code
 
 HEAD = "from coursekit.checks import try_it\n\n"
 TWO = '''

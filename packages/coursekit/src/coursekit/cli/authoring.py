@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from coursekit.cli.common import Commands, assignments_of, at_least_one, chosen_from, course_of
+from coursekit.cli.common import Commands, assignments_of, at_least_one, chosen_from, course_of, progress_bar
 from coursekit.course import CourseError
 from coursekit.printing import quoted
 
@@ -174,9 +174,7 @@ class _Progress:
     """A progress bar on stderr; call it with the name of a notebook, how many are done, and how many there are."""
 
     def __init__(self, title: str) -> None:
-        from tqdm import tqdm
-
-        self._bar = tqdm(desc=title, unit="notebook")
+        self._bar = progress_bar(title, "notebook")
 
     def __enter__(self) -> "_Progress":
         return self

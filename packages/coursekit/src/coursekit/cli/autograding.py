@@ -6,16 +6,14 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
-from coursekit.cli.common import Commands, at_least_one, chosen_from, course_of, print_lines
+from coursekit.cli.common import Commands, at_least_one, chosen_from, course_of, print_lines, progress_bar
 from coursekit.course import CourseError
 from coursekit.kernels import KERNELS, NONE
 from coursekit.printing import printable
 
 if TYPE_CHECKING:
-    from tqdm import tqdm
-
     from coursekit.course import Assignment
     from coursekit.grading.autograde import ClassRun, SubmissionRun
     from coursekit.grading.running_course import RunningCourse
@@ -76,7 +74,7 @@ def _grade(
     problems = []
     with _class_run(options, course, assignment) as run:
         writer = Writer(course)
-        with _progress_bar(students, assignment) as bar:
+        with progress_bar(assignment.name, "submission", len(students)) as bar:
             for submission in run.grade(students):
                 problems += _failures(submission) + writer.write(submission, assignment.name)
                 bar.update()
@@ -93,7 +91,10 @@ def _regrade(options: argparse.Namespace) -> int:
         problems = course.rename_students(assignment.name)
         students = course.gradable(course.handed_in(assignment.name))
         moved: list[Move] = []
-        with _class_run(options, course, assignment) as run, _progress_bar(students, assignment) as bar:
+        with (
+            _class_run(options, course, assignment) as run,
+            progress_bar(assignment.name, "submission", len(students)) as bar,
+        ):
             writer = Writer(course)
             for found in moves(course, run, students):
                 if isinstance(found, Move):
@@ -111,13 +112,6 @@ def _regrade(options: argparse.Namespace) -> int:
         print(f"{assignment.name}: the scores of {count} of {len(students)} students {verb}.")
         failed = failed or bool(problems)
     return int(failed)
-
-
-def _progress_bar(students: list[str], assignment: "Assignment") -> "tqdm[NoReturn]":
-    from tqdm import tqdm
-
-    tqdm.monitor_interval = 0  # its thread would keep the workers from being forked
-    return tqdm(total=len(students), desc=assignment.name, unit=" submissions")
 
 
 def _failures(submission: "SubmissionRun") -> list[str]:

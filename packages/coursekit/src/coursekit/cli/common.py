@@ -2,12 +2,14 @@
 
 import argparse
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NoReturn, Protocol
 
 from coursekit.course import Assignment, CourseError, refuse_pattern
 from coursekit.printing import printable
 
 if TYPE_CHECKING:
+    from tqdm import tqdm
+
     from coursekit.grading.running_course import RunningCourse
 
 
@@ -77,3 +79,11 @@ def at_least_one(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text} is not a whole number of at least 1")
     return int(text)
+
+
+def progress_bar(title: str, unit: str, total: int | None = None) -> "tqdm[NoReturn]":
+    """A progress bar on stderr. It starts no thread, with which this process couldn't be forked safely."""
+    from tqdm import tqdm
+
+    tqdm.monitor_interval = 0
+    return tqdm(total=total, desc=title, unit=f" {unit}s")
