@@ -29,14 +29,14 @@ def test_equivariant_modules(student, draw, helper):
 
 @points(2)
 def test_unequal_sizes(student, draw, helper):
-    """The gap covers the whole batch and the whole width, also when all sizes differ."""
+    """The gap covers the whole batch, the whole length and the whole width, also when all sizes differ."""
     batch, length, width = draw.sizes(3, low=3)
     order = torch.arange(length).roll(1)
-    table = torch.zeros(batch, length, width)
-    table[-1, draw.integers(0, length, ()), -1] = 3.0  # only here does the order matter
     x = draw.normal(batch, length, width)
-    gap = student.equivariance_gap(helper.Places(table), x, order)
-    assert_close(gap, 3.0, name="gap")
+    for place in range(length):
+        table = torch.zeros(batch, length, width)
+        table[-1, place, -1] = 3.0  # only here does the order matter
+        assert_close(student.equivariance_gap(helper.Places(table), x, order), 3.0, name="gap")
 
 
 @points(1)

@@ -63,7 +63,8 @@ def relation_to(error: BaseException, student: Student) -> str:
         if not error.raised:
             return ""
         meaning = meaning_of(error.raised, error.text)
-        return " ".join(filter(None, [meaning, sizes_relation(error.text, student.last_arguments)]))
+        arguments = student.tried[-1].arguments if student.tried else []
+        return " ".join(filter(None, [meaning, sizes_relation(error.text, arguments)]))
     return unpacking_relation(error, student.last[1]) if student.last else ""
 
 

@@ -48,8 +48,6 @@ class Student:
         self._timeouts: dict[str, int] = {}
         #: what this check's calls were given; those of its helper code count too
         self.arguments: list[Any] = main.arguments if main else []
-        #: the positional and keyword arguments of the last call, by name
-        self.last_arguments: list[tuple[str, Any]] = main.last_arguments if main else []
         #: what this check asked of the student's own code, in order
         self.tried: list[Tried] = []
         #: the last name called and the value it returned, for the message if the check can't use it
@@ -134,7 +132,6 @@ class Student:
             )
         self._waiting[:] = [("start", {"do": "forget"})]
         self.arguments.clear()
-        self.last_arguments.clear()
         self.last = None
 
     _culprit: int | None = None
@@ -150,18 +147,16 @@ class Student:
         seed: int,
         seconds: float | None = None,
     ) -> Call:
-        parameters = self._remember(label, args, kwargs)
-        self.tried.append(tried := Tried(label, parameters, args, kwargs))
+        tried = self._remember(label, args, kwargs)
         reply = self._ask(label, _calling(target, args, kwargs, seed), seconds)
         tried.builds = isinstance(reply.value, Module)
-        return Call(self._value(reply, label), list(reply.changed), label, parameters)
+        return Call(self._value(reply, label), list(reply.changed), label, tried.parameters)
 
-    def _remember(self, label: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[str, ...]:
-        """Keep the arguments of a call for the messages about it; returns the names of the positional ones."""
+    def _remember(self, label: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tried:
+        """Keep a call and its arguments for the messages about it."""
         self.arguments += [*args, *kwargs.values()]
-        parameters = self._submission.parameters_of(label)
-        self.last_arguments[:] = [*zip(parameters, args, strict=False), *kwargs.items()]
-        return parameters
+        self.tried.append(Tried(label, self._submission.parameters_of(label), args, kwargs))
+        return self.tried[-1]
 
     def _drawn(self, reply: Answer, label: str, subject: str, closing: str) -> Figure:
         """The last figure in a reply; `closing` is the call in the student's code that may have closed others."""
@@ -182,7 +177,8 @@ class Student:
     ) -> Gradients:
         if current_kind() == "numpy":
             raise CourseError("`gradients` needs a course that works with torch")
-        names = self._remember(label, args, kwargs)
+        tried = self._remember(label, args, kwargs)
+        tried.gradients = True
         request = {
             "do": "call",
             "args": list(args),
@@ -191,13 +187,11 @@ class Student:
             "gradients": True,
             **target,
         }
-        names = self._submission.parameters_of(label)
-        self.tried.append(Tried(label, names, args, kwargs, gradients=True))
         reply = self._ask(label, request)
         inputs, parameters = reply.inputs, reply.parameters
         if inputs is None or parameters is None or len(inputs) != len(args):
             raise StudentError(f"`{label}` gave no gradients.")
-        return Gradients(self._value(reply, label), inputs, parameters, args, names)
+        return Gradients(self._value(reply, label), inputs, parameters, args, tried.parameters)
 
     def _value(self, reply: Answer, label: str) -> Any:
         self.last = (label, reply.value)

@@ -71,6 +71,11 @@ class Tried:
     variable: bool = False
     builds: bool = False
 
+    @property
+    def arguments(self) -> list[tuple[str, Any]]:
+        """The values by the names of their parameters, as far as these are known."""
+        return [*zip(self.parameters, self.args, strict=False), *self.kwargs.items()]
+
 
 @dataclass(frozen=True)
 class Gradients:

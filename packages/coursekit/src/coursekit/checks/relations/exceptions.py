@@ -9,7 +9,9 @@ from coursekit.checks.relations.evidence import axis_in_words
 from coursekit.codecs import describe, with_article
 
 #: words of messages about sizes that don't fit
-_ABOUT_SIZES = re.compile(r"size|shape|dimension|out of bounds|out of range|broadcast|length", re.IGNORECASE)
+_ABOUT_SIZES = re.compile(r"size|shape|dimension|broadcast|length", re.IGNORECASE)
+#: what is indexed is often not an argument, and has one of their sizes by chance
+_ABOUT_AN_INDEX = re.compile(r"out of bounds|out of range", re.IGNORECASE)
 _LOADING = "in loading state_dict"
 _NUMBER = re.compile(r"(?<![\w.])\d+(?=x\d|\b)|(?<=\dx)\d+")
 _UNPACKED = re.compile(r"(?:too many|not enough) values to unpack \(expected (\d+)")
@@ -107,7 +109,7 @@ def meaning_of(raised: str, text: str) -> str:
 
 def sizes_relation(text: str, arguments: Iterable[tuple[str, Any]]) -> str:
     """Which sizes in the message of an exception are those of arguments, given by name; empty if none is."""
-    if not _ABOUT_SIZES.search(text) or _LOADING in text:
+    if not _ABOUT_SIZES.search(text) or _ABOUT_AN_INDEX.search(text) or _LOADING in text:
         return ""
     owners: dict[str, list[str]] = {}
     for name, value in arguments:
