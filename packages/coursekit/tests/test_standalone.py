@@ -63,6 +63,13 @@ def test_the_setup_cell_writes_the_files_where_there_are_none(assignment, tmp_pa
         assert (folder / file).read_bytes() == (assignment.source_folder / file).read_bytes()
 
 
+def test_files_that_students_do_not_get_stay_out_of_the_setup_cell(assignment):
+    hidden = assignment.source_folder / "data" / "__pycache__" / "answers.pyc"
+    hidden.parent.mkdir()
+    hidden.write_bytes(b"")
+    assert "answers" not in setup_of(assignment).source
+
+
 def test_beside_its_files_the_setup_cell_does_nothing(assignment):
     helper = assignment.release_folder / "helper.py"
     helper.write_text("mine = 1\n")

@@ -1,6 +1,8 @@
-"""What coursekit itself writes into a course's folder."""
+"""Files of a course: its folder for coursekit, writing in one step, and what is in a folder."""
 
 import os
+from collections.abc import Iterator, Sequence
+from fnmatch import fnmatch
 from pathlib import Path
 
 #: the folder of a course for what is not meant for people
@@ -16,3 +18,14 @@ def write_atomically(path: Path, text: str) -> None:
         os.replace(unfinished, path)
     finally:
         unfinished.unlink(missing_ok=True)
+
+
+def files_in(path: Path, left_out: Sequence[str] = ()) -> Iterator[Path]:
+    """The file itself, or those in the folder whose paths below it match none of the patterns, sorted."""
+    if not path.is_dir():
+        yield path
+        return
+    for file in sorted(path.rglob("*")):
+        parts = file.relative_to(path).parts
+        if file.is_file() and not any(fnmatch(part, pattern) for part in parts for pattern in left_out):
+            yield file

@@ -12,7 +12,6 @@ import platform
 import tempfile
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from fnmatch import fnmatch
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import Any
@@ -30,7 +29,7 @@ from coursekit.checks.run import Graded
 from coursekit.checks.snippets import snippets_of
 from coursekit.checks.variants import mistakes_of
 from coursekit.course import NOT_CHECKS, Assignment
-from coursekit.files import FOLDER
+from coursekit.files import FOLDER, files_in
 from coursekit.kernels import other_language
 from coursekit.student.limits import Limits
 
@@ -266,14 +265,9 @@ def _digests(paths: Iterable[Path], left_out: Sequence[str]) -> list[tuple[str, 
 
 def _digest_of_files(path: Path, left_out: Sequence[str] = ()) -> str:
     if path.is_dir():
-        inside = [other for other in sorted(path.rglob("*")) if other.is_file()]
-        inside = [other for other in inside if not _is_left_out(other.relative_to(path), left_out)]
+        inside = files_in(path, left_out)
         return _digest([[str(other.relative_to(path)), _digest_of_files(other)] for other in inside])
     return _digest_of_file(path, _stamp(path))
-
-
-def _is_left_out(path: Path, patterns: Sequence[str]) -> bool:
-    return any(fnmatch(part, pattern) for part in path.parts for pattern in patterns)
 
 
 @lru_cache(4096)

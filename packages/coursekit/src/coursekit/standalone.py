@@ -19,6 +19,7 @@ from packaging.version import Version
 
 from coursekit.cells import DEMO_TAG
 from coursekit.course import Assignment, CourseError
+from coursekit.files import files_in
 from coursekit.printing import quoted
 from coursekit.student.names import parse
 
@@ -95,9 +96,8 @@ def _packed(content: bytes) -> str:
 def _files(assignment: Assignment) -> Iterator[tuple[str, bytes]]:
     """What lies beside the notebooks, with its path."""
     for path in assignment.handed_out():
-        for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
-            if file.is_file():
-                yield file.relative_to(assignment.source_folder).as_posix(), file.read_bytes()
+        for file in files_in(path, assignment.course.ignore):
+            yield file.relative_to(assignment.source_folder).as_posix(), file.read_bytes()
 
 
 def _packages(notebook: nbformat.NotebookNode, files: dict[str, bytes]) -> dict[str, list[str]]:
