@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import nbformat
+import psutil
 import pytest
 from nbformat import NotebookNode
 from nbgrader.api import Gradebook
@@ -273,10 +274,16 @@ def test_a_hand_in_in_the_name_of_another_is_refused(hub, students):
 
 
 def test_the_hub_starts_the_watcher_again_when_it_was_killed(hub):
-    wait_until(lambda: hub.grader.pids("coursekit watch"))
-    before = hub.grader.pids("coursekit watch")  # its workers have its command line, too
-    os.kill(min(before), signal.SIGKILL)
-    wait_until(lambda: set(hub.grader.pids("coursekit watch")) - set(before))
+    def watchers() -> set[int]:
+        found = set(hub.grader.pids("coursekit watch"))  # its workers have its command line, too
+        return {
+            p.pid for p in psutil.process_iter(["ppid"]) if p.pid in found and p.info["ppid"] not in found
+        }
+
+    wait_until(watchers)
+    (before,) = watchers()
+    os.kill(before, signal.SIGKILL)
+    wait_until(lambda: watchers() - {before})
 
 
 def wait_until(condition: Callable[[], object]) -> None:
