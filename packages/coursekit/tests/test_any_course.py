@@ -1,6 +1,7 @@
 """A course like many others: several notebooks, automatic grade_ids, files beside them, graded as a whole class."""
 
 import csv
+import shutil
 from pathlib import Path
 
 import nbformat
@@ -195,3 +196,21 @@ def test_a_notebook_id_in_the_configuration_leaves_the_other_notebooks_alone(cou
     written = {path.stem for path in (course / "autograded" / "eve" / "week 1").glob("*.ipynb")}
     assert written == {"theory"}
     assert {key: value for key, value in grades(course, "week 1").items() if key[0] != "eve"} == before
+
+
+def test_other_points_for_a_test_cell_reach_everybody_who_passes_it(course, tmp_path, capsys):
+    root = tmp_path / "edited"
+    shutil.copytree(course, root)
+    path = root / "source" / "week 2" / "values.ipynb"
+    source = nbformat.read(path, as_version=4)
+    for cell in source.cells:
+        if "points" in cell.metadata.get("nbgrader", {}):
+            cell.metadata.nbgrader.points = 3
+    write(path, source)
+    done = run_forked(["nbgrader", "generate_assignment", "week 2", "--force"], root)
+    assert done.returncode == 0, done.stderr
+    assert coursekit(root, "regrade", "week 2", "--workers", "1") == 0
+    out = capsys.readouterr().out
+    for name in (AUTOMATIC, "value"):
+        assert f"ben  {name}: 2 -> 3 points\n    its points were changed\n" in out
+    assert {score for (student, *_), score in grades(root, "week 2").items() if student == "ben"} == {3}

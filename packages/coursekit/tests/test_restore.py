@@ -71,6 +71,18 @@ def test_a_copy_of_a_test_cell_is_removed(submitted, released):
     assert "more than once" in notes[0]
 
 
+def test_a_note_says_that_a_test_cell_ran_with_an_earlier_copy(submitted, released):
+    last = deepcopy(find_cell(submitted, "double"))
+    last.source = "def double(x):\n    return 2 + x"
+    submitted.cells.append(last)
+    notebook, notes = restore_notebook(submitted, released)
+    assert find_cell(notebook, "double").source == last.source
+    assert notes == [
+        "The cell `double` is in the notebook more than once: "
+        "the last one counts, and test cells above it ran with an earlier one."
+    ]
+
+
 def test_the_last_of_two_answers_counts(submitted, released):
     first = deepcopy(find_cell(submitted, "double"))
     first.source = "def double(x):\n    return None"

@@ -21,7 +21,7 @@ from nbformat import NotebookNode
 import coursekit
 import sandbox_kernel
 from coursekit.arrays import to_bytes
-from coursekit.cells import grade_id, is_locked_cell
+from coursekit.cells import grade_id, is_locked_cell, nbgrader_metadata
 from coursekit.checks.ordinary import ScoreRule
 from coursekit.checks.reference import Store
 from coursekit.checks.results import ExerciseResult, Status, SubmissionResult
@@ -100,7 +100,11 @@ class GradingJob:
             )
             for name, file in bound.items()
         }
-        scored = dict.fromkeys(ordinary, _digest(["ordinary", asdict(self.rule)]))
+        scored = {
+            grade_id(cell): _digest(["ordinary", asdict(self.rule), nbgrader_metadata(cell).get("points")])
+            for cell in self.notebook.cells
+            if grade_id(cell) in ordinary
+        }
         keys = checked | scored
         names = [name for cell in self.notebook.cells if (name := grade_id(cell)) in keys]
         return CacheKey(

@@ -64,7 +64,8 @@ def _causes(
     elif after.ordinary and not before.ordinary:
         yield "it has no check file any more, so the tests in its cell count"
     elif before.key != after.key and after.ordinary:
-        yield "the rule for output on stderr was changed"
+        points_changed = before.points != after.points
+        yield "its points were changed" if points_changed else "the rule for output on stderr was changed"
     elif before.key != after.key:
         yield "its checks were changed"
     if old.key != new.key:

@@ -8,6 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable
 from copy import deepcopy
 from difflib import SequenceMatcher
+from itertools import dropwhile, takewhile
 
 from nbformat import NotebookNode, v4
 
@@ -73,7 +74,14 @@ class _Restoration(Restoration):
                 self._removed_copies[name] += [cell.source for cell in copies if cell.cell_type == "code"]
             if len(others) > len(copies):
                 which = "last one" if chosen is found[-1] else "last one that answers it"
-                self.notes.append(f"The cell `{name}` is in the notebook more than once: the {which} counts.")
+                earlier = (
+                    ", and test cells above it ran with an earlier one"
+                    if self._tested_above(others, chosen)
+                    else ""
+                )
+                self.notes.append(
+                    f"The cell `{name}` is in the notebook more than once: the {which} counts{earlier}."
+                )
             elif copies:
                 self.notes.append(
                     f"The cell `{name}` is in the notebook more than once: "
@@ -145,6 +153,14 @@ class _Restoration(Restoration):
         wanted = self.expected.get(name)
         defining = [c for c in answered if wanted and wanted <= self.definitions.of(c.source)]
         return (defining or answered)[-1]
+
+    def _tested_above(self, earlier: list[NotebookNode], chosen: NotebookNode) -> bool:
+        """Whether a test cell stands between a copy of an answer and the chosen one."""
+        copies = {id(cell) for cell in earlier}
+        above = list(takewhile(lambda cell: cell is not chosen, self.cells))
+        below_first = dropwhile(lambda cell: id(cell) not in copies, above)
+        marks = (self.known.get(grade_id(cell) or "") for cell in below_first)
+        return any(mark is not None and is_test_cell(mark) for mark in marks)
 
     def _note_edits(self, cell: NotebookNode, handed_in: list[str], original: NotebookNode) -> None:
         self.edits += [
