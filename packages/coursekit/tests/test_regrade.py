@@ -96,7 +96,7 @@ def graded(
 
 
 def reasons(old: SubmissionResult, new: SubmissionResult) -> list[str]:
-    (move,) = _moves("ada", old, new)
+    (move,) = _moves("ada", "double", old, new)
     return move.reasons[:-1]
 
 
