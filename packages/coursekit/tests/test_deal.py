@@ -142,6 +142,23 @@ def test_each_grader_gets_a_list_of_links_without_names_of_students(written, cap
     assert lists(written) == found
 
 
+def test_the_list_of_a_grader_who_has_left_goes_to_the_others_but_for_its_scores(written):
+    deal(written, "--to", "ann,bob", "--twice", "40%")
+    before = lists(written)
+    assert deal(written, "--to", "ann,cy") == 0
+    after = lists(written)
+    assert list(after) == ["ann.csv", "cy.csv"]
+    first = [row["submission"] for rows in after.values() for row in rows if row["reading"] == "first"]
+    assert len(first) == len(set(first)) == 11
+    seconds = sum(row["reading"] == "second" for row in after["ann.csv"])
+    assert seconds == sum(row["reading"] == "second" for row in before["ann.csv"])
+
+    type_scores(written, "ann.csv", ["4"] * seconds)
+    assert deal(written, "--to", "bob,cy") == 0
+    kept = lists(written)["ann.csv"]
+    assert [(row["reading"], row["score"]) for row in kept] == [("second", "4")] * seconds
+
+
 def test_a_filled_in_list_is_read_back_and_the_report_compares_the_graders(written, capsys, tmp_path):
     deal(written, "--to", "ann,bob", "--twice", "40%")
     readings = {name: rows for name, rows in lists(written).items()}

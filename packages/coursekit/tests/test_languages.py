@@ -169,7 +169,7 @@ def test_the_attempt_line_is_in_the_language_of_the_course():
     with speaking("de"):
         line = student.reads(1)
     assert line.sentences == (
-        "Bis 4. Mai, 12:00 Uhr UTC bleiben dir 4 von 5.",
+        "Noch 4 von 5 Versuchen bis 4. Mai, 12:00 Uhr UTC.",
         "Dieser Versuch zählt, wenn du nicht noch einmal abgibst.",
     )
     assert NOON.month == 5

@@ -107,7 +107,7 @@ def read_lists(assignment: Assignment) -> Dealt:
         CourseError: a list can't be read, or a score in it is not a number from 0 to the points of the answer.
     """
     found = Dealt([], {})
-    for path in sorted(folder_of(assignment).glob("*.csv")):
+    for path in _lists(folder_of(assignment)):
         seen: dict[Reading, None] = {}
         for submission, cell, second, score in _rows(path):
             seen[Reading(submission, path.stem, second)] = None
@@ -138,7 +138,7 @@ def read_scores(path: Path, dealt: Dealt) -> Scores:
 def write_lists(
     course: RunningCourse, assignment: Assignment, dealt: Dealt, answers: Sequence[Answer], address: str
 ) -> list[Path]:
-    """Write a list for each grader, without names of students; returns the paths."""
+    """Write a list for each grader, without names of students, and remove those of others; returns the paths."""
     folder = folder_of(assignment)
     folder.mkdir(parents=True, exist_ok=True)
     of_submission: dict[str, list[Answer]] = {}
@@ -159,7 +159,13 @@ def write_lists(
             csv.writer(file).writerows([_COLUMNS, *rows])
         waiting.replace(path)
         paths.append(path)
+    for path in set(_lists(folder)) - set(paths):
+        path.unlink()
     return paths
+
+
+def _lists(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.glob("*.csv") if _NAME.fullmatch(path.stem))
 
 
 def _row(
