@@ -18,7 +18,7 @@ from jinja2 import nodes
 import coursekit
 from coursekit.checks.results import points_in_words, score_in_words
 from coursekit.course import CourseError
-from coursekit.language import _, ngettext, speaking
+from coursekit.language import _, current_language, ngettext, speaking
 from coursekit.watch.rules import time_in_words
 
 from .test_attempt_line import NOON, Student
@@ -236,6 +236,13 @@ def test_a_course_can_bring_a_language_and_no_fixed_text_stays_english(graded_cl
         assert (student, re.findall(r"[^\W\d_]{3,}", text)) == (student, [])
 
 
+def test_a_language_of_a_country_is_named_as_html_and_babel_do(tiny_course):
+    own_catalogue(tiny_course, "pt_BR", lambda text: text)
+    with speaking("pt_BR", tiny_course.root):
+        assert current_language() == "pt-BR"
+        assert time_in_words(datetime(2026, 5, 3, 14, 5, tzinfo=UTC)) == "14:05 UTC on 3 maio"
+
+
 def test_a_german_page(graded_class):
     page = BeautifulSoup(pages(configured(graded_class, "de"))["floor"], "html.parser")
     text = " ".join(page.get_text().split())
@@ -272,5 +279,6 @@ def test_a_translation_that_names_another_value_is_refused_with_its_text(tiny_co
 def test_outside_of_a_page_everything_is_english():
     with speaking("de"):
         assert _("passed") == "bestanden"
+        assert _("") == ""
     assert _("passed") == "passed"
     assert ngettext("%(points)s point", "%(points)s points", 1, points=1) == "1 point"

@@ -47,7 +47,9 @@ _spoken: ContextVar[_Spoken] = ContextVar("_spoken", default=_IN_ENGLISH)
 
 def _(text: str, /, **values: object) -> str:
     """The text in the current language, with values in place of `%(name)s`."""
-    found = _spoken.get().texts.gettext(text)
+    found = (
+        _spoken.get().texts.gettext(text) if text else ""
+    )  # gettext's own text for "" is about the catalogue
     return found % values if values else found
 
 
@@ -64,7 +66,8 @@ def N_(text: str) -> str:
 
 
 def current_language() -> str:
-    return _spoken.get().language
+    """The code of the language, as in HTML."""
+    return _spoken.get().language.replace("_", "-")
 
 
 def month_name(time: datetime) -> str:

@@ -218,13 +218,13 @@ def _rendered(
         attempt=frame.attempt,
         only_whether_right=frame.shows is Shows.EXERCISES,
         language=current_language(),
-        explanation=EXPLANATIONS[frame.shows] and _(EXPLANATIONS[frame.shows]),
+        explanation=_(EXPLANATIONS[frame.shows]),
         sentence=sentence,
         rows=rows,
         first=first,
         waiting=0 if result.nothing_graded else sum(row.points for row in rows if row.awaits_grading),
         parts=parts,
-        reason=reason and _(reason),
+        reason=_(reason),
     )
 
 
