@@ -18,7 +18,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # SQLAlchemy's remarks about nbgrader's own queries
 export PYTHONWARNINGS := ignore:Object of type
 
-.PHONY: bench bench-large bench-watch stress demo demos test test-all setup release grade feedback audit attacks pictures docs hub lint clean help
+.PHONY: bench bench-large bench-watch stress demo demos test test-all setup release grade feedback audit attacks pictures texts docs hub lint clean help
 
 demo: setup  ## grade a sample class in a folder of its own, write the feedback pages and a class report
 	rm -rf $(DEMO) && mkdir -p $(DEMO)/tests
@@ -111,6 +111,14 @@ audit: setup  ## prove the checks against known mistakes, known right answers an
 
 attacks: setup  ## try to get around the sandbox and the checks, in five modes, and print a table
 	cd packages/coursekit/tests && python -m attacks
+
+LANGUAGES := packages/coursekit/src/coursekit/languages
+
+texts: setup  ## collect the fixed texts of students' pages for translators, and update the languages
+	pybabel --quiet extract --mapping-file packages/coursekit/babel.cfg --no-location --sort-output --width 100 --project coursekit \
+		--version 0.2 --copyright-holder "the coursekit authors" --output-file $(LANGUAGES)/coursekit.pot packages/coursekit/src/coursekit
+	for file in $(LANGUAGES)/*.po; do pybabel --quiet update --locale $$(basename $$file .po) --no-fuzzy-matching --width 100 \
+		--ignore-obsolete --input-file $(LANGUAGES)/coursekit.pot --output-file $$file; done
 
 pictures: setup $(VENV)/extras $(VENV)/browser $(VENV)/hub  ## take the pictures in docs/pictures again
 	pytest packages/coursekit/tests/browser --pictures

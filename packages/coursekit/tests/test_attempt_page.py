@@ -228,4 +228,4 @@ def test_an_ordinary_test_cell_shows_what_it_displayed_only_when_everything_is_s
 def test_partial_credit_of_an_ordinary_test_cell_is_not_shown_with_exercises(tiny_course):
     shown = exported("exercises", tiny_course)
     assert "2.5" not in shown
-    assert "0 of 1 exercises right" in shown
+    assert "0 of 1 exercise right" in shown

@@ -134,7 +134,7 @@ def test_the_largest_loss_comes_first_and_unanswered_exercises_last():
             ("test_a", [failed("small", 1), failed("large", 5, message="`x` is 2.")]),
             ("test_b", [failed("blank", 50, outcome="not answered")]),
         ),
-        [ScoreRow("written", "written", 0, 10, "not answered")],
+        [ScoreRow("written", "written", 0, 10, "not answered", unanswered=True)],
     )
     assert [(thing.losses[0].name, thing.lost, thing.text) for thing in things] == [
         ("a", 5, "`x` is 2. The check: large holds."),

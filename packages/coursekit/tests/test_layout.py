@@ -18,6 +18,7 @@ ORDER = [
     "agent",
     "cells",
     "course",
+    "language",
     "codecs",
     "configuration",
     "kernels",

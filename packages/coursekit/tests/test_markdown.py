@@ -122,3 +122,11 @@ def test_bold_html_that_is_not_closed_ends_with_its_paragraph():
 def test_a_wide_bomb_stays_small():
     bomb = "# a\n\n<p>" + "".join(f"<b title={n}>" for n in range(400)) + "<p>x" * 400
     assert len(safe_markdown(bomb)) < 3 * len(bomb)
+
+
+def test_a_formula_that_is_a_header_has_a_name_for_screen_readers():
+    html = safe_markdown("| $d_k$ | b |\n|---|---|\n| $a < b$ | 2 |")
+    assert '<th><math aria-label="d_k" display="inline">' in html
+    assert html.count("aria-label") == 1
+    quoted = safe_markdown('| $"a" < b$ |\n|---|\n| 1 |')
+    assert 'aria-label="&quot;a&quot; &lt; b"' in quoted

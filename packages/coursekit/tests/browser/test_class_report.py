@@ -1,11 +1,13 @@
 """The class report as a TA sees it: a real class of thirty in two assignments."""
 
+import csv
 import shutil
 from pathlib import Path
 
 import nbformat
 import pytest
 from nbformat import NotebookNode
+from nbgrader.api import Gradebook
 
 from coursekit.cells import find_cell
 from coursekit.checks.variants import Variant, mistakes_of
@@ -98,9 +100,35 @@ def answered(assignment: Assignment, kind: str) -> NotebookNode:
     return notebook
 
 
+def score_answers(course: Course) -> None:
+    """Bob gives a point less than Ann, and both differ from one answer to the next."""
+    lists = {path.stem: path for path in (course.root / "dealt" / ATTENTION).glob("*.csv")}
+    with Gradebook(f"sqlite:///{course.root / 'gradebook.db'}") as gradebook:
+        for grader, path in lists.items():
+            with path.open(newline="") as file:
+                rows = list(csv.DictReader(file))
+            for number, row in enumerate(rows):
+                score = (9 if grader == "ann" else 8) - number % 3
+                if row["reading"] == "second":
+                    row["score"] = str(score)
+                    continue
+                notebook = gradebook.find_submission_notebook_by_id(row["submission"])
+                grade = next(grade for grade in notebook.grades if grade.name == row["answer"])
+                grade.manual_score, grade.needs_manual_grade = score, False
+            with path.open("w", newline="") as file:
+                table = csv.DictWriter(file, rows[0])
+                table.writeheader()
+                table.writerows(rows)
+        gradebook.db.commit()
+
+
 @pytest.fixture(scope="module")
 def report(course: Course) -> Path:
-    """The page of the class report of the second assignment."""
+    """The page of the class report of the second assignment, whose written answers two people have graded."""
+    assert (
+        main(["--course-dir", str(course.root), "deal", ATTENTION, "--to", "ann,bob", "--twice", "20%"]) == 0
+    )
+    score_answers(course)
     assert main(["--course-dir", str(course.root), "report", ATTENTION]) == 0
     return course.root / "reports" / ATTENTION / "report.html"
 
@@ -112,6 +140,7 @@ def test_everybody_can_read_the_report(page, report, picture, accessibility_prob
     assert page.refused == []
     picture(page, "report", clip={"x": 0, "y": 0, "width": 1280, "height": 1500}, full_page=True)
     picture(page.locator("#map"), "report-map")
+    picture(page.locator("#graders"), "report-graders")
     picture(page.locator("#groups article", has_text="No diagnosis yet"), "report-group")
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from coursekit.language import N_, ngettext
 from coursekit.student.values import CheckOutcome
 
 #: version of the stored form of a result; one of another version is graded again
@@ -16,27 +17,39 @@ class Status(StrEnum):
     """What became of a notebook."""
 
     UNGRADED = ""
-    GRADED = "graded"
-    PARTLY_GRADED = "partly graded"
-    TIMED_OUT = "timed out"
-    KERNEL_DIED = "kernel died"
-    UNREADABLE = "unreadable"
-    MISSING = "missing"
+    GRADED = N_("graded")
+    PARTLY_GRADED = N_("partly graded")
+    TIMED_OUT = N_("timed out")
+    KERNEL_DIED = N_("kernel died")
+    UNREADABLE = N_("unreadable")
+    MISSING = N_("missing")
 
 
 #: what a status means, in a sentence
 STATUSES = {
-    Status.GRADED: "Every check finished.",
-    Status.PARTLY_GRADED: "A cell of the notebook did not run, so the checks that need it could not run either.",
-    Status.TIMED_OUT: "Some of the code ran out of time and was stopped. The rest was graded.",
-    Status.KERNEL_DIED: "Some of the code ended its Python process. The rest was graded.",
-    Status.UNREADABLE: "The file could not be read as a notebook. Nothing was graded.",
-    Status.MISSING: "The notebook was not handed in. Nothing was graded.",
+    Status.GRADED: N_("Every check finished."),
+    Status.PARTLY_GRADED: N_(
+        "A cell of the notebook did not run, so the checks that need it could not run either."
+    ),
+    Status.TIMED_OUT: N_("Some of the code ran out of time and was stopped. The rest was graded."),
+    Status.KERNEL_DIED: N_("Some of the code ended its Python process. The rest was graded."),
+    Status.UNREADABLE: N_("The file could not be read as a notebook. Nothing was graded."),
+    Status.MISSING: N_("The notebook was not handed in. Nothing was graded."),
 }
 
 
 def points_in_words(points: float) -> str:
-    return f"{points:g} point{'' if points == 1 else 's'}"
+    return ngettext("%(points)s point", "%(points)s points", points, points=f"{points:g}")
+
+
+def score_in_words(score: float, points: float) -> str:
+    return ngettext(
+        "%(score)s of %(points)s point",
+        "%(score)s of %(points)s points",
+        points,
+        score=f"{score:g}",
+        points=f"{points:g}",
+    )
 
 
 @dataclass

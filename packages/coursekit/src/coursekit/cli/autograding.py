@@ -6,6 +6,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from coursekit.cli.common import Commands, at_least_one, chosen_from, course_of, print_lines, progress_bar
@@ -85,6 +86,7 @@ def _regrade(options: argparse.Namespace) -> int:
     course, chosen = _get_ready(options)
     from coursekit.grading.regrade import Move, move_lines, moves
     from coursekit.grading.write import Writer
+    from coursekit.report.letters import Letters
 
     failed = False
     for assignment in chosen:
@@ -95,7 +97,7 @@ def _regrade(options: argparse.Namespace) -> int:
             _class_run(options, course, assignment) as run,
             progress_bar(assignment.name, "submission", len(students)) as bar,
         ):
-            writer = Writer(course)
+            writer, letters = Writer(course), Letters(course, assignment, datetime.now(UTC))
             for found in moves(course, run, students):
                 if isinstance(found, Move):
                     moved.append(found)
@@ -104,12 +106,17 @@ def _regrade(options: argparse.Namespace) -> int:
                 ungraded = any(notebook.failure for notebook in found.notebooks)
                 problems += [f"{line} Its score is unchanged." if ungraded else line for line in failures]
                 if not options.dry_run and not ungraded:
-                    problems += writer.write(found, assignment.name)
+                    unwritten = writer.write(found, assignment.name)
+                    problems += unwritten
+                    if not unwritten:
+                        letters.write([move for move in moved if move.student == found.student])
                 bar.update()
         print_lines([*move_lines(moved), *problems])
         count = len({move.student for move in moved})
         verb = "would change" if options.dry_run else "changed"
         print(f"{assignment.name}: the scores of {count} of {len(students)} students {verb}.")
+        if letters.count:
+            print(f"  {letters.count} letter{'' if letters.count == 1 else 's'}: {letters.folder}")
         failed = failed or bool(problems)
     return int(failed)
 

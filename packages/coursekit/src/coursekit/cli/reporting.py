@@ -18,15 +18,21 @@ def add(commands: Commands) -> None:
         "--csv", type=Path, metavar="FILE", help="write the table of one assignment to a CSV file"
     )
     commands.add_for_assignments("report", _report, "write the class report into reports/")
-    comment = commands.add("comment", _comment, "write one comment to all students of an answer group")
-    comment.add_argument("group", metavar="GROUP", help="the group's id in the class report")
+    comment = commands.add(
+        "comment", _comment, "write one comment to all who gave an answer, or failed a check"
+    )
+    comment.add_argument(
+        "about",
+        metavar="GROUP|EXERCISE::CHECK",
+        help="the id of an answer group, or a check: both are in the class report",
+    )
     comment.add_argument("text", metavar="COMMENT")
     comment.add_argument(
         "--assignment",
         dest="assignments",
         action="append",
         default=[],
-        help="needed if several assignments have a group of this id",
+        help="needed if several assignments have such a group or check",
     )
 
 
@@ -76,12 +82,17 @@ def _groups_before(assignment: Assignment) -> "list[AnswerGroup]":
 
 
 def _comment(options: argparse.Namespace) -> None:
-    from coursekit.report.comments import comment_on, find_group
+    from coursekit.report.check_comments import BETWEEN, who_failed
+    from coursekit.report.comments import comment_on, find_group, in_group
 
-    assignment, group = find_group(assignments_of(options), options.group)
-    done = comment_on(assignment, group, options.text)
-    got = f"{len(done.written)} of {len(group.students)} students got the comment."
-    lines = [f"{assignment.name}, {group.cell}: {got}"]
+    if BETWEEN in options.about:
+        assignment, recipients = who_failed(assignments_of(options), options.about)
+    else:
+        assignment, group = find_group(assignments_of(options), options.about)
+        recipients = in_group(assignment, group)
+    done = comment_on(assignment, recipients, options.text)
+    got = f"{len(done.written)} of {len(recipients.students)} students got the comment."
+    lines = [f"{assignment.name}, {recipients.cell}: {got}"]
     if done.there_before:
         lines.append(f"  had it already: {', '.join(done.there_before)}")
     if done.left_out:

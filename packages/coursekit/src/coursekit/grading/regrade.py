@@ -1,11 +1,12 @@
 """What grading again would change, and why, before anything is written."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from coursekit.checks.results import ExerciseResult, Status, SubmissionResult, points_in_words
 from coursekit.grading.autograde import ClassRun, SubmissionRun
 from coursekit.grading.running_course import RunningCourse
+from coursekit.student.values import CheckOutcome
 
 #: sentences about the parts that a result depends on; other parts are packages with their versions
 _PARTS = {
@@ -21,14 +22,50 @@ _PARTS = {
 
 
 @dataclass(frozen=True)
+class CheckMove:
+    """A check whose outcome or points changed. It had no outcome `before` if it is new, and has none `after` if it
+    was removed. `message` and `diagnosis` are the new ones, of a check that doesn't pass."""
+
+    name: str
+    sentence: str
+    before: CheckOutcome | None
+    after: CheckOutcome | None
+    points_before: float
+    points: float
+    message: str = ""
+    diagnosis: str = ""
+
+    @property
+    def reason(self) -> str:
+        worth = points_in_words(self.points)
+        if self.after is None:
+            return f"{self.name} was removed ({points_in_words(self.points_before)})"
+        if self.before is None:
+            return f"{self.name} is new ({worth}): {self.after}. {self.message}".rstrip()
+        if self.before != self.after:
+            return f"{self.name} ({worth}): {self.before} before, {self.after} now. {self.message}".rstrip()
+        return f"{self.name} was worth {points_in_words(self.points_before)}, now {self.points:g}"
+
+
+@dataclass(frozen=True)
 class Move:
-    """An exercise whose score changes for one student; `before` is None if it was not graded yet."""
+    """An exercise whose score changes for one student, and why; `before` is None if it was not graded yet.
+
+    `causes` say what has changed since then, and `checks` what came of it. `points` is the maximum.
+    """
 
     student: str
+    notebook: str
     exercise: str
     before: float | None
     after: float
-    reasons: list[str]
+    points: float
+    causes: list[str]
+    checks: list[CheckMove] = field(default_factory=list)
+
+    @property
+    def reasons(self) -> list[str]:
+        return [*self.causes, *(check.reason for check in self.checks)]
 
 
 def moves(course: RunningCourse, run: ClassRun, students: list[str]) -> Iterator[SubmissionRun | Move]:
@@ -38,21 +75,21 @@ def moves(course: RunningCourse, run: ClassRun, students: list[str]) -> Iterator
             old = course.result(submission.student, run.assignment.name, notebook.name)
             if not notebook.failure:
                 old = old or SubmissionResult(Status.UNGRADED)
-                for move in _moves(submission.student, old, notebook.cached.result):
+                for move in _moves(submission.student, notebook.name, old, notebook.cached.result):
                     shared = run.assignment.is_shared(move.exercise)
                     yield replace(move, exercise=f"{notebook.name}/{move.exercise}") if shared else move
         yield submission
 
 
-def _moves(student: str, old: SubmissionResult, new: SubmissionResult) -> Iterator[Move]:
+def _moves(student: str, notebook: str, old: SubmissionResult, new: SubmissionResult) -> Iterator[Move]:
     for exercise in new.exercises:
-        before = old.exercise(exercise.grade_id)
+        name, now = exercise.grade_id, (exercise.earned, exercise.points)
+        before = old.exercise(name)
         if before is None:
-            yield Move(student, exercise.grade_id, None, exercise.earned, ["it was not graded yet"])
+            yield Move(student, notebook, name, None, *now, ["it was not graded yet"])
         elif before.earned != exercise.earned:
             causes = list(_causes(old, new, before, exercise)) or ["the result was non-deterministic"]
-            reasons = [*causes, *_changes(before, exercise)]
-            yield Move(student, exercise.grade_id, before.earned, exercise.earned, reasons)
+            yield Move(student, notebook, name, before.earned, *now, causes, list(_changes(before, exercise)))
 
 
 def _causes(
@@ -93,18 +130,16 @@ def _changed_kinds(old: SubmissionResult, new: SubmissionResult, grade_id: str) 
             yield f"`{name}` has {'no check file any more' if exercise.ordinary else 'a check file now'}"
 
 
-def _changes(before: ExerciseResult, after: ExerciseResult) -> Iterator[str]:
+def _changes(before: ExerciseResult, after: ExerciseResult) -> Iterator[CheckMove]:
     then = {check.name: check for check in before.checks}
     for check in after.checks:
         old = then.pop(check.name, None)
-        worth = points_in_words(check.points)
-        if old is None:
-            yield f"{check.name} is new ({worth}): {check.outcome}. {check.message}".rstrip()
-        elif old.outcome != check.outcome:
-            yield f"{check.name} ({worth}): {old.outcome} before, {check.outcome} now. {check.message}".rstrip()
-        elif old.points != check.points:
-            yield f"{check.name} was worth {points_in_words(old.points)}, now {check.points:g}"
-    yield from (f"{name} was removed ({points_in_words(check.points)})" for name, check in then.items())
+        if old is None or (old.outcome, old.points) != (check.outcome, check.points):
+            was, worth = (old.outcome, old.points) if old else (None, 0.0)
+            now = check.outcome, worth, check.points
+            yield CheckMove(check.name, check.sentence, was, *now, check.message, check.diagnosis)
+    for old in then.values():
+        yield CheckMove(old.name, old.sentence, old.outcome, None, old.points, 0.0)
 
 
 def move_lines(found: list[Move]) -> Iterator[str]:

@@ -21,6 +21,7 @@ from coursekit.checks.results import Status, SubmissionResult
 from coursekit.configuration import course_in, read_configuration
 from coursekit.course import Assignment, Course, CourseError
 from coursekit.files import FOLDER
+from coursekit.language import FeedbackPage
 from coursekit.nbgrader_plugin.course_folders import beside_of, handed_in, rename_students, usable_name
 from coursekit.nbgrader_plugin.late import LatePenalty
 from coursekit.nbgrader_plugin.rubric import ShowRubric
@@ -57,7 +58,7 @@ class RunningCourse:
             CourseError: its configuration raises an error, or a setting is unknown or has the wrong type.
         """
         found = read_configuration(root)
-        for ours in (RunChecks, LatePenalty, SecondChance, ShowRubric, AttemptRules):
+        for ours in (RunChecks, LatePenalty, SecondChance, ShowRubric, AttemptRules, FeedbackPage):
             found.require_valid(ours)
         log = logging.getLogger(__name__)
         log.setLevel(logging.CRITICAL)  # nbgrader's messages are in its results

@@ -16,8 +16,9 @@ from traitlets import TraitError, default
 from traitlets.log import get_logger
 
 from coursekit.cells import grade_id, is_locked_cell, is_test_cell
-from coursekit.checks.results import STATUSES, Status, SubmissionResult
+from coursekit.checks.results import STATUSES, Status, SubmissionResult, points_in_words, score_in_words
 from coursekit.course import CourseError
+from coursekit.language import N_, FeedbackPage, _, current_language, ngettext, speaking
 from coursekit.nbgrader_plugin.budget import TooCostly, render_in_child
 from coursekit.nbgrader_plugin.check_table import code_marked
 from coursekit.nbgrader_plugin.converters import find_folders
@@ -42,14 +43,18 @@ PAGE_SECONDS, PAGE_MEMORY, PAGE_BYTES = 30.0, 1_024, 64 * 2**20
 MAX_NOTES, MAX_NOTE = 50, 600
 #: key of the resources: the student's deadline
 DEADLINE = "deadline"
-NOT_RENDERED = "Your notebook can't be shown here: formatting it takes too much time or memory. Your points are not affected."
+NOT_RENDERED = N_(
+    "Your notebook can't be shown here: formatting it takes too much time or memory. Your points are not affected."
+)
 _TEMPLATES = Environment(
     loader=FileSystemLoader(Path(__file__).parent / "templates"),
     autoescape=True,
     trim_blocks=True,
     lstrip_blocks=True,
+    extensions=["jinja2.ext.i18n"],
 )
-_TEMPLATES.filters["code_marked"] = code_marked
+_TEMPLATES.filters |= {"code_marked": code_marked, "score": score_in_words, "points": points_in_words}
+_TEMPLATES.install_gettext_callables(_, ngettext, newstyle=True)  # type: ignore[attr-defined] # by the extension
 
 
 class FeedbackExporter(Exporter):
@@ -68,6 +73,15 @@ class FeedbackExporter(Exporter):
 
     def from_notebook_node(  # type: ignore[override] # as in nbconvert's other exporters, its output is text
         self, nb: NotebookNode, resources: dict[str, Any] | None = None, **options: Any
+    ) -> tuple[str, dict[str, Any]]:
+        try:
+            with speaking(FeedbackPage(config=self.config).language, course_of(self.config).root):
+                return self._export(nb, resources, **options)
+        except (CourseError, TraitError) as error:
+            stop(self.log, str(error))
+
+    def _export(
+        self, nb: NotebookNode, resources: dict[str, Any] | None, **options: Any
     ) -> tuple[str, dict[str, Any]]:
         nb, filled = super().from_notebook_node(nb, resources, **options)
         names = dict(filled["nbgrader"])
@@ -91,11 +105,8 @@ class FeedbackExporter(Exporter):
     def _frame(self, nb: NotebookNode, names: dict[str, Any], folder: Path) -> "_Frame":
         """What the page says besides the cells, and without what it must not show yet."""
         assignment, student = names["assignment"], names["student"]
-        try:
-            rule = AttemptRules(config=self.config).of(assignment)
-            attempts = Attempts.load(course_of(self.config).root, assignment, student)
-        except (CourseError, TraitError) as error:
-            stop(self.log, str(error))
+        rule = AttemptRules(config=self.config).of(assignment)
+        attempts = Attempts.load(course_of(self.config).root, assignment, student)
         plugin = second_chance_of(self.config)
         now, deadline = datetime.now(UTC), names.get(DEADLINE)
         shows = rule.shows if is_in_time(rule, now, deadline) else Shows.EVERYTHING
@@ -188,7 +199,7 @@ def _result(nb: NotebookNode) -> SubmissionResult:
 
 
 def _shortened(notes: list[str]) -> list[str]:
-    more = [f"and {len(notes) - MAX_NOTES} more"] if len(notes) > MAX_NOTES else []
+    more = [_("and %(number)s more", number=len(notes) - MAX_NOTES)] if len(notes) > MAX_NOTES else []
     return [printable(" ".join(note[: 2 * MAX_NOTE].split()), MAX_NOTE) for note in notes[:MAX_NOTES]] + more
 
 
@@ -199,20 +210,21 @@ def _rendered(
     rows = score_rows(nb, result, frame.shows)
     # when the grader itself failed, the notes say more than the status
     sentence = (
-        "" if result.nothing_graded and result.status == Status.KERNEL_DIED else STATUSES[result.status]
+        "" if result.nothing_graded and result.status == Status.KERNEL_DIED else _(STATUSES[result.status])
     )
     return _TEMPLATES.get_template("feedback.html.j2").render(
         names=frame.names,
         result=result,
         attempt=frame.attempt,
         only_whether_right=frame.shows is Shows.EXERCISES,
-        explanation=EXPLANATIONS[frame.shows],
+        language=current_language(),
+        explanation=_(EXPLANATIONS[frame.shows]),
         sentence=sentence,
         rows=rows,
         first=first,
         waiting=0 if result.nothing_graded else sum(row.points for row in rows if row.awaits_grading),
         parts=parts,
-        reason=reason,
+        reason=_(reason),
     )
 
 

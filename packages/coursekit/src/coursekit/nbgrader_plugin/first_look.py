@@ -8,12 +8,14 @@ from nbformat import NotebookNode
 
 from coursekit.cells import exercise_name, grade_id, nbgrader_metadata
 from coursekit.checks.results import CheckResult, ExerciseResult, SubmissionResult
+from coursekit.language import N_, _, ngettext
 from coursekit.nbgrader_plugin.check_table import right_or_not
 from coursekit.nbgrader_plugin.headings import page_titles
+from coursekit.student.values import CheckOutcome
 from coursekit.watch.rules import Shows
 
 FIRST_THINGS = 3
-_NOT_ANSWERED = "Not answered."
+_NOT_ANSWERED = N_("Not answered.")
 _NUMBERS = re.compile(r"[(\[][\d, ]*[)\]]|-?\d[\d.e+-]*")
 
 
@@ -27,6 +29,7 @@ class ScoreRow:
     points: float
     state: str
     awaits_grading: bool = False
+    unanswered: bool = False
 
 
 @dataclass(frozen=True)
@@ -73,17 +76,26 @@ def _score_row(
     if exercise and shows is Shows.EXERCISES:
         score = exercise.points if exercise.right else None
         return ScoreRow(name, title, score, exercise.points, right_or_not(exercise))
+    unanswered = False
     if exercise and exercise.ordinary:
-        state = str(exercise.checks[0].outcome)
+        state = _(exercise.checks[0].outcome)
     elif exercise and not exercise.unanswered:
         passed = sum(check.outcome == "passed" for check in exercise.checks)
-        state = f"{passed} of {len(exercise.checks)} checks passed"
+        state = ngettext(
+            "%(passed)s of %(checks)s check passed",
+            "%(passed)s of %(checks)s checks passed",
+            len(exercise.checks),
+            passed=passed,
+            checks=len(exercise.checks),
+        )
     elif exercise is None and awaits_grading:
-        state = "not graded" if result.nothing_graded else "awaiting manual grading"
+        state = _("not graded") if result.nothing_graded else _("awaiting manual grading")
+    elif exercise is None and mark.get("by_hand"):
+        state = _("graded manually")
     else:
-        state = "graded manually" if exercise is None and mark.get("by_hand") else "not answered"
+        state, unanswered = _(CheckOutcome.NOT_ANSWERED), True
     score = None if awaits_grading else mark.get("score") or 0
-    return ScoreRow(name, title, score, mark.get("points") or 0, state, awaits_grading)
+    return ScoreRow(name, title, score, mark.get("points") or 0, state, awaits_grading, unanswered)
 
 
 def first_things(result: SubmissionResult, table: Sequence[ScoreRow]) -> list[FirstThing]:
@@ -95,9 +107,9 @@ def first_things(result: SubmissionResult, table: Sequence[ScoreRow]) -> list[Fi
             if check.outcome != "passed":
                 causes.setdefault(_cause(exercise, check), []).append((exercise, check))
     written = [
-        FirstThing(_NOT_ANSWERED, (Loss(row.grade_id, row.points, row.name),), unanswered=True)
+        FirstThing(_(_NOT_ANSWERED), (Loss(row.grade_id, row.points, row.name),), unanswered=True)
         for row in table
-        if row.state == "not answered" and result.exercise(row.grade_id) is None
+        if row.unanswered and result.exercise(row.grade_id) is None
     ]
     things = [*(_first_thing(failed, names) for failed in causes.values()), *written]
     return sorted(things, key=lambda thing: (thing.unanswered, -thing.lost))[:FIRST_THINGS]
@@ -114,12 +126,13 @@ def _first_thing(
     found = (Loss(name, points, names.get(name, exercise_name(name))) for name, points in lost.items())
     losses = sorted(found, key=lambda loss: -loss.points)
     if not check.message:
-        text = f"This check failed: {check.sentence}"
+        text = _("This check failed: %(sentence)s", sentence=check.sentence)
     else:  # what several checks share, such as a missing function, is not about one of them
         text = " ".join(filter(None, [check.message, check.relation]))
-        text += "" if len(failed) > 1 else f" The check: {check.sentence}"
+        if len(failed) == 1:
+            text += " " + _("The check: %(sentence)s", sentence=check.sentence)
     text = check.diagnosis or text
-    return FirstThing(_NOT_ANSWERED if exercise.unanswered else text, tuple(losses), exercise.unanswered)
+    return FirstThing(_(_NOT_ANSWERED) if exercise.unanswered else text, tuple(losses), exercise.unanswered)
 
 
 def _cause(exercise: ExerciseResult, check: CheckResult) -> tuple[str, ...]:

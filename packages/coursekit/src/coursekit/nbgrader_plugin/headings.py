@@ -20,6 +20,7 @@ from coursekit.cells import (
     is_test_cell,
     nbgrader_metadata,
 )
+from coursekit.language import N_, _
 from coursekit.nbgrader_plugin.markdown import plain_text, render_markdown
 from coursekit.printing import shortened
 
@@ -30,7 +31,7 @@ MAX_HEADINGS, MAX_HEADING = 200, 200
 _MAX_TITLE = 40
 #: the same, on a page
 _MAX_PAGE_TITLE = 80
-_TASK = "Task"
+_TASK = N_("Task")
 _LINE = re.compile(r" {0,3}#{1,6}(?!#)[ \t]*(\S.*)")
 _UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
@@ -153,7 +154,7 @@ def exercise_titles(notebook: NotebookNode, found: Sequence[Heading] | None = No
         inside = [heading for heading in found if heading.cell == index and kind == _TASK]
         above = [heading for heading in found if heading.cell < index]
         nearest = [*above[-1:], *inside[:1]]
-        titles[name] = shortened(nearest[-1].text, _MAX_TITLE) if nearest else f"{kind} {numbers[kind]}"
+        titles[name] = shortened(nearest[-1].text, _MAX_TITLE) if nearest else f"{_(kind)} {numbers[kind]}"
     return _numbered(titles)
 
 
@@ -175,5 +176,5 @@ def _is_graded(cell: NotebookNode) -> bool:
 
 def _kind(cell: NotebookNode) -> str:
     if is_test_cell(cell):
-        return "Test cell"
-    return _TASK if nbgrader_metadata(cell).get("task") else "Answer"
+        return N_("Test cell")
+    return _TASK if nbgrader_metadata(cell).get("task") else N_("Answer")

@@ -16,6 +16,7 @@ from latex2mathml.converter import convert_to_element
 from nbconvert.filters import Highlight2HTML
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 
+from coursekit.language import N_, _
 from coursekit.nbgrader_plugin.budget import render_in_child
 from coursekit.nbgrader_plugin.raw_html import balanced, canonical
 
@@ -27,11 +28,9 @@ MAX_GROWTH, _FRAME = 40, 2_000
 #: characters of a cell that is rendered in this process, and of one that is cached
 _SMALL, _CACHED = 1_500, 8_000
 _BLANKS = re.compile(r"\s{200}")  # the highlighter takes quadratic time for these
-TOO_LONG = (
-    f"This cell is longer than {MAX_CHARACTERS:,} characters, so it is shown as plain text and cut off."
-)
-TOO_COSTLY = "This cell would take too long to format, so it is shown as plain text."
-TOO_LARGE = "This cell would become too large when formatted, so it is shown as plain text."
+TOO_LONG = N_("This cell is too long, so it is shown as plain text and cut off.")
+TOO_COSTLY = N_("This cell would take too long to format, so it is shown as plain text.")
+TOO_LARGE = N_("This cell would become too large when formatted, so it is shown as plain text.")
 _TAGS = frozenset({
     *("p", "br", "hr", "h1", "h2", "h3", "h4", "h5", "h6", "div", "span", "pre", "code", "blockquote"),
     *("a", "b", "strong", "i", "em", "u", "s", "del", "ins", "mark", "small", "sub", "sup", "kbd"),
@@ -52,7 +51,8 @@ _SCHEMES = {"http", "https", "mailto", "data"}
 #: classes of highlighted code and of formulas; others could cover the page
 _CLASS = re.compile(r"highlight|hl-\w+|language-[\w+-]+|(inline|block)-formula|[a-z]{1,2}\d?")
 _UNDESCRIBED = re.compile(r"<img(?![^>]*\balt=)")
-_FORMULA = re.compile(r'<code class="(inline|block)-formula">([^<]*)</code>')
+#: with the header of a table that it begins
+_FORMULA = re.compile(r'(<th\b[^>]*>)?<code class="(inline|block)-formula">([^<]*)</code>')
 #: style declarations without functions, strings and escapes
 _STYLE = re.compile(r"[\w\s:;.%!-]*")
 _LINKS = ("http://", "https://", "mailto:", "#")
@@ -85,7 +85,8 @@ class _Renderer(IPythonRenderer):
 
     def image(self, text: str, url: str, title: str | None = None) -> str:
         if url.startswith("attachment:"):  # attachments of submissions are not read
-            return f"<em>(a picture that is not shown: {text or escape(url)})</em>"
+            shown = _("a picture that is not shown: %(name)s", name=text or escape(url))
+            return f"<em>({shown})</em>"
         return super().image(text, url, title)
 
     def block_html(self, html: str) -> str:
@@ -124,9 +125,7 @@ _cached_markdown = lru_cache(maxsize=128)(render_markdown)  # the instructor's t
 def as_plain_text(source: str, why: str) -> str:
     """The reason, and the source of a cell, cut if it is too long."""
     text = source[:MAX_CHARACTERS]
-    return (
-        f"<p>{escape(why)}</p><pre>{escape(text, quote=False)}{'…' if len(source) > len(text) else ''}</pre>"
-    )
+    return f"<p>{escape(_(why))}</p><pre>{escape(text, quote=False)}{'…' if len(source) > len(text) else ''}</pre>"
 
 
 def _within_limits(render: Callable[[str], str], source: str, linear: bool) -> str:
@@ -164,7 +163,15 @@ def _formatted(source: str) -> str:
     clean = clean.replace("<th></th>", "<td></td>")  # an empty corner is no header
     clean = _UNDESCRIBED.sub("<img alt", clean)  # without quotes, so safe even inside an attribute
     # formulas come last and are made from plain text, so no HTML of a student's escapes the sanitizer
-    return _FORMULA.sub(lambda found: formula(unescape(found[2]), found[1] == "block"), clean)
+    return _FORMULA.sub(_formula_in_its_place, clean)
+
+
+def _formula_in_its_place(found: re.Match[str]) -> str:
+    header, kind, latex = found[1] or "", found[2], unescape(found[3])
+    written = formula(latex, kind == "block")
+    if header:  # it needs a name, and the parts of a formula are none
+        written = written.replace("<math", f'<math aria-label="{escape(latex)}"', 1)
+    return header + written
 
 
 def anchor(heading: str) -> str:

@@ -9,7 +9,8 @@ from nbconvert.filters import strip_ansi
 from nbformat import NotebookNode
 
 from coursekit.cells import exercise_name, grade_id, is_answer_cell, is_test_cell, nbgrader_metadata
-from coursekit.checks.results import SubmissionResult
+from coursekit.checks.results import SubmissionResult, points_in_words, score_in_words
+from coursekit.language import N_, _, ngettext
 from coursekit.nbgrader_plugin.budget import PageBudget
 from coursekit.nbgrader_plugin.check_table import checks_as_html, exercise_as_html
 from coursekit.nbgrader_plugin.headings import Heading, headings, page_titles
@@ -18,8 +19,8 @@ from coursekit.watch.rules import Shows
 
 #: budget of a page: CPU seconds, and characters of HTML without pictures
 PAGE_SECONDS, PAGE_CHARACTERS = 10.0, 8_000_000
-PAGE_TOO_COSTLY = "This page takes too long to format, so this cell is shown as plain text."
-LEFT_OUT = "This cell is left out: the page would be too large."
+PAGE_TOO_COSTLY = N_("This page takes too long to format, so this cell is shown as plain text.")
+LEFT_OUT = N_("This cell is left out: the page would be too large.")
 #: characters of the budget that each cell takes besides its text
 _OVERHEAD = 200
 _HEADING = re.compile(r'<h([1-6])(?: id="([^"]*)")?>')
@@ -27,7 +28,7 @@ _NESTING = re.compile(r"<(/?)(?:div|ul|ol|li|dl|dd|blockquote|table|details|p)\b
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _BASE64 = re.compile(r"[A-Za-z0-9+/=\s]+")
 #: nbgrader's comment on an unchanged answer cell
-_NO_RESPONSE = "No response."
+_NO_RESPONSE = N_("No response.")
 _LOWEST = 6
 _LONG = 40
 
@@ -116,12 +117,13 @@ class PageParts:
         if mark.get("task"):
             body = ""
         elif cell.cell_type == "markdown":
-            body = self._lowered(self._markdown(cell.source)) or "<p>(nothing)</p>"
+            nothing = escape(_("(nothing)"))
+            body = self._lowered(self._markdown(cell.source)) or f"<p>{nothing}</p>"
         else:
             body = self._code(cell.source) + self._outputs(cell)
         comment = mark.get("comment") or ""
-        if comment == _NO_RESPONSE and not graded:
-            comment = ""  # the check results say so
+        if comment == _NO_RESPONSE:
+            comment = _(comment) if graded else ""  # for other answers, the check results say so
         return Part(
             "answer",
             body,
@@ -182,7 +184,7 @@ class PageParts:
     def _if_room(self, html: str) -> str:
         if self.budget.take(len(html) + _OVERHEAD):
             return html
-        return f"<p>{LEFT_OUT}</p>"
+        return f"<p>{escape(_(LEFT_OUT), quote=False)}</p>"
 
     def _outputs(self, cell: NotebookNode) -> str:
         """Text and PNG pictures; HTML that a student's code displays is not shown."""
@@ -211,8 +213,13 @@ class PageParts:
 
     def _picture(self, png: str) -> str:
         self._pictures += 1
-        under = f", under the heading “{self._under}”" if self._under else ""
-        alt = f"Figure {self._pictures}, drawn by the cell above{under}"
+        alt = _("Figure %(number)s, drawn by the cell above", number=self._pictures)
+        if self._under:
+            alt = _(
+                "Figure %(number)s, drawn by the cell above, under the heading “%(heading)s”",
+                number=self._pictures,
+                heading=self._under,
+            )
         return f'<img alt="{escape(alt)}" src="data:image/png;base64,{"".join(png.split())}">'
 
 
@@ -230,14 +237,16 @@ def _printed(text: str) -> str:
     plain = _CONTROL.sub("\N{REPLACEMENT CHARACTER}", strip_ansi(text))
     shown = f'<pre class="output">{escape(plain)}</pre>'
     lines = text.count("\n")
-    return (
-        shown if lines <= _LONG else f"<details><summary>Output of {lines} lines</summary>{shown}</details>"
-    )
+    if lines <= _LONG:
+        return shown
+    title = ngettext("Output of %(lines)s line", "Output of %(lines)s lines", lines, lines=lines)
+    return f"<details><summary>{escape(title)}</summary>{shown}</details>"
 
 
 def _score(cell: NotebookNode) -> str:
     mark = nbgrader_metadata(cell)
+    most = mark.get("points") or 0
     if mark.get("needs_manual_grade"):
-        return f"Awaiting manual grading: {mark.get('points', 0):g} points."
-    by_hand = ", graded manually" if mark.get("by_hand") else ""
-    return f"{mark.get('score') or 0:g} of {mark.get('points', 0):g} points{by_hand}."
+        return _("Awaiting manual grading: %(points)s.", points=points_in_words(most))
+    score = score_in_words(mark.get("score") or 0, most)
+    return _("%(score)s, graded manually.", score=score) if mark.get("by_hand") else f"{score}."

@@ -9,14 +9,17 @@ from nbgrader.api import Gradebook, MissingEntry
 
 from coursekit.cells import grade_id, is_test_cell, nbgrader_metadata
 from coursekit.checks.results import CheckResult, ExerciseResult, Status, SubmissionResult
+from coursekit.language import N_
 from coursekit.student.values import CheckOutcome
 from coursekit.watch.rules import Shows
 
 #: what a page says about itself
 EXPLANATIONS = {
     Shows.EVERYTHING: "",
-    Shows.SENTENCES: "Until the deadline, this page shows which checks failed, but not what they compared.",
-    Shows.EXERCISES: "Until the deadline, this page shows only which exercises are right.",
+    Shows.SENTENCES: N_(
+        "Until the deadline, this page shows which checks failed, but not what they compared."
+    ),
+    Shows.EXERCISES: N_("Until the deadline, this page shows only which exercises are right."),
 }
 
 

@@ -28,6 +28,12 @@ class Check:
         return f"{self.exercise}::{self.name}"
 
     @property
+    def id(self) -> str:
+        """What to call the check in a command: `exercise::check`."""
+        notebook, slash, test = self.exercise.rpartition("/")
+        return f"{notebook}{slash}{exercise_name(test)}::{self.name}"
+
+    @property
     def label(self) -> str:
         """Exercise and check, without the `test_` of their names."""
         title = self.title or exercise_name(self.exercise)

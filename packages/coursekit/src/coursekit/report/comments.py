@@ -1,6 +1,6 @@
-"""Writes one comment for all students of an answer group into the gradebook, for formgrader and the feedback page."""
+"""Writes one comment for many students into the gradebook, for formgrader and the feedback page."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from nbgrader.api import Comment, Gradebook, MissingEntry
@@ -10,6 +10,19 @@ from coursekit.course import Assignment, CourseError
 from coursekit.grading.running_course import RunningCourse
 from coursekit.report.files import FOLDER, groups_in
 from coursekit.report.groups import AnswerGroup
+
+
+@dataclass(frozen=True)
+class Recipients:
+    """The students who get a comment on their answer `cell` of a notebook.
+
+    `still_concerns` is False for those who have handed in again, so that the comment may not fit.
+    """
+
+    students: tuple[str, ...]
+    cell: str
+    notebook: str
+    still_concerns: Callable[[str], bool]
 
 
 @dataclass
@@ -41,22 +54,36 @@ def find_group(assignments: Iterable[Assignment], id: str) -> tuple[Assignment, 
     return found[0]
 
 
-def comment_on(assignment: Assignment, group: AnswerGroup, text: str) -> Commented:
-    """Append the text to the comment on the answer cell of each student in the group.
+def in_group(assignment: Assignment, group: AnswerGroup) -> Recipients:
+    """The students of an answer group.
 
     Raises:
-        CourseError: the text is empty, or the assignment has no such answer cell.
+        CourseError: the assignment has no such answer cell.
+    """
+    course = RunningCourse.open(assignment.course.root)
+    notebook = group.notebook or assignment.notebook_of(group.cell).stem
+
+    def still_wrong(student: str) -> bool:
+        return _still_wrong(course, assignment, group, notebook, student)
+
+    return Recipients(group.students, group.cell, notebook, still_wrong)
+
+
+def comment_on(assignment: Assignment, recipients: Recipients, text: str) -> Commented:
+    """Append the text to the comment on the answer cell of each recipient.
+
+    Raises:
+        CourseError: the text is empty.
     """
     text = text.strip()
     if not text:
         raise CourseError('the comment is empty: coursekit comment GROUP "the comment"')
     course = RunningCourse.open(assignment.course.root)
-    notebook = group.notebook or assignment.notebook_of(group.cell).stem
     commented = Commented([], [], [])
     with course.alone(), course.gradebook() as gradebook:
-        for student in group.students:
-            comment = _comment(gradebook, group.cell, notebook, assignment.name, student)
-            if comment is None or not _still_wrong(course, assignment, group, notebook, student):
+        for student in recipients.students:
+            comment = _comment(gradebook, recipients.cell, recipients.notebook, assignment.name, student)
+            if comment is None or not recipients.still_concerns(student):
                 commented.left_out.append(student)
             elif text in (comment.manual_comment or "").split(_BETWEEN):
                 commented.there_before.append(student)

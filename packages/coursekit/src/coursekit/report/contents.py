@@ -9,6 +9,7 @@ from coursekit.course import Assignment, CourseError
 from coursekit.grading.running_course import RunningCourse
 from coursekit.printing import quoted
 from coursekit.report.class_results import ClassResults, class_results
+from coursekit.report.graders import Calibration, calibration, calibration_lines
 from coursekit.report.groups import AnswerGroup, answer_code, answer_groups, excerpt, stub
 from coursekit.report.statistics import (
     ENOUGH_STUDENTS,
@@ -59,6 +60,7 @@ class ClassReport:
     groups: list[GroupEntry]
     stages: list[Stage]
     behind: list[FellBehind]
+    graders: Calibration | None = None
 
     @property
     def statuses(self) -> list[tuple[str, int]]:
@@ -102,6 +104,7 @@ def make_report(
         groups,
         progress(so_far),
         fell_behind(so_far),
+        calibration(assignment),
     )
 
 
@@ -127,6 +130,7 @@ def summary_lines(report: ClassReport) -> Iterator[str]:
     yield f"  scores: median {middle:.0f} %, middle half from {low:.0f} to {high:.0f} %"
     if results.waiting:
         yield f"  awaiting manual grading: {results.waiting} answer{'' if results.waiting == 1 else 's'}"
+    yield from calibration_lines(report.graders) if report.graders else ()
     for mistake in report.re_teach[:_MAX_MISTAKES]:
         yield f"  re-teach, {len(mistake.students)} students, {exercise_name(mistake.exercise)}: {mistake.sentence}"
     if len(results.graded) >= ENOUGH_STUDENTS:

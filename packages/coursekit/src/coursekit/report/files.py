@@ -122,6 +122,7 @@ def as_data(report: ClassReport) -> dict[str, Any]:
             {"assignment": stage.assignment, "quartiles": stage.quartiles, "missing": stage.missing}
             for stage in report.stages
         ],
+        "graders": asdict(report.graders) if report.graders else None,
         "fell_behind": [asdict(one) for one in report.behind],
     }
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from coursekit.language import N_
 from coursekit.printing import shortened
 
 if TYPE_CHECKING:
@@ -13,15 +14,15 @@ if TYPE_CHECKING:
 class CheckOutcome(StrEnum):
     """How a check ended."""
 
-    PASSED = "passed"
+    PASSED = N_("passed")
     #: some of its points were earned
-    PARTLY_PASSED = "partly passed"
-    FAILED = "failed"
-    NOT_ANSWERED = "not answered"
+    PARTLY_PASSED = N_("partly passed")
+    FAILED = N_("failed")
+    NOT_ANSWERED = N_("not answered")
     #: a cell that it needs did not run
-    BLOCKED = "blocked"
-    TIMED_OUT = "timed out"
-    KERNEL_DIED = "kernel died"
+    BLOCKED = N_("blocked")
+    TIMED_OUT = N_("timed out")
+    KERNEL_DIED = N_("kernel died")
 
 
 class StudentError(Exception):

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 
 from coursekit.cells import exercise_name
 from coursekit.checks.results import SubmissionResult, points_in_words
+from coursekit.language import _, ngettext
 from coursekit.student.values import CheckOutcome
 from coursekit.watch.best import attempt_that_counts
 from coursekit.watch.chance import Chance, is_in_time
@@ -87,7 +88,7 @@ def attempt_line(
 
 def _held_back(record: AttemptRecord) -> Iterator[str]:
     if record.due > record.handed_in:
-        yield f"This page was held back until {time_in_words(record.due)}."
+        yield _("This page was held back until %(time)s.", time=time_in_words(record.due))
 
 
 def _left(rule: Rule, turn: Turn, seen: datetime, deadline: datetime | None) -> Iterator[str]:
@@ -96,32 +97,51 @@ def _left(rule: Rule, turn: Turn, seen: datetime, deadline: datetime | None) -> 
         return
     if turn.left is not None and turn.until is not None:
         if turn.until <= seen:
-            attempts = "one attempt" if rule.attempts == 1 else f"{rule.attempts} attempts"
-            yield f"From your next hand-in, you have {attempts} in {_duration(rule.period)}."
+            yield ngettext(
+                "From your next hand-in, you have one attempt in %(period)s.",
+                "From your next hand-in, you have %(attempts)s attempts in %(period)s.",
+                rule.attempts,
+                attempts=rule.attempts,
+                period=_duration(rule.period),
+            )
         elif turn.left == 0 and deadline is not None and deadline + rule.grace < turn.until:
-            yield (
-                f"You have no attempts left until the deadline, {time_in_words(deadline)}. What you hand in before then is "
-                "graded, but its page comes only after it."
+            yield _(
+                "You have no attempts left until the deadline, %(time)s. What you hand in before then is graded, "
+                "but its page comes only after it.",
+                time=time_in_words(deadline),
             )
         elif turn.left == 0:
-            yield (
-                f"You have no attempts left until {time_in_words(turn.until)}. What you hand in before then is graded, but "
-                "its page comes only at that time."
+            yield _(
+                "You have no attempts left until %(time)s. What you hand in before then is graded, "
+                "but its page comes only at that time.",
+                time=time_in_words(turn.until),
             )
         elif deadline is not None and deadline < turn.until:
-            yield f"{turn.left} of {rule.attempts} left until the deadline, {time_in_words(deadline)}."
+            yield _(
+                "%(left)s of %(attempts)s left until the deadline, %(time)s.",
+                left=turn.left,
+                attempts=rule.attempts,
+                time=time_in_words(deadline),
+            )
         else:
-            yield f"{turn.left} of {rule.attempts} left until {time_in_words(turn.until)}."
+            yield _(
+                "%(left)s of %(attempts)s left until %(time)s.",
+                left=turn.left,
+                attempts=rule.attempts,
+                time=time_in_words(turn.until),
+            )
     if turn.left != 0 and turn.due + rule.pause > seen:
-        yield f"The page of your next attempt comes no earlier than {time_in_words(turn.due + rule.pause)}."
+        earliest = time_in_words(turn.due + rule.pause)
+        yield _("The page of your next attempt comes no earlier than %(time)s.", time=earliest)
 
 
 def _one_more(page: NotebookPage, seen: datetime) -> Iterator[str]:
     """The second chance that is open."""
     if page.chance is not None and page.deadline is not None and seen < page.deadline + page.chance.lasts:
-        yield (
-            f"You may hand in once more until {time_in_words(page.deadline + page.chance.lasts)}: "
-            f"{page.chance.share * 100:g}% of the points that you gain count."
+        yield _(
+            "You may hand in once more until %(time)s: %(share)s%% of the points that you gain count.",
+            time=time_in_words(page.deadline + page.chance.lasts),
+            share=f"{page.chance.share * 100:g}",
         )
 
 
@@ -132,16 +152,21 @@ def _chance_taken(counts: Counts, known: list[AttemptRecord], record: AttemptRec
     assert counting is not None
     if record.second_chance and first is not None:
         number = known.index(first) + 1
-        had = (
-            f"This was your second chance: attempt {number} had {points_in_words(first.score)}, this one has"
+        yield _(
+            "This was your second chance: attempt %(number)s had %(before)s, this one has %(now)s.",
+            number=number,
+            before=points_in_words(first.score),
+            now=points_in_words(record.points),
         )
-        yield f"{had} {points_in_words(record.points)}."
         if counting is record and record.penalty:
-            yield f"{points_in_words(record.penalty)} of those that you gained do not count."
+            cost = points_in_words(record.penalty)
+            yield _("%(points)s of those that you gained do not count.", points=cost)
+    score = points_in_words(counting.score)
     if counting is record:
-        yield f"This attempt counts, with {points_in_words(record.score)}."
+        yield _("This attempt counts, with %(points)s.", points=score)
     else:
-        yield f"Attempt {known.index(counting) + 1}, with {points_in_words(counting.score)}, counts."
+        number = known.index(counting) + 1
+        yield _("Attempt %(number)s, with %(points)s, counts.", number=number, points=score)
 
 
 def _what_counts(
@@ -150,18 +175,27 @@ def _what_counts(
     """Which attempt counts, of those `known`: the points of a page that is held back are not given away."""
     best = counts is Counts.BEST
     if best and shows is Shows.EXERCISES:  # which one it is would tell whether partial points have changed
-        return "Of all your attempts, the best one counts."
+        return _("Of all your attempts, the best one counts.")
     counting = attempt_that_counts(counts, known)
     assert counting is not None
-    so_far = "" if over else " so far"
     if counting is record:
+        if best and over:
+            return _("This attempt counts: it is your best.")
         if best:
-            return f"This attempt counts: it is your best{so_far}."
-        return "This attempt counts." if over else "This attempt counts unless you hand in again."
-    number = known.index(counting) + 1
+            return _("This attempt counts: it is your best so far.")
+        return _("This attempt counts.") if over else _("This attempt counts unless you hand in again.")
+    number, score = known.index(counting) + 1, points_in_words(counting.score)
+    if best and over:
+        return _("Attempt %(number)s, with %(points)s, counts: it is your best.", number=number, points=score)
     if best:
-        return f"Attempt {number}, with {points_in_words(counting.score)}, counts: it is your best{so_far}."
-    return f"Attempt {number} counts: it is your last{so_far}."
+        return _(
+            "Attempt %(number)s, with %(points)s, counts: it is your best so far.",
+            number=number,
+            points=score,
+        )
+    if over:
+        return _("Attempt %(number)s counts: it is your last.", number=number)
+    return _("Attempt %(number)s counts: it is your last so far.", number=number)
 
 
 def _changes(since: int, before: AttemptRecord, record: AttemptRecord, page: NotebookPage) -> Changes:
@@ -208,12 +242,16 @@ def _changed(
 def _more(points: float) -> str:
     rounded = round(points, 6)
     if not rounded:
-        return "As many points as before."
-    return f"{points_in_words(abs(rounded))} {'more' if rounded > 0 else 'fewer'}."
+        return _("As many points as before.")
+    number = f"{abs(rounded):g}"
+    if rounded > 0:
+        return ngettext("%(points)s point more.", "%(points)s points more.", rounded, points=number)
+    return ngettext("%(points)s point fewer.", "%(points)s points fewer.", -rounded, points=number)
 
 
 def _duration(period: timedelta) -> str:
     hours = period / timedelta(hours=1)
-    if hours == 1:
-        return "one hour"
-    return f"{hours:g} hours" if hours > 1 else f"{60 * hours:g} minutes"
+    if hours < 1:
+        minutes = f"{60 * hours:g}"
+        return ngettext("%(minutes)s minute", "%(minutes)s minutes", 60 * hours, minutes=minutes)
+    return ngettext("one hour", "%(hours)s hours", hours, hours=f"{hours:g}")

@@ -10,6 +10,8 @@ from typing import Any
 from traitlets import Bunch, Dict, Enum, Float, Integer, TraitError, Unicode, validate
 from traitlets.config import Configurable
 
+from coursekit.language import _, month_name
+
 #: the longest period, and the longest pause or grace period: a year
 _MAX_HOURS = 366 * 24
 _MAX_MINUTES = 60 * _MAX_HOURS
@@ -101,7 +103,7 @@ def time_in_words(time: datetime) -> str:
     full = time.astimezone(UTC)
     if full.second or full.microsecond:
         full = full.replace(second=0, microsecond=0) + timedelta(minutes=1)
-    return f"{full:%H:%M} UTC on {full.day} {full:%B}"
+    return _("%(time)s UTC on %(day)s %(month)s", time=f"{full:%H:%M}", day=full.day, month=month_name(full))
 
 
 class AttemptRules(Configurable):
