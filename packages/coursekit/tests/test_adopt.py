@@ -112,7 +112,7 @@ def test_every_kind_of_cell_is_recognized(course):
         (code("", grade=True, points=1), "grade_id"),
         (code("no_points", grade=True), "does not have points"),
         (code("negative", grade=True, points=-1), "-1"),
-        (code("a task", task=True, points=1), "does not match"),
+        (code("a task", task=True, points=1), "only letters, digits"),
         (code("task_in_code", task=True, points=1), "Task cells have to be markdown"),
         (marked(v4.new_code_cell(""), "odd", grade="yes"), "'yes' is not of type 'boolean'"),
         (marked(v4.new_code_cell(""), "more", grade=True, points=1, lock=True), "lock"),

@@ -106,6 +106,11 @@ def test_the_table_says_which_notebook_is_missing(course, capsys):
     assert "ben: lab graded, theory missing" in lines
 
 
+def test_only_cells_of_notebooks_that_were_graded_wait_for_a_person(course):
+    rows = {row.student: row for row in class_table(Course(course).assignment("week 1")).rows}
+    assert (rows["ada"].waiting, rows["ben"].waiting) == (["sketch"], [])
+
+
 def test_the_csv_file_has_a_column_for_the_status_of_each_notebook(course, capsys):
     assert coursekit(course, "table", "week 1", "--csv", str(course / "table.csv")) == 0
     with (course / "table.csv").open(newline="") as file:

@@ -44,8 +44,7 @@ class Score:
         """The cells awaiting manual grading, if the submission has a score already."""
         if self.value is None:
             return []
-        names = [name for name, points in self.row.points.items() if points is None]
-        return [self.titles.get(name, name) if is_automatic(name) else name for name in names]
+        return [self.titles.get(name, name) if is_automatic(name) else name for name in self.row.waiting]
 
 
 class Export(ExportPlugin):

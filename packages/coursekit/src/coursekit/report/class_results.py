@@ -91,8 +91,7 @@ def class_results(assignment: Assignment) -> ClassResults:
     with course.alone():  # another command may be rewriting a student's folder
         table = class_table(assignment)
         members = [_member(course, table, row) for row in table.rows]
-    readable = [row for row in table.rows if not all(result.nothing_graded for result in row.results)]
-    waiting = sum(row.points.get(name) is None for row in readable for name in table.maximum)
+    waiting = sum(len(row.waiting) for row in table.rows)
     return ClassResults(assignment.name, sum(table.maximum.values()), members, list(_checks(table)), waiting)
 
 

@@ -46,6 +46,8 @@ class Row:
     #: with their labels
     exercises: list[tuple[str, ExerciseResult]] = field(default_factory=list, repr=False)
     notebooks: dict[str, str] = field(default_factory=dict)
+    #: cells that a person can grade now
+    waiting: list[str] = field(default_factory=list)
 
     @property
     def by_notebook(self) -> str:
@@ -113,6 +115,12 @@ def class_table(assignment: Assignment) -> ClassTable:
                 (labels.get((name, exercise.grade_id), exercise.grade_id), exercise)
                 for name, result in found.items()
                 for exercise in result.exercises
+            ]
+            readable = {name for name, result in found.items() if not result.nothing_graded}
+            row.waiting = [
+                label
+                for (name, _), label in labels.items()
+                if name in readable and row.points.get(label) is None
             ]
         else:
             handed_in = any(folder.glob("*.ipynb"))
