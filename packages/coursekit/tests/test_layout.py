@@ -45,6 +45,7 @@ ORDER = [
     "adopt",
     "report",
     "lms",
+    "similar",
     "doctor",
     "cli",
 ]
