@@ -252,7 +252,7 @@ def test_a_line_knows_its_place():
 def test_an_expectation_is_said_with_one_digit():
     assert one_of(0.05) == "about 20"
     assert one_of(0.00123) == "about 800"
-    assert one_of(0) == "more than 1,000,000"
+    assert one_of(0) == "more than 10,000"
 
 
 def test_clusters_have_three_or_more():

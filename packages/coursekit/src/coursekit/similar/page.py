@@ -20,6 +20,8 @@ PAGE, TABLE = "similar.html", "similar.csv"
 _TEMPLATES = Path(__file__).parent / "templates"
 #: pairs with code on the page; the table has all
 _MAX_PAIRS, _MAX_PROBLEMS = 40, 50
+#: the estimate is not worth more
+_MOST_CLASSES = 10_000
 
 
 @dataclass(frozen=True)
@@ -46,9 +48,9 @@ def clusters_of(pairs: Sequence[Pair]) -> list[list[int]]:
 
 def one_of(expected: float) -> str:
     """In one of how many classes such a pair is to be expected: with one digit, since it is an estimate."""
-    classes = 1 / max(expected, 1e-6)
-    rounded = int(float(f"{classes:.0e}"))
-    return f"more than {rounded:,}" if expected <= 1e-6 else f"about {rounded:,}"
+    if 1 / _MOST_CLASSES >= expected:
+        return f"more than {_MOST_CLASSES:,}"
+    return f"about {int(float(f'{1 / expected:.0e}')):,}"
 
 
 def write_similar(

@@ -55,7 +55,6 @@ class Comparison:
     """All pairs of a class that stand out, and the closest of those that don't."""
 
     works: Sequence[Work]
-    compared: int
     pairs: list[Pair]
     #: alike, but of the same owner
     same_owner: list[Pair]
@@ -70,7 +69,7 @@ def compare(works: Sequence[Work], allowed: float = EXPECTED) -> Comparison:
     kept = ~(earlier[first] & earlier[second])
     first, second = first[kept], second[kept]
     if not len(first):
-        return Comparison(works, 0, [], [], None)
+        return Comparison(works, [], [], None)
     owners = np.unique([work.owner for work in works], return_inverse=True)[1]
     related = owners[first] == owners[second]
     exercises = sorted({name for work in works for name in work.fingerprints})
@@ -98,7 +97,6 @@ def compare(works: Sequence[Work], allowed: float = EXPECTED) -> Comparison:
     closest = pair(int(rest[np.argmin(expected[rest])])) if len(rest) else None
     return Comparison(
         works,
-        int((~related).sum()),
         mine,
         [pair for pair in chosen if pair not in mine],
         closest,
