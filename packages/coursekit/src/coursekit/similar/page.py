@@ -48,7 +48,7 @@ def clusters_of(pairs: Sequence[Pair]) -> list[list[int]]:
 
 def one_of(expected: float) -> str:
     """In one of how many classes such a pair is to be expected: with one digit, since it is an estimate."""
-    if 1 / _MOST_CLASSES >= expected:
+    if expected <= 1 / _MOST_CLASSES:
         return f"more than {_MOST_CLASSES:,}"
     return f"about {int(float(f'{1 / expected:.0e}')):,}"
 
