@@ -242,11 +242,33 @@ def test_any_text_has_lines(source):
 def test_a_line_knows_its_place():
     lines = code_lines("a = f(\n    1,\n)\n\nif a: b = 2; c = 3")
     assert [(line.first, line.last) for line in lines] == [(1, 3), (5, 5), (5, 5), (5, 5)]
+    assert len(code_lines("while any(map(lambda x: x, y)) or (lambda: 1): b = lambda: 2")) == 2
+    assert len(code_lines("if lambda: 1: b = 2")) == 2
     assert [(line.first, line.last) for line in text_lines("One two. Three\nfour.\n\n- five")] == [
         (1, 1),
         (1, 2),
         (4, 4),
     ]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "\n" * 50_000,
+        "\n" + " " * 50_000,
+        "a. " * 17_000,
+        "if " + "lambda:" * 7_000,
+        "a;" * 25_000,
+        "(" * 50_000,
+        "f(" * 25_000,
+    ],
+    ids=["blank lines", "spaces", "sentences", "lambdas", "statements", "brackets", "calls"],
+)
+def test_no_text_of_the_largest_size_takes_long(source):
+    begin = time.process_time()
+    lines = [*code_lines(source), *text_lines(source)]
+    assert len(lines) <= 50_000
+    assert time.process_time() - begin < 10
 
 
 def test_an_expectation_is_said_with_one_digit():

@@ -27,7 +27,7 @@ _LEFT_OUT = {
 _STRING = re.compile(r"(?i)[rbuf]{0,2}(\"\"\"|'''|\"|')")
 _BINDING = re.compile(r"(?:\bdef|\bclass|\bfor|\bas)\s+(\w+)|(\w+)\s*(?:[-+*/|&]?=)(?!=)")
 _ANY_TOKEN = re.compile(r"\w+(?:\.\d+)?|\"[^\"\n]*\"|'[^'\n]*'|[-+*/%@&|<>=!:]=|\*\*|//|->|[^\w\s]")
-_SENTENCE = re.compile(r"(?:(?![.!?]\s|\n\s*\n|\n\s*[-*|#]).)+", re.DOTALL)
+_SENTENCE = re.compile(r"(?:(?![.!?]\s|\n[^\S\n]*[-*|#\n]).)+", re.DOTALL)
 _WORD = re.compile(r"\w+")
 
 
@@ -75,7 +75,7 @@ def text_lines(source: str) -> list[Line]:
 def _statements(source: str) -> Iterator[list[tuple[str, int]]]:
     """The tokens and the physical lines of each statement; a compound one is cut after its head."""
     found: list[tuple[str, int]] = []
-    depth = 0
+    depth = lambdas = 0
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type in _LEFT_OUT:
             continue
@@ -88,15 +88,13 @@ def _statements(source: str) -> Iterator[list[tuple[str, int]]]:
         if text in _CLOSED and found and found[-1][0] == ",":  # a formatter's
             found.pop()
         found.append((_plain(token.type, text), token.end[0]))
-        if text == ":" and not depth and found[0][0] in _HEADS and not _in_lambda(found):
-            yield found
-            found = []
+        lambdas += text == "lambda" and not depth
+        if text == ":" and not depth and found[0][0] in _HEADS:
+            if not lambdas:
+                yield found
+                found = []
+            lambdas = max(0, lambdas - 1)
     yield found
-
-
-def _in_lambda(found: list[tuple[str, int]]) -> bool:
-    texts = [text for text, _ in found]
-    return texts.count("lambda") >= texts.count(":")
 
 
 def _plain(kind: int, text: str) -> str:
