@@ -12,6 +12,7 @@ from bench.large import large
 from bench.meter import ROOT
 from bench.ordinary import ordinary
 from bench.parts import parts
+from bench.similar.evaluate import WAYS, evaluate
 from bench.stress import HOGS, KINDS, Plan, stress
 from bench.watch import watch
 from coursekit.course import Course
@@ -60,6 +61,13 @@ def _parser() -> argparse.ArgumentParser:
     )
     waiting.add_argument("--many", type=int, default=1000, help="submissions of each in all, for the memory")
     waiting.set_defaults(run=_watch)
+    alike = commands.add_parser("similar", help="which copies does `coursekit similar` find?")
+    alike.add_argument("--assignments", nargs="+", choices=list(WAYS), default=list(WAYS), metavar="NAME")
+    alike.add_argument("--seeds", type=int, nargs="+", default=list(range(11, 16)), help="one class each")
+    alike.add_argument("--count", type=int, default=200, help="students of a class who don't copy")
+    alike.set_defaults(
+        run=lambda scratch, options: evaluate(options.assignments, options.seeds, options.count)
+    )
     return parser
 
 

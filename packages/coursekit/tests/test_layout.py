@@ -46,6 +46,7 @@ ORDER = [
     "adopt",
     "report",
     "lms",
+    "similar",
     "doctor",
     "cli",
 ]

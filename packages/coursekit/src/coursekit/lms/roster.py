@@ -115,6 +115,10 @@ class Groups:
         """The members of a group; empty if it isn't listed."""
         return tuple(dict.fromkeys(self._members.get(squeezed(name), [])))
 
+    def by_student(self) -> dict[str, str]:
+        """The group of each student who is in one."""
+        return {student: group for group, students in self._members.items() for student in students}
+
 
 def looks_like_group(name: str) -> bool:
     """True for names such as `Group A`, `Team 7` and `projectgroup1`."""

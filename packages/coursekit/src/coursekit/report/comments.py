@@ -8,7 +8,8 @@ from nbgrader.api import Comment, Gradebook, MissingEntry
 from coursekit.checks.fingerprint import same_numbers
 from coursekit.course import Assignment, CourseError
 from coursekit.grading.running_course import RunningCourse
-from coursekit.report.files import FOLDER, groups_in
+from coursekit.report.files import groups_in
+from coursekit.report.folder import FOLDER
 from coursekit.report.groups import AnswerGroup
 
 

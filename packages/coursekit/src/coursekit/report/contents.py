@@ -11,6 +11,7 @@ from coursekit.printing import quoted
 from coursekit.report.class_results import ClassResults, class_results
 from coursekit.report.graders import Calibration, calibration, calibration_lines
 from coursekit.report.groups import AnswerGroup, answer_code, answer_groups, excerpt, stub
+from coursekit.report.similarity import SimilarityFound, similarity_found
 from coursekit.report.statistics import (
     ENOUGH_STUDENTS,
     CheckStatistics,
@@ -61,6 +62,7 @@ class ClassReport:
     stages: list[Stage]
     behind: list[FellBehind]
     graders: Calibration | None = None
+    similar: SimilarityFound | None = None
 
     @property
     def statuses(self) -> list[tuple[str, int]]:
@@ -105,6 +107,7 @@ def make_report(
         progress(so_far),
         fell_behind(so_far),
         calibration(assignment),
+        similarity_found(assignment),
     )
 
 
@@ -136,6 +139,8 @@ def summary_lines(report: ClassReport) -> Iterator[str]:
     if len(results.graded) >= ENOUGH_STUDENTS:
         warned = sum(bool(found.warning) for found in report.checks)
         yield f"  checks with a warning: {warned} of {len(report.checks)}"
+    if report.similar:
+        yield f"  similar answers, pairs that stand out: {report.similar.pairs}"
     unnamed = [entry for entry in report.groups if entry.group.same_output and not entry.group.mistake]
     equal = sum(entry.group.same_output for entry in report.groups)
     yield f"  groups of equal wrong answers: {equal}, without a diagnosis: {len(unnamed)}"

@@ -13,18 +13,14 @@ from coursekit.course import Assignment, CourseError
 from coursekit.nbgrader_plugin.check_table import code_marked
 from coursekit.printing import printable, quoted
 from coursekit.report.contents import ClassReport
+from coursekit.report.folder import folder_of
 from coursekit.report.groups import AnswerGroup
 from coursekit.report.table import write_rows
 
-FOLDER = "reports"
 _PAGE, _DATA = "report.html", "report.json"
 _TEMPLATES = Path(__file__).parent / "templates"
 #: how many the page shows; report.json has all
 _MAX_GROUPS, _MAX_MISTAKES, _MAX_NAMES, _SLOWEST = 30, 25, 12, 5
-
-
-def folder_of(assignment: Assignment) -> Path:
-    return assignment.course.root / FOLDER / assignment.name
 
 
 def write_page(folder: Path, report: ClassReport) -> Path:

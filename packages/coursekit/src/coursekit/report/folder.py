@@ -1,0 +1,11 @@
+"""Where the reports about an assignment are."""
+
+from pathlib import Path
+
+from coursekit.course import Assignment
+
+FOLDER = "reports"
+
+
+def folder_of(assignment: Assignment) -> Path:
+    return assignment.course.root / FOLDER / assignment.name
