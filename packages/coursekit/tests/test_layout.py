@@ -44,6 +44,7 @@ ORDER = [
     "new",
     "adopt",
     "report",
+    "viva",
     "lms",
     "doctor",
     "cli",
