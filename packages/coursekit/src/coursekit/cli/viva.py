@@ -38,9 +38,8 @@ def _few(text: str) -> int:
 
 
 def _viva(options: argparse.Namespace) -> None:
-    from coursekit.cli.autograding import start_server, stay_single_threaded
+    from coursekit.cli.autograding import start_server
 
-    stay_single_threaded()
     course = course_of(options)
     (assignment,) = chosen_from(course, [options.assignment])
     start_server(course, options.sandbox)

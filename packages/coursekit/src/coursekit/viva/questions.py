@@ -14,12 +14,14 @@ _TAKEN_OUT = (
     "It returns other values, of the same type and shape.",
     "It returns something of another shape, type or length.",
 )
+#: how much more interesting a question is about a cell in which something is the student's own
+_NEAR_OWN = 2
 #: a call shows at most as many inputs
 _MOST_INPUTS = 8
 
 
 class Kind(StrEnum):
-    """What is asked. The number of `INTEREST` says which questions are asked first."""
+    """What is asked. `_INTEREST` says which questions come first."""
 
     TAKEN_OUT = "taken out"
     CRASH = "crash"
@@ -122,7 +124,7 @@ class Asked:
     ) -> Question:
         own = self.own(about) if about else self.has_own
         shown = tuple((_title(call), _inputs(call)) for call in calls)
-        weight = _INTEREST[kind] if interest is None else interest
+        weight = (_INTEREST[kind] if interest is None else interest) + (_NEAR_OWN if self.has_own else 0)
         line = about.first if about else 0
         return Question(kind, self.notebook, self.cell, line, text, answer, shown, choices, own, weight)
 
@@ -177,9 +179,11 @@ def _about_lines(asked: Asked, scene: Scene) -> Iterator[Question]:
             continue
         if one.sort == Sort.ASSIGN and not one.plain:
             yield from _about_values(asked, scene, one, run)
-        elif one.sort == Sort.IF and call.error is None and _is_start(asked, one.body):
+        elif call.error or _is_doubtful(asked, scene) or not _is_start(asked, one.body):
+            continue
+        elif one.sort == Sort.IF:
             yield from _about_branch(asked, scene, one, run)
-        elif one.sort == Sort.LOOP and call.error is None and _is_start(asked, one.body):
+        elif one.sort == Sort.LOOP:
             once = frames.get(one.function) == 1 and not one.in_loop
             count = runs[one.body].count if one.body in runs else 0
             if once:
@@ -198,10 +202,10 @@ def _about_values(asked: Asked, scene: Scene, one: Statement, run: Run) -> Itera
             yield asked.question(
                 Kind.SHAPE, text, f"`{_tuple(seen.shape)}`", one, scene.calls, interest=weight
             )
-        elif seen.length is not None and seen.length > 3:
+        elif seen.length is not None and seen.length > 3 and not _is_doubtful(asked, scene):
             text = f"{when}, how many entries does `{name}` have?"
             yield asked.question(Kind.VALUE, text, str(seen.length), one, scene.calls)
-        elif _is_value(seen) and _is_complete(scene) and not asked.code.mentions_order:
+        elif _is_value(seen) and _is_certain(asked, scene):
             text = f"{when}, what is the value of `{name}`?"
             yield asked.question(Kind.VALUE, text, f"`{seen.text}`", one, scene.calls)
 
@@ -234,11 +238,13 @@ def _about_result(asked: Asked, scene: Scene) -> Iterator[Question]:
         shapes = ", ".join(f"`{_tuple(part.shape or ())}`" for part in seen.parts)
         text = f"It returns {seen.length} values. Which shapes do they have, in order?"
         yield asked.question(Kind.RESULT, text, shapes, calls=scene.calls)
-    elif _is_value(seen) and _is_complete(scene) and not asked.code.mentions_order:
+    elif _is_value(seen) and _is_certain(asked, scene):
         yield asked.question(Kind.RESULT, "What does it return?", f"`{seen.text}`", calls=scene.calls)
 
 
 def _about_taking_out(asked: Asked, scene: Scene, one: Statement, effect: Effect) -> Iterator[Question]:
+    if effect.effect in ("same", "values") and _is_doubtful(asked, scene):
+        return
     match effect.effect:
         case "error":
             if effect.error is None or not effect.error.type.isidentifier() or effect.error.line < 1:
@@ -308,9 +314,15 @@ def _is_shown(call: Call) -> bool:
     return len(call.args) <= _MOST_INPUTS and all(_shown(seen) for _, seen in call.args)
 
 
-def _is_complete(scene: Scene) -> bool:
-    """True if a reader knows all inputs."""
-    return bool(scene.call.name) and all(seen.about for call in scene.calls for _, seen in call.args)
+def _is_certain(asked: Asked, scene: Scene) -> bool:
+    """True if values follow from what a reader sees."""
+    known = all(seen.about for call in scene.calls for _, seen in call.args)
+    return bool(scene.call.name) and known and not _is_doubtful(asked, scene)
+
+
+def _is_doubtful(asked: Asked, scene: Scene) -> bool:
+    """True if values may depend on chance, or on variables of the notebook: two runs might agree by chance."""
+    return asked.code.is_unpredictable or any(call.random or not call.closed for call in scene.calls)
 
 
 def _title(call: Call) -> str:

@@ -64,6 +64,8 @@ class Stage:
         self._number = 0
         #: why nothing more can be run here; empty if it can
         self.ended = ""
+        #: True once something was stopped because it took too long
+        self.stopped = False
 
     def run_of(self, index: int) -> CellRun | None:
         """How the cell number `index` ended."""
@@ -74,7 +76,10 @@ class Stage:
         self._number += 1
         names = [list(one.assigns) for one in code.statements]
         traced = self._traced(code.source, driver.source, code.lines, names)
-        if traced is None or traced.stopped:
+        if traced is None:
+            return
+        self.stopped = self.stopped or traced.stopped
+        if traced.stopped:
             return
         calls = [call for call in traced.calls if call.complete and _is_sound(call, code)]
         main = next((call for call in calls if not call.name.endswith("__init__")), None)
@@ -112,7 +117,7 @@ class Stage:
             found = self._exchange([call | {"args": list(args), "kwargs": {}}])
             return None if found is None else read(found)
         except CallTimeout:
-            return None
+            self.stopped = True
         except KernelDied as died:
             self.ended = str(died)
         except MessageError as error:

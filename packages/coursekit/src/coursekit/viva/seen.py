@@ -43,7 +43,10 @@ class Run(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Call(Struct, frozen=True, forbid_unknown_fields=True):
-    """A call of a function in the answer, or with an empty name the run of its cell."""
+    """A call of a function in the answer, or with an empty name the run of its cell.
+
+    It is `random` if it has drawn random numbers, and `closed` if it uses no variables of the notebook.
+    """
 
     name: Name
     args: Annotated[tuple[tuple[Name, Seen], ...], Meta(max_length=30)]
@@ -52,6 +55,8 @@ class Call(Struct, frozen=True, forbid_unknown_fields=True):
     result: Seen
     error: Raised | None
     complete: bool
+    random: bool
+    closed: bool
 
 
 class Traced(Struct, frozen=True, forbid_unknown_fields=True):

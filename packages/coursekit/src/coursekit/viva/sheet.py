@@ -22,6 +22,7 @@ from coursekit.viva.statements import AnswerCode
 _SEEDS = 1, 2
 #: statements of an answer that are taken out, one at a time
 _TAKEN_OUT_AT_MOST = 8
+_TOO_LONG = "The code in `{}` was not traced to its end: it takes too long or replaces the tracer."
 
 
 @dataclass(frozen=True)
@@ -153,15 +154,21 @@ def _questions(
                 if hangs(whole.run_of(answer.index)):
                     _note(sheet, whole, answer)
                     continue
-                found[answer.index] = list(questions_about(answer.asked, list(_scenes(whole, answer))))
+                whole.stopped = False
+                scenes = list(_scenes(whole, answer))
+                found[answer.index] = list(questions_about(answer.asked, scenes))
                 if whole.ended:
-                    sheet.problem = f"The kernel ended in `{answer.asked.cell}`: {whole.ended}."
+                    sheet.problem = (
+                        sheet.problem or f"Nothing below `{answer.asked.cell}` was run: {whole.ended}."
+                    )
+                elif whole.stopped and not scenes:
+                    sheet.problem = _TOO_LONG.format(answer.asked.cell)
     for answer in alone:
         with stage(_fresh(notebook), how, seed, before=answer.index) as above:
             scenes = list(above.scenes(answer.asked.code, Driver(0, ""), []))
             found[answer.index] = list(questions_about(answer.asked, scenes))
             if not scenes:
-                sheet.problem = f"The cell `{answer.asked.cell}` did not end when it was run."
+                sheet.problem = _TOO_LONG.format(answer.asked.cell)
     return [question for index in sorted(found) for question in found[index]]
 
 

@@ -13,6 +13,11 @@ from enum import StrEnum
 #: a longer answer is not looked at
 LONGEST = 30_000
 _MAGIC = re.compile(r"^([^\S\n]*)[%!].*$", re.MULTILINE)
+_UNPREDICTABLE = {
+    *("set", "frozenset", "hash", "id", "vars", "dir", "globals", "locals"),
+    *("time", "perf_counter", "monotonic", "process_time", "now", "today", "urandom", "uuid4", "getpid"),
+    *("default_rng", "Generator", "SystemRandom", "Random", "RandomState", "secrets"),
+}
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
@@ -84,12 +89,16 @@ class AnswerCode:
         self.functions = [name for name, _ in _functions(self._tree)]
 
     @property
-    def mentions_order(self) -> bool:
-        """True if a result may depend on the order of a set, on hashes or on addresses."""
+    def is_unpredictable(self) -> bool:
+        """True if a value may depend on the order of a set, an address, a clock or a generator of random numbers.
+
+        Two runs might agree by chance.
+        """
         nodes = list(ast.walk(self._tree))
         names = {node.id for node in nodes if isinstance(node, ast.Name)}
+        names |= {node.attr for node in nodes if isinstance(node, ast.Attribute)}
         sets = any(isinstance(node, ast.Set | ast.SetComp) for node in nodes)
-        return sets or not names.isdisjoint({"set", "frozenset", "hash", "id", "vars", "dir", "globals"})
+        return sets or not names.isdisjoint(_UNPREDICTABLE)
 
     def without(self, statement: Statement) -> str:
         """The source with this statement replaced by `pass`; all other lines keep their numbers."""

@@ -9,7 +9,7 @@ import os
 import random
 import sys
 from contextlib import redirect_stdout
-from types import FrameType
+from types import BuiltinFunctionType, CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
 
 from coursekit.arrays import copied, is_array, is_tensor
@@ -20,6 +20,7 @@ _MOST_STEPS, _MOST_CALLS, _MOST_ENTRIES = 20_000, 4, 12
 _MOST_TEXT, _MOST_SHOWN = 40, 120
 #: flags of generators and coroutines, whose frames are entered more than once
 _RESUMED = 0x20 | 0x80 | 0x200
+_FIXED = (BuiltinFunctionType, FunctionType, ModuleType, type)
 _settrace = sys.settrace
 #: by the number of a driver, what the first call returned
 _returned: dict[int, Any] = {}
@@ -74,6 +75,8 @@ class _Call:
         self.value: Any = None
         self.error: dict[str, Any] | None = None
         self.complete = False
+        self.random = False
+        self.closed = True
 
     def as_dict(self) -> dict[str, Any]:
         runs = [
@@ -88,6 +91,8 @@ class _Call:
             "result": describe(self.value),
             "error": self.error,
             "complete": self.complete,
+            "random": self.random,
+            "closed": self.closed,
         }
 
 
@@ -100,6 +105,7 @@ class _Recorder:
         self._lines, self._names, self._whole = lines, names, whole
         self._steps = self._depth = 0
         self._error: tuple[Any, dict[str, Any]] | None = None
+        self._random_before: list[Any] = []
 
     @property
     def main(self) -> _Call | None:
@@ -121,6 +127,8 @@ class _Recorder:
             parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
             own = {key: frame.f_locals.get(key) for key in parameters if key != "self"} if name else {}
             self.calls.append(_Call(name, own))
+            self.calls[-1].closed = _is_closed(code, frame.f_globals)
+            self._random_before = _random_state()
         call = self.calls[-1]
         call.frames[name] = call.frames.get(name, 0) + 1
         self._depth += 1
@@ -163,6 +171,7 @@ class _Recorder:
                 self._depth -= 1
                 if self._depth == 0:
                     call.complete = True
+                    call.random = self._random_before != _random_state()
                     call.value = argument
                     call.error = self._error[1] if failed and self._error else None
             return local
@@ -194,6 +203,25 @@ def _recorded(source: str, driver: str, lines: list[int], names: list[list[str]]
             _settrace(None)
             random.setstate(state)
     return recorder
+
+
+def _random_state() -> list[Any]:
+    """The states of the usual generators of random numbers: a call that changes one has drawn from it."""
+    import numpy as np
+
+    state: Any = np.random.get_state(legacy=True)
+    torch = sys.modules.get("torch")
+    drawn = torch.get_rng_state().numpy().tobytes() if torch else b""
+    return [random.getstate(), state[1].tobytes(), *state[2:], drawn]
+
+
+def _is_closed(code: CodeType, namespace: dict[str, Any]) -> bool:
+    """True if a function uses no variables of the notebook, only its functions, classes and modules."""
+    used = [namespace[name] for name in code.co_names if name in namespace]
+    inside = (part for part in code.co_consts if isinstance(part, CodeType))
+    return all(isinstance(value, _FIXED) for value in used) and all(
+        _is_closed(part, namespace) for part in inside
+    )
 
 
 def _seed() -> int:
@@ -246,7 +274,7 @@ def _literal(value: Any, most: int, exact: bool) -> str:
             single = "," if type(part) is tuple and len(part) == 1 else ""
             return f"[{inside}]" if type(part) is list else f"({inside}{single})"
         if type(part) is float and math.isfinite(part):
-            if exact and abs(part - round(part, 3)) > 1e-6:
+            if exact and (abs(part - round(part, 3)) > 1e-6 or len(repr(round(part, 3))) > 8):
                 raise ValueError
             return repr(round(part, 3)) if exact else f"{part:.4g}"
         if type(part) is int and abs(part) > 10**6:
