@@ -234,12 +234,13 @@ def _assigned(node: ast.stmt) -> Iterator[str]:
 
 def _is_plain(node: ast.stmt) -> bool:
     value = getattr(node, "value", None)
-    simple = ast.Constant | ast.Name | ast.Lambda
-    if isinstance(node, ast.AugAssign):
-        return False
+    return not isinstance(node, ast.AugAssign) and (value is None or _is_simple(value))
+
+
+def _is_simple(value: ast.expr) -> bool:
     if isinstance(value, ast.Tuple | ast.List):
-        return all(isinstance(part, simple) for part in value.elts)
-    return value is None or isinstance(value, simple)
+        return all(map(_is_simple, value.elts))
+    return isinstance(value, ast.Constant | ast.Name | ast.Lambda)
 
 
 def _local_names(tree: ast.AST) -> frozenset[str]:
