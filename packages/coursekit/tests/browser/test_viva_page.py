@@ -15,7 +15,7 @@ def make_causal_mask(length):
         mask[i, : i + 1] = True
     return mask"""
 CALL = (("make_causal_mask(length)", ("length: 3",)),)
-CHOICES = ("It raises an exception. (Of which type?)", "It returns the same as before.")
+CHOICES = ("It returns the same as before.", "It returns other values, of the same type and shape.")
 
 
 def question(kind: Kind, line: int, text: str, answer: str, choices: tuple[str, ...] = ()) -> Question:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, TypeVar
 
 from nbformat import NotebookNode, v4
@@ -14,7 +15,7 @@ from coursekit.student.limits import Limits
 from coursekit.student.replies import Failure
 from coursekit.student.runner import CellRun, CellState
 from coursekit.student.session import CallTimeout, KernelDied, Session
-from coursekit.viva import tracer
+from coursekit.viva import tracer, values
 from coursekit.viva.drivers import Driver
 from coursekit.viva.seen import Call, Effect, Traced, read_effect, read_traced
 from coursekit.viva.statements import AnswerCode, Statement
@@ -109,7 +110,7 @@ class Stage:
             return None
         try:
             if self._scope is None:
-                scope = self._exchange([{"do": "define", "source": inspect.getsource(tracer)}])
+                scope = self._exchange([{"do": "define", "source": _tracer_text()}])
                 if type(scope) is not int:
                     raise MessageError("the tracer can't be loaded")
                 self._scope = scope
@@ -146,6 +147,17 @@ def stage(notebook: NotebookNode, how: HowToRun, seed: int, before: int | None =
         yield Stage(session, seed)
     finally:
         session.close()
+
+
+@cache
+def _tracer_text() -> str:
+    """The code of the tracer, with the module that it imports."""
+    name, text = values.__name__, inspect.getsource(values)
+    return f"""
+import sys, types
+sys.modules[{name!r}] = types.ModuleType({name!r})
+exec(compile({text!r}, "<{name}>", "exec"), sys.modules[{name!r}].__dict__)
+{inspect.getsource(tracer)}"""
 
 
 def hangs(run: CellRun | None) -> bool:

@@ -11,10 +11,11 @@ from coursekit.course import Assignment, CourseError
 from coursekit.kernels import other_language
 from coursekit.student.kernel import NotStarted
 from coursekit.student.submission import Submission
+from coursekit.viva.asking import questions_about
 from coursekit.viva.choose import choose
 from coursekit.viva.class_answers import keys_of
 from coursekit.viva.drivers import Driver, drivers_for
-from coursekit.viva.questions import Asked, Question, questions_about, syntax_question
+from coursekit.viva.questions import Asked, Question, syntax_question
 from coursekit.viva.running import HowToRun, Scene, Stage, hangs, stage
 from coursekit.viva.statements import AnswerCode
 

@@ -61,6 +61,9 @@ class Statement:
     simple: bool = True
     optional: bool = False
 
+    def is_return_of(self, function: str) -> bool:
+        return self.sort == Sort.RETURN and self.function == function
+
 
 class AnswerCode:
     """The source of an answer cell as a list of statements.
