@@ -68,6 +68,11 @@ class Stage:
         #: True once something was stopped because it took too long
         self.stopped = False
 
+    @property
+    def suspect(self) -> bool:
+        """True if code was stopped while it waited, or its kernel ended: on an idle machine it might not have."""
+        return bool(self._session.suspect)
+
     def run_of(self, index: int) -> CellRun | None:
         """How the cell number `index` ended."""
         return self._session.runs.get(index + 1)

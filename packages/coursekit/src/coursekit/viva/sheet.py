@@ -23,6 +23,7 @@ from coursekit.viva.statements import AnswerCode
 _SEEDS = 1, 2
 #: statements of an answer that are taken out, one at a time
 _TAKEN_OUT_AT_MOST = 8
+_TRIES = 2
 _TOO_LONG = "The code in `{}` was not traced to its end: it takes too long or replaces the tracer."
 
 
@@ -49,6 +50,7 @@ class Sheet:
     Args:
         problem: why there are no questions, or fewer, in a sentence.
         candidates, dropped: questions found in the first run, and how many the second answered differently.
+        suspect: a busy machine may be why something is missing.
     """
 
     student: str
@@ -57,6 +59,7 @@ class Sheet:
     problem: str = ""
     candidates: int = 0
     dropped: int = 0
+    suspect: bool = False
 
 
 @dataclass(frozen=True)
@@ -89,8 +92,7 @@ def make_sheet(assignment: Assignment, task: ToAsk, count: int, seed: int) -> Sh
             submission = Submission(notebook, released)
             answers, found = _answers(assignment, name, submission, released, task)
             proven += found
-            first = _questions(notebook, answers, task.how, _SEEDS[0], sheet)
-            second = set(_questions(notebook, answers, task.how, _SEEDS[1], sheet)) if first else set()
+            first, second = _both_runs(notebook, answers, task.how, sheet)
             sheet.candidates += len(first) + len(found)
             sheet.dropped += sum(one not in second for one in first)
             proven += [one for one in first if one in second]
@@ -141,6 +143,22 @@ def _answers(
     return answers, unreadable
 
 
+def _both_runs(
+    notebook: NotebookNode, answers: Sequence[_Answer], how: HowToRun, sheet: Sheet
+) -> tuple[list[Question], set[Question]]:
+    """The questions of two runs; both are repeated once if a busy machine may have spoiled one."""
+    first: list[Question] = []
+    second: set[Question] = set()
+    before = sheet.problem
+    for _ in range(_TRIES):
+        sheet.problem, sheet.suspect = before, False
+        first = _questions(notebook, answers, how, _SEEDS[0], sheet)
+        second = set(_questions(notebook, answers, how, _SEEDS[1], sheet)) if first else set()
+        if not sheet.suspect:
+            break
+    return first, second
+
+
 def _questions(
     notebook: NotebookNode, answers: Sequence[_Answer], how: HowToRun, seed: int, sheet: Sheet
 ) -> list[Question]:
@@ -164,10 +182,12 @@ def _questions(
                     )
                 elif whole.stopped and not scenes:
                     sheet.problem = _TOO_LONG.format(answer.asked.cell)
+            sheet.suspect = sheet.suspect or whole.suspect
     for answer in alone:
         with stage(_fresh(notebook), how, seed, before=answer.index) as above:
             scenes = list(above.scenes(answer.asked.code, Driver(0, ""), []))
             found[answer.index] = list(questions_about(answer.asked, scenes))
+            sheet.suspect = sheet.suspect or above.suspect
             if not scenes:
                 sheet.problem = _TOO_LONG.format(answer.asked.cell)
     return [question for index in sorted(found) for question in found[index]]
