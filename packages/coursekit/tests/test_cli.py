@@ -26,6 +26,7 @@ COMMANDS = (
     "table",
     "report",
     "comment",
+    "viva",
     "audit",
     "record",
     "earlier",

@@ -45,6 +45,7 @@ ORDER = [
     "new",
     "adopt",
     "report",
+    "viva",
     "lms",
     "similar",
     "doctor",

@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # importing nbformat takes most of a second, and some users o
     from nbformat import NotebookNode
 
 #: modules of a checks folder that are never checks of a cell, whatever its grade_id
-NOT_CHECKS = ("conftest", "mistakes", "alternatives", "equivalent", "try_it", "__init__")
+NOT_CHECKS = ("conftest", "mistakes", "alternatives", "equivalent", "try_it", "viva", "__init__")
 #: in place of a name, to make a pattern of a path; no path contains it
 ANY = "\0"
 

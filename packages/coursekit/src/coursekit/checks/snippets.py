@@ -63,13 +63,13 @@ def try_it(exercise: str, *checks: str) -> Callable[[Callable[..., None]], Snipp
     return make
 
 
-def snippets_of(assignment: Assignment) -> list[Snippet]:
+def snippets_of(assignment: Assignment, file: str = FILE_NAME) -> list[Snippet]:
     """The snippets of an assignment, in the order of the file; none if there is no such file.
 
     Raises:
         CourseError: the file can't be read.
     """
-    return list(_read(assignment)[0])
+    return list(_read(assignment, file)[0])
 
 
 def not_shown(assignment: Assignment) -> dict[str, str]:
@@ -130,8 +130,8 @@ def _text(function: Callable[..., None]) -> str:
     return "\n".join([*(f"# {line}".rstrip() for line in docstring.splitlines()), *lines])
 
 
-def _read(assignment: Assignment) -> tuple[tuple[Snippet, ...], dict[str, str]]:
-    path = assignment.checks / FILE_NAME
+def _read(assignment: Assignment, file: str = FILE_NAME) -> tuple[tuple[Snippet, ...], dict[str, str]]:
+    path = assignment.checks / file
     if not path.exists():
         return (), {}
     found = path.stat()

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from coursekit.cli import adopting, authoring, autograding, dealing, reporting, similar, watching
+from coursekit.cli import adopting, authoring, autograding, dealing, reporting, similar, viva, watching
 from coursekit.cli.common import Commands, Run
 from coursekit.course import CourseError
 from coursekit.printing import printable
@@ -51,6 +51,6 @@ def _parser() -> argparse.ArgumentParser:
         help="the course's folder; default: as nbgrader is configured, or this one",
     )
     commands = Commands(parser)
-    for module in (autograding, watching, reporting, similar, dealing, authoring, adopting):
+    for module in (autograding, watching, reporting, similar, viva, dealing, authoring, adopting):
         module.add(commands)
     return parser

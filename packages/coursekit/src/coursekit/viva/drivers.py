@@ -1,0 +1,47 @@
+"""Code that calls an answer with small inputs: what the course declares, its snippets, or the visible tests."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from nbformat import NotebookNode
+
+from coursekit.cells import answer_of, find_cell, grade_id, is_test_cell
+from coursekit.checks.snippets import snippets_of
+from coursekit.course import Assignment
+
+#: the file beside the checks where a course declares inputs, in the form of `try_it.py`
+FILE_NAME = "viva.py"
+_AT_MOST = 8
+
+
+@dataclass(frozen=True)
+class Driver:
+    """Lines that call functions of an answer; no lines: the answer itself is run."""
+
+    number: int
+    source: str
+
+
+def drivers_for(assignment: Assignment, released: NotebookNode, answer: str) -> list[Driver]:
+    """The drivers for the answer cell `answer` of a released notebook, the best first.
+
+    Raises:
+        CourseError: a file of the course can't be read.
+    """
+    tests = [
+        name
+        for cell in released.cells
+        if is_test_cell(cell) and (name := grade_id(cell)) and answer_of(released, name) == answer
+    ]
+    sources = list(dict.fromkeys(_sources(assignment, released, tests)))
+    return [Driver(number, source) for number, source in enumerate(sources[:_AT_MOST])]
+
+
+def _sources(assignment: Assignment, released: NotebookNode, tests: list[str]) -> Iterator[str]:
+    for snippet in (*snippets_of(assignment, FILE_NAME), *snippets_of(assignment)):
+        if snippet.exercise in tests:
+            yield snippet.text
+    for test in tests:
+        cell = find_cell(released, test)
+        if cell is not None:
+            yield cell.source

@@ -1,0 +1,99 @@
+"""What the tracer reports: every field has a type and a limit, since the student's process can send anything."""
+
+from typing import Annotated, Any, Literal, TypeVar
+
+import msgspec
+from msgspec import Meta, Struct
+
+from coursekit.messages import MessageError
+
+Count = Annotated[int, Meta(ge=0, le=1_000_000)]
+Place = Annotated[int, Meta(ge=-2, le=100_000)]
+Name = Annotated[str, Meta(max_length=100)]
+Shown = Annotated[str, Meta(max_length=120)]
+R = TypeVar("R")
+
+
+class Seen(Struct, frozen=True, forbid_unknown_fields=True):
+    """A value: `text` is exact and short, or empty; `about` is rounded, for an input that is shown."""
+
+    type: Name
+    text: Shown
+    about: Shown
+    shape: Annotated[tuple[Count, ...], Meta(max_length=32)] | None = None
+    dtype: Name = ""
+    length: Count | None = None
+    parts: Annotated[tuple["Seen", ...], Meta(max_length=4)] = ()
+
+
+class Raised(Struct, frozen=True, forbid_unknown_fields=True):
+    """An exception, and the innermost line of the answer in its traceback."""
+
+    type: Name
+    line: Place
+
+
+class Run(Struct, frozen=True, forbid_unknown_fields=True):
+    """How often a statement ran, what it had assigned after the first time, and which statement came next."""
+
+    statement: Place
+    count: Count
+    values: Annotated[tuple[tuple[Name, Seen], ...], Meta(max_length=30)]
+    then: Place
+
+
+class Call(Struct, frozen=True, forbid_unknown_fields=True):
+    """A call of a function in the answer, or with an empty name the run of its cell.
+
+    It is `random` if it has drawn random numbers, and `closed` if it uses no variables of the notebook.
+    """
+
+    name: Name
+    args: Annotated[tuple[tuple[Name, Seen], ...], Meta(max_length=30)]
+    runs: Annotated[tuple[Run, ...], Meta(max_length=2_000)]
+    frames: Annotated[tuple[tuple[Name, Count], ...], Meta(max_length=50)]
+    result: Seen
+    error: Raised | None
+    complete: bool
+    random: bool
+    closed: bool
+
+
+class Traced(Struct, frozen=True, forbid_unknown_fields=True):
+    """The calls that a driver made; `stopped` if the answer ran for too long."""
+
+    calls: Annotated[tuple[Call, ...], Meta(max_length=10)]
+    stopped: bool
+
+
+class Effect(Struct, frozen=True, forbid_unknown_fields=True):
+    """What the first call does once a statement has been taken out."""
+
+    effect: Literal["same", "values", "dtype", "shape", "length", "type", "error", "unknown"]
+    error: Raised | None
+    result: Seen
+
+
+def read_traced(value: Any) -> Traced:
+    """Check what `trace` returned.
+
+    Raises:
+        MessageError: it is anything else.
+    """
+    return _read(value, Traced)
+
+
+def read_effect(value: Any) -> Effect:
+    """Check what `without` returned.
+
+    Raises:
+        MessageError: it is anything else.
+    """
+    return _read(value, Effect)
+
+
+def _read(value: Any, kind: type[R]) -> R:
+    try:
+        return msgspec.convert(value, kind)
+    except (msgspec.ValidationError, RecursionError) as error:
+        raise MessageError(f"the tracer's reply breaks the format: {str(error)[:200]}") from None

@@ -1,0 +1,219 @@
+"""The sheet of one student: questions that two runs of the same code answer alike."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import nbformat
+from nbformat import NotebookNode
+
+from coursekit.cells import find_cell, grade_id, is_answer_cell
+from coursekit.course import Assignment, CourseError
+from coursekit.kernels import other_language
+from coursekit.student.kernel import NotStarted
+from coursekit.student.submission import Submission
+from coursekit.viva.asking import questions_about
+from coursekit.viva.choose import choose
+from coursekit.viva.class_answers import keys_of
+from coursekit.viva.drivers import Driver, drivers_for
+from coursekit.viva.questions import Asked, Question, syntax_question
+from coursekit.viva.running import HowToRun, Scene, Stage, hangs, stage
+from coursekit.viva.statements import AnswerCode
+
+#: for the random numbers of the two runs: what depends on them differs
+_SEEDS = 1, 2
+#: statements of an answer that are taken out, one at a time
+_TAKEN_OUT_AT_MOST = 8
+_TRIES = 2
+_TOO_LONG = "The code in `{}` was not traced to its end: it takes too long or replaces the tracer."
+
+
+@dataclass(frozen=True)
+class ToAsk:
+    """One student's restored notebooks as JSON, by name, and what the class has in common.
+
+    Args:
+        common: by notebook and cell, the statements of the most common answer.
+        problem: why there is nothing to run, in a sentence.
+    """
+
+    student: str
+    notebooks: dict[str, str]
+    common: dict[tuple[str, str], frozenset[str]]
+    how: HowToRun
+    problem: str = ""
+
+
+@dataclass
+class Sheet:
+    """The questions for a student, with the sources of the cells that they are about, by notebook and cell.
+
+    Args:
+        problem: why there are no questions, or fewer, in a sentence.
+        candidates, dropped: questions found in the first run, and how many the second answered differently.
+        suspect: a busy machine may be why something is missing.
+    """
+
+    student: str
+    questions: list[Question] = field(default_factory=list)
+    sources: dict[tuple[str, str], str] = field(default_factory=dict)
+    problem: str = ""
+    candidates: int = 0
+    dropped: int = 0
+    suspect: bool = False
+
+
+@dataclass(frozen=True)
+class _Answer:
+    """An answered code cell: its index in the notebook, its code, and the drivers that call it."""
+
+    index: int
+    asked: Asked
+    drivers: tuple[Driver, ...]
+
+    @property
+    def alone(self) -> bool:
+        """True if it defines no functions, so that the cell itself is run, after those above it."""
+        return not self.asked.code.functions
+
+
+def make_sheet(assignment: Assignment, task: ToAsk, count: int, seed: int) -> Sheet:
+    """Ask a student `count` questions. What goes wrong with this one submission is said in the sheet."""
+    sheet = Sheet(task.student, problem=task.problem)
+    if task.problem:
+        return sheet
+    proven: list[Question] = []
+    try:
+        for name, text in task.notebooks.items():
+            notebook = nbformat.reads(text, as_version=4)
+            released = assignment.released(name)
+            if language := other_language(notebook.metadata):
+                sheet.problem = f"{name} is not in Python ({language}), so its code can't be traced."
+                continue
+            submission = Submission(notebook, released)
+            answers, found = _answers(assignment, name, submission, released, task)
+            proven += found
+            first, second = _both_runs(notebook, answers, task.how, sheet)
+            sheet.candidates += len(first) + len(found)
+            sheet.dropped += sum(one not in second for one in first)
+            proven += [one for one in first if one in second]
+            cells = [cell for cell in notebook.cells if grade_id(cell)]
+            sheet.sources |= {(name, str(grade_id(cell))): cell.source for cell in cells}
+    except NotStarted as error:
+        sheet.problem = f"The notebook could not be run: {error}."
+    parts = [str(seed), task.student, *task.notebooks.values()]
+    sheet.questions = choose(proven, count, "\0".join(parts))
+    asked = {(one.notebook, one.cell) for one in sheet.questions}
+    sheet.sources = {place: source for place, source in sheet.sources.items() if place in asked}
+    if not sheet.questions and not sheet.problem:
+        sheet.problem = "There is no answer in code to ask about."
+    return sheet
+
+
+def _answers(
+    assignment: Assignment, name: str, submission: Submission, released: NotebookNode, task: ToAsk
+) -> tuple[list[_Answer], list[Question]]:
+    """The answers that can be run, and the questions about those that Python can't read."""
+    answers, unreadable = [], []
+    for index, cell in enumerate(submission.notebook.cells):
+        cell_name = grade_id(cell)
+        if not cell_name or cell.cell_type != "code" or not is_answer_cell(cell):
+            continue
+        if submission.is_blank(cell_name) or submission.has_placeholder(cell_name):
+            continue
+        try:
+            code = AnswerCode(cell.source)
+        except SyntaxError as error:
+            if error.lineno:
+                unreadable.append(syntax_question(name, cell_name, error.lineno))
+            continue
+        except ValueError:
+            continue
+        stub = find_cell(released, cell_name)
+        given = frozenset(keys_of(stub.source) if stub is not None else ())
+        common = task.common.get((name, cell_name), frozenset())
+        asked = Asked(
+            name,
+            cell_name,
+            code,
+            lambda one, given=given: one.key in given,  # type: ignore[misc]
+            lambda one, common=common: one.key not in common,  # type: ignore[misc]
+        )
+        drivers = drivers_for(assignment, released, cell_name) if code.functions else []
+        answers.append(_Answer(index, asked, tuple(drivers)))
+    return answers, unreadable
+
+
+def _both_runs(
+    notebook: NotebookNode, answers: Sequence[_Answer], how: HowToRun, sheet: Sheet
+) -> tuple[list[Question], set[Question]]:
+    """The questions of two runs; both are repeated once if a busy machine may have spoiled one."""
+    first: list[Question] = []
+    second: set[Question] = set()
+    before = sheet.problem
+    for _ in range(_TRIES):
+        sheet.problem, sheet.suspect = before, False
+        first = _questions(notebook, answers, how, _SEEDS[0], sheet)
+        second = set(_questions(notebook, answers, how, _SEEDS[1], sheet)) if first else set()
+        if not sheet.suspect:
+            break
+    return first, second
+
+
+def _questions(
+    notebook: NotebookNode, answers: Sequence[_Answer], how: HowToRun, seed: int, sheet: Sheet
+) -> list[Question]:
+    """All questions about the answers of a notebook, from one run of it."""
+    found: dict[int, list[Question]] = {}
+    alone = [answer for answer in answers if answer.alone]
+    if len(alone) < len(answers):
+        with stage(_fresh(notebook), how, seed) as whole:
+            for answer in answers:
+                if answer.alone:
+                    continue
+                if hangs(whole.run_of(answer.index)):
+                    _note(sheet, whole, answer)
+                    continue
+                whole.stopped = False
+                scenes = list(_scenes(whole, answer))
+                found[answer.index] = list(questions_about(answer.asked, scenes))
+                if whole.ended:
+                    sheet.problem = (
+                        sheet.problem or f"Nothing below `{answer.asked.cell}` was run: {whole.ended}."
+                    )
+                elif whole.stopped and not scenes:
+                    sheet.problem = _TOO_LONG.format(answer.asked.cell)
+            sheet.suspect = sheet.suspect or whole.suspect
+    for answer in alone:
+        with stage(_fresh(notebook), how, seed, before=answer.index) as above:
+            scenes = list(above.scenes(answer.asked.code, Driver(0, ""), []))
+            found[answer.index] = list(questions_about(answer.asked, scenes))
+            sheet.suspect = sheet.suspect or above.suspect
+            if not scenes:
+                sheet.problem = _TOO_LONG.format(answer.asked.cell)
+    return [question for index in sorted(found) for question in found[index]]
+
+
+def _scenes(whole: Stage, answer: _Answer) -> Iterator[Scene]:
+    candidates = answer.asked.can_be_taken_out()[:_TAKEN_OUT_AT_MOST]
+    run = whole.run_of(answer.index)
+    broken = run is not None and run.state != "ok"
+    for driver in (Driver(0, ""),) if broken else answer.drivers:
+        for scene in whole.scenes(answer.asked.code, driver, candidates):
+            yield scene
+            if scene.effects:
+                candidates = []  # once for each answer
+
+
+def _note(sheet: Sheet, whole: Stage, answer: _Answer) -> None:
+    run = whole.run_of(answer.index)
+    if run is not None and run.state != "left out":
+        sheet.problem = f"The cell `{answer.asked.cell}` {run.description}."
+
+
+def _fresh(notebook: NotebookNode) -> NotebookNode:
+    """A copy without outputs of an earlier run."""
+    copy: NotebookNode = nbformat.from_dict(notebook)
+    return copy
+
+
+__all__ = ["CourseError", "Sheet", "ToAsk", "make_sheet"]
