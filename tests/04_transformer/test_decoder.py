@@ -13,7 +13,7 @@ def causal(length):
     return torch.ones(length, length, dtype=torch.bool).tril()
 
 
-@points(4, see="The decoder")
+@points(3, see="The decoder")
 def test_runs_through_all_layers(reference, draw, make_stack):
     """Embeddings plus positions pass through all layers in order, with a causal mask, and each layer reads the memory."""
     decoder, steps = make_stack("Decoder", 11, 6, 3, 5, 2, 13)
@@ -95,7 +95,7 @@ def test_memory_mask(reference, make_stack):
     )
 
 
-@points(2)
+@points(1)
 def test_final_norm(reference, make_stack):
     """With norm_first the layers are pre-norm and the decoder ends with its own norm; without it there is no final norm."""
     (memory,) = reference.inputs("memory", memory=(4, 9, 6))

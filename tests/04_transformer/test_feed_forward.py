@@ -18,7 +18,7 @@ def formula(x, values):
     return F.linear(hidden, values["linear2.weight"], values["linear2.bias"])
 
 
-@points(4, see="The feed-forward network")
+@points(3, see="The feed-forward network")
 def test_equals_the_formula(student, reference, draw, renew):
     """The output is linear2(ReLU(linear1(x)))."""
     network = student.FeedForward(4, 7)
@@ -55,7 +55,7 @@ def test_parameters(student, draw):
     assert not more, f"There are more parameters than the two layers need: {more}."
 
 
-@points(2)
+@points(1)
 def test_dropout(student, reference, draw, renew):
     """Dropout is applied to the hidden vector in training, is off in eval(), and by default does nothing."""
     network = student.FeedForward(4, 30, dropout=1.0)

@@ -8,7 +8,7 @@ from coursekit.checks import assert_shape, points
 DRAWN = [[3, 4, 5], [6, 7], [8, 3, 9, 4], [5, 5], [7, 8, 9], [4, 6], [9, 3, 3, 8], [6, 4, 7]]
 
 
-@points(3)
+@points(2)
 def test_sources_and_their_answers(student, reference, sources):
     """The batch contains the drawn sources, and row i of the targets is the answer to row i of the source."""
     batch = student.fresh_batch(sources.Stream(DRAWN), sources.get("answer"), 4, sources.as_set([]))
@@ -17,7 +17,7 @@ def test_sources_and_their_answers(student, reference, sources):
     reference.assert_close(targets, name="targets")
 
 
-@points(4, see="Learned or memorized?")
+@points(3, see="Learned or memorized?")
 def test_no_held_out_source(student, reference, sources):
     """The batch contains no source from the held-out set, and no other source is left out."""
     held_out = sources.as_set([[6, 7], [4, 6], [3, 4, 5]])

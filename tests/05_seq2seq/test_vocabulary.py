@@ -33,7 +33,7 @@ def ids_of(vocabulary):
     return torch.tensor([vocabulary.get(word, -1) for word in WORDS])
 
 
-@points(2, see="The same with words")
+@points(1, see="The same with words")
 def test_vocabulary(student, reference):
     """First come the special symbols, then the words in order of appearance."""
     vocabulary = student.build_vocabulary(["we read Books", "old books again"])
@@ -52,7 +52,7 @@ def test_every_word_once(student, reference):
     assert_close(vocabulary.get("old"), 8, name="id", context="of the last new word")
 
 
-@points(2)
+@points(1)
 def test_to_ids(student, reference):
     """to_ids returns the ids of the words in order, without BOS and EOS."""
     ids = student.to_ids("books again we old read we", VOCABULARY)

@@ -76,4 +76,47 @@ MODULES = [
     same("decoder_only", BLOCKS, "True", "False", SAME_LENGTH),
 ]
 
-EQUIVALENT = [*MODES, *FUNCTIONS, *MODULES]
+CHECK = "check_reader"
+TEXT = "x = torch.arange(96.0).sin().view(2, 12, 4)"
+CUTS = "for lengths in ([1] * 12, [5, 4, 3]):"
+SAME_SHAPE = (
+    'assert together.shape == whole.shape, f"The outputs of the pieces have the shape {together.shape}."'
+)
+GAP = "gap = (together - whole).abs().max()"
+
+CHECKING = [
+    Equivalent(
+        CHECK,
+        TEXT,
+        'x = vars(check_reader).setdefault("_x", torch.arange(96.0).sin().view(2, 12, 4))',
+        "It is the same in every call.",
+    ),
+    Equivalent(CHECK, TEXT, TEXT.replace("sin", "cos"), "Any text will do, as long as its tokens differ."),
+    *(
+        Equivalent(CHECK, CUTS, CUTS.replace("[1] * 12, [5, 4, 3]", cuts), "Other cuts show the same.")
+        for cuts in ("[5, 4, 3], [1] * 12", "[1] * 12, [4, 5, 3]", "[1] * 12, [5, 3, 4]")
+    ),
+    Equivalent(CHECK, "read_another(-piece)", "read_another(piece)", "Any second text will do."),
+    *(
+        Equivalent(
+            CHECK,
+            SAME_SHAPE,
+            SAME_SHAPE.replace("==", sign),
+            "If shapes differ, so does the number of sequences or tokens, and the difference is an error.",
+        )
+        for sign in (">=", "<=")
+    ),
+    Equivalent(
+        CHECK,
+        GAP,
+        GAP.replace(".abs()", ""),
+        "The errors of a wrong reader have both signs, in so many numbers.",
+    ),
+    *(
+        Equivalent(CHECK, GAP, GAP.replace(*change), "Neither tensor is used afterwards.")
+        for change in [(".abs()", ".abs_()"), ("(together - whole)", "(together.sub_(whole))")]
+    ),
+    Equivalent(CHECK, "assert gap < 3e-3, (", "assert gap <= 3e-3, (", "No gap is exactly this large."),
+]
+
+EQUIVALENT = [*MODES, *FUNCTIONS, *MODULES, *CHECKING]

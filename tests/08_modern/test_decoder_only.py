@@ -77,7 +77,7 @@ def test_block(student, reference, draw, renew, shapes_of, block_steps):
         assert_close(gap, torch.zeros_like(gap), name="output", context=context, atol=1e-4)
 
 
-@points(4, see="The model")
+@points(3, see="The model")
 def test_model(student, reference, draw, model, block_steps, write):
     """The ids pass through the embedding, all blocks in order and the final norm, and the table turns the result into logits."""
     d_ff, vocab_size = draw.sizes(2, low=3, high=9)
@@ -119,7 +119,7 @@ def test_tied(student, draw, shapes_of):
         fail("No gradient reaches the table through the logits: was the table detached?")
 
 
-@points(3)
+@points(2)
 def test_caches(draw, model, caches):
     """Every block gets its own cache, so a text read in pieces gets the same logits as in one go."""
     found, _ = model(11, 3, **SIZES)

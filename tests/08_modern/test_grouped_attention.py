@@ -14,7 +14,7 @@ from coursekit.checks import (
 )
 
 
-@points(4, see="Heads that share keys and values")
+@points(3, see="Heads that share keys and values")
 def test_equals_the_formula(student, reference):
     """Neighboring heads share keys and values: with 6 heads and 3 groups, heads 0 and 1 use those of group 0."""
     q, k, v = reference.inputs("x", q=(2, 6, 4, 4), k=(2, 3, 4, 4), v=(2, 3, 4, 4))
@@ -51,7 +51,7 @@ def test_one_group_and_one_group_per_head(student, draw):
         assert_close(output, right, name="output", context=f", compared with {name} attention,")
 
 
-@points(3)
+@points(2)
 def test_mask(student, reference):
     """A mask applies to every head, also one with a different part for each sequence or head.
 

@@ -25,7 +25,7 @@ def by_complex_numbers(x, positions, base=10000.0):
     return torch.view_as_real(pairs * turn).flatten(-2).float()
 
 
-@points(3, see="Positions that rotate")
+@points(2, see="Positions that rotate")
 def test_equals_the_formula(student, reference):
     """Neighboring columns form pairs, and pair i at position p is turned by p / base^(2i / width)."""
     (x,) = reference.inputs("square", x=(6, 6, 6))
@@ -43,7 +43,7 @@ def test_any_sizes(student, draw):
         assert_close(result, by_complex_numbers(x, torch.arange(length)), name="result")
 
 
-@points(2)
+@points(1)
 def test_positions_that_are_passed_in(student, reference, draw):
     """The positions are those that are passed in: they may start anywhere and have gaps."""
     (x,) = reference.inputs("x", x=(2, 4, 6))

@@ -1,0 +1,190 @@
+"""Right and wrong implementations of a split into training and test data, on which the students' tests are tried.
+
+It is the answer to no exercise.
+"""
+
+from coursekit.checks import Implementation
+
+RIGHT = [
+    Implementation("""
+import torch
+
+def split(rows, count):
+    different = sorted({tuple(row) for row in rows})
+    held_out = [different[i] for i in torch.randperm(len(different))[:count].tolist()]
+    test = [row for row in rows if tuple(row) in held_out]
+    training = [row for row in rows if tuple(row) not in held_out]
+    return training, test
+"""),
+    Implementation("""
+import random
+
+def split(rows, count):
+    copies = {}
+    for row in rows:
+        copies.setdefault(tuple(row), []).append(list(row))
+    groups = random.sample(list(copies.values()), len(copies))
+    return [row for group in groups[count:] for row in group], [row for group in groups[:count] for row in group]
+"""),
+    Implementation("""
+from collections import Counter
+
+import numpy as np
+
+def split(rows, count):
+    counts = Counter(map(tuple, rows))
+    places = set(np.random.default_rng().choice(len(counts), size=count, replace=False).tolist())
+    training, test = [], []
+    for place, (sequence, copies) in enumerate(counts.items()):
+        (test if place in places else training).extend(list(sequence) for _ in range(copies))
+    return training[::-1], test
+"""),
+]
+
+FRAME = """
+import random
+
+def split(rows, count):
+    copies = {}
+    for row in rows:
+        copies.setdefault(tuple(row), []).append(list(row))
+    different = list(copies)
+    held_out = random.sample(different, count)
+    training = [row for sequence in different if sequence not in held_out for row in copies[sequence]]
+    test = [row for sequence in held_out for row in copies[sequence]]
+    return training, test
+"""
+
+
+def wrong(sentence, old, new):
+    assert FRAME.count(old) == 1, old
+    return Implementation(FRAME.replace(old, new), wrong=sentence)
+
+
+HELD_OUT = "held_out = random.sample(different, count)"
+RETURN = "return training, test"
+
+APART = [
+    wrong(
+        "splits rows in place of sequences, so copies of a row get on both sides",
+        HELD_OUT,
+        "shuffled = random.sample([list(row) for row in rows], len(rows))\n    return shuffled[count:], shuffled[:count]",
+    ),
+    wrong(
+        "holds out one copy of each held-out sequence, and trains on the others",
+        RETURN,
+        "kept = [row for sequence in held_out for row in copies[sequence][1:]]\n"
+        "    return training + kept, [copies[sequence][0] for sequence in held_out]",
+    ),
+    wrong(
+        "trains on all rows, the held-out ones included",
+        RETURN,
+        "return [list(row) for row in rows], test",
+    ),
+]
+COMPLETE = [
+    wrong(
+        "drops copies: each sequence is in the training data only once",
+        "training = [row for sequence in different if sequence not in held_out for row in copies[sequence]]",
+        "training = [list(sequence) for sequence in different if sequence not in held_out]",
+    ),
+    wrong(
+        "drops copies: each sequence is in the test data only once",
+        "test = [row for sequence in held_out for row in copies[sequence]]",
+        "test = [list(sequence) for sequence in held_out]",
+    ),
+    wrong(
+        "makes the training data as long as `rows` by repeating some of its rows",
+        RETURN,
+        "return training + [list(row) for row in training[: len(test)]], test",
+    ),
+    wrong("loses the last row of the training data", RETURN, "return training[:-1], test"),
+]
+UNALTERED = [
+    wrong(
+        "pads all rows to the same length",
+        RETURN,
+        "longest = max(map(len, rows))\n"
+        "    def pad(part):\n"
+        "        return [row + [0] * (longest - len(row)) for row in part]\n"
+        "    return pad(training), pad(test)",
+    ),
+    wrong(
+        "sorts the ids in each row",
+        RETURN,
+        "return [sorted(row) for row in training], [sorted(row) for row in test]",
+    ),
+    wrong(
+        "appends EOS to the rows of the test data",
+        RETURN,
+        "return training, [[*row, 2] for row in test]",
+    ),
+]
+COUNTED = [
+    wrong(
+        "holds out one sequence too few, unless `count` is 0",
+        HELD_OUT,
+        "held_out = random.sample(different, max(count - 1, 0))",
+    ),
+    wrong(
+        "counts rows, copies included, and stops when there are `count` of them",
+        HELD_OUT,
+        "held_out = []\n"
+        "    for sequence in random.sample(different, len(different)):\n"
+        "        if sum(len(copies[each]) for each in held_out) < count:\n"
+        "            held_out.append(sequence)",
+    ),
+    wrong(
+        "holds out everything if `count` is 0",
+        HELD_OUT,
+        "held_out = random.sample(different, len(different))[-count:]",
+    ),
+    wrong(
+        "always keeps one sequence for training, even if `count` is the number of all",
+        HELD_OUT,
+        "held_out = random.sample(different, min(count, max(len(different) - 1, 0)))",
+    ),
+    wrong(
+        "takes two sequences with the same ids in another order for the same one, and holds out both",
+        HELD_OUT,
+        "kinds = sorted({tuple(sorted(sequence)) for sequence in different})\n"
+        "    drawn = random.sample(kinds, min(count, len(kinds)))\n"
+        "    held_out = [sequence for sequence in different if tuple(sorted(sequence)) in drawn]",
+    ),
+]
+RANDOM = [
+    wrong("holds out the first sequences of `rows`", HELD_OUT, "held_out = different[:count]"),
+    wrong(
+        "sets a seed, and so holds out the same sequences in every call",
+        HELD_OUT,
+        "held_out = random.Random(0).sample(different, count)",
+    ),
+    wrong(
+        "holds out the sequences that occur least often",
+        HELD_OUT,
+        "held_out = sorted(random.sample(different, len(different)), key=lambda each: len(copies[each]))[:count]",
+    ),
+    wrong(
+        "holds out the last sequence of `rows` only if all are held out",
+        HELD_OUT,
+        "last = tuple(rows[-1])\n"
+        "    others = [sequence for sequence in different if sequence != last]\n"
+        "    held_out = random.sample(others, min(count, len(others))) + [last] * (count == len(different))",
+    ),
+]
+NO_TRACE = [
+    wrong("shuffles `rows`", RETURN, "random.shuffle(rows)\n    return training, test"),
+    wrong(
+        "removes the held-out rows from `rows`",
+        RETURN,
+        "rows[:] = [row for row in rows if tuple(row) not in held_out]\n    return training, test",
+    ),
+    wrong(
+        "appends EOS to the held-out rows in `rows`, though not to those that it returns",
+        RETURN,
+        "for row in rows:\n"
+        "        if tuple(row) in held_out:\n"
+        "            row.append(2)\n"
+        "    return training, test",
+    ),
+]

@@ -1,0 +1,55 @@
+"""Checks of exercise 9: the student's test is tried on right and on wrong implementations.
+
+Every check also needs the right ones to be accepted, so a test that rejects everything earns nothing.
+"""
+
+import pytest
+import splits
+
+from coursekit.checks import assert_judges, points
+
+
+@pytest.fixture
+def rejects(student, draw):
+    """`rejects(implementations)` fails unless the student's test rejects them all and accepts all right ones."""
+
+    def check(implementations):
+        assert_judges(student, "check_split", "split", [*splits.RIGHT, *implementations], draw)
+
+    return check
+
+
+@points(1)
+def test_apart(rejects):
+    """It accepts right functions, and rejects those that put a sequence on both sides."""
+    rejects(splits.APART)
+
+
+@points(1)
+def test_complete(rejects):
+    """It accepts right functions, and rejects those that lose rows, or make more of them."""
+    rejects(splits.COMPLETE)
+
+
+@points(1)
+def test_unaltered(rejects):
+    """It accepts right functions, and rejects those that return altered rows."""
+    rejects(splits.UNALTERED)
+
+
+@points(1)
+def test_counted(rejects):
+    """It accepts right functions, and rejects those that hold out too few or too many sequences."""
+    rejects(splits.COUNTED)
+
+
+@points(1)
+def test_random(rejects):
+    """It accepts right functions, and rejects those that hold out the same in every call, or never some of the sequences."""
+    rejects(splits.RANDOM)
+
+
+@points(1)
+def test_no_trace(rejects):
+    """It accepts right functions, and rejects those that change the rows that they are given."""
+    rejects(splits.NO_TRACE)

@@ -1,0 +1,246 @@
+"""Right and wrong readers, on which the students' tests are tried: they read a text in pieces, and remember.
+
+None of them is the answer to an exercise.
+"""
+
+from coursekit.checks import Implementation
+
+RIGHT = [
+    # adds up rotated tokens, and keeps all of them
+    Implementation("""
+import torch
+
+def new_reader():
+    memory = []
+
+    def read(x):
+        old = sum(piece.shape[1] for piece in memory)
+        memory.append(x.clone())
+        text = torch.cat(memory, dim=1)
+        turns = torch.arange(text.shape[1])[:, None]
+        return (text * turns.cos()).cumsum(dim=1)[:, old:]
+
+    return read
+"""),
+    # the mean so far: keeps a sum and a number
+    Implementation("""
+import torch
+
+class Mean:
+    def __init__(self):
+        self.total, self.count = 0.0, 0
+
+    def __call__(self, x):
+        outputs = []
+        for token in x.double().unbind(dim=1):
+            self.total, self.count = self.total + token, self.count + 1
+            outputs.append((self.total / self.count).float())
+        return torch.stack(outputs, dim=1)
+
+def new_reader():
+    return Mean()
+"""),
+    # each token and the two before it: keeps two tokens
+    Implementation("""
+import torch
+
+def new_reader():
+    last = None
+
+    def read(x):
+        nonlocal last
+        before = torch.zeros_like(x[:, :1]).repeat(1, 2, 1) if last is None else last
+        text = torch.cat([before, x], dim=1)
+        last = text[:, -2:].clone()
+        return text[:, 2:] - text[:, 1:-1] / 2 + text[:, :-2] / 4
+
+    return read
+"""),
+    # the largest number so far, one for each token
+    Implementation("""
+import torch
+
+def new_reader():
+    largest = []
+
+    def read(x):
+        found = torch.cat([*largest, x.amax(dim=-1, keepdim=True)], dim=1).cummax(dim=1).values
+        largest[:] = [found[:, -1:].clone()]
+        return found[:, -x.shape[1]:]
+
+    return read
+"""),
+    # a sum that rounds differently for each way to cut
+    Implementation("""
+import torch
+
+def new_reader():
+    total = [0.0]
+
+    def read(x):
+        sums = total[0] + x.sin().cumsum(dim=1)
+        total[0] = sums[:, -1:].clone()
+        return sums
+
+    return read
+"""),
+    Implementation("def new_reader():\n    return lambda x: x + 1\n"),
+]
+
+FRAME = """
+import torch
+
+def new_reader():
+    memory = []
+
+    def read(x):
+        old = sum(piece.shape[1] for piece in memory)
+        memory.append(x.clone())
+        text = torch.cat(memory, dim=1)
+        turns = torch.arange(text.shape[1])
+        coded = text * turns.cos()[:, None]
+        return coded.cumsum(dim=1)[:, old:]
+
+    return read
+"""
+
+
+def wrong(sentence, *edits):
+    source = FRAME
+    for old, new in edits:
+        assert source.count(old) == 1, old
+        source = source.replace(old, new)
+    return Implementation(source, wrong=sentence)
+
+
+REMEMBER = "memory.append(x.clone())"
+ALL = "text = torch.cat(memory, dim=1)"
+TURNS = "turns = torch.arange(text.shape[1])"
+RETURN = "return coded.cumsum(dim=1)[:, old:]"
+
+FORGETTING = [
+    wrong(
+        "reads each piece as if it were the first",
+        (RETURN, "return (x * turns.cos()[: x.shape[1], None]).cumsum(dim=1)"),
+    ),
+    wrong(
+        "counts the tokens read before, but forgets the tokens themselves",
+        (RETURN, "return coded[:, old:].cumsum(dim=1)"),
+    ),
+]
+POSITIONS = [
+    wrong(
+        "starts counting positions at 0 in each piece",
+        (TURNS, "turns = torch.cat([torch.arange(piece.shape[1]) for piece in memory])"),
+    ),
+    wrong(
+        "counts pieces in place of tokens",
+        (
+            TURNS,
+            "turns = torch.cat([torch.arange(piece.shape[1]) + number for number, piece in enumerate(memory)])",
+        ),
+    ),
+    wrong(
+        "is off by one position after the first piece",
+        (TURNS, "turns = torch.arange(text.shape[1])\n        turns[memory[0].shape[1] :] += 1"),
+    ),
+]
+PIECES = [
+    wrong(
+        "lets the tokens of a later piece see all of this piece",
+        (
+            RETURN,
+            "sums = coded.cumsum(dim=1)[:, old:]\n        return sums[:, -1:].expand_as(sums) if old else sums",
+        ),
+    ),
+    wrong(
+        "lets the tokens of a piece see the earlier pieces, but not each other",
+        (RETURN, "return coded[:, old:] + coded[:, :old].sum(dim=1, keepdim=True)"),
+    ),
+    wrong(
+        "remembers only the last token of each piece",
+        (
+            RETURN,
+            "kept = torch.cat([torch.arange(piece.shape[1]) == piece.shape[1] - 1 for piece in memory])\n"
+            "        kept[old:] = True\n"
+            "        return (coded * kept[:, None]).cumsum(dim=1)[:, old:]",
+        ),
+    ),
+    wrong(
+        "remembers only the first token of each piece but the first piece",
+        (
+            RETURN,
+            "kept = torch.cat([torch.arange(piece.shape[1]) == 0 for piece in memory])\n"
+            "        kept[: memory[0].shape[1]] = True\n"
+            "        kept[old:] = True\n"
+            "        return (coded * kept[:, None]).cumsum(dim=1)[:, old:]",
+        ),
+    ),
+]
+LIMIT = "        return (coded * kept[:, None]).cumsum(dim=1)[:, old:]"
+SHORT_MEMORY = [
+    wrong(
+        "remembers only the piece before",
+        (
+            RETURN,
+            "kept = torch.cat([torch.full((piece.shape[1],), number >= len(memory) - 2) for number, piece in enumerate(memory)])\n"
+            + LIMIT,
+        ),
+    ),
+    wrong(
+        "remembers only the first piece",
+        (
+            RETURN,
+            "kept = torch.cat([torch.full((piece.shape[1],), number in (0, len(memory) - 1)) for number, piece in enumerate(memory)])\n"
+            + LIMIT,
+        ),
+    ),
+    wrong(
+        "remembers at most eight tokens",
+        (RETURN, "kept = torch.arange(text.shape[1]) >= old - 8\n" + LIMIT),
+    ),
+    wrong(
+        "remembers at most five pieces",
+        (
+            RETURN,
+            "kept = torch.cat([torch.full((piece.shape[1],), number >= len(memory) - 6) for number, piece in enumerate(memory)])\n"
+            + LIMIT,
+        ),
+    ),
+]
+MIXING = [
+    wrong(
+        "goes on with the text of the reader before",
+        ("def new_reader():\n    memory = []\n", "memory = []\n\ndef new_reader():\n"),
+    ),
+    wrong(
+        "has one memory for all readers, which each new one clears",
+        ("def new_reader():\n    memory = []\n", "memory = []\n\ndef new_reader():\n    memory.clear()\n"),
+    ),
+    wrong(
+        "remembers the first sequence of the batch for all of them",
+        (RETURN, "coded[:, :old] = coded[:1, :old]\n        " + RETURN),
+    ),
+]
+WEAR = [
+    wrong(
+        "halves what it remembers in each call",
+        (REMEMBER, "memory[:] = [piece / 2 for piece in memory]\n        " + REMEMBER),
+    ),
+    wrong(
+        "mixes up a little more of what it remembers in each call",
+        (
+            REMEMBER,
+            "memory[:] = [piece * 0.9 + piece.roll(1, dims=-1) * 0.1 for piece in memory]\n        "
+            + REMEMBER,
+        ),
+    ),
+    wrong(
+        "remembers each piece twice",
+        (RETURN, "return coded.cumsum(dim=1)[:, old:] + coded[:, :old].sum(dim=1, keepdim=True)"),
+    ),
+    wrong(
+        "remembers numbers with one decimal",
+        (REMEMBER, "memory[:] = [(piece * 10).round() / 10 for piece in memory]\n        " + REMEMBER),
+    ),
+]

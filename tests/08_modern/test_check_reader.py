@@ -1,0 +1,55 @@
+"""Checks of exercise 9: the student's test is tried on right and on wrong readers.
+
+Every check also needs the right ones to be accepted, so a test that rejects everything earns nothing.
+"""
+
+import pytest
+import readers
+
+from coursekit.checks import assert_judges, points
+
+
+@pytest.fixture
+def rejects(student, draw):
+    """`rejects(implementations)` fails unless the student's test rejects them all and accepts all right ones."""
+
+    def check(implementations):
+        assert_judges(student, "check_reader", "new_reader", [*readers.RIGHT, *implementations], draw)
+
+    return check
+
+
+@points(1)
+def test_forgetting(rejects):
+    """It accepts right readers, and rejects those that forget what they have read."""
+    rejects(readers.FORGETTING)
+
+
+@points(1)
+def test_positions(rejects):
+    """It accepts right readers, and rejects those that miscount positions."""
+    rejects(readers.POSITIONS)
+
+
+@points(1)
+def test_pieces_of_several_tokens(rejects):
+    """It accepts right readers, and rejects those that are wrong for pieces of several tokens."""
+    rejects(readers.PIECES)
+
+
+@points(1)
+def test_short_memory(rejects):
+    """It accepts right readers, and rejects those that remember only some of the pieces or tokens."""
+    rejects(readers.SHORT_MEMORY)
+
+
+@points(1)
+def test_mixing(rejects):
+    """It accepts right readers, and rejects those that mix up texts, or the sequences of a batch."""
+    rejects(readers.MIXING)
+
+
+@points(1)
+def test_wear(rejects):
+    """It accepts right readers, and rejects those whose memory changes with time, or is not exact."""
+    rejects(readers.WEAR)
