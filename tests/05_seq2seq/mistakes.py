@@ -396,6 +396,25 @@ TRAIN = [
         sentence="You call optimizer.step() before backward(), when the gradients have just been cleared.",
     ),
     Mistake(
+        "optimizer_in_every_step",
+        cell="train",
+        edits=[
+            ("    optimizer = torch.optim.Adam(model.parameters(), lr=lr, betas=(0.9, 0.98))\n", ""),
+            (
+                "    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=lr, total_steps=steps)\n",
+                "",
+            ),
+            (
+                "        optimizer.zero_grad()\n",
+                "        optimizer = torch.optim.Adam(model.parameters(), lr=lr)\n        optimizer.zero_grad()\n",
+            ),
+            ("        schedule.step()\n", ""),
+        ],
+        about=["test_one_optimizer"],
+        sentence="You create a new optimizer in every step, which forgets all earlier gradients. Create it once, before the loop.",
+        lacks=("SGD",),
+    ),
+    Mistake(
         "one_batch_for_all",
         cell="train",
         edits=[

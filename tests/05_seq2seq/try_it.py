@@ -132,6 +132,31 @@ def one_gradient_at_a_time(train):
     train(Row(), lambda: (three, three), 4, 0.01)
 
 
+@try_it("test_train", "test_one_optimizer")
+def five_up_and_one_down(train):
+    """Five steps push the logit of token 3 up, the sixth pushes it down. Adam still follows the five."""
+    import torch
+
+    class Pushed(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.logit = torch.nn.Parameter(torch.zeros(()))
+
+        def forward(self, source):
+            logits_of_3.append(self.logit.item())
+            return self.logit * torch.nn.functional.one_hot(torch.full_like(source, 3), 6)
+
+    logits_of_3 = []
+    train(
+        Pushed(),
+        lambda: (torch.ones(1, 1).long(), torch.tensor([[3 if len(logits_of_3) < 5 else 4]])),
+        12,
+        0.1,
+    )
+    print("The sixth step should make the logit larger:", logits_of_3[5:7])
+    assert logits_of_3[6] > logits_of_3[5], "The optimizer has forgotten the five steps before."
+
+
 @try_it("test_train", "test_learning_rate_is_used")
 def tiny_learning_rate(train):
     """With a learning rate of a billionth, the weights hardly change."""
