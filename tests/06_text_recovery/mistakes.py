@@ -187,6 +187,27 @@ VOCABULARY = of(
         "A word that occurs twice uses up two ids. Each word gets only one.",
     ),
     (
+        "voc_small_letters",
+        [("Counter(word for", "Counter(word.lower() for"), ("ids.get(word,", "ids.get(word.lower(),")],
+        "test_ids_of_words",
+        "You convert the words to lower case. `Owl` and `owl` are different words, and each has its own id.",
+    ),
+    (
+        "voc_small_letters_at_first",
+        [("Counter(word for", "Counter(word.lower() for")],
+        "test_ids_of_words",
+        "You convert the words to lower case when you collect them. `Owl` is a word of its own.",
+    ),
+    (
+        "voc_case_ignored_in_the_order",
+        [
+            ("sorted(word for", "sorted((word for"),
+            ("min_count)\n        self.words", "min_count), key=str.lower)\n        self.words"),
+        ],
+        "test_ids_of_words",
+        "You sort without regard to case. Use the order of Python's `sorted`, in which capitals come first.",
+    ),
+    (
         "voc_length_without_symbols",
         [("len(self.words)", "len(self.ids)")],
         "test_length",
@@ -681,6 +702,17 @@ BLEU = of(
         "Your BLEU runs from 0 to 1. Multiply by 100.",
     ),
     (
+        "bleu_rounded",
+        [
+            (
+                "return 100 * penalty * math.exp(sum(logarithms) / max_n)",
+                "return round(100 * penalty * math.exp(sum(logarithms) / max_n), 2)",
+            )
+        ],
+        "test_equals_sacrebleu",
+        "You round the score. Return it as it is: rounding is for printing.",
+    ),
+    (
         "bleu_recall",
         [("modified_precision(candidate, reference, n)", "modified_precision(reference, candidate, n)")],
         "test_equals_sacrebleu",
@@ -845,12 +877,6 @@ MISTAKES = with_costs(
             "pre_one_string",
             "pre_each_word_once",
             "pre_sorted",
-        ],
-        "Ids are compared exactly, and this moves nearly all of them.": [
-            "voc_order_of_appearance",
-            "voc_order_of_frequency",
-            "voc_id_for_every_occurrence",
-            "voc_min_count_off_by_one",
         ],
         "Every check compares the same two counts, and this changes them.": [
             "mp_total_of_the_reference",
