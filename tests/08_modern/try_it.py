@@ -298,6 +298,24 @@ def three_more_each_time(generate):
     assert begun.tolist() == [[1, 2], [5, 0]], "Your function changed the prompt."
 
 
+@try_it("test_generate", "test_writes_the_likeliest_tokens")
+def two_texts_on_their_own(generate):
+    """Text 0 has the logits 3, 2.9 and 0, so it writes 0. Text 1 has 2.8, 0 and 5, so it writes 2."""
+    import torch
+
+    class Same(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.blocks = torch.nn.ModuleList([torch.nn.Identity()])
+
+        def forward(self, ids, caches=None):
+            return torch.tensor([[[3.0, 2.9, 0.0]], [[2.8, 0.0, 5.0]]]).expand(2, ids.shape[1], 3)
+
+    found = generate(Same(), torch.tensor([[1], [1]]), 1).tolist()
+    print("The ids should be [[1, 0], [1, 2]]. They are", found)
+    assert found == [[1, 0], [1, 2]], "A text does not write its own likeliest token."
+
+
 # --------------------------------------------------------------------------------------------- exercise 8
 @try_it("test_cache_bytes")
 def counted_in_three_caches(cache_bytes, KVCache):
