@@ -549,6 +549,14 @@ DECODE = [
         sentence="You used the logits of position 0. The logits of the last position predict the next token.",
     ),
     Mistake(
+        "greedy_softmax_over_the_batch",
+        cell="greedy_decode",
+        edits=[("logits[:, -1].argmax", "logits[:, -1].softmax(dim=0).argmax")],
+        about=["test_writes_the_likeliest_tokens"],
+        sentence="Your softmax runs over the batch, so a token counts as likely if the other rows find it unlikely. "
+        "You need no softmax to find the largest logit.",
+    ),
+    Mistake(
         "no_stop_at_eos",
         cell="greedy_decode",
         edits=[("            if ended.all():\n                break\n", "")],

@@ -226,6 +226,24 @@ def what_the_model_is_asked(greedy_decode):
     assert not model.training, "A model that was in evaluation mode is in training mode afterwards."
 
 
+@try_it("test_greedy_decode", "test_writes_the_likeliest_tokens")
+def two_rows_on_their_own(greedy_decode):
+    """For the tokens 3, 4 and 5, row 0 has the logits 3, 2.9 and 0, and row 1 has 2.8, 0 and 5."""
+    import torch
+
+    class Same(torch.nn.Module):
+        def encode(self, source):
+            return source, source > 0
+
+        def decode(self, tokens, memory, memory_mask):
+            logits = torch.tensor([[0.0, 0.0, 0.0, 3.0, 2.9, 0.0], [0.0, 0.0, 0.0, 2.8, 0.0, 5.0]])
+            return logits[:, None].expand(2, tokens.shape[1], 6)
+
+    found = greedy_decode(Same(), torch.tensor([[9], [9]]), 1, 1, 2).tolist()
+    print("The tokens should be [[3], [5]]. They are", found)
+    assert found == [[3], [5]], "A row does not write its own likeliest token."
+
+
 # --------------------------------------------------------------------------------------------- exercise 6
 @try_it("test_exact_match")
 def two_of_four_rows(exact_match):
