@@ -538,6 +538,23 @@ EMBEDDING = [
         sentence="Your position table is frozen (requires_grad is False), so it never learns.",
     ),
     Mistake(
+        "first_position_as_padding",
+        cell="integer_sequence_embedding",
+        edits=[("nn.Embedding(seq_length, embed_dim)", "nn.Embedding(seq_length, embed_dim, padding_idx=0)")],
+        about=["test_both_tables_are_learned"],
+        sentence="Your position table has a padding_idx, so the code of position 0 stays zero. "
+        "Every position has to learn its vector.",
+    ),
+    Mistake(
+        "padding_of_another_id",
+        cell="integer_sequence_embedding",
+        edits=[
+            ("nn.Embedding(vocab_size, embed_dim)", "nn.Embedding(vocab_size, embed_dim, padding_idx=-1)")
+        ],
+        about=["test_both_tables_are_learned"],
+        sentence="The padding_idx of your token table is the id of an ordinary token, so its vector never learns.",
+    ),
+    Mistake(
         "always_float32",
         cell="integer_sequence_embedding",
         edits=[("return tokens + positions", "return (tokens + positions).float()")],

@@ -21,7 +21,11 @@ def read_table(embed, rows: int, width: int, what: str) -> torch.Tensor:
     name = find_table(embed, rows, width)
     if name is None:
         fail(f"The module has no parameter of shape ({rows}, {width}) for the {what}.")
-    table = embed.parameters()[name]
+    return upright(embed.parameters()[name], rows, width)
+
+
+def upright(table: torch.Tensor, rows: int, width: int) -> torch.Tensor:
+    """Return the table, or its gradient, as (rows, width)."""
     table = table.reshape([size for size in table.shape if size != 1])
     return table if table.shape == (rows, width) else table.T
 
@@ -53,7 +57,7 @@ def test_sum_of_token_and_position(student, reference, draw):
 
 @points(4, see="Learned positions")
 def test_both_tables_are_learned(student, draw):
-    """Both tables are learned: one row per id, one row per position, and gradients reach both."""
+    """Both tables are learned: one row per id, one row per position, and gradients reach both, in every row."""
     batch, embed_dim, seq_length, vocab_size = sorted(draw.sizes(4, low=3, high=14))
     embed = student.IntegerSequenceEmbedding(vocab_size, embed_dim, seq_length)
     tables = {"tokens": vocab_size, "positions": seq_length}
@@ -65,6 +69,19 @@ def test_both_tables_are_learned(student, draw):
         gradient = gradients[find_table(embed, rows, embed_dim)]
         assert gradient is not None, f"No gradient reaches the table of the {what}."
         assert gradient.abs().max() > 0, f"The gradient of the table of the {what} is zero."
+    # fewer ids than positions, so that all rows are looked up; the row of id 0 may be kept for padding
+    embed = student.IntegerSequenceEmbedding(seq_length, embed_dim, vocab_size)
+    ids = 1 + torch.arange(2 * (vocab_size - 1)).reshape(2, -1) % (seq_length - 1)
+    output, gradients = embed(ids), embed.gradients(ids).parameters
+    for what, rows in {"tokens": seq_length, "positions": vocab_size}.items():
+        table = read_table(embed, rows, embed_dim, what)
+        gradient = upright(gradients[find_table(embed, rows, embed_dim)], rows, embed_dim)
+        still = gradient.abs().amax(dim=1, keepdim=True) == 0  # (rows, 1)
+        set_table(embed, table + still)
+        assert torch.allclose(embed(ids), output), (
+            f"Row {still.flatten().nonzero()[0].item()} of the table of the {what} is added, but it never learns: "
+            "its gradient is zero."
+        )
 
 
 @points(3)

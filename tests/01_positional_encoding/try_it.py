@@ -185,6 +185,21 @@ def two_tables_learn(IntegerSequenceEmbedding):
         assert any(rows in shape for shape in found), f"There is no table of {rows} rows that learns."
 
 
+@try_it("test_integer_sequence_embedding", "test_both_tables_are_learned")
+def which_rows_learn(IntegerSequenceEmbedding):
+    """Tokens 1 and 2 stand at four positions, so their rows learn, and those of all positions."""
+    import torch
+
+    embedding = IntegerSequenceEmbedding(3, 2, 4)
+    embedding(torch.tensor([[1, 2, 1, 2]])).sum().backward()
+    for rows, wanted in [(3, [1, 2]), (4, [0, 1, 2, 3])]:
+        (table,) = (table for table in embedding.parameters() if rows in table.shape)
+        still = [axis for axis in range(table.dim()) if table.shape[axis] != rows]
+        found = table.grad.abs().sum(dim=still).nonzero().flatten().tolist()
+        print(f"In the table of {rows} rows, {wanted} should learn. These do: {found}")
+        assert set(found) >= set(wanted), "A row that is used does not learn."
+
+
 @try_it("test_integer_sequence_embedding", "test_too_long_raises")
 def four_fit_and_six_do_not(IntegerSequenceEmbedding):
     """Four positions: a sequence of 4 fits, one of 6 doesn't."""

@@ -396,6 +396,25 @@ TRAIN = [
         sentence="You call optimizer.step() before backward(), when the gradients have just been cleared.",
     ),
     Mistake(
+        "optimizer_in_every_step",
+        cell="train",
+        edits=[
+            ("    optimizer = torch.optim.Adam(model.parameters(), lr=lr, betas=(0.9, 0.98))\n", ""),
+            (
+                "    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=lr, total_steps=steps)\n",
+                "",
+            ),
+            (
+                "        optimizer.zero_grad()\n",
+                "        optimizer = torch.optim.Adam(model.parameters(), lr=lr)\n        optimizer.zero_grad()\n",
+            ),
+            ("        schedule.step()\n", ""),
+        ],
+        about=["test_one_optimizer"],
+        sentence="You create a new optimizer in every step, which forgets all earlier gradients. Create it once, before the loop.",
+        lacks=("SGD",),
+    ),
+    Mistake(
         "one_batch_for_all",
         cell="train",
         edits=[
@@ -528,6 +547,14 @@ DECODE = [
         edits=[("logits[:, -1].argmax", "logits[:, 0].argmax")],
         about=["test_writes_the_likeliest_tokens"],
         sentence="You used the logits of position 0. The logits of the last position predict the next token.",
+    ),
+    Mistake(
+        "greedy_softmax_over_the_batch",
+        cell="greedy_decode",
+        edits=[("logits[:, -1].argmax", "logits[:, -1].softmax(dim=0).argmax")],
+        about=["test_writes_the_likeliest_tokens"],
+        sentence="Your softmax runs over the batch, so a token counts as likely if the other rows find it unlikely. "
+        "You need no softmax to find the largest logit.",
     ),
     Mistake(
         "no_stop_at_eos",

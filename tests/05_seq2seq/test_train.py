@@ -95,7 +95,17 @@ def test_learning_rate_is_used(student, watched):
     )
 
 
-@points(3)
+@points(1, see="Training")
+def test_one_optimizer(student, watched):
+    """One optimizer does all steps: it remembers the gradients of earlier steps."""
+    before, after = watched.pushed_up_then_down(student.get("train"))
+    assert before * after > 0, (
+        "After five gradients that push a weight one way, a single one that pushes it the other way turns it around. "
+        "Adam would still follow the earlier ones. Is it created once, before the first step?"
+    )
+
+
+@points(2)
 def test_training_mode(student, watched):
     """The model is trained in training mode, even if it is passed in evaluation mode."""
     _, notes = trained(student, watched)

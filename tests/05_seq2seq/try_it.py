@@ -132,6 +132,31 @@ def one_gradient_at_a_time(train):
     train(Row(), lambda: (three, three), 4, 0.01)
 
 
+@try_it("test_train", "test_one_optimizer")
+def five_up_and_one_down(train):
+    """Five steps push the logit of token 3 up, the sixth pushes it down. Adam still follows the five."""
+    import torch
+
+    class Pushed(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.logit = torch.nn.Parameter(torch.zeros(()))
+
+        def forward(self, source):
+            logits_of_3.append(self.logit.item())
+            return self.logit * torch.nn.functional.one_hot(torch.full_like(source, 3), 6)
+
+    logits_of_3 = []
+    train(
+        Pushed(),
+        lambda: (torch.ones(1, 1).long(), torch.tensor([[3 if len(logits_of_3) < 5 else 4]])),
+        12,
+        0.1,
+    )
+    print("The sixth step should make the logit larger:", logits_of_3[5:7])
+    assert logits_of_3[6] > logits_of_3[5], "The optimizer has forgotten the five steps before."
+
+
 @try_it("test_train", "test_learning_rate_is_used")
 def tiny_learning_rate(train):
     """With a learning rate of a billionth, the weights hardly change."""
@@ -199,6 +224,24 @@ def what_the_model_is_asked(greedy_decode):
     model = Script().eval()
     greedy_decode(model, torch.tensor([[4]]), 5, 3, 4)
     assert not model.training, "A model that was in evaluation mode is in training mode afterwards."
+
+
+@try_it("test_greedy_decode", "test_writes_the_likeliest_tokens")
+def two_rows_on_their_own(greedy_decode):
+    """For the tokens 3, 4 and 5, row 0 has the logits 3, 2.9 and 0, and row 1 has 2.8, 0 and 5."""
+    import torch
+
+    class Same(torch.nn.Module):
+        def encode(self, source):
+            return source, source > 0
+
+        def decode(self, tokens, memory, memory_mask):
+            logits = torch.tensor([[0.0, 0.0, 0.0, 3.0, 2.9, 0.0], [0.0, 0.0, 0.0, 2.8, 0.0, 5.0]])
+            return logits[:, None].expand(2, tokens.shape[1], 6)
+
+    found = greedy_decode(Same(), torch.tensor([[9], [9]]), 1, 1, 2).tolist()
+    print("The tokens should be [[3], [5]]. They are", found)
+    assert found == [[3], [5]], "A row does not write its own likeliest token."
 
 
 # --------------------------------------------------------------------------------------------- exercise 6

@@ -10,7 +10,13 @@ from coursekit.student.values import StudentError
 only_own_code = forbid("sacrebleu", "nltk", "torchmetrics", "torchtext")
 
 
-def words_of(value):
+@pytest.fixture
+def words_of():
+    """`words_of(value)`: the value, if it is a list of strings."""
+    return _words_of
+
+
+def _words_of(value):
     """Return the value if it is a list of strings, or fail the check."""
     if isinstance(value, str):
         fail("The result is a single string. Return a list with one string per word.")
@@ -26,7 +32,7 @@ def assert_words(reference):
     """Compare words with the recorded ones; the student reads a sentence instead."""
 
     def check(value, sentence, name="", context=""):
-        words = words_of(value)
+        words = _words_of(value)
         try:
             reference.assert_close(words, name=name, context=context)
         except CheckFailure as failure:
@@ -131,12 +137,12 @@ def assert_bleu(student, reference, number_of, recorded_corpus):
             return False
         return True
 
-    def check(value, name, context=""):
+    def check(value, name, context="", atol=6e-3):  # by default, a rounded score costs nothing
         value = number_of("corpus_bleu", value)
         if not parts:
             parts.append(parts_are_right())
         try:
-            reference.assert_close(value, name=name, context=context)
+            reference.assert_close(value, name=name, context=context, atol=atol, rtol=0)
         except CheckFailure as failure:
             if parts[0]:
                 raise

@@ -5,8 +5,9 @@ from coursekit.checks import assert_close, assert_raises, points
 
 @points(6, see="Putting it together")
 def test_equals_sacrebleu(student, assert_bleu, number_of, recorded_corpus, drawn_corpus, sacrebleu_score):
-    """The BLEU score equals that of sacrebleu, from 0 to 100."""
-    assert_bleu(student.corpus_bleu(*recorded_corpus("corpus")), name="BLEU")
+    """The BLEU score equals that of sacrebleu, from 0 to 100, and is not rounded."""
+    # three digits are too few, those of float32 are enough
+    assert_bleu(student.corpus_bleu(*recorded_corpus("corpus")), name="BLEU", atol=1e-4)
     for _ in range(2):
         candidates, references = drawn_corpus(sentences=8, kinds=4)
         # no candidate is too short: the penalty has a check of its own
@@ -17,6 +18,8 @@ def test_equals_sacrebleu(student, assert_bleu, number_of, recorded_corpus, draw
             sacrebleu_score(candidates, references).score,
             name="BLEU",
             context=", compared with sacrebleu,",
+            atol=1e-4,
+            rtol=0,
         )
 
 
@@ -50,15 +53,25 @@ def test_no_match_no_score(student, assert_bleu):
 
 
 @points(3, see="Putting it together")
-def test_brevity(student, assert_bleu):
+def test_brevity(student, assert_bleu, number_of):
     """The brevity penalty is applied once, from the lengths of the whole corpus."""
-    full = [[f"w{i}" for i in range(12)], [f"v{i}" for i in range(8)]]
-    for what, candidates in {
-        "all too short": [full[0][:7], full[1][:5]],
-        "a long one makes up for a short one": [[*full[0], "x", "y", "z"], full[1][:5]],
-        "too long": [[*full[0], "x"], [*full[1], "y"]],
-    }.items():
-        assert_bleu(student.corpus_bleu(candidates, full), name="BLEU", context=f", {what}")
+    long, short = [f"w{i}" for i in range(12)], [f"v{i}" for i in range(8)]
+    # the same tokens match in both references, so only the penalty differs
+    for what, candidates, references, others in [
+        ("all too short", [long[:7], short[:5]], [long, short], [long[:7], short[:5]]),
+        ("a long one makes up for a short one", [[*long, "x", "y", "z"], short[:5]], [long, short], [long, short[:5]]),
+        ("too long", [[*long, "x", "y"], [*short, "z"]], [long, short], [[*long, "u"], short]),
+    ]:  # fmt: skip
+        score, other = (
+            number_of("corpus_bleu", student.corpus_bleu(candidates, side)) for side in (references, others)
+        )
+        assert other > 0, "BLEU is 0 for candidates that match their references."
+        assert_bleu(
+            score / other,
+            name="BLEU",
+            context=f", divided by that with references of other lengths, {what}",
+            atol=1e-3,
+        )
 
 
 @points(2)

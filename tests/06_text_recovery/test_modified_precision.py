@@ -52,7 +52,7 @@ def test_clipping(student, reference):
         ("a b", "b a a a b b", 1),
     ]
     cases = [(candidate.split(), meant.split(), n) for candidate, meant, n in cases]
-    reference.assert_close(counts_of(student, cases), name="(matched, total)", context="of 4 pairs")
+    reference.assert_close(counts_of(student, cases)[:, 0], name="matched", context="of 4 pairs")
 
 
 @points(3, see="BLEU: how good is a sentence?")
@@ -89,7 +89,7 @@ def test_order_and_place(student, reference):
         ("a c e", "a b c d e", 3),
     ]
     cases = [(candidate.split(), meant.split(), n) for candidate, meant, n in cases]
-    reference.assert_close(counts_of(student, cases), name="(matched, total)", context="of 4 pairs")
+    reference.assert_close(counts_of(student, cases)[:, 0], name="matched", context="of 4 pairs")
 
 
 @points(2)
@@ -101,4 +101,4 @@ def test_tokens_as_they_are(student, reference):
         (["ab", "cd"], ["ba", "dc"], 1),
         (["a", "."], ["a", "!"], 1),
     ]
-    reference.assert_close(counts_of(student, cases), name="(matched, total)", context="of 4 pairs")
+    reference.assert_close(counts_of(student, cases)[:, 0], name="matched", context="of 4 pairs")

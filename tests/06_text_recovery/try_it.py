@@ -32,6 +32,14 @@ def ant_cat_and_dog(Vocabulary):
         assert found == wanted, f"The {what}: wrong."
 
 
+@try_it("test_vocabulary", "test_ids_of_words")
+def the_cat_named_cat(Vocabulary):
+    """Cat and cat are different words, and in the order of Python's `sorted` Cat comes first."""
+    found = Vocabulary([["cat", "Cat"]]).encode(["Cat", "cat"])
+    print("The ids of Cat and cat should be [4, 5]. They are", found)
+    assert found == [4, 5], "Capitals are not kept, or the order is another."
+
+
 @try_it("test_vocabulary")
 def ants_twice(Vocabulary):
     """With min_count=2, a word that occurs twice in one sentence is in, one that occurs once is not."""
@@ -108,6 +116,8 @@ def two_sentences(corpus_bleu):
     wanted = 100 * math.sqrt(3 / 5 * 2 / 3) * 0.8187
     print(f"BLEU should be {wanted:.2f}. It is {found:.2f}.")
     assert abs(found - wanted) < 0.02, "BLEU is wrong."
+    print("It should have more digits than two:", found)
+    assert abs(found - round(found, 3)) > 1e-9, "The score is rounded."
 
 
 @try_it("test_corpus_bleu")

@@ -198,6 +198,9 @@ class Script(nn.Module):
         right = self.script[:, step]
         logits = torch.zeros(*ids.shape, self.vocab)  # so flat that a drawn token is hardly ever the likeliest
         logits[:, :, 0] = 0.5  # what the other positions predict
+        # nearly as likely: what the other rows write, and a token that only this row finds likely
+        logits[:, -1, right] = 0.8
+        logits[torch.arange(len(ids)), -1, (right + 1) % self.vocab] = 0.95
         logits[torch.arange(len(ids)), -1, right] = 1.0
         return logits
 

@@ -867,6 +867,13 @@ GENERATE = [
         "You draw tokens at random. Take the likeliest one.",
     ),
     writing(
+        "softmax_over_the_batch",
+        [("logits[:, -1].argmax(", "logits[:, -1].softmax(dim=0).argmax(")],
+        [LIKELIEST],
+        "Your softmax runs over the batch, so a token counts as likely if the other texts find it unlikely. "
+        "You need no softmax to find the largest logit.",
+    ),
+    writing(
         "first_row_for_all",
         [(PICK, PICK + "\n            following = following[:1].expand(len(ids), 1)")],
         [LIKELIEST],

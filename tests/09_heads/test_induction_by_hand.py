@@ -67,9 +67,9 @@ def test_head_1(student, reference, draw, run):
 @points(5, see="The same, by hand")
 def test_head_2(reference, draw, run):
     """`second` compares the query's token with the token before each key, both as one-hot vectors."""
-    _, first, second = run(TOKENS, 8, 3.0)
+    _, first, second = run(TOKENS, 11, 3.0)  # another width than there are positions
     reference.assert_close(
-        second - of_head_2(first, TOKENS, 8, 3.0),
+        second - of_head_2(first, TOKENS, 11, 3.0),
         name="second",
         context=", minus the weights that follow from your `first`,",
     )

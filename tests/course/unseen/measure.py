@@ -18,7 +18,13 @@ from coursekit.checks.diagnosis import OR
 from coursekit.course import Assignment, Course
 from coursekit.grade_variants import grade_variants
 
-SETS = {"02_attention": "attention", "03_attention_modules": "attention_modules", "05_seq2seq": "seq2seq"}
+SETS = {
+    "02_attention": "attention",
+    "03_attention_modules": "attention_modules",
+    "05_seq2seq": "seq2seq",
+    "08_modern": "modern",
+    "09_heads": "heads",
+}
 
 
 @dataclass
