@@ -18,12 +18,19 @@ if TYPE_CHECKING:  # importing nbformat takes most of a second, and some users o
 
 #: modules of a checks folder that are never checks of a cell, whatever its grade_id
 NOT_CHECKS = ("conftest", "mistakes", "alternatives", "equivalent", "try_it", "__init__")
+#: the file in a checks folder with the recorded values
+RECORDED = "reference.safetensors"
 #: in place of a name, to make a pattern of a path; no path contains it
 ANY = "\0"
 
 
 class CourseError(Exception):
     """Something in the instructor's files is wrong. The message names the file and the cell, and says what to do."""
+
+    @classmethod
+    def of_records(cls, path: Path, error: Exception) -> "CourseError":
+        """The recorded values of an assignment can't be read."""
+        return cls(f"{path} can't be read ({error}): run `coursekit record {quoted(path.parent.name)}`")
 
 
 @dataclass(frozen=True)
