@@ -25,7 +25,7 @@ from coursekit.checks.results import ExerciseResult, Status, SubmissionResult
 from coursekit.checks.score_rule import ScoreRule
 from coursekit.checks.snippets import snippets_of
 from coursekit.checks.variants import mistakes_of
-from coursekit.course import NOT_CHECKS, RECORDED, Assignment, CourseError
+from coursekit.course import NOT_CHECKS, Assignment, digests_of_records
 from coursekit.files import FOLDER, files_in
 from coursekit.kernels import other_language
 from coursekit.student.limits import Limits
@@ -252,26 +252,14 @@ def _recorded_by_exercise(
     assignment: Assignment, files: tuple[tuple[Path, _FileStamp], ...]
 ) -> dict[str, str]:
     parts: dict[str, list[Any]] = {}
-    for key, found in sorted(_recorded_arrays(assignment.checks / RECORDED)):
-        parts.setdefault(key.split("::")[0].split("/")[0], []).append([key, *found])
+    for key, array in sorted(digests_of_records(assignment.checks)):
+        parts.setdefault(key.split("::")[0].split("/")[0], []).append([key, *array])
     for mistake in mistakes_of(assignment):
-        parts.setdefault(mistake.exercise, []).append(
-            [mistake.name, mistake.sentence, mistake.uses, mistake.lacks]
-        )
+        told = [mistake.name, mistake.sentence, mistake.uses, mistake.lacks]
+        parts.setdefault(mistake.exercise, []).append(told)
     for snippet in snippets_of(assignment):
         parts.setdefault(snippet.exercise, []).append([snippet.checks, snippet.text])
     return {exercise: _digest(found) for exercise, found in parts.items()}
-
-
-def _recorded_arrays(path: Path) -> Iterator[tuple[str, list[Any]]]:
-    """The name of each recorded array with its type, shape and digest, without importing what computes with them."""
-    from safetensors import SafetensorError, deserialize
-
-    try:
-        for key, array in deserialize(path.read_bytes()) if path.exists() else ():
-            yield key, [array["dtype"], array["shape"], hashlib.sha256(array["data"]).hexdigest()]
-    except (SafetensorError, OSError) as error:
-        raise CourseError.of_records(path, error) from error
 
 
 def _digests(paths: Iterable[Path], left_out: Sequence[str]) -> list[tuple[str, str]]:
