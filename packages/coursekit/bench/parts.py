@@ -16,6 +16,7 @@ from coursekit.grading.running_course import RunningCourse
 from coursekit.grading.write import Writer
 from coursekit.nbgrader_plugin.run_checks import RunChecks
 from coursekit.result_cache import CachedResult, GradingJob, ResultCache
+from coursekit.student.kernel import StudentKernel
 from coursekit.student.notebook_file import read_submitted
 from coursekit.student.restore import restore_notebook
 from coursekit.student.session import Session
@@ -47,16 +48,16 @@ class ClockedSession(Session):
         super().__init__(*arguments, **options)
         self._clock = clock
 
-    def _start(self) -> None:
-        super()._start()
-        self.mark(_START)
-
     def run_cells(self) -> None:
+        if self._kernel is None:
+            self._kernel = StudentKernel.start(self.notebook, self.limits, self.kernel_name, self._files)
+            self.mark(_START)
         super().run_cells()
         self.mark(_CELLS)
 
     def mark(self, part: str) -> None:
-        kernel = Path(self._runner.km.ip).parts[2]  # /proc/<number>/root/…
+        assert self._kernel is not None
+        kernel = Path(self._kernel.runner.km.ip).parts[2]  # /proc/<number>/root/…
         self._clock.mark(part, int(kernel))
 
 

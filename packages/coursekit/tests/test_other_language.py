@@ -7,8 +7,8 @@ import nbformat
 import pytest
 from nbformat import NotebookNode, v4
 
-from coursekit.checks.ordinary import ScoreRule
 from coursekit.checks.run import grade
+from coursekit.checks.score_rule import ScoreRule
 from coursekit.course import Assignment, Course, CourseError
 from coursekit.kernels import LIMITED, other_language
 from coursekit.nbgrader_plugin.bind import require_bound

@@ -11,10 +11,8 @@ from copy import deepcopy
 from dataclasses import dataclass, replace
 
 from coursekit.checks.results import Status, SubmissionResult
-from coursekit.checks.run import grade
 from coursekit.course import CourseError
 from coursekit.result_cache import CachedResult, CacheKey, GradingJob, ResultCache
-from coursekit.student.kernel import NotStarted
 from coursekit.student.limits import REPEAT_BUDGET
 
 FAILED = "The grader failed on this notebook ({}). Nothing was graded; a person has to look at it."
@@ -60,6 +58,10 @@ def attempt(
         exercises: those to grade; by default all.
         wary: take the time to find out which cell ends the kernel, for a second try.
     """
+    # here, since a command that finds all results in the cache needs neither pytest nor kernels
+    from coursekit.checks.run import grade
+    from coursekit.student.kernel import NotStarted
+
     notebook = deepcopy(job.notebook)
     try:
         graded = grade(

@@ -1,7 +1,8 @@
 """The folders of a course, its notebooks, and the check files that bind their test cells."""
 
 import glob
-from collections.abc import Iterable, Sequence
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from fnmatch import fnmatch
@@ -18,12 +19,19 @@ if TYPE_CHECKING:  # importing nbformat takes most of a second, and some users o
 
 #: modules of a checks folder that are never checks of a cell, whatever its grade_id
 NOT_CHECKS = ("conftest", "mistakes", "alternatives", "equivalent", "try_it", "viva", "__init__")
+#: the file in a checks folder with the recorded values
+RECORDED = "reference.safetensors"
 #: in place of a name, to make a pattern of a path; no path contains it
 ANY = "\0"
 
 
 class CourseError(Exception):
     """Something in the instructor's files is wrong. The message names the file and the cell, and says what to do."""
+
+    @classmethod
+    def of_records(cls, path: Path, error: Exception) -> "CourseError":
+        """The recorded values of an assignment can't be read."""
+        return cls(f"{path} can't be read ({error}): run `coursekit record {quoted(path.parent.name)}`")
 
 
 @dataclass(frozen=True)
@@ -236,3 +244,19 @@ def blank_copy(source: "NotebookNode") -> "NotebookNode":
     blank: NotebookNode
     blank, _ = ClearSolutions().preprocess(deepcopy(source), {})
     return blank
+
+
+def digests_of_records(checks: Path) -> Iterator[tuple[str, list[object]]]:
+    """The name of each recorded array with its type, shape and digest, without importing what computes with them.
+
+    Raises:
+        CourseError: the file is damaged.
+    """
+    from safetensors import SafetensorError, deserialize
+
+    path = checks / RECORDED
+    try:
+        for key, array in deserialize(path.read_bytes()) if path.exists() else ():
+            yield key, [array["dtype"], array["shape"], hashlib.sha256(array["data"]).hexdigest()]
+    except (SafetensorError, OSError) as error:
+        raise CourseError.of_records(path, error) from error

@@ -10,28 +10,28 @@ import json
 import os
 import platform
 import tempfile
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nbformat import NotebookNode
 
 import coursekit
 import sandbox_kernel
-from coursekit.arrays import to_bytes
 from coursekit.cells import grade_id, is_locked_cell, nbgrader_metadata
-from coursekit.checks.ordinary import ScoreRule
-from coursekit.checks.reference import Store
 from coursekit.checks.results import ExerciseResult, Status, SubmissionResult
-from coursekit.checks.run import Graded
+from coursekit.checks.score_rule import ScoreRule
 from coursekit.checks.snippets import snippets_of
 from coursekit.checks.variants import mistakes_of
-from coursekit.course import NOT_CHECKS, Assignment
+from coursekit.course import NOT_CHECKS, Assignment, digests_of_records
 from coursekit.files import FOLDER, files_in
 from coursekit.kernels import other_language
 from coursekit.student.limits import Limits
+
+if TYPE_CHECKING:  # it imports pytest, and a command may need nothing but cached results
+    from coursekit.checks.run import Graded
 
 _VERSIONS_OF = ("torch", "numpy", "pandas", "matplotlib", "ipykernel", "pytest")
 #: from harmless to severe
@@ -94,16 +94,17 @@ class GradingJob:
             **versions(),
         }
         common = list(_helpers(assignment, self.name, bound))
+        records = _records(assignment) if bound else {}
         checked = {
             name: _digest(
-                [_digest_of_files(file), common, _recorded(assignment, assignment.name_in_records(file))]
+                [_digest_of_files(file), common, _recorded(records, assignment.name_in_records(file))]
             )
             for name, file in bound.items()
         }
         scored = {
-            grade_id(cell): _digest(["ordinary", asdict(self.rule), nbgrader_metadata(cell).get("points")])
+            name: _digest(["ordinary", asdict(self.rule), nbgrader_metadata(cell).get("points")])
             for cell in self.notebook.cells
-            if grade_id(cell) in ordinary
+            if (name := grade_id(cell)) and name in ordinary
         }
         keys = checked | scored
         names = [name for cell in self.notebook.cells if (name := grade_id(cell)) in keys]
@@ -122,7 +123,7 @@ class CachedResult:
     outputs: dict[int, list[dict[str, Any]]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, graded: Graded, notebook: NotebookNode, key: CacheKey) -> "CachedResult":
+    def of(cls, graded: "Graded", notebook: NotebookNode, key: CacheKey) -> "CachedResult":
         """What to store of a notebook that has just been graded."""
         exercises = [replace(e, key=key.exercises[e.grade_id]) for e in graded.result.exercises]
         outputs = {
@@ -235,15 +236,19 @@ def _helpers(assignment: Assignment, notebook: str, bound: Container[str]) -> It
 def _is_helper(path: Path, bound: Container[str]) -> bool:
     """True for a module in a checks folder that other check files may use."""
     if path.stem in NOT_CHECKS:
-        return path.stem not in ("mistakes", "alternatives", "try_it")
+        return path.stem not in ("mistakes", "alternatives", "try_it", "viva")
     return not path.name.startswith("test_") and path.stem not in bound
 
 
-def _recorded(assignment: Assignment, exercise: str) -> list[str]:
-    """Digests of an exercise's recorded tensors, known mistakes and snippets; the last two don't name a notebook."""
+def _records(assignment: Assignment) -> dict[str, str]:
+    """Digests of the recorded values, known mistakes and snippets, by exercise."""
     files = tuple((path, _stamp(path)) for path in sorted(assignment.checks.iterdir()) if path.is_file())
-    found = _recorded_by_exercise(assignment, files)
-    return [found.get(name, "") for name in dict.fromkeys((exercise, exercise.rpartition(":")[2]))]
+    return _recorded_by_exercise(assignment, files)
+
+
+def _recorded(records: Mapping[str, str], exercise: str) -> list[str]:
+    """The digests of an exercise; known mistakes and snippets don't name a notebook."""
+    return [records.get(name, "") for name in dict.fromkeys((exercise, exercise.rpartition(":")[2]))]
 
 
 @lru_cache(64)
@@ -251,13 +256,11 @@ def _recorded_by_exercise(
     assignment: Assignment, files: tuple[tuple[Path, _FileStamp], ...]
 ) -> dict[str, str]:
     parts: dict[str, list[Any]] = {}
-    for key, tensor in sorted(Store.load(assignment.checks).tensors.items()):
-        kind = [key, str(tensor.dtype), list(tensor.shape), hashlib.sha256(to_bytes(tensor)).hexdigest()]
-        parts.setdefault(key.split("::")[0].split("/")[0], []).append(kind)
+    for key, array in sorted(digests_of_records(assignment.checks)):
+        parts.setdefault(key.split("::")[0].split("/")[0], []).append([key, *array])
     for mistake in mistakes_of(assignment):
-        parts.setdefault(mistake.exercise, []).append(
-            [mistake.name, mistake.sentence, mistake.uses, mistake.lacks]
-        )
+        told = [mistake.name, mistake.sentence, mistake.uses, mistake.lacks]
+        parts.setdefault(mistake.exercise, []).append(told)
     for snippet in snippets_of(assignment):
         parts.setdefault(snippet.exercise, []).append([snippet.checks, snippet.text])
     return {exercise: _digest(found) for exercise, found in parts.items()}

@@ -8,6 +8,7 @@ it replaces workers by forking a process with threads. Here each worker has its 
 import contextlib
 import ctypes
 import gc
+import importlib
 import multiprocessing
 import os
 import signal
@@ -24,7 +25,6 @@ from multiprocessing.context import ForkContext, ForkServerContext
 from multiprocessing.process import BaseProcess
 from typing import Generic, TypeVar
 
-from coursekit.arrays import use_one_thread
 from sandbox_kernel.start import launch_server, use_launched_server
 
 T = TypeVar("T")
@@ -58,12 +58,14 @@ class Workers(Generic[T, R]):
         work: can be pickled, and so can tasks and results.
         seconds: wall time after which a task counts as hung, and its worker is killed.
         warm: have the workers take their kernels from one warm server.
+        modules: what `work` imports when it is called; it is imported before the workers are forked.
     """
 
     work: Callable[[T], R]
     count: int
     seconds: Callable[[T], float]
     warm: bool = True
+    modules: Sequence[str] = ()
     _workers: list[_Worker[T]] = field(default_factory=list)
     _again: deque[_Entry[T]] = field(default_factory=deque)
     _room: int = 1
@@ -77,7 +79,7 @@ class Workers(Generic[T, R]):
         if self._workers:
             return
         server = launch_server() if self.warm else None
-        use_one_thread()  # the forks share what it imports
+        self._import()  # the forks share it
         if _has_one_thread():
             gc.freeze()  # forks share pages that nobody writes to
             while len(self._workers) <= self.count:
@@ -125,11 +127,16 @@ class Workers(Generic[T, R]):
                 worker.pipe.send(entry.task)
         return any(worker.entry for worker in self._workers)
 
+    def _import(self) -> None:
+        for module in self.modules:
+            importlib.import_module(module)
+        _use_one_thread()
+
     def _idle_worker(self) -> _Worker[T]:
         idle = next((worker for worker in self._workers if worker.entry is None), None)
         if idle is None:
             server = launch_server() if self.warm else None
-            idle = _started(self.work, server, _fork_server(self.work))
+            idle = _started(self.work, server, _fork_server(self.work, self.modules))
             self._workers.append(idle)
         return idle
 
@@ -174,13 +181,21 @@ class _Raised:
     error: Exception
 
 
-def _fork_server(work: Callable[[T], R]) -> ForkServerContext:
+def _fork_server(work: Callable[[T], R], modules: Sequence[str]) -> ForkServerContext:
     """The context of a server with one thread, which can be forked safely. It imports the module of `work`."""
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     module = getattr(work, "func", work).__module__  # of a partial, that of its function
-    multiprocessing.set_forkserver_preload([module, "torch"])  # torch is skipped where it isn't installed
+    multiprocessing.set_forkserver_preload(
+        [module, "torch", *modules]
+    )  # torch is skipped where it isn't installed
     forkserver.ensure_running()
     return multiprocessing.get_context("forkserver")
+
+
+def _use_one_thread() -> None:
+    from coursekit.arrays import use_one_thread  # it imports NumPy, which not every command needs
+
+    use_one_thread()
 
 
 def _has_one_thread() -> bool:
@@ -213,7 +228,7 @@ def _serve(
         other.close()
     if server is not None:
         use_launched_server(server)
-    use_one_thread()
+    _use_one_thread()
     with contextlib.suppress(EOFError, OSError, KeyboardInterrupt):
         while True:
             task = pipe.recv()

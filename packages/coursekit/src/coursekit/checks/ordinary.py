@@ -4,16 +4,14 @@ import ast
 import re
 from collections.abc import Container, Mapping
 from contextlib import suppress
-from copy import deepcopy
-from dataclasses import dataclass
 
 from nbconvert.filters import strip_ansi
 from nbformat import NotebookNode, v4
-from nbgrader.preprocessors import IgnorePattern
 from nbgrader.utils import determine_grade, has_failed
 
 from coursekit.cells import answer_of, find_cell, grade_id, is_answer_cell, nbgrader_metadata
 from coursekit.checks.results import CheckResult, ExerciseResult
+from coursekit.checks.score_rule import ScoreRule, is_stderr
 from coursekit.printing import printable
 from coursekit.student.runner import CellRun, CellState
 from coursekit.student.submission import Submission
@@ -29,28 +27,6 @@ _OUTCOMES = {
 _ERRORS = {CheckOutcome.TIMED_OUT: "CellTimeoutError", CheckOutcome.KERNEL_DIED: "DeadKernelError"}
 _MISSING_NAME = re.compile(r"name '(\w+)' is not defined")
 _LINE = re.compile(r"(?:Cell In\[\d+\], |In\[\d+\]:? )line (\d+)")
-
-
-@dataclass(frozen=True)
-class ScoreRule:
-    """How the outputs of an ordinary test cell become its score.
-
-    Args:
-        stderr_costs_points: nbgrader's own rule, by which anything on stderr costs the cell all its points.
-        ignored_stderr: a regular expression; stderr that it matches never costs points (`c.IgnorePattern`).
-    """
-
-    stderr_costs_points: bool = True
-    ignored_stderr: str = ""
-
-    def counted(self, cell: NotebookNode) -> NotebookNode:
-        """A copy of the cell with the outputs that count."""
-        copy = deepcopy(cell)
-        if not self.stderr_costs_points:
-            copy.outputs = [output for output in copy.outputs if not _is_stderr(output)]
-        if self.ignored_stderr:
-            IgnorePattern(pattern=self.ignored_stderr, enabled=True).preprocess_cell(copy, {}, 0)
-        return copy
 
 
 def ordinary_results(
@@ -101,7 +77,7 @@ def _result(
 
 def _doubt(name: str, counted: NotebookNode, points: float) -> str:
     """A sentence if nbgrader's rule gives full marks for a value that is not a score; empty otherwise."""
-    deciding = next((o for o in counted.outputs if _is_error(o) or _is_stderr(o) or _is_value(o)), None)
+    deciding = next((o for o in counted.outputs if _is_error(o) or is_stderr(o) or _is_value(o)), None)
     if deciding is None or not _is_value(deciding) or not points:
         return ""
     text = str(deciding.get("data", {}).get("text/plain", ""))
@@ -164,7 +140,7 @@ def _message(counted: NotebookNode, outcome: CheckOutcome, earned: float, shown:
         if _is_error(output):
             what = f"{output.ename}: {output.evalue}" if output.evalue else output.ename
             return _ended(f"{_plain(what)}{_place(output, counted, shown)}")
-        if _is_stderr(output):
+        if is_stderr(output):
             first = next((line for line in output.text.splitlines() if line.strip()), "")
             return _ended(f"The cell wrote to stderr, which costs its points: {_plain(first)}")
     return "The value of the cell is 0."
@@ -213,10 +189,6 @@ def _is_error(output: NotebookNode) -> bool:
 
 def _is_value(output: NotebookNode) -> bool:
     return bool(output.output_type == "execute_result")
-
-
-def _is_stderr(output: NotebookNode) -> bool:
-    return bool(output.output_type == "stream" and output.name == "stderr")
 
 
 def _plain(text: str) -> str:

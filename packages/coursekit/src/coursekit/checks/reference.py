@@ -28,11 +28,11 @@ from coursekit.checks.compare import difference, fail, joined, require_name, sen
 from coursekit.checks.draw import Generator, number_from
 from coursekit.checks.relations import WrongValue
 from coursekit.codecs import ATOL, RTOL, Tolerance, codec_of
-from coursekit.course import CourseError
+from coursekit.course import RECORDED, CourseError
 from coursekit.messages import MessageError, decode, encode, packed, receive
 from coursekit.printing import quoted
 
-FILE_NAME = "reference.safetensors"
+FILE_NAME = RECORDED
 PACKED = "$packed"
 
 
@@ -70,9 +70,7 @@ class Store:
             kind: Kind = "torch" if has_torch() else "numpy"  # torch reads types that NumPy lacks
             return cls(path, load(path.read_bytes(), kind) if path.exists() else {})
         except (SafetensorError, OSError) as error:
-            raise CourseError(
-                f"{path} can't be read ({error}): run `coursekit record {quoted(folder.name)}`"
-            ) from error
+            raise CourseError.of_records(path, error) from error
 
     def save(self) -> None:
         # safetensors sorts by type and name, so the same arrays give the same bytes

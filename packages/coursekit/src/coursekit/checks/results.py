@@ -1,6 +1,6 @@
 """Results of grading a submission: plain data that is written into the autograded notebook."""
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Any
 
@@ -155,7 +155,7 @@ class SubmissionResult:
 
     def as_dict(self) -> dict[str, Any]:
         """The stored form, with its schema version."""
-        values: dict[str, Any] = msgspec.to_builtins(asdict(self))
+        values: dict[str, Any] = msgspec.to_builtins(self)
         return {"schema": SCHEMA} | values
 
     @classmethod
@@ -166,13 +166,25 @@ class SubmissionResult:
             ValueError: it has another schema version, or a field is unknown, missing or of the wrong type.
         """
         result = msgspec.convert(values, cls)
-        if _fields(values) != _fields(result.as_dict()) or values["schema"] != SCHEMA:
+        if values.get("schema") != SCHEMA or not _has_all_fields(values):
             raise ValueError("a result of another version")
         return result
 
 
-def _fields(value: object) -> object:
-    """The names of all fields in a stored result."""
-    if isinstance(value, dict):
-        return {name: _fields(inner) for name, inner in value.items()}
-    return [_fields(inner) for inner in value] if isinstance(value, list) else None
+def _names(kind: type) -> frozenset[str]:
+    return frozenset(field.name for field in fields(kind))
+
+
+_OF_CHECK, _OF_EXERCISE = _names(CheckResult), _names(ExerciseResult)
+_OF_SUBMISSION = _names(SubmissionResult) | {"schema"}
+
+
+def _has_all_fields(stored: dict[str, Any]) -> bool:
+    """True if a stored result has the fields of this version, no more and no fewer. msgspec fills in defaults."""
+    exercises = stored.get("exercises", [])
+    checks = (check for exercise in exercises for check in exercise.get("checks", []))
+    return (
+        stored.keys() == _OF_SUBMISSION
+        and all(exercise.keys() == _OF_EXERCISE for exercise in exercises)
+        and all(check.keys() == _OF_CHECK for check in checks)
+    )

@@ -11,10 +11,11 @@ from nbformat import NotebookNode
 
 from coursekit.cells import grade_id, is_test_cell, nbgrader_metadata
 from coursekit.checks.beside import forget_modules, importable
-from coursekit.checks.ordinary import ScoreRule, ordinary_results
+from coursekit.checks.ordinary import ordinary_results
 from coursekit.checks.plugin import ASSIGNMENTS, RUNS, CheckRun
 from coursekit.checks.reference import Observation, Store
 from coursekit.checks.results import ExerciseResult, Status, SubmissionResult
+from coursekit.checks.score_rule import ScoreRule
 from coursekit.checks.snippets import snippets_of
 from coursekit.checks.trying import Offer, Trials
 from coursekit.course import Assignment, CourseError

@@ -87,13 +87,13 @@ class ClassRun:
         self._fresh, self._force = options.fresh or settings.fresh, options.force
         self._repeat_seconds = settings.repeat_budget
         self._cache = ResultCache(course.root)
+        self._bound = False
         self._workers: DaskWorkers | Workers[Task, Attempt] = (
             DaskWorkers(assignment, options.scheduler)
             if options.scheduler
             else local_workers(assignment, options.workers)
         )
         self._released = {name: assignment.released(name) for name in course.notebooks_of(assignment)}
-        require_bound(assignment)
         with course.gradebook() as gradebook:
             self._texts = instructors_texts(gradebook, assignment.name)
 
@@ -110,7 +110,7 @@ class ClassRun:
             students: the next one is taken when a worker is idle. Nobody may be in it twice.
 
         Raises:
-            CourseError: a check is at fault. The workers have ended then.
+            CourseError: a check is at fault, or not bound to its cell. The workers have ended then.
         """
         under_way: dict[str, SubmissionRun] = {}
         ready: deque[SubmissionRun] = deque()
@@ -121,8 +121,9 @@ class ClassRun:
                 submission = self._submission(student)
                 needed = [n for n in submission.notebooks if n.cached.missing(n.key)]
                 submission.waiting = len(needed)
-                if needed:
-                    self._workers.start()  # not before: this may be a class in which nothing is new
+                if needed:  # not before: this may be a class in which nothing is new
+                    self.require_bound()
+                    self._workers.start()
                     under_way[student] = submission
                 else:
                     ready.append(submission)
@@ -149,6 +150,12 @@ class ClassRun:
             take(task, found)
             while ready:
                 yield ready.popleft()
+
+    def require_bound(self) -> None:
+        """Make sure, once, that the check files belong to test cells; this imports them."""
+        if not self._bound:
+            require_bound(self.assignment)
+            self._bound = True
 
     def _tried_again(self, doubtful: Sequence[tuple[Task, Attempt]]) -> Iterator[tuple[Task, Attempt]]:
         """Repeat each task alone while there is time; keep the first result of the others."""

@@ -8,7 +8,7 @@ from pathlib import Path
 import nbformat
 
 from coursekit.attempt import Attempt, attempt
-from coursekit.checks.ordinary import ScoreRule
+from coursekit.checks.score_rule import ScoreRule
 from coursekit.course import Assignment
 from coursekit.result_cache import CacheKey, GradingJob
 from coursekit.student.limits import Limits
@@ -66,7 +66,7 @@ def carry_out(assignment: Assignment, task: Task) -> Attempt:
 
 def local_workers(assignment: Assignment, count: int) -> Workers[Task, Attempt]:
     """Processes on this machine that grade with kernels from one warm server."""
-    return Workers(partial(carry_out, assignment), count, _longest_seconds)
+    return Workers(partial(carry_out, assignment), count, _longest_seconds, modules=("coursekit.checks.run",))
 
 
 def _longest_seconds(task: Task) -> float:

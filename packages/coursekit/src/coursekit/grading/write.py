@@ -17,8 +17,10 @@ from coursekit.checks.results import Status, SubmissionResult
 from coursekit.course import CourseError
 from coursekit.grading.autograde import SubmissionRun
 from coursekit.grading.running_course import RunningCourse
+from coursekit.nbgrader_plugin.check_metadata import CheckMetadata
 from coursekit.nbgrader_plugin.converters import AutogradeOne, reason_of
 from coursekit.nbgrader_plugin.run_checks import RunChecks
+from coursekit.nbgrader_plugin.shared_queries import sharing_queries
 from coursekit.printing import printable
 from coursekit.result_cache import CachedResult
 
@@ -63,10 +65,18 @@ class Writer:
                 """Print nothing: there is a progress bar."""
 
         self._course = course
+        course.folders.db_url = sharing_queries(course.folders.db_url)
         _require_writable(course.autograded(".", "."))
         config = self._config = Config(course.config)
         config.RunChecks.fresh = False
         config.Autograde.force = True
+        config.Exporter.optimistic_validation = (
+            True  # validate a notebook after the last step, not after each
+        )
+        config.Autograde.sanitize_preprocessors = [
+            CheckMetadata if step is CheckCellMetadata else step
+            for step in config.Autograde.sanitize_preprocessors
+        ]
         steps = config.Autograde.autograde_preprocessors
         config.Autograde.autograde_preprocessors = [
             TakeResult if step is RunChecks else step

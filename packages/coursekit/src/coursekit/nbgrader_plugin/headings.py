@@ -27,6 +27,8 @@ from coursekit.printing import shortened
 HEADING = re.compile(r'<h([1-6])(?: id="([^"]*)")?>(.*?)</h\1>', re.DOTALL)
 #: headings per notebook and characters per heading; others get no links
 MAX_HEADINGS, MAX_HEADING = 200, 200
+#: characters of a cell whose headings are remembered
+_CACHED = 8_000
 #: characters of a heading that names a cell
 _MAX_TITLE = 40
 #: the same, on a page
@@ -62,8 +64,18 @@ def headings(notebook: NotebookNode) -> list[Heading]:
     return found
 
 
-def _heading_lines(source: str) -> Iterator[str]:
+def _heading_lines(source: str) -> Sequence[str]:
     """The markdown of each heading, without those in code blocks."""
+    return _lines_of_released(source) if len(source) <= _CACHED else tuple(_find_heading_lines(source))
+
+
+@lru_cache(maxsize=512)
+def _lines_of_released(source: str) -> tuple[str, ...]:
+    """The same; most cells are as they were released, in every submission."""
+    return tuple(_find_heading_lines(source))
+
+
+def _find_heading_lines(source: str) -> Iterator[str]:
     fence, above = "", ""
     for line in source.splitlines():
         if fence:

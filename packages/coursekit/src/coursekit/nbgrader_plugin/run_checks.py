@@ -22,7 +22,7 @@ from coursekit.student.limits import REPEAT_BUDGET, Limits
 
 if TYPE_CHECKING:  # imported where it is used: the configuration imports this module in every command
     from coursekit.attempt import RepeatBudget
-    from coursekit.checks.ordinary import ScoreRule
+    from coursekit.checks.score_rule import ScoreRule
 
 #: what this process has left for second tries, by course and assignment
 _budgets: "dict[tuple[Path, str], RepeatBudget]" = {}
@@ -87,7 +87,7 @@ class RunChecks(Execute):
     @property
     def rule(self) -> "ScoreRule":
         """How ordinary test cells are scored."""
-        from coursekit.checks.ordinary import ScoreRule
+        from coursekit.checks.score_rule import ScoreRule
 
         ignore = IgnorePattern(config=self.config)
         return ScoreRule(self.stderr_costs_points, ignore.pattern if ignore.enabled else "")

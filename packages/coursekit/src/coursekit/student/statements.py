@@ -5,7 +5,7 @@ import re
 import symtable
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from nbformat import NotebookNode
 
@@ -183,8 +183,18 @@ def reached_code(sources: Sequence[str], wanted: Set[str]) -> list[str]:
     return [text for text in code if text]
 
 
-def statements_of(source: str) -> list[Statement]:
+def statements_of(source: str) -> Sequence[Statement]:
     """The top-level statements of a cell, including those inside `if`, `for`, `with` and the like."""
+    return _remembered(source) if len(source) <= LONGEST else _find_statements(source)
+
+
+@lru_cache(maxsize=64)
+def _remembered(source: str) -> Sequence[Statement]:
+    """The same for the cells of one submission or two: each of its exercises asks for all of them."""
+    return tuple(_find_statements(source))
+
+
+def _find_statements(source: str) -> Sequence[Statement]:
     tree = parse(source)
     try:
         return [_statement(node) for node in _simple(tree.body)] if tree else []

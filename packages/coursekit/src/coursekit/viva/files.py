@@ -8,7 +8,7 @@ import jinja2
 from coursekit.course import Assignment
 from coursekit.nbgrader_plugin.check_table import code_marked
 from coursekit.printing import printable
-from coursekit.report.files import folder_of
+from coursekit.report.folder import folder_of
 from coursekit.report.table import write_rows
 from coursekit.viva.questions import Question
 from coursekit.viva.sheet import Sheet

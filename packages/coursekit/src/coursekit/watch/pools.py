@@ -32,6 +32,7 @@ class Pools:
             while len(self._runs) >= self._at_most:
                 self.drop(next(iter(self._runs)))
             run = self._start(assignment)
+            run.require_bound()  # before anything is collected
             self._runs[assignment.name] = run, stamp
         self._runs.move_to_end(assignment.name)
         return run
