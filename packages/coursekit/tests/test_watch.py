@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from msgspec.structs import replace
 
+from coursekit.grading.running_course import RunningCourse
 from coursekit.watch import submitted
 
 from .watching import FIRST, RIGHT, TRIPLE, exchange_of, nothing
@@ -147,6 +148,19 @@ def test_a_folder_is_watched_without_an_exchange(generated, capfd, monkeypatch):
     assert watch() == 0
     assert points(capfd.readouterr().out) == ["ada 01_double: 10 of 10 points"]
     assert "10 of 15 points" in " ".join(page.read_text().split())
+
+
+def test_in_a_folder_only_a_time_stamp_makes_a_hand_in_late(generated, capfd, monkeypatch):
+    monkeypatch.setattr(submitted, "FOLDER_SECONDS", 0.2)
+    with RunningCourse.open(generated.root).gradebook() as book:
+        book.update_or_create_assignment("01_double", duedate=FIRST.replace(tzinfo=None))
+    for student in ("ada", "ben"):
+        path = generated.hand_in(student, generated.answer(RIGHT))
+    path.with_name("timestamp.txt").write_text("2026-01-11 12:00:00 UTC")
+    generated.coursekit("watch", "--folder", "--once", "--workers", "1")
+    out = capfd.readouterr().out
+    assert points(out) == ["ada 01_double: 10 of 10 points"]
+    assert "ben 01_double: handed in at 12:00 UTC on 11 January, after the deadline" in out
 
 
 def test_changed_checks_and_settings_are_read_again(exchange):

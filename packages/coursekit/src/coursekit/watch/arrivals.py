@@ -34,6 +34,7 @@ class HandIn:
         secret: names its pages in the exchange; empty if there is none.
         state: changes with the files, if these can change.
         arrived: when its folder was last changed in the exchange, which the student can't choose.
+        has_timestamp: False if the time is that of a file, which says when it was copied.
     """
 
     student: str
@@ -43,6 +44,7 @@ class HandIn:
     secret: str = ""
     state: object = None
     arrived: datetime | None = field(default=None, compare=False)
+    has_timestamp: bool = field(default=True, compare=False)
 
     def is_backdated(self, since: datetime) -> bool:
         """Whether it arrived after `since`, and much later than its time says."""

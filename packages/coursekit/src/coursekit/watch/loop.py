@@ -249,6 +249,8 @@ class Watch:
             if self._ending:
                 raise KeyboardInterrupt
             self._ending = True
+            with contextlib.suppress(OSError):  # print may not be used in a signal handler
+                os.write(2, b"ending, after the hand-ins under way; Ctrl-C ends at once\n")
 
         before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGINT)}
         try:

@@ -1,5 +1,6 @@
 """Hand-ins as they arrive in submitted/, for courses without an exchange."""
 
+import contextlib
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -51,11 +52,12 @@ class Submitted:
             if unchanged < FOLDER_SECONDS:
                 look.incomplete.append(folder)
                 continue
-            try:
-                when = time_in(small_text(folder / TIMESTAMP)).replace(tzinfo=UTC)
-            except NotATime:
-                when = datetime.fromtimestamp(state.notebook, UTC)
-            look.hand_ins.append(HandIn(student, assignment, when, folder, state=state.stamp))
+            when, has_timestamp = datetime.fromtimestamp(state.notebook, UTC), False
+            with contextlib.suppress(NotATime):
+                when, has_timestamp = time_in(small_text(folder / TIMESTAMP)).replace(tzinfo=UTC), True
+            look.hand_ins.append(
+                HandIn(student, assignment, when, folder, state=state.stamp, has_timestamp=has_timestamp)
+            )
         self._still = still
         took = self._clock() - begun
         self._next = self._clock() + min(_LONGEST, max(_SHORTEST, took / _SHARE))

@@ -120,6 +120,9 @@ class Waiting:
         self._count()
 
     def _is_late(self, hand_in: HandIn) -> bool:
+        """As for nbgrader, a submission without its time stamp is never late."""
+        if not hand_in.has_timestamp:
+            return False
         deadline = self.deadlines[hand_in.assignment].of(hand_in.student)
         return not is_in_time(self.watched.rules.of(hand_in.assignment), hand_in.handed_in, deadline)
 
