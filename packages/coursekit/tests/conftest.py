@@ -62,8 +62,8 @@ def tiny_source() -> NotebookNode:
 @pytest.fixture(scope="session")
 def tiny_original(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The course, recorded once, and with its notebook in release/ as nbgrader strips it."""
-    from coursekit.audit import record
     from coursekit.course import blank_copy
+    from coursekit.recording import record
 
     course = TinyCourse(tmp_path_factory.mktemp("tiny") / "course")
     course.checks.parent.mkdir(parents=True)

@@ -6,10 +6,11 @@ import nbformat
 import pytest
 from nbformat import v4
 
-from coursekit.audit import record, run_audit
+from coursekit.audit import run_audit
 from coursekit.checks.variants import mistakes_of
 from coursekit.cli.matrix import audit_lines, figures
 from coursekit.course import CourseError
+from coursekit.recording import record
 
 from .tiny_course import HALF, HALF_CHECKS, code, mark
 
@@ -187,6 +188,21 @@ def test_recording_again_gives_the_same_file_even_in_place_of_a_damaged_one(tiny
     before = path.read_bytes()
     path.write_bytes(before[:100])
     record(tiny_course.assignment, workers=1)
+    assert path.read_bytes() == before
+
+
+def test_nothing_is_recorded_of_a_solution_that_does_not_pass(tiny_course):
+    record(tiny_course.assignment, workers=1)
+    path = tiny_course.checks.with_name("reference.safetensors")
+    before = path.read_bytes()
+    tiny_course.checks.write_text(
+        tiny_course.checks.read_text()
+        + '\n\n@points(1)\ndef test_odd(student):\n    """An odd sum."""\n    assert False\n'
+    )
+    with pytest.raises(
+        CourseError, match="the solution doesn't pass test_double::test_odd .failed., so nothing"
+    ):
+        record(tiny_course.assignment, workers=1)
     assert path.read_bytes() == before
 
 

@@ -38,6 +38,7 @@ ORDER = [
     "workers",
     "grade_variants",
     "mutants",
+    "recording",
     "audit",
     "grading",
     "watch",

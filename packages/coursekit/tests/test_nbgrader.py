@@ -237,7 +237,7 @@ def test_neither_checks_nor_references_nor_inputs_leak(generated):
     )
     assert planted != checks
     generated.checks.write_text(canary + planted)
-    from coursekit.audit import record
+    from coursekit.recording import record
 
     record(generated.assignment, workers=1)
     generated.run("nbgrader", "generate_assignment", "01_double", "--force")

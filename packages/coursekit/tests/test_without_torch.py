@@ -13,11 +13,11 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from coursekit.audit import record
 from coursekit.checks.reference import Store
 from coursekit.checks.run import grade
 from coursekit.course import Course, blank_copy
 from coursekit.kernels import LIMITED
+from coursekit.recording import record
 
 PACKAGES = Path(__file__).parents[2]
 MISSING = ("torch", "seaborn", "matplotlib", "scipy", "jupyterlab", "notebook")

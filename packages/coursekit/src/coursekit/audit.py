@@ -10,17 +10,18 @@ from typing import Any
 from coursekit.arrays import Array
 from coursekit.checks.compare import difference
 from coursekit.checks.diagnosis import OR
-from coursekit.checks.reference import FILE_NAME, PACKED, Store, from_stored, is_recordable, to_stored
+from coursekit.checks.reference import PACKED, Store, from_stored
 from coursekit.checks.results import SubmissionResult
-from coursekit.checks.run import Graded, grade
+from coursekit.checks.run import Graded
 from coursekit.checks.said import without_measured_numbers
 from coursekit.checks.snippets import NOT_SHOWN, assigned, bound, not_shown, snippets_of, used_from_outside
 from coursekit.checks.trying import PASSED
 from coursekit.checks.variants import Alternative, Mistake, alternatives_of, mistakes_of
-from coursekit.course import Assignment, CourseError, blank_copy, read_notebook
+from coursekit.course import Assignment, CourseError, read_notebook
 from coursekit.degenerate import Degenerate, degenerate_answers, earns_everything, passed_checks
 from coursekit.grade_variants import BLANK, SOLUTION, Answer, Progress, grade_variants, name_of
 from coursekit.printing import quoted
+from coursekit.recording import failed_checks, mistake_records, require_checks
 from coursekit.student.values import CheckOutcome
 
 #: the share of its exercise that a mistake may cost without saying why
@@ -74,7 +75,7 @@ def run_audit(
             get a wrong diagnosis.
         degenerate: also grade answers that compute nothing.
     """
-    _require_checks(assignment)
+    require_checks(assignment)
     mistakes = [mistake for mistake in mistakes_of(assignment) if fnmatchcase(mistake.name, only)]
     alternatives = [answer for answer in alternatives_of(assignment) if fnmatchcase(answer.name, only)]
     nothing = degenerate_answers(assignment, only) if degenerate else []
@@ -216,15 +217,6 @@ def _shared_names(path: Path) -> set[str]:
     return {name for names, _ in cells for name in names if name in needed}
 
 
-def failed_checks(result: SubmissionResult) -> set[str]:
-    return {
-        f"{exercise.grade_id}::{check.name}"
-        for exercise in result.exercises
-        for check in exercise.checks
-        if check.outcome != "passed"
-    }
-
-
 def named_mistakes(result: SubmissionResult) -> set[str]:
     """The ids of all mistakes that are offered to the student."""
     return {
@@ -234,64 +226,3 @@ def named_mistakes(result: SubmissionResult) -> set[str]:
         for name in check.mistake.split(OR)
         if name
     }
-
-
-def record(assignment: Assignment, workers: int | None = None, progress: Progress | None = None) -> Store:
-    """Write what the solutions and the mistakes return now into `reference.safetensors`."""
-    _require_checks(assignment)
-    store = Store(assignment.checks / FILE_NAME, recording=True)
-    for path in assignment.source_notebooks():
-        source = read_notebook(path)
-        if not assignment.bound_cells(path.stem, source.cells):
-            continue
-        grade(assignment, source, path.stem, blank_copy(source), store=store)
-    store.recording = False
-    store.save()
-    graded = dict(grade_variants(assignment, mistakes_of(assignment), workers, progress, thorough=False))
-    store.tensors |= mistake_records(assignment, graded)
-    store.save()
-    return store
-
-
-def _require_checks(assignment: Assignment) -> None:
-    """Raise CourseError if the assignment has ordinary test cells only."""
-    for path in assignment.source_notebooks():
-        if assignment.bound_cells(path.stem, read_notebook(path).cells):
-            return
-    raise CourseError(
-        f"{assignment.name} has no hidden checks, and only they are recorded and audited: write one for a test cell, "
-        f"as {assignment.checks}/<grade_id>.py"
-    )
-
-
-def mistake_records(assignment: Assignment, graded: dict[str, Graded]) -> dict[str, Array]:
-    """The values of each mistake in the comparisons that it failed, the checks that it failed and what they said, in its exercise."""
-    found: dict[str, Array] = {}
-    for mistake in mistakes_of(assignment):
-        if mistake.name not in graded:
-            continue
-        for check, observations in graded[mistake.name].observations.items():
-            if _exercise_of(check) == mistake.exercise:
-                found |= dict(
-                    to_stored(f"{check}/mistakes/{mistake.name}/{seen.key}", seen.value)
-                    for seen in observations
-                    if not seen.passed and is_recordable(seen.value)
-                )
-        failed = [
-            name.removeprefix(f"{mistake.exercise}::")
-            for name in sorted(failed_checks(graded[mistake.name].result))
-            if name.startswith(f"{mistake.exercise}::")
-        ]
-        found |= dict([to_stored(f"{mistake.exercise}/fails/{mistake.name}", failed)])
-        said = {
-            check.rpartition("::")[2]: text
-            for check, text in sorted(graded[mistake.name].said.items())
-            if _exercise_of(check) == mistake.exercise
-        }
-        found |= dict([to_stored(f"{mistake.exercise}/said/{mistake.name}", said)]) if said else {}
-    return found
-
-
-def _exercise_of(check: str) -> str:
-    """The grade_id of the test cell in the recorded name of a check, `<grade_id>::…` or `<notebook>:<grade_id>::…`."""
-    return check.split("::")[0].rpartition(":")[2]

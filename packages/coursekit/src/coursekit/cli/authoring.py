@@ -84,7 +84,7 @@ def _audit_mutants(options: argparse.Namespace) -> int:
 
 
 def _record(options: argparse.Namespace) -> None:
-    from coursekit.audit import record
+    from coursekit.recording import record
 
     for assignment in assignments_of(options):
         with _Progress(assignment.name) as progress:
@@ -132,8 +132,8 @@ def _replace(folder: Path, new: Path) -> None:
 
 
 def _new(options: argparse.Namespace) -> None:
-    from coursekit.audit import record
     from coursekit.new import write_assignment
+    from coursekit.recording import record
 
     course = course_of(options)
     assignment = write_assignment(course.layout, options.name, options.arrays)

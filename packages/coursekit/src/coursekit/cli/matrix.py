@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 
-from coursekit.audit import Audit, costs, failed_checks, named_mistakes
+from coursekit.audit import Audit, costs, named_mistakes
 from coursekit.checks.snippets import snippets_of
 from coursekit.grade_variants import SOLUTION
+from coursekit.recording import failed_checks
 
 
 def audit_lines(audit: Audit) -> Iterator[str]:
