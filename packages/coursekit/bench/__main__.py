@@ -12,6 +12,7 @@ from bench.large import large
 from bench.meter import ROOT
 from bench.ordinary import ordinary
 from bench.parts import parts
+from bench.scaling import scaling
 from bench.similar.evaluate import WAYS, evaluate
 from bench.stress import HOGS, KINDS, Plan, stress
 from bench.watch import watch
@@ -61,6 +62,10 @@ def _parser() -> argparse.ArgumentParser:
     )
     waiting.add_argument("--many", type=int, default=1000, help="submissions of each in all, for the memory")
     waiting.set_defaults(run=_watch)
+    bend = commands.add_parser("scaling", help="how many workers pay off? with workers that only sleep")
+    bend.add_argument("--workers", type=int, nargs="+", default=[1, 2, 4, 8, 16, 32, 64])
+    bend.add_argument("--picture", type=Path, help="draw the result into this file")
+    bend.set_defaults(run=lambda scratch, options: scaling(scratch, options.workers, options.picture))
     alike = commands.add_parser("similar", help="which copies does `coursekit similar` find?")
     alike.add_argument("--assignments", nargs="+", choices=list(WAYS), default=list(WAYS), metavar="NAME")
     alike.add_argument("--seeds", type=int, nargs="+", default=list(range(11, 16)), help="one class each")

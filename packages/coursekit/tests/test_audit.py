@@ -200,7 +200,7 @@ def test_nothing_is_recorded_of_a_solution_that_does_not_pass(tiny_course):
         + '\n\n@points(1)\ndef test_odd(student):\n    """An odd sum."""\n    assert False\n'
     )
     with pytest.raises(
-        CourseError, match="the solution doesn't pass test_double::test_odd .failed., so nothing"
+        CourseError, match=r"the solution doesn't pass test_double::test_odd .failed., so nothing"
     ):
         record(tiny_course.assignment, workers=1)
     assert path.read_bytes() == before

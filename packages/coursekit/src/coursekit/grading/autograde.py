@@ -71,9 +71,19 @@ class SubmissionRun:
 
 
 class ClassRun:
-    """Grades submissions of an assignment with the settings of the course. Close it to end its workers."""
+    """Grades submissions of an assignment with the settings of the course. Close it to end its workers.
 
-    def __init__(self, course: RunningCourse, assignment: Assignment, options: RunOptions) -> None:
+    Args:
+        workers: in place of those of the options.
+    """
+
+    def __init__(
+        self,
+        course: RunningCourse,
+        assignment: Assignment,
+        options: RunOptions,
+        workers: DaskWorkers | None = None,
+    ) -> None:
         if options.kernel_name:
             course.config.RunChecks.student_kernel = options.kernel_name
         hide(course.root.resolve())
@@ -88,10 +98,10 @@ class ClassRun:
         self._repeat_seconds = settings.repeat_budget
         self._cache = ResultCache(course.root)
         self._bound = False
-        self._workers: DaskWorkers | Workers[Task, Attempt] = (
-            DaskWorkers(assignment, options.scheduler)
-            if options.scheduler
-            else local_workers(assignment, options.workers)
+        if options.scheduler:
+            workers = workers or DaskWorkers(assignment, options.scheduler)
+        self._workers: DaskWorkers | Workers[Task, Attempt] = workers or local_workers(
+            assignment, options.workers
         )
         self._released = {name: assignment.released(name) for name in course.notebooks_of(assignment)}
         with course.gradebook() as gradebook:
