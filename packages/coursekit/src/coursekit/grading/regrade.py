@@ -51,7 +51,7 @@ class CheckMove:
 class Move:
     """An exercise whose score changes for one student, and why; `before` is None if it was not graded yet.
 
-    `causes` say what has changed since then, and `checks` what came of it. `points` is the maximum.
+    `causes` say what has changed since then, and `checks` which of them now end differently. `points` is the maximum.
     """
 
     student: str

@@ -66,7 +66,7 @@ def _next_second(
     first: dict[str, str],
     second: dict[str, str],
 ) -> tuple[str, str]:
-    """The grader with the smallest pile, and a submission of whoever has most that nobody else reads yet."""
+    """The grader with the smallest pile, and a submission, read by one person so far, from the largest pile."""
     for grader in sorted(graders, key=piles.__getitem__):
         left = [name for name in order if name not in second and first[name] != grader]
         if left:
