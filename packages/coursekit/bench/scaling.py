@@ -58,7 +58,7 @@ def _submissions(count: int) -> int:
     return 40 + 4 * count
 
 
-def _predicted(count: int, seconds: float, serial: float) -> float:
+def _predicted(count: float, seconds: float, serial: float) -> float:
     """Submissions per second: as many as the workers grade, or the command writes, whichever are fewer."""
     return min(count / seconds, 1 / serial)
 
@@ -142,11 +142,12 @@ def _right_answer() -> CachedResult:
 def _draw(picture: Path, seconds: float, serial: float, found: Mapping[int, float]) -> None:
     import matplotlib.pyplot as plt
 
-    counts = range(1, _MOST + 1)
+    counts = [_MOST ** (step / 500) for step in range(501)]
     figure, axes = plt.subplots(figsize=(7, 4))
     axes.plot(counts, [60 * _predicted(count, seconds, serial) for count in counts], label="predicted")
     axes.plot(list(found), list(found.values()), "o", label="simulated")
     axes.set_xscale("log")
+    axes.minorticks_off()
     axes.set(xlabel="workers", ylabel="submissions per minute", ylim=(0, None))
     axes.set_xticks([1, 2, 5, 10, 20, 50, 100, 200], labels=["1", "2", "5", "10", "20", "50", "100", "200"])
     axes.legend(loc="lower right")
