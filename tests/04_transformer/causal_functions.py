@@ -78,8 +78,8 @@ DETAIL = [
         NEXT,
     ),
     wrong("sees only the last number of the next token", "x + later[..., -1:]", NEXT),
-    wrong("sees the next token only if its numbers are above 3", "x - (later - 3).relu()", NEXT),
-    wrong("sees the next token only if its numbers are below -3", "x + (-3 - later).relu()", NEXT),
+    wrong("sees the next token only if its numbers are above 5", "x - (later - 5).relu()", NEXT),
+    wrong("sees the next token only if its numbers are below -5", "x + (-5 - later).relu()", NEXT),
     wrong("adds a hundredth of the next token", "x + later / 100", NEXT),
 ]
 TOTAL = [

@@ -1078,7 +1078,7 @@ CHECK_READER = [
         "check_with_whole_numbers",
         [(TEXT, "x = (torch.arange(96.0) % 7 - 3).view(2, 12, 4)")],
         ["test_wear"],
-        "All numbers of your text are whole, so it doesn't show if they are rounded.",
+        "Your check doesn't notice rounded numbers: either all numbers of your text are whole, or it allows too large a difference.",
     ),
     reader_test(
         "check_for_equal_outputs",

@@ -7,7 +7,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from coursekit.cells import find_cell, grade_id, is_answer_cell
-from coursekit.course import Assignment, CourseError
+from coursekit.course import Assignment
 from coursekit.kernels import other_language
 from coursekit.student.kernel import NotStarted
 from coursekit.student.submission import Submission
@@ -214,6 +214,3 @@ def _fresh(notebook: NotebookNode) -> NotebookNode:
     """A copy without outputs of an earlier run."""
     copy: NotebookNode = nbformat.from_dict(notebook)
     return copy
-
-
-__all__ = ["CourseError", "Sheet", "ToAsk", "make_sheet"]

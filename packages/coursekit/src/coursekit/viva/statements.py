@@ -35,11 +35,13 @@ class Statement:
     """One statement of an answer; of a compound one, its header.
 
     Args:
-        first, last: lines, counted from 1.
+        first: its first line, counted from 1.
+        last: its last line.
         key: equal for statements that differ in names of variables, layout and comments only.
         assigns: the names that it assigns.
         function: the qualified name of the function that it is in; empty at top level.
-        body, after: numbers of the first statement inside and in the `else` of a compound statement, or -1.
+        body: number of the first statement inside a compound statement, or -1.
+        after: number of the first statement in its `else`, or -1.
         alone: nothing else is on its lines, so that it can be taken out.
         plain: its value is a constant or a name, about which there is nothing to ask.
         in_loop: it may run more than once in a call.

@@ -17,7 +17,7 @@ from coursekit.watch.counting import Counting
 from coursekit.watch.due import DuePages
 from coursekit.watch.faults import Blocked, NotGraded, gone, no_space
 from coursekit.watch.lock import locked
-from coursekit.watch.pipeline import Graded
+from coursekit.watch.pipeline import GradedHandIn
 from coursekit.watch.pools import stamp_of
 from coursekit.watch.records import Page
 from coursekit.watch.rules import time_in_words
@@ -205,7 +205,7 @@ class Watch:
         except NotGraded as error:
             self._waiting.give_up(hand_in, error)
 
-    def _finished(self, graded: Graded) -> None:
+    def _finished(self, graded: GradedHandIn) -> None:
         hand_in, record = graded.hand_in, graded.record
         seconds = max(0.0, (datetime.now(UTC) - hand_in.handed_in).total_seconds())
         kind, what = Kind.RELEASED, f"page released after {seconds:.1f} s"

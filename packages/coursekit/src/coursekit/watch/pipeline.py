@@ -30,7 +30,7 @@ from coursekit.watch.rules import AttemptRules
 
 
 @dataclass
-class Graded:
+class GradedHandIn:
     """What came of a hand-in, and sentences about what a person has to look at."""
 
     hand_in: HandIn
@@ -84,7 +84,7 @@ class Pipeline:
             raise NotGraded("it has no notebook")
         return sentences
 
-    def finish(self, submission: SubmissionRun, hand_in: HandIn) -> Graded:
+    def finish(self, submission: SubmissionRun, hand_in: HandIn) -> GradedHandIn:
         """Write what was graded, and release the page, or hold it until it is due.
 
         Raises:
@@ -101,7 +101,7 @@ class Pipeline:
             self._write_page(hand_in.student, hand_in.assignment, held)
             if record.due <= datetime.now(UTC):
                 record = self.release(hand_in.student, hand_in.assignment, record)
-        return Graded(hand_in, record, submission.problems)
+        return GradedHandIn(hand_in, record, submission.problems)
 
     def put_back(self, hand_in: HandIn) -> AttemptRecord:
         """Put an attempt that has been graded back into submitted/, autograded/ and the gradebook.
