@@ -6,8 +6,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import jinja2
-
 from coursekit.cells import exercise_name
 from coursekit.course import Assignment, CourseError
 from coursekit.nbgrader_plugin.check_table import code_marked
@@ -15,6 +13,7 @@ from coursekit.printing import printable, quoted
 from coursekit.report.contents import ClassReport
 from coursekit.report.folder import folder_of
 from coursekit.report.groups import AnswerGroup
+from coursekit.report.pages import page_environment
 from coursekit.report.table import write_rows
 
 _PAGE, _DATA = "report.html", "report.json"
@@ -40,13 +39,7 @@ def as_html(report: ClassReport) -> str:
     """The page, with its figures embedded and all text from students escaped. It has no scripts and no links out."""
     from coursekit.report import figures  # needs the extra `report`
 
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(_TEMPLATES),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )
+    environment = page_environment(_TEMPLATES)
     environment.filters |= {
         "percent": lambda value: "–" if value is None else f"{value:.0f} %",
         "plain": lambda value: "–" if value is None else f"{value:g}",

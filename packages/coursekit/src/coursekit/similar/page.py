@@ -5,11 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import jinja2
-
 from coursekit.course import Assignment
 from coursekit.printing import printable
 from coursekit.report.folder import folder_of
+from coursekit.report.pages import page_environment
 from coursekit.report.similarity import SimilarityFound
 from coursekit.report.table import write_rows
 from coursekit.similar.side_by_side import ExerciseSideBySide, people_with, side_by_side
@@ -89,13 +88,7 @@ def same_owner_note(first: Work, second: Work) -> str:
 def _as_html(
     assignment: str, comparison: Comparison, clusters: list[list[int]], problems: Sequence[str]
 ) -> str:
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(_TEMPLATES),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )
+    environment = page_environment(_TEMPLATES)
     environment.filters |= {"printable": printable, "one_of": one_of, "text": _text}
     environment.globals["note"] = same_owner_note
     works, people = comparison.works, people_with(comparison.works)

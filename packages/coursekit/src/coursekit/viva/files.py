@@ -3,12 +3,11 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-import jinja2
-
 from coursekit.course import Assignment
 from coursekit.nbgrader_plugin.check_table import code_marked
 from coursekit.printing import printable
 from coursekit.report.folder import folder_of
+from coursekit.report.pages import page_environment
 from coursekit.report.table import write_rows
 from coursekit.viva.questions import Question
 from coursekit.viva.sheet import Sheet
@@ -37,13 +36,7 @@ def write_sheets(assignment: Assignment, sheets: Sequence[Sheet], seed: int, ans
 
 def as_html(assignment: str, sheet: Sheet, seed: int, answers: bool = True) -> str:
     """The page of one student, with all text from the student escaped. It has no scripts and no links."""
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(_TEMPLATES),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )
+    environment = page_environment(_TEMPLATES)
     environment.filters |= {"marked": code_marked, "printable": lambda text: printable(text, None)}
     cells: dict[tuple[str, str], list[Question]] = {}
     for one in sheet.questions:

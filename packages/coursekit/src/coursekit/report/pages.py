@@ -1,0 +1,16 @@
+"""How pages for instructors are made from templates."""
+
+from pathlib import Path
+
+import jinja2
+
+
+def page_environment(templates: Path) -> jinja2.Environment:
+    """Templates that escape all text, and fail on a name that has no value."""
+    return jinja2.Environment(
+        loader=jinja2.FileSystemLoader(templates),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
