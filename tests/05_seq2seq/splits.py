@@ -99,6 +99,16 @@ COMPLETE = [
         "return training + [list(row) for row in training[: len(test)]], test",
     ),
     wrong("loses the last row of the training data", RETURN, "return training[:-1], test"),
+    wrong(
+        "keeps the number of rows, but replaces a copy of one sequence in the training data by a copy of another",
+        RETURN,
+        "double = [row for row in training if training.count(row) > 1]\n"
+        "    others = [row for row in training if row != double[0]] if double else []\n"
+        "    if others:\n"
+        "        training.remove(double[0])\n"
+        "        training.append(list(others[0]))\n"
+        "    return training, test",
+    ),
 ]
 UNALTERED = [
     wrong(

@@ -145,7 +145,7 @@ def test_an_endless_loop_gets_a_sentence_and_the_other_answer_its_questions(ask)
         "def double(x):\n    while True:\n        x = x + 0\n    return x",
         "def half(x):\n    y = x / 2\n    return y",
     )
-    assert sheet.problem.startswith("The code in `double` was not traced to its end")
+    assert sheet.problem.startswith("The code in `double` can't be traced to its end")
     assert answers(sheet, Kind.VALUE, "half") == {"When line 2 has run, what is the value of `y`?": "`1.0`"}
 
 

@@ -125,7 +125,7 @@ def _metadata_problem(cell: NotebookNode) -> str:
         return ""
     except ValidationError as error:
         if list(error.path) == ["grade_id"] and error.validator == "pattern":
-            return "nbgrader rejects its grade_id. Give it one with only letters, digits, `_` and `-`, in Jupyter."
+            return "nbgrader rejects its grade_id. Change it in Jupyter: it may have only letters, digits, `_` and `-`."
         return (
             f"nbgrader rejects its metadata ({_first_line(error.message)}). Mark the cell again in Jupyter."
         )

@@ -24,7 +24,7 @@ _SEEDS = 1, 2
 #: statements of an answer that are taken out, one at a time
 _TAKEN_OUT_AT_MOST = 8
 _TRIES = 2
-_TOO_LONG = "The code in `{}` was not traced to its end: it takes too long or replaces the tracer."
+_TOO_LONG = "The code in `{}` can't be traced to its end, since it runs too many steps or for too long, or uses a tracer itself."
 
 
 @dataclass(frozen=True)

@@ -250,7 +250,7 @@ class Watch:
                 raise KeyboardInterrupt
             self._ending = True
             with contextlib.suppress(OSError):  # print may not be used in a signal handler
-                os.write(2, b"ending, after the hand-ins under way; Ctrl-C ends at once\n")
+                os.write(2, b"ending after the hand-ins under way; Ctrl-C again ends at once\n")
 
         before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGINT)}
         try:
