@@ -95,7 +95,7 @@ COMMANDS = {
 @pytest.mark.parametrize("place", PLACES)
 def test_every_command_finds_the_settings(place, command, tmp_path, monkeypatch, capfd):
     # nothing is run here: starting what could run it would take most of the time
-    monkeypatch.setattr("coursekit.audit.record", lambda *_: None)
+    monkeypatch.setattr("coursekit.recording.record", lambda *_: None)
     monkeypatch.setattr("coursekit.workers.launch_server", lambda: None)
     course = PlainCourse(tmp_path / "course", names=RENAMED)
     flags = place(course, tmp_path, monkeypatch)
