@@ -4,22 +4,13 @@ Every check also needs the right ones to be accepted, so a test that rejects eve
 """
 
 import attentions
-import pytest
 
-from coursekit.checks import assert_judges, forbid, points
+from coursekit.checks import forbid, judge, points
 
 no_other_attention = forbid("masked_attention", "earlier")
 
 
-@pytest.fixture
-def rejects(student, draw):
-    """`rejects(implementations)` fails unless the student's test rejects them all and accepts all right ones."""
-
-    def check(implementations):
-        everything = [*attentions.RIGHT, *implementations]
-        assert_judges(student, "check_masked_attention", "masked_attention", everything, draw)
-
-    return check
+rejects = judge("check_masked_attention", "masked_attention", attentions.RIGHT)
 
 
 @points(1)

@@ -80,6 +80,11 @@ DETAIL = [
     wrong("sees only the last number of the next token", "x + later[..., -1:]", NEXT),
     wrong("sees the next token only if its numbers are above 5", "x - (later - 5).relu()", NEXT),
     wrong("sees the next token only if its numbers are below -5", "x + (-5 - later).relu()", NEXT),
+    wrong(
+        "adds the next token to one number of the output, and subtracts it from another",
+        "out",
+        NEXT + "\nout = x.clone()\nout[..., 0] += later[..., 0]\nout[..., 1] -= later[..., 0]",
+    ),
     wrong("adds a hundredth of the next token", "x + later / 100", NEXT),
 ]
 TOTAL = [

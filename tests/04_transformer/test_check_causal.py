@@ -4,19 +4,10 @@ Every check also needs the causal ones to be accepted, so a test that rejects ev
 """
 
 import causal_functions
-import pytest
 
-from coursekit.checks import assert_judges, points
+from coursekit.checks import judge, points
 
-
-@pytest.fixture
-def rejects(student, draw):
-    """`rejects(functions)` fails unless the student's test rejects them all and accepts all causal ones."""
-
-    def check(functions):
-        assert_judges(student, "check_causal", "f", [*causal_functions.RIGHT, *functions], draw)
-
-    return check
+rejects = judge("check_causal", "f", causal_functions.RIGHT)
 
 
 @points(1)

@@ -175,6 +175,11 @@ RANDOM = [
         "held_out = sorted(random.sample(different, len(different)), key=lambda each: len(copies[each]))[:count]",
     ),
     wrong(
+        "holds out the sequences that occur most often",
+        HELD_OUT,
+        "held_out = sorted(random.sample(different, len(different)), key=lambda each: -len(copies[each]))[:count]",
+    ),
+    wrong(
         "holds out the last sequence of `rows` only if all are held out",
         HELD_OUT,
         "last = tuple(rows[-1])\n"

@@ -3,20 +3,11 @@
 Every check also needs the right ones to be accepted, so a test that rejects everything earns nothing.
 """
 
-import pytest
 import splits
 
-from coursekit.checks import assert_judges, points
+from coursekit.checks import judge, points
 
-
-@pytest.fixture
-def rejects(student, draw):
-    """`rejects(implementations)` fails unless the student's test rejects them all and accepts all right ones."""
-
-    def check(implementations):
-        assert_judges(student, "check_split", "split", [*splits.RIGHT, *implementations], draw)
-
-    return check
+rejects = judge("check_split", "split", splits.RIGHT)
 
 
 @points(1)

@@ -240,6 +240,10 @@ WEAR = [
         (RETURN, "return coded.cumsum(dim=1)[:, old:] + coded[:, :old].sum(dim=1, keepdim=True)"),
     ),
     wrong(
+        "is off by 0.03 after the first piece",
+        (RETURN, "return coded.cumsum(dim=1)[:, old:] + 0.03 * (old > 0)"),
+    ),
+    wrong(
         "remembers numbers with one decimal",
         (REMEMBER, "memory[:] = [(piece * 10).round() / 10 for piece in memory]\n        " + REMEMBER),
     ),

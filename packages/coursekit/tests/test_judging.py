@@ -2,9 +2,10 @@
 
 import pytest
 
-from coursekit.checks import Implementation, assert_judges
+from coursekit.checks import Implementation
 from coursekit.checks.compare import CheckFailure
 from coursekit.checks.draw import Draw
+from coursekit.checks.judging import assert_judges
 from coursekit.student.values import Call, CheckOutcome, StudentError
 
 RIGHT = Implementation("def double(x): return 2 * x")
@@ -34,9 +35,9 @@ class Kernel:
             raise StudentError(f"`{name}` raised {kind}: {error}", raised=kind) from None
 
 
-def judge(test, *implementations, seed=0):
+def judge(test, *implementations, seed=0, what="a function"):
     kernel = Kernel(test)
-    assert_judges(kernel, "check_double", "double", implementations, Draw(seed, "check"))
+    assert_judges(kernel, "check_double", "double", implementations, Draw(seed, "check"), what)
     return kernel.order
 
 
@@ -57,6 +58,11 @@ def test_a_test_that_accepts_the_right_and_rejects_the_wrong_ones_passes():
 
 def test_a_test_may_return_whether_the_function_is_right():
     judge(lambda double: double(3) == 6, RIGHT, SQUARE)
+
+
+def test_the_message_calls_implementations_what_the_check_file_calls_them():
+    with pytest.raises(CheckFailure, match="accepts a reader that squares the number"):
+        judge(lambda double: None, RIGHT, SQUARE, what="a reader")
 
 
 def test_a_wrong_implementation_that_raises_is_rejected():

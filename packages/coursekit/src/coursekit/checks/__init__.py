@@ -16,7 +16,7 @@ if TYPE_CHECKING:
         points,
     )
     from coursekit.checks.compare import assert_close, assert_differs, assert_varies, fail
-    from coursekit.checks.judging import Implementation, assert_judges
+    from coursekit.checks.judging import Implementation, judge
     from coursekit.checks.snippets import try_it
     from coursekit.checks.variants import Alternative, Equivalent, Mistake, with_costs
     from coursekit.messages import probe
@@ -28,7 +28,6 @@ __all__ = [
     "Mistake",
     "assert_close",
     "assert_differs",
-    "assert_judges",
     "assert_raises",
     "assert_reaches",
     "assert_shape",
@@ -36,6 +35,7 @@ __all__ = [
     "assert_varies",
     "fail",
     "forbid",
+    "judge",
     "points",
     "probe",
     "try_it",
@@ -43,7 +43,7 @@ __all__ = [
 ]
 _FROM = {
     "coursekit.checks.compare": ("assert_close", "assert_differs", "assert_varies", "fail"),
-    "coursekit.checks.judging": ("Implementation", "assert_judges"),
+    "coursekit.checks.judging": ("Implementation", "judge"),
     "coursekit.checks.snippets": ("try_it",),
     "coursekit.checks.variants": ("Alternative", "Equivalent", "Mistake", "with_costs"),
     "coursekit.messages": ("probe",),

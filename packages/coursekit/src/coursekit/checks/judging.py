@@ -1,9 +1,11 @@
 """Checks of tests that students write: they are tried on right and on wrong implementations."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import pytest
 
 from coursekit.checks.compare import fail
 from coursekit.checks.draw import Draw
@@ -24,12 +26,17 @@ class Implementation:
 
 
 def assert_judges(
-    student: Student, test: str, function: str, implementations: Sequence[Implementation], draw: Draw
+    student: Student,
+    test: str,
+    function: str,
+    implementations: Sequence[Implementation],
+    draw: Draw,
+    what: str = "a function",
 ) -> None:
     """Fail unless the student's function `test` accepts all right implementations and rejects all wrong ones.
 
     It is called with one after another, in random order, and each source gives its function the same name. A test
-    rejects by raising an exception, as `assert` does, or by returning False.
+    rejects by raising an exception, as `assert` does, or by returning False. `what` names an implementation in the message.
     """
     complaints = {}
     for number in draw.shuffled(range(len(implementations))):
@@ -41,7 +48,20 @@ def assert_judges(
             fail(f"`{test}` rejects a right implementation. {complaint}")
     accepted = [wrong for wrong, complaint in judged if wrong and not complaint]
     if accepted:
-        fail(f"`{test}` accepts a function that {'; and one that '.join(accepted)}.")
+        fail(f"`{test}` accepts {what} that {'; and one that '.join(accepted)}.")
+
+
+def judge(test: str, function: str, right: Sequence[Implementation], what: str = "a function") -> Any:
+    """A fixture for the checks of one exercise, to be named in the check file: `rejects = judge("check_f", "f", RIGHT)`.
+
+    In a check, `rejects(wrong)` fails unless the student's `test` rejects all of `wrong` and accepts all of `right`.
+    """
+
+    @pytest.fixture
+    def rejects(student: Student, draw: Draw) -> Callable[[Sequence[Implementation]], None]:
+        return lambda wrong: assert_judges(student, test, function, [*right, *wrong], draw, what)
+
+    return rejects
 
 
 def _complaint(student: Student, test: str, implementation: object) -> str:
