@@ -24,7 +24,9 @@ from pathlib import Path
 import psutil
 
 ROOT = Path(__file__).parents[3]
-POLL_SECONDS = 0.5
+#: between two looks at the memory: at least this, and so many times what the last look took, since it needs a processor
+_POLL_SECONDS = 0.5
+_TIMES_A_LOOK = 30
 _PR_SET_CHILD_SUBREAPER = 36
 _TAIL = 2000
 
@@ -148,9 +150,11 @@ def main(result: str, command: Sequence[str]) -> None:
 
 
 def _sample(peak: list[float], over: threading.Event) -> None:
-    me = psutil.Process()
-    while not over.wait(POLL_SECONDS):
+    me, pause = psutil.Process(), _POLL_SECONDS
+    while not over.wait(pause):
+        started = time.thread_time()
         peak[0] = max(peak[0], shared_out(child.pid for child in me.children(recursive=True)))
+        pause = max(_POLL_SECONDS, _TIMES_A_LOOK * (time.thread_time() - started))
 
 
 if __name__ == "__main__":
