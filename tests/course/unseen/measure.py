@@ -19,9 +19,13 @@ from coursekit.course import Assignment, Course
 from coursekit.grade_variants import grade_variants
 
 SETS = {
+    "01_positional_encoding": "positional_encoding",
     "02_attention": "attention",
     "03_attention_modules": "attention_modules",
+    "04_transformer": "transformer",
     "05_seq2seq": "seq2seq",
+    "06_text_recovery": "text_recovery",
+    "07_inside_pretrained": "inside_pretrained",
     "08_modern": "modern",
     "09_heads": "heads",
 }
