@@ -1,6 +1,7 @@
 """`coursekit watch` when something goes wrong: one clear line, and nothing is lost, doubled or half written."""
 
 import errno
+import hashlib
 import os
 import random
 import shutil
@@ -255,6 +256,20 @@ def test_a_watch_that_is_killed_at_any_moment_goes_on_at_the_next_start(exchange
     assert found == expected
     assert all(expected["pages"])
     assert expected["leftovers"] == []
+
+
+def test_the_folder_that_a_killed_release_has_left_behind_is_removed_at_the_next_start(exchange):
+    """The record says that the page is released before the folder where it was held is removed."""
+    exchange.hand_in("ada")
+    assert exchange.watch() == 0
+    (record,) = exchange.attempts("ada").records
+    names = f"ada\0{exchange.course.assignment.name}\0{record.handed_in.isoformat()}"
+    held = exchange.course.root / ".coursekit" / "held" / hashlib.sha256(names.encode()).hexdigest()[:32]
+    assert not held.exists()
+    held.mkdir(parents=True)
+    before = state(exchange)
+    assert exchange.watch() == 0
+    assert state(exchange) == before | {"leftovers": []}
 
 
 def test_a_hand_in_that_claims_an_earlier_time_counts_but_is_named(exchange):

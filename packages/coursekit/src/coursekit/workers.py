@@ -16,6 +16,7 @@ import socket
 import sys
 import time
 import traceback
+import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -32,6 +33,8 @@ R = TypeVar("R")
 
 _TRIES = 2
 _PR_SET_PDEATHSIG = 1
+#: this process's ends of the pipes to the workers of all its pools, which every fork inherits
+_ours: "weakref.WeakSet[Connection]" = weakref.WeakSet()
 
 
 @dataclass
@@ -59,6 +62,7 @@ class Workers(Generic[T, R]):
         seconds: wall time after which a task counts as hung, and its worker is killed.
         warm: have the workers take their kernels from one warm server.
         modules: what `work` imports when it is called; it is imported before the workers are forked.
+        computes: whether `work` computes with torch, which is imported before the workers are forked, too.
     """
 
     work: Callable[[T], R]
@@ -66,6 +70,7 @@ class Workers(Generic[T, R]):
     seconds: Callable[[T], float]
     warm: bool = True
     modules: Sequence[str] = ()
+    computes: bool = True
     _workers: list[_Worker[T]] = field(default_factory=list)
     _again: deque[_Entry[T]] = field(default_factory=deque)
     _room: int = 1
@@ -83,8 +88,8 @@ class Workers(Generic[T, R]):
         if _has_one_thread():
             gc.freeze()  # forks share pages that nobody writes to
             while len(self._workers) <= self.count:
-                pipes = [worker.pipe for worker in self._workers]
-                self._workers.append(_started(self.work, server, multiprocessing.get_context("fork"), pipes))
+                fork = multiprocessing.get_context("fork")
+                self._workers.append(_started(self.work, server, fork, self.computes))
 
     def run(self, tasks: Iterable[T], alone: bool = False) -> Iterator[tuple[T, R | None]]:
         """Yield each task with its result as they are finished; None if its worker hung, or died twice.
@@ -130,13 +135,15 @@ class Workers(Generic[T, R]):
     def _import(self) -> None:
         for module in self.modules:
             importlib.import_module(module)
-        _use_one_thread()
+        if self.computes:
+            _use_one_thread()
 
     def _idle_worker(self) -> _Worker[T]:
         idle = next((worker for worker in self._workers if worker.entry is None), None)
         if idle is None:
             server = launch_server() if self.warm else None
-            idle = _started(self.work, server, _fork_server(self.work, self.modules))
+            modules = [*self.modules, *["torch"] * self.computes]
+            idle = _started(self.work, server, _fork_server(self.work, modules), self.computes)
             self._workers.append(idle)
         return idle
 
@@ -185,9 +192,7 @@ def _fork_server(work: Callable[[T], R], modules: Sequence[str]) -> ForkServerCo
     """The context of a server with one thread, which can be forked safely. It imports the module of `work`."""
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     module = getattr(work, "func", work).__module__  # of a partial, that of its function
-    multiprocessing.set_forkserver_preload(
-        [module, "torch", *modules]
-    )  # torch is skipped where it isn't installed
+    multiprocessing.set_forkserver_preload([module, *modules])  # torch is skipped where it isn't installed
     forkserver.ensure_running()
     return multiprocessing.get_context("forkserver")
 
@@ -206,20 +211,24 @@ def _started(
     work: Callable[[T], R],
     server: socket.socket | None,
     context: ForkContext | ForkServerContext,
-    pipes: Sequence[Connection] = (),
+    computes: bool,
 ) -> _Worker[T]:
-    """A new worker. A fork inherits `pipes` from this process."""
     ours, theirs = context.Pipe()
-    inherited = [*pipes, ours] if isinstance(context, ForkContext) else []
+    _ours.add(ours)
+    inherited = list(_ours) if isinstance(context, ForkContext) else []
     # a daemon, since this process would otherwise wait at its end for a worker that nobody closed
-    process = context.Process(target=_serve, args=(work, theirs, server, inherited), daemon=True)
+    process = context.Process(target=_serve, args=(work, theirs, server, inherited, computes), daemon=True)
     process.start()
     theirs.close()
     return _Worker(process, ours)
 
 
 def _serve(
-    work: Callable[[T], R], pipe: Connection, server: socket.socket | None, inherited: Sequence[Connection]
+    work: Callable[[T], R],
+    pipe: Connection,
+    server: socket.socket | None,
+    inherited: Sequence[Connection],
+    computes: bool,
 ) -> None:
     """The worker's side: answer tasks until the pipe is closed."""
     if sys.platform == "linux":  # end when the command is killed, even in the middle of a computation
@@ -228,7 +237,8 @@ def _serve(
         other.close()
     if server is not None:
         use_launched_server(server)
-    _use_one_thread()
+    if computes:
+        _use_one_thread()
     with contextlib.suppress(EOFError, OSError, KeyboardInterrupt):
         while True:
             task = pipe.recv()

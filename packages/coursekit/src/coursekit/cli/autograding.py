@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from coursekit.course import Assignment
     from coursekit.grading.autograde import ClassRun, SubmissionRun
     from coursekit.grading.running_course import RunningCourse
+    from coursekit.grading.writers import Writers
     from coursekit.report.table import ClassTable, Row
 
 #: students that a line names
@@ -70,15 +71,21 @@ def _grade(
     if not students:
         return []
     start_server(course, options.sandbox, options.scheduler)
-    from coursekit.grading.write import Writer
-
     problems = []
-    with _class_run(options, course, assignment) as run:
-        writer = Writer(course)
-        with progress_bar(assignment.name, "submission", len(students)) as bar:
-            for submission in run.grade(students):
-                problems += _failures(submission) + writer.write(submission, assignment.name)
-                bar.update()
+
+    def graded(run: "ClassRun") -> "Iterator[SubmissionRun]":
+        for submission in run.grade(students):
+            problems.extend(_failures(submission))
+            yield submission
+
+    with (
+        _class_run(options, course, assignment) as run,
+        _writers(options, course, assignment, len(students)) as writers,
+        progress_bar(assignment.name, "submission", len(students)) as bar,
+    ):
+        for _, unwritten in writers.write(graded(run)):
+            problems += unwritten
+            bar.update()
     return problems
 
 
@@ -186,6 +193,17 @@ def _class_run(
     how = RunOptions(workers, options.scheduler, kernel, options.fresh, force)
     with contextlib.closing(ClassRun(course, assignment, how)) as run:
         yield run
+
+
+def _writers(
+    options: argparse.Namespace, course: "RunningCourse", assignment: "Assignment", students: int
+) -> "contextlib.closing[Writers]":
+    """Processes that write, no more than there are students for them."""
+    from coursekit.grading.writers import Writers
+
+    count = max(1, min(options.workers or os.cpu_count() or 1, students - 1))
+    warm = not options.scheduler and options.sandbox != NONE
+    return contextlib.closing(Writers(course, assignment.name, count, warm))
 
 
 def _conclude(table: "ClassTable", problems: list[str]) -> int:

@@ -2,8 +2,10 @@
 
 import contextlib
 import fcntl
+import hashlib
 import json
 import logging
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -41,6 +43,7 @@ class RunningCourse:
 
     Args:
         files: the configuration files, the last of which counts.
+        opened_at: what `open` was called with.
     """
 
     root: Path
@@ -48,6 +51,7 @@ class RunningCourse:
     config: Config
     log: logging.Logger
     files: tuple[Path, ...] = ()
+    opened_at: Path | None = None
     _student_pattern: str = "*"
 
     @classmethod
@@ -62,7 +66,7 @@ class RunningCourse:
             found.require_valid(ours)
         log = logging.getLogger(__name__)
         log.setLevel(logging.CRITICAL)  # nbgrader's messages are in its results
-        course = cls(Path(found.folders.root), found.folders, found.config, log, found.files)
+        course = cls(Path(found.folders.root), found.folders, found.config, log, found.files, root)
         course.folders.db_url = course._db_url
         course._student_pattern = found.folders.student_id  # grading sets it for each student
         return course
@@ -124,11 +128,30 @@ class RunningCourse:
 
     @contextlib.contextmanager
     def alone(self) -> Iterator[None]:
-        """Wait until no other coursekit command writes here. The lock ends with the process that holds it."""
-        path = self.root / FOLDER / "writing"
+        """Wait until no coursekit command writes here; none does in the meantime.
+
+        Locks end with the process that holds them.
+        """
+        with self._locked("next"), self._locked("writing"):
+            yield
+
+    @contextlib.contextmanager
+    def writing(self, student: str) -> Iterator[None]:
+        """Wait until nobody writes for this student, or is `alone`. Others may write for other students."""
+        with contextlib.ExitStack() as held:
+            with self._locked("next"):  # who waits to be alone holds this, so that no more writers come
+                held.enter_context(self._locked("writing", fcntl.LOCK_SH))
+            students = held.enter_context((self.root / FOLDER / "students").open("a"))
+            byte = int.from_bytes(hashlib.sha256(os.fsencode(student)).digest()[:4])
+            fcntl.lockf(students, fcntl.LOCK_EX, 1, byte)
+            yield
+
+    @contextlib.contextmanager
+    def _locked(self, name: str, how: int = fcntl.LOCK_EX) -> Iterator[None]:
+        path = self.root / FOLDER / name
         path.parent.mkdir(exist_ok=True)
         with path.open("a") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
+            fcntl.flock(file, how)
             yield
 
     def submitted(self, student: str, assignment: str) -> Path:

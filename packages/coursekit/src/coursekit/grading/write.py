@@ -3,6 +3,7 @@
 import errno
 import os
 import warnings
+from dataclasses import dataclass
 from pathlib import Path
 
 from nbconvert.exporters.exporter import ResourcesDict
@@ -32,11 +33,37 @@ class NoSpace(CourseError):
     """Nothing can be written for anybody."""
 
 
+@dataclass(frozen=True)
+class Uncached:
+    """What a writer can't find in the result cache, for one student.
+
+    Args:
+        failures: why the grader failed on a notebook, by its name.
+        unconfirmed: results that must not be cached.
+    """
+
+    student: str
+    assignment: str
+    failures: dict[str, str]
+    unconfirmed: dict[str, CachedResult]
+
+    @classmethod
+    def of(cls, submission: SubmissionRun, assignment: str) -> "Uncached":
+        notebooks = submission.notebooks
+        return cls(
+            submission.student,
+            assignment,
+            {n.name: n.failure for n in notebooks if n.failure},
+            {n.name: n.cached for n in notebooks if n.cached.result.suspect and not n.failure},
+        )
+
+
 class Writer:
     """Runs `nbgrader autograde` for one student at a time, with results that have been computed before.
 
-    Of all commands that grade in this folder, only one writes at a time: nbgrader does not add a student to the
-    gradebook, or replace a folder, in one step.
+    Writers in several processes take turns for one student: nbgrader does not add a student to the gradebook, or
+    replace a folder, in one step. The first submission is written with no other writer at work, since it may add
+    rows that all students share.
     """
 
     def __init__(self, course: RunningCourse) -> None:
@@ -64,7 +91,7 @@ class Writer:
             def print_result(self, result: SubmissionResult, resources: ResourcesDict) -> None:
                 """Print nothing: there is a progress bar."""
 
-        self._course = course
+        self._course, self._shared_rows_exist = course, False
         course.folders.db_url = sharing_queries(course.folders.db_url)
         _require_writable(course.autograded(".", "."))
         config = self._config = Config(course.config)
@@ -92,20 +119,21 @@ class Writer:
         Raises:
             NoSpace: nothing can be written for anybody.
         """
-        student, folders = submission.student, self._course.folders
+        return self.write_uncached(Uncached.of(submission, assignment))
+
+    def write_uncached(self, uncached: "Uncached") -> list[str]:
+        """`write`, with what is not in the cache."""
+        student, assignment, folders = uncached.student, uncached.assignment, self._course.folders
         folder = self._course.submitted(student, assignment)
         if not any(folder.glob("*.ipynb")):
             return []  # nbgrader skips such a folder, and the table shows it as missing
         self._failures.clear()
         self._unconfirmed.clear()
-        self._failures |= {(student, n.name): n.failure for n in submission.notebooks if n.failure}
-        self._unconfirmed |= {
-            (student, n.name): n.cached
-            for n in submission.notebooks
-            if n.cached.result.suspect and not n.failure
-        }
+        self._failures |= {(student, name): failure for name, failure in uncached.failures.items()}
+        self._unconfirmed |= {(student, name): cached for name, cached in uncached.unconfirmed.items()}
         folders.student_id, folders.assignment_id = student, assignment
-        with self._course.alone(), warnings.catch_warnings():
+        lock = self._course.writing(student) if self._shared_rows_exist else self._course.alone()
+        with lock, warnings.catch_warnings():
             warnings.simplefilter("ignore", SAWarning)  # about nbgrader's own queries
             converter = AutogradeOne(folder, coursedir=folders, config=self._config, log=self._course.log)
             try:
@@ -117,6 +145,7 @@ class Writer:
                 reason = reason_of(converter.failure or error)
                 _require_space(converter.failure or error, reason)
             else:
+                self._shared_rows_exist = True
                 return []
         return [f"{printable(student)}: not written: {reason}"]
 

@@ -10,13 +10,17 @@ from sqlalchemy import event
 from sqlalchemy.engine import URL, CreateEnginePlugin, Dialect, Engine, make_url
 
 _PLUGIN = "coursekit"
+#: how long SQLite waits while another process commits; its own default of 5 is for one or two processes
+_BUSY_SECONDS = 60
 #: by URL, what the first engine that could connect has found out about the database, and its compiled queries
 _shared: dict[str, tuple[Dialect, dict[Any, Any]]] = {}
 
 
 def sharing_queries(url: str) -> str:
-    """The URL with the plugin."""
+    """The URL with the plugin, and for SQLite with time for many processes that write in turns."""
     parts = make_url(url).update_query_pairs([("plugin", _PLUGIN)], append=False)
+    if parts.get_backend_name() == "sqlite" and "timeout" not in parts.query:
+        parts = parts.update_query_pairs([("timeout", str(_BUSY_SECONDS))])
     return parts.render_as_string(hide_password=False)
 
 

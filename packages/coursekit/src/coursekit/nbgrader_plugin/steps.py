@@ -9,10 +9,12 @@ from typing import Any
 from nbconvert.exporters import NotebookExporter
 from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import NotebookNode, v4
+from nbgrader.api import BaseCell, Comment, Grade, Gradebook, MissingEntry, SubmittedNotebook
 from nbgrader.apps.baseapp import NbGrader
 from nbgrader.converters import BaseConverter
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import NbGraderPreprocessor, SaveAutoGrades
+from nbgrader.utils import compute_checksum, determine_grade
 from traitlets import TraitError
 from traitlets.config import Application
 
@@ -130,32 +132,52 @@ class SaveScores(SaveAutoGrades):
     """Writes the scores of the checks into the gradebook, whatever a test cell printed.
 
     Manual scores and comments stay. A missing or unreadable notebook gets no automatic score and is marked for
-    manual grading.
+    manual grading. The rows of a notebook are read at once and written in one transaction, where nbgrader has one for
+    each cell: the shorter it is, the more processes can write.
     """
 
-    def preprocess_cell(
-        self, cell: NotebookNode, resources: ResourcesDict, cell_index: int
-    ) -> tuple[NotebookNode, ResourcesDict]:
-        done: tuple[NotebookNode, ResourcesDict] = super().preprocess_cell(cell, resources, cell_index)
-        if nbgrader_metadata(cell).get("task"):
-            self._leave_task_to_a_person(grade_id(cell) or "")
-        return done
-
-    def _leave_task_to_a_person(self, name: str) -> None:
-        """Remove the 0 that nbgrader gives a task of a missing notebook, and keeps when it is handed in later."""
-        grade = self.gradebook.find_grade(name, self.notebook_id, self.assignment_id, self.student_id)
-        if grade.auto_score is not None:
-            grade.auto_score, grade.needs_manual_grade = None, grade.manual_score is None
+    def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
+        names = resources["nbgrader"]
+        self.gradebook = Gradebook(names["db_url"])
+        with self.gradebook:
+            found = self.gradebook.find_submission_notebook(
+                names["notebook"], names["assignment"], names["student"]
+            )
+            self._grades: dict[str, Grade] = self._rows_of(found, Grade)
+            self._comments: dict[str, Comment] = self._rows_of(found, Comment)
+            for index, cell in enumerate(nb.cells):
+                self.preprocess_cell(cell, resources, index)
             self.gradebook.db.commit()
+        return nb, resources
+
+    def _rows_of(self, notebook: SubmittedNotebook, kind: type[Any]) -> dict[str, Any]:
+        """A submitted notebook's grades or comments, by grade id."""
+        rows = self.gradebook.db.query(BaseCell.name, kind).join(kind, kind.cell_id == BaseCell.id)
+        return {name: row for name, row in rows.filter(kind.notebook_id == notebook.id)}
+
+    def _row(self, rows: dict[str, Any], cell: NotebookNode) -> Any:
+        name = grade_id(cell) or ""
+        if name not in rows:
+            raise MissingEntry(f"{name} was added after this was graded: run `nbgrader generate_assignment`")
+        return rows[name]
 
     def _add_score(self, cell: NotebookNode, resources: ResourcesDict) -> None:
         result: SubmissionResult = resources[RESULT]
-        if not is_test_cell(cell) and not result.nothing_graded:
-            super()._add_score(cell, resources)
-            return
-        name = grade_id(cell) or ""
-        grade = self.gradebook.find_grade(name, self.notebook_id, self.assignment_id, self.student_id)
-        exercise = result.exercise(name)
-        grade.auto_score = exercise.earned if exercise else None
-        grade.needs_manual_grade = exercise is None or grade.manual_score is not None
-        self.gradebook.db.commit()
+        grade = self._row(self._grades, cell)
+        if is_test_cell(cell) or result.nothing_graded:
+            exercise = result.exercise(grade_id(cell) or "")
+            grade.auto_score = exercise.earned if exercise else None
+        else:
+            grade.auto_score, _ = determine_grade(cell, self.log)
+        grade.needs_manual_grade = grade.auto_score is None or grade.manual_score is not None
+
+    def _add_comment(self, cell: NotebookNode, resources: ResourcesDict) -> None:
+        metadata, comment = nbgrader_metadata(cell), self._row(self._comments, cell)
+        unchanged = metadata.get("checksum") == compute_checksum(cell) and not metadata.get("task")
+        comment.auto_comment = "No response." if unchanged else None
+        if metadata.get(
+            "task"
+        ):  # nbgrader gives a missing notebook's task a 0, and keeps it when it is handed in
+            grade = self._row(self._grades, cell)
+            if grade.auto_score is not None:
+                grade.auto_score, grade.needs_manual_grade = None, grade.manual_score is None

@@ -1,5 +1,6 @@
 """Pages that come later: held ones when they are due, and after the deadline those that had to show less before it."""
 
+import shutil
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 
@@ -22,13 +23,15 @@ class DuePages:
         self._final: set[tuple[str, str]] = set()
 
     def find(self) -> None:
-        """Find the pages that are held since an earlier run."""
+        """Find the pages that are held since an earlier run, and remove what a killed release has left behind."""
         for name in self.watched.assignments():
             for student in self.watched.course.handed_in(name):
                 for record in self._attempts(student, name).records:
                     held = self.watched.history.held_folder(student, name, record.handed_in)
                     if record.page == Page.HELD and held.is_dir():
                         self._held[student, name, record.handed_in] = record
+                    elif held.is_dir():
+                        shutil.rmtree(held)
         self._count()
 
     def hold(self, student: str, assignment: str, record: AttemptRecord) -> None:
