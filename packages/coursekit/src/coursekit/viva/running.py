@@ -6,10 +6,12 @@ from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cache
+from pathlib import Path
 from typing import Any, TypeVar
 
 from nbformat import NotebookNode, v4
 
+from coursekit.checks.score_rule import ScoreRule
 from coursekit.messages import MessageError
 from coursekit.student.limits import Limits
 from coursekit.student.replies import Failure
@@ -37,6 +39,9 @@ class HowToRun:
     limits: Limits
     kernel_name: str
     files: WorkingFiles = NO_FILES
+    #: what the student put beside the notebook
+    own_files: tuple[Path, ...] = ()
+    rule: ScoreRule = field(default_factory=ScoreRule)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,8 @@ from coursekit.viva.asking import questions_about
 from coursekit.viva.choose import choose
 from coursekit.viva.class_answers import keys_of
 from coursekit.viva.drivers import Driver, drivers_for
-from coursekit.viva.questions import Asked, Question, syntax_question
+from coursekit.viva.purpose import Handed, Prover, purposes
+from coursekit.viva.questions import Asked, Kind, Question, syntax_question
 from coursekit.viva.running import HowToRun, Scene, Stage, hangs, stage
 from coursekit.viva.statements import AnswerCode
 
@@ -82,6 +83,7 @@ def make_sheet(assignment: Assignment, task: ToAsk, count: int, seed: int) -> Sh
     if task.problem:
         return sheet
     proven: list[Question] = []
+    prover = Prover(assignment, {}, task.how)
     try:
         for name, text in task.notebooks.items():
             notebook = nbformat.reads(text, as_version=4)
@@ -93,20 +95,36 @@ def make_sheet(assignment: Assignment, task: ToAsk, count: int, seed: int) -> Sh
             answers, found = _answers(assignment, name, submission, released, task)
             proven += found
             first, second = _both_runs(notebook, answers, task.how, sheet)
+            prover.notebooks[name] = Handed(name, text, released)
+            for answer in answers:
+                prover.changes |= dict(purposes(answer.asked))
             sheet.candidates += len(first) + len(found)
             sheet.dropped += sum(one not in second for one in first)
             proven += [one for one in first if one in second]
+            proven += [one for one in prover.changes if one.notebook == name]
             cells = [cell for cell in notebook.cells if grade_id(cell)]
             sheet.sources |= {(name, str(grade_id(cell))): cell.source for cell in cells}
     except NotStarted as error:
         sheet.problem = f"The notebook could not be run: {error}."
     parts = [str(seed), task.student, *task.notebooks.values()]
-    sheet.questions = choose(proven, count, "\0".join(parts))
+    sheet.questions = _chosen(proven, count, "\0".join(parts), prover)
     asked = {(one.notebook, one.cell) for one in sheet.questions}
     sheet.sources = {place: source for place, source in sheet.sources.items() if place in asked}
     if not sheet.questions and not sheet.problem:
         sheet.problem = "There is no answer in code to ask about."
     return sheet
+
+
+def _chosen(proven: Sequence[Question], count: int, seed: str, prover: Prover) -> list[Question]:
+    """The questions to ask. Those about the purpose of a line are only proven if they are chosen."""
+    left = list(proven)
+    while True:
+        chosen = choose(left, count, seed)
+        unproven = [one for one in chosen if one.kind == Kind.PURPOSE and not one.rubric]
+        if not unproven:
+            return chosen
+        found = {one: prover.proven(one) for one in unproven}
+        left = [known for one in left if (known := found.get(one, one))]
 
 
 def _answers(

@@ -84,7 +84,8 @@ class AnswerCode:
             self._tree = ast.parse(self.source)
         except (RecursionError, MemoryError):
             raise ValueError("the answer is nested too deep") from None
-        self._locals = _local_names(self._tree)
+        #: parameters and variables
+        self.local_names = _local_names(self._tree)
         self.statements: list[Statement] = []
         self._inside_function: set[str] = set()
         self._bindings: dict[str, Counter[str]] = {"": _bound(self._tree)}
@@ -105,11 +106,11 @@ class AnswerCode:
         sets = any(isinstance(node, ast.Set | ast.SetComp) for node in nodes)
         return sets or not names.isdisjoint(_UNPREDICTABLE)
 
-    def without(self, statement: Statement) -> str:
-        """The source with this statement replaced by `pass`; all other lines keep their numbers."""
+    def without(self, statement: Statement, instead: str = "pass") -> str:
+        """The source with this statement replaced by one that does less; all other lines keep their numbers."""
         lines = self.source.split("\n")
         first = lines[statement.first - 1]
-        lines[statement.first - 1] = first[: len(first) - len(first.lstrip())] + "pass"
+        lines[statement.first - 1] = first[: len(first) - len(first.lstrip())] + instead
         lines[statement.first : statement.last] = [""] * (statement.last - statement.first)
         return "\n".join(lines)
 
@@ -152,7 +153,7 @@ class AnswerCode:
             sort,
             node.lineno,
             last,
-            _key(node, self._locals),
+            _key(node, self.local_names),
             tuple(_assigned(node)),
             function,
             body,
