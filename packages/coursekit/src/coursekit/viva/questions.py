@@ -147,7 +147,7 @@ def shown_value(seen: Seen) -> str:
         return f"{seen.about} ({size})" if seen.about else size
     if seen.about:
         return seen.about
-    return f"{seen.type} with {seen.length} entries" if seen.length is not None else ""
+    return f"{seen.type} with {seen.length} entries" if seen.length is not None else seen.name
 
 
 def as_tuple(shape: tuple[int, ...]) -> str:

@@ -108,6 +108,12 @@ class Stage:
                         scene.effects[number] = effect
             yield scene
 
+    def varied(self, code: AnswerCode, driver: Driver) -> list[Call]:
+        """Calls of the function that a driver calls first, with other inputs."""
+        traced = self._ask(read_traced, "vary", code.source, driver.source)
+        calls = traced.calls if traced else ()
+        return [call for call in calls if call.complete and _is_sound(call, code)]
+
     def _traced(self, source: str, driver: str, lines: list[int], names: list[list[str]]) -> Traced | None:
         return self._ask(read_traced, "trace", self._number, source, driver, lines, names)
 

@@ -18,12 +18,15 @@ from coursekit.viva.drivers import Driver, drivers_for
 from coursekit.viva.purpose import Handed, Prover, purposes
 from coursekit.viva.questions import Asked, Kind, Question, syntax_question
 from coursekit.viva.running import HowToRun, Scene, Stage, hangs, stage
+from coursekit.viva.seen import Call
 from coursekit.viva.statements import AnswerCode
 
 #: for the random numbers of the two runs: what depends on them differs
 _SEEDS = 1, 2
 #: statements of an answer that are taken out, one at a time
 _TAKEN_OUT_AT_MOST = 8
+#: drivers whose inputs are varied
+_VARIED_AT_MOST = 2
 _TRIES = 2
 _TOO_LONG = "The code in `{}` can't be traced to its end, since it runs too many steps or for too long, or uses a tracer itself."
 
@@ -193,7 +196,8 @@ def _questions(
                     continue
                 whole.stopped = False
                 scenes = list(_scenes(whole, answer))
-                found[answer.index] = list(questions_about(answer.asked, scenes))
+                varied = _varied(whole, answer) if scenes else []
+                found[answer.index] = list(questions_about(answer.asked, scenes, varied))
                 if whole.ended:
                     sheet.problem = (
                         sheet.problem or f"Nothing below `{answer.asked.cell}` was run: {whole.ended}."
@@ -220,6 +224,12 @@ def _scenes(whole: Stage, answer: _Answer) -> Iterator[Scene]:
             yield scene
             if scene.effects:
                 candidates = []  # once for each answer
+
+
+def _varied(whole: Stage, answer: _Answer) -> list[Call]:
+    """Calls with other inputs, from the first driver that has some."""
+    tried = (whole.varied(answer.asked.code, driver) for driver in answer.drivers[:_VARIED_AT_MOST])
+    return next(filter(None, tried), [])
 
 
 def _note(sheet: Sheet, whole: Stage, answer: _Answer) -> None:
