@@ -278,6 +278,9 @@ def test_the_command_writes_a_page_for_each_student_and_one_file_with_all(empty_
     printed = capsys.readouterr().out
     assert "for 2 of 3 students" in printed and "  bob: There is nothing to ask: double.ipynb" in printed
     folder = empty_class.root / "reports" / "01_double" / "viva"
+    everybody = folder.with_suffix(".html")
+    assert f"to print all at once: {everybody}" in printed
+    assert everybody.read_text().count('class="sheet"') == 3 and everybody.read_text().count("<details>") > 3
     pages = {path.stem: path.read_text() for path in folder.glob("*.html")}
     assert sorted(pages) == ["ann", "bob", "cho"]
     assert pages["ann"].count("<details>") == 3 and '<html lang="en">' in pages["ann"]

@@ -1,9 +1,9 @@
 """How surprising it is, in this class, that two works are as alike as they are.
 
-In each exercise, two works are the more alike the rarer the fingerprints are that both have, and the fewer are in one
-only. How surprising this is follows from all pairs of the class: -log of the share of pairs that are at least as alike.
-Exercises are combined as if students answered them independently, so that a pair counts whose exercises all agree in
-unusual ways. What most of the class writes surprises nobody.
+In each exercise, two works are the more alike the rarer it is to have all that both have, and the less is in one only (see
+`alike`). How surprising this is follows from all pairs of the class: -log of the share of the others that are at least as
+alike. Exercises are combined as if students answered them independently, so that a pair counts whose exercises agree in
+unusual ways, all or some. What most of the class writes surprises nobody.
 """
 
 import math
@@ -78,7 +78,7 @@ def compare(works: Sequence[Work], allowed: float = EXPECTED) -> Comparison:
     surprises: dict[str, Values] = {}
     expected = np.full(len(first), np.inf)
     for _ in range(_MOST_ROUNDS):
-        surprises = {name: _surprises(values, trusted) for name, values in alike.items()}
+        surprises = {name: surprises_of(values, trusted) for name, values in alike.items()}
         expected = _expected(surprises.values(), trusted)
         before, trusted = trusted, ~related & (expected > allowed)
         if np.array_equal(before, trusted):
@@ -104,7 +104,7 @@ def compare(works: Sequence[Work], allowed: float = EXPECTED) -> Comparison:
     )
 
 
-def _surprises(values: Values, trusted: Mask) -> Values:
+def surprises_of(values: Values, trusted: Mask) -> Values:
     """-log of the share of trusted pairs that are at least as alike; estimated beyond the most similar of them.
 
     A pair is compared with the others: it counts once, as a pair that is as alike as itself.
@@ -134,7 +134,7 @@ def _expected(surprises: Collection[Values], trusted: Mask) -> Values:
     for share in _SUMS:
         parts = [np.maximum(values + math.log(share), 0) for values in surprises]
         sums = sum(parts, np.zeros(count))
-        chances = _chances([values[trusted] for values in parts], share)
+        chances = chances_of([values[trusted] for values in parts], share)
         known = np.sort(sums[trusted])
         inflation = 1.0
         if len(known) > 5 * _LEAST_IN_TAIL:
@@ -147,7 +147,7 @@ def _expected(surprises: Collection[Values], trusted: Mask) -> Values:
     return expected
 
 
-def _chances(parts: Sequence[Values], share: float) -> Values:
+def chances_of(parts: Sequence[Values], share: float) -> Values:
     """The probability that the sum over the exercises of a pair reaches 0, `_STEP`, 2 `_STEP`, … by chance.
 
     In each exercise, a pair is like any pair of the class, or like one more pair that is more alike than all of them. The

@@ -105,7 +105,7 @@ def _statements(source: str) -> Iterator[list[tuple[str, int]]]:
 
 
 def _may_be_called(text: str) -> bool:
-    return text in _CLOSED or (text.isidentifier() and not keyword.iskeyword(text))
+    return bool(text) and (text in _CLOSED or (text.isidentifier() and not keyword.iskeyword(text)))
 
 
 def _plain(kind: int, text: str) -> str:

@@ -9,7 +9,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from coursekit.cells import find_cell
-from coursekit.checks.results import CheckResult
+from coursekit.checks.results import CheckResult, Status
 from coursekit.checks.run import GraderCrash, grade
 from coursekit.checks.trying import Offer
 from coursekit.course import Assignment, CourseError
@@ -125,7 +125,7 @@ class Prover:
     def proven(self, question: Question) -> Question | None:
         """The question with its rubric; None if no check notices that the line is missing."""
         change = self.changes[question]
-        if self._tried == _LINES_AT_MOST:
+        if self._tried >= _LINES_AT_MOST:
             return None
         self._tried += 1
         handed = self.notebooks[question.notebook]
@@ -176,6 +176,9 @@ class Prover:
                 offer=Offer.NONE,
             )
         except (CourseError, GraderCrash, NotStarted):  # a check may expect what only a whole answer has
+            return {}
+        if graded.result.status in (Status.TIMED_OUT, Status.KERNEL_DIED):
+            self._tried = _LINES_AT_MOST  # it would take as long again
             return {}
         if graded.result.suspect:
             return {}

@@ -55,6 +55,7 @@ class Sheet:
         problem: why there are no questions, or fewer, in a sentence.
         candidates, dropped: questions found in the first run, and how many the second answered differently.
         suspect: a busy machine may be why something is missing.
+        hangs: a cell was stopped, so that running the notebook again takes long.
     """
 
     student: str
@@ -64,6 +65,7 @@ class Sheet:
     candidates: int = 0
     dropped: int = 0
     suspect: bool = False
+    hangs: bool = False
 
 
 @dataclass(frozen=True)
@@ -104,7 +106,8 @@ def make_sheet(assignment: Assignment, task: ToAsk, count: int, seed: int) -> Sh
             sheet.candidates += len(first) + len(found)
             sheet.dropped += sum(one not in second for one in first)
             proven += [one for one in first if one in second]
-            proven += [one for one in prover.changes if one.notebook == name]
+            if not sheet.hangs:
+                proven += [one for one in prover.changes if one.notebook == name]
             cells = [cell for cell in notebook.cells if grade_id(cell)]
             sheet.sources |= {(name, str(grade_id(cell))): cell.source for cell in cells}
     except NotStarted as error:
@@ -192,6 +195,7 @@ def _questions(
                 if answer.alone:
                     continue
                 if hangs(whole.run_of(answer.index)):
+                    sheet.hangs = True
                     _note(sheet, whole, answer)
                     continue
                 whole.stopped = False
