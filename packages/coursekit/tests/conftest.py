@@ -9,6 +9,10 @@ import nbformat
 import pytest
 from nbformat import NotebookNode
 
+from coursekit.grading.running_course import RunningCourse
+from coursekit.viva.sheet import Sheet, make_sheet
+from coursekit.viva.sheets import tasks_of
+
 from .tiny_course import (
     ALTERNATIVES,
     CHECKS,
@@ -186,3 +190,19 @@ def grade_answer(tiny_course: TinyCourse) -> Callable:
         return grade(tiny_course.assignment, tiny_course.answer(source), "double", released, limits).result
 
     return run
+
+
+@pytest.fixture
+def ask(empty_class: TinyCourse) -> Callable:
+    """The sheet of a student who hands in this answer, with all that can be asked."""
+
+    def make(
+        answer: str, half: str = RIGHT_HALF, count: int = 100, seed: int = 0, name: str = "ann"
+    ) -> Sheet:
+        empty_class.hand_in(name, empty_class.answer(answer, half))
+        course = RunningCourse.open(empty_class.root)
+        course.config.Execute.timeout = course.config.RunChecks.call_timeout = 5  # the machine may be busy
+        (task,) = tasks_of(course, empty_class.assignment, [name])
+        return make_sheet(empty_class.assignment, task, count, seed)
+
+    return make

@@ -4,13 +4,15 @@ import random
 import re
 import time
 
+import numpy as np
 import pytest
 
 from coursekit.course import Course
 from coursekit.grading.running_course import RunningCourse
+from coursekit.similar.alike import similarities
 from coursekit.similar.fingerprints import fingerprints
 from coursekit.similar.page import clusters_of, one_of
-from coursekit.similar.surprise import Comparison, Pair, compare
+from coursekit.similar.surprise import Comparison, Pair, chances_of, compare, surprises_of
 from coursekit.similar.tokens import code_lines, text_lines
 from coursekit.similar.works import Reader, Work
 
@@ -110,6 +112,15 @@ def test_a_work_merged_from_two_students_is_found_beside_both(course):
     one, other = answers(7), answers(8)
     course.hand_in("merged", {e: (one, other)[place % 2][e] for place, e in enumerate(EXERCISES)})
     assert sorted(found(course)) == [("merged", "s07"), ("merged", "s08")]
+
+
+@pytest.mark.parametrize("taken", ["abc", "bde", "cef"])
+def test_three_copied_exercises_of_six_are_found(course, taken):
+    parts = {f"part_{letter}" for letter in taken}
+    copied = {exercise: source for exercise, source in answers(7).items() if exercise in parts}
+    course.hand_in("helped", answers("own") | copied)
+    (pair,) = compared(course).pairs
+    assert set(pair.exercises) == parts
 
 
 def test_a_copy_with_some_edited_lines_is_found(course):
@@ -224,6 +235,50 @@ def test_names_that_the_cell_binds_are_alike_and_those_of_libraries_are_not():
 
 def test_spelling_quotes_and_numbers_do_not_matter():
     assert prints("x = f('a', 10_000)") == prints('x = f(\n    "a",\n    10000,\n)')
+
+
+def test_parentheses_that_only_group_do_not_matter():
+    assert prints("s = (q @ k) / d") == prints("s = q @ k / d")
+    assert prints("return (a, b)") == prints("return a, b")
+    assert prints("(a, b) = f(x)\n(c) = 1") == prints("a, b = f(x)\nc = 1")
+    assert prints("x = f(a)(b)[0](c)") != prints("x = f(a)[0](c)")
+    assert prints("x = f(())") == prints("x = f()")
+
+
+def test_parts_that_always_come_together_say_no_more_than_one_of_them():
+    def alike(*have: set[int]) -> float:
+        works = [
+            Work(f"s{number}", f"s{number}", fingerprints={"e": found}) for number, found in enumerate(have)
+        ]
+        owners = np.arange(len(works))
+        return float(similarities(works, "e", owners, np.array([0]), np.array([1]))[0])
+
+    others = [{number} for number in range(100, 140)]
+    one = alike({1}, {1}, {1}, {1}, *others)
+    assert alike({1, 2, 3}, {1, 2, 3}, {1, 2, 3}, {1, 2, 3}, *others) == pytest.approx(one)
+    apart = alike({1, 2}, {1, 2}, {1}, {1}, {2}, {2}, *others)
+    assert apart > 1.5 * alike({1, 2}, {1, 2}, {1, 2}, {1, 2}, *others)
+    assert 0 < alike({1, 5, 6}, {1, 7, 8}, {1}, {1}, *others) < one, (
+        "what only one of them has speaks against it"
+    )
+
+
+def test_a_pair_is_not_compared_with_itself():
+    values = np.array([*np.zeros(99), 5.0])
+    trusted = np.ones(100, dtype=bool)
+    assert surprises_of(values, trusted)[-1] == pytest.approx(np.log(100))
+    trusted[-1] = False
+    assert surprises_of(values, trusted)[-1] >= np.log(100) - 1e-9
+
+
+def test_the_chance_of_a_sum_is_that_of_independent_exercises():
+    draw = np.random.default_rng(0)
+    parts = [draw.exponential(size=2000) * (draw.random(2000) < 0.3) for _ in range(4)]
+    found = chances_of(parts, 1.0)
+    sums = sum(draw.choice(values, 200_000) for values in parts)
+    for total in (1, 2, 4, 6):
+        seen = np.mean(sums >= total)
+        assert seen <= found[int(total / 0.05)] <= 1.5 * seen
 
 
 def test_attributes_that_a_class_sets_may_have_any_name():

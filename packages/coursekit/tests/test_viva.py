@@ -6,13 +6,11 @@ import re
 import nbformat
 import pytest
 
-from coursekit.grading.running_course import RunningCourse
 from coursekit.messages import MessageError
 from coursekit.viva.files import as_html
 from coursekit.viva.questions import Kind
 from coursekit.viva.seen import read_effect, read_traced
-from coursekit.viva.sheet import Sheet, make_sheet
-from coursekit.viva.sheets import tasks_of
+from coursekit.viva.sheet import Sheet
 
 from .tiny_course import RIGHT_HALF
 
@@ -44,22 +42,6 @@ def two_and_text(double):
     double(5)
     double([1, 2])
 '''
-
-
-@pytest.fixture
-def ask(empty_class):
-    """The sheet of a student who hands in this answer, with all that can be asked."""
-
-    def make(
-        answer: str, half: str = RIGHT_HALF, count: int = 100, seed: int = 0, name: str = "ann"
-    ) -> Sheet:
-        empty_class.hand_in(name, empty_class.answer(answer, half))
-        course = RunningCourse.open(empty_class.root)
-        course.config.Execute.timeout = course.config.RunChecks.call_timeout = 5  # the machine may be busy
-        (task,) = tasks_of(course, empty_class.assignment, [name])
-        return make_sheet(empty_class.assignment, task, count, seed)
-
-    return make
 
 
 @pytest.fixture
@@ -296,6 +278,9 @@ def test_the_command_writes_a_page_for_each_student_and_one_file_with_all(empty_
     printed = capsys.readouterr().out
     assert "for 2 of 3 students" in printed and "  bob: There is nothing to ask: double.ipynb" in printed
     folder = empty_class.root / "reports" / "01_double" / "viva"
+    everybody = folder.with_suffix(".html")
+    assert f"to print all at once: {everybody}" in printed
+    assert everybody.read_text().count('class="sheet"') == 3 and everybody.read_text().count("<details>") > 3
     pages = {path.stem: path.read_text() for path in folder.glob("*.html")}
     assert sorted(pages) == ["ann", "bob", "cho"]
     assert pages["ann"].count("<details>") == 3 and '<html lang="en">' in pages["ann"]

@@ -57,5 +57,8 @@ def _viva(options: argparse.Namespace) -> None:
     folder = write_sheets(assignment, sheets, options.seed, not options.without_answers)
     asked = [sheet for sheet in sheets if sheet.questions]
     total = sum(len(sheet.questions) for sheet in asked)
-    lines = [f"{assignment.name}: {total} questions for {len(asked)} of {len(sheets)} students, in {folder}"]
+    lines = [
+        f"{assignment.name}: {total} questions for {len(asked)} of {len(sheets)} students, in {folder}",
+        f"  to print all at once: {folder}.html",
+    ]
     print_lines([*lines, *(f"  {sheet.student}: {sheet.problem}" for sheet in sheets if sheet.problem)])

@@ -1,19 +1,19 @@
 """How surprising it is, in this class, that two works are as alike as they are.
 
-In each exercise, two works are the more alike the rarer the fingerprints are that both have, and the fewer are in one
-only. How surprising this is follows from all pairs of the class: -log of the share of pairs that are at least as alike.
-Exercises are combined as if students answered them independently, so that a pair counts whose exercises all agree in
-unusual ways. What most of the class writes surprises nobody.
+In each exercise, two works are the more alike the rarer it is to have all that both have, and the less is in one only (see
+`alike`). How surprising this is follows from all pairs of the class: -log of the share of the others that are at least as
+alike. Exercises are combined as if students answered them independently, so that a pair counts whose exercises agree in
+unusual ways, all or some. What most of the class writes surprises nobody.
 """
 
 import math
-from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from coursekit.similar.alike import Values, similarities
 from coursekit.similar.works import Work
 
 #: a pair stands out if fewer than this many pairs as alike are to be expected in the whole class
@@ -29,9 +29,9 @@ _TAIL, _LEAST_IN_TAIL = 0.005, 20
 _MOST_ROUNDS = 10
 #: at which share of the closest pairs the habits of students are measured: copies are fewer
 _HABITS = 0.01
+#: sums are rounded to these steps; so many of them beyond the most similar pair
+_STEP, _BEYOND = 0.05, 200
 
-Values = NDArray[np.float64]
-Places = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 
@@ -73,12 +73,12 @@ def compare(works: Sequence[Work], allowed: float = EXPECTED) -> Comparison:
     owners = np.unique([work.owner for work in works], return_inverse=True)[1]
     related = owners[first] == owners[second]
     exercises = sorted({name for work in works for name in work.fingerprints})
-    alike = {name: _similarities(works, name, owners)[first, second] for name in exercises}
+    alike = {name: similarities(works, name, owners, first, second) for name in exercises}
     trusted = ~related
     surprises: dict[str, Values] = {}
     expected = np.full(len(first), np.inf)
     for _ in range(_MOST_ROUNDS):
-        surprises = {name: _surprises(values, trusted) for name, values in alike.items()}
+        surprises = {name: surprises_of(values, trusted) for name, values in alike.items()}
         expected = _expected(surprises.values(), trusted)
         before, trusted = trusted, ~related & (expected > allowed)
         if np.array_equal(before, trusted):
@@ -104,37 +104,15 @@ def compare(works: Sequence[Work], allowed: float = EXPECTED) -> Comparison:
     )
 
 
-def _similarities(works: Sequence[Work], exercise: str, owners: Places) -> Values:
-    """For each two works: the weights of the fingerprints in both, times their share of those in either.
+def surprises_of(values: Values, trusted: Mask) -> Values:
+    """-log of the share of trusted pairs that are at least as alike; estimated beyond the most similar of them.
 
-    The weight is log(people / people who have it).
+    A pair is compared with the others: it counts once, as a pair that is as alike as itself.
     """
-    people = int(owners.max()) + 1
-    found = [work.fingerprints.get(exercise, set()) for work in works]
-    holders = Counter(one for owner, one in {(o, f) for o, fs in zip(owners, found, strict=True) for f in fs})
-    alone = math.log(people)
-    shared = [one for one, count in Counter(f for fs in found for f in fs).items() if count > 1]
-    column = {one: place for place, one in enumerate(shared)}
-    table = np.zeros((len(works), len(shared)), dtype=np.float32)
-    whole = np.zeros(len(works), dtype=np.float32)
-    for row, fingerprints in enumerate(found):
-        places = [column[one] for one in fingerprints if one in column]
-        table[row, places] = 1
-        whole[row] = alone * (len(fingerprints) - len(places))
-    weights = np.array([math.log(people / holders[one]) for one in shared], dtype=np.float32)
-    both = (table * weights) @ table.T
-    whole += np.diag(both)
-    either = whole[:, None] + whole[None, :] - both
-    alike: Values = both * np.divide(both, either, out=np.zeros_like(both), where=either > 0)
-    return alike
-
-
-def _surprises(values: Values, trusted: Mask) -> Values:
-    """-log of the share of trusted pairs that are at least as alike; estimated beyond the most similar of them."""
     known = np.sort(values[trusted])
     count = len(known)
-    as_alike = count - np.searchsorted(known, values - 1e-4)
-    found = np.where(values > 1e-4, -np.log((1 + as_alike) / (1 + count)), 0.0)
+    as_alike = count - np.searchsorted(known, values - 1e-4) - trusted
+    found = np.where(values > 1e-4, -np.log((1 + as_alike) / (1 + count - trusted)), 0.0)
     in_tail = max(_LEAST_IN_TAIL, int(_TAIL * count))
     if count > 5 * in_tail:
         begin, top = known[-in_tail], known[-1]
@@ -154,40 +132,35 @@ def _expected(surprises: Collection[Values], trusted: Mask) -> Values:
     count = len(trusted)
     found = []
     for share in _SUMS:
-        sums = sum((np.maximum(values + math.log(share), 0) for values in surprises), np.zeros(count))
+        parts = [np.maximum(values + math.log(share), 0) for values in surprises]
+        sums = sum(parts, np.zeros(count))
+        chances = chances_of([values[trusted] for values in parts], share)
         known = np.sort(sums[trusted])
         inflation = 1.0
         if len(known) > 5 * _LEAST_IN_TAIL:
             closest = max(_LEAST_IN_TAIL, int(_HABITS * len(known)))
-            usual = _reached_by(closest / len(known), len(surprises), share)
+            usual = _STEP * int(np.searchsorted(-chances, -closest / len(known)))
             inflation = max(1.0, float(known[-closest]) / usual) if usual > 0 else 1.0
-        different, places = np.unique(sums, return_inverse=True)
-        chances = [_chance(float(one) / inflation, len(surprises), share) for one in different]
-        found.append(np.array(chances)[places])
+        places = np.floor(sums / inflation / _STEP + 1e-9).astype(np.int64)
+        found.append(chances[np.minimum(places, len(chances) - 1)])
     expected: Values = len(_SUMS) * count * np.minimum(*found)
     return expected
 
 
-def _chance(total: float, exercises: int, share: float) -> float:
-    """The probability that a sum over the exercises of a pair reaches `total` by chance.
+def chances_of(parts: Sequence[Values], share: float) -> Values:
+    """The probability that the sum over the exercises of a pair reaches 0, `_STEP`, 2 `_STEP`, … by chance.
 
-    A surprise has the exponential distribution. So the number of exercises that count is binomial, and their sum has
-    a gamma distribution.
+    In each exercise, a pair is like any pair of the class, or like one more pair that is more alike than all of them. The
+    distributions of the exercises are convolved, as if students answered them independently.
     """
-    if total <= 0:
-        return 1.0
-    chance = 0.0
-    for number in range(1, exercises + 1):
-        some = math.comb(exercises, number) * share**number * (1 - share) ** (exercises - number)
-        terms = (total**power / math.factorial(power) for power in range(number))
-        chance += some * math.exp(-total) * sum(terms)
-    return chance
-
-
-def _reached_by(part: float, exercises: int, share: float) -> float:
-    """The sum that this part of all pairs reaches by chance."""
-    low, high = 0.0, 200.0
-    for _ in range(40):
-        middle = (low + high) / 2
-        low, high = (middle, high) if _chance(middle, exercises, share) > part else (low, middle)
-    return low
+    total = np.ones(1)
+    for values in parts:
+        pairs = np.bincount(np.ceil(values / _STEP - 1e-9).astype(np.int64))
+        beyond = math.ceil(max(0.0, math.log(1 + len(values)) + math.log(share)) / _STEP)
+        chances = np.zeros(max(len(pairs), beyond + _BEYOND))
+        chances[: len(pairs)] = pairs
+        ends = np.exp(-_STEP * np.arange(_BEYOND + 1))
+        chances[beyond : beyond + _BEYOND] += ends[:-1] - ends[1:]
+        total = np.convolve(total, chances / (1 + len(values)))
+    reached: Values = np.cumsum(total[::-1])[::-1]
+    return reached

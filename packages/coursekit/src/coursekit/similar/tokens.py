@@ -1,6 +1,6 @@
 """The tokens of an answer, one list for each statement or sentence, without what is easily changed in a copy.
 
-Comments, docstrings, white space, quotes and the line breaks within a statement are left out. Names that the cell
+Comments, docstrings, white space, quotes, the line breaks within a statement and parentheses that only group are left out. Names that the cell
 itself binds are marked, so that they can be compared without regard to how they are spelled.
 """
 
@@ -76,6 +76,8 @@ def _statements(source: str) -> Iterator[list[tuple[str, int]]]:
     """The tokens and the physical lines of each statement; a compound one is cut after its head."""
     found: list[tuple[str, int]] = []
     depth = lambdas = 0
+    before = ""
+    calls: list[bool] = []
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type in _LEFT_OUT:
             continue
@@ -83,18 +85,27 @@ def _statements(source: str) -> Iterator[list[tuple[str, int]]]:
         depth += (text in _OPEN) - (text in _CLOSED) if token.type == tokenize.OP else 0
         if token.type == tokenize.NEWLINE or (text == ";" and not depth):
             yield found
-            found = []
+            found, before = [], ""
             continue
         if text in _CLOSED and found and found[-1][0] == ",":  # a formatter's
             found.pop()
-        found.append((_plain(token.type, text), token.end[0]))
+        if text == "(":
+            calls.append(_may_be_called(before))
+        # parentheses that only group are a matter of style
+        if text not in ("(", ")") or (calls and (calls[-1] if text == "(" else calls.pop())):
+            found.append((_plain(token.type, text), token.end[0]))
+        before = text
         lambdas += text == "lambda" and not depth
-        if text == ":" and not depth and found[0][0] in _HEADS:
+        if text == ":" and not depth and found and found[0][0] in _HEADS:
             if not lambdas:
                 yield found
                 found = []
             lambdas = max(0, lambdas - 1)
     yield found
+
+
+def _may_be_called(text: str) -> bool:
+    return bool(text) and (text in _CLOSED or (text.isidentifier() and not keyword.iskeyword(text)))
 
 
 def _plain(kind: int, text: str) -> str:

@@ -17,8 +17,12 @@ _TAKEN_OUT = (
 _MOST_INPUTS = 8
 
 
-def questions_about(asked: Asked, scenes: Sequence[Scene]) -> Iterator[Question]:
-    """All questions about an answer that these calls answer; the same calls give the same questions."""
+def questions_about(asked: Asked, scenes: Sequence[Scene], varied: Sequence[Call] = ()) -> Iterator[Question]:
+    """All questions about an answer that these calls answer; the same calls give the same questions.
+
+    Args:
+        varied: calls with other inputs than the course has declared.
+    """
     for scene in scenes:
         if all(map(_is_shown, scene.calls)):
             yield from _about_crash(asked, scene)
@@ -26,7 +30,7 @@ def questions_about(asked: Asked, scenes: Sequence[Scene]) -> Iterator[Question]
             yield from _about_result(asked, scene)
             for number, effect in scene.effects.items():
                 yield from _about_taking_out(asked, scene, asked.code.statements[number], effect)
-    yield from _about_failing(asked, [scene.call for scene in scenes if scene.made is None])
+    yield from _about_failing(asked, [scene.call for scene in scenes if scene.made is None], varied)
     for function in asked.code.functions:
         if names := outside_names(asked.code.source, function):
             text = (
@@ -58,7 +62,7 @@ def _about_lines(asked: Asked, scene: Scene) -> Iterator[Question]:
             continue
         if one.sort == Sort.ASSIGN and not one.plain:
             yield from _about_values(asked, scene, one, run)
-        elif call.error or not _is_certain(asked, scene) or not _is_start(asked, one.body):
+        elif call.error or not (_is_certain(asked, scene) or one.counted) or not _is_start(asked, one.body):
             continue
         elif one.sort == Sort.IF:
             yield from _about_branch(asked, scene, one, run)
@@ -145,10 +149,13 @@ def _about_taking_out(asked: Asked, scene: Scene, one: Statement, effect: Effect
     yield asked.question(Kind.TAKEN_OUT, text, answer, one, scene.calls, _TAKEN_OUT, weight)
 
 
-def _about_failing(asked: Asked, calls: Sequence[Call]) -> Iterator[Question]:
-    """Which of up to three calls of a function stops with an exception."""
+def _about_failing(asked: Asked, calls: Sequence[Call], varied: Sequence[Call]) -> Iterator[Question]:
+    """Which of up to three calls of a function stops with an exception; if none does, one with other inputs may."""
     for name in dict.fromkeys(call.name for call in calls if call.name):
-        shown = {inputs_of(call): call for call in calls if call.name == name and _is_shown(call)}
+        mine = [call for call in calls if call.name == name]
+        if all(call.error is None for call in mine):
+            mine = [*(call for call in varied if call.name == name), *mine]
+        shown = {inputs_of(call): call for call in mine if _is_shown(call)}
         failing = [call for call in shown.values() if call.error]
         working = [call for call in shown.values() if not call.error]
         if (

@@ -10,9 +10,11 @@ _OWN, _SAME_CELL, _SAME_KIND, _SAME_LINE, _CHANCE = 5, 3, 4, 20, 3
 
 
 def choose(questions: Sequence[Question], count: int, seed: str) -> list[Question]:
-    """At most `count` questions, in the order of the cells; the same ones for the same seed."""
-    chance = random.Random(seed)
-    left = {question: chance.uniform(0, _CHANCE) for question in dict.fromkeys(questions)}
+    """At most `count` questions, in the order of the cells; the same ones for the same seed.
+
+    What one question is worth doesn't depend on which others there are.
+    """
+    left = {question: _chance(question, seed) for question in dict.fromkeys(questions)}
     order = {cell: place for place, cell in enumerate(dict.fromkeys(_cell(one) for one in questions))}
     chosen: list[Question] = []
     while left and len(chosen) < count:
@@ -29,6 +31,13 @@ def choose(questions: Sequence[Question], count: int, seed: str) -> list[Questio
         del left[best]
         chosen.append(best)
     return sorted(chosen, key=lambda one: (order[_cell(one)], one.line))
+
+
+def _chance(question: Question, seed: str) -> float:
+    key = "\0".join(
+        [seed, *_cell(question), question.kind, str(question.line), question.text, *map(str, question.calls)]
+    )
+    return random.Random(key).uniform(0, _CHANCE)
 
 
 def _cell(question: Question) -> tuple[str, str]:

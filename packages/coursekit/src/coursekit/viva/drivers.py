@@ -28,13 +28,18 @@ def drivers_for(assignment: Assignment, released: NotebookNode, answer: str) -> 
     Raises:
         CourseError: a file of the course can't be read.
     """
-    tests = [
+    tests = tests_of(released, answer)
+    sources = list(dict.fromkeys(_sources(assignment, released, tests)))
+    return [Driver(number, source) for number, source in enumerate(sources[:_AT_MOST])]
+
+
+def tests_of(released: NotebookNode, answer: str) -> list[str]:
+    """The grade_ids of the test cells that are about the answer cell `answer`."""
+    return [
         name
         for cell in released.cells
         if is_test_cell(cell) and (name := grade_id(cell)) and answer_of(released, name) == answer
     ]
-    sources = list(dict.fromkeys(_sources(assignment, released, tests)))
-    return [Driver(number, source) for number, source in enumerate(sources[:_AT_MOST])]
 
 
 def _sources(assignment: Assignment, released: NotebookNode, tests: list[str]) -> Iterator[str]:

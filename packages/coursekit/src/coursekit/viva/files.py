@@ -1,6 +1,7 @@
 """The files of the sheets: a page for each student, and a CSV file with all questions and answers."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from coursekit.course import Assignment
@@ -16,10 +17,25 @@ _TEMPLATES = Path(__file__).parent / "templates"
 _MOST_LINES, _MOST_CHARACTERS, _AROUND = 120, 160, 8
 _COLUMNS = ("student", "question", "notebook", "cell", "line", "kind", "calls", "text", "choices", "answer")
 Line = tuple[int | str, str, bool]
+#: notebook and cell
+Place = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class _Page:
+    """What a page shows of a sheet: its questions by cell, and the lines of these cells."""
+
+    sheet: Sheet
+    cells: list[tuple[Place, list[Question]]]
+    listings: dict[Place, list[Line]]
+
+    @property
+    def ordered(self) -> list[Question]:
+        return [one for _, questions in self.cells for one in questions]
 
 
 def write_sheets(assignment: Assignment, sheets: Sequence[Sheet], seed: int, answers: bool) -> Path:
-    """Write the pages and the CSV file; returns their folder.
+    """Write the pages of the students, one page with all of them, and the CSV file; returns the folder of the pages.
 
     Args:
         answers: whether the pages have the answers; the CSV file always has them.
@@ -27,8 +43,8 @@ def write_sheets(assignment: Assignment, sheets: Sequence[Sheet], seed: int, ans
     folder = folder_of(assignment) / "viva"
     folder.mkdir(parents=True, exist_ok=True)
     for sheet in sheets:
-        page = as_html(assignment.name, sheet, seed, answers)
-        (folder / f"{sheet.student}.html").write_text(page, encoding="utf-8", errors="replace")
+        _write(folder / f"{sheet.student}.html", as_html(assignment.name, sheet, seed, answers))
+    _write(folder.with_suffix(".html"), all_as_html(assignment.name, sheets, seed, answers))
     rows = [_row(sheet, number, one) for sheet in sheets for number, one in enumerate(sheet.questions, 1)]
     write_rows(folder / "questions.csv", [_COLUMNS, *rows])
     return folder
@@ -36,24 +52,34 @@ def write_sheets(assignment: Assignment, sheets: Sequence[Sheet], seed: int, ans
 
 def as_html(assignment: str, sheet: Sheet, seed: int, answers: bool = True) -> str:
     """The page of one student, with all text from the student escaped. It has no scripts and no links."""
+    return _html("viva.html.j2", page=_page(sheet), assignment=assignment, seed=seed, answers=answers)
+
+
+def all_as_html(assignment: str, sheets: Sequence[Sheet], seed: int, answers: bool = True) -> str:
+    """All sheets on one page, each of which begins on a new page in print, after a list of the students."""
+    pages = [_page(sheet) for sheet in sheets]
+    return _html("all.html.j2", pages=pages, assignment=assignment, seed=seed, answers=answers)
+
+
+def _write(path: Path, page: str) -> None:
+    path.write_text(page, encoding="utf-8", errors="replace")
+
+
+def _html(template: str, **values: object) -> str:
     environment = page_environment(_TEMPLATES)
     environment.filters |= {"marked": code_marked, "printable": lambda text: printable(text, None)}
-    cells: dict[tuple[str, str], list[Question]] = {}
+    return environment.get_template(template).render(**values)
+
+
+def _page(sheet: Sheet) -> _Page:
+    cells: dict[Place, list[Question]] = {}
     for one in sheet.questions:
         cells.setdefault((one.notebook, one.cell), []).append(one)
     listings = {
         place: listing(sheet.sources[place], {one.line for one in questions if one.line})
         for place, questions in cells.items()
     }
-    return environment.get_template("viva.html.j2").render(
-        assignment=assignment,
-        sheet=sheet,
-        seed=seed,
-        answers=answers,
-        cells=list(cells.items()),
-        ordered=[one for questions in cells.values() for one in questions],
-        listings=listings,
-    )
+    return _Page(sheet, list(cells.items()), listings)
 
 
 def listing(source: str, asked: set[int]) -> list[Line]:
@@ -74,4 +100,13 @@ def listing(source: str, asked: set[int]) -> list[Line]:
 def _row(sheet: Sheet, number: int, one: Question) -> list[object]:
     calls = "; ".join(f"{title}: {', '.join(inputs)}" for title, inputs in one.calls)
     place = [one.notebook, one.cell, one.line or ""]
-    return [sheet.student, number, *place, one.kind, calls, one.text, " / ".join(one.choices), one.answer]
+    return [
+        sheet.student,
+        number,
+        *place,
+        one.kind,
+        calls,
+        one.text,
+        " / ".join(one.choices),
+        " ".join([one.answer, *one.rubric]),
+    ]

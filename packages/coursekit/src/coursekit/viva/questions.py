@@ -14,6 +14,7 @@ _NEAR_OWN = 2
 class Kind(StrEnum):
     """What is asked. `INTEREST` says which questions come first."""
 
+    PURPOSE = "purpose"
     TAKEN_OUT = "taken out"
     CRASH = "crash"
     FAILS = "which fails"
@@ -29,6 +30,7 @@ class Kind(StrEnum):
 INTEREST = {
     Kind.CRASH: 7,
     Kind.SYNTAX: 7,
+    Kind.PURPOSE: 6,
     Kind.FAILS: 6,
     Kind.TAKEN_OUT: 5,
     Kind.BRANCH: 4,
@@ -48,6 +50,7 @@ class Question:
         line: the line of the cell that it is about; 0 for none.
         calls: the calls that it is about, each with its inputs, as text.
         own: the line is neither handed out nor in the most common solution.
+        rubric: what counts as a right answer, if it is said in words.
     """
 
     kind: Kind
@@ -60,6 +63,7 @@ class Question:
     choices: tuple[str, ...] = ()
     own: bool = False
     interest: int = 0
+    rubric: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -143,7 +147,7 @@ def shown_value(seen: Seen) -> str:
         return f"{seen.about} ({size})" if seen.about else size
     if seen.about:
         return seen.about
-    return f"{seen.type} with {seen.length} entries" if seen.length is not None else ""
+    return f"{seen.type} with {seen.length} entries" if seen.length is not None else seen.name
 
 
 def as_tuple(shape: tuple[int, ...]) -> str:

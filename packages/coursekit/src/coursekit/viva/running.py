@@ -6,10 +6,12 @@ from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cache
+from pathlib import Path
 from typing import Any, TypeVar
 
 from nbformat import NotebookNode, v4
 
+from coursekit.checks.score_rule import ScoreRule
 from coursekit.messages import MessageError
 from coursekit.student.limits import Limits
 from coursekit.student.replies import Failure
@@ -37,6 +39,9 @@ class HowToRun:
     limits: Limits
     kernel_name: str
     files: WorkingFiles = NO_FILES
+    #: what the student put beside the notebook
+    own_files: tuple[Path, ...] = ()
+    rule: ScoreRule = field(default_factory=ScoreRule)
 
 
 @dataclass(frozen=True)
@@ -102,6 +107,12 @@ class Stage:
                     if effect:
                         scene.effects[number] = effect
             yield scene
+
+    def varied(self, code: AnswerCode, driver: Driver) -> list[Call]:
+        """Calls of the function that a driver calls first, with other inputs."""
+        traced = self._ask(read_traced, "vary", code.source, driver.source)
+        calls = traced.calls if traced else ()
+        return [call for call in calls if call.complete and _is_sound(call, code)]
 
     def _traced(self, source: str, driver: str, lines: list[int], names: list[list[str]]) -> Traced | None:
         return self._ask(read_traced, "trace", self._number, source, driver, lines, names)

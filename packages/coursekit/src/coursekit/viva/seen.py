@@ -15,7 +15,10 @@ R = TypeVar("R")
 
 
 class Seen(Struct, frozen=True, forbid_unknown_fields=True):
-    """A value: `text` is exact and short, or empty; `about` is rounded, for an input that is shown."""
+    """A value: `text` is exact and short, or empty; `about` is rounded, for an input that is shown.
+
+    A function or module whose text is not known has a `name` at most.
+    """
 
     type: Name
     text: Shown
@@ -23,6 +26,7 @@ class Seen(Struct, frozen=True, forbid_unknown_fields=True):
     shape: Annotated[tuple[Count, ...], Meta(max_length=32)] | None = None
     dtype: Name = ""
     length: Count | None = None
+    name: Name = ""
     parts: Annotated[tuple["Seen", ...], Meta(max_length=4)] = ()
 
 

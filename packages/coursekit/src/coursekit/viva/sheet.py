@@ -15,14 +15,18 @@ from coursekit.viva.asking import questions_about
 from coursekit.viva.choose import choose
 from coursekit.viva.class_answers import keys_of
 from coursekit.viva.drivers import Driver, drivers_for
-from coursekit.viva.questions import Asked, Question, syntax_question
+from coursekit.viva.purpose import Handed, Prover, purposes
+from coursekit.viva.questions import Asked, Kind, Question, syntax_question
 from coursekit.viva.running import HowToRun, Scene, Stage, hangs, stage
+from coursekit.viva.seen import Call
 from coursekit.viva.statements import AnswerCode
 
 #: for the random numbers of the two runs: what depends on them differs
 _SEEDS = 1, 2
 #: statements of an answer that are taken out, one at a time
 _TAKEN_OUT_AT_MOST = 8
+#: drivers whose inputs are varied
+_VARIED_AT_MOST = 2
 _TRIES = 2
 _TOO_LONG = "The code in `{}` can't be traced to its end, since it runs too many steps or for too long, or uses a tracer itself."
 
@@ -51,6 +55,7 @@ class Sheet:
         problem: why there are no questions, or fewer, in a sentence.
         candidates, dropped: questions found in the first run, and how many the second answered differently.
         suspect: a busy machine may be why something is missing.
+        hangs: a cell was stopped, so that running the notebook again takes long.
     """
 
     student: str
@@ -60,6 +65,7 @@ class Sheet:
     candidates: int = 0
     dropped: int = 0
     suspect: bool = False
+    hangs: bool = False
 
 
 @dataclass(frozen=True)
@@ -82,6 +88,7 @@ def make_sheet(assignment: Assignment, task: ToAsk, count: int, seed: int) -> Sh
     if task.problem:
         return sheet
     proven: list[Question] = []
+    prover = Prover(assignment, {}, task.how)
     try:
         for name, text in task.notebooks.items():
             notebook = nbformat.reads(text, as_version=4)
@@ -93,20 +100,37 @@ def make_sheet(assignment: Assignment, task: ToAsk, count: int, seed: int) -> Sh
             answers, found = _answers(assignment, name, submission, released, task)
             proven += found
             first, second = _both_runs(notebook, answers, task.how, sheet)
+            prover.notebooks[name] = Handed(name, text, released)
+            for answer in answers:
+                prover.changes |= dict(purposes(answer.asked))
             sheet.candidates += len(first) + len(found)
             sheet.dropped += sum(one not in second for one in first)
             proven += [one for one in first if one in second]
+            if not sheet.hangs:
+                proven += [one for one in prover.changes if one.notebook == name]
             cells = [cell for cell in notebook.cells if grade_id(cell)]
             sheet.sources |= {(name, str(grade_id(cell))): cell.source for cell in cells}
     except NotStarted as error:
         sheet.problem = f"The notebook could not be run: {error}."
     parts = [str(seed), task.student, *task.notebooks.values()]
-    sheet.questions = choose(proven, count, "\0".join(parts))
+    sheet.questions = _chosen(proven, count, "\0".join(parts), prover)
     asked = {(one.notebook, one.cell) for one in sheet.questions}
     sheet.sources = {place: source for place, source in sheet.sources.items() if place in asked}
     if not sheet.questions and not sheet.problem:
         sheet.problem = "There is no answer in code to ask about."
     return sheet
+
+
+def _chosen(proven: Sequence[Question], count: int, seed: str, prover: Prover) -> list[Question]:
+    """The questions to ask. Those about the purpose of a line are only proven if they are chosen."""
+    left = list(proven)
+    while True:
+        chosen = choose(left, count, seed)
+        unproven = [one for one in chosen if one.kind == Kind.PURPOSE and not one.rubric]
+        if not unproven:
+            return chosen
+        found = {one: prover.proven(one) for one in unproven}
+        left = [known for one in left if (known := found.get(one, one))]
 
 
 def _answers(
@@ -171,11 +195,13 @@ def _questions(
                 if answer.alone:
                     continue
                 if hangs(whole.run_of(answer.index)):
+                    sheet.hangs = True
                     _note(sheet, whole, answer)
                     continue
                 whole.stopped = False
                 scenes = list(_scenes(whole, answer))
-                found[answer.index] = list(questions_about(answer.asked, scenes))
+                varied = _varied(whole, answer) if scenes else []
+                found[answer.index] = list(questions_about(answer.asked, scenes, varied))
                 if whole.ended:
                     sheet.problem = (
                         sheet.problem or f"Nothing below `{answer.asked.cell}` was run: {whole.ended}."
@@ -202,6 +228,12 @@ def _scenes(whole: Stage, answer: _Answer) -> Iterator[Scene]:
             yield scene
             if scene.effects:
                 candidates = []  # once for each answer
+
+
+def _varied(whole: Stage, answer: _Answer) -> list[Call]:
+    """Calls with other inputs, from the first driver that has some."""
+    tried = (whole.varied(answer.asked.code, driver) for driver in answer.drivers[:_VARIED_AT_MOST])
+    return next(filter(None, tried), [])
 
 
 def _note(sheet: Sheet, whole: Stage, answer: _Answer) -> None:

@@ -21,6 +21,9 @@ from coursekit.viva.sheet import Sheet, ToAsk, make_sheet
 from coursekit.workers import Workers
 from sandbox_kernel.view import hide
 
+#: of a student's notebooks, traced or with their checks
+_RUNS_AT_MOST = 20
+
 
 def tasks_of(
     course: RunningCourse, assignment: Assignment, students: Sequence[str], kernel_name: str = ""
@@ -38,7 +41,8 @@ def tasks_of(
     hide(course.root.resolve())
     settings = RunChecks(config=course.config)
     kernel = kernel_name or settings.student_kernel
-    tasks = [_read(course, assignment, name, HowToRun(settings.limits, kernel)) for name in everybody]
+    how = HowToRun(settings.limits, kernel, rule=settings.rule)
+    tasks = [_read(course, assignment, name, how) for name in everybody]
     common = _in_common(tasks)
     return [replace(task, common=common) for task in tasks if not students or task.student in students]
 
@@ -73,7 +77,7 @@ def _made(assignment: Assignment, count: int, seed: int, task: ToAsk) -> Sheet:
 
 
 def _longest_seconds(task: ToAsk) -> float:
-    return 4 * task.how.limits.longest_seconds
+    return _RUNS_AT_MOST * task.how.limits.longest_seconds
 
 
 def _read(course: RunningCourse, assignment: Assignment, student: str, how: HowToRun) -> ToAsk:
@@ -81,7 +85,8 @@ def _read(course: RunningCourse, assignment: Assignment, student: str, how: HowT
     notebooks: dict[str, str] = {}
     problem = ""
     try:
-        how = replace(how, files=assignment.working_files(own_files(folder)))
+        own = tuple(own_files(folder))
+        how = replace(how, files=assignment.working_files(own), own_files=own)
         for name in course.notebooks_of(assignment):
             found = read_submitted(folder / f"{name}.ipynb", assignment)
             if found.notebook is None:

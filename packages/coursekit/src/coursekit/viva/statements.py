@@ -46,6 +46,7 @@ class Statement:
         plain: its value is a constant or a name, about which there is nothing to ask.
         in_loop: it may run more than once in a call.
         simple: it contains no other statements.
+        counted: a loop over a `range` that only parameters decide, and which nothing ends early.
         optional: all that it assigns is also a parameter or assigned elsewhere in the function.
     """
 
@@ -61,6 +62,7 @@ class Statement:
     plain: bool = False
     in_loop: bool = False
     simple: bool = True
+    counted: bool = False
     optional: bool = False
 
     def is_return_of(self, function: str) -> bool:
@@ -84,10 +86,12 @@ class AnswerCode:
             self._tree = ast.parse(self.source)
         except (RecursionError, MemoryError):
             raise ValueError("the answer is nested too deep") from None
-        self._locals = _local_names(self._tree)
+        #: parameters and variables
+        self.local_names = _local_names(self._tree)
         self.statements: list[Statement] = []
         self._inside_function: set[str] = set()
         self._bindings: dict[str, Counter[str]] = {"": _bound(self._tree)}
+        self._parameters: dict[str, set[str]] = {"": set()}
         self._collect(self._tree.body, "", False)
         self.lines = self._lines()
         #: qualified names of its functions and methods
@@ -105,11 +109,11 @@ class AnswerCode:
         sets = any(isinstance(node, ast.Set | ast.SetComp) for node in nodes)
         return sets or not names.isdisjoint(_UNPREDICTABLE)
 
-    def without(self, statement: Statement) -> str:
-        """The source with this statement replaced by `pass`; all other lines keep their numbers."""
+    def without(self, statement: Statement, instead: str = "pass") -> str:
+        """The source with this statement replaced by one that does less; all other lines keep their numbers."""
         lines = self.source.split("\n")
         first = lines[statement.first - 1]
-        lines[statement.first - 1] = first[: len(first) - len(first.lstrip())] + "pass"
+        lines[statement.first - 1] = first[: len(first) - len(first.lstrip())] + instead
         lines[statement.first : statement.last] = [""] * (statement.last - statement.first)
         return "\n".join(lines)
 
@@ -131,6 +135,7 @@ class AnswerCode:
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
                 inside, loops = self._qualified(function, node.name), False
                 self._bindings[inside] = _bound(node)
+                self._parameters[inside] = {one.arg for one in ast.walk(node) if isinstance(one, ast.arg)}
                 if not isinstance(node, ast.ClassDef):
                     self._inside_function.add(inside)
             case ast.For() | ast.While() | ast.AsyncFor():
@@ -152,7 +157,7 @@ class AnswerCode:
             sort,
             node.lineno,
             last,
-            _key(node, self._locals),
+            _key(node, self.local_names),
             tuple(_assigned(node)),
             function,
             body,
@@ -161,9 +166,20 @@ class AnswerCode:
             _is_plain(node),
             in_loop,
             not blocks,
+            self._is_counted(node, function),
             all(self._bindings[function][name] > count for name, count in _bound(node).items()),
         )
         return number
+
+    def _is_counted(self, node: ast.stmt, function: str) -> bool:
+        match node:
+            case ast.For(iter=ast.Call(func=ast.Name(id="range"), args=arguments)):
+                parts = [part for argument in arguments for part in ast.walk(argument)]
+                names = {part.id for part in parts if isinstance(part, ast.Name)} - {"len"}
+                once = all(self._bindings[function][name] == 1 for name in names)
+                early = any(isinstance(one, ast.Break | ast.Return) for one in ast.walk(node))
+                return once and names <= self._parameters[function] and not early
+        return False
 
     def _qualified(self, around: str, name: str) -> str:
         """The name of a definition inside of another one, as Python writes it."""

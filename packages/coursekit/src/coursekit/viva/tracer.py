@@ -4,20 +4,25 @@ It trusts nothing that the student's code defines: it only looks at values of kn
 checked again by the grader (see `coursekit.viva.seen`).
 """
 
+import ast
 import os
 import random
 import sys
+from collections.abc import Callable
 from contextlib import redirect_stdout
 from types import BuiltinFunctionType, CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
 
-from coursekit.viva.values import apart, describe, difference, pairs
+from coursekit.viva.values import apart, describe, difference, pairs, varied
 
-#: the file name under which an answer is compiled
-FILE = "<answer>"
+#: the file names under which an answer and a driver are compiled
+FILE, _DRIVER = "<answer>", "<driver>"
 _MOST_STEPS, _MOST_CALLS = 20_000, 4
 #: flags of generators and coroutines, whose frames are entered more than once
 _RESUMED = 0x20 | 0x80 | 0x200
+_MOST_SHOWN = 120
+#: flags of functions that take any number of arguments
+_ANY_NUMBER = 0x04 | 0x08
 _FIXED = (BuiltinFunctionType, FunctionType, ModuleType, type)
 _settrace = sys.settrace
 #: by the number of a driver, what the first call returned
@@ -53,6 +58,24 @@ def without(number: int, source: str, driver: str) -> dict[str, Any]:
     return {"effect": effect, "error": call.error, "result": describe(call.value)}
 
 
+def vary(source: str, driver: str) -> dict[str, Any]:
+    """Call the function of the first call again with other inputs, and note these calls, as `trace` does.
+
+    Methods are left out: their objects would remember the call before. So are functions with `*args`.
+    """
+    found = _recorded(source, driver, [], [])
+    call, calls = found.main, []
+    function = found.namespace.get(call.name) if call and call.error is None else None
+    if type(function) is FunctionType and not function.__code__.co_flags & _ANY_NUMBER:
+        for inputs in varied(call.inputs if call else {}):
+            recorder = _Recorder([], [], False)
+            _watch(recorder, lambda inputs=inputs: function(**inputs))  # type: ignore[misc]
+            calls += [call.as_dict() for call in recorder.calls[:1]]
+            if recorder.stopped:
+                break
+    return {"calls": calls, "stopped": False}
+
+
 class _Run:
     """The runs of one statement in one call: how many, what it had assigned after the first, and what came next."""
 
@@ -65,9 +88,10 @@ class _Run:
 class _Call:
     """One call of a function of the answer, or the run of the answer itself (with an empty name)."""
 
-    def __init__(self, name: str, args: dict[str, Any]) -> None:
+    def __init__(self, name: str, args: dict[str, Any], driver: str) -> None:
         self.name = name
-        self.args = {name: describe(value) for name, value in args.items()}
+        self.inputs = {name: apart(value) for name, value in args.items()}
+        self.args = {name: _described(value, driver) for name, value in args.items()}
         self.runs: dict[int, _Run] = {}
         self.frames: dict[str, int] = {}
         self.value: Any = None
@@ -97,8 +121,10 @@ class _Call:
 class _Recorder:
     """A trace function that notes the first calls from outside."""
 
-    def __init__(self, lines: list[int], names: list[list[str]], whole: bool) -> None:
+    def __init__(self, lines: list[int], names: list[list[str]], whole: bool, driver: str = "") -> None:
         self.calls: list[_Call] = []
+        self.namespace: dict[str, Any] = {}
+        self._driver = driver
         self.stopped = False
         self._lines, self._names, self._whole = lines, names, whole
         self._steps = self._depth = 0
@@ -124,7 +150,7 @@ class _Recorder:
                 raise Enough
             parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
             own = {key: frame.f_locals.get(key) for key in parameters if key != "self"} if name else {}
-            self.calls.append(_Call(name, own))
+            self.calls.append(_Call(name, own, self._driver))
             self.calls[-1].closed = _is_closed(code, frame.f_globals)
             self._random_before = _random_state()
         call = self.calls[-1]
@@ -181,16 +207,23 @@ def _recorded(source: str, driver: str, lines: list[int], names: list[list[str]]
     """Run the driver on a copy of the notebook's names; what it raises doesn't matter."""
     namespace = dict(sys.modules["coursekit.agent"]._namespace)
     answer = compile(source, FILE, "exec")
-    code = compile(driver, "<driver>", "exec") if driver else answer
-    recorder = _Recorder(lines, names, whole=not driver)
+    code = compile(driver, _DRIVER, "exec") if driver else answer
+    recorder = _Recorder(lines, names, not driver, driver)
+    recorder.namespace = namespace
+    if driver:
+        _watch(None, lambda: exec(answer, namespace))
+    _watch(recorder, lambda: exec(code, namespace))
+    return recorder
+
+
+def _watch(recorder: _Recorder | None, run: Callable[[], Any]) -> None:
+    """Run something under a recorder, quietly; what it raises doesn't matter."""
     state = random.getstate()
     with open(os.devnull, "w") as nowhere, redirect_stdout(nowhere):
         try:
-            if driver:
-                exec(answer, namespace)
             random.seed(int(_seed()))
             _settrace(recorder)
-            exec(code, namespace)
+            run()
         except KeyboardInterrupt:
             raise
         except Enough:
@@ -200,7 +233,19 @@ def _recorded(source: str, driver: str, lines: list[int], names: list[list[str]]
         finally:
             _settrace(None)
             random.setstate(state)
-    return recorder
+
+
+def _described(value: Any, driver: str) -> dict[str, Any]:
+    """What is shown of an argument; of a short function that the driver defines, all of it."""
+    found = describe(value)
+    code = value.__code__ if type(value) is FunctionType else None
+    if code and code.co_filename == _DRIVER and not code.co_freevars and _is_closed(code, value.__globals__):
+        kinds = (ast.Lambda, ast.FunctionDef)
+        nodes = [one for one in ast.walk(ast.parse(driver)) if isinstance(one, kinds)]
+        here = [ast.unparse(one) for one in nodes if one.lineno == code.co_firstlineno]
+        text = " ".join(here[0].split()) if len(here) == 1 else ""
+        found["about"] = text if len(text) <= _MOST_SHOWN and here and here[0].count("\n") < 2 else ""
+    return found
 
 
 def _random_state() -> list[Any]:

@@ -1,12 +1,16 @@
 """What the tracer says about values, and how it compares them. The text of this module is sent into the student's kernel."""
 
 import math
+import sys
+from collections.abc import Iterator
+from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
 from coursekit.arrays import copied, is_array, is_tensor
 
 _MOST_ENTRIES = 12
 _MOST_TEXT, _MOST_SHOWN = 40, 120
+_MOST_VARIED = 8
 
 
 def describe(value: Any) -> dict[str, Any]:
@@ -24,12 +28,21 @@ def describe(value: Any) -> dict[str, Any]:
                 found["about"] = _literal(value, _MOST_SHOWN, exact=False)
             if type(value) is tuple and len(value) <= 4:
                 found["parts"] = [describe(part) for part in value if type(part) is not tuple]
+        elif type(value) in (FunctionType, BuiltinFunctionType):
+            found["name"] = f"function {value.__name__}"[:60] if value.__name__.isidentifier() else ""
+        elif _is_module(value):
+            found["name"] = f"{type(value).__name__} module"[:60]
         else:
             found["text"] = _literal(value, _MOST_TEXT, exact=True)
             found["about"] = _literal(value, _MOST_SHOWN, exact=False)
     except Exception:  # a class of the student's that pretends to be one of these
         return {"type": "", "text": "", "about": ""}
     return found
+
+
+def _is_module(value: Any) -> bool:
+    torch = sys.modules.get("torch")
+    return torch is not None and torch.nn.Module in type(value).__mro__
 
 
 def _described_array(value: Any) -> dict[str, Any]:
@@ -81,6 +94,37 @@ def apart(value: Any) -> Any:
     if type(value) in (list, tuple):
         return type(value)(map(apart, value))
     return {key: apart(part) for key, part in value.items()} if type(value) is dict else value
+
+
+def varied(inputs: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The inputs of a call, each time with one of them changed: another size, another order of axes, one axis fewer."""
+    others = [
+        (place, name, other) for name, value in inputs.items() for place, other in enumerate(_others(value))
+    ]
+    for _, name, other in sorted(others, key=lambda found: found[0])[:_MOST_VARIED]:
+        yield {**{key: apart(value) for key, value in inputs.items()}, name: other}
+
+
+def _others(value: Any) -> Iterator[Any]:
+    if is_array(value) and len(value.shape) and 0 not in value.shape:
+        for axis in range(-1, -min(3, len(value.shape) + 1), -1):
+            yield _one_longer(value, axis)
+        if len(value.shape) > 1:
+            if value.shape[-1] != value.shape[-2]:
+                yield value.swapaxes(-1, -2)
+            yield value[0]
+    elif type(value) is int:
+        yield value + 1
+        if value:
+            yield 0
+
+
+def _one_longer(value: Any, axis: int) -> Any:
+    if is_tensor(value):
+        return sys.modules["torch"].cat([value, value.narrow(axis, 0, 1)], axis)
+    import numpy as np
+
+    return np.concatenate([value, np.take(value, [0], axis)], axis)
 
 
 def difference(before: Any, after: Any) -> str:

@@ -1,0 +1,207 @@
+"""What a line is for: the checks of the exercise are run without the line, and what they notice is the rubric."""
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+import nbformat
+from nbformat import NotebookNode
+
+from coursekit.cells import find_cell
+from coursekit.checks.results import CheckResult, Status
+from coursekit.checks.run import GraderCrash, grade
+from coursekit.checks.trying import Offer
+from coursekit.course import Assignment, CourseError
+from coursekit.printing import printable
+from coursekit.student.kernel import NotStarted
+from coursekit.student.values import CheckOutcome
+from coursekit.viva.drivers import tests_of
+from coursekit.viva.questions import Asked, Kind, Question
+from coursekit.viva.running import HowToRun
+from coursekit.viva.statements import Sort
+
+#: for checks that draw their inputs; what they notice has to be the same with both
+_SEEDS = 1, 2
+#: lines of one student that are tried
+_LINES_AT_MOST = 6
+#: checks that a rubric names
+_NAMED_AT_MOST = 4
+#: without these operations, the first operand is left
+_OPERATIONS = (ast.Div, ast.Mult, ast.Add, ast.Sub, ast.FloorDiv, ast.Mod)
+#: that a name is missing says nothing about the line that defines it
+_MISSING = ("NameError", "UnboundLocalError")
+#: how the message of a check about an exception begins
+_EXCEPTION = re.compile(r"^`[^`]*` raised |^(?!AssertionError)\w+(Error|Exception)\b")
+Checks = dict[tuple[str, str], CheckResult]
+
+
+@dataclass(frozen=True)
+class Change:
+    """An answer without a statement, or with a shorter one `instead`."""
+
+    source: str
+    instead: str = ""
+
+
+@dataclass(frozen=True)
+class Handed:
+    """A notebook of one student, and what it was made from."""
+
+    name: str
+    text: str
+    released: NotebookNode
+
+
+def purposes(asked: Asked) -> Iterator[tuple[Question, Change]]:
+    """A question about each line of an answer that can be left out or shortened; nothing is proven yet."""
+    nodes = {
+        node.lineno: node for node in ast.walk(ast.parse(asked.code.source)) if isinstance(node, ast.stmt)
+    }
+    for number, one in enumerate(asked.code.statements):
+        if not asked.is_open(number) or not one.alone:
+            continue
+        if one.sort in (Sort.ASSIGN, Sort.CALL) and one.optional:
+            change = Change(asked.code.without(one))
+        elif instead := _shorter(nodes[one.first], asked.code.local_names):
+            change = Change(asked.code.without(one, instead), instead)
+        else:
+            continue
+        text = f"What is line {one.first} for? Say what would be wrong without it."
+        how = f"replaced by `{change.instead}`" if change.instead else "taken out"
+        answer = (
+            f"One of these is enough, in any words. Found by running the checks with line {one.first} {how}:"
+        )
+        yield asked.question(Kind.PURPOSE, text, answer, one), change
+
+
+def _shorter(node: ast.stmt, names: frozenset[str]) -> str:
+    """The statement without the last thing that it does, such as `w = s` for `w = softmax(s)`; empty if that can't be said."""
+    match node:
+        case ast.Assign(targets=[ast.Name(id=name)], value=value):
+            start = f"{name} = "
+        case ast.Return(value=ast.expr() as value):
+            start = "return "
+        case _:
+            return ""
+    inner = _inside(value, names)
+    text = "" if inner is None else start + ast.unparse(inner)
+    return "" if "`" in text or text == ast.unparse(node) else text
+
+
+def _inside(value: ast.expr, names: frozenset[str]) -> ast.expr | None:
+    """What is left of an expression without its outermost operation; None if that is no value of the answer's."""
+    match value:
+        case ast.BinOp(op=op, left=left, right=right) if isinstance(op, _OPERATIONS):
+            found = right if isinstance(left, ast.Constant) else left
+        case ast.UnaryOp(operand=operand):
+            found = operand
+        case ast.Subscript(value=inner):
+            found = inner
+        case ast.Call(func=ast.Attribute(value=inner)) if _has_name(inner, names):
+            found = inner
+        case ast.Call(args=[first, *_]) if not isinstance(first, ast.Starred | ast.GeneratorExp):
+            found = first
+        case _:
+            return None
+    return found if _has_name(found, names) else None
+
+
+def _has_name(node: ast.expr, names: frozenset[str]) -> bool:
+    return any(isinstance(one, ast.Name) and one.id in names for one in ast.walk(node))
+
+
+@dataclass
+class Prover:
+    """Runs the checks of one student's answers with and without a line."""
+
+    assignment: Assignment
+    notebooks: dict[str, Handed]
+    how: HowToRun
+    changes: dict[Question, Change] = field(default_factory=dict)
+    _before: dict[tuple[str, str, int], Checks] = field(default_factory=dict)
+    _tried: int = 0
+
+    def proven(self, question: Question) -> Question | None:
+        """The question with its rubric; None if no check notices that the line is missing."""
+        change = self.changes[question]
+        if self._tried >= _LINES_AT_MOST:
+            return None
+        self._tried += 1
+        handed = self.notebooks[question.notebook]
+        found: list[Checks] = []
+        for seed in _SEEDS:
+            broken = self._broken(handed, question.cell, change, seed)
+            if not broken:
+                return None
+            found.append(broken)
+        first, second = found
+        rubric = _rubric([first[name] for name in first if name in second], change)
+        return replace(question, rubric=rubric) if rubric else None
+
+    def _broken(self, handed: Handed, cell: str, change: Change, seed: int) -> Checks:
+        """The checks that pass, and fail after the change."""
+        key = handed.name, cell, seed
+        if key not in self._before:
+            self._before[key] = self._checks(handed, cell, None, seed)
+        before = self._before[key]
+        passed = {name for name, check in before.items() if check.outcome == CheckOutcome.PASSED}
+        if not passed:
+            return {}
+        after = self._checks(handed, cell, change.source, seed)
+        return {
+            name: check
+            for name, check in after.items()
+            if name in passed and check.outcome == CheckOutcome.FAILED
+        }
+
+    def _checks(self, handed: Handed, cell: str, source: str | None, seed: int) -> Checks:
+        """How the checks of an answer end, with another source of its cell; none if that can't be said."""
+        notebook: NotebookNode = nbformat.reads(handed.text, as_version=4)
+        if source is not None and (found := find_cell(notebook, cell)) is not None:
+            found.source = source
+        tests = tests_of(handed.released, cell)
+        try:
+            graded = grade(
+                self.assignment,
+                notebook,
+                handed.name,
+                handed.released,
+                self.how.limits,
+                kernel_name=self.how.kernel_name,
+                seed=seed,
+                exercises=tests,
+                rule=self.how.rule,
+                own_files=self.how.own_files,
+                offer=Offer.NONE,
+            )
+        except (CourseError, GraderCrash, NotStarted):  # a check may expect what only a whole answer has
+            return {}
+        if graded.result.status in (Status.TIMED_OUT, Status.KERNEL_DIED):
+            self._tried = _LINES_AT_MOST  # it would take as long again
+            return {}
+        if graded.result.suspect:
+            return {}
+        return {
+            (exercise.grade_id, check.name): check
+            for exercise in graded.result.exercises
+            for check in exercise.checks
+        }
+
+
+def _rubric(broken: list[CheckResult], change: Change) -> tuple[str, ...]:
+    """What the checks notice: known mistakes first, then what each check says."""
+    telling = [check for check in broken if not any(name in check.message for name in _MISSING)]
+    wrong = [check for check in telling if not _EXCEPTION.search(check.message)]
+    if not telling or (change.instead and not wrong):
+        return ()  # a name is missing, or the shorter line makes no sense
+    mistakes = [f"A known mistake: “{text}”" for text in dict.fromkeys(c.diagnosis for c in telling) if text]
+    ordered = sorted(telling, key=lambda check: (check not in wrong, not check.relation))
+    named = [_said(check) for check in ordered[:_NAMED_AT_MOST]]
+    return tuple(dict.fromkeys([*mistakes, *named]))
+
+
+def _said(check: CheckResult) -> str:
+    sentence = check.sentence.rstrip(".")
+    parts = [f"“{sentence}” no longer holds.", check.message, check.relation]
+    return printable(" ".join(part for part in parts if part), None)
