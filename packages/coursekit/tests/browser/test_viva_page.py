@@ -95,7 +95,9 @@ def everybody(tmp_path: Path) -> Path:
     return path
 
 
-def test_all_sheets_are_on_one_page_with_a_list_of_the_students(page, everybody, accessibility_problems):
+def test_all_sheets_are_on_one_page_with_a_list_of_the_students(
+    page, everybody, picture, accessibility_problems
+):
     page.set_viewport_size({"width": 760, "height": 900})
     page.goto(everybody.as_uri())
     assert page.locator("nav li").all_inner_texts() == ["ada", "bob", "cho: no questions"]
@@ -103,6 +105,7 @@ def test_all_sheets_are_on_one_page_with_a_list_of_the_students(page, everybody,
     page.get_by_role("link", name="bob").click()
     page.locator("article", has=page.locator("#sheet-2")).get_by_text("Answer to question 1").click()
     assert page.get_by_text("Every token sees itself").first.is_visible()
+    picture(page.locator("article", has=page.locator("#sheet-2")), "viva-rubric")
     assert accessibility_problems(page) == []
     assert page.refused == []
 

@@ -175,9 +175,7 @@ class SaveScores(SaveAutoGrades):
         metadata, comment = nbgrader_metadata(cell), self._row(self._comments, cell)
         unchanged = metadata.get("checksum") == compute_checksum(cell) and not metadata.get("task")
         comment.auto_comment = "No response." if unchanged else None
-        if metadata.get(
-            "task"
-        ):  # nbgrader gives a missing notebook's task a 0, and keeps it when it is handed in
+        if metadata.get("task"):  # nbgrader's 0 for a missing notebook would stay when it is handed in
             grade = self._row(self._grades, cell)
             if grade.auto_score is not None:
                 grade.auto_score, grade.needs_manual_grade = None, grade.manual_score is None
