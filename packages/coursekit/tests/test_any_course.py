@@ -3,15 +3,18 @@
 import csv
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import nbformat
 import pytest
 from nbformat import NotebookNode, v4
 from nbgrader.api import Gradebook
 
-from coursekit.cli import main
+from coursekit.checks.results import CheckResult, ExerciseResult
+from coursekit.cli import autograding, main
 from coursekit.course import Course
-from coursekit.report.table import class_table
+from coursekit.report.table import Row, class_table
+from coursekit.student.values import CheckOutcome
 
 from .forked import run_forked
 
@@ -126,8 +129,20 @@ def test_a_value_that_is_not_a_score_is_reported_and_is_no_error(course):
     assert code == "0"
     assert lines == [
         "week 2: 2 graded",
-        "  value has full marks because its value is not a score: look at ada, ben",
+        "  value: its test cell's value is not a score, for all 2 who have full marks. If it should have none, end the cell's "
+        "last line with a semicolon",
     ]
+
+
+def test_students_are_named_if_only_their_value_is_not_a_score():
+    passed = CheckResult("value", "", 1, CheckOutcome.PASSED)
+    right, odd = (ExerciseResult("value", [passed], doubt=doubt) for doubt in ("", "It is -1."))
+    rows = [
+        Row("ada", "graded", exercises=[("value", right)]),
+        Row("ben", "graded", exercises=[("value", odd)]),
+    ]
+    (line,) = autograding._doubts(SimpleNamespace(rows=rows, titles={}))
+    assert line == "value has full marks because its value is not a score: look at ben"
 
 
 def test_a_cell_without_a_name_is_called_as_the_heading_above_it(course, capsys):

@@ -224,16 +224,23 @@ def _conclude(table: "ClassTable", problems: list[str]) -> int:
 
 def _doubts(table: "ClassTable") -> Iterator[str]:
     """Test cells with full marks for a value that is not a score; this may be right, so it is not an error."""
-    students: dict[str, list[str]] = {}
+    doubtful: dict[str, list[str]] = {}
+    full: Counter[str] = Counter()
     for row in table.rows:
         for label, exercise in row.exercises:
+            full[label] += exercise.earned >= exercise.points
             if exercise.doubt:
-                students.setdefault(label, []).append(row.student)
-    for label, found in students.items():
-        more = f" and {len(found) - _MAX_NAMES} more" if len(found) > _MAX_NAMES else ""
-        yield (
-            f"{table.titles.get(label, label)} has full marks because its value is not a score: look at {', '.join(found[:_MAX_NAMES])}{more}"
-        )
+                doubtful.setdefault(label, []).append(row.student)
+    for label, students in doubtful.items():
+        title, named = table.titles.get(label, label), students[:_MAX_NAMES]
+        if len(students) == full[label] > 1:  # the cell's own doing, such as `plt.plot(…)` in its last line
+            yield (
+                f"{title}: its test cell's value is not a score, for all {full[label]} who have full marks. If it should have none, "
+                "end the cell's last line with a semicolon"
+            )
+            continue
+        more = f" and {len(students) - len(named)} more" if len(students) > len(named) else ""
+        yield f"{title} has full marks because its value is not a score: look at {', '.join(named)}{more}"
 
 
 def _reason(row: "Row") -> str:
