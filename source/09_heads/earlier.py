@@ -94,7 +94,7 @@ def rotate(x, positions, base=10000.0):
     """Turns every pair of columns by an angle that grows with the position (RoPE).
 
     x:         (..., length, width), width even
-    positions: (length,), integers
+    positions: (length,), usually integers
     base:      pair i turns by 1 / base ** (2i / width) per position
 
     Returns (..., length, width), same dtype as x. `x` is not modified.
