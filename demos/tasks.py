@@ -29,7 +29,7 @@ class Task:
 
 
 def seq2seq_tasks(course: Course) -> list[Task]:
-    """The three tasks of assignment 05: exact match of greedy decoding on held-out sources."""
+    """The three tasks of assignment 5: exact match of greedy decoding on held-out sources."""
     names = """Transformer SortingTransformer train fresh_batch hold_out shift_right expected_of decoded_match
         exact_match pad reverse sample_numbers sample_ten random_sentence build_vocabulary to_ids WORDS BOS"""
     parts = load_parts(course.assignment("05_seq2seq"), names.split())
@@ -67,7 +67,7 @@ def seq2seq_tasks(course: Course) -> list[Task]:
 
 
 def recovery_task(course: Course) -> Task:
-    """Assignment 06: BLEU-4 of greedy decoding on held-out sentences, minus the computed ceiling."""
+    """Assignment 6: BLEU-4 of greedy decoding on held-out sentences, minus the computed ceiling."""
     parts = load_parts(course.assignment("06_text_recovery"), ["run_recovery"])
     notes: list[str] = []
 
@@ -82,7 +82,7 @@ def recovery_task(course: Course) -> Task:
 
 
 def modern_tasks(course: Course) -> list[Task]:
-    """Assignment 08: how many colors and things of a story that is told twice are predicted right the second time."""
+    """Assignment 8: how many colors and things of a story that is told twice are predicted right the second time."""
     names = "SmallModel DecoderOnly train evaluate WORDS"
     parts = load_parts(course.assignment("08_modern"), names.split())
     steps = 150
@@ -109,7 +109,7 @@ def modern_tasks(course: Course) -> list[Task]:
 
 
 def heads_tasks(course: Course) -> list[Task]:
-    """Assignment 09: the best head's induction score, and right predictions in the second half of a repeated sequence.
+    """Assignment 9: the best head's induction score, and right predictions in the second half of a repeated sequence.
 
     One layer has to fail: its score counts as negative, so the target is a limit for the best seed.
     """

@@ -1,6 +1,6 @@
 """Right and wrong implementations of masked attention, on which the students' tests are tried.
 
-It was an exercise of assignment 02, whose solution students have in `earlier.py`.
+It was an exercise of assignment 2, whose solution students have in `earlier.py`.
 """
 
 from coursekit.checks import Implementation

@@ -23,7 +23,7 @@ ROTATE = [
         "backwards",
         [(TURN, "[first * cos + second * sin, second * cos - first * sin]")],
         [FORMULA],
-        "You turn clockwise, as the matrix of assignment 01 does. The minus sign belongs in the line of the first member.",
+        "You turn clockwise, as the matrix of assignment 1 does. The minus sign belongs in the line of the first member.",
     ),
     rotating(
         "no_minus",
@@ -727,7 +727,7 @@ MODEL = [
         "embedding_scaled",
         [("x = self.embedding(ids)", "x = self.embedding(ids) * self.embedding.embedding_dim**0.5")],
         ["test_model"],
-        "You multiply the embeddings by √d_model, as in assignment 04. This model doesn't.",
+        "You multiply the embeddings by √d_model, as in assignment 4. This model doesn't.",
     ),
     building(
         "softmax_at_the_end",

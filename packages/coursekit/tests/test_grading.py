@@ -1,10 +1,13 @@
 """Grading one notebook: what a student's answer earns, and what the student reads."""
 
 import pytest
+from nbformat import v4
 
+from coursekit.cells import is_test_cell
 from coursekit.checks.run import collect_marks
 from coursekit.course import CourseError
 from coursekit.student.limits import Limits
+from coursekit.student.submission import Submission
 
 RIGHT = "def double(x):\n    return 2 * x"
 
@@ -156,9 +159,27 @@ def test_the_same_submission_draws_the_same_inputs(grade_answer):
     assert grade_answer(RIGHT).seed != grade_answer(RIGHT + "\n").seed
 
 
-def test_a_forbidden_name_costs_the_exercise_also_when_it_hides_in_another_cell(tiny_course):
-    from nbformat import v4
+def test_the_seed_follows_from_the_code_that_grading_runs_and_not_from_the_text(tiny_course):
+    def seed(change):
+        notebook = tiny_course.answer(RIGHT)
+        change(notebook.cells)
+        return Submission(notebook).seed
 
+    def edit_all(cells, of):
+        for cell in cells:
+            if of(cell):
+                cell.source += "# changed"
+
+    as_it_is = seed(lambda cells: None)
+    assert seed(lambda cells: edit_all(cells, lambda cell: cell.cell_type == "markdown")) == as_it_is
+    assert seed(lambda cells: edit_all(cells, is_test_cell)) == as_it_is
+    assert (
+        seed(lambda cells: cells.append(v4.new_code_cell("draw()", metadata={"tags": ["demo"]}))) == as_it_is
+    )
+    assert seed(lambda cells: cells.append(v4.new_code_cell("draw()"))) != as_it_is
+
+
+def test_a_forbidden_name_costs_the_exercise_also_when_it_hides_in_another_cell(tiny_course):
     from coursekit.checks.run import grade
 
     (tiny_course.checks.parent / "conftest.py").write_text(

@@ -32,7 +32,7 @@ def test_an_exception_in_the_grader_is_reported_and_not_raised(tiny_course):
     class BadTask:
         notebook = "no notebook at all"
 
-    found = carry_out(tiny_course.assignment, BadTask())
+    found = carry_out(BadTask())
     assert found.cached is None
     assert "NotJSONError" in found.failure
 

@@ -11,7 +11,7 @@ from coursekit.attempt import Attempt, RepeatBudget, settled, unconfirmed
 from coursekit.course import Assignment, CourseError
 from coursekit.grading.cluster import DaskWorkers
 from coursekit.grading.running_course import RunningCourse
-from coursekit.grading.task import Task, local_workers
+from coursekit.grading.task import LocalWorkers, Task, local_workers
 from coursekit.nbgrader_plugin.bind import require_bound
 from coursekit.nbgrader_plugin.converters import reason_of
 from coursekit.nbgrader_plugin.instructors_text import instructors_texts, put_instructors_text
@@ -20,7 +20,6 @@ from coursekit.result_cache import CachedResult, CacheKey, GradingJob, ResultCac
 from coursekit.student.extra_files import own_files
 from coursekit.student.notebook_file import read_submitted
 from coursekit.student.restore import restore_notebook
-from coursekit.workers import Workers
 from sandbox_kernel.view import hide
 
 
@@ -74,7 +73,7 @@ class ClassRun:
     """Grades submissions of an assignment with the settings of the course. Close it to end its workers.
 
     Args:
-        workers: in place of those of the options.
+        workers: in place of those of the options. They are shared with other runs, so whoever gives them ends them.
     """
 
     def __init__(
@@ -82,7 +81,7 @@ class ClassRun:
         course: RunningCourse,
         assignment: Assignment,
         options: RunOptions,
-        workers: DaskWorkers | None = None,
+        workers: DaskWorkers | LocalWorkers | None = None,
     ) -> None:
         if options.kernel_name:
             course.config.RunChecks.student_kernel = options.kernel_name
@@ -98,18 +97,18 @@ class ClassRun:
         self._repeat_seconds = settings.repeat_budget
         self._cache = ResultCache(course.root)
         self._bound = False
+        self._shared = workers is not None
         if options.scheduler:
             workers = workers or DaskWorkers(assignment, options.scheduler)
-        self._workers: DaskWorkers | Workers[Task, Attempt] = workers or local_workers(
-            assignment, options.workers
-        )
+        self._workers = workers or local_workers(options.workers)
         self._released = {name: assignment.released(name) for name in course.notebooks_of(assignment)}
         with course.gradebook() as gradebook:
             self._texts = instructors_texts(gradebook, assignment.name)
 
     def close(self) -> None:
-        """End the workers."""
-        self._workers.close()
+        """End the workers, unless they are shared."""
+        if not self._shared:
+            self._workers.close()
 
     def grade(self, students: Iterable[str]) -> Generator[SubmissionRun]:
         """Grade and cache what is not cached yet; yield each submission when it has all its results.
@@ -207,6 +206,7 @@ class ClassRun:
 
     def _task(self, student: str, notebook: NotebookRun) -> Task:
         return Task(
+            self.assignment,
             student,
             notebook.name,
             nbformat.writes(notebook.content),

@@ -154,7 +154,7 @@ def _grade(
         with zipfile.ZipFile(io.BytesIO(own_files)) as archive:
             archive.extractall(folder)
         own = tuple(sorted(Path(folder).iterdir()))
-        return carry_out(_unpacked(assignment, files), replace(task, own_files=own))
+        return carry_out(replace(task, assignment=_unpacked(assignment, files), own_files=own))
 
 
 def zipped(paths: Iterable[Path]) -> bytes:

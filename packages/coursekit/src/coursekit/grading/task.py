@@ -2,7 +2,6 @@
 
 import threading
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 
 import nbformat
@@ -24,6 +23,7 @@ class Task:
     """A repaired notebook to grade.
 
     Args:
+        assignment: what it was handed in for, where its files are on this machine.
         notebook: its JSON.
         exercises: those that are not in the cache; None: all.
         rule: for ordinary test cells.
@@ -31,6 +31,7 @@ class Task:
         wary: for a second try (see `coursekit.attempt`).
     """
 
+    assignment: Assignment
     student: str
     notebook_name: str
     notebook: str
@@ -43,16 +44,19 @@ class Task:
     wary: bool = False
 
 
-def carry_out(assignment: Assignment, task: Task) -> Attempt:
+LocalWorkers = Workers[Task, Attempt]
+
+
+def carry_out(task: Task) -> Attempt:
     """Grade one notebook. Threads of a process take turns, since pytest has one state for all of them."""
     with _one_at_a_time:
         try:
             notebook = nbformat.reads(task.notebook, as_version=4)
-            released = assignment.released(task.notebook_name)
+            released = task.assignment.released(task.notebook_name)
         except Exception as error:
             return Attempt.failed(error)
         job = GradingJob(
-            assignment,
+            task.assignment,
             task.notebook_name,
             notebook,
             released,
@@ -64,9 +68,9 @@ def carry_out(assignment: Assignment, task: Task) -> Attempt:
         return attempt(job, task.key, task.exercises, task.wary)
 
 
-def local_workers(assignment: Assignment, count: int) -> Workers[Task, Attempt]:
+def local_workers(count: int) -> LocalWorkers:
     """Processes on this machine that grade with kernels from one warm server."""
-    return Workers(partial(carry_out, assignment), count, _longest_seconds, modules=("coursekit.checks.run",))
+    return Workers(carry_out, count, _longest_seconds, modules=("coursekit.checks.run",))
 
 
 def _longest_seconds(task: Task) -> float:

@@ -18,9 +18,9 @@ from coursekit.watch.due import DuePages
 from coursekit.watch.faults import Blocked, NotGraded, gone, no_space
 from coursekit.watch.lock import locked
 from coursekit.watch.pipeline import GradedHandIn
-from coursekit.watch.pools import stamp_of
 from coursekit.watch.records import Page
 from coursekit.watch.rules import time_in_words
+from coursekit.watch.runs import stamp_of
 from coursekit.watch.status import Event, Kind, Reports
 from coursekit.watch.waiting import Waiting
 from coursekit.watch.watched import WatchedCourse, WatchOptions
@@ -157,7 +157,7 @@ class Watch:
         stamp = stamp_of(assignment)
         under_way: dict[str, HandIn] = {}
         try:
-            run = self._watched.pools.of(assignment)
+            run = self._watched.runs.of(assignment)
             with contextlib.closing(run.grade(self._students(assignment, under_way))) as submissions:
                 for submission in submissions:
                     hand_in = under_way[submission.student]
@@ -165,7 +165,7 @@ class Watch:
                         self._finished(self._watched.pipeline.finish(submission, hand_in))
                     del under_way[submission.student]
         except BaseException as error:
-            self._watched.pools.drop(assignment.name)
+            self._watched.runs.drop(assignment.name)
             if not isinstance(error, CourseError):
                 raise
             self._waiting.hold(assignment.name, stamp, " ".join(str(error).split()))
@@ -179,7 +179,7 @@ class Watch:
             hand_in = self._waiting.first(under_way)
             if self._ending or hand_in is None or hand_in.assignment != assignment.name:
                 return
-            if not self._watched.pools.is_current(assignment):
+            if not self._watched.runs.is_current(assignment):
                 return
             with self._giving_up(hand_in):
                 for sentence in self._watched.pipeline.collect(hand_in):

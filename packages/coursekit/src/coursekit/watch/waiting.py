@@ -12,10 +12,10 @@ from coursekit.watch.arrivals import HandIn, Look, Refusal
 from coursekit.watch.chance import Chance, NoChance, is_in_time
 from coursekit.watch.faults import NotGraded
 from coursekit.watch.history import Deadlines
-from coursekit.watch.pools import Stamp, stamp_of
 from coursekit.watch.queue import Queue
 from coursekit.watch.records import Attempts
 from coursekit.watch.rules import time_in_words
+from coursekit.watch.runs import Stamp, stamp_of
 from coursekit.watch.status import Kind, Reports, Seen, seen
 from coursekit.watch.watched import WatchedCourse
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coursekit.course import Assignment, CourseError
-from coursekit.grading.autograde import ClassRun, RunOptions
+from coursekit.grading.autograde import RunOptions
 from coursekit.grading.running_course import RunningCourse
 from coursekit.nbgrader_plugin.one_hand_in import ExchangeOf, put_all_back
 from coursekit.nbgrader_plugin.second_chance import second_chance_of
@@ -14,12 +14,9 @@ from coursekit.printing import quoted
 from coursekit.watch.arrivals import Arrivals, Inbound
 from coursekit.watch.history import History
 from coursekit.watch.pipeline import Heard, Pipeline
-from coursekit.watch.pools import Pools, Stamp, files_stamp
 from coursekit.watch.rules import AttemptRules, Counts
+from coursekit.watch.runs import Runs, Stamp, files_stamp
 from coursekit.watch.submitted import Submitted
-
-#: assignments with warm workers at a time, since these take memory
-_POOLS = 2
 
 
 @dataclass(frozen=True)
@@ -63,7 +60,7 @@ class WatchedCourse:
         if self.exchange is None:
             self._require_exchange_for_rules()
         self.history = History(course, self.exchange.feedback if self.exchange else None)
-        self.pools = Pools(lambda assignment: ClassRun(course, assignment, options.run), _POOLS)
+        self.runs = Runs(course, options.run)
         self.pipeline = Pipeline(course, self.exchange, self.rules, self.history, heard.sentences)
         self.configuration = self._configuration_stamp()
 
@@ -120,7 +117,7 @@ class WatchedCourse:
 
     def close(self) -> None:
         """End the workers."""
-        self.pools.close()
+        self.runs.close()
 
     def _require_exchange_for_rules(self) -> None:
         """Raise CourseError if a rule needs earlier hand-ins, of which submitted/ only has the last."""

@@ -1,23 +1,25 @@
 """Warm workers for the assignments that are handed in, and the files that their grading depends on."""
 
 import os
-from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from coursekit.course import Assignment
-from coursekit.grading.autograde import ClassRun
+from coursekit.grading.autograde import ClassRun, RunOptions
+from coursekit.grading.running_course import RunningCourse
+from coursekit.grading.task import local_workers
 
 #: the time, size and number of each file, by its path
 Stamp = tuple[tuple[str, int, int, int], ...]
 
 
-class Pools:
-    """The runs of a few assignments, each with workers of its own; the least recently used is closed for a new one."""
+class Runs:
+    """A run for each assignment that is handed in. All of them share their workers."""
 
-    def __init__(self, start: Callable[[Assignment], ClassRun], at_most: int) -> None:
-        self._start, self._at_most = start, at_most
-        self._runs: OrderedDict[str, tuple[ClassRun, Stamp]] = OrderedDict()
+    def __init__(self, course: RunningCourse, options: RunOptions) -> None:
+        self._course, self._options = course, options
+        self._workers = None if options.scheduler else local_workers(options.workers)
+        self._runs: dict[str, tuple[ClassRun, Stamp]] = {}
 
     def of(self, assignment: Assignment) -> ClassRun:
         """The run of an assignment, a new one if its files have changed.
@@ -29,12 +31,9 @@ class Pools:
         run, started_with = self._runs.get(assignment.name, (None, ()))
         if run is None or stamp != started_with:
             self.drop(assignment.name)
-            while len(self._runs) >= self._at_most:
-                self.drop(next(iter(self._runs)))
-            run = self._start(assignment)
+            run = ClassRun(self._course, assignment, self._options, self._workers)
             run.require_bound()  # before anything is collected
             self._runs[assignment.name] = run, stamp
-        self._runs.move_to_end(assignment.name)
         return run
 
     def is_current(self, assignment: Assignment) -> bool:
@@ -42,14 +41,21 @@ class Pools:
         return assignment.name in self._runs and self._runs[assignment.name][1] == stamp_of(assignment)
 
     def drop(self, name: str) -> None:
-        """Close a run, if there is one."""
+        """Close a run, if there is one, and end the workers, which may have read its files."""
         if name in self._runs:
             self._runs.pop(name)[0].close()
+            self._end_workers()
 
     def close(self) -> None:
         """Close all runs."""
-        for name in list(self._runs):
-            self.drop(name)
+        for run, _ in self._runs.values():
+            run.close()
+        self._runs.clear()
+        self._end_workers()
+
+    def _end_workers(self) -> None:
+        if self._workers is not None:
+            self._workers.close()
 
 
 def stamp_of(assignment: Assignment) -> Stamp:
