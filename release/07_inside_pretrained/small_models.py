@@ -1,6 +1,6 @@
 """What is learned here, in a few seconds, from tales.txt: a tokenizer, a small causal model, word vectors.
 
-The model consists of the parts of assignments 03 and 04. It takes DistilGPT2's place where that can't be loaded, and an
+The model consists of the parts of assignments 3 and 4. It takes DistilGPT2's place where that can't be loaded, and an
 untrained one shows how training begins. Tokenizer and model have the part of the interface of `transformers` that the notebook uses:
 
     inputs = tokenizer(text, return_tensors="pt")       tokenizer.encode, .decode, .convert_ids_to_tokens
@@ -145,7 +145,7 @@ def learn_merges(text, count):
 
 # -------------------------------------------------------------------------------------------------- model
 class SmallGPT(nn.Module):
-    """A decoder-only transformer: the encoder layers of assignment 04 with a causal mask."""
+    """A decoder-only transformer: the encoder layers of assignment 4 with a causal mask."""
 
     def __init__(self, vocab_size, d_model=64, num_heads=4, d_ff=128, num_layers=2, max_seq_len=256):
         super().__init__()
@@ -184,7 +184,7 @@ def progress(steps, title):
 
 
 def optimize(model, loss_of_step, steps, lr):
-    """Trains with Adam, warm-up and decay, as in assignment 05."""
+    """Trains with Adam, warm-up and decay, as in assignment 5."""
     optimizer = torch.optim.Adam(model.parameters(), betas=(0.9, 0.98))
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, lr, total_steps=steps)
     model.train()
