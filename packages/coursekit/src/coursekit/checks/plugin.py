@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from coursekit.arrays import Kind, has_torch, using
-from coursekit.cells import answer_of, exercise_name
+from coursekit.cells import exercise_name
 from coursekit.checks.bounds import bounded
 from coursekit.checks.diagnosis import FailedExercise, diagnose
 from coursekit.checks.draw import Draw
@@ -151,7 +151,7 @@ def _kind_of_arrays(arrays: Kind) -> Iterator[None]:
 @pytest.fixture
 def student(check_run: CheckRun, request: pytest.FixtureRequest) -> Student:
     """The submission: its functions and classes are called by name."""
-    check_run.student.begin_check(answer_of(check_run.submission.notebook, request.path.stem))
+    check_run.student.begin_check(check_run.submission.answer_to(request.path.stem))
     return check_run.student
 
 

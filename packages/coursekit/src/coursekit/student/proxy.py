@@ -118,7 +118,7 @@ class Student:
 
     def own_code(self) -> dict[str, str]:
         """Sources of all cells that the student wrote or changed, by the cell's label."""
-        return self._submission.own_code()
+        return self._submission.own_code
 
     def begin_check(self, answer_cell: str) -> None:
         """Prepare for a check of `answer_cell`: a running kernel, without objects of earlier checks."""

@@ -17,6 +17,7 @@ class Submission:
     def __init__(self, notebook: NotebookNode, released: NotebookNode | None = None) -> None:
         self.notebook = notebook
         self.released = released
+        self._answer_to: dict[str, str] = {}
         self._answer_code: dict[str, list[str]] = {}
         self._used_code: dict[str, list[str]] = {}
 
@@ -95,19 +96,26 @@ class Submission:
             self._answer_code[name] = [self.notebook.cells[index].source for index in reached]
         return self._answer_code[name]
 
+    def answer_to(self, test: str) -> str:
+        """The grade_id of the answer cell that the test cell `test` is about."""
+        if test not in self._answer_to:
+            self._answer_to[test] = answer_of(self.notebook, test)
+        return self._answer_to[test]
+
     def used_code(self, name: str) -> list[str]:
         """The statements that the exercise `name` depends on, from all cells that the student wrote or changed.
 
         `name` is the grade_id of an answer cell, or of a test cell that is about it.
         """
-        cell = find_cell(self.notebook, name)
-        name = answer_of(self.notebook, name) if cell is not None and is_test_cell(cell) else name
         if name not in self._used_code:
-            wanted = self._wanted_names(name)
+            cell = find_cell(self.notebook, name)
+            answer = self.answer_to(name) if cell is not None and is_test_cell(cell) else name
+            wanted = self._wanted_names(answer)
             sources = [self.notebook.cells[index].source for index in sorted(self._own_cells)]
-            self._used_code[name] = reached_code(sources, wanted) if wanted else self.answer_code(name)
+            self._used_code[name] = reached_code(sources, wanted) if wanted else self.answer_code(answer)
         return self._used_code[name]
 
+    @cached_property
     def own_code(self) -> dict[str, str]:
         """Sources of all cells that the student wrote or changed, by label."""
         return {self.label(index): self.notebook.cells[index].source for index in sorted(self._own_cells)}
