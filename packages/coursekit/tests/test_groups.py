@@ -206,7 +206,7 @@ def test_the_stub_of_a_group_makes_its_mistake_a_known_one(four_times):
     assert group["students"] == ["ada", "ben", "cleo"]
     assert "return 4 * x" in group["excerpt"]
 
-    printed = four_times.printed.split("For mistakes.py:\n")[1]
+    printed = four_times.printed.split("For tests/01_double/mistakes.py:\n")[1]
     lines = printed[: printed.index("\n      ),\n") + len("\n      ),\n")].splitlines()
     entry = "\n".join(line[6:] for line in lines)
     path = four_times.checks.with_name("mistakes.py")

@@ -69,6 +69,14 @@ def reword_mistake(course):
     path.write_text(path.read_text().replace("You detached", "You cut off"))
 
 
+def split(course, catalogue):
+    """Move `mistakes.py` or `alternatives.py` into a folder of this name."""
+    folder = course.checks.with_name(catalogue)
+    folder.mkdir()
+    folder.with_suffix(".py").rename(folder / "double.py")
+    return folder / "double.py"
+
+
 CHANGES: dict[str, tuple[Callable, tuple[bool, set[str]]]] = {
     "nothing": (lambda course: None, (False, set())),
     "the checks of one exercise": (
@@ -90,6 +98,10 @@ CHANGES: dict[str, tuple[Callable, tuple[bool, set[str]]]] = {
     "a recorded value": (alter_reference, (False, {"test_double"})),
     "the shape of a recorded value": (add_reference_of_another_kind, (False, {"test_double"})),
     "the sentence of a mistake": (reword_mistake, (False, {"test_double"})),
+    "known mistakes and other right answers, moved into folders": (
+        lambda course: [split(course, "mistakes"), split(course, "alternatives")],
+        (False, set()),
+    ),
     "other right answers": (
         lambda course: append(course.checks.with_name("alternatives.py"), "\n"),
         (False, set()),
@@ -112,6 +124,13 @@ def test_a_change_regrades_what_depends_on_it(empty_class, name):
     before = key(empty_class)
     change(empty_class)
     assert changed(before, key(empty_class)) == expected
+
+
+def test_the_sentence_of_a_mistake_in_a_folder_regrades_its_exercise(empty_class):
+    path = split(empty_class, "mistakes")
+    before = key(empty_class)
+    path.write_text(path.read_text().replace("You detached", "You cut off"))
+    assert changed(before, key(empty_class)) == (False, {"test_double"})
 
 
 def test_files_that_students_do_not_get_change_nothing(empty_class):

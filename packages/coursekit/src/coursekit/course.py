@@ -17,8 +17,10 @@ from sandbox_kernel.environment import WorkingFiles
 if TYPE_CHECKING:  # importing nbformat takes most of a second, and some users only need the paths
     from nbformat import NotebookNode
 
+#: known wrong answers and other right answers: each a module of a checks folder, or a folder with modules
+CATALOGUES = ("mistakes", "alternatives")
 #: modules of a checks folder that are never checks of a cell, whatever its grade_id
-NOT_CHECKS = ("conftest", "mistakes", "alternatives", "equivalent", "try_it", "viva", "__init__")
+NOT_CHECKS = ("conftest", *CATALOGUES, "equivalent", "try_it", "viva", "__init__")
 #: the file in a checks folder with the recorded values
 RECORDED = "reference.safetensors"
 #: in place of a name, to make a pattern of a path; no path contains it
@@ -170,6 +172,35 @@ class Assignment:
             return own
         shared = self.checks / f"{grade_id}.py"
         return shared if shared.is_file() and not self.is_shared(grade_id) else None
+
+    def catalogue(self, name: str) -> list[Path]:
+        """The modules of one of the `CATALOGUES`: `<name>.py`, or the sorted ones of the folder `<name>`.
+
+        Modules whose names begin with `_` are left out: they hold what the others share.
+
+        Raises:
+            CourseError: there are both.
+        """
+        file, folder = self.checks / f"{name}.py", self.checks / name
+        modules = sorted(path for path in self.catalogued() if path.parent == folder)
+        if modules and file.exists():
+            raise CourseError(
+                f"{file} and the folder {folder} both exist: remove one, or move the file into the folder"
+            )
+        if file.exists():
+            return [file]
+        return [path for path in modules if not path.name.startswith("_")]
+
+    def module_for(self, name: str, cell: str) -> Path:
+        """The module of one of the `CATALOGUES` that an entry about the answer cell `cell` belongs in."""
+        file, folder = self.checks / f"{name}.py", self.checks / name
+        return folder / f"{cell}.py" if any(path.parent == folder for path in self.catalogue(name)) else file
+
+    def catalogued(self) -> set[Path]:
+        """All modules in the folders of the `CATALOGUES`; a folder with the name of a notebook holds its checks instead."""
+        notebooks = {path.stem for path in self._notebooks()}
+        folders = (self.checks / name for name in CATALOGUES if name not in notebooks)
+        return {path for folder in folders for path in folder.glob("*.py")}
 
     def name_in_records(self, file: Path) -> str:
         """What a check file is called in recorded values: `<grade_id>`, or `<notebook>:<grade_id>` in a folder."""

@@ -25,7 +25,7 @@ from coursekit.checks.results import ExerciseResult, Status, SubmissionResult
 from coursekit.checks.score_rule import ScoreRule
 from coursekit.checks.snippets import snippets_of
 from coursekit.checks.variants import mistakes_of
-from coursekit.course import NOT_CHECKS, Assignment, digests_of_records
+from coursekit.course import CATALOGUES, NOT_CHECKS, Assignment, digests_of_records
 from coursekit.files import FOLDER, files_in
 from coursekit.kernels import other_language
 from coursekit.student.limits import Limits
@@ -75,7 +75,7 @@ class GradingJob:
         """The hashes of what the result will depend on.
 
         Raises:
-            CourseError: mistakes.py can't be read.
+            CourseError: the known mistakes can't be read.
         """
         assignment = self.assignment
         bound = assignment.bound_cells(self.name, self.notebook.cells)
@@ -224,26 +224,26 @@ def _cells(cells: Iterable[NotebookNode]) -> list[list[Any]]:
 
 def _helpers(assignment: Assignment, notebook: str, bound: Container[str]) -> Iterator[tuple[str, str]]:
     """Modules that the checks of a notebook may use, also those in packages: paths and digests."""
-    with_checks = {path.stem for path in assignment.source_notebooks()}
+    others = {*CATALOGUES, *(path.stem for path in assignment.source_notebooks())}
     for folder in (assignment.checks, assignment.checks / notebook):
         for path in sorted(folder.rglob("*.py")):
             inside = path.relative_to(folder)
             package = inside.parts[0] if len(inside.parts) > 1 else ""
-            if package not in with_checks if package else _is_helper(path, bound):
+            if package not in others if package else _is_helper(path, bound):
                 yield str(inside), _digest_of_files(path)
 
 
 def _is_helper(path: Path, bound: Container[str]) -> bool:
     """True for a module in a checks folder that other check files may use."""
     if path.stem in NOT_CHECKS:
-        return path.stem not in ("mistakes", "alternatives", "try_it", "viva")
+        return path.stem not in (*CATALOGUES, "try_it", "viva")
     return not path.name.startswith("test_") and path.stem not in bound
 
 
 def _records(assignment: Assignment) -> dict[str, str]:
     """Digests of the recorded values, known mistakes and snippets, by exercise."""
-    files = tuple((path, _stamp(path)) for path in sorted(assignment.checks.iterdir()) if path.is_file())
-    return _recorded_by_exercise(assignment, files)
+    paths = (*(path for path in assignment.checks.iterdir() if path.is_file()), *assignment.catalogued())
+    return _recorded_by_exercise(assignment, tuple((path, _stamp(path)) for path in sorted(paths)))
 
 
 def _recorded(records: Mapping[str, str], exercise: str) -> list[str]:

@@ -25,7 +25,7 @@ STUDENTS = [
     "quinn", "rosa", "samir", "tara", "umar", "vera", "wanda", "xenia", "yusuf", "zoe",
 ]  # fmt: skip
 ATTENTION, POSITIONS = "02_attention", "01_positional_encoding"
-#: a mistake that mistakes.py does not know
+#: a mistake that is not among the known ones
 UNKNOWN = Variant("unknown", "attention", [(" / math.sqrt(d_k)", " / math.sqrt(2 * d_k)")])
 #: what students have wrong, and how many have exactly that; the rest hands in nothing
 KINDS = {

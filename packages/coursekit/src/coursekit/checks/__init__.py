@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from coursekit.checks.compare import assert_close, assert_differs, assert_varies, fail
     from coursekit.checks.judging import Implementation, judge
     from coursekit.checks.snippets import try_it
-    from coursekit.checks.variants import Alternative, Equivalent, Mistake, with_costs
+    from coursekit.checks.variants import Alternative, Equivalent, Mistake, mistakes_in, with_costs
     from coursekit.messages import probe
 
 __all__ = [
@@ -36,6 +36,7 @@ __all__ = [
     "fail",
     "forbid",
     "judge",
+    "mistakes_in",
     "points",
     "probe",
     "try_it",
@@ -45,7 +46,7 @@ _FROM = {
     "coursekit.checks.compare": ("assert_close", "assert_differs", "assert_varies", "fail"),
     "coursekit.checks.judging": ("Implementation", "judge"),
     "coursekit.checks.snippets": ("try_it",),
-    "coursekit.checks.variants": ("Alternative", "Equivalent", "Mistake", "with_costs"),
+    "coursekit.checks.variants": ("Alternative", "Equivalent", "Mistake", "mistakes_in", "with_costs"),
     "coursekit.messages": ("probe",),
 }
 

@@ -1,4 +1,4 @@
-"""Modules beside the checks: check files, `mistakes.py` and `alternatives.py` may share code by importing it.
+"""Modules beside the checks: check files, known mistakes and other right answers may share code by importing it.
 
 The folders of the checks are searched last, so a check file called `random.py` or `numpy.py` hides no other module.
 """

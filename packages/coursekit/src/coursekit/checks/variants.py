@@ -4,7 +4,8 @@ Also the mutants (see `coursekit.mutants`) that are right answers, or that no ch
 """
 
 import runpy
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -94,6 +95,27 @@ class Mistake(Variant):
         return (uses or not self.uses) and not lacks
 
 
+def mistakes_in(cell: str, prefix: str = "") -> Callable[..., Mistake]:
+    """A function that makes the mistakes of one answer cell: `mistake(name, edits, about, sentence)`.
+
+    It puts `prefix` before each name. A single edit and a single check need no list. Other arguments are those of
+    `Mistake`, by name.
+    """
+
+    def mistake(
+        name: str,
+        edits: tuple[str, str] | Sequence[tuple[str, str]],
+        about: str | Sequence[str],
+        sentence: str,
+        **more: Any,
+    ) -> Mistake:
+        found: Any = [edits] if isinstance(edits, tuple) and isinstance(edits[0], str) else edits
+        checks = [about] if isinstance(about, str) else about
+        return Mistake(prefix + name, cell, found, about=checks, sentence=sentence, **more)
+
+    return mistake
+
+
 def with_costs(mistakes: Sequence[Mistake], reasons: Mapping[str, Sequence[str]]) -> list[Mistake]:
     """The mistakes, with why they may cost more or less of their exercise than others: reason -> ids.
 
@@ -126,31 +148,46 @@ class Equivalent:
 
 
 def mistakes_of(assignment: Assignment) -> list[Mistake]:
-    return _load(assignment.checks / "mistakes.py", "MISTAKES")
+    return _load(assignment, "mistakes")
 
 
 def alternatives_of(assignment: Assignment) -> list[Alternative]:
-    return _load(assignment.checks / "alternatives.py", "ALTERNATIVES")
+    return _load(assignment, "alternatives")
 
 
 def equivalents_of(assignment: Assignment) -> list[Equivalent]:
-    return _read(assignment.checks / "equivalent.py", "EQUIVALENT")
+    path = assignment.checks / "equivalent.py"
+    with importable([path.parent]):
+        return list(_read(path).get("EQUIVALENT", [])) if path.exists() else []
 
 
-def _read(path: Path, name: str) -> list[Any]:
-    if not path.exists():
-        return []
+def _load(assignment: Assignment, catalogue: str) -> list[Any]:
+    """The list of `<catalogue>.py`, or those of all modules in the folder `<catalogue>`, which share what is in either."""
+    name = catalogue.upper()
+    found: list[tuple[Path, Variant]] = []
+    with importable([assignment.checks, assignment.checks / catalogue]):
+        for path in assignment.catalogue(catalogue):
+            read = _read(path)
+            if name not in read and path.parent != assignment.checks:
+                raise CourseError(
+                    f"{path} has no list {name}: add it, or let the name of the file begin with `_` if others import it"
+                )
+            entries = list(read.get(name, []))
+            if odd := [entry for entry in entries if not isinstance(entry, Variant)]:
+                raise CourseError(
+                    f"{path}: an entry of {name} is a {type(odd[0]).__name__}. Write `*` before a list inside of it."
+                )
+            found += [(path, variant) for variant in entries]
+    times = Counter(variant.name for _, variant in found)
+    if doubled := sorted(name for name in times if times[name] > 1):
+        paths = dict.fromkeys(str(path) for path, variant in found if variant.name in doubled)
+        raise CourseError(f"{' and '.join(paths)}: more than one is called {', '.join(doubled)}")
+    return [variant for _, variant in found]
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """The names that a module defines."""
     try:
-        with importable([path.parent]):
-            return list(runpy.run_path(str(path)).get(name, []))
+        return runpy.run_path(str(path))
     except Exception as error:
         raise CourseError(f"{path} can't be read: {type(error).__name__}: {error}") from error
-
-
-def _load(path: Path, name: str) -> list[Any]:
-    found = _read(path, name)
-    names = [variant.name for variant in found]
-    doubled = sorted({name for name in names if names.count(name) > 1})
-    if doubled:
-        raise CourseError(f"{path}: more than one is called {', '.join(doubled)}")
-    return found

@@ -110,7 +110,8 @@ def binding_problems(assignment: Assignment, notebook: NotebookNode, path: Path)
 def _unbound_files(assignment: Assignment) -> list[str]:
     """A sentence for each check file that binds no test cell."""
     problems = []
-    for file in sorted((*assignment.checks.glob("*.py"), *assignment.checks.glob("*/*.py"))):
+    files = {*assignment.checks.glob("*.py"), *assignment.checks.glob("*/*.py")}
+    for file in sorted(files - assignment.catalogued()):
         notebooks = assignment.notebooks_with_test(file.stem)
         own = file.parent != assignment.checks
         if file.stem in NOT_CHECKS or (file.parent.name in notebooks if own else len(notebooks) == 1):

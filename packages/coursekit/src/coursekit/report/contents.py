@@ -33,14 +33,16 @@ _MAX_STUB_SOURCE = 10_000
 
 @dataclass(frozen=True)
 class GroupEntry:
-    """An answer group, the code of one of its students, and a stub for `mistakes.py` if the mistake is unknown.
+    """An answer group, the code of one of its students, and a stub for the known mistakes if its own is unknown.
 
+    `file` is the one that the stub belongs in, below the course folder.
     `before` is the size of the group in the previous report; None if the group is new.
     """
 
     group: AnswerGroup
     excerpt: str
     stub: str
+    file: str
     before: int | None
 
     @property
@@ -121,6 +123,7 @@ def _entry(
         group,
         excerpt(assignment, group.cell, source),
         stub(group, source) if source and not known and len(source) <= _MAX_STUB_SOURCE else "",
+        str(assignment.module_for("mistakes", group.cell).relative_to(assignment.course.root)),
         before.get(group.id),
     )
 
@@ -148,5 +151,5 @@ def summary_lines(report: ClassReport) -> Iterator[str]:
         yield f"  groups with only the same message: {len(report.groups) - equal}"
     for entry in [entry for entry in unnamed if entry.stub][:_MAX_STUBS]:
         growth = f", {entry.growth}" if entry.growth else ""
-        yield f"  {entry.group.id}, {len(entry.group.students)} students{growth}. For mistakes.py:"
+        yield f"  {entry.group.id}, {len(entry.group.students)} students{growth}. For {entry.file}:"
         yield from (f"      {line}" for line in entry.stub.splitlines())

@@ -132,7 +132,7 @@ def excerpt(assignment: Assignment, cell: str, source: str) -> str:
 
 
 def stub(group: AnswerGroup, source: str) -> str:
-    """An entry for `mistakes.py` that reproduces this answer; a person adds the name and the sentence.
+    """An entry for the known mistakes that reproduces this answer; a person adds the name and the sentence.
 
     Args:
         group: one without a diagnosis.

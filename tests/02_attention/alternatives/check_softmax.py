@@ -1,0 +1,47 @@
+"""Other right answers to exercise 6, `check_softmax`."""
+
+from coursekit.checks import Alternative
+
+ALTERNATIVES = [
+    Alternative(
+        "by_properties",
+        cell="check_softmax",
+        source="""
+def check_softmax(function):
+    generator = torch.Generator().manual_seed(0)
+    for size in [(5,), (3, 4), (2, 3, 4)]:
+        scores = 3 * torch.randn(size, generator=generator)
+        copy = scores.clone()
+        found = function(scores)
+        assert (scores == copy).all(), "scores overwritten"
+        assert (found > 0).all(), "a weight is not positive"
+        assert torch.allclose(found.sum(-1), torch.ones(size[:-1])), "rows don't sum to 1"
+        ratio = found[..., :1] / found
+        assert torch.allclose(ratio.log(), scores[..., :1] - scores, atol=1e-3), "wrong ratio of weights"
+        high = function(scores + 1000)
+        assert torch.allclose(high, found, atol=1e-3), "large scores"
+""",
+    ),
+    Alternative(
+        "returns_whether_it_is_right",
+        cell="check_softmax",
+        source="""
+def check_softmax(function):
+    def by_hand(row):
+        powers = [math.exp(score - max(row)) for score in row]
+        return [power / sum(powers) for power in powers]
+
+    table = [[1.0, -2.0, 0.5], [2000.0, 2001.0, 1999.0]]
+    right = torch.tensor([by_hand(row) for row in table])
+    given = torch.tensor([table, table])
+    single = function(torch.tensor(table[0]))
+    found = function(given)
+    return (
+        bool((given == torch.tensor([table, table])).all())
+        and found.shape == (2, 2, 3)
+        and bool((found - right).abs().max() < 1e-4)
+        and bool((single - right[0]).abs().max() < 1e-4)
+    )
+""",
+    ),
+]

@@ -1,0 +1,59 @@
+"""Other right answers to exercise 7, `check_masked_attention`."""
+
+from coursekit.checks import Alternative
+
+ALTERNATIVES = [
+    Alternative(
+        "by_properties",
+        cell="check_masked_attention",
+        source="""
+def check_masked_attention(function):
+    generator = torch.Generator().manual_seed(0)
+    q, k, v = (torch.randn(2, 4, 16, generator=generator) for _ in range(3))
+    mask = torch.rand(2, 4, 4, generator=generator) < 0.6
+    mask[0, 1], mask[1, 2], mask[:, 3] = False, True, torch.tensor([True, True, False, False])
+    k[:, 0], q[:, 3] = -30 * q[:, 3], 20.0
+    k[:, 1] = k[:, 0]
+    everything = torch.ones_like(mask)
+    assert torch.allclose(function(q, k, v)[1], function(q, k, v, everything)[1], atol=1e-5)
+    for visible in (mask, everything):
+        output, weights = function(q, k, v, visible)
+        assert (weights[~visible] == 0).all()
+        assert torch.allclose(weights.sum(-1), visible.any(-1).float(), atol=1e-4)
+        assert torch.allclose(output, weights @ v, atol=1e-4)
+        both = visible[..., :1] & visible
+        scores = (q.unsqueeze(2) * k.unsqueeze(1)).sum(-1) / 4
+        ratio = weights.log() - weights.log()[..., :1]
+        right = scores - scores[..., :1]
+        close = (ratio - right).abs() < 1e-2
+        small = (weights < 1e-30) | (weights[..., :1] < 1e-30)
+        assert (close | small | ~both).all()
+""",
+    ),
+    Alternative(
+        "one_query_after_another",
+        cell="check_masked_attention",
+        source="""
+def check_masked_attention(function):
+    def wanted(scores, visible):
+        powers = [3.0**score if seen else 0.0 for score, seen in zip(scores, visible)]
+        return [power / (sum(powers) or 1) for power in powers]
+
+    k = torch.eye(4)[:3].expand(2, 3, 4)
+    v = torch.arange(6.0).reshape(1, 3, 2).expand(2, 3, 2)
+    for scores in ([1, 0, 2], [-40, 0, 0]):
+        row = torch.tensor([*scores, 0.0]) * 2 * torch.tensor(3.0).log()
+        q = row.expand(2, 1, 4)
+        for first in ([1, 0, 0], [1, 1, 0], [0, 0, 0]):
+            for second in ([1, 1, 1], [0, 1, 1]):
+                mask = torch.tensor([[first], [second]]).bool()
+                output, weights = function(q, k, v, mask)
+                right = torch.tensor([[wanted(scores, first)], [wanted(scores, second)]])
+                assert (weights - right).abs().max() < 1e-3
+                assert (output - right @ v).abs().max() < 1e-2
+        output, weights = function(q, k, v)
+        right = torch.tensor([[wanted(scores, [1, 1, 1])]] * 2)
+        assert (weights - right).abs().max() < 1e-3 and (output - right @ v).abs().max() < 1e-2
+""",
+    ),
+]

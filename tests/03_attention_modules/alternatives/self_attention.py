@@ -1,0 +1,47 @@
+"""Other right answers to exercise 1, `self_attention`."""
+
+from _one_head import one_head
+
+from coursekit.checks import Alternative
+
+ALTERNATIVES = [
+    *one_head("self_attention", "self_"),
+    Alternative(
+        "self_layers_in_another_order",
+        cell="self_attention",
+        edits=[
+            ("self.q = nn.Linear(input_dim, key_dim)\n", "self.v = nn.Linear(input_dim, output_dim)\n"),
+            (
+                "self.v = nn.Linear(input_dim, output_dim)\n        ### END",
+                "self.q = nn.Linear(input_dim, key_dim)\n        ### END",
+            ),
+        ],
+    ),
+    Alternative(
+        "self_other_initialisation",
+        cell="self_attention",
+        edits=[
+            (
+                "        ### END SOLUTION\n\n    def forward",
+                "        for layer in (self.q, self.k, self.v):\n"
+                "            nn.init.xavier_uniform_(layer.weight)\n"
+                "            nn.init.zeros_(layer.bias)\n"
+                "        ### END SOLUTION\n\n    def forward",
+            )
+        ],
+    ),
+    Alternative(
+        "self_one_layer_for_all_three",
+        cell="self_attention",
+        source="""
+class SelfAttention(nn.Module):
+    def __init__(self, input_dim, key_dim, output_dim):
+        super().__init__()
+        self.widths = [key_dim, key_dim, output_dim]
+        self.qkv = nn.Linear(input_dim, sum(self.widths))
+
+    def forward(self, x, mask=None):
+        return masked_attention(*self.qkv(x).split(self.widths, dim=-1), mask=mask)[0]
+""",
+    ),
+]

@@ -1,0 +1,51 @@
+"""Other right answers to exercise 1, `fresh_batch`."""
+
+from coursekit.checks import Alternative
+
+ALTERNATIVES = [
+    Alternative(
+        "endless_loop_with_break",
+        cell="fresh_batch",
+        source="""
+def fresh_batch(sample, answer, batch_size, held_out):
+    pairs = []
+    while True:
+        source = list(sample())
+        if tuple(source) in held_out:
+            continue
+        pairs.append((source, list(answer(source))))
+        if len(pairs) == batch_size:
+            break
+    return pad([source for source, _ in pairs]), pad([target for _, target in pairs])
+""",
+    ),
+    Alternative(
+        "row_by_row_with_an_inner_loop",
+        cell="fresh_batch",
+        source="""
+def fresh_batch(sample, answer, batch_size, held_out):
+    sources = []
+    for _ in range(batch_size):
+        source = sample()
+        while tuple(source) in held_out:
+            source = sample()
+        sources.append(source)
+    longest = max(len(source) for source in sources)
+    ids = torch.full((batch_size, longest), PAD)
+    for row, source in enumerate(sources):
+        ids[row, : len(source)] = torch.tensor(source)
+    return ids, pad([answer(source) for source in sources])
+""",
+    ),
+    Alternative(
+        "padded_by_torch",
+        cell="fresh_batch",
+        edits=[
+            (
+                "return pad(sources), pad(answers)",
+                "rows = [[torch.tensor(row) for row in rows] for rows in (sources, answers)]\n"
+                "    return tuple(nn.utils.rnn.pad_sequence(part, batch_first=True) for part in rows)",
+            )
+        ],
+    ),
+]

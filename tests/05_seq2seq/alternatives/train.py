@@ -1,0 +1,66 @@
+"""Other right answers to exercise 4, `train`."""
+
+from coursekit.checks import Alternative
+
+SCHEDULE = "    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=lr, total_steps=steps)\n"
+CLIP = "        nn.utils.clip_grad_norm_(model.parameters(), 1.0)\n"
+
+ALTERNATIVES = [
+    Alternative(
+        "constant_rate",
+        cell="train",
+        edits=[(SCHEDULE, ""), ("        schedule.step()\n", ""), (CLIP, ""), (", betas=(0.9, 0.98)", "")],
+    ),
+    Alternative("adamw", cell="train", edits=[("torch.optim.Adam(", "torch.optim.AdamW(")]),
+    Alternative(
+        "cleared_at_the_end",
+        cell="train",
+        edits=[
+            ("        optimizer.zero_grad()\n", ""),
+            ("        schedule.step()\n", "        schedule.step()\n        optimizer.zero_grad()\n"),
+        ],
+    ),
+    Alternative(
+        "cleared_by_hand",
+        cell="train",
+        edits=[("optimizer.zero_grad()", "model.zero_grad(set_to_none=False)")],
+    ),
+    Alternative(
+        "own_warmup_and_decay",
+        cell="train",
+        edits=[
+            (
+                SCHEDULE,
+                "    schedule = torch.optim.lr_scheduler.LambdaLR(\n"
+                "        optimizer, lambda step: min((step + 1) / (0.1 * steps + 1), 1 - step / (steps + 1))\n"
+                "    )\n",
+            )
+        ],
+    ),
+    Alternative(
+        "own_bar_and_names",
+        cell="train",
+        source="""
+def train(model, make_batch, steps, lr):
+    opt = torch.optim.Adam(model.parameters(), lr=lr)
+    history = []
+    bar = tqdm(total=steps, file=sys.stdout)
+    step = 0
+    while step < steps:
+        model.train()
+        batch = make_batch()
+        opt.zero_grad(set_to_none=True)
+        out = model(*batch[:-1])
+        loss = sequence_loss(out, batch[-1], pad_idx=PAD)
+        loss.backward()
+        opt.step()
+        history.append(float(loss))
+        step += 1
+        bar.update()
+        bar.set_postfix(loss=history[-1])
+    bar.close()
+    model.eval()
+    return history
+""",
+    ),
+]

@@ -1,0 +1,46 @@
+"""Other right answers to exercise 3, `cosine`."""
+
+from coursekit.checks import Alternative
+
+ALTERNATIVES = [
+    Alternative(
+        "normalised_first",
+        cell="cosine",
+        edits=[
+            (
+                "product = (u * v).sum(dim=-1)",
+                "product = (F.normalize(u, dim=-1) * F.normalize(v, dim=-1)).sum(dim=-1)",
+            ),
+            ("return product / lengths.clamp(min=1e-12)", "return product"),
+        ],
+    ),
+    Alternative(
+        "einsum_and_where",
+        cell="cosine",
+        edits=[
+            ("(u * v).sum(dim=-1)", 'torch.einsum("...d,...d->...", *torch.broadcast_tensors(u, v))'),
+            (
+                "return product / lengths.clamp(min=1e-12)",
+                "return torch.where(lengths > 0, product / lengths, torch.zeros_like(product))",
+            ),
+        ],
+    ),
+    Alternative(
+        "nan_to_num",
+        cell="cosine",
+        edits=[("product / lengths.clamp(min=1e-12)", "torch.nan_to_num(product / lengths)")],
+    ),
+    Alternative(
+        "sorted_without_the_word",
+        cell="cosine",
+        edits=[
+            (
+                "    similarity[place] = -torch.inf\n"
+                "    top = torch.topk(similarity, k)\n"
+                "    return [(words[i], score) for i, score in zip(top.indices.tolist(), top.values.tolist(), strict=True)]",
+                "    pairs = [(other, score) for other, score in zip(words, similarity.tolist()) if other != word]\n"
+                "    return sorted(pairs, key=lambda pair: pair[1], reverse=True)[:k]",
+            )
+        ],
+    ),
+]

@@ -1,0 +1,29 @@
+"""Other right answers to exercise 8, `cache_bytes`."""
+
+from coursekit.checks import Alternative
+
+ALTERNATIVES = [
+    Alternative(
+        "bytes_summed",
+        cell="cache_bytes",
+        source="""
+def cache_bytes(caches):
+    tensors = [tensor for cache in caches for tensor in (cache.k, cache.v) if tensor is not None]
+    return sum(tensor.numel() * tensor.element_size() for tensor in tensors)
+""",
+    ),
+    Alternative(
+        "bytes_storage",
+        cell="cache_bytes",
+        source="""
+def cache_bytes(caches):
+    size = 0
+    for cache in caches:
+        if cache.k is None:
+            continue
+        size += math.prod(cache.k.shape) * cache.k.dtype.itemsize
+        size += math.prod(cache.v.shape) * cache.v.dtype.itemsize
+    return int(size)
+""",
+    ),
+]

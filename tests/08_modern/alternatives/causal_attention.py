@@ -1,0 +1,45 @@
+"""Other right answers to exercise 5, `causal_attention`."""
+
+from coursekit.checks import Alternative
+
+ALTERNATIVES = [
+    Alternative(
+        "attention_tril_mask",
+        cell="causal_attention",
+        edits=[
+            (
+                "mask = torch.arange(k.shape[2]) <= positions[:, None]",
+                "mask = torch.ones(x.shape[1], k.shape[2], dtype=torch.bool).tril(diagonal=start)",
+            )
+        ],
+    ),
+    Alternative(
+        "attention_positions_made_by_hand",
+        cell="causal_attention",
+        source="""
+class CausalAttention(nn.Module):
+    def __init__(self, d_model, num_heads, num_groups):
+        super().__init__()
+        self.num_heads, self.num_groups, self.d_head = num_heads, num_groups, d_model // num_heads
+        width = num_groups * self.d_head
+        self.w_o = nn.Linear(d_model, d_model, bias=False)
+        self.w_v = nn.Linear(d_model, width, bias=False)
+        self.w_k = nn.Linear(d_model, width, bias=False)
+        self.w_q = nn.Linear(d_model, d_model, bias=False)
+
+    def forward(self, x, cache=None):
+        if cache is None:
+            cache = KVCache()
+        batch, length, d_model = x.shape
+        before = cache.length
+        q = self.w_q(x).view(batch, length, self.num_heads, self.d_head).permute(0, 2, 1, 3)
+        k = self.w_k(x).view(batch, length, self.num_groups, self.d_head).permute(0, 2, 1, 3)
+        v = self.w_v(x).view(batch, length, self.num_groups, self.d_head).permute(0, 2, 1, 3)
+        where = torch.arange(length) + before
+        keys, values = cache.append(rotate(k, where), v)
+        mask = make_causal_mask(before + length)[before:]
+        output = grouped_attention(rotate(q, where), keys, values, mask)[0]
+        return self.w_o(output.permute(0, 2, 1, 3).reshape(batch, length, d_model))
+""",
+    ),
+]

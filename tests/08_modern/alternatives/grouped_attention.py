@@ -1,0 +1,58 @@
+"""Other right answers to exercise 4, `grouped_attention`."""
+
+from coursekit.checks import Alternative
+
+ALTERNATIVES = [
+    Alternative(
+        "grouped_one_more_axis",
+        cell="grouped_attention",
+        source="""
+def grouped_attention(q, k, v, mask=None):
+    batch, heads, length, d_head = q.shape
+    groups = k.shape[1]
+    if heads % groups:
+        raise ValueError(f"{heads} heads, {groups} groups")
+    q = q.reshape(batch, groups, heads // groups, length, d_head)
+    scores = torch.einsum("bgsqd,bgkd->bgsqk", q, k) / math.sqrt(d_head)
+    scores = scores.flatten(1, 2)
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -1e9)
+    weights = scores.softmax(-1)
+    output = torch.einsum("bgsqk,bgkd->bgsqd", weights.unflatten(1, (groups, -1)), v)
+    return output.flatten(1, 2), weights
+""",
+    ),
+    Alternative(
+        "grouped_by_expand",
+        cell="grouped_attention",
+        source="""
+def grouped_attention(q, k, v, mask=None):
+    heads, groups = q.size(1), k.size(1)
+    if heads != groups * (heads // groups):
+        raise ValueError("can't share {} heads among {} groups".format(heads, groups))
+
+    def copies(x):
+        return x.unsqueeze(2).expand(-1, -1, heads // groups, -1, -1).reshape(x.size(0), heads, *x.shape[2:])
+
+    return masked_attention(q, copies(k), copies(v), mask)
+""",
+    ),
+    Alternative(
+        "grouped_head_by_head",
+        cell="grouped_attention",
+        source="""
+def grouped_attention(q, k, v, mask=None):
+    heads, groups = q.shape[1], k.shape[1]
+    if heads % groups > 0:
+        raise ValueError(f"{heads} is not a multiple of {groups}")
+    if mask is not None:
+        mask = mask.expand(q.shape[0], heads, q.shape[2], k.shape[2])
+    parts = []
+    for head in range(heads):
+        group = head * groups // heads
+        own = None if mask is None else mask[:, head]
+        parts.append(masked_attention(q[:, head], k[:, group], v[:, group], own))
+    return torch.stack([part[0] for part in parts], dim=1), torch.stack([part[1] for part in parts], dim=1)
+""",
+    ),
+]

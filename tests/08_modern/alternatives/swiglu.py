@@ -1,0 +1,32 @@
+"""Other right answers to exercise 3, `swiglu`."""
+
+from coursekit.checks import Alternative
+
+ALTERNATIVES = [
+    Alternative(
+        "swiglu_by_hand",
+        cell="swiglu",
+        edits=[
+            ("gate = F.silu(self.w_gate(x))", "gate = self.w_gate(x)"),
+            ("hidden = gate * self.w_up(x)", "hidden = gate / (1 + torch.exp(-gate)) * self.w_up(x)"),
+        ],
+    ),
+    Alternative(
+        "swiglu_module_and_start",
+        cell="swiglu",
+        source="""
+class SwiGLU(nn.Module):
+    def __init__(self, d_model, d_ff):
+        super().__init__()
+        self.w_down = nn.Linear(d_ff, d_model, bias=False)
+        self.w_up = nn.Linear(d_model, d_ff, bias=False)
+        self.w_gate = nn.Linear(d_model, d_ff, bias=False)
+        self.act = nn.SiLU()
+        for layer in (self.w_gate, self.w_up, self.w_down):
+            nn.init.normal_(layer.weight, std=0.02)
+
+    def forward(self, x):
+        return self.w_down(self.w_up(x).mul(self.act(self.w_gate(x))))
+""",
+    ),
+]
