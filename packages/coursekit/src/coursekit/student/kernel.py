@@ -1,6 +1,7 @@
 """A kernel with a submission's notebook: started, connected to the grader, and removed again."""
 
 import contextlib
+import shutil
 import tempfile
 import time
 from dataclasses import dataclass
@@ -68,15 +69,14 @@ class StudentKernel:
         require_kernel(kernel_name)
         preload = () if language else limits.preload
         with contextlib.ExitStack() as cleanup:
-            # it is removed even if nobody closes this kernel
-            folder = tempfile.TemporaryDirectory(prefix="coursekit-", ignore_cleanup_errors=True)
-            cleanup.enter_context(folder)
+            folder = Path(tempfile.mkdtemp(prefix="coursekit-"))
+            cleanup.callback(shutil.rmtree, folder, ignore_errors=True)
             manager = AsyncKernelManager(
                 kernel_name=kernel_name,
                 client_factory=StudentClient,
                 context=_bounded_context(),
                 transport="ipc",
-                connection_file=str(Path(folder.name, "kernel.json")),
+                connection_file=str(folder / "kernel.json"),
                 config=Config(
                     WatchedProvisioner={
                         "memory_limit": limits.memory,
