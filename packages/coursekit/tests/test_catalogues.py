@@ -1,6 +1,8 @@
 """Known mistakes and other right answers: one file for all exercises, or a folder with a file for each."""
 
+import io
 import sys
+import zipfile
 
 import nbformat
 import pytest
@@ -10,8 +12,10 @@ from coursekit.audit import run_audit
 from coursekit.checks import Mistake, mistakes_in
 from coursekit.checks.variants import alternatives_of, mistakes_of
 from coursekit.cli.matrix import figures
-from coursekit.course import CourseError
+from coursekit.course import Course, CourseError
+from coursekit.grading.cluster import packed
 from coursekit.nbgrader_plugin.bind import binding_problems
+from coursekit.watch.runs import stamp_of
 
 from .tiny_course import code, mark
 
@@ -133,6 +137,20 @@ def test_the_folder_of_a_notebook_called_mistakes_holds_its_checks(tiny_course):
     (folder / "test_it.py").write_text("")
     assert len(mistakes_of(tiny_course.assignment)) == 3
     assert tiny_course.assignment.check_file("mistakes", "test_it") == folder / "test_it.py"
+
+
+def test_a_cluster_gets_the_folder(split, tmp_path):
+    assignment = split[0].assignment
+    zipfile.ZipFile(io.BytesIO(packed(assignment))).extractall(tmp_path / "worker")
+    assert mistakes_of(Course(tmp_path / "worker").assignment(assignment.name)) == mistakes_of(assignment)
+
+
+def test_a_changed_file_of_the_folder_restarts_the_workers_of_watch(split):
+    course, folder = split
+    before = stamp_of(course.assignment)
+    with (folder / "double.py").open("a") as file:
+        file.write("# a remark\n")
+    assert stamp_of(course.assignment) != before
 
 
 def test_the_mistakes_of_a_cell_are_written_without_its_name():
