@@ -73,7 +73,7 @@ class ClassRun:
     """Grades submissions of an assignment with the settings of the course. Close it to end its workers.
 
     Args:
-        workers: in place of those of the options. They are shared with other runs, so whoever gives them ends them.
+        workers: in place of those of the options. They are shared with other runs, so the caller ends them.
     """
 
     def __init__(
