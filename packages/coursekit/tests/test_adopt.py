@@ -209,6 +209,33 @@ def test_a_python_notebook_needs_no_kernelspec_of_its_own(course, kernel):
     assert course.look().problems == []
 
 
+@pytest.mark.parametrize("name", ["an-ide-1f8f", "python2"])
+def test_a_python_notebook_whose_kernel_is_missing_runs_with_coursekit_only(course, name):
+    kernel = {"name": name, "display_name": "x", "language": "python"}
+    path = course.write("source/ps1/a.ipynb", ordinary(), kernel=kernel)
+    assert f"{path}: its kernel `{name}` isn't installed here, so plain nbgrader can't run it." in " ".join(
+        course.look().changes
+    )
+
+
+def test_a_graded_raw_cell_is_refused_as_nbgrader_does(course):
+    path = course.write(
+        "source/ps1/a.ipynb",
+        ordinary(),
+        marked(v4.new_raw_cell("Because."), "why", grade=True, solution=True, points=1),
+    )
+    assert course.look().problems == [
+        f"{path}, cell 2 (`why`): it is a raw cell, which nbgrader's gradebook can't have. "
+        "Make it a Markdown or a code cell."
+    ]
+
+
+def test_points_that_old_metadata_have_as_text_are_counted(course):
+    course.write("source/ps1/a.ipynb", code("correct", grade=True, points="1.5", schema_version=1))
+    ((cell,),) = [notebook.cells for notebook in course.look().assignments[0].notebooks]
+    assert cell.points == 1.5
+
+
 def test_a_course_with_released_notebooks_only_is_read_from_there(course):
     course.write("release/ps1/a.ipynb", ordinary())
     (assignment,) = course.look().assignments

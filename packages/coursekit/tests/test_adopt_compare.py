@@ -154,6 +154,20 @@ def test_without_submissions_there_is_nothing_to_compare(tmp_path, capsys):
     assert os.listdir(tmp_path) == ["source"]
 
 
+def test_a_course_that_nbgrader_can_t_grade_here_has_coursekit_s_scores_and_the_reason(tmp_path, capsys):
+    content = notebook(RIGHT)
+    content.metadata["kernelspec"]["name"] = "an-ide-1f8f"
+    for place in ("source/ps1", "submitted/ada/ps1"):
+        path = tmp_path / place / "a.ipynb"
+        path.parent.mkdir(parents=True)
+        nbformat.write(content, path)
+    assert main(["--course-dir", str(tmp_path), "adopt", "--compare", "--workers", "1"]) == 1
+    rows = capsys.readouterr().out.splitlines()
+    (row,) = [row for row in rows if "stopped" in row]
+    assert row.split()[:6] == ["ada", "a", "3", "cells", "-", "5"]
+    assert "NoSuchKernel: No such kernel named an-ide-1f8f" in row
+
+
 def test_a_course_plugged_in_through_another_file_is_not_compared(tmp_path, capsys):
     for place in ("source/ps1", "submitted/ada/ps1"):
         path = tmp_path / place / "a.ipynb"
@@ -267,6 +281,8 @@ PASSED = check(CheckOutcome.PASSED, "")
          "With coursekit it ended its Python process. The cell ended it."),
         (graded(), graded(status=Status.UNREADABLE, notes=["It is empty."]),
          "For coursekit its status is unreadable, without a score; a person decides. It is empty."),
+        (GradedNotebook(None, failure="ValidationError: Corrupted."), graded([], [], PASSED),
+         "nbgrader has not graded this notebook; it stopped with ValidationError: Corrupted."),
         (GradedNotebook(None), graded([], [], PASSED), "nbgrader has not graded this notebook; it stopped with an error."),
         (graded(), GradedNotebook(None), "coursekit has not graded this notebook."),
         (graded(), graded([], [], FAILED),
@@ -318,6 +334,14 @@ def test_why_nbgrader_stopped_is_read_from_its_log():
     assert first_error(LOG) == "nbclient.exceptions.DeadKernelError: Kernel died"
 
 
+@pytest.mark.parametrize(
+    "line", ["pkg.kernelspec.NoSuchKernel: No such kernel named x", "sqlite3.OperationalError: locked"]
+)
+def test_an_exception_of_a_package_is_found_whatever_its_class_is_called(line):
+    log = LOG.replace("nbclient.exceptions.DeadKernelError: Kernel died", line)
+    assert failed_submissions(log)["/c/submitted/ada b/ps1"] == line
+
+
 def test_an_error_without_a_traceback_is_its_own_reason():
     assert first_error("[A | INFO] x\n[A | ERROR] No notebooks were matched\n[A | INFO] y\n") == (
         "No notebooks were matched"
@@ -326,12 +350,14 @@ def test_an_error_without_a_traceback_is_its_own_reason():
     assert first_error("") == "it printed nothing"
 
 
-def test_equal_cells_of_a_notebook_share_a_row_and_different_ones_have_their_own():
+def test_equal_cells_of_a_notebook_share_a_row_and_so_do_those_that_differ_for_one_reason():
     scores = [
         Score("ada", "a", "one", 2, 2, 2),
         Score("ada", "a", "two", 1, 0.5, 0.5),
         Score("ada", "a", "three", 3, 3, 0, "The reason."),
         Score("ben", "a", "one", 2, None, None),
+        *(Score("ben", "a", cell, 2, None, 1, "nbgrader stopped.") for cell in ("two", "three")),
+        *(Score("cy", "a", cell, 2, None, 1, "nbgrader stopped.") for cell in ("one", "two", "three")),
     ]
     found = Comparison("ps1", 1, scores, 61.24, 5.0, ("big",))
     assert list(comparison_lines(found)) == [
@@ -339,8 +365,10 @@ def test_equal_cells_of_a_notebook_share_a_row_and_different_ones_have_their_own
         "  student  notebook  cell          nbgrader  coursekit  why",
         "  ada      a         2 of 3 cells       2.5        2.5  equal",
         "  ada      a         three                3          0  The reason.",
-        "  ben      a         all cells            -          -  equal",
-        "  3 of 4 scores are equal.",
+        "  ben      a         1 of 3 cells         -          -  equal",
+        "  ben      a         two, three           -          2  nbgrader stopped.",
+        "  cy       a         3 cells              -          3  nbgrader stopped.",
+        "  3 of 9 scores are equal.",
         "  nbgrader took 61.2 s in one process, coursekit 5.0 s with 1 worker.",
         "  Left out of the copies, since they are large: big",
     ]

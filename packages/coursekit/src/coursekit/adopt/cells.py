@@ -1,5 +1,6 @@
 """What each cell of an instructor's notebook is to coursekit, and what it can't grade. Nothing is run."""
 
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -67,6 +68,7 @@ def report_notebook(assignment: Assignment, path: Path, beside: set[str]) -> Not
         return found
     found.kernel, found.language = _kernel(notebook)
     found.problems += _wrong_kernel(found)
+    found.changes += _other_python(found)
     found.cells = list(_cells(assignment, found, notebook))
     found.problems += [
         f"{path}, cell {cell.position}{_named(cell.grade_id)}: {cell.why}" for cell in found.cells if cell.why
@@ -101,9 +103,9 @@ def _cells(assignment: Assignment, report: NotebookReport, notebook: NotebookNod
             why = f"its hidden checks need a Python notebook, but this one is in {report.language}."
         if kind is None and not why:
             why = "nbgrader has marked it, but it has no grade_id. Mark it again in Jupyter."
-        points = nbgrader_metadata(cell).get("points") if _has_points(cell) else None
-        number = points if isinstance(points, int | float) else None
-        yield CellReport(position, name, CellKind.UNSUPPORTED if why or not kind else kind, number, why)
+        yield CellReport(
+            position, name, CellKind.UNSUPPORTED if why or not kind else kind, _points(cell), why
+        )
 
 
 def _is_marked(cell: NotebookNode) -> bool:
@@ -112,13 +114,21 @@ def _is_marked(cell: NotebookNode) -> bool:
     return any(found.get(key) for key in ("grade", "solution", "locked", "task"))
 
 
-def _has_points(cell: NotebookNode) -> bool:
+def _points(cell: NotebookNode) -> float | None:
+    """The points of a graded cell; metadata of 2015 have them as text, too."""
     found = nbgrader_metadata(cell)
-    return bool(found.get("grade") or found.get("task"))
+    if not (found.get("grade") or found.get("task")):
+        return None
+    try:
+        return float(found.get("points", ""))
+    except (TypeError, ValueError):
+        return None
 
 
 def _metadata_problem(cell: NotebookNode) -> str:
     """Why nbgrader itself would reject the cell; empty if it accepts it. `_wrong_schema` reports old metadata."""
+    if cell.cell_type == "raw":
+        return "it is a raw cell, which nbgrader's gradebook can't have. Make it a Markdown or a code cell."
     try:
         MetadataValidator().validate_cell(cell)
     except (SchemaTooOldError, SchemaTooNewError):
@@ -190,6 +200,20 @@ def _wrong_kernel(report: NotebookReport) -> Iterator[str]:
         yield (
             f"{report.path}: its kernel `{report.kernel}` ({report.language}) isn't installed here. Install it, so "
             "that `jupyter kernelspec list` shows it."
+        )
+
+
+def _other_python(report: NotebookReport) -> Iterator[str]:
+    """A Python notebook that was saved with a kernel that isn't installed: nbgrader can't run it, coursekit can."""
+    if report.language != PYTHON or not report.kernel:
+        return
+    try:
+        KernelSpecManager().get_kernel_spec(report.kernel)
+    except NoSuchKernel:
+        yield (
+            f"{report.path}: its kernel `{report.kernel}` isn't installed here, so plain nbgrader can't run it. "
+            "coursekit runs Python notebooks with its own Python, of version "
+            f"{sys.version_info.major}.{sys.version_info.minor}."
         )
 
 

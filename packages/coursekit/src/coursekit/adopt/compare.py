@@ -72,7 +72,7 @@ def compare(root: Path, names: Sequence[str], workers: int, progress: Progress) 
     Plain nbgrader runs students' code on this machine without a sandbox.
 
     Raises:
-        CourseError: there are no submissions, or one of the graders failed on all of them.
+        CourseError: there are no submissions, or coursekit failed on all of them.
     """
     refuse_pattern(root)
     course = RunningCourse.open(root)
@@ -113,11 +113,10 @@ def _compare_assignment(
         reason_given = _in_course(lines[-1].removeprefix("coursekit: "), ours, course)
         raise CourseError(f"{name}: coursekit could not grade it: {reason_given}")
     theirs, own = _scores(plain, course, name), _scores(ours, course, name)
-    if not any(plain.course.autograded(student, name).exists() for student in {key[0] for key in theirs}):
-        raise CourseError(
-            f"{name}: nbgrader could not grade any submission: {_in_course(first_error(log.stderr), plain, course)}"
-        )
     failures = {path: _in_course(why, plain, course) for path, why in failed_submissions(log.stderr).items()}
+    if not theirs and not failures:  # the command itself stopped
+        why = _in_course(first_error(log.stderr), plain, course)
+        failures = {str(plain.course.submitted(student, name)): why for student, _, _ in own}
     found.scores = list(_joined(copies, name, theirs, own, failures))
     return found
 

@@ -8,8 +8,11 @@ from coursekit.printing import shortened
 _LOGGED = re.compile(r"^\[[^\]|]+ \| (\w+)\] ", re.MULTILINE)
 _FAILED = re.compile(r"There was an error processing assignment: (.+)")
 _UNRESPONSIVE = re.compile(r"While processing assignment (.+), the kernel became unresponsive")
-#: nbgrader indents a traceback
-_EXCEPTION = re.compile(r"^[ \t]*([A-Za-z_][\w.]*(?:Error|Exception|Exit|Interrupt)\b.*)", re.MULTILINE)
+#: nbgrader indents a traceback; some classes of packages have other names, such as jupyter_client.kernelspec.NoSuchKernel
+_EXCEPTION = re.compile(
+    r"^[ \t]*([A-Za-z_][\w.]*(?:Error|Exception|Exit|Interrupt)\b.*|[a-z_][\w.]*\.[A-Z]\w*[a-z]\w*: .*)",
+    re.MULTILINE,
+)
 
 
 def failed_submissions(log: str) -> dict[str, str]:

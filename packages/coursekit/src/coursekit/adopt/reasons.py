@@ -45,7 +45,7 @@ def reason(cell: str, nbgrader: GradedNotebook, coursekit: GradedNotebook, is_bo
         note = f" {result.notes[0]}" if result.notes else ""
         return f"For coursekit its status is {result.status}, without a score; a person decides.{note}"
     if nbgrader.content is None:
-        return f"nbgrader has not graded this notebook; it stopped with {nbgrader.failure or 'an error'}."
+        return f"nbgrader has not graded this notebook; it stopped with {(nbgrader.failure or 'an error').rstrip('.')}."
     if find_cell(nbgrader.content, cell) is None and find_cell(coursekit.content, cell) is not None:
         return (
             "The student deleted this cell. coursekit restores it; nbgrader does so only with "

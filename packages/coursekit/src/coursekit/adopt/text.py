@@ -3,12 +3,13 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from coursekit.adopt.cells import NotebookReport
-from coursekit.adopt.compare import Comparison
+from coursekit.adopt.compare import Comparison, Score
 from coursekit.adopt.survey import AssignmentReport, CourseReport
 from coursekit.cells import CellKind
 from coursekit.checks.results import points_in_words
 
 _WITH_POINTS = (CellKind.BOUND, CellKind.ORDINARY, CellKind.MANUAL, CellKind.TASK)
+_MAX_CELLS = 2  # more than these are counted
 #: what is different in every course
 _DIFFERENT = (
     "A notebook that is missing or can't be read gets a status and no score. nbgrader gives a missing one 0 points.",
@@ -45,24 +46,19 @@ def report_lines(report: CourseReport) -> Iterator[str]:
 def comparison_lines(found: Comparison) -> Iterator[str]:
     """All that `coursekit adopt --compare` prints about one assignment.
 
-    A row stands for all cells of a notebook with equal scores, or for one cell with different scores.
+    A row stands for all cells of a notebook with equal scores, or for those that differ for one reason.
     """
     yield found.assignment
     rows = []
     for student, notebook in dict.fromkeys((score.student, score.notebook) for score in found.scores):
         own = [score for score in found.scores if (score.student, score.notebook) == (student, notebook)]
         if equal := [score for score in own if score.equal]:
-            nbgrader, coursekit = (
-                _sum(score.nbgrader for score in equal),
-                _sum(score.coursekit for score in equal),
-            )
             cells = "all cells" if len(equal) == len(own) else f"{len(equal)} of {len(own)} cells"
-            rows.append([student, notebook, cells, nbgrader, coursekit, "equal"])
-        rows += [
-            [student, notebook, score.cell, _points(score.nbgrader), _points(score.coursekit), score.why]
-            for score in own
-            if not score.equal
-        ]
+            rows.append([student, notebook, cells, *_sums(equal), "equal"])
+        different = [score for score in own if not score.equal]
+        for why in dict.fromkeys(score.why for score in different):
+            alike = [score for score in different if score.why == why]
+            rows.append([student, notebook, _cells(alike), *_sums(alike), why])
     header = ["student", "notebook", "cell", ">nbgrader", ">coursekit", "why"]
     yield from (f"  {line}" for line in table_lines(header, rows))
     equal_count = len(found.scores) - len(found.different)
@@ -76,8 +72,13 @@ def comparison_lines(found: Comparison) -> Iterator[str]:
         yield f"  Left out of the copies, since they are large: {', '.join(found.left_out)}"
 
 
-def _points(score: float | None) -> str:
-    return "-" if score is None else f"{score:g}"
+def _cells(scores: Sequence[Score]) -> str:
+    names = [score.cell for score in scores]
+    return ", ".join(names) if len(names) <= _MAX_CELLS else f"{len(names)} cells"
+
+
+def _sums(scores: Sequence[Score]) -> list[str]:
+    return [_sum(score.nbgrader for score in scores), _sum(score.coursekit for score in scores)]
 
 
 def _sum(scores: Iterable[float | None]) -> str:
