@@ -146,6 +146,7 @@ class Scripted(nn.Module):
     '''Writes a script, (batch, steps): the most likely token at each step.
 
     The logits of every other position are for a token of its own, which is not in the script there.
+    The memory says which row of the batch it belongs to, so that rows that have ended may be left out.
     '''
 
     def __init__(self, script, vocab):
@@ -156,24 +157,27 @@ class Scripted(nn.Module):
     def encode(self, source):
         self.encoded += 1
         self.mask = (source != 0).unsqueeze(1)
-        return source.unsqueeze(-1).float(), self.mask
+        rows = torch.arange(len(source)).unsqueeze(1).expand_as(source)
+        return torch.stack([source, rows], dim=-1).float(), self.mask
 
     def decode(self, tokens, memory, memory_mask):
         self.read.append(tokens.tolist())
         self.modes.append(self.training)
         self.grad.append(torch.is_grad_enabled())
-        self.masks.append(memory_mask is not None and torch.equal(memory_mask, self.mask))
-        return self.logits(tokens, memory_mask)
+        of = memory[:, 0, 1].long()  # the rows of the batch
+        self.masks.append(memory_mask is not None and torch.equal(memory_mask, self.mask[of]))
+        return self.logits(tokens, memory_mask, of)
 
-    def logits(self, tokens, memory_mask):
+    def logits(self, tokens, memory_mask, of):
+        script = self.script[of]
         step = min(tokens.shape[1], self.script.shape[1]) - 1
         places = torch.arange(tokens.shape[1]).clamp(max=step)
-        others = (self.script[:, places] + 1 + places) % self.vocab  # (batch, length)
+        others = (script[:, places] + 1 + places) % self.vocab  # (batch, length)
         logits = 3.0 * F.one_hot(others, self.vocab) - 5.0
-        right, rows = self.script[:, step], torch.arange(len(tokens))
+        right, rows = script[:, step], torch.arange(len(tokens))
         logits[:, -1] = -5.0
         # nearly as likely: what the other rows write, and a token that only this row finds likely
-        logits[:, -1, right] = -2.6
+        logits[:, -1, self.script[:, step]] = -2.6
         logits[rows, -1, (right + 1) % self.vocab] = -2.15
         logits[rows, -1, right] = -2.0
         return logits
@@ -192,7 +196,7 @@ class CountsTheVisible(Scripted):
         self.length = source.shape[1]
         return super().encode(source)
 
-    def logits(self, tokens, memory_mask):
+    def logits(self, tokens, memory_mask, of):
         everything = torch.full((len(tokens),), self.length)
         visible = everything if memory_mask is None else memory_mask.reshape(len(tokens), -1).sum(dim=1)
         return F.one_hot(visible + 3, 12).float().unsqueeze(1).repeat(1, tokens.shape[1], 1)

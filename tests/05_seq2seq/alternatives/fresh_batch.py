@@ -48,4 +48,16 @@ def fresh_batch(sample, answer, batch_size, held_out):
             )
         ],
     ),
+    Alternative(
+        "draws_more_than_it_needs",
+        cell="fresh_batch",
+        source="""
+def fresh_batch(sample, answer, batch_size, held_out):
+    drawn = []
+    while len(drawn) < batch_size:
+        drawn.extend(filter(lambda s: tuple(s) not in held_out, [sample() for _ in range(2 * batch_size)]))
+    drawn = [list(s) for s in drawn[:batch_size]]
+    return pad(drawn), pad([list(answer(list(s))) for s in drawn])
+""",
+    ),
 ]

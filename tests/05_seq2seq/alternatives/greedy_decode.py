@@ -69,4 +69,24 @@ def greedy_decode(model, source, max_len, bos_idx, eos_idx):
             ("    return tokens[:, 1:]", "    model.train(before)\n    return tokens[:, 1:]"),
         ],
     ),
+    Alternative(
+        "decodes_only_rows_that_go_on",
+        cell="greedy_decode",
+        source="""
+def greedy_decode(model, source, max_len, bos_idx, eos_idx):
+    # decodes only the rows that have not ended
+    model.eval()
+    with torch.no_grad():
+        memory, mask = model.encode(source)
+        out = torch.full((len(source), max_len), PAD)
+        live, width = torch.arange(len(source)), 0
+        while len(live) and width < max_len:
+            so_far = torch.cat([torch.full((len(live), 1), bos_idx), out[live, :width]], 1)
+            best = model.decode(so_far, memory[live], mask[live])[:, -1].max(-1).indices
+            out[live, width] = best
+            live = live[best != eos_idx]
+            width += 1
+    return out[:, :width]
+""",
+    ),
 ]
