@@ -8,11 +8,22 @@ from coursekit.checks import assert_shape, points
 DRAWN = [[3, 4, 5], [6, 7], [8, 3, 9, 4], [5, 5], [7, 8, 9], [4, 6], [9, 3, 3, 8], [6, 4, 7]]
 
 
+def as_drawn(drawn, source, *others):
+    """The tensors of a batch, with their rows in the order in which the sources were drawn: any order is right."""
+    batch = source, *others
+    if not isinstance(source, torch.Tensor) or source.dim() != 2:
+        return batch
+    places = {tuple(row): place for place, row in reversed(list(enumerate(drawn)))}
+    rows = [tuple(token for token in row if token != 0) for row in source.tolist()]
+    order = sorted(range(len(rows)), key=lambda row: places.get(rows[row], len(drawn)))
+    return [ids[order] if isinstance(ids, torch.Tensor) and len(ids) == len(rows) else ids for ids in batch]
+
+
 @points(2)
 def test_sources_and_their_answers(student, reference, sources):
     """The batch contains the drawn sources, and row i of the targets is the answer to row i of the source."""
-    batch = student.fresh_batch(sources.Stream(DRAWN), sources.get("answer"), 4, sources.as_set([]))
-    source, targets = batch
+    source, targets = student.fresh_batch(sources.Stream(DRAWN), sources.get("answer"), 4, sources.as_set([]))
+    source, targets = as_drawn(DRAWN, source, targets)
     reference.assert_close(source, name="source")
     reference.assert_close(targets, name="targets")
 
@@ -22,6 +33,7 @@ def test_no_held_out_source(student, reference, sources):
     """The batch contains no source from the held-out set, and no other source is left out."""
     held_out = sources.as_set([[6, 7], [4, 6], [3, 4, 5]])
     source, targets = student.fresh_batch(sources.Stream(DRAWN), sources.get("answer"), 5, held_out)
+    source, targets = as_drawn(DRAWN, source, targets)
     reference.assert_close(source, name="source")
     reference.assert_close(targets, name="targets")
 
@@ -35,6 +47,7 @@ def test_replaced_as_often_as_necessary(student, reference, sources):
     assert len(source) == 3, (
         f"The batch has {len(source)} rows instead of 3: replace each held-out source by another draw."
     )
+    (source,) = as_drawn(drawn, source)
     reference.assert_close(source, name="source", context="where most draws are held out")
 
 

@@ -60,4 +60,29 @@ def fresh_batch(sample, answer, batch_size, held_out):
     return pad(drawn), pad([list(answer(list(s))) for s in drawn])
 """,
     ),
+    Alternative(
+        "replaces_the_held_out_rows",
+        cell="fresh_batch",
+        source="""
+def fresh_batch(sample, answer, batch_size, held_out):
+    rows = [sample() for _ in range(batch_size)]
+    for i in range(batch_size):
+        while tuple(rows[i]) in held_out:
+            rows[i] = sample()
+    return pad(rows), pad([answer(row) for row in rows])
+""",
+    ),
+    Alternative(
+        "last_drawn_first",
+        cell="fresh_batch",
+        source="""
+def fresh_batch(sample, answer, batch_size, held_out):
+    pairs = []
+    while len(pairs) < batch_size:
+        source = sample()
+        if tuple(source) not in held_out:
+            pairs.insert(0, (source, answer(source)))
+    return tuple(pad(list(column)) for column in zip(*pairs))
+""",
+    ),
 ]
