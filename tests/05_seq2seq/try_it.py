@@ -14,12 +14,12 @@ def two_of_four_draws(fresh_batch):
     draws = itertools.cycle([[7, 6, 8], [4, 4], [4, 4], [5, 3]])
     secret = {(4, 4)}
     found = fresh_batch(lambda: list(next(draws)), lambda ids: [*ids[::-1], 2], 2, secret)
-    source, targets = (ids.tolist() for ids in found)
-    print("The source should have the rows [7, 6, 8] and [5, 3, 0], in any order. It is", source)
-    print("Their targets should be [8, 6, 7, 2] and [3, 5, 2, 0]. They are", targets)
-    assert sorted(source) == [[5, 3, 0], [7, 6, 8]], "The source is wrong."
+    got, got_targets = (ids.tolist() for ids in found)
+    print("The source should have the rows [7, 6, 8] and [5, 3, 0], in any order. It is", got)
+    print("Their targets should be [8, 6, 7, 2] and [3, 5, 2, 0]. They are", got_targets)
+    assert sorted(got) == [[5, 3, 0], [7, 6, 8]], "The source is wrong."
     right = {(7, 6, 8): [8, 6, 7, 2], (5, 3, 0): [3, 5, 2, 0]}
-    assert targets == [right[tuple(row)] for row in source], "The targets are wrong."
+    assert got_targets == [right[tuple(row)] for row in got], "The targets are wrong."
     assert found[0].dtype == found[1].dtype == torch.int64, "The ids are not integers (int64)."
     print("held_out should still be {(4, 4)}. It is", secret)
     assert secret == {(4, 4)}, "Your function changed held_out."
