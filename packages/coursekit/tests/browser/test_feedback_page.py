@@ -78,6 +78,26 @@ def bea(assignment: Assignment) -> nbformat.NotebookNode:
     return notebook
 
 
+#: wrong answers to `attention` out of tests/course/unseen, as edits of the solution
+UNSEEN = {
+    "keys": ("math.sqrt(d_k)", "math.sqrt(k.shape[-2])"),
+    "turned": ("return output, weights", "return output, weights.mT"),
+    "cosine": (
+        "q @ k.transpose(-2, -1)",
+        "torch.nn.functional.normalize(q, dim=-1) @ torch.nn.functional.normalize(k, dim=-1).mT",
+    ),
+}
+
+
+def with_edit(assignment: Assignment, old: str, new: str) -> nbformat.NotebookNode:
+    """The solution with an edit in the answer cell `attention`."""
+    notebook = solved(assignment, NOTEBOOK)
+    cell = find_cell(notebook, "attention")
+    assert old in cell.source
+    cell.source = cell.source.replace(old, new)
+    return notebook
+
+
 class GradedClass:
     """A course folder with assignment 2, in which a class was graded by the commands that people use."""
 
@@ -90,10 +110,14 @@ class GradedClass:
         assignment = Course(root).assignment(NAME)
         odd = [sample for sample in ODD_CLASS if sample.student in ODD]
         write_class(assignment, root / "submitted", [*ordinary_class(assignment), *odd])
-        for student, make in {"ada": ada, "bea": bea, "mallory": mallory}.items():
+        handed_in = {
+            student: make(assignment) for student, make in (("ada", ada), ("bea", bea), ("mallory", mallory))
+        }
+        handed_in |= {student: with_edit(assignment, *edit) for student, edit in UNSEEN.items()}
+        for student, notebook in handed_in.items():
             folder = root / "submitted" / student / NAME
             folder.mkdir(parents=True)
-            nbformat.write(make(assignment), folder / f"{NOTEBOOK}.ipynb")
+            nbformat.write(notebook, folder / f"{NOTEBOOK}.ipynb")
         (root / "submitted" / "bea" / NAME / "timestamp.txt").write_text(f"{HANDED_IN:%Y-%m-%d %H:%M:%S} UTC")
         self.run("coursekit", "autograde", NAME, "--workers", "2", code=1)  # not everybody's can be graded
         with Gradebook(f"sqlite:///{root / 'gradebook.db'}") as book:
@@ -325,11 +349,23 @@ def test_figures_say_what_drew_them(graded, page):
     assert alt.endswith("drawn by the cell above, under the heading “Exercise 2: attention(q, k, v)”")
 
 
+def test_a_wrong_answer_gets_a_name_or_else_a_relation_or_else_the_difference(graded, page):
+    said = {student: " ".join(texts(graded.open(page, student), "#test_attention")) for student in UNSEEN}
+    assert "You divided by the square root of the number of keys." in said["keys"]
+    assert "It is right, with axis 1 and the last axis exchanged." in said["turned"]
+    assert "differs by up to" in said["cosine"]
+    assert "Likely" not in said["cosine"] + said["turned"]
+
+
 def test_pictures_for_the_docs(graded, page, picture: Callable[..., Path]):
     graded.open(page, "ada")
     page.set_viewport_size({"width": 1000, "height": 960})
     assert picture(page, "feedback").stat().st_size > 10_000
     picture(page.locator("#test_attention"), "feedback-checks")
+    for student in UNSEEN:
+        graded.open(page, student)
+        page.set_viewport_size({"width": 1000, "height": 960})
+        picture(page.locator("#test_attention"), f"unseen-{student}")
     graded.open(page, "bea")
     page.set_viewport_size({"width": 1000, "height": 760})
     picture(page, "feedback-attempt")
