@@ -77,6 +77,11 @@ def is_demo(cell: "NotebookNode") -> bool:
     return DEMO_TAG in cell.metadata.get("tags", []) and not is_test_cell(cell)
 
 
+def runs_before_checks(cell: "NotebookNode") -> bool:
+    """True for a code cell that is neither a demo nor a test: what it defines is there when the checks run."""
+    return cell.cell_type == "code" and not is_demo(cell) and not is_test_cell(cell)
+
+
 def answer_of(notebook: "NotebookNode", test: str) -> str:
     """The grade_id of the answer cell that the test cell `test` is about.
 

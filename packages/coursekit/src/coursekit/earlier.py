@@ -15,7 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from types import ModuleType
 
-from coursekit.cells import is_demo, is_test_cell, without_markers
+from coursekit.cells import runs_before_checks, without_markers
 from coursekit.course import Assignment, Course, CourseError, read_notebook
 from coursekit.printing import quoted
 from coursekit.student.names import defined_names, parse
@@ -176,7 +176,7 @@ def _cells(assignment: Assignment) -> Iterator[_Cell]:
     """The code cells except for test cells and demo cells."""
     for path in assignment.source_notebooks():
         for index, cell in enumerate(read_notebook(path).cells):
-            if cell.cell_type == "code" and not is_test_cell(cell) and not is_demo(cell):
+            if runs_before_checks(cell):
                 yield _Cell(index, cell.source)
 
 

@@ -6,7 +6,16 @@ from functools import cached_property
 
 from nbformat import NotebookNode
 
-from coursekit.cells import PLACEHOLDER, answer_of, find_cell, grade_id, is_demo, is_locked_cell, is_test_cell
+from coursekit.cells import (
+    PLACEHOLDER,
+    answer_of,
+    find_cell,
+    grade_id,
+    is_demo,
+    is_locked_cell,
+    is_test_cell,
+    runs_before_checks,
+)
 from coursekit.student import names
 from coursekit.student.statements import deleted_names, reached_code
 
@@ -24,11 +33,7 @@ class Submission:
     @property
     def seed(self) -> int:
         """A seed for checks that draw their inputs. It follows from the code that grading runs, not from the text."""
-        code = (
-            cell.source
-            for cell in self.notebook.cells
-            if cell.cell_type == "code" and not is_demo(cell) and not is_test_cell(cell)
-        )
+        code = (cell.source for cell in self.notebook.cells if runs_before_checks(cell))
         digest = hashlib.sha256("\x00".join(code).encode())
         return int.from_bytes(digest.digest()[:6], "big")
 
