@@ -8,8 +8,9 @@ import pytest
 from nbformat import NotebookNode, v4
 
 from coursekit.cells import CellKind, answer_of, find_cell, grade_id, is_answer_cell
+from coursekit.checks.collected import GraderCrash
 from coursekit.checks.results import SubmissionResult
-from coursekit.checks.run import GraderCrash, grade
+from coursekit.checks.run import grade
 from coursekit.checks.score_rule import ScoreRule
 from coursekit.course import Assignment, Course
 from coursekit.student.limits import Limits

@@ -9,33 +9,42 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from types import ModuleType
 
 
 @contextlib.contextmanager
-def importable(folders: Iterable[Path]) -> Iterator[None]:
+def importable(
+    folders: Iterable[Path], others: Iterable[Path] = (), kept: dict[str, ModuleType] | None = None
+) -> Iterator[None]:
     """Let code import the modules in these folders, and forget the modules afterwards.
 
     The files may change before they are next imported, and those of another course may have the same names.
+
+    Args:
+        others: files, and folders that are not searched, whose modules are to be forgotten too.
+        kept: holds the forgotten modules, by name; given again, it spares reading them again.
     """
     added = [str(folder) for folder in folders]
     before = set(sys.modules)
-    importlib.invalidate_caches()
+    if kept:
+        sys.modules.update(kept)
+    else:
+        importlib.invalidate_caches()
     sys.path.extend(added)
     try:
         yield
     finally:
         for folder in added:
             sys.path.remove(folder)
-        forget_modules(added, set(sys.modules) - before)
+        found = _forget([*added, *map(str, others)], set(sys.modules) - before)
+        if kept is not None:
+            kept.update(found)
 
 
-def forget_modules(places: Iterable[str], names: Iterable[str] | None = None) -> None:
-    """Have modules read again when they are next imported: those below a folder, and files, in `places`.
-
-    Args:
-        names: only these modules; by default all.
-    """
+def _forget(places: Iterable[str], names: Iterable[str]) -> dict[str, ModuleType]:
+    """Remove those of the imported modules that lie in `places`: folders, at any depth, and files; returns them."""
     inside = tuple(place if place.endswith(".py") else f"{place}{os.sep}" for place in places)
-    for name in list(sys.modules) if names is None else names:
-        if (getattr(sys.modules.get(name), "__file__", None) or "").startswith(inside):
-            sys.modules.pop(name, None)
+    found = [
+        name for name in names if (getattr(sys.modules.get(name), "__file__", None) or "").startswith(inside)
+    ]
+    return {name: sys.modules.pop(name) for name in found}

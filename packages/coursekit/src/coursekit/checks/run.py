@@ -1,6 +1,5 @@
 """Grades one notebook: runs its cells, scores the ordinary test cells, then runs the checks of the bound ones."""
 
-import re
 import time
 from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
@@ -10,9 +9,9 @@ import pytest
 from nbformat import NotebookNode
 
 from coursekit.cells import grade_id, is_test_cell, nbgrader_metadata
-from coursekit.checks.beside import forget_modules, importable
+from coursekit.checks.collected import GraderCrash, collected_checks
 from coursekit.checks.ordinary import ordinary_results
-from coursekit.checks.plugin import ASSIGNMENTS, RUNS, CheckRun
+from coursekit.checks.plugin import CheckRun
 from coursekit.checks.reference import Observation, Store
 from coursekit.checks.results import ExerciseResult, Status, SubmissionResult
 from coursekit.checks.score_rule import ScoreRule
@@ -26,17 +25,6 @@ from coursekit.student.session import Session
 from coursekit.student.submission import Submission
 from coursekit.student.values import CheckOutcome
 from sandbox_kernel.view import hide
-
-_UNUSED = (
-    *("terminal", "cacheprovider", "faulthandler", "warnings", "logging", "junitxml", "pastebin", "doctest"),
-    *("debugging", "setuponly", "setupplan", "stepwise", "legacypath", "unittest"),
-    *("unraisableexception", "threadexception"),  # they collect garbage five times per run, which takes 0.4 s
-)
-_PLUGIN = "coursekit.checks.plugin"
-
-
-class GraderCrash(Exception):
-    """The grader itself failed on one submission, which must not keep the others from being graded."""
 
 
 @dataclass
@@ -109,7 +97,9 @@ def grade(
         # before the checks, since a call in them may end the kernel, and with it what the cells defined
         wanted = [test for test in ordinary if exercises is None or test in exercises]
         scored = ordinary_results(submission, session.runs, wanted, rule or ScoreRule())
-        _run_pytest(run, name, exercises, first_failure)
+        bound = assignment.bound_cells(name, notebook.cells)
+        if chosen := [file for test, file in bound.items() if exercises is None or test in exercises]:
+            collected_checks(assignment, name, list(bound.values())).run(run, chosen, first_failure)
         trials = Trials(session, run.student, snippets_of(assignment) if offer is not Offer.NONE else [])
         trials.offer(run.exercises, offer)
     except GraderCrash as crash:
@@ -169,85 +159,12 @@ def collect_marks(
     """
     files = assignment.bound_cells(name, notebook.cells)
     marks: dict[str, dict[str, pytest.Mark | None]] = {test: {} for test in files}
-
-    class Collector:
-        def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-            for item in items:
-                marks[item.path.stem][item.name] = item.get_closest_marker("points")
-
-    _pytest(assignment, list(files.values()), Collector(), "--collect-only")
+    if files:
+        checks = collected_checks(assignment, name, list(files.values()))
+        checks.have_imported(list(files.values()))
+        for item in checks.items:
+            marks[item.path.stem][item.name] = item.get_closest_marker("points")
     return marks
-
-
-def _run_pytest(run: CheckRun, name: str, exercises: Container[str] | None, first_failure: bool) -> None:
-    class Prepared:
-        def pytest_configure(self, config: pytest.Config) -> None:
-            config.stash[RUNS] = {(run.assignment.checks, name): run}
-            config.stash[ASSIGNMENTS] = {run.assignment.checks: run.assignment}
-
-    files = run.assignment.bound_cells(name, run.submission.notebook.cells)
-    chosen = [file for test, file in files.items() if exercises is None or test in exercises]
-    _pytest(run.assignment, chosen, Prepared(), *(["--exitfirst"] if first_failure else []))
-
-
-def _pytest(assignment: Assignment, files: list[Path], plugin: object, *options: str) -> None:
-    """Run pytest in this process, independent of the course's own pytest settings."""
-    if not files:
-        return
-    # no other installed plugin may affect a grade
-    plugins = ["--disable-plugin-autoload", "-p", _PLUGIN]
-    plugins += [part for name in _UNUSED for part in ("-p", f"no:{name}")]
-    root = str(assignment.course.root)
-    own = ["-c", "/dev/null", "--rootdir", root, "--confcutdir", root, "--import-mode=importlib"]
-    own += ["-o", "python_files=*.py"]  # a check file has the name of its test cell, whatever that is
-    folders = {parent for file in files for parent in file.parents}
-    problems: list[str] = []
-    crashes: list[str] = []
-
-    class Collector:
-        def pytest_configure(self, config: pytest.Config) -> None:
-            config.option.tbstyle = "line"  # nobody sees the traceback, and formatting a long one is slow
-
-        def pytest_ignore_collect(self, collection_path: Path) -> bool | None:
-            inside = assignment.checks in collection_path.parents
-            return (
-                True if inside and collection_path not in files and collection_path not in folders else None
-            )
-
-        @pytest.hookimpl(tryfirst=True)
-        def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-            items.sort(key=lambda item: files.index(item.path))
-
-        def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-            if report.failed:
-                problems.append(_in_a_line(report))
-
-        def pytest_internalerror(self, excrepr: object) -> None:
-            crashes.append(str(excrepr).strip().splitlines()[-1])
-
-    course = assignment.course
-    try:
-        with importable(dict.fromkeys([*(file.parent for file in files), assignment.checks])):
-            code = pytest.main(
-                # given single files, pytest would search the folder for each of them
-                [*plugins, *own, "--assert=plain", "--capture=no", *options, str(assignment.checks)],
-                plugins=[plugin, Collector()],
-            )
-    finally:  # pytest would reuse imported ones, even those of another course
-        forget_modules([str(course.root / course.tests), str(course.root / "conftest.py")])
-    if crashes:
-        raise GraderCrash(f"grading the checks of {assignment.name} crashed: {crashes[0]}")
-    if problems or code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
-        raise CourseError(f"The checks of {assignment.name} can't run. " + "; ".join(problems or [str(code)]))
-
-
-def _in_a_line(report: pytest.CollectReport) -> str:
-    """Where and why a check file can't be imported."""
-    text = str(report.longrepr)
-    name = re.escape(Path(report.nodeid).name)
-    lines = re.findall(rf'{name}(?:", line |:)(\d+)', text)
-    place = f"{report.nodeid}, line {lines[-1]}" if lines else report.nodeid
-    return f"{place}: {text.strip().splitlines()[-1].removeprefix('E').strip()}"
 
 
 def _is_worth_reporting(submission: Submission, run: CellRun) -> bool:

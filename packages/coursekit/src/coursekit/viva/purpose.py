@@ -9,8 +9,9 @@ import nbformat
 from nbformat import NotebookNode
 
 from coursekit.cells import find_cell
+from coursekit.checks.collected import GraderCrash
 from coursekit.checks.results import CheckResult, Status
-from coursekit.checks.run import GraderCrash, grade
+from coursekit.checks.run import grade
 from coursekit.checks.trying import Offer
 from coursekit.course import Assignment, CourseError
 from coursekit.printing import printable
