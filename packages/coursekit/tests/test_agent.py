@@ -64,7 +64,7 @@ def test_a_frozen_parameter_counts_as_without_gradient():
 
 def test_several_requests_are_carried_out_in_order_and_the_last_is_replied_to():
     agent = Agent({})
-    requests = [{"do": "define", "source": f"x = {n}"} for n in range(3)]
+    requests = [{"do": "define", "source": f"x = {n}", "scope": n} for n in range(3)]
     assert decode(agent.answer(encode(requests)))["value"] == 2
     requests[1] = {"do": "get", "name": "nothing"}
     reply = decode(agent.answer(encode([*requests])))
@@ -97,8 +97,17 @@ def test_an_unknown_name_is_told_apart_from_a_name_error_inside():
     assert call(Agent({"f": lambda: nowhere}), "f")["error"]["type"] == "NameError"  # noqa: F821
 
 
+def test_what_a_request_defines_can_be_an_argument_of_the_next():
+    requests = [
+        {"do": "define", "source": "def f(x):\n    return x + 1", "scope": 3},
+        {"do": "call", "name": "apply", "args": [object(), 4], "kwargs": {}},
+    ]
+    buffers = encode(requests, lambda _: {"$": "named", "name": "f", "scope": 3})
+    assert decode(Agent({"apply": lambda f, x: f(x)}).answer(buffers))["value"] == 5
+
+
 def test_helper_code_has_a_namespace_of_its_own():
     agent = Agent({"x": 1})
-    scope = ask(agent, do="define", source="x = 2")["value"]
+    scope = ask(agent, do="define", source="x = 2", scope=7)["value"]
     assert ask(agent, do="get", name="x", scope=scope)["value"] == 2
     assert ask(agent, do="get", name="x")["value"] == 1

@@ -80,6 +80,11 @@ def test_a_handle_can_be_an_argument(student):
     assert helper.apply(student.Scale(), torch.tensor(4.0)) == 8
 
 
+def test_what_a_helper_defines_can_be_an_argument(student):
+    helper = student.define("def apply(f, x):\n    return f(x)\n\ndef three_times(x):\n    return 3 * x")
+    assert helper.apply(helper.named("three_times"), 4) == 12
+
+
 def test_gradients_of_inputs_and_parameters(student):
     found = student.Scale().gradients(torch.ones(3))
     assert found.inputs[0].shape == (3,)

@@ -10,7 +10,7 @@ import signal
 import socket
 import sys
 import traceback
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -53,12 +53,11 @@ class Agent:
     def do_get(self, name: str, scope: int | None = None) -> dict[str, Any]:
         return {"value": self._lookup(name, scope)}
 
-    def do_define(self, source: str) -> dict[str, Any]:
-        scope: dict[str, Any] = {"__name__": "grader_helper"}
-        exec(compile(source, "<helper of the check>", "exec"), scope)
-        number = len(self._scopes)
-        self._scopes[number] = scope
-        return {"value": number}
+    def do_define(self, source: str, scope: int) -> dict[str, Any]:
+        names: dict[str, Any] = {"__name__": "grader_helper"}
+        exec(compile(source, "<helper of the check>", "exec"), names)
+        self._scopes[scope] = names
+        return {"value": scope}
 
     def do_try(self, source: str, needs: list[str]) -> dict[str, Any]:
         """Run some lines as a cell would, but on a copy of the notebook's names; returns those that it lacks."""
@@ -86,6 +85,7 @@ class Agent:
     ) -> dict[str, Any]:
         """Call a function. With `gradients`, differentiate what it returns; with `drawing`, return what it draws."""
         function = target if name is None else self._lookup(name, scope)
+        args = [self._lookup(arg.name, arg.scope) if isinstance(arg, _Named) else arg for arg in args]
         if gradients:
             args = [_leaf(value) for value in args]
             kwargs = {key: _leaf(value) for key, value in kwargs.items()}
@@ -145,7 +145,16 @@ class Agent:
         return {"$": kind, "id": number, "type": type(value).__name__[:100]}
 
     def _restore(self, item: dict[str, Any]) -> Any:
+        if item["$"] == "named":  # an earlier request of the same list may have to define it first
+            return _Named(item["name"], item["scope"])
         return self._objects[item["id"]]
+
+
+class _Named(NamedTuple):
+    """An argument that is looked up when the call is made."""
+
+    name: str
+    scope: int
 
 
 class UndefinedName(Exception):

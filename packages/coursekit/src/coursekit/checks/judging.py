@@ -40,7 +40,7 @@ def assert_judges(
     """
     complaints = {}
     for number in draw.shuffled(range(len(implementations))):
-        implementation = student.define(implementations[number].source).get(function)
+        implementation = student.define(implementations[number].source).named(function)
         complaints[number] = _complaint(student, test, implementation)
     judged = [(each.wrong, complaints[number]) for number, each in enumerate(implementations)]
     for wrong, complaint in judged:

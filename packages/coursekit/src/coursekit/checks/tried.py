@@ -6,7 +6,7 @@ from typing import Any
 from coursekit.arrays import is_array, is_float
 from coursekit.codecs import describe, with_article
 from coursekit.student.proxy import Module
-from coursekit.student.values import Opaque, Tried
+from coursekit.student.values import Named, Opaque, Tried
 
 #: of a check that tries several things, the last ones are named: it compares those, or one of them failed
 _MOST_STEPS = 2
@@ -83,6 +83,8 @@ def _words(value: Any) -> str:
             return "a text"
         case list() | tuple() | dict():
             return f"{with_article(type(value).__name__)} of {len(value)}"
+        case Named():
+            return f"the check's `{value.name}`"
         case Module() | Opaque():
             return f"your `{value.type_name}`"
     return describe(value)

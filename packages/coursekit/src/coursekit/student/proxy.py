@@ -1,6 +1,7 @@
 """The fixture `student` of a check: it calls the submission's code, which runs in the kernel."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from coursekit.arrays import Array, current_kind, is_array
@@ -14,12 +15,13 @@ from coursekit.student.reasons import Reasons
 from coursekit.student.replies import Answer, Failure, ModuleItem, ObjectItem
 from coursekit.student.session import CallTimeout, KernelDied, Session
 from coursekit.student.submission import Submission
-from coursekit.student.values import Call, CheckOutcome, Gradients, Opaque, StudentError, Tried
+from coursekit.student.values import Call, CheckOutcome, Gradients, Named, Opaque, StudentError, Tried
 
 if TYPE_CHECKING:
     import torch
 
 _MAX_TIMEOUTS = 2
+_HELPER = "helper"
 
 
 class Student:
@@ -45,6 +47,7 @@ class Student:
         self._reasons = Reasons(session, submission)
         #: requests without a reply, by the name they are about; they are sent with the next one that has a reply
         self._waiting: list[tuple[str, dict[str, Any]]] = main._waiting if main else []
+        self._scopes: Iterator[int] = main._scopes if main else count()
         self._timeouts: dict[str, int] = {}
         #: what this check's calls were given; those of its helper code count too
         self.arguments: list[Any] = main.arguments if main else []
@@ -98,10 +101,14 @@ class Student:
 
     def define(self, source: str) -> "Student":
         """Run helper code of a check in the kernel, in its own namespace; returns that namespace to call."""
-        number = self._ask("helper", {"do": "define", "source": source}).value
-        if type(number) is not int:
-            raise StudentError("A helper of the check could not be loaded into your Python process.")
+        number = next(self._scopes)
+        self._waiting.append((_HELPER, {"do": "define", "source": source, "scope": number}))
         return Student(self._session, self._submission, scope=number, main=self)
+
+    def named(self, name: str) -> Named:
+        """What helper code defines, as an argument of a call."""
+        assert self._scope is not None, "`named` is for what `define` returns"
+        return Named(name, self._scope)
 
     def run_lines(self, source: str, needs: Sequence[str]) -> None:
         """Run some lines in a copy of the notebook's names, of which it must have those in `needs`."""
@@ -202,13 +209,14 @@ class Student:
             raise StudentError(
                 f"Not run: `{label}` ran out of time in earlier checks.", CheckOutcome.TIMED_OUT
             )
-        limits = self._session.limits
-        # the check, not the student, pays for the time of its helper code
-        seconds = max(seconds or 0, limits.call_seconds) + (
-            0 if self._scope is None else limits.helper_seconds
-        )
         labels, requests = zip(*self._waiting, (label, request), strict=True)
         self._waiting.clear()
+        limits = self._session.limits
+        seconds = max(seconds or 0, limits.call_seconds)
+        if self._scope is not None or _HELPER in labels:
+            seconds += (
+                limits.helper_seconds
+            )  # the check, not the student, pays for the time of its helper code
         try:
             reply = self._session.exchange(list(requests), self._restore, _describe, seconds)
         except CallTimeout as late:
@@ -285,7 +293,12 @@ class Module:
 
 
 def _describe(value: Any) -> dict[str, Any] | None:
-    return {"$": "handle", "id": value.id} if isinstance(value, Module | Opaque) else None
+    match value:
+        case Module() | Opaque():
+            return {"$": "handle", "id": value.id}
+        case Named():
+            return {"$": "named", "name": value.name, "scope": value.scope}
+    return None
 
 
 def _calling(

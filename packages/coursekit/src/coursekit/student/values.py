@@ -95,6 +95,14 @@ class Gradients:
 
 
 @dataclass(frozen=True)
+class Named:
+    """What helper code of a check defines in the kernel, by name."""
+
+    name: str
+    scope: int
+
+
+@dataclass(frozen=True)
 class Opaque:
     """An object that stays in the kernel."""
 

@@ -126,7 +126,7 @@ class Stage:
             return None
         try:
             if self._scope is None:
-                scope = self._exchange([{"do": "define", "source": _tracer_text()}])
+                scope = self._exchange([{"do": "define", "source": _tracer_text(), "scope": 0}])
                 if type(scope) is not int:
                     raise MessageError("the tracer can't be loaded")
                 self._scope = scope
