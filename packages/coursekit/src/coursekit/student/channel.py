@@ -3,9 +3,11 @@
 Jupyter's messages would work, but each costs milliseconds on both sides, and a check makes many calls.
 """
 
+import base64
 import inspect
 import socket
 import time
+import zlib
 from collections.abc import Sequence
 from functools import cache
 from queue import Empty
@@ -59,7 +61,9 @@ class Channel:
             error = run_sync(self.execute)(f"exec({statement!r}, {{}})", seconds)
             if error:
                 raise CourseError(f"c.RunChecks.preload: `{statement}` stops with {error}")
-        run_sync(self.execute)(_bootstrap(), seconds)
+        if run_sync(self.execute)(_START, seconds):  # not a fork of a server that has the agent
+            run_sync(self.execute)(f"exec({agent_code()!r}, {{}})", seconds)
+            run_sync(self.execute)(_START, seconds)
         self._connection.connect(f"{self._manager.ip}-{_SOCKET}")
 
     async def execute(self, source: str, seconds: float) -> str:
@@ -155,34 +159,45 @@ class Channel:
 
 
 _PARTS = (arrays, packing, messages, guard, drawn, agent)
+_START = f"""
+def _():
+    import sys
+    from ipykernel.kernelapp import IPKernelApp
+    sys.modules["coursekit.agent"].start(IPKernelApp.instance().ip + "-{_SOCKET}", get_ipython())
+
+try:
+    _()
+finally:
+    del _
+"""
 _SERVE = "__import__('sys').modules['coursekit.agent'].serve()"
 
 
 @cache
-def _bootstrap() -> str:
-    """Code that starts the agent. Packers are only compiled once a library of theirs has made a value."""
+def agent_code() -> str:
+    """A statement that defines the agent's modules. Packers are only compiled once a library of theirs has made a value.
+
+    Packed, since it is sent with every request for a kernel.
+    """
     texts = [(part.__name__, inspect.getsource(part)) for part in _PARTS]
-    return f"""
-def _():
-    import sys, types
-    from ipykernel.kernelapp import IPKernelApp
-    for name in ("coursekit", "coursekit.codecs"):
+    source = f"""
+import sys, types
+for name in ("coursekit", "coursekit.codecs"):
+    sys.modules[name] = types.ModuleType(name)
+    sys.modules[name].__path__ = []
+
+def define(name, text):
+    if name not in sys.modules:
         sys.modules[name] = types.ModuleType(name)
-        sys.modules[name].__path__ = []
+        exec(compile(text, f"<{{name}}>", "exec"), sys.modules[name].__dict__)
+    return sys.modules[name]
 
-    def define(name, text):
-        if name not in sys.modules:
-            sys.modules[name] = types.ModuleType(name)
-            exec(compile(text, f"<{{name}}>", "exec"), sys.modules[name].__dict__)
-        return sys.modules[name]
+def packer(kind, modules):
+    return [getattr(define(*module), kind, None) for module in modules][-1]()
 
-    def packer(kind, modules):
-        return [getattr(define(*module), kind, None) for module in modules][-1]()
-
-    parts = [define(*part) for part in {texts!r}]
-    for library, (kind, modules) in {kernel_texts()!r}.items():
-        parts[1].add_packer(library, lambda kind=kind, modules=modules: packer(kind, modules))
-    parts[-1].start(IPKernelApp.instance().ip + "-{_SOCKET}", get_ipython())
-_()
-del _
+parts = [define(*part) for part in {texts!r}]
+for library, (kind, modules) in {kernel_texts()!r}.items():
+    parts[1].add_packer(library, lambda kind=kind, modules=modules: packer(kind, modules))
 """
+    packed = base64.b64encode(zlib.compress(source.encode())).decode()
+    return f"exec(__import__('zlib').decompress(__import__('base64').b64decode({packed!r})))"

@@ -22,7 +22,7 @@ from traitlets.config import Config
 from coursekit.course import CourseError
 from coursekit.kernels import COLD, LIMITED, other_language, require_kernel
 from coursekit.messages import MAX_BYTES
-from coursekit.student.channel import Channel, KernelGone
+from coursekit.student.channel import Channel, KernelGone, agent_code
 from coursekit.student.limits import Limits
 from coursekit.student.runner import CellRunner
 from sandbox_kernel.bubblewrap import SandboxError
@@ -82,7 +82,7 @@ class StudentKernel:
                         "memory_limit": limits.memory,
                         "working_files": list(files.paths),
                         "left_out": list(files.left_out),
-                        "preload": list(preload),
+                        "preload": [] if language else [agent_code(), *preload],
                         "environment": {"NBGRADER_EXECUTION": "autograde"},
                     },
                     SandboxProvisioner={"kernelspec": language} if language else {},
