@@ -150,6 +150,7 @@ def mentions(source: str, patterns: tuple[str, ...]) -> str | None:
 
 
 @lru_cache(256)
+@lru_cache(256)
 def roundabout(source: str) -> str | None:
     """The first way to use a name without writing it, such as `exec` or a computed `getattr`; None if there is none.
 
