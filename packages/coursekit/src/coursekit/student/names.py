@@ -115,17 +115,35 @@ def used_names(source: str) -> frozenset[str]:
 
 
 @lru_cache(256)
-def words(source: str) -> tuple[str, ...]:
+def words(source: str, own: frozenset[str] = frozenset()) -> tuple[str, ...]:
     """Names, attributes, imports, and strings that could be names, in order; imported ones also with their path.
 
-    Without the functions and classes that the cell itself defines.
+    Without the functions and classes that the cell itself defines, and without names in `own`: their attributes in
+    `own` and those of `self` don't count either.
     """
     tree = parse(source)
     if tree is None:
         return ()
+    return tuple(dict.fromkeys(_words(tree, own | _defined_in(tree), own)))
+
+
+def own_names(sources: Iterable[str]) -> frozenset[str]:
+    """The functions, methods, classes, variables and attributes of `self` that some cells define; no imports."""
+    found: set[str] = set()
+    for tree in filter(None, map(parse, sources)):
+        found |= _defined_in(tree)
+        for node in ast.walk(tree):
+            match node:
+                case ast.Name(id=name, ctx=ast.Store()):
+                    found.add(name)
+                case ast.Attribute(value=ast.Name(id="self"), attr=name, ctx=ast.Store()):
+                    found.add(name)
+    return frozenset(found)
+
+
+def _defined_in(tree: ast.AST) -> frozenset[str]:
     kinds = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-    own = {node.name for node in ast.walk(tree) if isinstance(node, kinds)}
-    return tuple(dict.fromkeys(_words(tree, own)))
+    return frozenset(node.name for node in ast.walk(tree) if isinstance(node, kinds))
 
 
 def top_level_words(source: str) -> dict[str, set[str]]:
@@ -141,9 +159,9 @@ def top_level_words(source: str) -> dict[str, set[str]]:
 
 
 @lru_cache(256)
-def mentions(source: str, patterns: tuple[str, ...]) -> str | None:
+def mentions(source: str, patterns: tuple[str, ...], own: frozenset[str] = frozenset()) -> str | None:
     """The first of the `words` that matches a shell-style pattern."""
-    for word in words(source):
+    for word in words(source, own):
         if any(fnmatch.fnmatchcase(word, pattern) for pattern in patterns):
             return word
     return None
@@ -167,12 +185,15 @@ def roundabout(source: str) -> str | None:
     return next((word for word in words(source) if word in _ANYWHERE), None)
 
 
-def _words(tree: ast.AST, own: Set[str] = frozenset()) -> Iterable[str]:
+def _words(tree: ast.AST, own: Set[str] = frozenset(), methods: Set[str] = frozenset()) -> Iterable[str]:
     paths = _paths(tree)
+    owners = {"self", "cls", *methods}
     for node in ast.walk(tree):
         match node:
             case ast.Name(id=name):
                 yield from () if name in own else (name,)
+            case ast.Attribute(value=ast.Name(id=owner), attr=name) if owner in owners and name in methods:
+                pass
             case ast.Attribute(attr=name):
                 yield name
                 if path := _path(node, paths):
