@@ -65,9 +65,9 @@ def roots_of_36_and_16(RMSNorm):
     print("With weight = [6, 12], the output should be [[[1, 14], [1.5, 9]]]. It is", found.tolist())
     assert torch.allclose(found, torch.tensor([[[1.0, 14.0], [1.5, 9.0]]])), "The output is wrong."
     assert vectors.tolist() == [[[1, 7], [1, 3]]], "Your module changed its input."
-    found = layer_11.double()(torch.tensor([[1.0, 2.0]], dtype=torch.float64))
-    print("In float64, the output should be float64, too:", found.dtype)
-    assert found.dtype == torch.float64, "The output has another dtype."
+    found = layer_11.to(torch.bfloat16)(torch.tensor([[1.0, 2.0]], dtype=torch.bfloat16))
+    print("In bfloat16, the output should be bfloat16, too:", found.dtype)
+    assert found.dtype == torch.bfloat16, "The output has another dtype."
 
 
 # --------------------------------------------------------------------------------------------- exercise 3

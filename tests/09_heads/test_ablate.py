@@ -60,8 +60,6 @@ def test_a_copy(student, draw):
         call = student.call("ablate", outputs, 1, kind)
         assert not call.changed, f"With kind={kind!r}, `outputs` were changed in place. Work on a copy."
         assert_shape(call.value, (2, 3, 4, 5), name="result")
-        assert not torch.equal(call.value[:, 1], outputs[:, 1]), (
-            f"With kind={kind!r}, head 1 was not replaced."
-        )
-        kept = torch.allclose(call.value[:, [0, 2]], outputs[:, [0, 2]])
-        assert kept, f"With kind={kind!r}, the other heads have changed. Only head 1 should."
+        same = torch.isclose(call.value, outputs)
+        assert not same.all(), f"With kind={kind!r}, nothing was replaced."
+        assert same.any(), f"With kind={kind!r}, all numbers have changed. Only those of head 1 should."

@@ -16,6 +16,7 @@ def two_tables(previous_token_score):
     print("The scores should be [[0.3], [0.75]]. They are", found.tolist())
     assert found.shape == (2, 1), f"The scores have shape {tuple(found.shape)}, not (2, 1)."
     assert torch.allclose(found, torch.tensor([[0.3], [0.75]])), "The scores are wrong."
+    assert both.equal(torch.tensor([[one], [other]])), "Your function changed its input."
 
 
 # --------------------------------------------------------------------------------------------- exercise 2

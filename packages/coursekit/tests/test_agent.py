@@ -90,7 +90,13 @@ def test_what_a_class_makes_stays_in_the_kernel_whatever_it_derives_from():
     class Point(NamedTuple):
         x: int
 
-    agent = Agent({"Vocabulary": Vocabulary, "words": lambda: Vocabulary(a=1), "Point": Point})
+    class Words(tuple):
+        pass
+
+    agent = Agent(
+        {"Vocabulary": Vocabulary, "words": lambda: Vocabulary(a=1), "Point": Point, "Words": Words}
+    )
+    assert call(agent, "Words")["value"]["$"] == "object"
     assert call(agent, "Vocabulary")["value"]["$"] == "object"
     assert call(agent, "words")["value"] == {"a": 1}
     assert call(agent, "Point", 2)["value"] == (2,)

@@ -81,6 +81,7 @@ ALIASES = [
     "globals()['double'] = torch.mul",
     "globals()[name] = torch.mul",
     "globals().update(double=torch.mul)",
+    "def run(x, mul=torch.mul):\n    return mul(x, 2)\ndouble = run",
     "mul = torch.mul\ndef double(x):\n    return mul(x, 2)",
     "from torch import mul\nmul = mul\ndef double(x):\n    return mul(x, 2)",
     "class Ways:\n    mul = torch.mul\ndef double(x):\n    return Ways.mul(x, 2)",
@@ -102,6 +103,7 @@ OF_THE_STUDENT = [
     [
         "class Ways:\n    def __init__(self):\n        self.mul = 2\n    def run(self, x):\n        return self.mul * x\ndouble = Ways().run"
     ],
+    ["def run(x, mul):\n    return mul(x)\ndef double(x):\n    return run(x, lambda y: 2 * y)"],
     ["mul = 2\ndef double(x):\n    return mul * x"],
 ]
 

@@ -138,4 +138,24 @@ class Vocabulary:
         return found
 """,
     ),
+    Alternative(
+        "voc_that_is_a_tuple",
+        cell="vocabulary",
+        source="""
+class Vocabulary(tuple):
+    SYMBOLS = ("<pad>", "<bos>", "<eos>", "<unk>")
+    def __new__(cls, sentences, min_count=1):
+        counts = Counter(word for sentence in sentences for word in sentence)
+        return super().__new__(cls, [*cls.SYMBOLS, *sorted(w for w in counts if counts[w] >= min_count)])
+    def __init__(self, sentences, min_count=1):
+        self.ids = {word: i for i, word in enumerate(self) if i > UNK}
+    def __len__(self):
+        return super().__len__()
+    def encode(self, words):
+        return [self.ids.get(word, UNK) for word in words]
+    def decode(self, ids):
+        ids = list(map(int, ids))
+        return [self[i] for i in ids[: (ids + [EOS]).index(EOS)] if i not in (PAD, BOS)]
+""",
+    ),
 ]

@@ -113,4 +113,33 @@ class DecoderOnly(nn.Module):
         return torch.matmul(self.norm(x), self.embedding.weight.transpose(0, 1))
 """,
     ),
+    Alternative(
+        "model_whose_blocks_start_as_the_identity",
+        cell="decoder_only",
+        source="""
+class Block(nn.Module):
+    def __init__(self, d_model, num_heads, num_groups, d_ff):
+        super().__init__()
+        self.norm1, self.norm2 = RMSNorm(d_model), RMSNorm(d_model)
+        self.attention = CausalAttention(d_model, num_heads, num_groups)
+        self.feed_forward = SwiGLU(d_model, d_ff)
+        nn.init.zeros_(self.attention.w_o.weight)
+        nn.init.zeros_(self.feed_forward.w_down.weight)
+    def forward(self, x, cache=None):
+        x = x + self.attention(self.norm1(x), cache)
+        return x + self.feed_forward(self.norm2(x))
+class DecoderOnly(nn.Module):
+    def __init__(self, vocab_size, d_model, num_heads, num_groups, d_ff, num_layers):
+        super().__init__()
+        self.embedding = nn.Embedding(vocab_size, d_model)
+        nn.init.normal_(self.embedding.weight, std=d_model ** -0.5)
+        self.blocks = nn.ModuleList(Block(d_model, num_heads, num_groups, d_ff) for _ in range(num_layers))
+        self.norm = RMSNorm(d_model)
+    def forward(self, ids, caches=None):
+        x = self.embedding(ids)
+        for block, cache in zip(self.blocks, caches or [None] * len(self.blocks)):
+            x = block(x, cache)
+        return F.linear(self.norm(x), self.embedding.weight)
+""",
+    ),
 ]

@@ -61,4 +61,19 @@ class RMSNorm(nn.Module):
         return self.rms_norm(x) * self.weight
 """,
     ),
+    Alternative(
+        "norm_with_an_argument_rms_norm",
+        cell="rms_norm",
+        source="""
+def _apply(x, weight, eps, rms_norm):
+    return weight * rms_norm(x, eps)
+class RMSNorm(nn.Module):
+    def __init__(self, width, eps=1e-6):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(width))
+        self.eps = eps
+    def forward(self, x):
+        return _apply(x, self.weight, self.eps, lambda y, eps: y / (y.pow(2).mean(-1, keepdim=True) + eps).sqrt())
+""",
+    ),
 ]

@@ -21,8 +21,8 @@ from coursekit.messages import MessageError, decode, encode, probe, receive, sen
 from coursekit.packing import Packer, packer_of
 
 _MAX_TEXT = 2000
-#: made by calling a subclass of one of these, a value is an object with methods, not plain data
-_PLAIN = (dict, list, int, float, str)
+#: made by calling a subclass of one of these, a value is an object with methods, not plain data; but a named tuple is
+_PLAIN = (dict, list, tuple, int, float, str)
 
 
 class Agent:
@@ -104,7 +104,8 @@ class Agent:
         names = [*range(len(args)), *kwargs]
         after = [_parts_of(value) for value in [*args, *kwargs.values()]]
         changed = [name for name, old, new in zip(names, before, after, strict=True) if not _same(old, new)]
-        made = _Made(value) if isinstance(function, type) and isinstance(value, _PLAIN) else value
+        is_made = isinstance(function, type) and isinstance(value, _PLAIN) and not hasattr(value, "_fields")
+        made = _Made(value) if is_made else value
         reply: dict[str, Any] = {"value": figures if drawing else made, "changed": changed}
         if gradients:
             reply |= _gradients_of(value, args, function)

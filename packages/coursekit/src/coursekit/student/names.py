@@ -128,13 +128,13 @@ def words(source: str, own: frozenset[str] = frozenset()) -> tuple[str, ...]:
 
 
 def own_names(sources: Iterable[str]) -> frozenset[str]:
-    """The functions, methods, classes, variables and attributes of `self` that some cells define; no imports."""
+    """The functions, methods, classes, arguments, variables and attributes of `self` that some cells define; no imports."""
     found: set[str] = set()
     for tree in filter(None, map(parse, sources)):
         found |= _defined_in(tree)
         for node in ast.walk(tree):
             match node:
-                case ast.Name(id=name, ctx=ast.Store()):
+                case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
                     found.add(name)
                 case ast.Attribute(value=ast.Name(id="self"), attr=name, ctx=ast.Store()):
                     found.add(name)
