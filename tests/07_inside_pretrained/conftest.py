@@ -1,6 +1,7 @@
 """Shared by the checks: tiny models with given weights, built in the student's kernel."""
 
 import ast
+from collections import defaultdict
 
 import pytest
 import torch
@@ -103,22 +104,29 @@ def forbid_in(student):
     """Fail if functions of an answer, or the student's functions that they call, use a forbidden name.
 
     `forbid` checks whole cells, but other cells may use these names. A name after a dot, as in F.softmax, is
-    forbidden as ".softmax", and so is a name imported from torch.
+    forbidden as ".softmax", and so is a name imported from torch. The student's own classes may have such methods.
     """
 
     def check(cell, functions, forbidden):
         trees = [parse(source) for source in student.answer_code(cell)]
         nodes = [node for tree in trees if tree for node in ast.walk(tree)]
-        bodies = {node.name: node for node in nodes if isinstance(node, ast.FunctionDef)}
+        bodies = defaultdict(list)
+        for node in nodes:
+            if isinstance(node, ast.FunctionDef | ast.ClassDef):
+                bodies[node.name].append(node)
+        own = {"self", "cls"} | {node.name for node in nodes if isinstance(node, ast.ClassDef)}
         imports = [
             node for node in nodes if isinstance(node, ast.ImportFrom) and "torch" in (node.module or "")
         ]
         used = {f".{alias.name}" for node in imports for alias in node.names}
         todo = list(functions)
         while todo:
-            for node in ast.walk(bodies.pop(todo.pop(), ast.Pass())):
+            for node in ast.walk(ast.Module(bodies.pop(todo.pop(), []), [])):
                 if isinstance(node, ast.Attribute):
-                    used.add(f".{node.attr}")
+                    if isinstance(node.value, ast.Name) and node.value.id in own:
+                        todo.append(node.attr)
+                    else:
+                        used.add(f".{node.attr}")
                 elif isinstance(node, ast.Name):
                     used.add(node.id)
                     todo.append(node.id)

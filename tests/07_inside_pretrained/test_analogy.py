@@ -14,9 +14,10 @@ def read(found):
     for pair in found:
         if not (isinstance(pair, list | tuple) and len(pair) == 2 and pair[0] in WORDS):
             fail("Every entry of the answer should be a pair (word, similarity), with a word from `words`.")
-        if not isinstance(pair[1], float):
-            fail("The similarity should be a Python float.")
-    return torch.tensor([WORDS.index(word) for word, _ in found]), torch.tensor([score for _, score in found])
+        if not (isinstance(pair[1], float) or (torch.is_tensor(pair[1]) and pair[1].shape == ())):
+            fail("The similarity should be a number.")
+    scores = [float(score) for _, score in found]
+    return torch.tensor([WORDS.index(word) for word, _ in found]), torch.tensor(scores)
 
 
 @points(4, see="Arithmetic with words")

@@ -7,12 +7,14 @@ points again in `CausalAttention`, and one in `RMSNorm` not in `Block`.
 import ast
 import math
 import zlib
+from contextlib import suppress
 
 import pytest
 import torch
 
 from coursekit.checks import assert_varies, fail, forbid
 from coursekit.student.names import parse
+from coursekit.student.values import StudentError
 
 only_own_code = forbid(
     "scaled_dot_product_attention",
@@ -37,7 +39,8 @@ def not_the_ready_made_norm(request):
     for source in request.getfixturevalue("student").used_code(exercise):
         for node in ast.walk(parse(source) or ast.Module([], [])):
             imported = isinstance(node, ast.ImportFrom) and ready_made in [a.name for a in node.names]
-            if imported or (isinstance(node, ast.Attribute) and node.attr == ready_made):
+            of_torch = isinstance(node, ast.Attribute) and ast.unparse(node.value) != "self"
+            if imported or (of_torch and node.attr == ready_made):
                 fail("Your answer uses torch's own `RMSNorm`. Write the norm yourself.")
 
 
@@ -119,14 +122,12 @@ def renew(write):
 
 @pytest.fixture
 def assert_double():
-    """Fail unless a value is float64 and was computed in float64 throughout."""
+    """Fail unless a value is float64. It may have been computed in float32, as some models do in norm and softmax."""
 
     def check(value):
         if value.dtype != torch.float64:
             fail(f"For float64 inputs, the output is {value.dtype}.")
         assert_varies(value, name="output")
-        if value.equal(value.float().double()):
-            fail("The output is float64, but only as precise as float32: an intermediate value was float32.")
 
     return check
 
@@ -148,6 +149,12 @@ class KVCache:
         self.k = k if self.k is None else torch.cat([self.k, k], dim=2)
         self.v = v if self.v is None else torch.cat([self.v, v], dim=2)
         return self.k, self.v
+
+
+def derive_from(cache):
+    '''Makes the caches of this helper instances of the notebook's class as well, of which `cache` is one.'''
+    global KVCache
+    KVCache = type("KVCache", (KVCache, type(cache)), {})
 
 
 def filled(keys, values):
@@ -214,4 +221,7 @@ def notes(model):
 @pytest.fixture
 def caches(student):
     """Caches and a scripted model in the student's kernel, and functions that use them."""
-    return student.define(CACHES)
+    helper = student.define(CACHES)
+    with suppress(StudentError):
+        helper.derive_from(student.KVCache())
+    return helper

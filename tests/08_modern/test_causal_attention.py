@@ -156,9 +156,10 @@ def test_contents_of_the_cache(reference, attention, steps, caches, need_working
 
 
 @points(1)
-def test_nothing_is_kept_elsewhere(student, draw, caches):
+def test_nothing_is_kept_elsewhere(student, draw, caches, shapes_of, renew):
     """What one call has read has no effect on the next call with another cache, or with none."""
     module = student.CausalAttention(16, 4, 2)
+    renew(module, shapes_of["CausalAttention"](16, 4, 2))
     x, other = draw.normal(2, 5, 16), draw.normal(3, 4, 16)
     before = module(x)
     assert_varies(before, name="output")
@@ -182,9 +183,10 @@ def test_parameters(student, draw, shapes_of):
 
 
 @points(2)
-def test_float64_gradients_and_x_unchanged(student, draw):
+def test_float64_gradients_and_x_unchanged(student, draw, shapes_of, renew):
     """x keeps its values, float64 stays float64, and gradients reach x and all weights."""
     module = student.CausalAttention(12, 3, 1)
+    renew(module, shapes_of["CausalAttention"](12, 3, 1))
     x = draw.normal(2, 5, 12)
     call = module.call(x)
     assert not call.changed, "The module changed x in place. Create a new tensor instead."

@@ -54,9 +54,9 @@ def test_parameters(student, draw):
 
 
 @points(1)
-def test_float64_gradients_and_x_unchanged(student, draw, assert_double):
+def test_float64_gradients_and_x_unchanged(draw, assert_double, with_weights):
     """float64 stays float64, x keeps its values, and gradients reach x and all weights."""
-    module = student.SwiGLU(4, 6).to(torch.float64)
+    module = with_weights(4, 6, draw.normal(6, 4), draw.normal(6, 4), draw.normal(4, 6)).to(torch.float64)
     x = draw.normal(2, 3, 4, dtype=torch.float64)
     call = module.call(x)
     assert_unchanged(call)

@@ -7,9 +7,6 @@ twice.
 from types import SimpleNamespace
 
 import pytest
-import torch
-
-from coursekit.checks import assert_varies, fail
 
 MODELS = """
 import torch
@@ -99,17 +96,3 @@ def own_models():
     names: dict = {}
     exec(MODELS, names)
     return SimpleNamespace(**names)
-
-
-@pytest.fixture
-def assert_double():
-    """Fail unless a value is float64 and was computed in float64 throughout."""
-
-    def check(value, name="result"):
-        if value.dtype != torch.float64:
-            fail(f"For float64 inputs, `{name}` is {value.dtype}.")
-        assert_varies(value, name=name)
-        if value.equal(value.float().double()):
-            fail(f"`{name}` is float64, but only as precise as float32: an intermediate value was float32.")
-
-    return check

@@ -17,7 +17,7 @@ def run(student):
 
     def call(tokens, vocab_size, *strength):
         found = student.induction_by_hand(tokens, vocab_size, *strength)
-        if not isinstance(found, tuple) or len(found) != 3:
+        if not isinstance(found, tuple | list) or len(found) != 3:
             fail("It should return three tensors: (predicted, first, second).")
         shapes = [(len(tokens), vocab_size)] + 2 * [(len(tokens), len(tokens))]
         for value, name, shape in zip(found, ["predicted", "first", "second"], shapes, strict=True):

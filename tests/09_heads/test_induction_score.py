@@ -5,7 +5,6 @@ import torch
 from coursekit.checks import (
     assert_close,
     assert_raises,
-    assert_reaches,
     assert_shape,
     assert_unchanged,
     assert_varies,
@@ -95,10 +94,8 @@ def test_nothing_is_repeated(student, draw):
 
 
 @points(1)
-def test_float64_gradients_and_weights_unchanged(student, draw, assert_double):
-    """The weights keep their values, float64 stays float64, and gradients reach the weights."""
-    weights = draw.normal(2, 3, 7, 7, dtype=torch.float64)
-    call = student.call("induction_score", weights, 3)
+def test_weights_unchanged(student, draw):
+    """The weights keep their values."""
+    call = student.call("induction_score", draw.normal(2, 3, 7, 7), 3)
     assert_unchanged(call)
-    assert_double(call.value, name="score")
-    assert_reaches(student.gradients("induction_score", weights, 3))
+    assert_varies(call.value, name="score")

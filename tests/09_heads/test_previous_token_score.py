@@ -4,7 +4,6 @@ import torch
 
 from coursekit.checks import (
     assert_close,
-    assert_reaches,
     assert_shape,
     assert_unchanged,
     assert_varies,
@@ -72,10 +71,8 @@ def test_heads_by_hand(student):
 
 
 @points(1)
-def test_float64_gradients_and_weights_unchanged(student, draw, assert_double):
-    """The weights keep their values, float64 stays float64, and gradients reach the weights."""
-    weights = draw.normal(2, 3, 4, 4, dtype=torch.float64)
-    call = student.call("previous_token_score", weights)
+def test_weights_unchanged(student, draw):
+    """The weights keep their values."""
+    call = student.call("previous_token_score", draw.normal(2, 3, 4, 4))
     assert_unchanged(call)
-    assert_double(call.value, name="score")
-    assert_reaches(student.gradients("previous_token_score", weights))
+    assert_varies(call.value, name="score")

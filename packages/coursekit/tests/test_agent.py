@@ -1,5 +1,7 @@
 """The part inside the student's kernel, here in this process."""
 
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 import torch
@@ -79,6 +81,37 @@ def test_whatever_the_code_raises_ends_up_in_the_reply(error):
     reply = call(Agent({"f": f}), "f")
     assert reply["ok"] is False
     assert reply["error"]["type"] == type(error).__name__
+
+
+def test_what_a_class_makes_stays_in_the_kernel_whatever_it_derives_from():
+    class Vocabulary(dict):
+        pass
+
+    class Point(NamedTuple):
+        x: int
+
+    class Words(tuple):
+        pass
+
+    agent = Agent(
+        {"Vocabulary": Vocabulary, "words": lambda: Vocabulary(a=1), "Point": Point, "Words": Words}
+    )
+    assert call(agent, "Words")["value"]["$"] == "object"
+    assert call(agent, "Vocabulary")["value"]["$"] == "object"
+    assert call(agent, "words")["value"] == {"a": 1}
+    assert call(agent, "Point", 2)["value"] == (2,)
+
+
+def test_the_reply_says_what_an_exception_of_the_notebook_derives_from():
+    class Mismatch(ValueError):
+        pass
+
+    def f(kind: type[Exception]) -> None:
+        raise kind
+
+    agent = Agent({"f": lambda: f(Mismatch), "g": lambda: f(KeyError)})
+    assert "ValueError" in call(agent, "f")["error"]["bases"]
+    assert call(agent, "g")["error"]["bases"] == []
 
 
 def test_an_exception_that_cannot_be_printed_is_reported_all_the_same():

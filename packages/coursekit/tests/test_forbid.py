@@ -4,7 +4,7 @@ import pytest
 from nbformat import v4
 
 from coursekit.checks.run import grade
-from coursekit.student.names import mentions
+from coursekit.student.names import mentions, own_names
 from coursekit.student.statements import needed_names, reached_code
 
 CONFTEST = "from coursekit.checks import forbid\n\nonly_own_code = forbid('mul')\n"
@@ -81,18 +81,53 @@ ALIASES = [
     "globals()['double'] = torch.mul",
     "globals()[name] = torch.mul",
     "globals().update(double=torch.mul)",
+    "def run(x, mul=torch.mul):\n    return mul(x, 2)\ndouble = run",
+    "mul = torch.mul\ndef double(x):\n    return mul(x, 2)",
+    "from torch import mul\nmul = mul\ndef double(x):\n    return mul(x, 2)",
+    "def mul(x, n):\n    return x.mul(n)\ndef double(x):\n    return mul(x, 2)",
+    "class Ways:\n    mul = torch.mul\ndef double(x):\n    return Ways.mul(x, 2)",
+    "class Ways:\n    def __init__(self):\n        self.mul = torch.mul\ndef double(x):\n    return Ways().mul(x, 2)",
+    "class Ways:\n    def mul(self):\n        pass\ndef double(x):\n    return torch.mul(x, 2)",
     "def times(way):\n    def double(x):\n        return way(x, 2)\n    return double\ndouble = times(torch.mul)",
 ]
 
 
+OF_THE_STUDENT = [
+    ["def mul(x, n):\n    return n * x", "def double(x):\n    return mul(x, 2)"],
+    [
+        "class Ways:\n    @staticmethod\n    def mul(x):\n        return 2 * x\ndef double(x):\n    return Ways.mul(x)"
+    ],
+    [
+        "class Ways:\n    def mul(self, x):\n        return 2 * x\n    def run(self, x):\n        return self.mul(x)\ndouble = Ways().run"
+    ],
+    ["def double(x):\n    mul = lambda n: n * x\n    return mul(2)"],
+    [
+        "class Ways:\n    def __init__(self):\n        self.mul = 2\n    def run(self, x):\n        return self.mul * x\ndouble = Ways().run"
+    ],
+    ["def run(x, mul):\n    return mul(x)\ndef double(x):\n    return run(x, lambda y: 2 * y)"],
+    [
+        "class Ways:\n    def mul(self, x):\n        return 2 * x",
+        "ways = Ways()\ndef double(x):\n    return ways.mul(x)",
+    ],
+    ["mul = 2\ndef double(x):\n    return mul * x"],
+]
+
+
 def banned(*sources):
-    return [word for code in reached_code(sources, {"double"}) if (word := mentions(code, ("mul",)))]
+    reached = reached_code(sources, {"double"})
+    own = own_names(tuple(reached))
+    return [word for code in reached if (word := mentions(code, ("mul",), own))]
 
 
 @pytest.mark.parametrize("comparison", COMPARISONS)
 def test_a_comparison_with_a_ready_made_function_is_not_a_use_of_it(comparison):
     assert banned(f"{OWN}\n\n{comparison}") == []
     assert banned(OWN, comparison) == []
+
+
+@pytest.mark.parametrize("sources", OF_THE_STUDENT)
+def test_what_the_student_defines_may_have_the_forbidden_name(sources):
+    assert banned(*sources) == []
 
 
 @pytest.mark.parametrize("alias", ALIASES)

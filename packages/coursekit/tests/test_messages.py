@@ -2,6 +2,7 @@
 
 import json
 import struct
+from enum import IntEnum
 
 import numpy as np
 import pytest
@@ -46,6 +47,23 @@ def test_arrays_arrive_as_arrays_and_scalars_as_numbers(dtype):
         assert found.dtype == array.dtype
         assert np.array_equal(found, array)
     assert there_and_back(np.float64(1.5)) == 1.5
+
+
+class Words(list):
+    def __iter__(self):
+        return iter(())
+
+
+class Word(str):
+    def __str__(self):
+        return "another text"
+
+
+def test_instances_of_subclasses_of_plain_types_arrive_as_these():
+    special = IntEnum("Special", {"PAD": 0, "UNK": 3})
+    found = there_and_back(Words([Word("cat"), special.UNK, np.str_("dog")]))
+    assert found == ["cat", 3, "dog"]
+    assert [type(part) for part in [found, *found]] == [list, str, int, str]
 
 
 def test_an_object_needs_a_description():

@@ -33,4 +33,15 @@ def analogy(a, b, c, words, vectors, k=5):
             ("strict=True)]", "strict=True) if i not in places][:k]"),
         ],
     ),
+    Alternative(
+        "similarities_as_tensors",
+        cell="analogy",
+        source="""
+def analogy(a, b, c, words, vectors, k=5):
+    i, j, l = map(words.index, (a, b, c))
+    s = F.cosine_similarity((vectors[j] - vectors[i] + vectors[l])[None], vectors)
+    order = [n for n in s.argsort(descending=True).tolist() if n not in (i, j, l)]
+    return [(words[n], s[n]) for n in order[:k]]
+""",
+    ),
 ]

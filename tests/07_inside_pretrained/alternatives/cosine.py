@@ -43,4 +43,21 @@ ALTERNATIVES = [
             )
         ],
     ),
+    Alternative(
+        "cosine_as_a_method_of_that_name",
+        cell="cosine",
+        source="""
+class Similarity:
+    @staticmethod
+    def cosine_similarity(u, v):
+        return (u * v).sum(-1) / (u.norm(dim=-1) * v.norm(dim=-1)).clamp(min=1e-12)
+def cosine_similarity(u, v):
+    return Similarity.cosine_similarity(u, v)
+def nearest_words(word, words, vectors, k=5):
+    me = words.index(word)
+    s = Similarity.cosine_similarity(vectors, vectors[me])
+    s[me] = -torch.inf
+    return [(words[i], x) for x, i in zip(*(t.tolist() for t in s.topk(k)))]
+""",
+    ),
 ]

@@ -26,4 +26,13 @@ def cache_bytes(caches):
     return int(size)
 """,
     ),
+    Alternative(
+        "bytes_of_kvcaches_only",
+        cell="cache_bytes",
+        source="""
+def cache_bytes(caches):
+    assert all(isinstance(cache, KVCache) for cache in caches), "only KVCaches"
+    return sum(0 if cache.length == 0 else cache.k.nbytes + cache.v.nbytes for cache in caches)
+""",
+    ),
 ]

@@ -42,4 +42,27 @@ class CausalAttention(nn.Module):
         return self.w_o(output.permute(0, 2, 1, 3).reshape(batch, length, d_model))
 """,
     ),
+    Alternative(
+        "attention_that_asks_for_a_kvcache",
+        cell="causal_attention",
+        source="""
+class CausalAttention(nn.Module):
+    def __init__(self, d_model, num_heads, num_groups):
+        super().__init__()
+        self.d_head = d_model // num_heads
+        self.w_q = nn.Linear(d_model, num_heads * self.d_head, bias=False)
+        self.w_k = nn.Linear(d_model, num_groups * self.d_head, bias=False)
+        self.w_v = nn.Linear(d_model, num_groups * self.d_head, bias=False)
+        self.w_o = nn.Linear(d_model, d_model, bias=False)
+    def forward(self, x, cache=None):
+        if not isinstance(cache, KVCache):
+            cache = KVCache()
+        c, length = cache.length, x.shape[1]
+        q, k, v = (layer(x).unflatten(-1, (-1, self.d_head)).transpose(1, 2) for layer in (self.w_q, self.w_k, self.w_v))
+        places = torch.arange(c, c + length)
+        k, v = cache.append(rotate(k, places), v)
+        heads, _ = grouped_attention(rotate(q, places), k, v, torch.arange(c + length) <= places[:, None])
+        return self.w_o(heads.transpose(1, 2).flatten(2))
+""",
+    ),
 ]

@@ -52,4 +52,94 @@ class DecoderOnly(nn.Module):
         return F.linear(self.norm(h), self.embedding.weight)
 """,
     ),
+    Alternative(
+        "model_that_asks_for_kvcaches",
+        cell="decoder_only",
+        source="""
+from typing import Optional
+class Block(nn.Module):
+    def __init__(self, d_model, num_heads, num_groups, d_ff):
+        super().__init__()
+        self.norm1, self.norm2 = RMSNorm(d_model), RMSNorm(d_model)
+        self.attention = CausalAttention(d_model, num_heads, num_groups)
+        self.feed_forward = SwiGLU(d_model, d_ff)
+    def forward(self, x, cache: Optional[KVCache] = None):
+        h = x + self.attention(self.norm1(x), cache)
+        return h + self.feed_forward(self.norm2(h))
+class DecoderOnly(nn.Module):
+    def __init__(self, vocab_size, d_model, num_heads, num_groups, d_ff, num_layers):
+        super().__init__()
+        self.embedding = nn.Embedding(vocab_size, d_model)
+        nn.init.normal_(self.embedding.weight, std=d_model ** -0.5)
+        self.blocks = nn.ModuleList(Block(d_model, num_heads, num_groups, d_ff) for _ in range(num_layers))
+        self.norm = RMSNorm(d_model)
+    def forward(self, ids, caches=None):
+        if caches is not None and not all(isinstance(cache, KVCache) for cache in caches):
+            raise TypeError("caches should be a list of KVCache")
+        x = self.embedding(ids)
+        for block, cache in zip(self.blocks, caches or [None] * len(self.blocks)):
+            x = block(x, cache)
+        return F.linear(self.norm(x), self.embedding.weight)
+""",
+    ),
+    Alternative(
+        "model_with_a_variable_rms_norm",
+        cell="decoder_only",
+        source="""
+class Block(nn.Module):
+    def __init__(self, d_model, num_heads, num_groups, d_ff):
+        super().__init__()
+        rms_norm = lambda: RMSNorm(d_model)
+        self.norm1, self.norm2 = rms_norm(), rms_norm()
+        self.attention, self.feed_forward = CausalAttention(d_model, num_heads, num_groups), SwiGLU(d_model, d_ff)
+    def forward(self, x, cache=None):
+        x = x + self.attention(self.norm1(x), cache)
+        return x + self.feed_forward(self.norm2(x))
+class DecoderOnly(nn.Module):
+    def __init__(self, vocab_size, d_model, num_heads, num_groups, d_ff, num_layers):
+        super().__init__()
+        self.vocab_size, self.d_model = vocab_size, d_model
+        self.blocks = nn.ModuleList([Block(d_model, num_heads, num_groups, d_ff) for _ in range(num_layers)])
+        self.norm = RMSNorm(d_model)
+        self.embedding = nn.Embedding(vocab_size, d_model)
+        self.apply(self.init_weights)
+    def init_weights(self, module):
+        if isinstance(module, (nn.Linear, nn.Embedding)):
+            nn.init.normal_(module.weight, mean=0.0, std=self.d_model ** -0.5)
+    def forward(self, ids, caches=None):
+        x = self.embedding(ids)
+        for block, cache in zip(self.blocks, caches if caches is not None else [None for _ in self.blocks]):
+            x = block(x, cache)
+        return torch.matmul(self.norm(x), self.embedding.weight.transpose(0, 1))
+""",
+    ),
+    Alternative(
+        "model_whose_blocks_start_as_the_identity",
+        cell="decoder_only",
+        source="""
+class Block(nn.Module):
+    def __init__(self, d_model, num_heads, num_groups, d_ff):
+        super().__init__()
+        self.norm1, self.norm2 = RMSNorm(d_model), RMSNorm(d_model)
+        self.attention = CausalAttention(d_model, num_heads, num_groups)
+        self.feed_forward = SwiGLU(d_model, d_ff)
+        nn.init.zeros_(self.attention.w_o.weight)
+        nn.init.zeros_(self.feed_forward.w_down.weight)
+    def forward(self, x, cache=None):
+        x = x + self.attention(self.norm1(x), cache)
+        return x + self.feed_forward(self.norm2(x))
+class DecoderOnly(nn.Module):
+    def __init__(self, vocab_size, d_model, num_heads, num_groups, d_ff, num_layers):
+        super().__init__()
+        self.embedding = nn.Embedding(vocab_size, d_model)
+        nn.init.normal_(self.embedding.weight, std=d_model ** -0.5)
+        self.blocks = nn.ModuleList(Block(d_model, num_heads, num_groups, d_ff) for _ in range(num_layers))
+        self.norm = RMSNorm(d_model)
+    def forward(self, ids, caches=None):
+        x = self.embedding(ids)
+        for block, cache in zip(self.blocks, caches or [None] * len(self.blocks)):
+            x = block(x, cache)
+        return F.linear(self.norm(x), self.embedding.weight)
+""",
+    ),
 ]

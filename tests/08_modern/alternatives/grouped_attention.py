@@ -55,4 +55,40 @@ def grouped_attention(q, k, v, mask=None):
     return torch.stack([part[0] for part in parts], dim=1), torch.stack([part[1] for part in parts], dim=1)
 """,
     ),
+    Alternative(
+        "softmax_in_float32_as_in_llama",
+        cell="grouped_attention",
+        source="""
+def repeat_kv(x, times):
+    batch, groups, length, width = x.shape
+    return x[:, :, None].expand(batch, groups, times, length, width).reshape(batch, groups * times, length, width)
+def grouped_attention(q, k, v, mask=None):
+    if q.shape[1] % k.shape[1]:
+        raise ValueError(f"{q.shape[1]} heads, {k.shape[1]} groups")
+    times = q.shape[1] // k.shape[1]
+    k, v = repeat_kv(k, times), repeat_kv(v, times)
+    scores = torch.matmul(q, k.transpose(2, 3)) * q.shape[-1] ** -0.5
+    if mask is not None:
+        scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
+    weights = F.softmax(scores, dim=-1, dtype=torch.float32).to(q.dtype)
+    if mask is not None:
+        weights = weights * mask
+    return torch.matmul(weights, v), weights
+""",
+    ),
+    Alternative(
+        "own_method_with_the_name_of_torch_s",
+        cell="grouped_attention",
+        source="""
+class Ops:
+    @staticmethod
+    def scaled_dot_product_attention(q, k, v, mask):
+        return masked_attention(q, k, v, mask)
+def grouped_attention(q, k, v, mask=None):
+    times, rest = divmod(q.shape[1], k.shape[1])
+    if rest:
+        raise ValueError(f"{q.shape[1]} heads, {k.shape[1]} groups")
+    return Ops.scaled_dot_product_attention(q, k.repeat_interleave(times, 1), v.repeat_interleave(times, 1), mask)
+""",
+    ),
 ]

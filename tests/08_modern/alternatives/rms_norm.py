@@ -30,4 +30,50 @@ class RMSNorm(torch.nn.Module):
         return (y * self.weight).to(x.dtype)
 """,
     ),
+    Alternative(
+        "norm_as_in_llama",
+        cell="rms_norm",
+        source="""
+class RMSNorm(nn.Module):
+    def __init__(self, width, eps=1e-6):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(width))
+        self.variance_epsilon = eps
+    def forward(self, x):
+        dtype = x.dtype
+        h = x.to(torch.float32)
+        h = h * torch.rsqrt(h.pow(2).mean(-1, keepdim=True) + self.variance_epsilon)
+        return self.weight * h.to(dtype)
+""",
+    ),
+    Alternative(
+        "norm_with_a_method_rms_norm",
+        cell="rms_norm",
+        source="""
+class RMSNorm(nn.Module):
+    def __init__(self, width, eps=1e-6):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(width))
+        self.eps = eps
+    def rms_norm(self, x):
+        return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + self.eps)
+    def forward(self, x):
+        return self.rms_norm(x) * self.weight
+""",
+    ),
+    Alternative(
+        "norm_with_an_argument_rms_norm",
+        cell="rms_norm",
+        source="""
+def _apply(x, weight, eps, rms_norm):
+    return weight * rms_norm(x, eps)
+class RMSNorm(nn.Module):
+    def __init__(self, width, eps=1e-6):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(width))
+        self.eps = eps
+    def forward(self, x):
+        return _apply(x, self.weight, self.eps, lambda y, eps: y / (y.pow(2).mean(-1, keepdim=True) + eps).sqrt())
+""",
+    ),
 ]

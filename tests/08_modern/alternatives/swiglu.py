@@ -29,4 +29,18 @@ class SwiGLU(nn.Module):
         return self.w_down(self.w_up(x).mul(self.act(self.w_gate(x))))
 """,
     ),
+    Alternative(
+        "swiglu_that_starts_with_zeros",
+        cell="swiglu",
+        source="""
+class SwiGLU(nn.Module):
+    def __init__(self, d_model, d_ff):
+        super().__init__()
+        self.w_gate, self.w_up = nn.Linear(d_model, d_ff, bias=False), nn.Linear(d_model, d_ff, bias=False)
+        self.w_down = nn.Linear(d_ff, d_model, bias=False)
+        nn.init.zeros_(self.w_down.weight)  # each block starts as the identity
+    def forward(self, x):
+        return self.w_down(F.silu(self.w_gate(x)) * self.w_up(x))
+""",
+    ),
 ]

@@ -129,16 +129,10 @@ MISTAKES = [
         "You detached the weights, so no gradient reaches q and k through the output.",
     ),
     mistake(
-        "float32_inside",
-        [
-            (
-                CALL,
-                "output, weights = masked_attention(q.float(), k.float(), v.float(), mask)\n"
-                "    return output.to(q.dtype), weights.to(q.dtype)",
-            )
-        ],
+        "float32_returned",
+        [(CALL, CALL.replace("(q, k, v, mask)", "(q.float(), k.float(), v.float(), mask)"))],
         ["test_float64_gradients_and_inputs_unchanged"],
-        "You computed in float32. Use the dtype of the inputs.",
+        "You compute in float32 and return it, whatever the dtype of the inputs. Return their dtype.",
     ),
 ]
 

@@ -76,12 +76,6 @@ MISTAKES = [
         "For large logits, your loss is infinite: the softmax becomes 0 before you take the logarithm. Use log_softmax or cross_entropy.",
     ),
     mistake(
-        "detached",
-        [("return losses.mean(dim=0)", "return losses.detach().mean(dim=0)")],
-        ["test_gradients_and_inputs_unchanged"],
-        "You detached the losses, so no gradient reaches the logits.",
-    ),
-    mistake(
         "halves_with_the_seam_in_the_first",
         [(HALVES, "first, second = losses[:period], losses[period:]")],
         ["test_halves"],

@@ -3,7 +3,7 @@
 from coursekit.checks import mistakes_in, with_costs
 
 FORMULA = "test_equals_the_formula"
-KEPT = "test_float64_gradients_and_weights_unchanged"
+KEPT = "test_weights_unchanged"
 LINE = "weights.diagonal(offset=-1, dim1=-2, dim2=-1)"
 mistake = mistakes_in("previous_token_score", "previous_")
 
@@ -69,10 +69,10 @@ MISTAKES = [
         "You average over all heads and sequences, too. Each table of weights has a score.",
     ),
     mistake(
-        "detached",
-        [("one_back.mean(dim=-1)", "one_back.detach().mean(dim=-1)")],
+        "in_place",
+        [("one_back = ", "weights[..., 0, :] = 0\n    one_back = ")],
         [KEPT],
-        "You detached the weights, so no gradient reaches them.",
+        "You write zeros into the weights that were passed in. Don't change them.",
     ),
 ]
 
@@ -83,7 +83,7 @@ MISTAKES = with_costs(
         "The result has no axes, so no table has its score.": [
             "previous_over_everything",
         ],
-        "It depends on the weights in steps, so it is another number and has no gradient.": [
+        "It depends on the weights in steps, so it is another number.": [
             "previous_how_often_it_is_the_largest",
         ],
         "It reads other axes, so it works for no weights with axes before the last two.": [

@@ -21,6 +21,8 @@ from coursekit.messages import MessageError, decode, encode, probe, receive, sen
 from coursekit.packing import Packer, packer_of
 
 _MAX_TEXT = 2000
+#: made by calling a subclass of one of these, a value is an object with methods, not plain data; but a named tuple is
+_PLAIN = (dict, list, tuple, int, float, str)
 
 
 class Agent:
@@ -102,7 +104,9 @@ class Agent:
         names = [*range(len(args)), *kwargs]
         after = [_parts_of(value) for value in [*args, *kwargs.values()]]
         changed = [name for name, old, new in zip(names, before, after, strict=True) if not _same(old, new)]
-        reply: dict[str, Any] = {"value": figures if drawing else value, "changed": changed}
+        is_made = isinstance(function, type) and isinstance(value, _PLAIN) and not hasattr(value, "_fields")
+        made = _Made(value) if is_made else value
+        reply: dict[str, Any] = {"value": figures if drawing else made, "changed": changed}
         if gradients:
             reply |= _gradients_of(value, args, function)
         return reply
@@ -139,6 +143,7 @@ class Agent:
         return names[name]
 
     def _describe(self, value: Any) -> dict[str, Any]:
+        value = value.instance if isinstance(value, _Made) else value
         number = len(self._objects)
         self._objects[number] = value
         kind = "module" if _is_module(value) else "object"
@@ -155,6 +160,13 @@ class _Named(NamedTuple):
 
     name: str
     scope: int
+
+
+class _Made:
+    """What calling a class made: it stays in the kernel even if the class is a subclass of dict, say."""
+
+    def __init__(self, instance: Any) -> None:
+        self.instance = instance
 
 
 class UndefinedName(Exception):
@@ -232,9 +244,9 @@ def _gradients_of(value: Any, args: list[Any], function: Any) -> dict[str, Any]:
 
 
 def _describe_error(error: BaseException) -> dict[str, Any]:
-    """Type, message, and the lines of the notebook's own cells, innermost last."""
+    """Type, message, the lines of the notebook's own cells, innermost last, and what a class of its own derives from."""
     if isinstance(error, UndefinedName):
-        return {"type": "UndefinedName", "message": str(error), "lines": []}
+        return {"type": "UndefinedName", "message": str(error), "lines": [], "bases": []}
     frames = traceback.extract_tb(error.__traceback__)
     lines = [
         [frame.lineno or 0, linecache.getline(frame.filename, frame.lineno or 0).strip()[:_MAX_TEXT]]
@@ -246,7 +258,10 @@ def _describe_error(error: BaseException) -> dict[str, Any]:
     except BaseException:
         message = ""
     kind = "MessageError" if isinstance(error, MessageError) else type(error).__name__
-    return {"type": kind[:100], "message": message[:_MAX_TEXT], "lines": lines[-5:]}
+    bases = [
+        base.__name__[:100] for base in type(error).__mro__[1:-1] if type(error).__module__ != "builtins"
+    ]
+    return {"type": kind[:100], "message": message[:_MAX_TEXT], "lines": lines[-5:], "bases": bases[:20]}
 
 
 _namespace: dict[str, Any] = {}

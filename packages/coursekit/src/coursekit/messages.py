@@ -27,6 +27,13 @@ MAX_DIGITS = 1_000
 KIND = "$"
 
 _LEAVES = (type(None), bool, int, float, str)
+#: an instance of a subclass, such as a member of an `IntEnum`, is sent as one of these, whatever methods it overrides
+_BASES: dict[type, Callable[[Any], Any]] = {
+    list: list.copy,
+    int: int.__int__,
+    float: float.__float__,
+    str: str.__str__,
+}
 _TENSOR = b'{"$": "tensor"'
 Description = dict[str, Any]
 
@@ -77,6 +84,9 @@ def encode(value: Any, describe: Callable[[Any], Description | None] | None = No
         if found := packer_of(item):
             library, packer = found
             return {KIND: "packed", "library": library, "data": tree(packer.pack(item), depth + 1)}
+        for kind, plain in _BASES.items():
+            if isinstance(item, kind):
+                return tree(plain(item), depth)
         described = describe(item) if describe else None
         if described is None:
             raise MessageError(f"a value of type {type(item).__name__} can't be sent")

@@ -13,7 +13,7 @@ from coursekit.checks.compare import fail, in_words, require_name
 from coursekit.checks.relations import WrongShape
 from coursekit.codecs import codec_of, describe
 from coursekit.printing import shortened
-from coursekit.student.names import mentions, roundabout
+from coursekit.student.names import mentions, own_names, roundabout
 from coursekit.student.proxy import Student
 from coursekit.student.values import Call, CheckOutcome, Gradients, StudentError
 
@@ -40,14 +40,17 @@ def assert_shape(
 
 
 def assert_raises(kind: type | str, call: Callable[[], Any], mentions: tuple[object, ...] = ()) -> None:
-    """Fail unless the call raises an exception of this type whose message contains each of `mentions`."""
+    """Fail unless the call raises an exception of this type, or of a class derived from it that isn't built in.
+
+    Its message must contain each of `mentions`.
+    """
     wanted = kind if isinstance(kind, str) else kind.__name__
     try:
         value = call()
     except StudentError as error:
         if error.outcome != CheckOutcome.FAILED:
             raise
-        if error.raised != wanted:
+        if wanted not in (error.raised, *error.bases):
             fail(f"It should raise {wanted} here. {error}")
         for word in mentions:
             if not re.search(rf"(?<!\d){re.escape(str(word))}(?!\d)", error.text):
@@ -122,6 +125,7 @@ def forbid(*patterns: str) -> Any:
     """An autouse fixture for `conftest.py`: an answer that uses one of these names fails its checks.
 
     Only code that the answer depends on counts, in any cell: comparing an answer with a ready-made function is allowed.
+    So are functions, methods and variables of the student's own that have such a name.
     Patterns are shell-style, as in `Transformer*`; `torch._C` and `torch.ops` are always forbidden. Determined students
     can get around this, so a cell that uses `exec` or the like is noted for the person who grades.
     """
@@ -137,8 +141,10 @@ def forbid(*patterns: str) -> Any:
             if way := roundabout(source):
                 note = f"The cell `{name}` uses `{way}`, which can hide what an answer uses: a person should look at it."
                 notes += [] if note in notes else [note]
-        for source in student.used_code(exercise_name(request.path.stem)):
-            word = mentions(source, everything)
+        sources = student.used_code(exercise_name(request.path.stem))
+        own = own_names(tuple(sources))
+        for source in sources:
+            word = mentions(source, everything, own)
             if word:
                 fail(
                     f"Your answer uses `{word}`, which does the work for you. Write the computation yourself."

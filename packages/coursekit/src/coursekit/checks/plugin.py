@@ -77,7 +77,9 @@ class CheckRun:
                 self.submission.used_code(exercise_name(exercise.grade_id)),
                 {check.name: self.said.get(f"{name}::{check.name}", "") for check in failed},
             )
-            found = diagnose(self.store, known, [m for m in self._mistakes if m.exercise == exercise.grade_id])
+            found = diagnose(
+                self.store, known, [m for m in self._mistakes if m.exercise == exercise.grade_id]
+            )
             for check in failed:
                 if check.outcome == CheckOutcome.FAILED:
                     check.mistake, check.diagnosis = found.mistake, found.text

@@ -3,8 +3,9 @@
 import ast
 import fnmatch
 import re
-from collections.abc import Iterable, Set
+from collections.abc import Iterable
 from functools import lru_cache
+from typing import NamedTuple
 
 _MAGIC = re.compile(r"^[^\S\n]*[%!?].*$", re.MULTILINE)
 _CELL_MAGIC = re.compile(r"\s*%%.*")
@@ -114,18 +115,54 @@ def used_names(source: str) -> frozenset[str]:
     )
 
 
+class OwnNames(NamedTuple):
+    """What some cells define: functions, methods, classes, arguments, variables and attributes of `self`; no imports.
+
+    `holders` are the names in front of the dot whose methods and attributes are the student's own.
+    """
+
+    names: frozenset[str] = frozenset()
+    holders: frozenset[str] = frozenset()
+
+
+_NOTHING = OwnNames()
+
+
 @lru_cache(256)
-def words(source: str) -> tuple[str, ...]:
+def words(source: str, own: OwnNames = _NOTHING) -> tuple[str, ...]:
     """Names, attributes, imports, and strings that could be names, in order; imported ones also with their path.
 
-    Without the functions and classes that the cell itself defines.
+    Without the functions and classes that the cell itself defines, and without what is in `own`.
     """
     tree = parse(source)
-    if tree is None:
-        return ()
+    return tuple(dict.fromkeys(_words(tree, own))) if tree else ()
+
+
+@lru_cache(256)
+def own_names(sources: tuple[str, ...]) -> OwnNames:
+    """The names that are the student's own in cells that belong together."""
+    trees = [tree for tree in map(parse, sources) if tree]
+    nodes = [node for tree in trees for node in ast.walk(tree)]
+    names = set().union(*map(_defined_in, trees))
+    classes = {node.name for node in nodes if isinstance(node, ast.ClassDef)}
+    holders = {"self", "cls", *classes}
+    for node in nodes:
+        match node:
+            case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
+                names.add(name)
+            case ast.Attribute(value=ast.Name(id="self"), attr=name, ctx=ast.Store()):
+                names.add(name)
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=ast.Name(id=kind))) if (
+                kind in classes
+            ):
+                holders.add(name)
+    return OwnNames(frozenset(names), frozenset(holders))
+
+
+def _defined_in(tree: ast.AST) -> frozenset[str]:
     kinds = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-    own = {node.name for node in ast.walk(tree) if isinstance(node, kinds)}
-    return tuple(dict.fromkeys(_words(tree, own)))
+    return frozenset(node.name for node in ast.walk(tree) if isinstance(node, kinds))
 
 
 def top_level_words(source: str) -> dict[str, set[str]]:
@@ -141,9 +178,9 @@ def top_level_words(source: str) -> dict[str, set[str]]:
 
 
 @lru_cache(256)
-def mentions(source: str, patterns: tuple[str, ...]) -> str | None:
+def mentions(source: str, patterns: tuple[str, ...], own: OwnNames = _NOTHING) -> str | None:
     """The first of the `words` that matches a shell-style pattern."""
-    for word in words(source):
+    for word in words(source, own):
         if any(fnmatch.fnmatchcase(word, pattern) for pattern in patterns):
             return word
     return None
@@ -168,12 +205,16 @@ def roundabout(source: str) -> str | None:
     return next((word for word in words(source) if word in _ANYWHERE), None)
 
 
-def _words(tree: ast.AST, own: Set[str] = frozenset()) -> Iterable[str]:
-    paths = _paths(tree)
+def _words(tree: ast.AST, own: OwnNames = _NOTHING) -> Iterable[str]:
+    paths, names = _paths(tree), own.names | _defined_in(tree)
     for node in ast.walk(tree):
         match node:
             case ast.Name(id=name):
-                yield from () if name in own else (name,)
+                yield from () if name in names else (name,)
+            case ast.Attribute(value=ast.Name(id=holder), attr=name) if (
+                holder in own.holders and name in own.names
+            ):
+                pass
             case ast.Attribute(attr=name):
                 yield name
                 if path := _path(node, paths):

@@ -98,11 +98,15 @@ class TensorEntry(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ReplyError(Struct, frozen=True, forbid_unknown_fields=True):
-    """An exception in the student's code, with the lines of the notebook's cells in its traceback."""
+    """An exception in the student's code, with the lines of the notebook's cells in its traceback.
+
+    `bases` are the names of the classes that its type derives from, unless the type is built in.
+    """
 
     type: Annotated[str, Meta(max_length=100)]
     message: LongText
     lines: Annotated[list[tuple[Count, LongText]], Meta(max_length=5)]
+    bases: Annotated[list[Annotated[str, Meta(max_length=100)]], Meta(max_length=20)] = []
 
 
 class Answer(Struct, frozen=True, forbid_unknown_fields=True):

@@ -1,5 +1,6 @@
 """What comes back from the student's kernel: a value, or the reason why there is none."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
@@ -29,11 +30,16 @@ class StudentError(Exception):
     """The submission could not do what was asked. The message is a sentence for the student.
 
     `outcome` is how the check ends. `raised` and `text` are the type and message of an exception that the student's
-    code raised; the sentence holds only their beginnings.
+    code raised; the sentence holds only their beginnings. `bases` are the names of what a type of its own derives from.
     """
 
     def __init__(
-        self, sentence: str, outcome: CheckOutcome = CheckOutcome.FAILED, raised: str = "", text: str = ""
+        self,
+        sentence: str,
+        outcome: CheckOutcome = CheckOutcome.FAILED,
+        raised: str = "",
+        text: str = "",
+        bases: Sequence[str] = (),
     ) -> None:
         for part in (raised, text):
             sentence = sentence.replace(part, shortened(part), 1) if part else sentence
@@ -41,6 +47,7 @@ class StudentError(Exception):
         self.outcome = outcome
         self.raised = raised
         self.text = text
+        self.bases = tuple(bases)
 
 
 @dataclass(frozen=True)

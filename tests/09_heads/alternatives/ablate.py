@@ -1,0 +1,63 @@
+"""Other right answers to exercise 6, `ablate`."""
+
+from coursekit.checks import Alternative
+
+ALTERNATIVES = [
+    Alternative(
+        "ablate_where",
+        cell="ablate",
+        source="""
+def ablate(outputs, head, kind="zero"):
+    if kind == "zero":
+        new = torch.zeros_like(outputs)
+    elif kind == "mean":
+        new = outputs.mean(dim=(0, 2), keepdim=True).expand_as(outputs)
+    else:
+        raise ValueError(f"unknown kind: {kind}")
+    this = (torch.arange(outputs.shape[1]) == head)[:, None, None]
+    return torch.where(this, new, outputs)
+""",
+    ),
+    Alternative(
+        "ablate_list_of_heads",
+        cell="ablate",
+        source="""
+def ablate(outputs, head, kind="zero"):
+    parts = list(outputs.unbind(dim=1))
+    if kind == "zero":
+        parts[head] = parts[head] * 0
+    elif kind == "mean":
+        mean = parts[head].flatten(0, 1).mean(dim=0)
+        parts[head] = mean.repeat(outputs.shape[0], outputs.shape[2], 1)
+    else:
+        raise ValueError("not a kind: " + kind)
+    return torch.stack(parts, dim=1)
+""",
+    ),
+    Alternative(
+        "ablate_in_numpy",
+        cell="ablate",
+        source="""
+import numpy as np
+def ablate(outputs, head, kind="zero"):
+    if kind not in ("zero", "mean"):
+        raise ValueError(f"kind {kind}")
+    copy = outputs.detach().numpy().copy()
+    copy[:, head] = 0 if kind == "zero" else copy[:, head].mean(axis=(0, 1))
+    return torch.from_numpy(copy)
+""",
+    ),
+    Alternative(
+        "ablate_without_gradients",
+        cell="ablate",
+        source="""
+@torch.no_grad()
+def ablate(outputs, head, kind="zero"):
+    if kind not in ("zero", "mean"):
+        raise ValueError(f"kind {kind}")
+    copy = outputs.clone()
+    copy[:, head] = 0 if kind == "zero" else copy[:, head].mean(dim=(0, 1))
+    return copy
+""",
+    ),
+]

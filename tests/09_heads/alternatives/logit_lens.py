@@ -1,0 +1,34 @@
+"""Other right answers to exercise 8, `logit_lens`."""
+
+from coursekit.checks import Alternative
+
+ALTERNATIVES = [
+    Alternative(
+        "lens_streams_first",
+        cell="logit_lens",
+        source="""
+def logit_lens(model, tokens):
+    streams = [model.embedding(tokens)]
+    for layer in model.layers:
+        streams.append(streams[-1] + layer(streams[-1])[0])
+    return model.unembed(model.norm(torch.stack(streams)))
+""",
+    ),
+    Alternative(
+        "lens_without_gradients",
+        cell="logit_lens",
+        source="""
+@torch.no_grad()
+def logit_lens(model, tokens):
+    def look(x):
+        return model.unembed(model.norm(x))
+
+    x = model.embedding(tokens)
+    views = look(x).unsqueeze(0)
+    for index in range(len(model.layers)):
+        x = x + model.layers[index](x)[0]
+        views = torch.cat([views, look(x).unsqueeze(0)])
+    return views
+""",
+    ),
+]
