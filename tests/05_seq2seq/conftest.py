@@ -129,6 +129,17 @@ def pushed_up_then_down(train):
     return model.seen[5] - model.seen[0], model.seen[6] - model.seen[5]
 
 
+class Reverser(nn.Module):
+    '''Logits of four targets from one linear layer over three numbers, which a few steps can train.'''
+
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3 * 9, 4 * 9)
+
+    def forward(self, source, tokens):
+        return self.linear(nn.functional.one_hot(source, 9).flatten(1).float()).view(-1, 4, 9)
+
+
 def reversal_batch():
     '''A batch for reversing three numbers from 3 to 8.'''
     source = torch.randint(3, 9, (32, 3))

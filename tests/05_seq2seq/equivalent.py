@@ -26,7 +26,7 @@ EQUIVALENT = [
     ),
     *(
         Equivalent("train", ADAM, ADAM.replace(", betas=(0.9, 0.98)", betas), NOT_REQUIRED)
-        for betas in ("", ", betas=(0.98, 0.9)", ", betas=(0.0, 0.98)")
+        for betas in ("", ", betas=(0.98, 0.9)", ", betas=(0.0, 0.98)", ", betas=(0.9, 0.0)")
     ),
     *(Equivalent("train", CLIP, after, NOT_REQUIRED) for after in ("pass", CLIP.replace("1.0", "2.0"))),
     Equivalent(
