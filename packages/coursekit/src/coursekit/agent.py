@@ -214,7 +214,9 @@ def _gradients_of(value: Any, args: list[Any], function: Any) -> dict[str, Any]:
     found: list[Any] = [None] * len(wanted)
     if outputs and wanted:
         total = sum((output * probe(output)).sum() for output in outputs)
-        found = list(torch.autograd.grad(total, wanted, allow_unused=True))
+        gradients = torch.autograd.grad(total, wanted, allow_unused=True)
+        # That of nn.Embedding(..., sparse=True) is sparse.
+        found = [None if part is None else part.to_dense() for part in gradients]
     by_leaf = {id(leaf): gradient for leaf, gradient in zip(wanted, found, strict=True)}
     return {
         "inputs": [by_leaf.get(id(arg)) for arg in args],
@@ -237,7 +239,8 @@ def _describe_error(error: BaseException) -> dict[str, Any]:
     except BaseException:
         message = ""
     kind = "MessageError" if isinstance(error, MessageError) else type(error).__name__
-    return {"type": kind[:100], "message": message[:_MAX_TEXT], "lines": lines[-5:]}
+    bases = [base.__name__[:100] for base in type(error).__mro__[1:21]]
+    return {"type": kind[:100], "bases": bases, "message": message[:_MAX_TEXT], "lines": lines[-5:]}
 
 
 _namespace: dict[str, Any] = {}

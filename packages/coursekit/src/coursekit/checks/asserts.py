@@ -40,14 +40,14 @@ def assert_shape(
 
 
 def assert_raises(kind: type | str, call: Callable[[], Any], mentions: tuple[object, ...] = ()) -> None:
-    """Fail unless the call raises an exception of this type whose message contains each of `mentions`."""
+    """Fail unless the call raises an exception of this type, or a subtype, whose message contains each of `mentions`."""
     wanted = kind if isinstance(kind, str) else kind.__name__
     try:
         value = call()
     except StudentError as error:
         if error.outcome != CheckOutcome.FAILED:
             raise
-        if error.raised != wanted:
+        if wanted not in (error.raised, *error.bases):
             fail(f"It should raise {wanted} here. {error}")
         for word in mentions:
             if not re.search(rf"(?<!\d){re.escape(str(word))}(?!\d)", error.text):

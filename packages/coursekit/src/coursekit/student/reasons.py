@@ -65,7 +65,7 @@ class Reasons:
             index, line, text = where
             place = f" in line {line} of the cell `{self._submission.label(index)}`: `{text}`"
         sentence = f"`{label}` raised {kind}{': ' + message if message else ''}{place}"
-        return StudentError(sentence, raised=kind, text=message)
+        return StudentError(sentence, raised=kind, text=message, bases=tuple(error.bases))
 
     def of_missing(self, name: str, answer_cell: str) -> StudentError:
         """The notebook has no such name after the last cell."""

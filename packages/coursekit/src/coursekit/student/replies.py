@@ -103,6 +103,7 @@ class ReplyError(Struct, frozen=True, forbid_unknown_fields=True):
     type: Annotated[str, Meta(max_length=100)]
     message: LongText
     lines: Annotated[list[tuple[Count, LongText]], Meta(max_length=5)]
+    bases: Annotated[list[Annotated[str, Meta(max_length=100)]], Meta(max_length=20)] = []
 
 
 class Answer(Struct, frozen=True, forbid_unknown_fields=True):

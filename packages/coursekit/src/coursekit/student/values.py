@@ -29,11 +29,16 @@ class StudentError(Exception):
     """The submission could not do what was asked. The message is a sentence for the student.
 
     `outcome` is how the check ends. `raised` and `text` are the type and message of an exception that the student's
-    code raised; the sentence holds only their beginnings.
+    code raised; the sentence holds only their beginnings. `bases` are the names of the types that this type inherits from.
     """
 
     def __init__(
-        self, sentence: str, outcome: CheckOutcome = CheckOutcome.FAILED, raised: str = "", text: str = ""
+        self,
+        sentence: str,
+        outcome: CheckOutcome = CheckOutcome.FAILED,
+        raised: str = "",
+        text: str = "",
+        bases: tuple[str, ...] = (),
     ) -> None:
         for part in (raised, text):
             sentence = sentence.replace(part, shortened(part), 1) if part else sentence
@@ -41,6 +46,7 @@ class StudentError(Exception):
         self.outcome = outcome
         self.raised = raised
         self.text = text
+        self.bases = bases
 
 
 @dataclass(frozen=True)
