@@ -105,6 +105,32 @@ class PositionalEncoder(nn.Module):
         return x * self.d_model**0.5 + codes(length, self.d_model).to(x)
 """,
     ),
+    Alternative(
+        "own_types_of_exception",
+        cell="positional_encoder",
+        source="""
+class OddWidth(ValueError):
+    pass
+class TooLong(ValueError):
+    pass
+class PositionalEncoder(nn.Module):
+    def __init__(self, d_model: int, max_seq_len: int = 80):
+        if d_model & 1:
+            raise OddWidth(f"{d_model=} must be even")
+        super().__init__()
+        t = torch.arange(max_seq_len, dtype=torch.float64)
+        w = torch.logspace(0, -4 * (d_model - 2) / d_model, d_model // 2, dtype=torch.float64)
+        turning = torch.polar(torch.ones(1, dtype=torch.float64), torch.outer(t, w))
+        both = torch.view_as_real(turning).flip(-1)
+        self.register_buffer("pe", both.flatten(1).float().unsqueeze(0), persistent=False)
+        self.register_buffer("root", torch.tensor(float(d_model)).sqrt())
+    def forward(self, x):
+        have, need = self.pe.shape[1], x.shape[1]
+        if need > have:
+            raise TooLong(f"length {need}, table {have}")
+        return torch.addcmul(self.pe.narrow(1, 0, need), x, self.root)
+""",
+    ),
 ]
 
 CURVES = [
@@ -247,6 +273,21 @@ class IntegerSequenceEmbedding(nn.Module):
         "padding_row",
         cell="integer_sequence_embedding",
         edits=[("nn.Embedding(vocab_size, embed_dim)", "nn.Embedding(vocab_size, embed_dim, padding_idx=0)")],
+    ),
+    Alternative(
+        "sparse_gradients",
+        cell="integer_sequence_embedding",
+        source="""
+class IntegerSequenceEmbedding(nn.Module):
+    def __init__(self, vocab_size, embed_dim, seq_length):
+        super().__init__()
+        self.tokens = nn.Embedding(vocab_size, embed_dim, sparse=True)
+        self.order = nn.Embedding(seq_length, embed_dim, sparse=True)
+    def forward(self, ids):
+        if ids.shape[1] > self.order.num_embeddings:
+            raise ValueError(f"{ids.shape[1]}/{self.order.num_embeddings}")
+        return self.tokens(ids) + self.order(torch.arange(ids.shape[1]))
+""",
     ),
 ]
 

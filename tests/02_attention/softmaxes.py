@@ -20,6 +20,7 @@ def softmax(scores):
     Implementation("""
 def softmax(scores):
     double = scores.double()
+    double = double - double.amax(dim=-1, keepdim=True)
     return (double - double.logsumexp(dim=-1, keepdim=True)).exp().to(scores.dtype)
 """),
     Implementation("""

@@ -52,6 +52,24 @@ def test_gradients_reach_only_what_was_used():
     assert ids is None
 
 
+def test_the_sparse_gradient_of_an_embedding_is_sent_as_a_dense_one():
+    table = torch.nn.Embedding(4, 2, sparse=True)
+    reply = call(Agent({"f": table}), "f", torch.tensor([1, 1]), gradients=True)
+    assert reply["parameters"]["weight"].ne(0).any(dim=-1).tolist() == [False, True, False, False]
+
+
+def test_an_exception_is_reported_with_the_types_that_it_inherits_from():
+    class OddWidth(ValueError):
+        pass
+
+    def f():
+        raise OddWidth("7")
+
+    error = call(Agent({"f": f}), "f")["error"]
+    assert error["type"] == "OddWidth"
+    assert error["bases"][:2] == ["ValueError", "Exception"]
+
+
 def test_a_frozen_parameter_counts_as_without_gradient():
     module = torch.nn.Linear(2, 2)
     module.bias.requires_grad_(False)

@@ -53,6 +53,15 @@ def test_a_check_for_an_exception_shows_no_more_of_its_message(kind):
     assert shown_of_the_secret(fails(raised(kind=kind), mentions=("size",))) == MAX_MESSAGE
 
 
+def test_a_check_for_an_exception_accepts_a_type_that_inherits_from_it():
+    def call() -> None:
+        raise StudentError("sentence", raised="OddWidth", text="7", bases=("ValueError", "Exception"))
+
+    assert_raises(ValueError, call, mentions=(7,))
+    with pytest.raises(CheckFailure, match="should raise KeyError"):
+        assert_raises(KeyError, call)
+
+
 def test_a_check_for_an_exception_reads_all_of_its_message():
     def call() -> None:
         raise raised(f"{SECRET} of size 7")

@@ -44,4 +44,26 @@ def check_softmax(function):
     )
 """,
     ),
+    Alternative(
+        "scores_of_any_size",
+        cell="check_softmax",
+        source="""
+def check_softmax(function):
+    inf = float("inf")
+    cases = {
+        ((0.0, -inf), (0.0, 0.0)): ((1, 0), (.5, .5)),
+        ((3e38, 3e38), (-3e38, 3e38)): ((.5, .5), (0, 1)),
+        ((1000.0, 1001.0986123), (0.0, 1.0986123)): ((.25, .75), (.25, .75)),
+        ((-1000.0, -1001.0986123), (5.0, 3.9013877)): ((.75, .25), (.75, .25)),
+    }
+    for s, r in cases.items():
+        for build in (lambda t: t, lambda t: t[0], lambda t: t[None], lambda t: t[:, None], lambda t: torch.stack([t, t.flip(-1), t])):
+            a, b = build(torch.tensor(s)), build(torch.tensor(r, dtype=torch.float32))
+            old = a.tolist()
+            out = function(a)
+            assert out.shape == b.shape
+            assert bool(((out - b).abs() < 1e-3).all()), f"softmax of {old} should be {b.tolist()}"
+            assert a.tolist() == old
+""",
+    ),
 ]

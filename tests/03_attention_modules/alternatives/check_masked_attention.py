@@ -56,4 +56,37 @@ def check_masked_attention(function):
         assert (weights - right).abs().max() < 1e-3 and (output - right @ v).abs().max() < 1e-2
 """,
     ),
+    Alternative(
+        "masks_of_all_shapes",
+        cell="check_masked_attention",
+        source="""
+def check_masked_attention(function):
+    "Compares masked calls with unmasked calls on fewer keys, and these with a known example."
+    torch.manual_seed(3)
+    def same(a, b):
+        assert a.shape == b.shape, (a.shape, b.shape)
+        assert ((a - b).abs() < 1e-4).all()
+    q, k, v = torch.randn(2, 3, 4, 5), torch.randn(2, 3, 6, 5), torch.randn(2, 3, 6, 7)
+    e = (q @ k.mT / 5 ** 0.5).double().exp()
+    full = (e / e.sum(-1, keepdim=True)).float()
+    o, w = function(q, k, v); same(w, full); same(o, full @ v)
+    o, w = function(q, k, v, None); same(w, full); same(o, full @ v)
+    for mask in [torch.rand(2, 1, 1, 6) < 0.6, torch.rand(4, 6) < 0.6, torch.rand(2, 3, 4, 6) < 0.3, torch.rand(1, 3, 4, 1) < 0.5, torch.tensor([False, True, True, False, True, False])]:
+        seen = e * mask
+        part = torch.nan_to_num(seen / seen.sum(-1, keepdim=True)).float()
+        o, w = function(q, k, v, mask)
+        same(w, part); same(o, part @ v)
+        assert not (w * ~mask).any()
+        o, w = function(-100 * q, 100 * k, v, mask)
+        assert torch.isfinite(o).all() and not (w * ~mask).any()
+        any_seen = mask.expand(2, 3, 4, 6).any(-1)
+        assert torch.allclose(w.sum(-1), any_seen.float(), atol=1e-4)
+        same(o, w @ v)
+    ones = torch.ones(2, 1, 4)
+    k = torch.stack([-1e4 * torch.ones(4), -1e4 * torch.ones(4), 1e4 * torch.ones(4)]).expand(2, 3, 4)
+    m = torch.tensor([[[True, True, False]], [[True, False, False]]])
+    o, w = function(ones, k, torch.eye(3).expand(2, 3, 3), m)
+    same(w, torch.tensor([[[.5, .5, 0]], [[1, 0, 0]]])); same(o, w)
+""",
+    ),
 ]

@@ -235,7 +235,9 @@ def _gradients_of(value: Any, args: list[Any], function: Any) -> dict[str, Any]:
     found: list[Any] = [None] * len(wanted)
     if outputs and wanted:
         total = sum((output * probe(output)).sum() for output in outputs)
-        found = list(torch.autograd.grad(total, wanted, allow_unused=True))
+        gradients = torch.autograd.grad(total, wanted, allow_unused=True)
+        # That of nn.Embedding(..., sparse=True) is sparse.
+        found = [None if part is None else part.to_dense() for part in gradients]
     by_leaf = {id(leaf): gradient for leaf, gradient in zip(wanted, found, strict=True)}
     return {
         "inputs": [by_leaf.get(id(arg)) for arg in args],
