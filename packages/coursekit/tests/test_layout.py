@@ -13,6 +13,7 @@ ORDER = [
     "arrays",
     "packing",
     "messages",
+    "raised",
     "guard",
     "drawn",
     "agent",

@@ -12,7 +12,8 @@ from nbformat import v4
 from coursekit.course import CourseError
 from coursekit.student.kernel import NotStarted
 from coursekit.student.limits import Limits
-from coursekit.student.proxy import Module, Student
+from coursekit.student.module import Module
+from coursekit.student.proxy import Student
 from coursekit.student.session import Session
 from coursekit.student.submission import Submission
 from coursekit.student.values import Opaque, StudentError

@@ -4,12 +4,10 @@ It holds no check and no answer. Its text is sent into the kernel (see `courseki
 only the modules that are sent with it and what a student's environment has.
 """
 
-import linecache
 import os
 import signal
 import socket
 import sys
-import traceback
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,10 +15,10 @@ import numpy as np
 from coursekit.arrays import copied, has_torch, is_array, is_float, is_tensor
 from coursekit.drawn import Drawn
 from coursekit.guard import protect, reset_torch
-from coursekit.messages import MessageError, decode, encode, probe, receive, send
+from coursekit.messages import decode, encode, probe, receive, send
 from coursekit.packing import Packer, packer_of
+from coursekit.raised import UndefinedName, describe_error
 
-_MAX_TEXT = 2000
 #: made by calling a subclass of one of these, a value is an object with methods, not plain data; but a named tuple is
 _PLAIN = (dict, list, tuple, int, float, str)
 
@@ -50,7 +48,7 @@ class Agent:
                 results.append(getattr(self, "do_" + request.pop("do"))(**request))
             return encode({"ok": True, **results[-1]}, self._describe)
         except BaseException as error:
-            return encode({"ok": False, "at": len(results), "error": _describe_error(error)})
+            return encode({"ok": False, "at": len(results), "error": describe_error(error)})
 
     def do_get(self, name: str, scope: int | None = None) -> dict[str, Any]:
         return {"value": self._lookup(name, scope)}
@@ -169,10 +167,6 @@ class _Made:
         self.instance = instance
 
 
-class UndefinedName(Exception):
-    """The notebook defines no such name."""
-
-
 def _is_module(value: Any) -> bool:
     torch = sys.modules.get("torch")
     return torch is not None and isinstance(value, torch.nn.Module)
@@ -245,27 +239,6 @@ def _gradients_of(value: Any, args: list[Any], function: Any) -> dict[str, Any]:
     }
 
 
-def _describe_error(error: BaseException) -> dict[str, Any]:
-    """Type, message, the lines of the notebook's own cells, innermost last, and what a class of its own derives from."""
-    if isinstance(error, UndefinedName):
-        return {"type": "UndefinedName", "message": str(error), "lines": [], "bases": []}
-    frames = traceback.extract_tb(error.__traceback__)
-    lines = [
-        [frame.lineno or 0, linecache.getline(frame.filename, frame.lineno or 0).strip()[:_MAX_TEXT]]
-        for frame in frames
-        if "ipykernel_" in frame.filename
-    ]
-    try:
-        message = str(error)
-    except BaseException:
-        message = ""
-    kind = "MessageError" if isinstance(error, MessageError) else type(error).__name__
-    bases = [
-        base.__name__[:100] for base in type(error).__mro__[1:-1] if type(error).__module__ != "builtins"
-    ]
-    return {"type": kind[:100], "message": message[:_MAX_TEXT], "lines": lines[-5:], "bases": bases[:20]}
-
-
 _namespace: dict[str, Any] = {}
 _drawn = Drawn()
 _listener: socket.socket | None = None
@@ -313,7 +286,7 @@ def serve() -> None:
                 signal.signal(signal.SIGINT, signal.default_int_handler)
                 reply = agent.answer(request)
             except KeyboardInterrupt as error:
-                reply = encode({"ok": False, "at": 0, "error": _describe_error(error)})
+                reply = encode({"ok": False, "at": 0, "error": describe_error(error)})
             finally:
                 signal.signal(signal.SIGINT, signal.SIG_IGN)
             if os.getpid() != here:

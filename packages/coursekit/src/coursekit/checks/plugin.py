@@ -9,7 +9,6 @@ from collections.abc import Generator, Iterator
 from contextlib import nullcontext
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from pathlib import Path
 
 import pytest
@@ -24,7 +23,7 @@ from coursekit.checks.fingerprint import fingerprint_of
 from coursekit.checks.reference import FILE_NAME, Reference, Store
 from coursekit.checks.results import CheckResult, ExerciseResult
 from coursekit.checks.said import said_by
-from coursekit.checks.variants import Mistake, mistakes_of
+from coursekit.checks.variants import mistakes_of
 from coursekit.course import Assignment, CourseError, blank_copy, read_notebook
 from coursekit.kernels import BUBBLEWRAP, KERNELS, LIMITED
 from coursekit.student.notebook_file import read_submitted
@@ -60,26 +59,21 @@ class CheckRun:
     def __post_init__(self) -> None:
         self.student = Student(self.session, self.submission)
 
-    @cached_property
-    def _mistakes(self) -> list[Mistake]:
-        return mistakes_of(self.assignment)
-
     def diagnose(self) -> None:
         """Attribute the failed checks to known mistakes, once all checks of the notebook have run."""
-        for exercise in self.exercises.values():
+        passed = CheckOutcome.PASSED
+        wrong = [each for each in self.exercises.values() if any(c.outcome != passed for c in each.checks)]
+        mistakes = mistakes_of(self.assignment) if wrong else []
+        for exercise in wrong:
             name = self.recorded[exercise.grade_id]
-            failed = [check for check in exercise.checks if check.outcome != CheckOutcome.PASSED]
-            if not failed:
-                continue
+            failed = [check for check in exercise.checks if check.outcome != passed]
             known = FailedExercise(
                 {check.name for check in failed},
                 {key: seen for key, seen in self.references.items() if key.startswith(f"{name}::")},
                 self.submission.used_code(exercise_name(exercise.grade_id)),
                 {check.name: self.said.get(f"{name}::{check.name}", "") for check in failed},
             )
-            found = diagnose(
-                self.store, known, [m for m in self._mistakes if m.exercise == exercise.grade_id]
-            )
+            found = diagnose(self.store, known, [m for m in mistakes if m.exercise == exercise.grade_id])
             for check in failed:
                 if check.outcome == CheckOutcome.FAILED:
                     check.mistake, check.diagnosis = found.mistake, found.text

@@ -5,7 +5,7 @@ from typing import Any
 
 from coursekit.arrays import is_array, is_float
 from coursekit.codecs import describe, with_article
-from coursekit.student.proxy import Module
+from coursekit.student.module import Module
 from coursekit.student.values import Named, Opaque, Tried
 
 #: of a check that tries several things, the last ones are named: it compares those, or one of them failed

@@ -16,7 +16,7 @@ from jupyter_client.asynchronous.client import AsyncKernelClient
 from jupyter_client.manager import AsyncKernelManager
 from jupyter_core.utils import run_sync
 
-from coursekit import agent, arrays, drawn, guard, messages, packing
+from coursekit import agent, arrays, drawn, guard, messages, packing, raised
 from coursekit.codecs import kernel_texts
 from coursekit.course import CourseError
 from coursekit.student.limits import Stopwatch
@@ -158,7 +158,7 @@ class Channel:
         raise TimeoutError
 
 
-_PARTS = (arrays, packing, messages, guard, drawn, agent)
+_PARTS = (arrays, packing, messages, raised, guard, drawn, agent)
 _START = f"""
 def _():
     import sys

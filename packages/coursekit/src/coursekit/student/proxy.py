@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from coursekit.arrays import Array, current_kind, is_array
+from coursekit.arrays import current_kind
 from coursekit.codecs.figures import Figure
 from coursekit.course import CourseError
 from coursekit.messages import MessageError
 from coursekit.printing import shortened
+from coursekit.student.module import Module, describe_handle
 from coursekit.student.names import closing_call
 from coursekit.student.outputs import text_of
 from coursekit.student.reasons import Reasons
@@ -16,9 +17,6 @@ from coursekit.student.replies import Answer, Failure, ModuleItem, ObjectItem
 from coursekit.student.session import CallTimeout, KernelDied, Session
 from coursekit.student.submission import Submission
 from coursekit.student.values import Call, CheckOutcome, Gradients, Named, Opaque, StudentError, Tried
-
-if TYPE_CHECKING:
-    import torch
 
 _MAX_TIMEOUTS = 2
 _HELPER = "helper"
@@ -218,7 +216,7 @@ class Student:
                 limits.helper_seconds
             )  # the check, not the student, pays for the time of its helper code
         try:
-            reply = self._session.exchange(list(requests), self._restore, _describe, seconds)
+            reply = self._session.exchange(list(requests), self._restore, describe_handle, seconds)
         except CallTimeout as late:
             self._timeouts[label] = self._timeouts.get(label, 0) + 1
             raise StudentError(f"`{label}` {late} and was stopped.", CheckOutcome.TIMED_OUT) from None
@@ -237,68 +235,6 @@ class Student:
         if isinstance(item, ModuleItem):
             return Module(self, item.id, item.type)
         return Opaque(item.id, item.type)
-
-
-class Module:
-    """An `nn.Module` of the student, which stays in the kernel."""
-
-    def __init__(self, student: Student, number: int, type_name: str) -> None:
-        self.id = number
-        self.type_name = type_name
-        self._student = student
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self.call(*args, **kwargs).value
-
-    def call(self, *args: Any, seed: int = 0, **kwargs: Any) -> Call:
-        return self._student._call(self.type_name, {"target": self}, args, kwargs, seed)
-
-    def gradients(self, *args: Any, seed: int = 0, **kwargs: Any) -> Gradients:
-        return self._student._gradients(self.type_name, {"target": self}, args, kwargs, seed)
-
-    def state(self) -> dict[str, Array]:
-        """Parameters and persistent buffers by name."""
-        return self._named_tensors("state")
-
-    def parameters(self) -> dict[str, Array]:
-        return self._named_tensors("parameters")
-
-    def load_state(self, values: dict[str, Array], strict: bool = True) -> "Module":
-        """Set the named parameters and buffers; the others stay as they are.
-
-        Names that the module does not have raise an error when it is next used; with strict=False they are ignored.
-        """
-        return self._act("load_state" if strict else "load_known", values)
-
-    def to(self, dtype: "torch.dtype") -> "Module":
-        return self._act("to", str(dtype).removeprefix("torch."))
-
-    def eval(self) -> "Module":
-        return self._act("train", False)
-
-    def train(self, mode: bool = True) -> "Module":
-        return self._act("train", mode)
-
-    def _act(self, action: str, value: Any) -> "Module":
-        request = {"do": "module", "target": self, "action": action, "value": value}
-        self._student._waiting.append((self.type_name, request))
-        return self
-
-    def _named_tensors(self, action: str) -> dict[str, Array]:
-        request = {"do": "module", "target": self, "action": action}
-        found = self._student._ask(self.type_name, request).value
-        if not isinstance(found, dict) or not all(map(is_array, found.values())):
-            raise StudentError(f"The parameters of `{self.type_name}` can't be read.")
-        return found
-
-
-def _describe(value: Any) -> dict[str, Any] | None:
-    match value:
-        case Module() | Opaque():
-            return {"$": "handle", "id": value.id}
-        case Named():
-            return {"$": "named", "name": value.name, "scope": value.scope}
-    return None
 
 
 def _calling(
