@@ -122,6 +122,17 @@ def test_the_first_failure_ends_a_run_and_not_the_next_one(course, tmp_path):
     assert points_of(course) == 10
 
 
+def test_the_working_directory_stays_what_it_was(course, tmp_path, monkeypatch):
+    course.checks.write_text(CHECKS.replace('note("value")', "import os; os.chdir('/')"))
+    points_of(course)
+    monkeypatch.chdir(tmp_path)
+    points_of(course)
+    assert Path.cwd() == tmp_path
+    course.checks.write_text(CHECKS)  # what was collected before is closed
+    points_of(course)
+    assert Path.cwd() == tmp_path
+
+
 @pytest.mark.parametrize("end", ["pytest.exit('enough')", "raise KeyboardInterrupt"])
 def test_a_check_that_ends_pytest_is_at_fault_and_the_next_run_starts_anew(course, tmp_path, end):
     course.checks.write_text(CHECKS.replace('note("zero")', f"if student.double(1) == 3: {end}"))

@@ -8,9 +8,10 @@ set up and torn down for each submission.
 
 import atexit
 import contextvars
+import os
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import chdir, suppress
 from pathlib import Path
 from types import ModuleType
 
@@ -87,7 +88,8 @@ class CollectedChecks:
     def close(self) -> None:
         """Let pytest end."""
         if not self._pytest.dead:
-            self._pytest.throw()
+            with chdir(os.curdir):  # pytest changes to the folder in which it was started
+                self._pytest.throw()
 
     def _go_on(self) -> None:
         """Let pytest go on until it has collected the checks, or run them on one submission."""
@@ -95,7 +97,7 @@ class CollectedChecks:
         course = self._assignment.course
         folders = dict.fromkeys([*(file.parent for file in self._files), self._assignment.checks])
         others = [course.root / course.tests, course.root / "conftest.py"]
-        with importable(folders, others, self._modules):
+        with importable(folders, others, self._modules), chdir(os.curdir):
             code = self._pytest.switch()
         if self._crash:
             raise GraderCrash(f"grading the checks of {self._assignment.name} crashed: {self._crash}")
