@@ -176,13 +176,14 @@ def padding_of_lengths(lengths):
 
 
 def visible_keys_alone(student, q, k, v, mask):
-    """Return the student's output with the hidden keys removed, query by query, and nothing masked."""
+    """Return the student's output with the hidden keys removed and nothing masked; a batch for each number of keys."""
     output = torch.zeros(*q.shape[:-1], v.shape[-1])
-    for place, visible in enumerate(mask.flatten(0, 1)):
-        b, i = divmod(place, q.shape[1])
-        everything = torch.ones(1, 1, int(visible.sum()), dtype=torch.bool)
+    for count in mask.sum(-1).unique().tolist():
+        b, i = torch.where(mask.sum(-1) == count)
+        keys = mask[b, i].nonzero()[:, 1].reshape(-1, count)  # those that each of these queries may attend to
+        everything = torch.ones(1, 1, count, dtype=torch.bool)
         alone, _ = student.masked_attention(
-            q[b, i][None, None], k[b, visible][None], v[b, visible][None], everything
+            q[b, i][:, None], k[b[:, None], keys], v[b[:, None], keys], everything
         )
-        output[b, i] = alone[0, 0]
+        output[b, i] = alone[:, 0]
     return output

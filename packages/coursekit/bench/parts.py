@@ -19,6 +19,7 @@ from coursekit.grading.write import Writer
 from coursekit.grading.writers import Writers
 from coursekit.nbgrader_plugin.run_checks import RunChecks
 from coursekit.result_cache import CachedResult, GradingJob, ResultCache
+from coursekit.student.extra_files import own_files
 from coursekit.student.kernel import StudentKernel
 from coursekit.student.notebook_file import read_submitted
 from coursekit.student.restore import restore_notebook
@@ -109,10 +110,12 @@ def _one(course: RunningCourse, writer: Writer, student: str) -> dict[str, tuple
     (name,) = assignment.released_names()
     clock = Clock()
     released = assignment.released(name)
-    content, _ = restore_notebook(
-        read_submitted(course.submitted(student, ASSIGNMENT) / f"{name}.ipynb").notebook, released
-    )
-    key = GradingJob(assignment, name, content, released, settings.limits, settings.student_kernel).key
+    folder = course.submitted(student, ASSIGNMENT)
+    content, _ = restore_notebook(read_submitted(folder / f"{name}.ipynb").notebook, released)
+    own = own_files(folder)
+    key = GradingJob(
+        assignment, name, content, released, settings.limits, settings.student_kernel, own_files=own
+    ).key
     clock.mark(_READ)
     session = ClockedSession(clock, content, settings.limits, settings.student_kernel)
     graded = grade(assignment, content, name, released, settings.limits, session=session)

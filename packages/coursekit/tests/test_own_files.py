@@ -55,6 +55,21 @@ def test_a_file_that_was_handed_out_replaces_the_student_s(generated):
     assert points(generated) == 10
 
 
+@pytest.mark.parametrize("handed_in", [True, False])
+def test_a_submission_is_graded_once_whether_or_not_what_was_handed_out_lies_beside_it(generated, handed_in):
+    (generated.assignment.source_folder / "data").mkdir()
+    for name in ("factor.py", "data/summand.txt"):
+        (generated.assignment.source_folder / name).write_text("FACTOR = 2" if name == "factor.py" else "0")
+    folder = hand_in(generated)
+    (folder / "data" / "own.txt").write_text("of ada")
+    if not handed_in:
+        (folder / "factor.py").unlink()
+        (folder / "data" / "summand.txt").unlink()
+    assert generated.coursekit("autograde", "01_double") == 0
+    assert points(generated) == 10
+    assert len(list((generated.root / ".coursekit" / "results" / "01_double").iterdir())) == 1
+
+
 def test_without_a_sandbox_they_are_there_as_well(generated):
     (generated.assignment.source_folder / "data").mkdir()
     (generated.assignment.source_folder / "data" / "more.txt").write_text("0")

@@ -83,12 +83,15 @@ class GradingJob:
         cells = _cells(self.notebook.cells), _cells(self.released.cells)
         locked = [is_locked_cell(cell) for cell in self.notebook.cells]
         of_student = [cell for cell, is_locked in zip(cells[0], locked, strict=True) if not is_locked]
+        handed_out = _digests(assignment.handed_out(), assignment.course.ignore)
+        own = _digests(self.own_files, assignment.course.ignore)
         of_instructor = [cell for cell, is_locked in zip(cells[0], locked, strict=True) if is_locked]
         parts = {
             "submission": _digest(of_student),
             "assignment": _digest([of_instructor, cells[1]]),
-            "own files": _digest(_digests(self.own_files, assignment.course.ignore)),
-            "handed out": _digest(_digests(assignment.handed_out(), assignment.course.ignore)),
+            # a copy of what was handed out makes no difference, since the instructor's file replaces it
+            "own files": _digest({path: own[path] for path in own if path not in handed_out}),
+            "handed out": _digest(handed_out),
             "limits": _digest(asdict(self.limits)),
             "kernel": _digest([self.kernel_name, other_language(self.notebook.metadata)]),
             **versions(),
@@ -97,7 +100,7 @@ class GradingJob:
         records = _records(assignment) if bound else {}
         checked = {
             name: _digest(
-                [_digest_of_files(file), common, _recorded(records, assignment.name_in_records(file))]
+                [_digest_of_file(file), common, _recorded(records, assignment.name_in_records(file))]
             )
             for name, file in bound.items()
         }
@@ -214,7 +217,7 @@ def _version(package: str) -> str:
 
 def _sources(folder: Path) -> str:
     """A digest of a package's modules."""
-    files = sorted([str(path.relative_to(folder)), _digest_of_files(path)] for path in folder.rglob("*.py"))
+    files = sorted([str(path.relative_to(folder)), _digest_of_file(path)] for path in folder.rglob("*.py"))
     return _digest(files)
 
 
@@ -230,7 +233,7 @@ def _helpers(assignment: Assignment, notebook: str, bound: Container[str]) -> It
             inside = path.relative_to(folder)
             package = inside.parts[0] if len(inside.parts) > 1 else ""
             if package not in others if package else _is_helper(path, bound):
-                yield str(inside), _digest_of_files(path)
+                yield str(inside), _digest_of_file(path)
 
 
 def _is_helper(path: Path, bound: Container[str]) -> bool:
@@ -266,19 +269,21 @@ def _recorded_by_exercise(
     return {exercise: _digest(found) for exercise, found in parts.items()}
 
 
-def _digests(paths: Iterable[Path], left_out: Sequence[str]) -> list[tuple[str, str]]:
-    return [(path.name, _digest_of_files(path, left_out)) for path in paths]
+def _digests(paths: Iterable[Path], left_out: Sequence[str]) -> dict[str, str]:
+    """The digest of each file, in folders too, by its path as the notebook sees it."""
+    return {
+        str(file.relative_to(path.parent)): _digest_of_file(file)
+        for path in paths
+        for file in files_in(path, left_out)
+    }
 
 
-def _digest_of_files(path: Path, left_out: Sequence[str] = ()) -> str:
-    if path.is_dir():
-        inside = files_in(path, left_out)
-        return _digest([[str(other.relative_to(path)), _digest_of_files(other)] for other in inside])
-    return _digest_of_file(path, _stamp(path))
+def _digest_of_file(path: Path) -> str:
+    return _digest_of_content(path, _stamp(path))
 
 
 @lru_cache(4096)
-def _digest_of_file(path: Path, stamp: _FileStamp) -> str:
+def _digest_of_content(path: Path, stamp: _FileStamp) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
