@@ -96,7 +96,7 @@ bench: setup  ## measure what grading a class costs, beside plain nbgrader and O
 	cd packages/coursekit && python -m bench ordinary
 	cd packages/coursekit && python -m bench parts
 
-bench-large: setup  ## grade 2,000 submissions, and kill a worker midway (FLAGS="--count 100": fewer)
+bench-large: setup  ## grade 2,000 submissions, and kill two workers (FLAGS="--count 100": fewer)
 	cd packages/coursekit && python -m bench large $(FLAGS)
 
 bench-watch: setup  ## measure how long students wait for their pages after handing in (FLAGS="--many 400": faster)

@@ -40,7 +40,7 @@ def _parser() -> argparse.ArgumentParser:
     numpy.add_argument("--count", type=int, default=48, help="submissions of the class")
     numpy.add_argument("--turns", type=int, default=3)
     numpy.set_defaults(run=lambda scratch, options: ordinary(scratch, options.count, options.turns))
-    many = commands.add_parser("large", help="a large class, with a worker killed midway")
+    many = commands.add_parser("large", help="a large class, with two workers killed")
     many.add_argument("--count", type=int, default=2000)
     many.set_defaults(run=lambda scratch, options: large(scratch, options.count))
     one = commands.add_parser("parts", help="where the time of one submission goes")

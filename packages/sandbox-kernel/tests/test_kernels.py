@@ -69,6 +69,11 @@ def test_gradients_can_be_taken(kernel, shared):
 
 
 @IN_SANDBOX
+def test_garbage_is_collected_as_in_any_other_kernel(kernel, shared):
+    assert shared(kernel).run("import gc\nprint(gc.isenabled(), *gc.get_threshold())") == "True 700 10 10"
+
+
+@IN_SANDBOX
 def test_the_kernel_has_no_privileges_and_sees_no_other_process(kernel, shared):
     status = shared(kernel).run("print(open('/proc/self/status').read())")
     fields = dict(line.split(":\t", 1) for line in status.splitlines() if ":\t" in line)
