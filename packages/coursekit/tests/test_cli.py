@@ -1,4 +1,4 @@
-"""The command's help: quick to print, and complete."""
+"""The command's help is quick to print and complete, and where nothing can be graded, it says so."""
 
 import os
 import subprocess
@@ -78,3 +78,23 @@ print(os.listdir("/proc/self/task") == [str(os.getpid())])
     own = {name: value for name, value in os.environ.items() if name != "OMP_NUM_THREADS"}
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=own)
     assert done.stdout.endswith("True\n"), done.stderr
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["coursekit autograde 01_double", "coursekit watch --folder --once", "nbgrader autograde 01_double"],
+)
+def test_where_bubblewrap_does_not_run_a_sentence_says_so_without_a_traceback(
+    generated, monkeypatch, command
+):
+    broken = generated.root.parent / "bin" / "bwrap"
+    broken.parent.mkdir()
+    broken.write_text("#!/bin/sh\necho 'bwrap: no permissions here' >&2\nexit 1\n")
+    broken.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{broken.parent}{os.pathsep}{os.environ['PATH']}")
+    generated.hand_in("ada", generated.answer("def double(x):\n    return 2 * x"))
+    done = generated.run_new(*command.split())
+    said = done.stdout + done.stderr
+    assert done.returncode != 0
+    assert "bubblewrap does not run here (bwrap: no permissions here)" in said
+    assert "Traceback" not in said

@@ -24,7 +24,7 @@ from coursekit.kernels import COLD, LIMITED, other_language, require_kernel
 from coursekit.messages import MAX_BYTES
 from coursekit.student.channel import Channel, KernelGone, agent_code
 from coursekit.student.limits import Limits
-from coursekit.student.runner import CellRunner
+from coursekit.student.runner import QUIET, CellRunner
 from sandbox_kernel.bubblewrap import SandboxError
 from sandbox_kernel.environment import NO_FILES, WorkingFiles
 from sandbox_kernel.sandboxed import SandboxProvisioner
@@ -77,6 +77,7 @@ class StudentKernel:
                 context=_bounded_context(),
                 transport="ipc",
                 connection_file=str(folder / "kernel.json"),
+                log=QUIET,
                 config=Config(
                     WatchedProvisioner={
                         "memory_limit": limits.memory,

@@ -20,10 +20,10 @@ from coursekit.printing import shortened
 from coursekit.student.channel import GRACE_SECONDS, KernelGone, Unresponsive
 from coursekit.student.limits import Limits, Stopwatch
 
-# nbclient logs a timeout as an error; here the feedback page reports it
-_log = logging.getLogger(__name__)
-_log.addHandler(logging.NullHandler())
-_log.propagate = False
+#: what nbclient and jupyter_client log as errors, with tracebacks; here a page or the command's last lines report it
+QUIET = logging.getLogger(__name__)
+QUIET.addHandler(logging.NullHandler())
+QUIET.propagate = False
 
 #: characters in all pictures of a notebook
 MAX_PICTURES = 20_000_000
@@ -88,7 +88,7 @@ class CellRunner(NotebookClient):
             allow_errors=True,
             startup_timeout=limits.startup_seconds,
             coalesce_streams=False,  # it takes seconds for a long line; see `_joined`
-            log=_log,
+            log=QUIET,
         )
         self._manager = manager
         self._limit = limits.cell_output
