@@ -255,9 +255,7 @@ def _recorded(records: Mapping[str, str], exercise: str) -> list[str]:
 
 
 @lru_cache(64)
-def _recorded_by_exercise(
-    assignment: Assignment, files: tuple[tuple[Path, _FileStamp], ...]
-) -> dict[str, str]:
+def _recorded_by_exercise(assignment: Assignment, files: tuple[object, ...]) -> dict[str, str]:
     parts: dict[str, list[Any]] = {}
     for key, array in sorted(digests_of_records(assignment.checks)):
         parts.setdefault(key.split("::")[0].split("/")[0], []).append([key, *array])
@@ -271,11 +269,8 @@ def _recorded_by_exercise(
 
 def _digests(paths: Iterable[Path], left_out: Sequence[str]) -> dict[str, str]:
     """The digest of each file, in folders too, by its path as the notebook sees it."""
-    return {
-        str(file.relative_to(path.parent)): _digest_of_file(file)
-        for path in paths
-        for file in files_in(path, left_out)
-    }
+    files = [(path, file) for path in paths for file in files_in(path, left_out)]
+    return {str(file.relative_to(path.parent)): _digest_of_file(file) for path, file in files}
 
 
 def _digest_of_file(path: Path) -> str:
