@@ -65,11 +65,8 @@ def _expected(folder: CourseFolder, samples: list[Sample]) -> dict[str, float]:
 
 def _watch(running: Metered, folder: CourseFolder, count: int) -> int:
     """Print the memory during the run, and kill workers; returns how many are left to kill."""
-    results, to_look, to_kill = (
-        folder.root / ".coursekit" / "results" / ASSIGNMENT,
-        list(_PERCENT),
-        list(_KILL_AT_PERCENT),
-    )
+    results = folder.root / ".coursekit" / "results" / ASSIGNMENT
+    to_look, to_kill = list(_PERCENT), list(_KILL_AT_PERCENT)
     while running.running:
         graded = 100 * len(list(results.glob("*.json"))) / count
         if to_look and graded >= to_look[0]:

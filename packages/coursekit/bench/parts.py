@@ -112,7 +112,7 @@ def _one(course: RunningCourse, writer: Writer, student: str) -> dict[str, tuple
     released = assignment.released(name)
     folder = course.submitted(student, ASSIGNMENT)
     content, _ = restore_notebook(read_submitted(folder / f"{name}.ipynb").notebook, released)
-    own = own_files(folder)
+    own = own_files(folder, assignment.course.ignore)
     key = GradingJob(
         assignment, name, content, released, settings.limits, settings.student_kernel, own_files=own
     ).key

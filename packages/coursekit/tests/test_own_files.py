@@ -62,6 +62,9 @@ def test_a_submission_is_graded_once_whether_or_not_what_was_handed_out_lies_bes
         (generated.assignment.source_folder / name).write_text("FACTOR = 2" if name == "factor.py" else "0")
     folder = hand_in(generated)
     (folder / "data" / "own.txt").write_text("of ada")
+    for name in ("__pycache__", "feedback"):  # nbgrader doesn't copy them
+        (folder / name).mkdir()
+        (folder / name / "factor.html").write_text("of earlier")
     if not handed_in:
         (folder / "factor.py").unlink()
         (folder / "data" / "summand.txt").unlink()
@@ -78,17 +81,17 @@ def test_without_a_sandbox_they_are_there_as_well(generated):
     assert points(generated) == 10
 
 
-def test_notebooks_hidden_files_and_nbgraders_own_do_not_count(tmp_path):
-    for name in ("a.ipynb", "timestamp.txt", "submission_secret.txt", ".profile", "helper.py"):
+def test_notebooks_hidden_and_ignored_files_and_nbgraders_own_do_not_count(tmp_path):
+    for name in ("a.ipynb", "timestamp.txt", "submission_secret.txt", ".profile", "helper.pyc", "helper.py"):
         (tmp_path / name).touch()
     (tmp_path / ".ipynb_checkpoints").mkdir()
     (tmp_path / "data").mkdir()
-    assert [path.name for path in own_files(tmp_path)] == ["data", "helper.py"]
-    assert own_files(tmp_path / "nowhere") == ()
+    assert [path.name for path in own_files(tmp_path, ["*.pyc"])] == ["data", "helper.py"]
+    assert own_files(tmp_path / "nowhere", []) == ()
 
 
 def test_a_cluster_gets_them_with_the_task(generated):
     folder = hand_in(generated)
-    with zipfile.ZipFile(io.BytesIO(zipped(own_files(folder)))) as archive:
+    with zipfile.ZipFile(io.BytesIO(zipped(own_files(folder, [])))) as archive:
         assert archive.read("data/summand.txt") == b"0"
         assert archive.read("factor.py") == b"FACTOR = 2"

@@ -83,9 +83,9 @@ class GradingJob:
         cells = _cells(self.notebook.cells), _cells(self.released.cells)
         locked = [is_locked_cell(cell) for cell in self.notebook.cells]
         of_student = [cell for cell, is_locked in zip(cells[0], locked, strict=True) if not is_locked]
+        of_instructor = [cell for cell, is_locked in zip(cells[0], locked, strict=True) if is_locked]
         handed_out = _digests(assignment.handed_out(), assignment.course.ignore)
         own = _digests(self.own_files, assignment.course.ignore)
-        of_instructor = [cell for cell, is_locked in zip(cells[0], locked, strict=True) if is_locked]
         parts = {
             "submission": _digest(of_student),
             "assignment": _digest([of_instructor, cells[1]]),

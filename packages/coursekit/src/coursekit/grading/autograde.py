@@ -191,7 +191,7 @@ class ClassRun:
 
     def _read(self, student: str) -> Iterator[NotebookRun]:
         folder = self._course.submitted(student, self.assignment.name)
-        own = own_files(folder)
+        own = own_files(folder, self.assignment.course.ignore)
         for name, released in self._released.items():
             handed_in = read_submitted(folder / f"{name}.ipynb", self.assignment)
             if handed_in.notebook is not None:

@@ -126,7 +126,7 @@ class RunChecks(Execute):
                 self.limits,
                 self.student_kernel,
                 self.rule,
-                own_files(Path(resources["metadata"]["path"])),
+                own_files(Path(resources["metadata"]["path"]), course.ignore),
             ),
             ResultCache(course.root),
             _budgets.setdefault((course.root, assignment.name), RepeatBudget(self.repeat_budget)),

@@ -12,9 +12,10 @@ import secrets
 import shutil
 import stat
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from fnmatch import fnmatch
 from pathlib import Path, PurePath
 
 from nbgrader.utils import parse_utc
@@ -53,10 +54,10 @@ class StuckError(OSError):
     """A file could not be set aside, so nbgrader must not touch the submission."""
 
 
-def own_files(folder: Path) -> tuple[Path, ...]:
+def own_files(folder: Path, left_out: Sequence[str]) -> tuple[Path, ...]:
     """Files and folders that students have put beside their notebooks, and that their code may open or import.
 
-    Call it after `ExtraFiles.set_aside`.
+    Call it after `ExtraFiles.set_aside`. Those that match a pattern in `left_out` are not copied by nbgrader either.
     """
     found = folder.iterdir() if folder.is_dir() else ()
     nbgraders = (TIMESTAMP, SECRET)
@@ -64,7 +65,10 @@ def own_files(folder: Path) -> tuple[Path, ...]:
         sorted(
             path
             for path in found
-            if path.suffix != ".ipynb" and path.name[0] != "." and path.name not in nbgraders
+            if path.suffix != ".ipynb"
+            and path.name[0] != "."
+            and path.name not in nbgraders
+            and not any(fnmatch(path.name, pattern) for pattern in left_out)
         )
     )
 

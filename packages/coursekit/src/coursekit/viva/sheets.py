@@ -85,7 +85,7 @@ def _read(course: RunningCourse, assignment: Assignment, student: str, how: HowT
     notebooks: dict[str, str] = {}
     problem = ""
     try:
-        own = tuple(own_files(folder))
+        own = own_files(folder, assignment.course.ignore)
         how = replace(how, files=assignment.working_files(own), own_files=own)
         for name in course.notebooks_of(assignment):
             found = read_submitted(folder / f"{name}.ipynb", assignment)
