@@ -2,72 +2,13 @@
 
 import json
 import shutil
-from pathlib import Path
 
-import nbformat
 import pytest
 from nbformat import v3, v4
 
-from coursekit.adopt.settings import version_problems
-from coursekit.adopt.survey import survey
 from coursekit.cli import main
 
-PYTHON = {"name": "python3", "display_name": "Python 3", "language": "python"}
-CHECK = "from coursekit.checks import points\n\n\n@points(1)\ndef test_it(student):\n    pass\n"
-
-
-def marked(cell, name, **values):
-    base = {"grade": False, "locked": False, "schema_version": 3, "solution": False, "task": False}
-    cell.metadata["nbgrader"] = {**base, "grade_id": name, **values}
-    return cell
-
-
-def code(name, source="pass", **values):
-    return marked(v4.new_code_cell(source), name, **values)
-
-
-def text(name, **values):
-    return marked(v4.new_markdown_cell("Because."), name, **values)
-
-
-def ordinary(name="correct", points=2, source="assert True"):
-    return code(name, source, grade=True, locked=True, points=points)
-
-
-class OddCourse:
-    """A course folder that a test fills with notebooks."""
-
-    def __init__(self, root: Path) -> None:
-        self.root = root
-
-    def write(self, place: str, *cells, kernel=PYTHON) -> Path:
-        path = self.root / place
-        path.parent.mkdir(parents=True, exist_ok=True)
-        nbformat.write(
-            v4.new_notebook(cells=list(cells), metadata={"kernelspec": kernel} if kernel else {}), path
-        )
-        return path
-
-    def config(self, lines: str) -> None:
-        (self.root / "nbgrader_config.py").write_text(f"c = get_config()\n{lines}\n")
-
-    def check_file(self, place: str) -> None:
-        path = self.root / "tests" / place
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(CHECK)
-
-    def look(self, *names):
-        before = self.files()
-        report = survey(self.root, names)
-        assert self.files() == before
-        return report
-
-    def files(self) -> dict[Path, int]:
-        return {path: path.lstat().st_mtime_ns for path in self.root.rglob("*")}
-
-    def kinds(self) -> dict[str, str]:
-        notebooks = [notebook for each in self.look().assignments for notebook in each.notebooks]
-        return {cell.grade_id: str(cell.kind) for notebook in notebooks for cell in notebook.cells}
+from .odd_course import OddCourse, code, marked, ordinary, text
 
 
 @pytest.fixture
@@ -286,81 +227,6 @@ def test_an_unknown_assignment_is_named_with_those_that_exist(course, capsys):
     assert "has no assignment ps9; it has ps1" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
-        (
-            "c.Autograde.autograde_preprocessors = []",
-            "sets c.Autograde.autograde_preprocessors itself. Your own steps",
-        ),
-        (
-            "c.Autograde.pre_convert_hook = 'shutil.copy'",
-            "c.Autograde.pre_convert_hook itself. Yours isn't called",
-        ),
-        ("c.BaseConverter.pre_convert_hook = 'shutil.copy'", "c.BaseConverter.pre_convert_hook itself"),
-        ("c.GenerateAssignment.preprocessors.append('x')", "sets c.GenerateAssignment.preprocessors itself"),
-        ("c.HTMLExporter.template_name = 'mine'", "formgrader's pages have coursekit's template"),
-        ("c.ZipCollectApp.extractor_plugin = 'mine.Extractor'", "move the line below `configure(c)`"),
-    ],
-)
-def test_a_setting_that_coursekit_replaces_is_named_with_its_line(course, line, said):
-    course.write("source/ps1/a.ipynb", ordinary())
-    course.config(line)
-    (problem,) = course.look().problems
-    assert problem.startswith(f"{course.root / 'nbgrader_config.py'}, line 2: ")
-    assert said in problem
-
-
-def test_in_an_adopted_course_a_setting_below_configure_is_named(course):
-    course.write("source/ps1/a.ipynb", ordinary())
-    plug_in = "from coursekit.nbgrader_plugin import configure\nconfigure(c)\n"
-    course.config(f"{plug_in}c.Autograde.autograde_preprocessors = []\nc.HTMLExporter.template_name = 'mine'")
-    report = course.look()
-    assert report.adopted
-    (problem,) = report.problems
-    assert "line 4: c.Autograde.autograde_preprocessors is set after `configure(c)`" in problem
-    course.config(plug_in)
-    assert course.look().problems == []
-
-
-def test_settings_that_mean_something_else_are_named(course):
-    course.write("source/ps1/a.ipynb", ordinary())
-    course.config(
-        "c.Execute.timeout = 60\nc.Execute.kernel_name = 'python3'\nc.ExecutePreprocessor.timeout = -1"
-    )
-    changes = course.look().changes
-    assert [sentence.partition(": ")[2][:28] for sentence in changes] == [
-        "c.Execute.kernel_name has no",
-        "the 60 s of c.Execute.timeou",
-        "c.ExecutePreprocessor.timeou",
-    ]
-
-
-def test_what_the_sandbox_does_not_have_is_named_by_cell(course):
-    course.write(
-        "source/ps1/a.ipynb",
-        v4.new_code_cell("import numpy as np, json\nimport helpers\nfrom not_there.parts import x"),
-        v4.new_code_cell("import pandas_of_mine as pd\ndata = pd.read_csv('https://example.org/iris.csv')"),
-        v4.new_code_cell(
-            "!pip install not_there\nopen('/data/iris.csv'), open('../other/x.csv'), open('own.csv')"
-        ),
-        v4.new_markdown_cell("import never"),
-        v4.new_code_cell("raise RuntimeError", metadata={"tags": ["demo"]}),
-    )
-    (course.root / "source/ps1/helpers.py").write_text("")
-    path = course.root / "source/ps1/a.ipynb"
-    demo, *others = course.look().changes
-    assert demo.startswith(f"{path}: cell 5 has the tag `demo`, so coursekit doesn't run it when grading.")
-    assert [sentence.removeprefix(f"{path}: ").split(".")[0] for sentence in others] == [
-        "cell 1 imports `not_there`, which isn't installed beside coursekit",
-        "cell 2 imports `pandas_of_mine`, which isn't installed beside coursekit",
-        "each of cells 2, 3 seems to use the network, which the sandbox doesn't have",
-        "cell 3 names `/data/iris",
-    ]
-    assert "`../other/x.csv`" in others[-1]
-    assert course.look().problems == []
-
-
 def test_looking_runs_no_cell_and_no_check_file(course):
     fires = f"open({str(course.root / 'fired')!r}, 'w')"
     course.write("source/ps1/a.ipynb", v4.new_code_cell(fires), ordinary(source=fires))
@@ -369,12 +235,6 @@ def test_looking_runs_no_cell_and_no_check_file(course):
     (course.root / "tests/ps1/correct.py").write_text(fires)
     course.look()
     assert not (course.root / "fired").exists()
-
-
-def test_an_nbgrader_that_is_too_old_is_named_with_the_version_that_is_needed():
-    assert list(version_problems()) == []
-    (problem,) = version_problems(["nbgrader>=99", "numpy>=99"])
-    assert "coursekit needs nbgrader>=99: `pip install" in problem
 
 
 def test_the_report_for_a_person_and_for_a_program_say_the_same(course, capsys):
