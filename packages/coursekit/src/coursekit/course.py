@@ -5,12 +5,12 @@ import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
-from fnmatch import fnmatch
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coursekit.cells import CellKind, grade_id, ids_of_test_cells, is_test_cell, nbgrader_metadata
+from coursekit.files import beside_notebooks
 from coursekit.printing import quoted
 from sandbox_kernel.environment import WorkingFiles
 
@@ -94,15 +94,8 @@ class Assignment:
 
     def handed_out(self) -> list[Path]:
         """Files and folders that students get with the notebooks, which may open or import them."""
-        found = self.source_folder.iterdir() if self.source_folder.exists() else []
-        ignored = self.course.ignore
-        return sorted(
-            path
-            for path in found
-            if path.suffix != ".ipynb"
-            and path.name[0] not in "._"
-            and not any(fnmatch(path.name, pattern) for pattern in ignored)
-        )
+        found = beside_notebooks(self.source_folder, self.course.ignore)
+        return [path for path in found if path.name[0] != "_"]
 
     def working_files(self, own_files: Sequence[Path] = ()) -> WorkingFiles:
         """What lies beside a submission when it runs: what was handed out replaces files of the same name."""

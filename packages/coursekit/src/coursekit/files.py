@@ -26,6 +26,16 @@ def files_in(path: Path, left_out: Sequence[str] = ()) -> Iterator[Path]:
         yield path
         return
     for file in sorted(path.rglob("*")):
-        parts = file.relative_to(path).parts
-        if file.is_file() and not any(fnmatch(part, pattern) for part in parts for pattern in left_out):
+        if file.is_file() and not _match(file.relative_to(path).parts, left_out):
             yield file
+
+
+def beside_notebooks(folder: Path, left_out: Sequence[str]) -> list[Path]:
+    """The files and folders in a folder, sorted, but no notebooks, hidden ones, and none that match a pattern."""
+    found = folder.iterdir() if folder.is_dir() else ()
+    kept = (path for path in found if path.suffix != ".ipynb" and path.name[0] != ".")
+    return sorted(path for path in kept if not _match([path.name], left_out))
+
+
+def _match(names: Sequence[str], patterns: Sequence[str]) -> bool:
+    return any(fnmatch(name, pattern) for name in names for pattern in patterns)

@@ -15,12 +15,11 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from fnmatch import fnmatch
 from pathlib import Path, PurePath
 
 from nbgrader.utils import parse_utc
 
-from coursekit.files import write_atomically
+from coursekit.files import beside_notebooks, write_atomically
 from coursekit.printing import printable
 
 TIMESTAMP = "timestamp.txt"
@@ -59,18 +58,7 @@ def own_files(folder: Path, left_out: Sequence[str]) -> tuple[Path, ...]:
 
     Call it after `ExtraFiles.set_aside`. Those that match a pattern in `left_out` are not copied by nbgrader either.
     """
-    found = folder.iterdir() if folder.is_dir() else ()
-    nbgraders = (TIMESTAMP, SECRET)
-    return tuple(
-        sorted(
-            path
-            for path in found
-            if path.suffix != ".ipynb"
-            and path.name[0] != "."
-            and path.name not in nbgraders
-            and not any(fnmatch(path.name, pattern) for pattern in left_out)
-        )
-    )
+    return tuple(path for path in beside_notebooks(folder, left_out) if path.name not in (TIMESTAMP, SECRET))
 
 
 def handed_out_files(source: Path) -> frozenset[PurePath]:
