@@ -2,10 +2,12 @@
 
 import ast
 import asyncio
+import io
 import shutil
 import signal
 import subprocess
 import sys
+import tarfile
 import time
 from pathlib import Path
 
@@ -14,8 +16,10 @@ from jupyter_client.manager import KernelManager
 from nbclient import NotebookClient
 from nbformat import v4
 from traitlets import TraitError
+from traitlets.config import Config
 
 from sandbox_kernel import COLD, LIMITED, SANDBOX, bubblewrap, sandboxed, start
+from sandbox_kernel.environment import WorkingFiles, pack_home
 from sandbox_kernel.sandboxed import SandboxProvisioner
 from sandbox_kernel.start import StartFailed
 from sandbox_kernel.watched import LimitedProvisioner
@@ -51,6 +55,35 @@ def client(manager):
 @EACH
 def test_any_nbclient_program_can_use_it_by_name(kernel):
     assert run(kernel, "x = 20", "print(2 * x + 2)") == ["", "42"]
+
+
+@EACH
+def test_a_kernel_that_was_ended_for_its_memory_can_be_restarted(kernel, tmp_path):
+    config = Config(WatchedProvisioner={"memory_limit": 512})
+    manager = KernelManager(kernel_name=kernel, connection_file=str(tmp_path / "kernel.json"), config=config)
+    manager.start_kernel()
+    try:
+        manager.provisioner.ended_because = "it used more than 512 MiB of memory"
+        manager.restart_kernel(now=True)
+        time.sleep(1)
+        assert manager.is_alive()
+    finally:
+        manager.shutdown_kernel(now=True)
+
+
+def test_of_a_link_among_the_files_the_kernel_gets_what_it_leads_to(tmp_path):
+    (tmp_path / "shared.csv").write_text("1,2")
+    folder = tmp_path / "data"
+    folder.mkdir()
+    (folder / "link.csv").symlink_to(tmp_path / "shared.csv")
+    packed = io.BytesIO()
+    pack_home(packed, WorkingFiles([str(folder), str(folder / "link.csv")], ()))
+    packed.seek(0)
+    with tarfile.open(fileobj=packed) as archive:
+        members = {member.name: member for member in archive}
+        for name in ("data/link.csv", "link.csv"):
+            assert members[name].isreg()
+            assert archive.extractfile(members[name]).read() == b"1,2"
 
 
 @EACH

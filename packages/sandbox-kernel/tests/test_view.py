@@ -8,13 +8,16 @@ import site
 import subprocess
 import sys
 import sysconfig
+import tempfile
 import zipfile
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
+from nbclient import NotebookClient
+from nbformat import v4
 
-from sandbox_kernel import view
+from sandbox_kernel import COLD, SANDBOX, compare, view
 from sandbox_kernel.view import HIDDEN, SandboxError, hide, program_view, python_view
 
 README = Path(__file__).parents[1] / "README.md"
@@ -342,3 +345,29 @@ class TestRules:
         program.parent.mkdir(parents=True)
         program.write_text("#!/bin/sh\n")
         assert program_view(str(program), []).paths == (str(program),)
+
+
+def test_nothing_is_imported_from_the_folder_in_which_a_client_is(tmp_path, monkeypatch):
+    for name in ("json", "sysconfig", "importlib"):
+        (tmp_path / f"{name}.py").write_text("open('found', 'w')\nraise SystemExit")
+    monkeypatch.chdir(tmp_path)
+    python_view.__globals__["_ask"].cache_clear()
+    assert python_view(sys.executable).paths
+    compare.missing_inside()
+    assert not (tmp_path / "found").exists()
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="needs root, to make a folder in /usr/local")
+@pytest.mark.parametrize("kernel", [SANDBOX, COLD])
+def test_a_hidden_folder_of_the_system_is_empty_inside(kernel, monkeypatch):
+    with tempfile.TemporaryDirectory(dir="/usr/local", prefix="hidden-") as folder:
+        Path(folder).chmod(0o755)
+        secret = Path(folder, "secret")
+        secret.write_text("a secret")
+        monkeypatch.setenv(HIDDEN, folder)
+        cells = [
+            v4.new_code_cell(f"import os; print(os.listdir({folder!r}), os.path.exists('/usr/local/lib'))")
+        ]
+        notebook = v4.new_notebook(cells=cells)
+        NotebookClient(notebook, kernel_name=kernel, timeout=60).execute()
+    assert notebook.cells[0].outputs[0].text.strip() == "[] True"

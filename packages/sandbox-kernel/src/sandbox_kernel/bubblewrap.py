@@ -92,6 +92,8 @@ def bubblewrap_command(mode: Mode, scratch: int, view: View) -> list[str]:
             line += ["--symlink", os.readlink(folder), str(folder)]
         elif folder.exists():
             line += ["--ro-bind", str(folder), str(folder)]
+    for path in view.hidden:
+        line += ["--tmpfs", path, "--remount-ro", path]
     visible = [*_CONFIGURATION, *view.paths]
     line += _folders_above([*WRITABLE, *visible, places.PROGRAM])
     line += ["--ro-bind", str(Path(places.__file__).parent), places.PROGRAM]

@@ -18,6 +18,8 @@ _UNKNOWN = "the kernel may not read its files, or is not shown their folder"
 
 # both print {name of a top-level module: [package, place]}, or only the names that are found
 _OUTSIDE = """
+import sys
+sys.path[:] = [entry for entry in sys.path if entry]
 import importlib.metadata, importlib.util, json
 found = {}
 for name, packages in importlib.metadata.packages_distributions().items():

@@ -81,7 +81,7 @@ def pack_home(stream: IO[bytes], files: WorkingFiles) -> None:
         left_out = folder and any(fnmatch(name, pattern) for pattern in files.left_out)
         return None if left_out else _without_owner(member)
 
-    with tarfile.open(fileobj=stream, mode="w") as archive:
+    with tarfile.open(fileobj=stream, mode="w", dereference=True) as archive:  # what a link leads to
         for cached in font_lists():
             archive.add(cached, f".matplotlib/{cached.name}", filter=_without_owner)
         for file in map(Path, files.paths):

@@ -1,10 +1,16 @@
+# ruff: noqa: E402
 """Prints where a Python imports from, as one line of JSON. Run by the text, in any Python from 3.8 on: `python -c …`."""
+
+import sys
+
+sys.path[:] = [
+    entry for entry in sys.path if entry
+]  # nothing is imported from the folder where a client happens to be
 
 import importlib.util
 import json
 import os
 import site
-import sys
 import sysconfig
 from typing import Iterator  # noqa: UP035  (Python 3.8)
 

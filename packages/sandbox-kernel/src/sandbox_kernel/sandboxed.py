@@ -243,6 +243,7 @@ class SandboxProvisioner(WatchedProvisioner):
         os.close(started.pidfd)
         started.lifeline.close()
         if started.wrapper is not None:
+            started.wrapper.kill()  # it waits for a supervisor that the kernel may have stopped
             started.wrapper.wait()
         if started.cgroup is not None:
             cgroup.cgroups().remove(started.cgroup)

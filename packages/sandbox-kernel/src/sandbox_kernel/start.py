@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -178,13 +179,16 @@ class ServerKind:
 
 
 _warm: dict[ServerKind, Server] = {}
+#: kernels are started in threads
+_launching = threading.Lock()
 
 
 def warm_server(kind: ServerKind) -> Server:
     """Return this process's server, launching it if there is none or it has ended."""
-    if kind not in _warm or not _warm[kind].alive:
-        _warm[kind] = Server.launch("warm", kind.scratch, kind.modules, kind.view)
-    return _warm[kind]
+    with _launching:
+        if kind not in _warm or not _warm[kind].alive:
+            _warm[kind] = Server.launch("warm", kind.scratch, kind.modules, kind.view)
+        return _warm[kind]
 
 
 def launch_server() -> socket.socket | None:
@@ -216,9 +220,14 @@ def start_warm(request: Request, kind: ServerKind, files: WorkingFiles, seconds:
 def _start_warm(request: Request, kind: ServerKind, files: WorkingFiles, seconds: float) -> Started:
     try:
         server = warm_server(kind)
+    except OSError as error:
+        raise StartFailed(f"the system starts no server: {error.strerror or error}") from error
+    try:
         started = server.start_kernel(request, files, seconds)
     except ServerGone:
-        _warm.pop(kind).close()
+        with _launching:
+            if _warm.get(kind) is server:  # else another thread has closed it
+                _warm.pop(kind).close()
         raise
     except OSError as error:
         raise StartFailed(f"the system starts no server: {error.strerror or error}") from error

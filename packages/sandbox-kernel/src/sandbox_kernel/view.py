@@ -37,12 +37,14 @@ class SandboxError(Exception):
 class View:
     """The files and folders that are visible read-only, and the variables by which Python finds them.
 
-    `refused` has folders that Python imports from and that stay hidden, each with the reason.
+    `refused` has folders that Python imports from and that stay hidden, each with the reason. `hidden` has the
+    hidden folders below those of the system, all of which are visible otherwise.
     """
 
     paths: tuple[str, ...] = ()
     variables: tuple[tuple[str, str], ...] = ()
     refused: tuple[tuple[str, str], ...] = ()
+    hidden: tuple[str, ...] = ()
 
     def with_paths_of(self, other: "View") -> "View":
         return replace(self, paths=tuple(_without_nested([*self.paths, *other.paths])))
@@ -105,6 +107,7 @@ def python_view(interpreter: str, shown: Sequence[str] = (), hidden: Sequence[st
         tuple(_without_nested(found)),
         tuple((name, value) for name, value in search.items() if value),
         tuple(refused.items()),
+        _hidden_in_system(secret, [interpreter, *report["path"]]),
     )
 
 
@@ -121,7 +124,21 @@ def program_view(program: str, folders: Iterable[str], hidden: Sequence[str] = (
     for link in _links(Path(program)):
         installed = link.parent.parent if link.parent.name == "bin" else link.parent
         found.append(str(link) if _refusal(installed, secret) else str(installed))
-    return View(tuple(_without_nested(found)))
+    return View(tuple(_without_nested(found)), hidden=_hidden_in_system(secret, [program, *found]))
+
+
+def _hidden_in_system(secret: Sequence[str], needed: Iterable[str]) -> tuple[str, ...]:
+    """Return the hidden folders that lie in a folder of the system, but for those from which the kernel runs."""
+    needs = [Path(spelling) for name in needed for spelling in _spellings(name)]
+    found = {
+        folder
+        for folder in secret
+        if _is_in(Path(folder), SYSTEM)
+        and os.path.isdir(folder)
+        and folder == os.path.realpath(folder)
+        and not any(_is_in(need, [folder]) for need in needs)
+    }
+    return tuple(sorted(found))
 
 
 def _python_of(program: Path) -> str:

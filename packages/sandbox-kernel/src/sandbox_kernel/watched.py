@@ -45,7 +45,8 @@ class WatchedProvisioner(KernelProvisionerBase):
         config=True
     )
     left_out = List(
-        Unicode(), help="patterns of the names that are not copied, of what is in the folders among these"
+        Unicode(),
+        help="patterns of names, such as `*.pyc`; what matches in the folders among `working_files` is not copied",
     ).tag(config=True)
     preload = List(
         Unicode(),
@@ -89,6 +90,7 @@ class WatchedProvisioner(KernelProvisionerBase):
     def watch(self, family: Family, end: Callable[[], None]) -> None:
         """Watch the memory of the kernel's processes from now on, and call `end` if they take too much."""
         self._family = family
+        self.ended_because = ""  # jupyter_client restarts a kernel with the same provisioner
         self._stop_watching = threading.Event()
         # a thread, since the client may be blocked while it waits for a reply
         threading.Thread(target=self._watch, args=(family, end, self._stop_watching), daemon=True).start()
