@@ -1,5 +1,7 @@
 """The part inside the student's kernel, here in this process."""
 
+import random
+from collections import Counter
 from typing import NamedTuple
 
 import numpy as np
@@ -26,6 +28,12 @@ def test_the_seed_is_set_before_every_call():
     agent = Agent({"f": lambda: torch.rand(3)})
     assert torch.equal(call(agent, "f")["value"], call(agent, "f")["value"])
     assert not torch.equal(call(agent, "f")["value"], call(agent, "f", seed=1)["value"])
+
+
+def test_the_seed_of_python_s_own_random_numbers_is_set_too():
+    agent = Agent({"f": random.random})
+    assert call(agent, "f")["value"] == call(agent, "f")["value"]
+    assert call(agent, "f")["value"] != call(agent, "f", seed=1)["value"]
 
 
 def test_an_argument_changed_in_place_is_reported():
@@ -117,6 +125,8 @@ def test_what_a_class_makes_stays_in_the_kernel_whatever_it_derives_from():
     assert call(agent, "Words")["value"]["$"] == "object"
     assert call(agent, "Vocabulary")["value"]["$"] == "object"
     assert call(agent, "words")["value"] == {"a": 1}
+    for kind in (list, Counter, tuple):  # an answer may be one of Python's own classes
+        assert call(Agent({"f": kind}), "f", ["a"])["value"] == kind(["a"])
     assert call(agent, "Point", 2)["value"] == (2,)
 
 

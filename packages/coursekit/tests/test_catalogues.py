@@ -15,7 +15,7 @@ from coursekit.cli.matrix import figures
 from coursekit.course import Course, CourseError
 from coursekit.grading.cluster import packed
 from coursekit.nbgrader_plugin.bind import binding_problems
-from coursekit.watch.runs import stamp_of
+from coursekit.stamps import stamp_of
 
 from .tiny_course import code, mark
 

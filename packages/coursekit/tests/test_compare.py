@@ -26,6 +26,34 @@ def test_equal_values_have_no_difference():
         assert difference(value, value) is None
 
 
+def test_inputs_of_another_shape_than_was_recorded_are_the_instructor_s_to_record(tmp_path):
+    store = Store(tmp_path / "reference.safetensors", {}, recording=True)
+    Reference(store, "test_f").inputs("square", x=(4, 4))
+    store.recording = False
+    assert Reference(store, "test_f").inputs("square", x=(4, 4))[0].shape == (4, 4)
+    with pytest.raises(CourseError, match=r"another shape than in .*: run `coursekit record"):
+        Reference(store, "test_f").inputs("square", x=(3, 4))
+
+
+def test_large_integers_are_right_or_wrong():
+    assert difference(torch.tensor([50_004]), torch.tensor([50_000])) is not None
+    assert difference(50_004, 50_000) is not None
+    assert difference(torch.tensor([50_004.0]), torch.tensor([50_000.0])) is None
+
+
+def test_text_in_an_array_of_objects_is_text():
+    right = np.array(["a", "bc"])
+    assert difference(right.astype(object), right) is None
+    assert "wrong" in difference(np.array(["a", "d"], dtype=object), right)
+
+
+def test_only_a_nan_too_many_is_pointed_at():
+    right = torch.tensor([float("nan"), 1.0, 2.0])
+    assert "1 of 3 entries, first at [2]" in difference(
+        torch.tensor([float("nan"), 1.0, float("nan")]), right
+    )
+
+
 def test_booleans_and_integers_compare_as_numbers():
     assert difference(torch.tensor([1, 0]), torch.tensor([True, False])) is None
 

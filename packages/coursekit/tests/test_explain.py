@@ -1,6 +1,7 @@
 """How much of a student's exception reaches the page."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -67,3 +68,21 @@ def test_a_check_for_an_exception_reads_all_of_its_message():
         raise raised(f"{SECRET} of size 7")
 
     assert_raises(ValueError, call, mentions=(7,))
+
+
+@pytest.mark.parametrize("wrong", ["next(iter([]))", "raise_indexing_error()"])
+def test_what_an_odd_value_does_to_a_check_is_not_the_check_s_fault(tmp_path, wrong):
+    check = tmp_path / "test_double.py"
+    check.write_text(
+        "import pandas as pd\ndef raise_indexing_error():\n    raise pd.errors.IndexingError('no')\n"
+        f"def test_value():\n    {wrong}\n"
+    )
+    names: dict = {}
+    exec(compile(check.read_text(), str(check), "exec"), names)
+    with pytest.raises(Exception) as found:  # noqa: PT011
+        names["test_value"]()
+    student = SimpleNamespace(last=("double", [1]))
+    outcome, message = explain(found.value, student, check)
+    assert outcome == "failed"
+    assert message.startswith("`double` gave a list of 1")
+    assert explain(FileNotFoundError("data.csv"), student, check) is None

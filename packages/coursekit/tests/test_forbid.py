@@ -111,6 +111,14 @@ OF_THE_STUDENT = [
     ],
     ["mul = 2\ndef double(x):\n    return mul * x"],
 ]
+#: the same behind attributes and parts of `self`, for a name that arrays don't have
+OF_THE_STUDENT_S_PARTS = [
+    "for block in self.blocks:\n            x = block.scale_by(block.twice(x))",
+    "x = self.block.twice(x)",
+    "x = [block.twice(x) for block in self.blocks][0]",
+    "x = self.blocks[0].twice(x)",
+    "x = super().twice(x)",
+]
 
 
 def banned(*sources):
@@ -128,6 +136,16 @@ def test_a_comparison_with_a_ready_made_function_is_not_a_use_of_it(comparison):
 @pytest.mark.parametrize("sources", OF_THE_STUDENT)
 def test_what_the_student_defines_may_have_the_forbidden_name(sources):
     assert banned(*sources) == []
+
+
+@pytest.mark.parametrize("line", OF_THE_STUDENT_S_PARTS)
+def test_methods_of_the_student_s_parts_may_have_the_forbidden_name_unless_arrays_have_it(line):
+    source = (
+        f"class Own:\n    def twice(self, x): ...\n    def run(self, x):\n        {line}\n        return x"
+    )
+    assert mentions(source, ("twice",), own_names((source,))) is None
+    source = source.replace("twice", "mul")
+    assert mentions(source, ("mul",), own_names((source,))) == "mul"
 
 
 @pytest.mark.parametrize("alias", ALIASES)

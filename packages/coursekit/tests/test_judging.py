@@ -3,6 +3,7 @@
 from types import SimpleNamespace
 
 import pytest
+import torch
 
 from coursekit.checks import Implementation
 from coursekit.checks.compare import CheckFailure
@@ -60,6 +61,7 @@ def test_a_test_that_accepts_the_right_and_rejects_the_wrong_ones_passes():
 
 def test_a_test_may_return_whether_the_function_is_right():
     judge(lambda double: double(3) == 6, RIGHT, SQUARE)
+    judge(lambda double: torch.tensor(double(3) == 6), RIGHT, SQUARE)
 
 
 def test_the_message_calls_implementations_what_the_check_file_calls_them():

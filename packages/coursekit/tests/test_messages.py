@@ -66,6 +66,16 @@ def test_instances_of_subclasses_of_plain_types_arrive_as_these():
     assert [type(part) for part in [found, *found]] == [list, str, int, str]
 
 
+def test_keys_of_a_subclass_of_text_arrive_as_text():
+    assert there_and_back({np.str_("cat"): 1, Word("dog"): 2}) == {"cat": 1, "dog": 2}
+
+
+def test_long_numbers_of_numpy_arrive_as_the_longest_that_others_know():
+    assert there_and_back(np.longdouble(1.5)) == 1.5
+    found = there_and_back(np.ones(2, dtype=np.longdouble))
+    assert (found.dtype, list(found)) == (np.float64, [1.0, 1.0])
+
+
 def test_an_object_needs_a_description():
     with pytest.raises(MessageError, match="object"):
         encode(object())

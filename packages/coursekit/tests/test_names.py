@@ -144,13 +144,13 @@ def test_words_and_arguments_are_listed_by_the_name_that_a_statement_binds():
     [
         ("def f(x, /, y, *z, k=1):\n    pass", ("x", "y")),
         ("def f(x):\n    pass\ndef f(table):\n    pass", ("table",)),
-        ("class f(nn.Module):\n    def forward(self, q, k):\n        pass", ("q", "k")),
-        ("class f:\n    def __init__(self, q):\n        pass", ()),
+        ("class f(nn.Module):\n    def forward(self, q, k):\n        pass", ()),
+        ("class f:\n    def __init__(self, q):\n        pass", ("q",)),
         ("f = lambda x: x", ()),
         ("def f(:", ()),
     ],
 )
-def test_the_positional_parameters_of_a_function_or_a_module(source, expected):
+def test_the_positional_parameters_of_a_function_or_a_class(source, expected):
     assert parameters_of(source, "f") == expected
 
 
@@ -171,3 +171,17 @@ def test_a_call_that_closes_figures_is_found(source, expected):
 def test_only_the_named_function_is_searched_for_a_closing_call():
     source = "def draws():\n    plt.plot([1])\ndef closes():\n    plt.close()"
     assert (closing_call(source, "draws"), closing_call(source, "closes")) == ("", "plt.close()")
+
+
+def test_a_long_sum_of_anything_is_no_text_and_stops_nothing():
+    for operand in ("x", "'a'"):
+        source = "y = " + " + ".join([operand] * 2_500)
+        assert words(source)[0] == "y"
+        assert roundabout(source) is None
+    assert "softmax" in words("z = 'soft' + 'max'")
+
+
+def test_the_parameters_of_a_class_are_those_of_init_and_of_its_call_those_of_forward():
+    source = "class Head:\n    def __init__(self, size): ...\n    def forward(self, q, k): ..."
+    assert parameters_of(source, "Head") == ("size",)
+    assert parameters_of(source, "Head", called=True) == ("q", "k")

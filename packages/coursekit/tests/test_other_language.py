@@ -12,9 +12,11 @@ from coursekit.checks.score_rule import ScoreRule
 from coursekit.course import Assignment, Course, CourseError
 from coursekit.kernels import LIMITED, other_language
 from coursekit.nbgrader_plugin.bind import require_bound
+from coursekit.nbgrader_plugin.steps import _language_notes
 from coursekit.student.limits import Limits
 from sandbox_kernel.sandboxed import SandboxProvisioner
 
+PYTHON = {"name": "python3", "display_name": "Python", "language": "python"}
 SHELL = {"name": "shell", "display_name": "Shell", "language": "sh"}
 
 #: a kernel whose cells are shell scripts that share what they define in a file
@@ -140,3 +142,23 @@ def test_its_test_cells_can_t_have_hidden_checks(shell, assignment):
 )
 def test_the_language_is_the_one_that_the_notebook_names(metadata, kernel):
     assert other_language(metadata) == kernel
+
+
+@pytest.mark.parametrize(
+    ("saved_with", "released", "note"),
+    [
+        ("R", SHELL, "saved with another kernel (R); it was graded with sh."),
+        ("sh", SHELL, ""),
+        ("shell", SHELL, ""),
+        ("", SHELL, ""),
+        (
+            "R",
+            PYTHON,
+            "saved with another kernel (R); it was graded with Python.",
+        ),
+        ("python3", PYTHON, ""),
+    ],
+)
+def test_a_notebook_that_was_saved_with_another_kernel_has_a_note(saved_with, released, note):
+    notes = _language_notes(saved_with, v4.new_notebook(metadata={"kernelspec": released}))
+    assert "".join(notes).removeprefix("The notebook was ") == note

@@ -47,7 +47,8 @@ def without_mask(q, mask):
         (lambda: 3.5 + [1], "can't combine a float with a list"),
         (lambda: math.log(0), "logarithm or root"),
         (lambda: 1 / 0, "divisor is 0"),
-        (lambda: {"a": 1}["b"], "'b' is not a key of the dict."),
+        (lambda: {"a": 1}["b"], "'b' is not a key of the dict"),
+        (lambda: {"a": 1}["the b"], ""),  # it may be a sentence of the student's own
         (lambda: F.embedding(torch.tensor([9]), torch.ones(3, 2)), "too large for the embedding table"),
         (lambda: F.cross_entropy(torch.ones(2, 3, 5), torch.ones(2, 3).long()), "axis 1 of the logits"),
         (lambda: torch.nn.Linear(2, 3).load_state_dict({"x": torch.ones(3)}), "other names or shapes"),

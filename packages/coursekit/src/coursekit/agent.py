@@ -10,11 +10,9 @@ import socket
 import sys
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from coursekit.arrays import copied, has_torch, is_array, is_float, is_tensor
 from coursekit.drawn import Drawn
-from coursekit.guard import protect, reset_torch
+from coursekit.guard import protect, reset_torch, set_seed
 from coursekit.messages import decode, encode, probe, receive, send
 from coursekit.packing import Packer, packer_of
 from coursekit.raised import UndefinedName, describe_error
@@ -63,7 +61,7 @@ class Agent:
         """Run some lines as a cell would, but on a copy of the notebook's names; returns those that it lacks."""
         missing = [name for name in needs if name not in self._namespace]
         if not missing:
-            _set_seed(0)
+            set_seed(0)
             exec(compile(source, "<try it yourself>", "exec"), dict(self._namespace))
         return {"value": missing}
 
@@ -92,7 +90,7 @@ class Agent:
             if _is_module(function):
                 function.zero_grad(set_to_none=True)
         before = [list(map(_copied, _parts_of(value))) for value in [*args, *kwargs.values()]]
-        _set_seed(seed)
+        set_seed(seed)
         self._drawn.begin()
         value = None
         try:
@@ -102,8 +100,7 @@ class Agent:
         names = [*range(len(args)), *kwargs]
         after = [_parts_of(value) for value in [*args, *kwargs.values()]]
         changed = [name for name, old, new in zip(names, before, after, strict=True) if not _same(old, new)]
-        is_made = isinstance(function, type) and isinstance(value, _PLAIN) and not hasattr(value, "_fields")
-        made = _Made(value) if is_made else value
+        made = _Made(value) if isinstance(function, type) and _is_own_kind(type(value)) else value
         reply: dict[str, Any] = {"value": figures if drawing else made, "changed": changed}
         if gradients:
             reply |= _gradients_of(value, args, function)
@@ -172,10 +169,10 @@ def _is_module(value: Any) -> bool:
     return torch is not None and isinstance(value, torch.nn.Module)
 
 
-def _set_seed(seed: int) -> None:
-    np.random.seed(seed % 2**32)
-    if torch := sys.modules.get("torch"):
-        torch.default_generator.manual_seed(seed)  # torch.manual_seed also formats a stack, for CUDA
+def _is_own_kind(kind: type) -> bool:
+    """Whether the class is somebody's own one of plain values; a named tuple is not."""
+    python_s = kind in _PLAIN or kind.__module__ == "collections" or hasattr(kind, "_fields")
+    return issubclass(kind, _PLAIN) and not python_s
 
 
 def _leaf(value: Any) -> Any:

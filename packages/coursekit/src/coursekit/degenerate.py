@@ -71,6 +71,8 @@ def _degenerate(kind, names, namespace):
                     return other.to(value.dtype)
             exact = value.is_floating_point() or value.is_complex()
             return torch.full_like(value, number if exact or number == number else 0)
+        if isinstance(value, np.generic):
+            return emptied(np.asarray(value), inputs)[()]
         if isinstance(value, bool):
             return bool(number == 1)
         if isinstance(value, int):

@@ -12,12 +12,19 @@ FOLDER = ".coursekit"
 def write_atomically(path: Path, text: str) -> None:
     """Write a file, or leave it as it is, so that a killed command leaves no partial file."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f".{path.name}.unfinished")
+    unfinished = path.with_name(
+        f".{path.name}.{os.getpid()}.unfinished"
+    )  # another process may write the same file
     try:
         unfinished.write_text(text, encoding="utf-8")
         os.replace(unfinished, path)
     finally:
         unfinished.unlink(missing_ok=True)
+
+
+def written_at(found: os.stat_result) -> float:
+    """When a file was written, in seconds; its own time may be in the future, if it came from another time zone."""
+    return min(found.st_mtime, found.st_ctime)
 
 
 def files_in(path: Path, left_out: Sequence[str] = ()) -> Iterator[Path]:

@@ -5,8 +5,11 @@ wants to end its process still can.
 """
 
 import contextlib
+import random
 import sys
 from typing import Any, NoReturn
+
+import numpy as np
 
 
 def protect(shell: Any) -> None:
@@ -55,3 +58,11 @@ def reset_torch() -> None:
             torch.set_grad_enabled(True)
         if torch.get_default_dtype() != torch.float32:
             torch.set_default_dtype(torch.float32)
+
+
+def set_seed(seed: int) -> None:
+    """Seed the random numbers of Python, NumPy and torch."""
+    random.seed(seed)
+    np.random.seed(seed % 2**32)
+    if torch := sys.modules.get("torch"):
+        torch.default_generator.manual_seed(seed)  # torch.manual_seed also formats a stack, for CUDA

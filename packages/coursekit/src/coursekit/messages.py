@@ -42,6 +42,10 @@ class MessageError(ValueError):
     """The value can't be sent: too large, too deep, or a reply that breaks the format."""
 
 
+#: the numbers of NumPy that nothing else knows, as `dtype.char`, and those that replace them
+_LONG = {"g": np.float64, "G": np.complex128}
+
+
 def encode(value: Any, describe: Callable[[Any], Description | None] | None = None) -> list[bytes]:
     """Turn `value` into two buffers: a JSON tree, and its arrays as one safetensors file.
 
@@ -65,6 +69,8 @@ def encode(value: Any, describe: Callable[[Any], Description | None] | None = No
             raise MessageError(f"the value is nested more than {MAX_DEPTH} deep")
         if type(item) in _LEAVES:
             return _odd_number(item) or item
+        if isinstance(item, np.ndarray | np.generic) and item.dtype.char in _LONG:
+            item = item.astype(_LONG[item.dtype.char])
         if isinstance(item, np.generic) and item.dtype.kind in "biufUO":
             return tree(item.item(), depth)
         if is_plain(item):
@@ -79,8 +85,9 @@ def encode(value: Any, describe: Callable[[Any], Description | None] | None = No
             return [tree(part, depth + 1) for part in item]
         if isinstance(item, tuple):
             return {KIND: "tuple", "items": [tree(part, depth + 1) for part in item]}
-        if isinstance(item, dict) and all(type(key) is str for key in item):
-            return {KIND: "dict", "items": [[key, tree(part, depth + 1)] for key, part in item.items()]}
+        if isinstance(item, dict) and all(isinstance(key, str) for key in item):
+            parts = [[str.__str__(key), tree(part, depth + 1)] for key, part in item.items()]
+            return {KIND: "dict", "items": parts}
         if found := packer_of(item):
             library, packer = found
             return {KIND: "packed", "library": library, "data": tree(packer.pack(item), depth + 1)}

@@ -18,7 +18,10 @@ from coursekit.student.values import CheckOutcome, StudentError
 _MAX_MESSAGE = 1_000
 #: how a check ends that asked something of the student's code
 _ASKED = (CheckOutcome.FAILED, CheckOutcome.TIMED_OUT, CheckOutcome.KERNEL_DIED)
-_UNUSABLE = (TypeError, ValueError, AttributeError, LookupError, ArithmeticError, RuntimeError)
+_UNUSABLE = (
+    *(TypeError, ValueError, AttributeError, LookupError, ArithmeticError, RuntimeError),
+    StopIteration,
+)
 
 
 def explain(
@@ -40,7 +43,7 @@ def explain(
             f"The check was stopped: with what `{name}` gave ({describe(value)}) it needs {error.needed}. "
             "Look at the shapes that the exercise asks for."
         )
-    if isinstance(error, _UNUSABLE):
+    if isinstance(error, _UNUSABLE) or type(error).__module__.startswith("pandas."):
         frames = traceback.extract_tb(error.__traceback__)
         if any(Path(frame.filename).parent == check_file.parent for frame in frames):
             if isinstance(value, Figure):

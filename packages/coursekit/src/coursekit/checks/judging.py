@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import pytest
 
+from coursekit.arrays import as_array
 from coursekit.checks.compare import fail
 from coursekit.checks.draw import Draw
 from coursekit.student.proxy import Student
@@ -76,4 +76,6 @@ def _complaint(student: Student, test: str, implementation: object) -> str:
         if error.outcome != CheckOutcome.FAILED or not error.raised:
             raise
         return f"{error}."
-    return f"`{test}` returned False." if isinstance(value, bool | np.bool_) and not value else ""
+    given = as_array(value)
+    says_no = given is not None and given.ndim == 0 and str(given.dtype).endswith("bool") and not given
+    return f"`{test}` returned False." if says_no else ""

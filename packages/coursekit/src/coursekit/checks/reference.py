@@ -19,6 +19,7 @@ from coursekit.arrays import (
     has_torch,
     is_array,
     is_plain,
+    is_tensor,
     load,
     save,
     to_kind,
@@ -81,7 +82,9 @@ class Store:
         for stored in (key, key + PACKED):
             if stored in self.tensors:
                 value = from_stored(stored, self.tensors[stored])
-                return to_kind(value, current_kind()) if is_array(value) else value
+                if not is_array(value) or not (is_tensor(value) or to_numpy(value).dtype.kind in "biufc"):
+                    return value  # text and dates are NumPy's alone
+                return to_kind(value, current_kind())
         raise CourseError(
             f"{self.path} has no {key}: run `coursekit record {quoted(self.path.parent.name)}` after changing a check"
         )
@@ -226,9 +229,16 @@ class Reference:
 
     def _recorded(self, label: str, make: Callable[[Generator], Array]) -> Array:
         name = f"{self._check}/{label}"
+        made = make(Generator(number_from(name)))
         if self._store.recording:
-            self._store.tensors[name] = make(Generator(number_from(name)))
-        return copied(self._store.get(name))
+            self._store.tensors[name] = made
+        stored = self._store.get(name)
+        if stored.shape != made.shape:
+            raise CourseError(
+                f"{name} has another shape than in {self._store.path}: run "
+                f"`coursekit record {quoted(self._store.path.parent.name)}`"
+            )
+        return copied(stored)
 
 
 def _gap(actual: Any, other: Any) -> Any:

@@ -39,6 +39,7 @@ class ArrayCodec(Codec):
         if given is None:
             kind = self.describe(wanted) if is_array(expected) else "a number"
             return mismatch(actual, kind, _hint(actual, expected))
+        given = _as_text(given) if _kind(wanted) == _KINDS["U"] else given
         holds = [_kind(part) for part in map(to_numpy, (given, wanted))]
         if holds[0] != holds[1]:
             return _wrong_kind(to_numpy(given), *holds)
@@ -51,14 +52,16 @@ class ArrayCodec(Codec):
             return None
         if found.dtype.kind == "c" and right.dtype.kind != "c":
             return "is complex, but should be real"
+        whole = found.dtype.kind in "biu" and right.dtype.kind in "biu"
         wide = np.complex128 if right.dtype.kind == "c" else np.float64
         found, right = found.astype(wide), right.astype(wide)
         if (np.isnan(found) & ~np.isnan(right)).any():
-            return _where_nan(found)
+            return _where_nan(np.isnan(found) & ~np.isnan(right))
         same = (found == right) | (np.isnan(found) & np.isnan(right))
         with np.errstate(all="ignore"):
             gap = np.nan_to_num(np.where(same, 0.0, np.abs(found - right)), nan=np.inf, posinf=np.inf)
-            limit = tolerance.rtol * np.nan_to_num(np.abs(right), posinf=0.0)
+            # integers are right or wrong, however large they are
+            limit = (0.0 if whole else tolerance.rtol) * np.nan_to_num(np.abs(right), posinf=0.0)
             atol = tolerance.atol
             off = gap > (to_numpy(atol) if is_array(atol) else atol) + limit
         if not off.any():
@@ -81,7 +84,7 @@ class ArrayCodec(Codec):
         found = None if given is None else to_numpy(given)
         if found is None or found.dtype.kind != "f" or not np.isnan(found).any():
             return None
-        return _where_nan(found)
+        return _where_nan(np.isnan(found))
 
 
 class TensorCodec(ArrayCodec):
@@ -98,6 +101,13 @@ def _kind(array: Any) -> str:
     """What an array holds if it does not hold numbers."""
     kind = "" if is_tensor(array) else array.dtype.kind
     return _KINDS.get(kind, "")
+
+
+def _as_text(array: Any) -> Any:
+    """An array of objects that are all text as an array of text."""
+    if is_tensor(array) or array.dtype != object or not all(isinstance(entry, str) for entry in array.flat):
+        return array
+    return array.astype(str)
 
 
 def _exact_difference(found: Numpy, right: Numpy) -> str | None:
@@ -149,10 +159,9 @@ def _holds_numbers(value: list[Any] | tuple[Any, ...]) -> bool:
     )
 
 
-def _where_nan(found: Numpy) -> str:
-    if found.ndim == 0:
+def _where_nan(hits: Numpy) -> str:
+    if hits.ndim == 0:
         return "is NaN"
-    hits = np.isnan(found)
     return f"holds NaN: {int(hits.sum())} of {hits.size} entries, first at {_place(hits)}"
 
 

@@ -190,20 +190,36 @@ def _by_pandas(actual: Any, expected: Any, tolerance: Tolerance) -> str | None:
     close = {"rtol": tolerance.rtol, "atol": tolerance.atol}
     strict = DTYPES not in tolerance.ignore
     names = {"check_names": NAMES not in tolerance.ignore}
+    rows: Any = "equiv" if strict else False
     try:
         if isinstance(expected, pd.DataFrame):
             if COLUMN_ORDER in tolerance.ignore:
                 return None
             pd.testing.assert_frame_equal(
-                actual, expected, check_dtype=strict, check_freq=False, **names, **close
+                actual,
+                expected,
+                check_dtype=strict,
+                check_categorical=strict,
+                check_index_type=rows,
+                check_column_type=rows,
+                check_freq=False,
+                **names,
+                **close,
             )
         elif isinstance(expected, pd.Series):
             pd.testing.assert_series_equal(
-                actual, expected, check_dtype=strict, check_freq=False, **names, **close
+                actual,
+                expected,
+                check_dtype=strict,
+                check_categorical=strict,
+                check_index_type=rows,
+                check_freq=False,
+                **names,
+                **close,
             )
         elif isinstance(expected, pd.Index):
             pd.testing.assert_index_equal(
-                actual, expected, exact="equiv" if strict else False, **names, **close
+                actual, expected, exact=rows, check_categorical=strict, **names, **close
             )
     except AssertionError as error:
         lines = [line for line in str(error).splitlines() if line and not line.startswith("[")]

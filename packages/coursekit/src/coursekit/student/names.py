@@ -3,9 +3,12 @@
 import ast
 import fnmatch
 import re
+import sys
 from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
+
+from coursekit.student.constant_text import constant_text
 
 _MAGIC = re.compile(r"^[^\S\n]*[%!?].*$", re.MULTILINE)
 _CELL_MAGIC = re.compile(r"\s*%%.*")
@@ -73,8 +76,13 @@ def _bound_by(statement: ast.stmt) -> Iterable[str]:
 
 
 @lru_cache(256)
-def parameters_of(source: str, name: str) -> tuple[str, ...]:
-    """The positional parameters of the function `name`, or of the method `forward` or `__call__` of the class `name`."""
+def parameters_of(source: str, name: str, called: bool = False) -> tuple[str, ...]:
+    """The positional parameters of the function `name`, or of the `__init__` of the class `name`.
+
+    Args:
+        called: those of the `forward` or `__call__` of the class instead.
+    """
+    wanted = ("forward", "__call__") if called else ("__init__",)
     tree = parse(source)
     found = tree.body if tree else []
     functions = [node for node in found if isinstance(node, ast.FunctionDef) and node.name == name]
@@ -82,7 +90,7 @@ def parameters_of(source: str, name: str) -> tuple[str, ...]:
     methods = [
         node
         for node in (classes[-1].body if classes else [])
-        if isinstance(node, ast.FunctionDef) and node.name in ("forward", "__call__")
+        if isinstance(node, ast.FunctionDef) and node.name in wanted
     ]
     if not functions and not methods:
         return ()
@@ -118,11 +126,13 @@ def used_names(source: str) -> frozenset[str]:
 class OwnNames(NamedTuple):
     """What some cells define: functions, methods, classes, arguments, variables and attributes of `self`; no imports.
 
-    `holders` are the names in front of the dot whose methods and attributes are the student's own.
+    `holders` are the names in front of the dot whose methods and attributes are the student's own. So are those of
+    their `parts` and attributes, but for the methods that arrays have.
     """
 
     names: frozenset[str] = frozenset()
     holders: frozenset[str] = frozenset()
+    parts: frozenset[str] = frozenset()
 
 
 _NOTHING = OwnNames()
@@ -145,7 +155,7 @@ def own_names(sources: tuple[str, ...]) -> OwnNames:
     nodes = [node for tree in trees for node in ast.walk(tree)]
     names = set().union(*map(_defined_in, trees))
     classes = {node.name for node in nodes if isinstance(node, ast.ClassDef)}
-    holders = {"self", "cls", *classes}
+    holders, parts = {"self", "cls", *classes}, {"super"}
     for node in nodes:
         match node:
             case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
@@ -157,7 +167,11 @@ def own_names(sources: tuple[str, ...]) -> OwnNames:
                 kind in classes
             ):
                 holders.add(name)
-    return OwnNames(frozenset(names), frozenset(holders))
+            case ast.For(target=target, iter=over) | ast.comprehension(target=target, iter=over) if (
+                "self" in _names(over)
+            ):
+                parts |= _names(target)
+    return OwnNames(frozenset(names), frozenset(holders), frozenset(parts))
 
 
 def _defined_in(tree: ast.AST) -> frozenset[str]:
@@ -187,7 +201,6 @@ def mentions(source: str, patterns: tuple[str, ...], own: OwnNames = _NOTHING) -
 
 
 @lru_cache(256)
-@lru_cache(256)
 def roundabout(source: str) -> str | None:
     """The first way to use a name without writing it, such as `exec` or a computed `getattr`; None if there is none.
 
@@ -200,7 +213,7 @@ def roundabout(source: str) -> str | None:
             case ast.Call(func=ast.Name(id=name)) if name in _CALLS:
                 return name
             case ast.Call(func=ast.Name(id="getattr"), args=[ast.expr() as what, ast.expr() as name, *_]):
-                if _text(name) is None and (_path(what, paths) or "").startswith("torch"):
+                if constant_text(name) is None and (_path(what, paths) or "").startswith("torch"):
                     return "getattr"
     return next((word for word in words(source) if word in _ANYWHERE), None)
 
@@ -211,9 +224,7 @@ def _words(tree: ast.AST, own: OwnNames = _NOTHING) -> Iterable[str]:
         match node:
             case ast.Name(id=name):
                 yield from () if name in names else (name,)
-            case ast.Attribute(value=ast.Name(id=holder), attr=name) if (
-                holder in own.holders and name in own.names
-            ):
+            case ast.Attribute(value=holder, attr=name) if name in own.names and _is_own(holder, name, own):
                 pass
             case ast.Attribute(attr=name):
                 yield name
@@ -223,37 +234,39 @@ def _words(tree: ast.AST, own: OwnNames = _NOTHING) -> Iterable[str]:
                 yield from (part for alias in aliases for part in alias.name.split("."))
                 yield from _imported(node).values()
             case ast.Call(func=ast.Attribute(attr="run_line_magic" | "run_cell_magic"), args=args):
-                yield from (word for text in map(_text, args) if text for word in re.findall(r"\w+", text))
+                yield from (
+                    word for text in map(constant_text, args) if text for word in re.findall(r"\w+", text)
+                )
             case ast.Constant() | ast.BinOp() | ast.JoinedStr() | ast.Call():
-                yield from _names_in(_text(node))
+                yield from _names_in(constant_text(node))
+
+
+def _names(node: ast.AST) -> set[str]:
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+
+
+def _is_own(holder: ast.expr, name: str, own: OwnNames) -> bool:
+    """Whether `holder.name` is something of the student's own."""
+    if isinstance(holder, ast.Name) and holder.id in own.holders:
+        return True
+    kinds = (("torch", "Tensor"), ("numpy", "ndarray"))
+    of_arrays = any(hasattr(getattr(sys.modules.get(module), kind, None), name) for module, kind in kinds)
+    return not of_arrays and _root(holder) in own.holders | own.parts
+
+
+def _root(node: ast.AST) -> str:
+    """The name at the beginning of `a.b[0].c`, and of `super().c`; empty if there is none."""
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        node = node.value
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "super":
+        node = node.func
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 def _names_in(text: str | None) -> list[str]:
     """The parts of a text that is a dotted name."""
     parts = (text or "").split(".")
     return parts if all(part.isidentifier() for part in parts) else []
-
-
-def _text(node: ast.AST) -> str | None:
-    """The value of an expression of constant strings."""
-    match node:
-        case ast.Constant(value=str(text)):
-            return text
-        case ast.BinOp(left=left, op=ast.Add(), right=right):
-            parts = [_text(left), _text(right)]
-        case ast.JoinedStr(values=values):
-            parts = [_text(value) for value in values]
-        case ast.FormattedValue(value=value, conversion=-1, format_spec=None):
-            return _text(value)
-        case ast.Call(
-            func=ast.Attribute(value=ast.Constant(value=str(between)), attr="join"),
-            args=[ast.List(elts=values) | ast.Tuple(elts=values)],
-        ):
-            texts = [_text(value) for value in values]
-            return None if None in texts else between.join(text for text in texts if text)
-        case _:
-            return None
-    return None if None in parts else "".join(part for part in parts if part)
 
 
 def _paths(tree: ast.AST) -> dict[str, str]:

@@ -38,12 +38,17 @@ _Found = TypeVar("_Found")
 
 @dataclass
 class SubmittedNotebook:
-    """A notebook as submitted, or None and the `problem`; `notes` are remarks for the student and the TA."""
+    """A notebook as submitted, or None and the `problem`; `notes` are remarks for the student and the TA.
+
+    Args:
+        language: of the kernel that it was saved with, or the kernel's name; empty if the file doesn't say.
+    """
 
     notebook: NotebookNode | None
     problem: str = ""
     notes: list[str] = field(default_factory=list)
     missing: bool = False
+    language: str = ""
 
 
 class _Cell(Struct):
@@ -149,9 +154,9 @@ def _read_json(data: bytes) -> SubmittedNotebook:
         raise Refused(
             f"has {len(cells):,} cells, more than {MAX_CELLS:,}. Delete those that are not needed. {HAND_IN_AGAIN}"
         )
-    notebook, notes = v4.new_notebook(), list(_notes(content))
+    notebook, notes = v4.new_notebook(), list[str]()
     notebook.cells = list(_plain_cells(cells, notes))
-    return SubmittedNotebook(notebook, notes=notes)
+    return SubmittedNotebook(notebook, notes=notes, language=_language(content))
 
 
 def _as_utf8(data: bytes) -> bytes:
@@ -272,8 +277,6 @@ def _typed(decoder: msgspec.json.Decoder[_Found], raw: Raw) -> _Found | None:
         return None
 
 
-def _notes(content: _Notebook) -> Iterator[str]:
+def _language(content: _Notebook) -> str:
     found = _typed(_DESCRIBED, content.metadata)
-    language = (found.kernelspec.language or found.kernelspec.name) if found else ""
-    if language and "python" not in language.lower():
-        yield f"The notebook was saved with another kernel ({printable(language, 40)}); it was graded with Python."
+    return (found.kernelspec.language or found.kernelspec.name) if found else ""

@@ -42,6 +42,7 @@ class Student:
         self._session = session
         self._submission = submission
         self._scope = scope
+        self._main = main
         self._reasons = Reasons(session, submission)
         #: requests without a reply, by the name they are about; they are sent with the next one that has a reply
         self._waiting: list[tuple[str, dict[str, Any]]] = main._waiting if main else []
@@ -152,15 +153,17 @@ class Student:
         seed: int,
         seconds: float | None = None,
     ) -> Call:
-        tried = self._remember(label, args, kwargs)
+        tried = self._remember(label, args, kwargs, called="target" in target)
         reply = self._ask(label, _calling(target, args, kwargs, seed), seconds)
         tried.builds = isinstance(reply.value, Module)
         return Call(self._value(reply, label), list(reply.changed), label, tried.parameters)
 
-    def _remember(self, label: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tried:
-        """Keep a call and its arguments for the messages about it."""
+    def _remember(
+        self, label: str, args: tuple[Any, ...], kwargs: dict[str, Any], called: bool = False
+    ) -> Tried:
+        """Keep a call and its arguments for the messages about it; `called` if it is one of a module."""
         self.arguments += [*args, *kwargs.values()]
-        self.tried.append(Tried(label, self._submission.parameters_of(label), args, kwargs))
+        self.tried.append(Tried(label, self._submission.parameters_of(label, called), args, kwargs))
         return self.tried[-1]
 
     def _drawn(self, reply: Answer, label: str, subject: str, closing: str) -> Figure:
@@ -182,7 +185,7 @@ class Student:
     ) -> Gradients:
         if current_kind() == "numpy":
             raise CourseError("`gradients` needs a course that works with torch")
-        tried = self._remember(label, args, kwargs)
+        tried = self._remember(label, args, kwargs, called="target" in target)
         tried.gradients = True
         request = {
             "do": "call",
@@ -200,6 +203,8 @@ class Student:
 
     def _value(self, reply: Answer, label: str) -> Any:
         self.last = (label, reply.value)
+        if self._main:  # a check that fails on what its helper code gave must not blame an earlier call
+            self._main.last = self.last
         return reply.value
 
     def _ask(self, label: str, request: dict[str, Any], seconds: float | None = None) -> Answer:

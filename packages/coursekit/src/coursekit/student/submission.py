@@ -71,10 +71,14 @@ class Submission:
             None,
         )
 
-    def parameters_of(self, name: str) -> tuple[str, ...]:
-        """The names of the positional parameters of a function, or of a module's `forward`; empty if unknown."""
+    def parameters_of(self, name: str, called: bool = False) -> tuple[str, ...]:
+        """The names of the positional parameters of a function, or of a class; empty if unknown.
+
+        Args:
+            called: of the `forward` of the class instead.
+        """
         index = self.defining_cell(name)
-        return () if index is None else names.parameters_of(self.notebook.cells[index].source, name)
+        return () if index is None else names.parameters_of(self.notebook.cells[index].source, name, called)
 
     def place_of(self, name: str) -> int | None:
         """Index of the cell with grade_id `name`."""

@@ -1,6 +1,7 @@
 """What is said of an exception: what it means, which sizes of the arguments it names, how many values a check expected."""
 
 import re
+import sys
 from collections.abc import Iterable
 from typing import Any
 
@@ -92,6 +93,10 @@ _MEANINGS = tuple(
 _TYPES = ("tuple", "list", "dict", "set", "float", "int", "str", "Tensor", "method", "function")
 
 
+#: a key alone, and no sentence of the student's own
+_KEY = re.compile(r"""'[^' ]+'|"[^" ]+"|-?[\d.]+|\(.+\)""")
+
+
 def _with_article(word: str) -> str:
     """A part of a message: a type with its article, or a student's words, which may be long."""
     return "None" if word == "NoneType" else with_article(word) if word in _TYPES else word[:_MOST_LETTERS]
@@ -100,7 +105,8 @@ def _with_article(word: str) -> str:
 def meaning_of(raised: str, text: str) -> str:
     """What an exception means, if its message is a frequent one that is hard to read; otherwise empty."""
     if raised == "KeyError":
-        return f"{text[:_MOST_LETTERS]} is not a key of the dict." if text else ""
+        kind = "dict or table" if "pandas" in sys.modules else "dict"
+        return f"{text[:_MOST_LETTERS]} is not a key of the {kind}." if _KEY.fullmatch(text) else ""
     for pattern, meaning in _MEANINGS:
         if match := pattern.search(text):
             return meaning.format(*map(_with_article, match.groups()))
