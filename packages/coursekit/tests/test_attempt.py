@@ -4,6 +4,8 @@ import pytest
 
 from coursekit.attempt import Attempt, RepeatBudget, settled, unconfirmed
 from coursekit.checks.results import CheckResult, ExerciseResult, SubmissionResult
+from coursekit.nbgrader_plugin import run_checks
+from coursekit.nbgrader_plugin.run_checks import RunChecks
 from coursekit.report.table import class_table
 from coursekit.result_cache import CachedResult
 
@@ -90,6 +92,28 @@ def test_code_that_computes_past_its_limit_is_tried_once(course):
     assert course.gradings()["test_half"] == 2
 
 
+def test_a_process_that_lives_for_weeks_gets_new_time_for_second_tries(tmp_path, monkeypatch):
+    checks = RunChecks()
+    budget = checks._budget(tmp_path, "01_double")
+    assert checks._budget(tmp_path, "01_double") is budget
+    monkeypatch.setattr(run_checks, "_NEW_BUDGET_SECONDS", -1.0)
+    assert checks._budget(tmp_path, "01_double") is not budget
+
+
+@pytest.mark.parametrize("command", ["coursekit", "nbgrader"])
+def test_an_assignment_may_have_limits_of_its_own(course, command):
+    configure(
+        course, 'c.RunChecks.per_assignment = {"01_double": {"call_timeout": 0.5}, "02": {"timeout": 9}}'
+    )
+    course.hand_in("loop", course.answer("def double(x):\n    while True: pass", HALF))
+    if command == "coursekit":
+        autograde(course)
+    else:
+        course.run("nbgrader", "autograde", "01_double")
+    assert row(course, "loop").status == "timed out"
+    assert "ran past 0.5 s" in str(course.autograded("loop").metadata["coursekit"])
+
+
 @pytest.mark.parametrize("command", ["coursekit", "nbgrader"])
 def test_without_time_for_a_second_try_a_result_says_so_and_is_graded_next_time(course, command):
     configure(course, "c.RunChecks.repeat_budget = 0")
@@ -147,7 +171,7 @@ def test_an_unconfirmed_result_says_what_is_in_doubt():
 
 
 def test_the_block_spends_the_budget(monkeypatch):
-    clock = iter([100.0, 130.0, 200.0, 231.0])
+    clock = iter([0.0, 100.0, 130.0, 200.0, 231.0, 300.0])
     monkeypatch.setattr("coursekit.attempt.time.monotonic", lambda: next(clock))
     budget = RepeatBudget(60)
     for still_allowed in (True, False):

@@ -101,6 +101,13 @@ def test_the_gradebook_may_be_another_file(url, place, tmp_path, capsys):
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
+@pytest.mark.parametrize("url", ["sqlite:///{root}/a.db?timeout=60", "sqlite:///a.db"])
+def test_the_gradebook_s_file_is_known(url, tmp_path):
+    course = PlainCourse(tmp_path / "course")
+    course.write(f"c.CourseDirectory.db_url = {url.format(root=course.root)!r}")
+    assert RunningCourse.open(course.root).gradebook_file == course.root / "a.db"
+
+
 def test_a_password_is_not_printed(tmp_path):
     course = PlainCourse(tmp_path / "course")
     course.write("c.CourseDirectory.db_url = 'postgresql://ann:secret@127.0.0.1:1/none'")

@@ -171,6 +171,14 @@ def test_a_kernel_that_is_not_installed_and_a_damaged_record_are_reported(genera
     assert "reference.safetensors can't be read" in told
 
 
+def test_limits_for_an_assignment_that_does_not_exist_are_reported(generated):
+    with (generated.root / "nbgrader_config.py").open("a") as file:
+        file.write("\nget_config().RunChecks.per_assignment = {'01_doubel': {'timeout': 9}}\n")
+    note, fine = found(examine_course(generated.root), "assignment")
+    assert "has limits for 01_doubel, but" in note.found
+    assert "01_double: check files belong to test cells" in fine.found
+
+
 def test_a_course_that_has_not_begun_is_fine(tiny_course):
     path = tiny_course.root / "source" / "02_later" / "later.ipynb"
     path.parent.mkdir()

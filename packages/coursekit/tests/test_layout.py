@@ -19,6 +19,8 @@ ORDER = [
     "agent",
     "cells",
     "course",
+    "stamps",
+    "per_assignment",
     "language",
     "codecs",
     "configuration",

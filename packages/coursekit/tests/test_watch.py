@@ -1,13 +1,15 @@
 """`coursekit watch`: hand-ins are graded as they arrive, and their pages released."""
 
 import json
+import os
+import time
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from msgspec.structs import replace
 
 from coursekit.grading.running_course import RunningCourse
-from coursekit.watch import submitted
+from coursekit.watch import submitted, waiting
 
 from .watching import FIRST, RIGHT, TRIPLE, exchange_of, nothing
 
@@ -129,6 +131,53 @@ def test_after_the_deadline_the_page_is_written_in_full_and_late_hand_ins_are_le
     assert "You took three times the input." in exchange.page(folder)
     assert exchange.watch() == 0
     assert "the page was written again" not in capfd.readouterr().out
+
+
+def test_after_a_new_deadline_the_page_of_a_new_attempt_is_written_in_full_again(exchange, monkeypatch):
+    monkeypatch.setattr(waiting, "LOOK_SECONDS", 0.3)
+    exchange.settings("c.AttemptRules.shows = 'exercises'")
+    exchange.set_deadline(FIRST + timedelta(minutes=5))
+    exchange.hand_in("ada", TRIPLE)
+    again = FIRST + timedelta(minutes=20)
+
+    def extend():
+        exchange.set_deadline(datetime.now(UTC) + timedelta(days=1))
+        exchange.hand_in("ada", TRIPLE, again)
+
+    exchange.keep_watching(
+        ("the page was written again in full", extend),
+        ("points, page released", lambda: exchange.set_deadline(again + timedelta(minutes=1))),
+        ("the page was written again in full", nothing),
+    )
+    assert "You took three times the input." in exchange.page(exchange.handed_in[1])
+
+
+def test_without_a_sandbox_a_hand_in_is_graded_once(generated, capfd, monkeypatch):
+    monkeypatch.setattr(submitted, "FOLDER_SECONDS", 0.2)
+    config = generated.root / "nbgrader_config.py"
+    config.write_text("".join(line for line in config.open() if "RunChecks" not in line))
+    generated.hand_in("ada", generated.answer(RIGHT))
+    assert generated.coursekit("watch", "--folder", "--once", "--workers", "1", "--sandbox", "none") == 0
+    assert points(capfd.readouterr().out) == ["ada 01_double: 10 of 10 points"]
+    assert len(list((generated.root / ".coursekit" / "results" / "01_double").iterdir())) == 1
+
+
+def test_a_notebook_from_another_time_zone_is_graded_once(generated, capfd, monkeypatch):
+    monkeypatch.setattr(submitted, "FOLDER_SECONDS", 0.2)
+    path = generated.hand_in("ada", generated.answer(RIGHT))
+    tomorrow = time.time() + 24 * 3600
+    os.utime(path, (tomorrow, tomorrow))
+    for expected in (["ada 01_double: 10 of 10 points"], []):
+        assert generated.coursekit("watch", "--folder", "--once", "--workers", "1") == 0
+        assert points(capfd.readouterr().out) == expected
+
+
+def test_a_notebook_with_another_ending_is_graded(generated, capfd, monkeypatch):
+    monkeypatch.setattr(submitted, "FOLDER_SECONDS", 0.2)
+    path = generated.hand_in("ada", generated.answer(RIGHT))
+    path.rename(path.with_name("double.ipynb.txt"))
+    assert generated.coursekit("watch", "--folder", "--once", "--workers", "1") == 0
+    assert points(capfd.readouterr().out) == ["ada 01_double: 10 of 10 points"]
 
 
 def test_a_folder_is_watched_without_an_exchange(generated, capfd, monkeypatch):

@@ -1,5 +1,6 @@
 """Which hand-ins `coursekit watch` takes from an exchange or a folder, and in which order."""
 
+import errno
 import os
 import secrets
 import shutil
@@ -249,6 +250,30 @@ def test_a_submission_that_was_complete_long_ago_is_taken_at_once(tmp_path, monk
     monkeypatch.setattr(submitted, "CLOCK_SECONDS", -submitted.FOLDER_SECONDS)
     (found,) = Submitted(lambda: iter([("ada", "ps1", tmp_path)])).look().hand_ins
     assert found.handed_in == datetime(2026, 1, 10, 12, tzinfo=UTC)
+
+
+def test_a_submission_that_can_t_be_read_holds_up_no_other(tmp_path, monkeypatch):
+    for name in ("ada", "ben"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "ps1.ipynb").write_text("{}")
+    scandir = os.scandir
+
+    def refuse(path):
+        if path == tmp_path / "ada":
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        return scandir(path)
+
+    monkeypatch.setattr(submitted, "FOLDER_SECONDS", -1.0)
+    monkeypatch.setattr(os, "scandir", refuse)
+    look = Submitted(lambda: iter([(name, "ps1", tmp_path / name) for name in ("ada", "ben")])).look()
+    assert [found.student for found in look.hand_ins] == ["ben"]
+    assert [refusal.reason for refusal in look.refused] == ["can't be read (Permission denied)"]
+
+
+def test_a_folder_whose_name_nbgrader_can_t_handle_is_refused(tmp_path):
+    (tmp_path / "ps1.ipynb").write_text("{}")
+    (refusal,) = Submitted(lambda: iter([("a\udcffda", "ps1", tmp_path)])).look().refused
+    assert refusal.reason == "has a name that nbgrader can't handle: rename the folder"
 
 
 def test_looking_at_a_folder_takes_a_hundredth_of_the_time_at_most(tmp_path):

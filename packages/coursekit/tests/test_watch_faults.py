@@ -13,10 +13,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from sqlalchemy.exc import OperationalError
 
+from coursekit.grading import write
 from coursekit.nbgrader_plugin import collecting
 from coursekit.nbgrader_plugin.converters import AutogradeOne
-from coursekit.watch import loop
+from coursekit.watch import loop, waiting
 from coursekit.watch.lock import locked
 from coursekit.watch.pipeline import Pipeline
 
@@ -141,6 +143,44 @@ def test_a_full_disk_is_reported_once_and_waited_for(exchange, monkeypatch, wher
     assert len([text for text in texts if "No space left" in text]) == 1
     assert not [text for text in texts if "not graded" in text]
     assert exchange.page(folder)
+    assert exchange.score("ada") == 10
+
+
+def test_a_gradebook_that_is_away_for_a_while_is_waited_for(exchange, monkeypatch):
+    monkeypatch.setattr(waiting, "LOOK_SECONDS", 0.3)
+    book = exchange.course.root / "gradebook.db"
+    away = book.with_name("away.db")
+    first = exchange.hand_in("ada")
+
+    def bring_back():
+        away.rename(book)
+        exchange.hand_in("ben")
+
+    texts = exchange.keep_watching(
+        ("points, page released", lambda: book.rename(away)),
+        ("gradebook.db does not exist", bring_back),
+        ("points, page released", nothing),
+    )
+    assert not [text for text in texts if "not graded" in text or "hand-ins wait" in text]
+    assert exchange.page(first)
+    assert exchange.page(exchange.handed_in[1])
+
+
+def test_errors_of_the_database_are_waited_for(exchange, monkeypatch):
+    monkeypatch.setattr(loop, "BLOCKED_SECONDS", 0.1)
+    monkeypatch.setattr(write, "_AGAIN_SECONDS", 0.0)
+    exchange.hand_in("ada")
+    with monkeypatch.context() as gone:
+
+        def fail(*_: object) -> None:
+            raise OperationalError("SELECT 1", {}, Exception("server closed the connection"))
+
+        texts = exchange.keep_watching(
+            ("watching", lambda: gone.setattr(AutogradeOne, "write_single_notebook", fail)),
+            ("server closed the connection", gone.undo),
+            ("points, page released", nothing),
+        )
+    assert not [text for text in texts if "not graded" in text]
     assert exchange.score("ada") == 10
 
 

@@ -25,6 +25,10 @@ WRONG = {
     "c.Execute.timeout = 'long'": "The 'timeout' trait of a RunChecks instance expected",
     "c.Execute.timeout = -3": "c.Execute.timeout must be more than 0 seconds",
     "c.LatePenalty.per_day = 7": "The value of the 'per_day' trait of a LatePenalty instance should",
+    "c.RunChecks.per_assignment = {'02': {'call_timout': 5}}": "c.RunChecks.per_assignment['02']: there is no setting "
+    "'call_timout', only call_timeout, memory_limit, preload, submission_timeout, timeout",
+    "c.RunChecks.per_assignment = {'02': {'memory_limit': 5}}": "c.RunChecks.per_assignment['02']: The value of the "
+    "'memory_limit' trait of a RunChecks instance should",
     "c.CourseDirectory.course_id = 5": "The 'course_id' trait of a CourseDirectory instance expected a unicode string",
     "1 / 0": "ZeroDivisionError: division by zero",
     "raise SystemExit(3)": "SystemExit: 3",

@@ -109,6 +109,8 @@ class RepeatBudget:
 
     def __init__(self, seconds: float = REPEAT_BUDGET) -> None:
         self._left = seconds
+        #: when a second try ended, by the monotonic clock
+        self.last_used = time.monotonic()
 
     @property
     def allowed(self) -> bool:
@@ -121,7 +123,8 @@ class RepeatBudget:
         try:
             yield
         finally:
-            self._left -= time.monotonic() - start
+            self.last_used = time.monotonic()
+            self._left -= self.last_used - start
 
 
 def grade_unless_cached(

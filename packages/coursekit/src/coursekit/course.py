@@ -82,6 +82,11 @@ class Assignment:
         return self.course.root / self.course.tests / self.name
 
     @property
+    def conftests(self) -> tuple[Path, ...]:
+        """What pytest reads from the folders above the hidden checks; the files may not exist."""
+        return self.checks.with_name("conftest.py"), self.course.root / "conftest.py"
+
+    @property
     def source_folder(self) -> Path:
         return self.course.folder(self.course.source, self.name)
 
@@ -258,6 +263,8 @@ def read_notebook(path: Path) -> "NotebookNode":
     except Exception as error:  # a damaged file can make nbformat raise anything
         reason = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
         raise CourseError(f"{path} can't be read as a notebook: restore it ({reason})") from error
+    for cell in notebook.cells:  # submissions are read in the same way
+        cell.source = cell.source.replace("\r\n", "\n")
     return notebook
 
 

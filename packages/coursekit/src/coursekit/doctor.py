@@ -103,7 +103,7 @@ def examine_course(root: Path) -> Iterator[Finding]:
         require_kernel(checks.student_kernel)
     except CourseError as error:
         yield Finding("course", MISSING, str(error), "fix this")
-    limits = f"{checks.limits.cell_seconds:g} s for a cell, {checks.memory_limit} MiB for a kernel"
+    limits = f"{checks.limits_of('').cell_seconds:g} s for a cell, {checks.memory_limit} MiB for a kernel"
     yield Finding("course", OK, f"{course.folders.course_id or 'without course_id'}, {limits}")
     yield from _assignments(course)
     yield _gradebook(course)
@@ -246,6 +246,9 @@ def _assignments(course: RunningCourse) -> Iterator[Finding]:
     names = [assignment.name for assignment in course.layout.assignments()]
     if not names:
         yield Finding("assignments", NOTE, f"{source} has none", "`coursekit new 01_my_topic` writes one")
+    for name in RunChecks(config=course.config).per_assignment.keys() - set(names):
+        found = f"c.RunChecks.per_assignment has limits for {name}, but {source} has no such assignment"
+        yield Finding("assignment", NOTE, found)
     for name in names:
         assignment = course.assignment(name)
         if not assignment.released_names():

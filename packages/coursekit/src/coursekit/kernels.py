@@ -5,10 +5,17 @@ Separate from `coursekit.student`, since the command line needs these names befo
 
 from collections.abc import Mapping
 from functools import cache
+from pathlib import Path
 from typing import Any
+
+from traitlets.config import Config
 
 from coursekit.course import CourseError
 from sandbox_kernel import COLD, LIMITED, SANDBOX
+from sandbox_kernel.view import hide
+
+#: nbgrader's default for `c.Exchange.root`; importing it takes a while
+_EXCHANGE = "/usr/local/share/nbgrader/exchange"
 
 #: values of `--sandbox`
 BUBBLEWRAP, NONE = "bubblewrap", "none"
@@ -20,6 +27,7 @@ __all__ = [
     "LIMITED",
     "NONE",
     "SANDBOX",
+    "hide_course",
     "is_installed",
     "other_language",
     "require_kernel",
@@ -57,3 +65,9 @@ def other_language(metadata: Mapping[str, Any]) -> str:
     if name and not language and is_installed(name):
         language = KernelSpecManager().get_kernel_spec(name).language
     return name if name and language and "python" not in str(language).lower() else ""
+
+
+def hide_course(root: Path, config: Config) -> None:
+    """Hide a course, and the exchange with everybody's hand-ins, from the kernels that this process starts."""
+    for folder in (root, Path(config.get("Exchange", {}).get("root", _EXCHANGE))):
+        hide(folder.resolve())

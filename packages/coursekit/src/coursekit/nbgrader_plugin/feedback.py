@@ -237,6 +237,7 @@ class GetGradesAndState(GetGrades):
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
         nb, resources = super().preprocess(nb, resources)
         names = resources["nbgrader"]
+        names["score"] = max(0.0, names["score"])  # scores may have sunk below the penalty, which stays
         with Gradebook(names["db_url"]) as gradebook:
             names[DEADLINE] = deadline_of(gradebook, names["assignment"], names["student"])
         return nb, resources

@@ -1,6 +1,7 @@
 """In autograde, second step: run the notebook in a student kernel, and its hidden checks outside of it."""
 
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,9 +14,10 @@ from traitlets import Bool, Bunch, Float, Integer, List, TraitError, Unicode, va
 from coursekit.cells import grade_id, is_test_cell
 from coursekit.checks.results import SubmissionResult
 from coursekit.course import CourseError
-from coursekit.kernels import SANDBOX
+from coursekit.kernels import SANDBOX, hide_course
 from coursekit.nbgrader_plugin.check_table import check_output
 from coursekit.nbgrader_plugin.course_folders import course_of, stop
+from coursekit.per_assignment import PerAssignment
 from coursekit.printing import printable
 from coursekit.student.extra_files import own_files
 from coursekit.student.limits import REPEAT_BUDGET, Limits
@@ -26,6 +28,8 @@ if TYPE_CHECKING:  # imported where it is used: the configuration imports this m
 
 #: what this process has left for second tries, by course and assignment
 _budgets: "dict[tuple[Path, str], RepeatBudget]" = {}
+#: without a second try, after which there is a new budget: formgrader's process lives for weeks
+_NEW_BUDGET_SECONDS = 3600.0
 #: key in a notebook's metadata: what reading and repairing found; only between nbgrader's two steps
 FOUND = "coursekit_found"
 #: key in the metadata of an autograded notebook: the result. It is written last, so a notebook that has it is complete
@@ -59,6 +63,14 @@ class RunChecks(Execute):
     memory_limit = Integer(Limits.memory, min=512, help="MiB of memory that a student kernel may use").tag(
         config=True
     )
+    per_assignment = PerAssignment(
+        "timeout",
+        "call_timeout",
+        "submission_timeout",
+        "memory_limit",
+        "preload",
+        help='other limits for single assignments, such as {"05_seq2seq": {"call_timeout": 20}}',
+    ).tag(config=True)
     student_kernel = Unicode(SANDBOX, help="kernelspec in which submissions run").tag(config=True)
     stderr_costs_points = Bool(
         True,
@@ -74,14 +86,15 @@ class RunChecks(Execute):
             raise TraitError("c.Execute.timeout must be more than 0 seconds")
         return seconds
 
-    @property
-    def limits(self) -> Limits:
+    def limits_of(self, assignment: str) -> Limits:
+        """What submissions of an assignment may use."""
+        settings = RunChecks.per_assignment.of(self, assignment)
         return Limits(
-            self.timeout or Limits.cell_seconds,
-            self.call_timeout,
-            submission_seconds=self.submission_timeout,
-            memory=self.memory_limit,
-            preload=tuple(self.preload),
+            settings["timeout"] or Limits.cell_seconds,
+            settings["call_timeout"],
+            submission_seconds=settings["submission_timeout"],
+            memory=settings["memory_limit"],
+            preload=tuple(settings["preload"]),
         )
 
     @property
@@ -110,28 +123,37 @@ class RunChecks(Execute):
 
     def result_of(self, nb: NotebookNode, resources: ResourcesDict) -> SubmissionResult:
         """Grade the notebook; its code cells get the outputs of the run."""
-        from coursekit.attempt import RepeatBudget, grade_unless_cached
+        from coursekit.attempt import grade_unless_cached
         from coursekit.result_cache import GradingJob, ResultCache
 
         names = resources["nbgrader"]
         course = course_of(self.config)
         assignment = course.assignment(names["assignment"])
         released = assignment.released(names["notebook"])
+        hide_course(course.root, self.config)
         return grade_unless_cached(
             GradingJob(
                 assignment,
                 names["notebook"],
                 nb,
                 released,
-                self.limits,
+                self.limits_of(assignment.name),
                 self.student_kernel,
                 self.rule,
                 own_files(Path(resources["metadata"]["path"]), course.ignore),
             ),
             ResultCache(course.root),
-            _budgets.setdefault((course.root, assignment.name), RepeatBudget(self.repeat_budget)),
+            self._budget(course.root, assignment.name),
             lambda cached: not (self.fresh or (self.regrades_stopped() and cached.stopped)),
         )
+
+    def _budget(self, root: Path, assignment: str) -> "RepeatBudget":
+        from coursekit.attempt import RepeatBudget
+
+        budget = _budgets.get((root, assignment))
+        if budget is None or time.monotonic() - budget.last_used > _NEW_BUDGET_SECONDS:
+            budget = _budgets[root, assignment] = RepeatBudget(self.repeat_budget)
+        return budget
 
     def regrades_stopped(self) -> bool:
         """True with `--force`: code that was stopped, or that ended its process, is graded again."""

@@ -22,17 +22,20 @@ from coursekit.cells import grade_id, is_test_cell, nbgrader_metadata
 from coursekit.checks.results import Status, SubmissionResult
 from coursekit.configuration import read_configuration
 from coursekit.course import CourseError, read_notebook
+from coursekit.kernels import other_language
 from coursekit.nbgrader_plugin.bind import require_bound
 from coursekit.nbgrader_plugin.converters import make_ready
 from coursekit.nbgrader_plugin.course_folders import beside_of, course_of, stop
 from coursekit.nbgrader_plugin.run_checks import FOUND, RESULT, RunChecks
 from coursekit.nbgrader_plugin.second_chance import require_chance
 from coursekit.printing import printable
+from coursekit.stamps import Stamp, stamp_of
 from coursekit.student.notebook_file import read_submitted
 from coursekit.student.restore import restore_notebook
 from coursekit.watch.chance import NoChance
 
-_checked: set[tuple[Path, str]] = set()
+#: the files of an assignment when its checks were last compared with its cells; a server lives for weeks
+_checked: dict[tuple[Path, str], Stamp] = {}
 
 
 def before_autograde(assignment: str, student: str, notebooks: list[str]) -> None:
@@ -52,9 +55,10 @@ def before_autograde(assignment: str, student: str, notebooks: list[str]) -> Non
         RunChecks(config=config)  # raises if a setting is invalid
         wanted = CourseDirectory(config=config).notebook_id  # as set by `--notebook`
         names = [name for name in graded.released_names() if fnmatchcase(name, wanted)]
-        if (course.root, graded.name) not in _checked:
+        stamp = stamp_of(graded)
+        if _checked.get((course.root, graded.name)) != stamp:
             require_bound(graded)
-            _checked.add((course.root, graded.name))
+            _checked[course.root, graded.name] = stamp
     except (CourseError, TraitError) as error:
         stop(log, str(error))
     present = {Path(path).stem for path in notebooks}
@@ -121,11 +125,23 @@ class RepairCells(NbGraderPreprocessor):
             notebook, found = deepcopy(released), SubmissionResult(status, notes=[handed.problem, *set_aside])
         else:
             notebook, notes = restore_notebook(handed.notebook, released)
-            found = SubmissionResult(Status.UNGRADED, notes=handed.notes + notes + set_aside)
+            notes = _language_notes(handed.language, released) + handed.notes + notes
+            found = SubmissionResult(Status.UNGRADED, notes=notes + set_aside)
             for note in found.notes:
                 self.log.warning("%s: %s", names["student"], note)
         notebook.metadata[FOUND] = found.as_dict()
         return notebook, resources
+
+
+def _language_notes(saved_with: str, released: NotebookNode) -> list[str]:
+    """A note if a submission was saved with a kernel of another language than the released notebook's."""
+    name, spec = other_language(released.metadata), released.metadata.get("kernelspec", {})
+    language = str(spec.get("language") or name) if name else "Python"
+    lower = saved_with.casefold()
+    if not lower or (lower in (name.casefold(), language.casefold()) if name else "python" in lower):
+        return []
+    saved_with = printable(saved_with, 40)
+    return [f"The notebook was saved with another kernel ({saved_with}); it was graded with {language}."]
 
 
 class SaveScores(SaveAutoGrades):

@@ -34,6 +34,10 @@ class DuePages:
                         shutil.rmtree(held)
         self._count()
 
+    def graded(self, student: str, assignment: str) -> None:
+        """Expect a final page again: there is another attempt."""
+        self._final.discard((student, assignment))
+
     def hold(self, student: str, assignment: str, record: AttemptRecord) -> None:
         """Release this page when it is due."""
         self._held[student, assignment, record.handed_in] = record
@@ -80,17 +84,16 @@ class DuePages:
         found = [r for r in records if graded is None or r.handed_in == graded.replace(tzinfo=UTC)]
         if found and found[-1].page == Page.HELD:
             return  # until it has been released
+        if found and not found[-1].final:
+            try:
+                self.watched.pipeline.rewrite(student, assignment, found[-1])
+            except NotGraded as reason:
+                text = f"the page after the deadline was not written: {reason}"
+                self._reports.fail(Kind.NOT_GRADED, text, student, assignment)
+            else:
+                text = "after the deadline, the page was written again in full"
+                self._reports.say(Kind.RELEASED, text, student, assignment)
         self._final.add((student, assignment))
-        if not found or found[-1].final:
-            return
-        try:
-            self.watched.pipeline.rewrite(student, assignment, found[-1])
-        except NotGraded as reason:
-            text = f"the page after the deadline was not written: {reason}"
-            self._reports.fail(Kind.NOT_GRADED, text, student, assignment)
-        else:
-            text = "after the deadline, the page was written again in full"
-            self._reports.say(Kind.RELEASED, text, student, assignment)
 
     def _attempts(self, student: str, assignment: str) -> Attempts:
         return Attempts.load(self.watched.course.root, assignment, student)

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from coursekit.course import CourseError
 from coursekit.nbgrader_plugin.converters import reason_of
 
 
@@ -26,6 +27,12 @@ def no_space(error: BaseException) -> str:
     return (
         f"{reason_of(error)}. Free some space or make it writable; nothing is lost, and grading goes on then"
     )
+
+
+def away(error: BaseException) -> str:
+    """The sentence about a gradebook that can't be reached."""
+    reason = str(error) if isinstance(error, CourseError) else reason_of(error)
+    return f"{reason}. Nothing is lost, and grading goes on when the gradebook can be reached"
 
 
 def gone(inbound: Path) -> str:

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from pathlib import Path
-from urllib.parse import quote
 
 from nbgrader.api import SubmittedAssignment
 from nbgrader.utils import notebook_hash
@@ -16,7 +15,7 @@ from coursekit.files import FOLDER, write_atomically
 from coursekit.grading.running_course import RunningCourse
 from coursekit.student.extra_files import time_handed_in
 from coursekit.watch.arrivals import HandIn
-from coursekit.watch.records import Attempts, Page
+from coursekit.watch.records import Attempts, Page, file_name
 
 
 class History:
@@ -82,7 +81,7 @@ class History:
     def _graded_before(self, assignment: str, hand_ins: Sequence[HandIn]) -> frozenset[str]:
         """The hand-ins that were there when the assignment was watched for the first time, and had been graded."""
         if assignment not in self._left_alone:
-            path = self._course.root / FOLDER / "watch" / f"{quote(assignment, safe=' ')}.json"
+            path = self._course.root / FOLDER / "watch" / f"{file_name(assignment)}.json"
             try:
                 names = json.loads(path.read_text(encoding="utf-8"))
             except (FileNotFoundError, ValueError):

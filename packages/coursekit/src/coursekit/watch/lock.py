@@ -3,12 +3,16 @@
 import contextlib
 import fcntl
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
 from coursekit.course import CourseError
 from coursekit.files import FOLDER
+
+#: longer than `is_watched` takes
+_ASKING_SECONDS = 0.2
 
 
 @contextlib.contextmanager
@@ -21,7 +25,11 @@ def locked(root: Path) -> Iterator[None]:
     path = root / FOLDER / "watch.lock"
     path.parent.mkdir(exist_ok=True)
     with path.open("a+") as file:
-        if not _try_to_lock(file):
+        found_free = _try_to_lock(file)
+        if not found_free:  # `is_watched` may have held it for a moment
+            time.sleep(_ASKING_SECONDS)
+            found_free = _try_to_lock(file)
+        if not found_free:
             file.seek(0)
             raise CourseError(
                 f"{root} is watched already, by process {file.read().strip()}: end that one first, or see what it "

@@ -8,19 +8,21 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from types import FrameType
 
+from sqlalchemy.exc import SQLAlchemyError
+
 from coursekit.course import Assignment, CourseError
-from coursekit.grading.running_course import RunningCourse
+from coursekit.grading.running_course import GradebookAway, RunningCourse
 from coursekit.grading.write import FOR_EVERYBODY
 from coursekit.printing import printable
+from coursekit.stamps import stamp_of
 from coursekit.watch.arrivals import HandIn
 from coursekit.watch.counting import Counting
 from coursekit.watch.due import DuePages
-from coursekit.watch.faults import Blocked, NotGraded, gone, no_space
+from coursekit.watch.faults import Blocked, NotGraded, away, gone, no_space
 from coursekit.watch.lock import locked
 from coursekit.watch.pipeline import GradedHandIn
 from coursekit.watch.records import Page
 from coursekit.watch.rules import time_in_words
-from coursekit.watch.runs import stamp_of
 from coursekit.watch.status import Event, Kind, Reports
 from coursekit.watch.waiting import Waiting
 from coursekit.watch.watched import WatchedCourse, WatchOptions
@@ -91,6 +93,8 @@ class Watch:
             self._block(str(blocked))
         except CourseError as error:
             self._block(" ".join(str(error).split()))
+        except SQLAlchemyError as error:
+            self._block(away(error))
         except OSError as error:
             exchange = self._watched.exchange
             if error.errno in FOR_EVERYBODY:
@@ -166,7 +170,7 @@ class Watch:
                     del under_way[submission.student]
         except BaseException as error:
             self._watched.runs.drop(assignment.name)
-            if not isinstance(error, CourseError):
+            if not isinstance(error, CourseError) or isinstance(error, GradebookAway):
                 raise
             self._waiting.hold(assignment.name, stamp, " ".join(str(error).split()))
         return True
@@ -174,7 +178,7 @@ class Watch:
     def _students(self, assignment: Assignment, under_way: dict[str, HandIn]) -> Iterator[str]:
         """The students whose turn it is, each when a worker is idle and the hand-in has been collected."""
         for _ in range(_IN_A_ROW):
-            with contextlib.suppress(OSError):  # it is reported after those under way
+            with contextlib.suppress(OSError, CourseError, SQLAlchemyError):  # reported after those under way
                 self._waiting.look_if_needed()
             hand_in = self._waiting.first(under_way)
             if self._ending or hand_in is None or hand_in.assignment != assignment.name:
@@ -233,6 +237,7 @@ class Watch:
             record.due if record.page == Page.HELD else None,
         )
         self._waiting.done(hand_in)
+        self._due.graded(hand_in.student, hand_in.assignment)
         self._counting.graded(hand_in)
         self._unblock()
         self._reports.report(event)
@@ -244,8 +249,11 @@ class Watch:
     @contextlib.contextmanager
     def _signals(self) -> Iterator[None]:
         """End after the hand-in under way on SIGTERM and Ctrl-C; at once on a second one."""
+        process = os.getpid()
 
         def end(number: int, frame: FrameType | None) -> None:
+            if os.getpid() != process:
+                return  # a worker: it ends with this process
             if self._ending:
                 raise KeyboardInterrupt
             self._ending = True

@@ -12,17 +12,18 @@ from pathlib import Path
 from msgspec.structs import replace as replaced
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange import ExchangeError
+from sqlalchemy.exc import InterfaceError, OperationalError
 from traitlets.config import Config
 
 from coursekit.grading.autograde import SubmissionRun
-from coursekit.grading.running_course import RunningCourse
+from coursekit.grading.running_course import GradebookAway, RunningCourse
 from coursekit.grading.write import FOR_EVERYBODY, NoSpace, Writer
 from coursekit.nbgrader_plugin.converters import FeedbackOne, reason_of
 from coursekit.nbgrader_plugin.one_hand_in import ExchangeOf
 from coursekit.printing import printable
 from coursekit.student.renamed import put_endings_right
 from coursekit.watch.arrivals import HandIn
-from coursekit.watch.faults import Blocked, NoPage, NotGraded, gone, no_space
+from coursekit.watch.faults import Blocked, NoPage, NotGraded, away, gone, no_space
 from coursekit.watch.history import History
 from coursekit.watch.recording import record_of
 from coursekit.watch.records import AttemptRecord, Attempts, Page
@@ -149,6 +150,7 @@ class Pipeline:
                 shown.parent.mkdir(parents=True, exist_ok=True)
                 os.replace(page, shown)
             attempts = Attempts.load(self._course.root, assignment, student)
+            record = attempts.at(record.handed_in) or record  # it may have been graded again
             record = replaced(record, page=Page.RELEASED, final=final or record.final)
             attempts.add(record)
             attempts.store()
@@ -198,6 +200,8 @@ class Pipeline:
             failed = self._writer.write(submission, hand_in.assignment)
         except NoSpace as error:
             raise Blocked(no_space(error.__cause__ or error)) from error
+        except GradebookAway as error:
+            raise Blocked(away(error.__cause__ or error)) from error
         if failed:
             raise NotGraded(failed[0].removeprefix(f"{printable(hand_in.student)}: "))
 
@@ -235,6 +239,8 @@ class Pipeline:
         except Exception as error:
             if isinstance(error, OSError) and error.errno in FOR_EVERYBODY:
                 raise Blocked(no_space(error)) from error
+            if isinstance(error, GradebookAway | OperationalError | InterfaceError):
+                raise Blocked(away(error)) from error
             require()
             reason = str(error) if isinstance(error, ExchangeError | RuntimeError) else reason_of(error)
             raise kind(printable(reason)) from error

@@ -19,7 +19,7 @@ from coursekit.files import FOLDER, write_atomically
 #: version of the stored form; a file of another version is read as empty
 SCHEMA = 1
 #: bytes of a quoted name; what is longer is cut and gets a hash
-_LONGEST = 200
+_LONGEST = 180
 #: the outcomes of the checks of a notebook, by grade_id and by the check's name
 Outcomes = dict[str, dict[str, str]]
 
@@ -84,7 +84,7 @@ class Attempts:
         Raises:
             CourseError: the file can't be opened.
         """
-        path = root / FOLDER / "attempts" / _file_name(assignment) / f"{_file_name(student)}.json"
+        path = root / FOLDER / "attempts" / file_name(assignment) / f"{file_name(student)}.json"
         try:
             stored = msgspec.json.decode(path.read_bytes(), type=_Stored)
         except (FileNotFoundError, msgspec.MsgspecError, UnicodeDecodeError):
@@ -119,7 +119,7 @@ def _time(record: AttemptRecord) -> datetime:
     return record.handed_in
 
 
-def _file_name(name: str) -> str:
+def file_name(name: str) -> str:
     """A file name for any name of a student or an assignment; different names have different ones."""
     quoted = quote(os.fsencode(name), safe=" ").replace(".", "%2E")
     if len(quoted) <= _LONGEST:

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
-from typing import Any
 
-from traitlets import Bunch, Dict, Enum, Float, Integer, TraitError, Unicode, validate
+from traitlets import Bunch, Enum, Float, Integer, TraitError, validate
 from traitlets.config import Configurable
 
 from coursekit.language import _, month_name
+from coursekit.per_assignment import PerAssignment
 
 #: the longest period, and the longest pause or grace period: a year
 _MAX_HOURS = 366 * 24
@@ -138,9 +138,13 @@ class AttemptRules(Configurable):
         str(Counts.LAST),
         help="which attempt is in the gradebook: the `last` or the `best`",
     ).tag(config=True)
-    per_assignment = Dict(
-        key_trait=Unicode(),
-        value_trait=Dict(),
+    per_assignment = PerAssignment(
+        "attempts",
+        "period_hours",
+        "pause_minutes",
+        "shows",
+        "grace_minutes",
+        "counts",
         help='other rules for single assignments, such as {"02_attention": {"attempts": 3}}',
     ).tag(config=True)
 
@@ -151,24 +155,9 @@ class AttemptRules(Configurable):
             raise TraitError(f"c.AttemptRules.{proposal.trait.name} must be a number")
         return number
 
-    @validate("per_assignment")
-    def _known_settings(self, proposal: Bunch) -> dict[str, dict[str, Any]]:
-        rules: dict[str, dict[str, Any]] = proposal.value
-        for assignment, settings in rules.items():
-            place = f"c.AttemptRules.per_assignment[{assignment!r}]"
-            for name in settings:
-                if name not in _SETTINGS:
-                    raise TraitError(f"{place}: there is no setting {name!r}, only {', '.join(_SETTINGS)}")
-            try:
-                AttemptRules(**settings)
-            except TraitError as error:
-                raise TraitError(f"{place}: {error}") from error
-        return rules
-
     def of(self, assignment: str) -> Rule:
         """The rules of an assignment."""
-        settings = self.per_assignment.get(assignment, {})
-        rules = AttemptRules(**{name: getattr(self, name) for name in _SETTINGS} | settings)
+        rules = AttemptRules(**AttemptRules.per_assignment.of(self, assignment))
         return Rule(
             rules.attempts,
             timedelta(hours=rules.period_hours),
@@ -177,7 +166,3 @@ class AttemptRules(Configurable):
             timedelta(minutes=rules.grace_minutes),
             Counts(rules.counts),
         )
-
-
-#: the settings of a single assignment
-_SETTINGS = sorted(set(AttemptRules.class_trait_names(config=True)) - {"per_assignment"})

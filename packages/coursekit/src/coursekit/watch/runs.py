@@ -1,16 +1,10 @@
-"""Warm workers for the assignments that are handed in, and the files that their grading depends on."""
-
-import os
-from collections.abc import Iterable, Iterator
-from pathlib import Path
+"""Warm workers for the assignments that are handed in."""
 
 from coursekit.course import Assignment
 from coursekit.grading.autograde import ClassRun, RunOptions
 from coursekit.grading.running_course import RunningCourse
 from coursekit.grading.task import local_workers
-
-#: the time, size and number of each file, by its path
-Stamp = tuple[tuple[str, int, int, int], ...]
+from coursekit.stamps import Stamp, stamp_of
 
 
 class Runs:
@@ -56,28 +50,3 @@ class Runs:
     def _end_workers(self) -> None:
         if self._workers is not None:
             self._workers.close()
-
-
-def stamp_of(assignment: Assignment) -> Stamp:
-    """Changes when a check, the source or the release of an assignment changes."""
-    folders = (assignment.checks, assignment.source_folder, assignment.release_folder)
-    beside = (assignment.checks.with_name("conftest.py"), assignment.course.root / "conftest.py")
-    return files_stamp([*(path for folder in folders for path in _files(folder)), *beside])
-
-
-def files_stamp(paths: Iterable[Path]) -> Stamp:
-    """Changes when one of the files changes; files that don't exist are left out."""
-    stamp = []
-    for path in paths:
-        try:
-            found = path.stat()
-        except OSError:
-            continue
-        stamp.append((str(path), found.st_mtime_ns, found.st_size, found.st_ino))
-    return tuple(sorted(stamp))
-
-
-def _files(folder: Path) -> Iterator[Path]:
-    for place, folders, files in os.walk(folder):
-        folders[:] = [name for name in folders if name != "__pycache__" and not name.startswith(".")]
-        yield from (Path(place, name) for name in files)

@@ -8,8 +8,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from coursekit.files import written_at
+from coursekit.nbgrader_plugin.course_folders import usable_name
 from coursekit.student.extra_files import TIMESTAMP, NotATime, time_in
-from coursekit.watch.arrivals import HandIn, Look, Still, small_text
+from coursekit.student.renamed import is_notebook
+from coursekit.watch.arrivals import HandIn, Look, Refusal, Still, small_text
 
 #: a submission is complete after this many seconds without a change
 FOLDER_SECONDS = 5.0
@@ -44,8 +47,19 @@ class Submitted:
         look, still = Look(), {}
         for student, assignment, folder in self._folders():
             key = student, assignment
-            state = _state_of(folder)
+            try:
+                state = _state_of(folder)
+            except FileNotFoundError:  # something is being copied there
+                look.incomplete.append(folder)
+                continue
+            except OSError as error:
+                look.refused.append(Refusal(folder, f"can't be read ({error.strerror})", student, assignment))
+                continue
             if not state.notebook:
+                continue
+            if usable_name(student) != student:
+                reason = "has a name that nbgrader can't handle: rename the folder"
+                look.refused.append(Refusal(folder, reason, student, assignment))
                 continue
             still[key] = self._still.get(key, Still())
             unchanged = max(still[key].since(state.stamp), time.time() - state.changed - CLOCK_SECONDS)
@@ -81,6 +95,6 @@ def _state_of(folder: Path) -> _State:
             found = entry.stat(follow_symlinks=False)
             stamps.append((entry.name, found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino))
             changed = max(changed, found.st_ctime)
-            if entry.name.endswith(".ipynb"):
-                notebook = max(notebook, found.st_mtime)
+            if is_notebook(entry.name):
+                notebook = max(notebook, written_at(found))
     return _State(notebook, changed, tuple(sorted(stamps)))

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from coursekit.course import Assignment
 from coursekit.printing import printable
+from coursekit.stamps import Stamp, stamp_of
 from coursekit.student.extra_files import time_handed_in
 from coursekit.watch.arrivals import HandIn, Look, Refusal
 from coursekit.watch.chance import Chance, NoChance, is_in_time
@@ -15,7 +16,6 @@ from coursekit.watch.history import Deadlines
 from coursekit.watch.queue import Queue
 from coursekit.watch.records import Attempts
 from coursekit.watch.rules import time_in_words
-from coursekit.watch.runs import Stamp, stamp_of
 from coursekit.watch.status import Kind, Reports, Seen, seen
 from coursekit.watch.watched import WatchedCourse
 
@@ -101,7 +101,8 @@ class Waiting:
         there = [hand_in for hand_in in chosen if hand_in.assignment in self._known]
         late = {hand_in for hand_in in there if self._is_late(hand_in)}
         allowed = set(self.watched.course.gradable([hand_in.student for hand_in in there]))
-        self._given_up = {hand_in: why for hand_in, why in self._given_up.items() if hand_in in set(there)}
+        present = set(there)
+        self._given_up = {hand_in: why for hand_in, why in self._given_up.items() if hand_in in present}
         to_do = [
             hand_in
             for hand_in in there

@@ -11,11 +11,12 @@ from coursekit.grading.running_course import RunningCourse
 from coursekit.nbgrader_plugin.one_hand_in import ExchangeOf, put_all_back
 from coursekit.nbgrader_plugin.second_chance import second_chance_of
 from coursekit.printing import quoted
+from coursekit.stamps import Stamp, files_stamp
 from coursekit.watch.arrivals import Arrivals, Inbound
 from coursekit.watch.history import History
 from coursekit.watch.pipeline import Heard, Pipeline
 from coursekit.watch.rules import AttemptRules, Counts
-from coursekit.watch.runs import Runs, Stamp, files_stamp
+from coursekit.watch.runs import Runs
 from coursekit.watch.submitted import Submitted
 
 
@@ -61,6 +62,8 @@ class WatchedCourse:
             self._require_exchange_for_rules()
         self.history = History(course, self.exchange.feedback if self.exchange else None)
         self.runs = Runs(course, options.run)
+        if options.run.kernel_name:  # for what writes, too
+            course.config.RunChecks.student_kernel = options.run.kernel_name
         self.pipeline = Pipeline(course, self.exchange, self.rules, self.history, heard.sentences)
         self.configuration = self._configuration_stamp()
 

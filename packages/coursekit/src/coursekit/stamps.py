@@ -1,0 +1,34 @@
+"""Stamps that say whether files have changed since somebody read them."""
+
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from coursekit.course import Assignment
+
+#: the time, size and number of each file, by its path
+Stamp = tuple[tuple[str, int, int, int], ...]
+
+
+def stamp_of(assignment: Assignment) -> Stamp:
+    """Changes when a check, the source or the release of an assignment changes."""
+    folders = (assignment.checks, assignment.source_folder, assignment.release_folder)
+    return files_stamp([*(path for folder in folders for path in _files(folder)), *assignment.conftests])
+
+
+def files_stamp(paths: Iterable[Path]) -> Stamp:
+    """Changes when one of the files changes; files that don't exist are left out."""
+    stamp = []
+    for path in paths:
+        try:
+            found = path.stat()
+        except OSError:
+            continue
+        stamp.append((str(path), found.st_mtime_ns, found.st_size, found.st_ino))
+    return tuple(sorted(stamp))
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    for place, folders, files in os.walk(folder):
+        folders[:] = [name for name in folders if name != "__pycache__" and not name.startswith(".")]
+        yield from (Path(place, name) for name in files)
