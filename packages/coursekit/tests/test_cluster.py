@@ -1,5 +1,6 @@
 """Grading by Dask workers that run in separate processes, over TCP."""
 
+import io
 import json
 import os
 import signal
@@ -8,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+import zipfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -217,6 +219,20 @@ def test_without_dask_one_sentence_says_what_to_install(empty_class, monkeypatch
     empty_class.hand_in("ada", empty_class.answer(RIGHT, HALF))
     assert empty_class.coursekit("autograde", "01_double", "--scheduler", "tcp://127.0.0.1:1") == 2
     assert 'pip install "coursekit[cluster]"' in capsys.readouterr().err
+
+
+def test_workers_get_what_students_get_and_what_pytest_reads_above_the_checks(empty_class):
+    source = empty_class.root / "source" / "01_double"
+    (source / "data").mkdir()
+    for path in (
+        source / "data" / "a.csv",
+        source / "data" / "a.pyc",
+        empty_class.root / "tests" / "conftest.py",
+    ):
+        path.write_text("")
+    names = zipfile.ZipFile(io.BytesIO(cluster.packed(empty_class.assignment))).namelist()
+    assert {"source/01_double/data/a.csv", "tests/conftest.py"} < set(names)
+    assert "source/01_double/data/a.pyc" not in names
 
 
 def test_a_worker_with_other_versions_is_named_and_grades_nothing(empty_class):

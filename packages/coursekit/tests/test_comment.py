@@ -47,7 +47,7 @@ def test_everybody_whose_latest_submission_failed_the_check_gets_the_comment_onc
     with floored.gradebook() as gradebook:
         gradebook.find_comment("half", "double", "01_double", "finn").manual_comment = "Nearly."
         gradebook.db.commit()
-    text = "Odd numbers have halves, too."
+    text = "Odd numbers have halves, too.\n\nTry 3."
     assert floored.coursekit("comment", CHECK, text) == 0
     assert "01_double, half: 2 of 2 students got the comment." in capsys.readouterr().out
     expected = {"eve": text, "finn": f"Nearly.\n\n{text}"}

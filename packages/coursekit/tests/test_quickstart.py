@@ -1,6 +1,7 @@
 """Any nbgrader course: `nbgrader quickstart`, and one with all that nbgrader knows, graded by both graders."""
 
 import contextlib
+import re
 import shutil
 import subprocess
 import sys
@@ -19,6 +20,7 @@ from coursekit.cli import main
 from coursekit.course import Course
 
 EXAMPLES = Path(nbgrader.__file__).parent / "docs" / "source" / "user_guide"
+ADOPTING = Path(__file__).parents[3] / "docs" / "adopting.md"
 CONFIGURE = "\nfrom coursekit.nbgrader_plugin import configure\nconfigure(c)\n"
 SOLUTION = "def mean(xs):\n    ### BEGIN SOLUTION\n    return sum(xs) / len(xs)\n    ### END SOLUTION"
 HIDDEN = """\
@@ -227,6 +229,26 @@ def test_a_cell_of_one_notebook_is_bound_and_the_others_stay_as_they_are(plain, 
     changed = {key: grade[0] for key, grade in found.items() if grade != before[key]}
     # `mean` of ben writes to stderr, which costs nothing in a check; the hidden test of cell-1a2b3c costs ada nothing
     assert changed == {("ben", "b", "cell-1a2b3c"): 2}
+
+
+def test_who_follows_the_page_about_adopting_sees_what_it_shows(adopted):
+    root = adopted("followed")
+    with contextlib.chdir(root):
+        main(["autograde", "ps1"])
+    section = ADOPTING.read_text().split("## Write hidden checks")[1].split("\n## ")[0]
+    blocks = re.findall(r"^```(\w*)\n(.*?)^```", section, re.MULTILINE | re.DOTALL)
+    checks, mistakes = (text for kind, text in blocks if kind == "python")
+    folder = root / "tests" / "ps1"
+    folder.mkdir(parents=True)
+    (folder / "correct_squares.py").write_text(checks)
+    (folder / "mistakes.py").write_text(mistakes)
+    shown = "".join(text for kind, text in blocks if not kind)
+    for line in shown.replace("/home/you/course101", str(root)).splitlines():
+        if line.startswith("$ "):
+            done = run(root, *line.removeprefix("$ ").split())
+            said = f"{done.stdout}\n{done.stderr}"
+        else:
+            assert line in said
 
 
 def test_a_generation_that_fails_leaves_no_release(adopted):

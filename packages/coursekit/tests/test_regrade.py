@@ -5,6 +5,7 @@ import pytest
 from coursekit.attempt import Attempt
 from coursekit.checks.results import CheckResult, ExerciseResult, Status, SubmissionResult
 from coursekit.grading.regrade import _moves
+from coursekit.grading.write import Writer
 from coursekit.report.table import class_table
 from coursekit.student.values import CheckOutcome
 from coursekit.workers import Workers
@@ -71,6 +72,15 @@ def test_regrade_writes_what_the_dry_run_reported_and_grades_nothing_again(chang
     assert grades["right"]["test_half"] == (5, 4, True)
     assert regrade(changed, "--dry-run") == 0
     assert "the scores of 0 of 7 students would change." in capsys.readouterr().out
+
+
+def test_a_score_that_was_not_written_is_not_counted_as_changed(changed, monkeypatch, capsys):
+    monkeypatch.setattr(Writer, "write", lambda self, found, assignment: [f"{found.student}: not written: x"])
+    assert regrade(changed) == 1
+    out = capsys.readouterr().out
+    assert "floor: not written: x" in out
+    assert "the scores of 0 of 7 students changed." in out
+    assert "letter" not in out
 
 
 def test_a_submission_on_which_the_grader_fails_keeps_its_points_and_is_named(changed, monkeypatch, capsys):

@@ -111,6 +111,10 @@ CHANGES: dict[str, tuple[Callable, tuple[bool, set[str]]]] = {
         lambda course: append(course.root / "source" / "01_double" / "data.txt", "1"),
         (True, set()),
     ),
+    "what pytest reads above the checks": (
+        lambda course: append(course.root / "tests" / "conftest.py", "\n"),
+        (False, BOTH),
+    ),
     "notes in the folder of the checks": (
         lambda course: append(course.checks.with_name("notes.txt"), "1"),
         (False, set()),
@@ -306,6 +310,16 @@ def test_the_result_in_an_autograded_notebook_is_read_as_it_was_written(empty_cl
 def test_garbage_in_an_autograded_notebook_counts_as_not_graded(empty_class, garbage):
     autograded_with(empty_class, garbage)
     assert RunningCourse.open(empty_class.root).result("ann", "01_double", "double") is None
+
+
+def test_storing_on_a_full_disk_leaves_nothing(tmp_path, monkeypatch):
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.replace", full)
+    with pytest.raises(OSError, match="No space"):
+        ResultCache(tmp_path).store("01_double", CacheKey("k", {}), CachedResult())
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 
 
 def test_storing_leaves_no_other_file(tmp_path):

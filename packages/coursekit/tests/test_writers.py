@@ -1,5 +1,6 @@
 """Several processes write a class's results, each for one student at a time."""
 
+import contextlib
 import json
 import multiprocessing
 import subprocess
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from coursekit.grading.running_course import RunningCourse
+from coursekit.grading.write import Uncached, Writer
 from coursekit.report.table import class_table
 
 RIGHT, HALF = "def double(x):\n    return 2 * x", "def half(x):\n    return x / 2"
@@ -107,6 +109,16 @@ def test_two_commands_at_once_on_sqlite_lose_and_duplicate_nothing(course):
         out, err = command.communicate()
         assert (command.returncode, out) == (0, "01_double: 10 graded\n"), err
     everybody_is_graded(course)
+
+
+def test_each_writer_has_its_own_failures(course):
+    with contextlib.chdir(course.root):
+        running = RunningCourse.open(course.root)
+        first = Writer(running)  # of another assignment in the same command
+        first.write_uncached(Uncached(STUDENTS[0], "01_double", {"double": "it hung"}, {}))
+        Writer(running).write_uncached(Uncached(STUDENTS[1], "01_double", {"double": "it died"}, {}))
+    notes = [course.autograded(name).metadata["coursekit"]["notes"] for name in STUDENTS[:2]]
+    assert ["it hung" in str(notes[0]), "it died" in str(notes[1])] == [True, True]
 
 
 class Holder:

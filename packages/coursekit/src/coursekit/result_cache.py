@@ -9,7 +9,6 @@ import importlib.metadata
 import json
 import os
 import platform
-import tempfile
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache, cached_property, lru_cache
@@ -26,7 +25,7 @@ from coursekit.checks.score_rule import ScoreRule
 from coursekit.checks.snippets import snippets_of
 from coursekit.checks.variants import mistakes_of
 from coursekit.course import CATALOGUES, NOT_CHECKS, Assignment, digests_of_records
-from coursekit.files import FOLDER, files_in
+from coursekit.files import FOLDER, files_in, write_atomically
 from coursekit.kernels import other_language
 from coursekit.student.limits import Limits
 
@@ -183,13 +182,11 @@ class ResultCache:
 
     def store(self, assignment: str, key: CacheKey, cached: CachedResult) -> None:
         """Write the file atomically, so that a killed command leaves no partial file."""
-        path = self._path(assignment, key)
-        path.parent.mkdir(parents=True, exist_ok=True)
         outputs = {str(index): outputs for index, outputs in cached.outputs.items()}
         record = {"result": cached.result.as_dict(), "outputs": outputs}
-        with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8") as file:
-            json.dump({"digest": _digest(record), "record": record}, file)
-        os.replace(file.name, path)
+        write_atomically(
+            self._path(assignment, key), json.dumps({"digest": _digest(record), "record": record})
+        )
 
     def _path(self, assignment: str, key: CacheKey) -> Path:
         return self._folder / assignment / f"{key.submission}.json"
@@ -227,6 +224,9 @@ def _cells(cells: Iterable[NotebookNode]) -> list[list[Any]]:
 
 def _helpers(assignment: Assignment, notebook: str, bound: Container[str]) -> Iterator[tuple[str, str]]:
     """Modules that the checks of a notebook may use, also those in packages: paths and digests."""
+    for path in assignment.conftests:
+        if path.is_file():
+            yield os.path.relpath(path, assignment.checks), _digest_of_file(path)
     others = {*CATALOGUES, *(path.stem for path in assignment.source_notebooks())}
     for folder in (assignment.checks, assignment.checks / notebook):
         for path in sorted(folder.rglob("*.py")):

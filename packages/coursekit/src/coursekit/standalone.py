@@ -74,7 +74,7 @@ def standalone(assignment: Assignment, name: str) -> nbformat.NotebookNode:
     files = dict(_files(assignment))
     setup = nbformat.v4.new_code_cell(setup_source(_packages(notebook, files), files), id=CELL_ID)
     setup.metadata.update(tags=[DEMO_TAG], jupyter={"source_hidden": True}, cellView="form")
-    first = next(place for place, cell in enumerate(notebook.cells) if cell.cell_type == "code")
+    first = next((place for place, cell in enumerate(notebook.cells) if cell.cell_type == "code"), 0)
     notebook.cells.insert(first, setup)
     return notebook
 
@@ -103,7 +103,7 @@ def _files(assignment: Assignment) -> Iterator[tuple[str, bytes]]:
 def _packages(notebook: nbformat.NotebookNode, files: dict[str, bytes]) -> dict[str, list[str]]:
     """The modules that the notebook and its files import, with pip's arguments for the version that is installed here."""
     sources = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
-    sources += [content.decode() for name, content in files.items() if name.endswith(".py")]
+    sources += [content.decode(errors="replace") for name, content in files.items() if name.endswith(".py")]
     own = {Path(name).parts[0].removesuffix(".py") for name in files}
     imported = {module for source in sources for module in _imports(source)}
     distributions = importlib.metadata.packages_distributions()

@@ -120,6 +120,14 @@ def test_broken_and_malicious_archives_affect_no_other(collect, handed_in, gener
     assert "d_4_14_work.zip takes too much space" in done.stderr
 
 
+def test_a_name_that_is_too_long_costs_nobody_else_anything(collect, handed_in):
+    long = "汉" * 90
+    archive = zipped({f"a_1_11_{long}.ipynb": "x", "c_3_13_double.ipynb": NOTEBOOK})
+    done = collect("Canvas", {"submissions.zip": archive})
+    assert handed_in().keys() == {("c-3", "double")}
+    assert "can't be written (File name too long), and was skipped" in done.stderr
+
+
 def test_a_damaged_archive_is_reported_and_the_others_are_collected(collect, handed_in):
     done = collect(
         "Canvas",

@@ -100,6 +100,7 @@ def _regrade(options: argparse.Namespace) -> int:
         problems = course.rename_students(assignment.name)
         students = course.gradable(course.handed_in(assignment.name))
         moved: list[Move] = []
+        of_student: list[Move] = []
         with (
             _class_run(options, course, assignment) as run,
             progress_bar(assignment.name, "submission", len(students)) as bar,
@@ -107,16 +108,18 @@ def _regrade(options: argparse.Namespace) -> int:
             writer, letters = Writer(course), Letters(course, assignment, datetime.now(UTC))
             for found in moves(course, run, students):
                 if isinstance(found, Move):
-                    moved.append(found)
+                    of_student.append(found)
                     continue
                 failures = _failures(found)
                 ungraded = any(notebook.failure for notebook in found.notebooks)
                 problems += [f"{line} Its score is unchanged." if ungraded else line for line in failures]
-                if not options.dry_run and not ungraded:
-                    unwritten = writer.write(found, assignment.name)
-                    problems += unwritten
-                    if not unwritten:
-                        letters.write([move for move in moved if move.student == found.student])
+                unwritten = [] if options.dry_run or ungraded else writer.write(found, assignment.name)
+                problems += unwritten
+                if not ungraded and not unwritten:
+                    moved += of_student
+                    if not options.dry_run:
+                        letters.write(of_student)
+                of_student = []
                 bar.update()
         print_lines([*move_lines(moved), *problems])
         count = len({move.student for move in moved})
@@ -175,9 +178,8 @@ def start_server(course: "RunningCourse", sandbox: str | None, scheduler: str = 
     """Start the sandbox's kernel server, so that it imports its modules while this process imports its own."""
     if not scheduler and sandbox != NONE:
         from sandbox_kernel.start import launch_server
-        from sandbox_kernel.view import hide
 
-        hide(course.root.resolve())
+        course.hide()
         launch_server()
 
 

@@ -65,7 +65,13 @@ def _report(options: argparse.Namespace) -> None:
             raise CourseError("nothing has been graded yet: run `coursekit autograde` first")
     for assignment in chosen:
         sizes = {group.id: len(group.students) for group in _groups_before(assignment)}
-        report = make_report(assignment, every[: every.index(assignment)], sizes)
+        try:
+            report = make_report(assignment, every[: every.index(assignment)], sizes)
+        except CourseError as error:
+            if options.assignments:
+                raise
+            print_lines([f"{error}: no report", ""])
+            continue
         folder = folder_of(assignment)
         page = write_page(folder, report)
         write_data(folder, report)

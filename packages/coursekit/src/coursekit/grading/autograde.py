@@ -20,7 +20,6 @@ from coursekit.result_cache import CachedResult, CacheKey, GradingJob, ResultCac
 from coursekit.student.extra_files import own_files
 from coursekit.student.notebook_file import read_submitted
 from coursekit.student.restore import restore_notebook
-from sandbox_kernel.view import hide
 
 
 @dataclass(frozen=True)
@@ -85,11 +84,11 @@ class ClassRun:
     ) -> None:
         if options.kernel_name:
             course.config.RunChecks.student_kernel = options.kernel_name
-        hide(course.root.resolve())
+        course.hide()
         settings = RunChecks(config=course.config)
         self._course, self.assignment = course, assignment
         self._limits, self._kernel_name, self._rule = (
-            settings.limits,
+            settings.limits_of(assignment.name),
             settings.student_kernel,
             settings.rule,
         )
@@ -220,7 +219,7 @@ class ClassRun:
 
     def _take(self, notebook: NotebookRun, found: Attempt | None) -> None:
         if found is None:
-            notebook.failure = "its process ended each time"
+            notebook.failure = "its process ended each time, or took too long"
         elif found.fault:
             raise CourseError(found.fault)
         elif found.cached is None:

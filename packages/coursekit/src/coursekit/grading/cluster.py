@@ -16,6 +16,7 @@ from typing import Any, Protocol
 
 from coursekit.attempt import Attempt
 from coursekit.course import Assignment, Course, CourseError
+from coursekit.files import files_in
 from coursekit.grading.task import Task, carry_out
 from coursekit.result_cache import versions
 
@@ -171,14 +172,16 @@ def packed(assignment: Assignment) -> bytes:
     """The notebooks and checks of an assignment as a zip archive, in folders of nbgrader's default names."""
     buffer, usual = io.BytesIO(), Course(Path()).assignment(assignment.name)
     with zipfile.ZipFile(buffer, "w", strict_timestamps=False) as archive:
-        for folder, packed_as in [
-            (assignment.source_folder, usual.source_folder),
-            (assignment.release_folder, usual.release_folder),
-            (assignment.checks, usual.checks),
+        for folder, packed_as, left_out in [
+            (assignment.source_folder, usual.source_folder, assignment.course.ignore),
+            (assignment.release_folder, usual.release_folder, ()),
+            (assignment.checks, usual.checks, ("__pycache__",)),
         ]:
-            for path in sorted(folder.rglob("*")):
-                if path.is_file() and "__pycache__" not in path.parts:
-                    archive.write(path, packed_as / path.relative_to(folder))
+            for path in files_in(folder, left_out):
+                archive.write(path, packed_as / path.relative_to(folder))
+        for path, packed_as in zip(assignment.conftests, usual.conftests, strict=True):
+            if path.is_file():
+                archive.write(path, packed_as)
     return buffer.getvalue()
 
 

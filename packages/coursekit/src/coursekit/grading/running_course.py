@@ -22,7 +22,8 @@ from traitlets.config import Config
 from coursekit.checks.results import Status, SubmissionResult
 from coursekit.configuration import course_in, read_configuration
 from coursekit.course import Assignment, Course, CourseError
-from coursekit.files import FOLDER
+from coursekit.files import FOLDER, written_at
+from coursekit.kernels import hide_course
 from coursekit.language import FeedbackPage
 from coursekit.nbgrader_plugin.course_folders import beside_of, handed_in, rename_students, usable_name
 from coursekit.nbgrader_plugin.late import LatePenalty
@@ -35,6 +36,10 @@ from coursekit.watch.rules import AttemptRules
 
 if TYPE_CHECKING:  # it imports all of nbgrader's commands
     from nbgrader.apps import NbGrader
+
+
+class GradebookAway(CourseError):
+    """The gradebook can't be reached; it may be later."""
 
 
 @dataclass
@@ -94,11 +99,20 @@ class RunningCourse:
     def assignment(self, name: str) -> Assignment:
         return self.layout.assignment(name)
 
+    def hide(self) -> None:
+        """Hide the course and its exchange from the kernels that this process starts."""
+        hide_course(self.root, self.config)
+
     def gradebook(self) -> Gradebook:
-        """nbgrader's database, for a `with` statement."""
-        path = _file_of(self._db_url)
+        """nbgrader's database, for a `with` statement.
+
+        Raises:
+            GradebookAway: it can't be reached.
+            CourseError: its driver is not installed.
+        """
+        path = self.gradebook_file
         if path is not None and not path.exists():
-            raise CourseError(
+            raise GradebookAway(
                 f"{path} does not exist: run `nbgrader generate_assignment --force` for its assignments first"
             )
         try:
@@ -110,7 +124,12 @@ class RunningCourse:
             ) from error
         except SQLAlchemyError as error:
             reason = str(error).splitlines()[0]
-            raise CourseError(f"the gradebook {_shown(self._db_url)} can't be opened: {reason}") from error
+            raise GradebookAway(f"the gradebook {_shown(self._db_url)} can't be opened: {reason}") from error
+
+    @property
+    def gradebook_file(self) -> Path | None:
+        """The file of an SQLite database, which may not exist; None for other databases."""
+        return _file_of(self._db_url)
 
     @property
     def _db_url(self) -> str:
@@ -244,7 +263,8 @@ class RunningCourse:
         if new is not None and old is not None and new != old:
             return new > old
         handed_in, graded = (
-            [path.lstat().st_mtime for path in folder.glob("*.ipynb") if path.is_file()] for folder in folders
+            [written_at(path.lstat()) for path in folder.glob("*.ipynb") if path.is_file()]
+            for folder in folders
         )
         return max(handed_in, default=0) > max(graded, default=0)
 

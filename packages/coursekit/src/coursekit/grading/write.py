@@ -2,7 +2,9 @@
 
 import errno
 import os
+import time
 import warnings
+from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,14 +12,13 @@ from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import NotebookNode
 from nbgrader.apps.baseapp import NbGrader
 from nbgrader.preprocessors import CheckCellMetadata
-from sqlalchemy.exc import OperationalError, SAWarning
-from traitlets.config import Config
+from sqlalchemy.exc import InterfaceError, OperationalError, SAWarning
 
 from coursekit.attempt import FAILED
 from coursekit.checks.results import Status, SubmissionResult
 from coursekit.course import CourseError
 from coursekit.grading.autograde import SubmissionRun
-from coursekit.grading.running_course import RunningCourse
+from coursekit.grading.running_course import GradebookAway, RunningCourse
 from coursekit.nbgrader_plugin.check_metadata import CheckMetadata
 from coursekit.nbgrader_plugin.converters import AutogradeOne, reason_of
 from coursekit.nbgrader_plugin.run_checks import RunChecks
@@ -27,6 +28,8 @@ from coursekit.result_cache import CachedResult
 
 #: errors that every other student would meet, too
 FOR_EVERYBODY = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
+#: until a second try after an error of the database, which may have restarted
+_AGAIN_SECONDS = 1.0
 
 
 class NoSpace(CourseError):
@@ -94,7 +97,7 @@ class Writer:
         self._course, self._shared_rows_exist = course, False
         course.folders.db_url = sharing_queries(course.folders.db_url)
         _require_writable(course.autograded(".", "."))
-        config = self._config = Config(course.config)
+        config = self._config = deepcopy(course.config)  # `Config(…)` would share its sections
         config.RunChecks.fresh = False
         config.Autograde.force = True
         config.Exporter.optimistic_validation = (
@@ -117,12 +120,23 @@ class Writer:
         """Write one student's results; returns a line about what went wrong, if anything did.
 
         Raises:
-            NoSpace: nothing can be written for anybody.
+            NoSpace, GradebookAway: nothing can be written for anybody.
         """
         return self.write_uncached(Uncached.of(submission, assignment))
 
     def write_uncached(self, uncached: "Uncached") -> list[str]:
-        """`write`, with what is not in the cache."""
+        """`write`, with what is not in the cache. An error of the database gets a second try.
+
+        Raises:
+            NoSpace, GradebookAway: nothing can be written for anybody.
+        """
+        try:
+            return self._written(uncached)
+        except GradebookAway:
+            time.sleep(_AGAIN_SECONDS)
+            return self._written(uncached)
+
+    def _written(self, uncached: "Uncached") -> list[str]:
         student, assignment, folders = uncached.student, uncached.assignment, self._course.folders
         folder = self._course.submitted(student, assignment)
         if not any(folder.glob("*.ipynb")):
@@ -143,20 +157,23 @@ class Writer:
                 reason = str(stopped).splitlines()[0]
             except Exception as error:  # it must not cost the others their grades
                 reason = reason_of(converter.failure or error)
-                _require_space(converter.failure or error, reason)
+                _require_writing(converter.failure or error, reason)
             else:
                 self._shared_rows_exist = True
                 return []
         return [f"{printable(student)}: not written: {reason}"]
 
 
-def _require_space(error: BaseException, reason: str) -> None:
-    """Raise NoSpace if the failure would repeat for everybody else."""
-    full = isinstance(error, OperationalError) and "disk is full" in str(error)
-    if full or (isinstance(error, OSError) and error.errno in FOR_EVERYBODY):
-        raise NoSpace(
-            f"{reason}. Free some space or make it writable, then run the same command again; it continues "
-            "from here."
+def _require_writing(error: BaseException, reason: str) -> None:
+    """Raise if the failure would repeat for everybody else."""
+    again = "then run the same command again; it continues from here."
+    if isinstance(error, OperationalError) and "disk is full" in str(error):
+        raise NoSpace(f"{reason}. Free some space or make it writable, {again}") from error
+    if isinstance(error, OSError) and error.errno in FOR_EVERYBODY:
+        raise NoSpace(f"{reason}. Free some space or make it writable, {again}") from error
+    if isinstance(error, OperationalError | InterfaceError):
+        raise GradebookAway(
+            f"the gradebook can't be written ({reason}). Wait until it can, {again}"
         ) from error
 
 

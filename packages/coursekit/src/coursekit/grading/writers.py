@@ -11,7 +11,6 @@ from coursekit.grading.running_course import RunningCourse
 from coursekit.grading.write import Uncached, Writer
 from coursekit.printing import printable
 from coursekit.workers import Workers
-from sandbox_kernel.view import hide
 
 #: writing takes a tenth of a second, but another command may hold the lock for longer
 _HUNG_SECONDS = 3600.0
@@ -58,7 +57,7 @@ class Writers:
             submissions: the next one is taken when a process is idle.
 
         Raises:
-            NoSpace: nothing can be written for anybody.
+            NoSpace, GradebookAway: nothing can be written for anybody.
         """
         tasks = (Uncached.of(submission, self._assignment) for submission in submissions)
         first = next(tasks, None)
@@ -80,7 +79,7 @@ def _write(place: _Place, task: Uncached) -> list[str]:
     """What a process does for one student."""
     if place not in _writers:  # it isn't a fork of the command
         course = RunningCourse.open(place.opened_at)
-        hide(course.root.resolve())
+        course.hide()
         if place.kernel_name:
             course.config.RunChecks.student_kernel = place.kernel_name
         _writers[place] = Writer(course)

@@ -1,5 +1,6 @@
 """Unpacks downloads; a bad archive affects no other."""
 
+import errno
 import gzip
 import io
 import lzma
@@ -28,6 +29,8 @@ _BROKEN: tuple[type[Exception], ...] = (
 #: bytes that even the smallest file takes on disk
 _BLOCK = 4096
 _DEEPEST = 40
+#: errors that are due to the name of a member
+_OF_THE_NAME = (errno.ENAMETOOLONG, errno.ENOTDIR, errno.EISDIR, errno.EEXIST)
 
 
 class HarmlessExtractor(ExtractorPlugin):
@@ -83,7 +86,7 @@ class HarmlessExtractor(ExtractorPlugin):
                         name,
                     )
                 elif place.parts and _JUNK not in place.parts and not place.name.startswith("._"):
-                    _write(stream, folder / place)
+                    self._write(stream, folder / place, archive)
         except _TooLargeError:
             self.log.warning("%s takes too much space when unpacked: the rest was skipped", archive)
             return 0
@@ -92,6 +95,17 @@ class HarmlessExtractor(ExtractorPlugin):
                 "%s can't be unpacked: %s. Unpack it yourself, or ask for it again.", archive, error
             )
         return allowance.left
+
+    def _write(self, stream: "IO[bytes] | _Counted", path: Path, archive: Path) -> None:
+        """Write a member. One whose name this system can't store is named, and costs nobody else anything."""
+        try:
+            _write(stream, path)
+        except OSError as error:
+            if error.errno not in _OF_THE_NAME:
+                raise
+            self.log.warning(
+                "%s: %s can't be written (%s), and was skipped", archive, path.name, error.strerror
+            )
 
 
 class _TooLargeError(Exception):

@@ -25,7 +25,6 @@ from coursekit.student.renamed import expected_in, recognize, stem_and_copy
 #: where copies for the members of groups are, beside the unpacked files
 _COPIES = "for-each-member"
 _CHECKPOINTS = ".ipynb_checkpoints"
-_SQLITE = "sqlite:///"
 
 
 class Report(StrEnum):
@@ -132,8 +131,8 @@ class Collector(FileNameCollectorPlugin):
 
     @cached_property
     def roster(self) -> Roster:
-        url = self.course.folders.db_url
-        if url.startswith(_SQLITE) and not Path(url.removeprefix(_SQLITE)).exists():
+        file = self.course.gradebook_file
+        if file is not None and not file.exists():
             return Roster([])  # a new course
         with self.course.gradebook() as gradebook:
             return Roster(gradebook.students)

@@ -20,7 +20,7 @@ from coursekit.checks.results import STATUSES, CheckResult, SubmissionResult
 from coursekit.course import CourseError
 from coursekit.grading.running_course import RunningCourse
 from coursekit.printing import quoted
-from coursekit.report.table import Row, class_table, write_rows
+from coursekit.report.table import LATE, Row, class_table, write_rows
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,7 @@ class Score:
     row: Row
     maximum: float
     titles: dict[str, str]
+    penalty_name: str = LATE
 
     @property
     def value(self) -> float | None:
@@ -101,7 +102,7 @@ class Export(ExportPlugin):
         for row in table.rows:
             if not wanted or row.student in wanted:
                 student = students.get(row.student) or Student(id=row.student)
-                yield Score(student, row, entry.max_score, table.titles)
+                yield Score(student, row, entry.max_score, table.titles, table.penalty_name)
 
     def _warn(self, assignment: str, scores: list[Score]) -> None:
         without = Counter(score.row.status for score in scores if score.value is None)
@@ -195,7 +196,10 @@ def remark(score: Score) -> str:
     """Status, penalty and cells awaiting manual grading, as text for people; may be empty."""
     parts = [score.row.status] if score.row.status != "graded" else []
     if score.value is not None and score.row.penalty:
-        parts.append(f"{score.row.penalty:g} points off for being late")
+        why = "for being late"
+        if score.penalty_name != LATE:
+            why = "since only a share of the points gained by the second chance counts"
+        parts.append(f"{score.row.penalty:g} points off {why}")
     if score.ungraded:
         parts.append(f"not graded yet: {', '.join(score.ungraded)}")
     return "; ".join(parts)

@@ -86,7 +86,7 @@ def comment_on(assignment: Assignment, recipients: Recipients, text: str) -> Com
             comment = _comment(gradebook, recipients.cell, recipients.notebook, assignment.name, student)
             if comment is None or not recipients.still_concerns(student):
                 commented.left_out.append(student)
-            elif text in (comment.manual_comment or "").split(_BETWEEN):
+            elif _BETWEEN + text + _BETWEEN in f"{_BETWEEN}{comment.manual_comment or ''}{_BETWEEN}":
                 commented.there_before.append(student)
             else:
                 parts = [part for part in (comment.manual_comment, text) if part]

@@ -8,7 +8,7 @@ from coursekit.cells import exercise_name
 from coursekit.course import Assignment, CourseError
 from coursekit.grading.running_course import RunningCourse
 from coursekit.printing import quoted
-from coursekit.report.class_results import ClassResults, class_results
+from coursekit.report.class_results import ClassResults, class_results, was_graded
 from coursekit.report.graders import Calibration, calibration, calibration_lines
 from coursekit.report.groups import AnswerGroup, answer_code, answer_groups, excerpt, stub
 from coursekit.report.similarity import SimilarityFound, similarity_found
@@ -95,6 +95,8 @@ def make_report(
     """
     results = class_results(assignment)
     if not results.graded or not results.scores:
+        if was_graded(assignment):
+            raise CourseError(f"{assignment.name} has no automatic points, which a report is about")
         raise CourseError(
             f"nothing in {assignment.name} was graded: run `coursekit autograde {quoted(assignment.name)}` first"
         )

@@ -60,6 +60,10 @@ class Row:
         return None if self.earned is None else max(0.0, self.earned - self.penalty)
 
 
+#: what penalties are for, by default
+LATE = "late"
+
+
 @dataclass
 class ClassTable:
     """An assignment, the points of each graded cell, and the rows of the students.
@@ -71,7 +75,7 @@ class ClassTable:
     assignment: str
     maximum: dict[str, float]
     rows: list[Row]
-    penalty_name: str = "late"
+    penalty_name: str = LATE
     titles: dict[str, str] = field(default_factory=dict)
 
 
@@ -126,7 +130,7 @@ def class_table(assignment: Assignment) -> ClassTable:
             handed_in = any(folder.glob("*.ipynb"))
             row = Row(student, NOT_AUTOGRADED if handed_in else Status.MISSING, dict.fromkeys(maximum))
         rows.append(row)
-    penalty_name = "second chance" if second_chance_of(course.config) else "late"
+    penalty_name = "second chance" if second_chance_of(course.config) else LATE
     titles = _titles(assignment, labels)
     return ClassTable(
         assignment.name, maximum, rows, penalty_name, {label: titles[label] for label in maximum}

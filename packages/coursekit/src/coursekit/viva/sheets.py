@@ -19,7 +19,6 @@ from coursekit.viva.class_answers import keys_of, most_common
 from coursekit.viva.running import HowToRun
 from coursekit.viva.sheet import Sheet, ToAsk, make_sheet
 from coursekit.workers import Workers
-from sandbox_kernel.view import hide
 
 #: of a student's notebooks, traced or with their checks
 _RUNS_AT_MOST = 20
@@ -38,10 +37,10 @@ def tasks_of(
         raise CourseError(f"nobody has handed in {assignment.name}: there is no code to ask about")
     if unknown := [name for name in students if name not in everybody]:
         raise CourseError(f"{listed(unknown)} handed in nothing for {assignment.name}")
-    hide(course.root.resolve())
+    course.hide()
     settings = RunChecks(config=course.config)
     kernel = kernel_name or settings.student_kernel
-    how = HowToRun(settings.limits, kernel, rule=settings.rule)
+    how = HowToRun(settings.limits_of(assignment.name), kernel, rule=settings.rule)
     tasks = [_read(course, assignment, name, how) for name in everybody]
     common = _in_common(tasks)
     return [replace(task, common=common) for task in tasks if not students or task.student in students]
