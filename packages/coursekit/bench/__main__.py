@@ -60,7 +60,8 @@ def _parser() -> argparse.ArgumentParser:
     waiting.add_argument(
         "--assignments", nargs="+", choices=names, default=["02_attention", "05_seq2seq"], metavar="NAME"
     )
-    waiting.add_argument("--many", type=int, default=1000, help="submissions of each in all, for the memory")
+    waiting.add_argument("--together", action="store_true", help="in one course, in turn")
+    waiting.add_argument("--many", type=int, default=1000, help="submissions in all, for the memory")
     waiting.set_defaults(run=_watch)
     bend = commands.add_parser("scaling", help="how many workers pay off? with workers that only sleep")
     bend.add_argument("--workers", type=int, nargs="+", default=[1, 2, 4, 8, 16, 32, 64])
@@ -90,7 +91,8 @@ def _stress(scratch: Path, options: argparse.Namespace) -> int:
 
 
 def _watch(scratch: Path, options: argparse.Namespace) -> int:
-    passed = [watch(scratch, name, options.many) for name in options.assignments]
+    names = options.assignments
+    passed = [watch(scratch, group, options.many) for group in ([names] if options.together else zip(names))]
     return 0 if all(passed) else 1
 
 

@@ -100,6 +100,10 @@ class CourseFolder:
                 shutil.rmtree(path)
             else:
                 path.unlink(missing_ok=True)
+        self.generate()
+
+    def generate(self) -> None:
+        """Make the release of the assignment."""
         measure([*NBGRADER, "generate_assignment", self.name, "--force"], self.root, self.log)
 
     def autograded(self) -> list[NotebookNode]:

@@ -107,18 +107,17 @@ def _own_cpu(process: psutil.Process) -> float:
 def _one(course: RunningCourse, writer: Writer, student: str) -> dict[str, tuple[float, float]]:
     settings = RunChecks(config=course.config)
     assignment, cache = course.assignment(ASSIGNMENT), ResultCache(course.root)
+    limits = settings.limits_of(ASSIGNMENT)
     (name,) = assignment.released_names()
     clock = Clock()
     released = assignment.released(name)
     folder = course.submitted(student, ASSIGNMENT)
     content, _ = restore_notebook(read_submitted(folder / f"{name}.ipynb").notebook, released)
     own = own_files(folder, assignment.course.ignore)
-    key = GradingJob(
-        assignment, name, content, released, settings.limits, settings.student_kernel, own_files=own
-    ).key
+    key = GradingJob(assignment, name, content, released, limits, settings.student_kernel, own_files=own).key
     clock.mark(_READ)
-    session = ClockedSession(clock, content, settings.limits, settings.student_kernel)
-    graded = grade(assignment, content, name, released, settings.limits, session=session)
+    session = ClockedSession(clock, content, limits, settings.student_kernel)
+    graded = grade(assignment, content, name, released, limits, session=session)
     session.mark(_CHECKS)
     session.close()
     clock.mark(_END)

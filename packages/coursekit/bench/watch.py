@@ -2,12 +2,12 @@
 
 import random
 import secrets
-import shutil
 import statistics
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 
 from nbgrader.utils import notebook_hash
@@ -38,23 +38,24 @@ c.ExchangeCollect.check_owner = False  # all hand-ins belong to the user who mea
 class Exchange:
     """An exchange in which a class hands in, and the time at which each hand-in arrived."""
 
-    folder: CourseFolder
-    samples: Iterator[Path]
+    root: Path
+    log: Path
+    submissions: Iterator[Path]
     arrived: dict[Path, float] = field(default_factory=dict)
 
     @property
     def _course(self) -> Path:
-        return self.folder.root / "exchange" / _COURSE
+        return self.root / "exchange" / _COURSE
 
     def hand_in(self) -> Path:
         """Let the next submission arrive; returns where its page will be."""
-        submission = next(self.samples)
+        submission = next(self.submissions)
         now, secret = f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S.%f} UTC", secrets.token_hex(64)
         (submission / "timestamp.txt").write_text(now)
         (submission / "submission_secret.txt").write_text(secret)
         (notebook,) = submission.glob("*.ipynb")
         page = self._course / "feedback" / f"{notebook_hash(secret=secret, notebook_id=notebook.stem)}.html"
-        submission.rename(self._course / "inbound" / f"{submission.parent.name}+{self.folder.name}+{now}")
+        submission.rename(self._course / "inbound" / f"{submission.parent.name}+{submission.name}+{now}")
         self.arrived[page] = time.time()
         return page
 
@@ -68,7 +69,7 @@ class Exchange:
         while not all(page.exists() for page in pages):
             if not watcher.running or time.monotonic() > give_up:
                 missing = sum(not page.exists() for page in pages)
-                raise RuntimeError(f"{missing} of {len(pages)} pages are missing; see {self.folder.log}")
+                raise RuntimeError(f"{missing} of {len(pages)} pages are missing; see {self.log}")
             time.sleep(_LOOK_SECONDS)
         return [page.stat().st_mtime - self.arrived[page] for page in pages]
 
@@ -92,22 +93,24 @@ class Waits:
         return f"{name:34}{self.median:9.2f}{self.p99:9.2f}{max(self.seconds):9.2f}{times}"
 
 
-def watch(scratch: Path, name: str, many: int) -> bool:
+def watch(scratch: Path, names: Sequence[str], many: int) -> bool:
     """Print how long pages take, what waiting costs and what memory is used; False if an aim is missed.
 
     Args:
+        names: assignments of one course; hand-ins are of each in turn.
         many: submissions in all; what is beyond the bursts arrives as fast as it is graded, for the memory.
     """
     bursts = sum(count for count, _ in BURSTS)
-    count = max(many, 1 + ALONE + bursts)
-    exchange = _prepared(scratch / f"watch-{name}", name, count)
-    watcher = Metered([*COURSEKIT, "watch", name, "--json"], exchange.folder.root, exchange.folder.log)
+    count = max(many, len(names) + ALONE + bursts)
+    exchange = _prepared(scratch / f"watch-{'-'.join(names)}", names, count)
+    watcher = Metered([*COURSEKIT, "watch", *names, "--json"], exchange.root, exchange.log)
     try:
-        exchange.wait_for([exchange.hand_in()], watcher)  # starts what is kept warm
+        for _ in names:  # starts what is kept warm
+            exchange.wait_for([exchange.hand_in()], watcher)
         idle = _idle_share(watcher)
         alone = Waits([exchange.wait_for([exchange.hand_in()], watcher)[0] for _ in range(ALONE)])
-        memory = [(1 + ALONE, watcher.pss())]
-        print(f"{name:34}{'median':>9}{'99th':>9}{'longest':>9}{'median':>8}{'99th':>8}")
+        memory = [(len(names) + ALONE, watcher.pss())]
+        print(f"{' and '.join(names):34}{'median':>9}{'99th':>9}{'longest':>9}{'median':>8}{'99th':>8}")
         print(
             f"{'':34}{'s':>9}{'s':>9}{'s':>9}{'times':>8}{'times':>8}\n{alone.row('one at a time', alone.median)}"
         )
@@ -128,18 +131,25 @@ def watch(scratch: Path, name: str, many: int) -> bool:
     return passed and idle <= MOST_IDLE_CPU and max(mib for _, mib in memory) <= MOST_MIB
 
 
-def _prepared(root: Path, name: str, count: int) -> Exchange:
-    folder = CourseFolder.with_checks(root, name)
+def _prepared(root: Path, names: Sequence[str], count: int) -> Exchange:
+    folders = [CourseFolder.with_checks(root, name) for name in names]
     course = root / "exchange" / _COURSE
     for place in ("inbound", "feedback", "outbound"):
         (course / place).mkdir(parents=True)
     with (root / "nbgrader_config.py").open("a") as file:
         file.write(_SETTINGS.format(course=_COURSE, exchange=root / "exchange"))
-    samples = class_of(count, 12, name)
-    folder.hand_in(samples)
-    shutil.move(root / "submitted", root / "ready")
-    folder.start_over()
-    return Exchange(folder, (root / "ready" / sample.student / name for sample in samples))
+    folders[0].start_over()
+    for folder in folders[1:]:
+        folder.generate()
+    classes = [class_of(-(-count // len(names)), 12, name) for name in names]
+    for folder, samples in zip(folders, classes, strict=True):
+        folder.hand_in(samples)
+    ready = (root / "submitted").rename(root / "ready")
+    places = [
+        [ready / sample.student / name for sample in samples]
+        for name, samples in zip(names, classes, strict=True)
+    ]
+    return Exchange(root, folders[0].log, chain.from_iterable(zip(*places, strict=True)))
 
 
 def _burst(exchange: Exchange, watcher: Metered, count: int, seconds: float) -> list[float]:
