@@ -133,9 +133,9 @@ $(VENV)/docs: requirements-docs.lock $(VENV)/packages
 lint: setup  ## check format, style and types
 	ruff format --check . && ruff check . && mypy
 
-clean:  ## remove the environment and what can be made again; submissions and the gradebook stay
-	rm -rf $(VENV) $(DEMO) .coursekit .pytest_cache .ruff_cache build docs/generated
-	git clean -fdXq autograded feedback reports
+clean:  ## remove the environment, results and pages that can be made again; submissions, grades and letters stay
+	rm -rf $(VENV) $(DEMO) .coursekit/results .pytest_cache .ruff_cache build docs/generated
+	git clean -fdXq feedback
 
 help:
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
