@@ -15,7 +15,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from coursekit.checks import assert_varies, fail, forbid
-from coursekit.student.names import parse
+from coursekit.student.syntax import parse
 
 only_own_code = forbid(
     "scaled_dot_product_attention",

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from coursekit.checks import fail
-from coursekit.student.names import parse
+from coursekit.student.syntax import parse
 
 TINY = '''
 from types import SimpleNamespace

@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from coursekit.checks import assert_varies, fail, forbid
-from coursekit.student.names import parse
+from coursekit.student.syntax import parse
 from coursekit.student.values import StudentError
 
 only_own_code = forbid(

@@ -114,6 +114,11 @@ def test_an_assignment_may_have_limits_of_its_own(course, command):
     assert "ran past 0.5 s" in str(course.autograded("loop").metadata["coursekit"])
 
 
+def test_the_limits_of_an_assignment_are_converted_as_those_of_all():
+    checks = RunChecks(per_assignment={"05": {"preload": "import x", "call_timeout": 20}})
+    assert checks.limits_of("05") == RunChecks(preload="import x", call_timeout=20).limits_of("05")
+
+
 @pytest.mark.parametrize("command", ["coursekit", "nbgrader"])
 def test_without_time_for_a_second_try_a_result_says_so_and_is_graded_next_time(course, command):
     configure(course, "c.RunChecks.repeat_budget = 0")

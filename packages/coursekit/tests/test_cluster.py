@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -233,6 +234,13 @@ def test_workers_get_what_students_get_and_what_pytest_reads_above_the_checks(em
     names = zipfile.ZipFile(io.BytesIO(cluster.packed(empty_class.assignment))).namelist()
     assert {"source/01_double/data/a.csv", "tests/conftest.py"} < set(names)
     assert "source/01_double/data/a.pyc" not in names
+
+
+def test_an_assignment_needs_no_folder_of_checks_and_none_of_sources(empty_class):
+    shutil.rmtree(empty_class.assignment.checks)
+    shutil.rmtree(empty_class.assignment.source_folder)
+    names = zipfile.ZipFile(io.BytesIO(cluster.packed(empty_class.assignment))).namelist()
+    assert "release/01_double/double.ipynb" in names
 
 
 def test_a_worker_with_other_versions_is_named_and_grades_nothing(empty_class):

@@ -1,5 +1,6 @@
 """Comparing values, and what the student reads about a difference."""
 
+import math
 from pathlib import Path
 
 import numpy as np
@@ -33,17 +34,31 @@ def test_inputs_of_another_shape_than_was_recorded_are_the_instructor_s_to_recor
     assert Reference(store, "test_f").inputs("square", x=(4, 4))[0].shape == (4, 4)
     with pytest.raises(CourseError, match=r"another shape than in .*: run `coursekit record"):
         Reference(store, "test_f").inputs("square", x=(3, 4))
+    a_student_s_size = Reference(store, "test_f", lambda: True).inputs("square", x=(3, 4))
+    assert a_student_s_size[0].shape == (4, 4)
 
 
 def test_large_integers_are_right_or_wrong():
     assert difference(torch.tensor([50_004]), torch.tensor([50_000])) is not None
     assert difference(50_004, 50_000) is not None
     assert difference(torch.tensor([50_004.0]), torch.tensor([50_000.0])) is None
+    for right in (2**53, 2**62, 2**64 - 1, math.factorial(25)):
+        assert difference(right, right) is None
+        assert difference(right + 1, right) is not None
+    for kind in (np.int64, np.uint64):
+        assert difference(kind(2**53 + 1), kind(2**53)) is not None
+    assert difference(torch.tensor([2**62 + 1]), torch.tensor([2**62])) is not None
+
+
+def test_a_check_may_allow_integers_to_be_off():
+    assert difference(1_020, 1_000, rtol=0.05) is None
+    assert difference(1_020, 1_000, atol=20) is None
 
 
 def test_text_in_an_array_of_objects_is_text():
     right = np.array(["a", "bc"])
     assert difference(right.astype(object), right) is None
+    assert difference(right, right.astype(object)) is None
     assert "wrong" in difference(np.array(["a", "d"], dtype=object), right)
 
 

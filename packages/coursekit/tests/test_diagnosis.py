@@ -3,6 +3,7 @@
 import contextlib
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
@@ -58,6 +59,13 @@ def test_a_mistake_is_named_that_fails_the_same_checks_with_the_same_values():
     assert known.of(["test_value"], test_value=2 * RIGHT, test_other=RIGHT) == Diagnosis(
         "doubled", "You did doubled."
     )
+
+
+def test_a_mistake_may_return_numbers_in_place_of_text():
+    numbers, known = np.array([0, 1, 0]), Known()
+    known.store.tensors |= dict([to_stored("test_x::test_value/expected/output", np.array(["a", "b", "a"]))])
+    known.add(mistake("indices"), ["test_value"], test_value=numbers)
+    assert known.of(["test_value"], test_value=numbers.copy())
 
 
 @pytest.mark.parametrize(

@@ -81,8 +81,10 @@ def test_what_an_odd_value_does_to_a_check_is_not_the_check_s_fault(tmp_path, wr
     exec(compile(check.read_text(), str(check), "exec"), names)
     with pytest.raises(Exception) as found:  # noqa: PT011
         names["test_value"]()
-    student = SimpleNamespace(last=("double", [1]))
+    student = SimpleNamespace(last=("double", [1]), last_is_own=True)
     outcome, message = explain(found.value, student, check)
     assert outcome == "failed"
     assert message.startswith("`double` gave a list of 1")
     assert explain(FileNotFoundError("data.csv"), student, check) is None
+    student = SimpleNamespace(last=("run_all", [1]), last_is_own=False)
+    assert "`run_all`, with which this check runs your code, gave" in explain(found.value, student, check)[1]

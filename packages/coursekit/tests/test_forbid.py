@@ -4,7 +4,8 @@ import pytest
 from nbformat import v4
 
 from coursekit.checks.run import grade
-from coursekit.student.names import mentions, own_names
+from coursekit.student.names import mentions
+from coursekit.student.own_names import own_names
 from coursekit.student.statements import needed_names, reached_code
 
 CONFTEST = "from coursekit.checks import forbid\n\nonly_own_code = forbid('mul')\n"
@@ -131,6 +132,40 @@ def banned(*sources):
 def test_a_comparison_with_a_ready_made_function_is_not_a_use_of_it(comparison):
     assert banned(f"{OWN}\n\n{comparison}") == []
     assert banned(OWN, comparison) == []
+
+
+@pytest.mark.parametrize(
+    "ways",
+    [
+        "self.f = F",
+        "self.f, self.n = F, 2",
+        "g = F\n        self.f = g",
+        "self.f: object = nn.functional",
+        "self.f = self.g = F",
+        "for self.f in [F]: pass",
+        "self.f = [self.n, F][1]",
+    ],
+)
+def test_a_module_in_an_attribute_is_still_the_module(ways):
+    source = f"""class Ways:
+    def __init__(self):
+        {ways}
+    def mul(self, x):
+        return self.f.mul(x, 2)
+double = Ways().mul"""
+    assert banned(source) == ["mul"]
+
+
+def test_a_module_in_a_loop_or_a_default_is_still_the_module():
+    loop = "for f in [self.n, F]:\n            x = f.mul(x, 2)\n        return x"
+    for body, default in ((loop, "2"), ("return f.mul(x, 2)", "F"), ("return self.f.mul(x, 2)", "F")):
+        source = f"""class Ways:
+    def __init__(self, f={default}):
+        self.f, self.n = f, 2
+    def mul(self, x, f={default}):
+        {body}
+double = Ways().mul"""
+        assert banned(source) == ["mul"], source
 
 
 @pytest.mark.parametrize("sources", OF_THE_STUDENT)

@@ -282,6 +282,8 @@ def test_floats_have_the_tolerance_of_arrays_and_integers_have_none():
         (TABLE.assign(n=TABLE.n * 1.0), TABLE, ["dtypes"]),
         (TABLE.astype({"species": "category"}), TABLE, ["dtypes"]),
         (TABLE.set_axis(TABLE.index.astype("int32")), TABLE, ["dtypes"]),
+        (TABLE.set_axis(TABLE.index.astype("float64")), TABLE, ["dtypes"]),
+        (TABLE.set_axis(TABLE.index.astype("object")), TABLE, ["dtypes"]),
         (MEAN.rename("x").rename_axis("y"), MEAN, ["names"]),
         (PENGUINS.sample(frac=1, random_state=0), PENGUINS, ["row order", "index"]),
     ],

@@ -1,5 +1,6 @@
 """Notebooks of an assignment under other names: what is recognized, and what is left to a person."""
 
+import os
 from pathlib import Path
 
 import nbformat
@@ -151,6 +152,19 @@ def test_endings_that_nbgrader_does_not_read_are_put_right(tmp_path):
     files = {path.name: path.read_text() for path in (tmp_path / "jane").iterdir()}
     renamed = {"a.ipynb": "a.ipynb.txt", "b.ipynb": "b.IPYNB", "c (1).ipynb": "c.ipynb.json"}
     assert files == renamed | {"c.ipynb": "c.ipynb", "notes.txt": "notes.txt"}
+
+
+def test_the_newer_of_two_versions_may_get_the_right_name(tmp_path):
+    for name, time in (("a.ipynb", 1), ("a.ipynb.txt", 2), ("b.ipynb.txt", 1), ("b.ipynb", 2)):
+        (tmp_path / name).write_text(name)
+        os.utime(tmp_path / name, (time, time))
+    assert len(put_endings_right(str(tmp_path), newest=True)) == 3
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {
+        "a.ipynb": "a.ipynb.txt",
+        "a (1).ipynb": "a.ipynb",
+        "b.ipynb": "b.ipynb",
+        "b (1).ipynb": "b.ipynb.txt",
+    }
 
 
 def test_nothing_is_renamed_behind_a_link(tmp_path):

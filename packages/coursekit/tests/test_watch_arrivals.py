@@ -242,6 +242,11 @@ def test_a_submission_in_a_folder_is_complete_when_nothing_in_it_changes(tmp_pat
     notebook.write_text("{ }")
     (changed,) = place.look().hand_ins
     assert changed != found
+    (tmp_path / "ada" / "data").mkdir()
+    (before,) = place.look().hand_ins
+    (tmp_path / "ada" / "data" / "table.csv").write_text("1,2")
+    (after,) = place.look().hand_ins
+    assert after != before
 
 
 def test_a_submission_that_was_complete_long_ago_is_taken_at_once(tmp_path, monkeypatch):

@@ -5,9 +5,11 @@ import asyncio
 import io
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tarfile
+import tempfile
 import time
 from pathlib import Path
 
@@ -19,7 +21,7 @@ from traitlets import TraitError
 from traitlets.config import Config
 
 from sandbox_kernel import COLD, LIMITED, SANDBOX, bubblewrap, sandboxed, start
-from sandbox_kernel.environment import WorkingFiles, pack_home
+from sandbox_kernel.environment import WorkingFiles, make_home, pack_home
 from sandbox_kernel.sandboxed import SandboxProvisioner
 from sandbox_kernel.start import StartFailed
 from sandbox_kernel.watched import LimitedProvisioner
@@ -62,12 +64,19 @@ def test_a_kernel_that_was_ended_for_its_memory_can_be_restarted(kernel, tmp_pat
     config = Config(WatchedProvisioner={"memory_limit": 512})
     manager = KernelManager(kernel_name=kernel, connection_file=str(tmp_path / "kernel.json"), config=config)
     manager.start_kernel()
+    client = manager.client()
     try:
-        manager.provisioner.ended_because = "it used more than 512 MiB of memory"
+        client.start_channels()
+        client.wait_for_ready(timeout=60)
+        client.execute("data = b'x' * 2**30")
+        while manager.is_alive():
+            time.sleep(0.1)
+        assert manager.provisioner.ended_because == "it used more than 512 MiB of memory"
         manager.restart_kernel(now=True)
         time.sleep(1)
-        assert manager.is_alive()
+        assert manager.is_alive() and not manager.provisioner.ended_because
     finally:
+        client.stop_channels()
         manager.shutdown_kernel(now=True)
 
 
@@ -84,6 +93,35 @@ def test_of_a_link_among_the_files_the_kernel_gets_what_it_leads_to(tmp_path):
         for name in ("data/link.csv", "link.csv"):
             assert members[name].isreg()
             assert archive.extractfile(members[name]).read() == b"1,2"
+
+
+def test_links_that_lead_nowhere_or_in_a_circle_are_not_copied(tmp_path):
+    folder = tmp_path / "data"
+    (folder / "inner").mkdir(parents=True)
+    (folder / "table.csv").write_text("1,2")
+    (folder / "notes.txt").write_text("left out")
+    (folder / ".#table.csv").symlink_to("someone@somewhere.1")  # an editor's lock
+    (folder / "inner" / "up").symlink_to(folder)
+    (folder / "itself").symlink_to("itself")
+    files = WorkingFiles([str(folder)], ["*.txt"])
+    packed = io.BytesIO()
+    pack_home(packed, files)
+    packed.seek(0)
+    with tarfile.open(fileobj=packed) as archive:
+        names = [name for name in archive.getnames() if not name.startswith(".matplotlib")]
+    make_home(tmp_path / "home", files)
+    copied = [str(path.relative_to(tmp_path / "home")) for path in (tmp_path / "home" / "data").rglob("*")]
+    assert names == ["data", "data/inner", "data/table.csv"] == ["data", *sorted(copied)]
+
+
+def test_a_server_that_another_thread_has_closed_is_gone():
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    theirs.close()
+    with tempfile.TemporaryFile() as errors:
+        server = start.Server(ours, None, errors)
+    with pytest.raises(start.ServerGone, match=r"has ended$"):
+        server.start_kernel({}, WorkingFiles(), 1)
+    ours.close()
 
 
 @EACH

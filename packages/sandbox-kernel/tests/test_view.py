@@ -17,7 +17,8 @@ import pytest
 from nbclient import NotebookClient
 from nbformat import v4
 
-from sandbox_kernel import COLD, SANDBOX, compare, view
+from sandbox_kernel import COLD, SANDBOX, compare, start, view
+from sandbox_kernel.bubblewrap import bubblewrap_command
 from sandbox_kernel.view import HIDDEN, SandboxError, hide, program_view, python_view
 
 README = Path(__file__).parents[1] / "README.md"
@@ -357,6 +358,61 @@ def test_nothing_is_imported_from_the_folder_in_which_a_client_is(tmp_path, monk
     assert not (tmp_path / "found").exists()
 
 
+def test_an_empty_entry_of_pythonpath_is_no_folder_to_import_from(tmp_path, monkeypatch):
+    (tmp_path / "json.py").write_text("open('found', 'w')\nraise SystemExit")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", f"{os.pathsep}/nowhere")
+    assert python_view(sys.executable).paths
+    compare.missing_inside()
+    assert not (tmp_path / "found").exists()
+
+
+class TestFoldersOfTheSystem:
+    """Hidden ones below /usr, for which a folder of the test's own stands."""
+
+    @pytest.fixture
+    def system(self, tmp_path, monkeypatch):
+        monkeypatch.setattr(view, "SYSTEM", (*view.SYSTEM, str(tmp_path / "usr")))
+        (tmp_path / "usr" / "src" / "course" / "exchange").mkdir(parents=True)
+        return tmp_path / "usr"
+
+    def test_are_hidden_once_even_if_one_lies_in_another(self, system):
+        course = str(system / "src" / "course")
+        found = python_view(sys.executable, hidden=[course, f"{course}/exchange", f"{course}/not-there"])
+        assert found.hidden == (course,)
+
+    def test_are_hidden_although_python_imports_from_there(self, system, monkeypatch):
+        course = str(system / "src" / "course")
+        monkeypatch.setenv("PYTHONPATH", os.pathsep.join([f"{course}/exchange", str(system / "src")]))
+        found = python_view(sys.executable, hidden=[course])
+        assert found.hidden == (course,)
+        assert dict(found.refused) == {f"{course}/exchange": "it is in a folder that is hidden from kernels"}
+        assert dict(found.variables)["PYTHONPATH"] == str(system / "src")
+
+    def test_show_an_environment_that_lies_in_one_of_them(self, system):
+        course = system / "src" / "course"
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(course / ".venv")], check=True)
+        (course / "gradebook.db").write_text("it")
+        found = python_view(str(course / ".venv" / "bin" / "python"), hidden=[str(course)])
+        assert found.hidden == (str(course),)
+        assert [path for path in found.paths if Path(path).is_relative_to(course)] == [f"{course}/.venv"]
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="needs root, to make a folder in /usr/local")
+def test_of_a_hidden_folder_of_the_system_only_the_environment_in_it_is_seen():
+    with tempfile.TemporaryDirectory(dir="/usr/local", prefix="hidden-") as course:
+        Path(course).chmod(0o755)
+        Path(course, "gradebook.db").write_text("it")
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", f"{course}/.venv"], check=True)
+        found = python_view(f"{course}/.venv/bin/python", hidden=[course])
+        command = bubblewrap_command("cold", 1, found)[:-1]
+        code = f"import os, sys; print(sys.prefix, os.listdir({course!r}))"
+        done = subprocess.run(
+            [*command, f"{course}/.venv/bin/python", "-c", code], capture_output=True, text=True, check=False
+        )
+        assert (done.stdout, done.stderr) == (f"{course}/.venv ['.venv']\n", "")
+
+
 @pytest.mark.skipif(os.getuid() != 0, reason="needs root, to make a folder in /usr/local")
 @pytest.mark.parametrize("kernel", [SANDBOX, COLD])
 def test_a_hidden_folder_of_the_system_is_empty_inside(kernel, monkeypatch):
@@ -364,10 +420,13 @@ def test_a_hidden_folder_of_the_system_is_empty_inside(kernel, monkeypatch):
         Path(folder).chmod(0o755)
         secret = Path(folder, "secret")
         secret.write_text("a secret")
-        monkeypatch.setenv(HIDDEN, folder)
+        monkeypatch.setenv(HIDDEN, f"{folder}{os.pathsep}{folder}/exchange")
+        Path(folder, "exchange").mkdir()
         cells = [
             v4.new_code_cell(f"import os; print(os.listdir({folder!r}), os.path.exists('/usr/local/lib'))")
         ]
         notebook = v4.new_notebook(cells=cells)
         NotebookClient(notebook, kernel_name=kernel, timeout=60).execute()
+    for kind in [kind for kind in start._warm if folder in kind.view.hidden]:
+        start._warm.pop(kind).close()
     assert notebook.cells[0].outputs[0].text.strip() == "[] True"

@@ -260,11 +260,11 @@ def read_notebook(path: Path) -> "NotebookNode":
 
     try:
         notebook: NotebookNode = nbformat.read(path, as_version=4)
+        for cell in notebook.cells:  # submissions are read in the same way
+            cell.source = cell.source.replace("\r\n", "\n")
     except Exception as error:  # a damaged file can make nbformat raise anything
         reason = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
         raise CourseError(f"{path} can't be read as a notebook: restore it ({reason})") from error
-    for cell in notebook.cells:  # submissions are read in the same way
-        cell.source = cell.source.replace("\r\n", "\n")
     return notebook
 
 

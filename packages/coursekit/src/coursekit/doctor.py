@@ -23,7 +23,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from coursekit.checks.reference import Store
 from coursekit.course import CourseError, refuse_pattern
 from coursekit.grading.running_course import RunningCourse
-from coursekit.kernels import COLD, LIMITED, SANDBOX, require_kernel
+from coursekit.kernels import COLD, LIMITED, SANDBOX, hide_course, require_kernel
 from coursekit.nbgrader_plugin.bind import require_bound
 from coursekit.nbgrader_plugin.run_checks import RunChecks
 from coursekit.printing import quoted
@@ -32,7 +32,7 @@ from sandbox_kernel import bubblewrap, cgroup, users
 from sandbox_kernel.compare import missing_inside
 from sandbox_kernel.inside import calls
 from sandbox_kernel.start import cold_because
-from sandbox_kernel.view import hide, python_view
+from sandbox_kernel.view import python_view
 
 #: "note" is worth a look, "optional" is only needed for what it names
 OK, MISSING, NOTE, OPTIONAL = "ok", "missing", "note", "optional"
@@ -204,7 +204,7 @@ def _seconds_to_start(kernel: str) -> float:
 
 def _imports(root: Path) -> Iterator[Finding]:
     """Name packages that submissions can't import, and folders of sys.path that they don't see."""
-    hide(root)
+    hide_course(root)
     try:
         missing, refused = missing_inside(), python_view(sys.executable).refused
     except Exception as error:  # whatever kept the kernel from starting was reported for this kernel

@@ -18,7 +18,8 @@ from types import ModuleType
 from coursekit.cells import runs_before_checks, without_markers
 from coursekit.course import Assignment, Course, CourseError, read_notebook
 from coursekit.printing import quoted
-from coursekit.student.names import defined_names, parse
+from coursekit.student.names import defined_names
+from coursekit.student.syntax import parse
 
 MODULE = "earlier"
 FILE = f"{MODULE}.py"

@@ -21,14 +21,13 @@ from coursekit.checks.trying import Offer
 from coursekit.checks.variants import Alternative, Mistake, Variant
 from coursekit.course import Assignment, CourseError, blank_copy, read_notebook
 from coursekit.degenerate import Degenerate
-from coursekit.kernels import LIMITED, SANDBOX
+from coursekit.kernels import LIMITED, SANDBOX, hide_course
 from coursekit.student.limits import Limits
 from coursekit.student.names import top_level_words
 from coursekit.student.session import Session
 from coursekit.student.submission import Submission
 from coursekit.workers import Workers
 from sandbox_kernel.bubblewrap import sandbox_problem
-from sandbox_kernel.view import hide
 
 BLANK = "blank"
 SOLUTION = "solution"
@@ -68,7 +67,7 @@ def run_variants(
     """Grade each variant with `grade_one`, several at a time; None if its process hung, or ended each time."""
     if not variants:
         return
-    hide(assignment.course.root)
+    hide_course(assignment.course.root)
     workers = workers or os.cpu_count() or 1
     how = _here if workers == 1 else partial(_in_processes, workers)
     grading: Iterator[tuple[V, R | None]] = how(assignment, grade_one, variants)

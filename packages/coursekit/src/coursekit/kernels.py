@@ -67,7 +67,11 @@ def other_language(metadata: Mapping[str, Any]) -> str:
     return name if name and language and "python" not in str(language).lower() else ""
 
 
-def hide_course(root: Path, config: Config) -> None:
-    """Hide a course, and the exchange with everybody's hand-ins, from the kernels that this process starts."""
-    for folder in (root, Path(config.get("Exchange", {}).get("root", _EXCHANGE))):
+def hide_course(root: Path, config: Config | None = None) -> None:
+    """Hide a course, and the exchange with everybody's hand-ins, from the kernels that this process starts.
+
+    Without `config` it is nbgrader's default exchange. Another one is rarely below /usr, and elsewhere nothing is shown.
+    """
+    exchange = (Config() if config is None else config).get("Exchange", {}).get("root", _EXCHANGE)
+    for folder in (root, Path(exchange)):
         hide(folder.resolve())

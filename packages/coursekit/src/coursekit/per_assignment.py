@@ -30,6 +30,7 @@ class PerAssignment(Dict):  # it takes types for the checker only
         return settings
 
     def of(self, obj: HasTraits, assignment: str) -> dict[str, Any]:
-        """The settings of an assignment: its own, and the object's."""
+        """The settings of an assignment: its own, as their traits convert them, and the object's."""
         own: dict[str, Any] = getattr(obj, str(self.name)).get(assignment, {})
-        return {name: getattr(obj, name) for name in self._names} | own
+        changed = type(obj)(**own)
+        return {name: getattr(changed if name in own else obj, name) for name in self._names}

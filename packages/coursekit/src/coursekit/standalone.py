@@ -21,7 +21,7 @@ from coursekit.cells import DEMO_TAG
 from coursekit.course import Assignment, CourseError
 from coursekit.files import files_in
 from coursekit.printing import quoted
-from coursekit.student.names import parse
+from coursekit.student.syntax import parse
 
 FOLDER = "standalone"
 CELL_ID = "standalone-setup"

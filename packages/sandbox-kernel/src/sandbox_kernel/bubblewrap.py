@@ -93,7 +93,7 @@ def bubblewrap_command(mode: Mode, scratch: int, view: View) -> list[str]:
         elif folder.exists():
             line += ["--ro-bind", str(folder), str(folder)]
     for path in view.hidden:
-        line += ["--tmpfs", path, "--remount-ro", path]
+        line += ["--tmpfs", path]
     visible = [*_CONFIGURATION, *view.paths]
     line += _folders_above([*WRITABLE, *visible, places.PROGRAM])
     line += ["--ro-bind", str(Path(places.__file__).parent), places.PROGRAM]
@@ -107,7 +107,9 @@ def bubblewrap_command(mode: Mode, scratch: int, view: View) -> list[str]:
     if mode == "warm":
         for cached in font_lists():
             line += ["--ro-bind", str(cached), f"{places.HOME}/.matplotlib/{cached.name}"]
-    return [*line, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", places.HOME, "--", sys.executable]
+    for path in (*view.hidden, "/dev", "/"):
+        line += ["--remount-ro", path]
+    return [*line, "--chdir", places.HOME, "--", sys.executable]
 
 
 def _folders_above(paths: Sequence[str]) -> list[str]:

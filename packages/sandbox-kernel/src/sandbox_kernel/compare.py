@@ -11,7 +11,7 @@ from typing import cast
 from jupyter_client.manager import KernelManager
 
 from sandbox_kernel import COLD
-from sandbox_kernel.view import python_view
+from sandbox_kernel.view import own_environment, python_view
 
 _SECONDS = 60
 _UNKNOWN = "the kernel may not read its files, or is not shown their folder"
@@ -60,7 +60,12 @@ def missing_inside() -> list[Missing]:
         StartFailed: the kernel failed to start.
     """
     done = subprocess.run(
-        [sys.executable, "-c", _OUTSIDE], capture_output=True, text=True, timeout=_SECONDS, check=True
+        [sys.executable, "-c", _OUTSIDE],
+        env=own_environment(),
+        capture_output=True,
+        text=True,
+        timeout=_SECONDS,
+        check=True,
     )
     outside: dict[str, list[str]] = json.loads(done.stdout.splitlines()[-1])
     refused = python_view(sys.executable).refused

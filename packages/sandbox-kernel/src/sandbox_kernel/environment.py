@@ -4,7 +4,7 @@ import os
 import shutil
 import sys
 import tarfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import IO, NamedTuple
@@ -17,7 +17,8 @@ _PASSED_ON = ("LANG", "LC_ALL", "TZ")
 class WorkingFiles(NamedTuple):
     """Files and folders to copy into a kernel's home folder; of two with the same name, the later one counts.
 
-    What is in a folder and matches one of the patterns `left_out` is not copied.
+    What is in a folder and matches one of the patterns `left_out` is not copied. Links are followed, also to places
+    outside the folder; those that lead nowhere, or back to a folder above them, are left out.
     """
 
     paths: Sequence[str] = ()
@@ -66,26 +67,43 @@ def make_home(home: Path, files: WorkingFiles) -> None:
     for cached in font_lists():
         shutil.copy(cached, home / ".matplotlib")
     for file in map(Path, files.paths):
-        if file.is_dir():
-            leave_out = shutil.ignore_patterns(*files.left_out)
-            shutil.copytree(file, home / file.name, dirs_exist_ok=True, ignore=leave_out)
-        else:
-            shutil.copy(file, home)
+        for source, place in _contents(file, files.left_out):
+            if source.is_dir():
+                (home / place).mkdir(exist_ok=True)
+            else:
+                shutil.copy(source, home / place)
 
 
 def pack_home(stream: IO[bytes], files: WorkingFiles) -> None:
     """Write the contents that `make_home` would create to `stream`, as a tar archive."""
-
-    def chosen(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
-        folder, _, name = member.name.rpartition("/")
-        left_out = folder and any(fnmatch(name, pattern) for pattern in files.left_out)
-        return None if left_out else _without_owner(member)
-
-    with tarfile.open(fileobj=stream, mode="w", dereference=True) as archive:  # what a link leads to
+    with tarfile.open(fileobj=stream, mode="w", dereference=True) as archive:
         for cached in font_lists():
             archive.add(cached, f".matplotlib/{cached.name}", filter=_without_owner)
         for file in map(Path, files.paths):
-            archive.add(file, file.name, filter=chosen)
+            for source, place in _contents(file, files.left_out):
+                archive.add(source, place, recursive=False, filter=_without_owner)
+
+
+def _contents(file: Path, left_out: Sequence[str]) -> Iterator[tuple[Path, Path]]:
+    """Yield a file or folder, then all that is in it, each with its place in a kernel's home folder."""
+    yield file, Path(file.name)
+    if file.is_dir():
+        yield from _inside(file, Path(file.name), left_out, frozenset())
+
+
+def _inside(
+    folder: Path, place: Path, left_out: Sequence[str], above: frozenset[str]
+) -> Iterator[tuple[Path, Path]]:
+    above |= {os.path.realpath(folder)}
+    for name in sorted(os.listdir(folder)):
+        found = folder / name
+        if any(fnmatch(name, pattern) for pattern in left_out):
+            continue
+        if os.path.isfile(found):
+            yield found, place / name
+        elif os.path.isdir(found) and os.path.realpath(found) not in above:
+            yield found, place / name
+            yield from _inside(found, place / name, left_out, above)
 
 
 def _without_owner(member: tarfile.TarInfo) -> tarfile.TarInfo:

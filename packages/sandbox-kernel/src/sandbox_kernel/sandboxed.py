@@ -61,7 +61,11 @@ class SandboxProvisioner(WatchedProvisioner):
         Unicode(),
         help="folders that it never sees, even if Python imports from there; SANDBOX_KERNEL_HIDDEN adds more",
     ).tag(config=True)
-    scratch_limit = Integer(SCRATCH, min=1, help="MiB that all files of the kernel may take").tag(config=True)
+    scratch_limit = Integer(
+        SCRATCH,
+        min=1,
+        help="MiB that all files of the kernel may take; if it is cold, those in each of its four writable folders",
+    ).tag(config=True)
     file_limit = Integer(256, min=1, help="MiB that one file may take").tag(config=True)
     process_limit = Integer(128, min=16, help="number of processes and threads").tag(config=True)
     cpu_limit = Integer(1200, min=1, help="seconds of CPU time for each process").tag(config=True)

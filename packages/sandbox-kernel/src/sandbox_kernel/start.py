@@ -147,8 +147,11 @@ class Server:
     def _last_error(self) -> str:
         if self._errors is None:
             return ""
-        self._errors.seek(0)
-        lines = self._errors.read().decode(errors="replace").strip().splitlines()
+        try:
+            self._errors.seek(0)
+            lines = self._errors.read().decode(errors="replace").strip().splitlines()
+        except ValueError:  # another thread has closed it
+            return ""
         return f" ({lines[-1]})" if lines else ""
 
     def close(self) -> None:

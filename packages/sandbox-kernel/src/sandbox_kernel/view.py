@@ -38,7 +38,7 @@ class View:
     """The files and folders that are visible read-only, and the variables by which Python finds them.
 
     `refused` has folders that Python imports from and that stay hidden, each with the reason. `hidden` has the
-    hidden folders below those of the system, all of which are visible otherwise.
+    hidden folders below those of the system, which are visible otherwise; of these, only `paths` are seen.
     """
 
     paths: tuple[str, ...] = ()
@@ -47,7 +47,7 @@ class View:
     hidden: tuple[str, ...] = ()
 
     def with_paths_of(self, other: "View") -> "View":
-        return replace(self, paths=tuple(_without_nested([*self.paths, *other.paths])))
+        return replace(self, paths=tuple(_without_nested([*self.paths, *other.paths], self.hidden)))
 
 
 class _Report(TypedDict):
@@ -85,29 +85,29 @@ def python_view(interpreter: str, shown: Sequence[str] = (), hidden: Sequence[st
     """
     variables = tuple((name, os.environ.get(name, "")) for name in _PYTHON_VARIABLES)
     report = _ask(interpreter, variables, _current_folder())
-    secret = [folder for name in [*hidden, *hidden_folders()] for folder in _spellings(name)]
+    secret = _secret(hidden)
+    masked = _hidden_in_system(secret)
     found = [*_environment(interpreter, report, secret), *_given(shown, secret)]
     refused: dict[str, str] = {}
     for entry in [*report["path"], *_entries("LD_LIBRARY_PATH"), *_library_folders()]:
         path = _existing(entry)
-        if path is None or all(_is_in(Path(spelling), [*SYSTEM, *found]) for spelling in _spellings(path)):
+        if path is None or all(_is_seen(Path(spelling), found, masked) for spelling in _spellings(path)):
             continue
         if reason := _refusal(path, secret):
             refused[entry] = reason
         else:
             found += _spellings(path)
-    visible = [*SYSTEM, *found]
     search = {
-        name: os.pathsep.join(entry for entry in _entries(name) if _is_in(Path(entry), visible))
+        name: os.pathsep.join(entry for entry in _entries(name) if _is_seen(Path(entry), found, masked))
         for name in ("PYTHONPATH", "LD_LIBRARY_PATH")
     }
     search |= {"PYTHONUSERBASE": report["user_base"]}
     search |= {"PYTHONNOUSERSITE": os.environ.get("PYTHONNOUSERSITE", "")}
     return View(
-        tuple(_without_nested(found)),
+        tuple(_without_nested(found, masked)),
         tuple((name, value) for name, value in search.items() if value),
         tuple(refused.items()),
-        _hidden_in_system(secret, [interpreter, *report["path"]]),
+        masked,
     )
 
 
@@ -119,26 +119,37 @@ def program_view(program: str, folders: Iterable[str], hidden: Sequence[str] = (
     """
     if python := _python_of(Path(program)):
         return python_view(python, list(folders), hidden)
-    secret = [folder for name in [*hidden, *hidden_folders()] for folder in _spellings(name)]
+    secret = _secret(hidden)
+    masked = _hidden_in_system(secret)
     found = _given(folders, secret)
     for link in _links(Path(program)):
         installed = link.parent.parent if link.parent.name == "bin" else link.parent
         found.append(str(link) if _refusal(installed, secret) else str(installed))
-    return View(tuple(_without_nested(found)), hidden=_hidden_in_system(secret, [program, *found]))
+    return View(tuple(_without_nested(found, masked)), hidden=masked)
 
 
-def _hidden_in_system(secret: Sequence[str], needed: Iterable[str]) -> tuple[str, ...]:
-    """Return the hidden folders that lie in a folder of the system, but for those from which the kernel runs."""
-    needs = [Path(spelling) for name in needed for spelling in _spellings(name)]
-    found = {
-        folder
-        for folder in secret
-        if _is_in(Path(folder), SYSTEM)
-        and os.path.isdir(folder)
-        and folder == os.path.realpath(folder)
-        and not any(_is_in(need, [folder]) for need in needs)
-    }
-    return tuple(sorted(found))
+def _secret(hidden: Iterable[str]) -> list[str]:
+    return [folder for name in [*hidden, *hidden_folders()] for folder in _spellings(name)]
+
+
+def _hidden_in_system(secret: Sequence[str]) -> tuple[str, ...]:
+    """Return the hidden folders that lie in a folder of the system; not those in another one of them."""
+    found: list[str] = []
+    for folder in sorted(set(secret)):
+        exists = os.path.isdir(folder) and folder == os.path.realpath(folder)
+        if (
+            exists
+            and folder not in SYSTEM
+            and _is_in(Path(folder), SYSTEM)
+            and not _is_in(Path(folder), found)
+        ):
+            found.append(folder)
+    return tuple(found)
+
+
+def _is_seen(path: Path, found: Sequence[str], masked: Sequence[str]) -> bool:
+    """Whether a kernel that is shown `found` sees a file or folder."""
+    return _is_in(path, found) or (_is_in(path, SYSTEM) and not _is_in(path, masked))
 
 
 def _python_of(program: Path) -> str:
@@ -158,6 +169,7 @@ def _ask(interpreter: str, variables: tuple[tuple[str, str], ...], folder: str) 
         done = subprocess.run(
             [interpreter, "-c", text],
             cwd=folder,
+            env=own_environment(),
             capture_output=True,
             text=True,
             timeout=_PROBE_SECONDS,
@@ -167,6 +179,11 @@ def _ask(interpreter: str, variables: tuple[tuple[str, str], ...], folder: str) 
     except (OSError, subprocess.SubprocessError, ValueError, LookupError) as error:
         printed = (getattr(error, "stderr", None) or str(error)).strip().splitlines()
         raise SandboxError(f"{interpreter} can't report where it imports from: {printed[-1]}") from error
+
+
+def own_environment() -> dict[str, str]:
+    """This process's variables, for a Python that imports nothing from the folder where it is started."""
+    return os.environ | {"PYTHONPATH": os.pathsep.join(_entries("PYTHONPATH"))}
 
 
 def _current_folder() -> str:
@@ -182,13 +199,13 @@ def _environment(interpreter: str, report: _Report, secret: Sequence[str]) -> li
     for prefix in dict.fromkeys(report["prefixes"]):
         if not _holds_others(Path(prefix), secret):
             found += _spellings(prefix)
-        else:  # an environment made in a home folder, or in the course's own
+        else:  # an environment made in a home folder, or in one that is hidden
             found += [f"{prefix}/pyvenv.cfg", *map(str, Path(prefix).glob("lib*/libpython*"))]
             found += report["own"]
     for link in _links(Path(interpreter)):
         installed = link.parent.parent
         found.append(str(link) if _holds_others(installed, secret) else str(installed))
-    return [path for path in found if not _is_in(Path(path), SYSTEM)]
+    return found
 
 
 def _given(paths: Iterable[str], secret: Sequence[str]) -> list[str]:
@@ -271,10 +288,10 @@ def _is_in(path: Path, folders: Iterable[str]) -> bool:
     return any(path.is_relative_to(folder) for folder in folders)
 
 
-def _without_nested(paths: Sequence[str]) -> Iterator[str]:
-    """Leave out what is in another one of the folders, or the system's, and so is visible anyway."""
-    kept = [*SYSTEM]
+def _without_nested(paths: Sequence[str], masked: Sequence[str]) -> Iterator[str]:
+    """Leave out what is in another one of the folders, or in the system's that aren't masked, so is visible anyway."""
+    kept: list[str] = []
     for path in sorted(dict.fromkeys(paths)):
-        if not _is_in(Path(path), kept):
+        if not _is_seen(Path(path), kept, masked):
             kept.append(path)
             yield path

@@ -105,11 +105,13 @@ class WatchedProvisioner(KernelProvisionerBase):
         with contextlib.suppress(psutil.Error, OSError):
             while not stop.wait(self.poll_seconds):
                 limit = self.memory_limit * MIB
+                reason = ""
                 if family.memory(limit) > limit:
-                    self.ended_because = self._too_much_memory
+                    reason = self._too_much_memory
                 elif client.memory_info().rss - before > self.flood_limit * MIB:
-                    self.ended_because = "it sent more data than its client takes"
-                if self.ended_because:
+                    reason = "it sent more data than its client takes"
+                if reason and not stop.is_set():  # else another kernel may have its number by now
+                    self.ended_because = reason
                     end()
                     return
 

@@ -13,7 +13,8 @@ from coursekit.checks.compare import fail, in_words, require_name
 from coursekit.checks.relations import WrongShape
 from coursekit.codecs import codec_of, describe
 from coursekit.printing import shortened
-from coursekit.student.names import mentions, own_names, roundabout
+from coursekit.student.names import mentions, roundabout
+from coursekit.student.own_names import own_names
 from coursekit.student.proxy import Student
 from coursekit.student.values import Call, CheckOutcome, Gradients, StudentError
 

@@ -37,9 +37,9 @@ def difference(
 ) -> str | None:
     """How `actual` differs from `expected`, as the codec of `expected` says it. None if it does not.
 
-    Numbers are close if |actual - expected| <= atol + rtol * |expected|. Booleans and integers count as numbers,
-    complex numbers do not. NaN equals NaN here, since a recorded value may hold it. `atol` may be an array that
-    broadcasts to the shape; nothing else is broadcast.
+    Numbers are close if |actual - expected| <= atol + rtol * |expected|; integers have no relative tolerance by default.
+    Booleans and integers count as numbers, complex numbers do not. NaN equals NaN here, since a recorded value may
+    hold it. `atol` may be an array that broadcasts to the shape; nothing else is broadcast.
     """
     return codec_of(expected).difference(actual, expected, Tolerance(atol, rtol, ignore))
 

@@ -109,8 +109,9 @@ def _bits(value: Any, right: Any) -> float:
         return min(information(found.tolist()), _MOST_BITS)
     found = np.nan_to_num(found.astype(np.float64))
     pattern = 0.0
-    if wanted is not None and wanted.shape == found.shape and found.ndim:
-        off = np.abs(found - np.nan_to_num(to_numpy(wanted).astype(np.float64))) > ATOL
+    right_one = np.array("") if wanted is None else to_numpy(wanted)
+    if right_one.dtype.kind in "biuf" and right_one.shape == found.shape and found.ndim:
+        off = np.abs(found - np.nan_to_num(right_one.astype(np.float64))) > ATOL
         pattern = _choices(off.size, int(off.sum()))
         found = found[off]
     return min(pattern + _of_entries(found.ravel()), _MOST_BITS)

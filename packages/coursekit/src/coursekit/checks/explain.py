@@ -38,9 +38,10 @@ def explain(
     if student is None or student.last is None:
         return None
     name, value = student.last
+    called = f"`{name}`" if student.last_is_own else f"`{name}`, with which this check runs your code,"
     if isinstance(error, CheckOverrun):
         return CheckOutcome.FAILED, (
-            f"The check was stopped: with what `{name}` gave ({describe(value)}) it needs {error.needed}. "
+            f"The check was stopped: with what {called} gave ({describe(value)}) it needs {error.needed}. "
             "Look at the shapes that the exercise asks for."
         )
     if isinstance(error, _UNUSABLE) or type(error).__module__.startswith("pandas."):
@@ -52,7 +53,7 @@ def explain(
                     "read again what it should show."
                 )
             return CheckOutcome.FAILED, (
-                f"`{name}` gave {describe(value)}, which is not what the exercise asks for: "
+                f"{called} gave {describe(value)}, which is not what the exercise asks for: "
                 "read again what it should return."
             )
     return None

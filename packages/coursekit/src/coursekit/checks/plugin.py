@@ -25,14 +25,13 @@ from coursekit.checks.results import CheckResult, ExerciseResult
 from coursekit.checks.said import said_by
 from coursekit.checks.variants import mistakes_of
 from coursekit.course import Assignment, CourseError, blank_copy, read_notebook
-from coursekit.kernels import BUBBLEWRAP, KERNELS, LIMITED
+from coursekit.kernels import BUBBLEWRAP, KERNELS, LIMITED, hide_course
 from coursekit.student.notebook_file import read_submitted
 from coursekit.student.proxy import Student
 from coursekit.student.restore import restore_notebook
 from coursekit.student.session import Session
 from coursekit.student.submission import Submission
 from coursekit.student.values import CheckOutcome
-from sandbox_kernel.view import hide
 
 
 @dataclass
@@ -159,7 +158,7 @@ def student(check_run: CheckRun, request: pytest.FixtureRequest) -> Student:
 def reference(check_run: CheckRun, request: pytest.FixtureRequest) -> Reference:
     """Recorded inputs, and comparison with the recorded values of the instructor's solution."""
     name = _check_name(request.node, check_run)
-    check_run.references[name] = Reference(check_run.store, name)
+    check_run.references[name] = Reference(check_run.store, name, lambda: check_run.student.last is not None)
     return check_run.references[name]
 
 
@@ -287,7 +286,7 @@ def _start_run(key: tuple[Path, str], config: pytest.Config) -> CheckRun:
         submission = Submission(restore_notebook(handed.notebook, released)[0], released)
     # the instructor's own code needs no sandbox
     kernel = KERNELS[config.getoption("--sandbox")] if path else LIMITED
-    hide(assignment.course.root)
+    hide_course(assignment.course.root)
     session = Session(deepcopy(submission.notebook), kernel_name=kernel, files=assignment.working_files())
     session.run_cells()
     seed = config.getoption("--draw-seed")

@@ -18,13 +18,12 @@ from coursekit.checks.score_rule import ScoreRule
 from coursekit.checks.snippets import snippets_of
 from coursekit.checks.trying import Offer, Trials
 from coursekit.course import Assignment, CourseError
-from coursekit.kernels import SANDBOX
+from coursekit.kernels import SANDBOX, hide_course
 from coursekit.student.limits import Limits
 from coursekit.student.runner import CellRun
 from coursekit.student.session import Session
 from coursekit.student.submission import Submission
 from coursekit.student.values import CheckOutcome
-from sandbox_kernel.view import hide
 
 
 @dataclass
@@ -84,7 +83,7 @@ def grade(
     ordinary = assignment.ordinary_cells(name, notebook.cells) if rule else []
     kept_open = session
     if session is None:
-        hide(assignment.course.root)
+        hide_course(assignment.course.root)
         files = assignment.working_files(own_files)
         session = Session(notebook, limits, kernel_name, files, wary, ordinary)
     else:

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from coursekit.arrays import Numpy, as_array, is_array, is_tensor, noun, to_numpy
-from coursekit.codecs import DIFFERS, Codec, Tolerance, describe, mismatch
+from coursekit.codecs import DIFFERS, RTOL, Codec, Tolerance, describe, mismatch
 from coursekit.codecs.numpy_packer import NumpyPacker
 from coursekit.packing import Packer
 
@@ -33,13 +33,16 @@ class ArrayCodec(Codec):
         return f"{noun(value)}{f' of {kind}' if kind else ''} of shape {tuple(value.shape)}"
 
     def difference(self, actual: Any, expected: Any, tolerance: Tolerance) -> str | None:
+        if _are_large(actual, expected):
+            return None if actual == expected else f"{DIFFERS} {abs(actual - expected)}"[:80]
         wanted = as_array(expected)
         assert wanted is not None
         given = as_array(actual)
         if given is None:
             kind = self.describe(wanted) if is_array(expected) else "a number"
             return mismatch(actual, kind, _hint(actual, expected))
-        given = _as_text(given) if _kind(wanted) == _KINDS["U"] else given
+        if given.shape == wanted.shape:
+            given, wanted = map(_as_text, (given, wanted))
         holds = [_kind(part) for part in map(to_numpy, (given, wanted))]
         if holds[0] != holds[1]:
             return _wrong_kind(to_numpy(given), *holds)
@@ -53,17 +56,20 @@ class ArrayCodec(Codec):
         if found.dtype.kind == "c" and right.dtype.kind != "c":
             return "is complex, but should be real"
         whole = found.dtype.kind in "biu" and right.dtype.kind in "biu"
+        exactly = found == right
         wide = np.complex128 if right.dtype.kind == "c" else np.float64
         found, right = found.astype(wide), right.astype(wide)
         if (np.isnan(found) & ~np.isnan(right)).any():
             return _where_nan(np.isnan(found) & ~np.isnan(right))
-        same = (found == right) | (np.isnan(found) & np.isnan(right))
+        same = exactly if whole else (found == right) | (np.isnan(found) & np.isnan(right))
         with np.errstate(all="ignore"):
             gap = np.nan_to_num(np.where(same, 0.0, np.abs(found - right)), nan=np.inf, posinf=np.inf)
-            # integers are right or wrong, however large they are
-            limit = (0.0 if whole else tolerance.rtol) * np.nan_to_num(np.abs(right), posinf=0.0)
+            # integers are right or wrong, however large they are, unless a check allows for more
+            rtol = 0.0 if whole and tolerance.rtol == RTOL else tolerance.rtol
+            limit = rtol * np.nan_to_num(np.abs(right), posinf=0.0)
             atol = tolerance.atol
             off = gap > (to_numpy(atol) if is_array(atol) else atol) + limit
+            off |= ~same & (gap == 0)  # they differ by less than the floats near them
         if not off.any():
             return None
         if not gap.ndim:
@@ -101,6 +107,12 @@ def _kind(array: Any) -> str:
     """What an array holds if it does not hold numbers."""
     kind = "" if is_tensor(array) else array.dtype.kind
     return _KINDS.get(kind, "")
+
+
+def _are_large(*values: Any) -> bool:
+    """Whether these are ints, and one of them is beyond those of arrays."""
+    whole = all(isinstance(value, int) for value in values)
+    return whole and any(abs(value) >= 1 << 63 for value in values)
 
 
 def _as_text(array: Any) -> Any:

@@ -1,6 +1,7 @@
 """How a DataFrame differs from the right one: in columns, rows, index, dtypes, and then in its entries."""
 
 from collections import Counter
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -33,15 +34,16 @@ def frame_difference(own: Any, right: Any, tolerance: Tolerance) -> str | None:
         return f"has {count(len(own), 'row')}, but should have {len(right)}{_why_rows(own, right)}"
     if ROW_ORDER in ignore:
         own, right = _sorted(own, right, INDEX in ignore)
-    labels = None if INDEX in ignore else index_difference(own.index, right.index, NAMES not in ignore)
+    labels = None if INDEX in ignore else index_difference(own.index, right.index, ignore)
     entries = _entries(own, right, tolerance)
     if entries and ROW_ORDER not in ignore and len(own) <= MOST_ROWS and _same_rows(own, right, tolerance):
         return "has the right rows in the wrong order: check how they are sorted"
     return labels or entries
 
 
-def index_difference(own: Any, right: Any, names: bool, noun: str = "index") -> str | None:
+def index_difference(own: Any, right: Any, ignore: Collection[str], noun: str = "index") -> str | None:
     """How an index differs from the right one of the same length."""
+    names, dtypes = NAMES not in ignore, DTYPES not in ignore
     if own.nlevels != right.nlevels:
         return f"has an {noun} with {count(own.nlevels, 'level')}, but should have {right.nlevels}"
     if not own.equals(right):
@@ -55,7 +57,7 @@ def index_difference(own: Any, right: Any, names: bool, noun: str = "index") -> 
             return f"has an {noun} with {_names(own)}, but should have {_names(right)}"
         if list(own) == list(usual) and own.nlevels == 1:
             return f"has the {noun} {some(usual, 3)}, but should have the labels of the rows"
-        if own.dtype != right.dtype and _kind(own) != _kind(right):
+        if dtypes and own.dtype != right.dtype and _kind(own) != _kind(right):
             return f"has an {noun} of dtype {own.dtype}, but should have {right.dtype}"
         if Counter(map(_key, own)) == Counter(map(_key, right)):
             return f"has the right {noun} in the wrong order: check how the rows are sorted"
@@ -67,7 +69,7 @@ def index_difference(own: Any, right: Any, names: bool, noun: str = "index") -> 
             f"has wrong labels in its {noun}: {int(wrong.sum())} of {wrong.size}, "
             f"first at position {place}, {OWN_ENTRY} {written(own[place])}"
         )
-    if own.nlevels == 1 and _kind(own) != _kind(right):
+    if dtypes and own.nlevels == 1 and _kind(own) != _kind(right):
         return f"has an {noun} of dtype {own.dtype}, but should have {right.dtype}"
     if names and list(own.names) != list(right.names):
         return f"has an {noun} with {_names(own)}, but should have {_names(right)}"

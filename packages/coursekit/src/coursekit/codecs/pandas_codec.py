@@ -71,7 +71,7 @@ class PandasCodec(Codec):
         elif len(actual) != len(expected):
             text = f"has {count(len(actual), 'entry')}, but should have {len(expected)}"
         elif kind == "Index":
-            text = index_difference(actual, expected, NAMES not in tolerance.ignore)
+            text = index_difference(actual, expected, tolerance.ignore)
         else:
             text = _entries_difference(_series(actual), _series(expected), tolerance)
         return text or _by_pandas(actual, expected, tolerance)
@@ -156,7 +156,7 @@ def _series_difference(own: Any, right: Any, tolerance: Tolerance) -> str | None
             part.sort_index() if keep else part.sort_values().reset_index(drop=True) for part in (own, right)
         )
         indexed = keep
-    text = index_difference(own.index, right.index, NAMES not in tolerance.ignore) if indexed else None
+    text = index_difference(own.index, right.index, tolerance.ignore) if indexed else None
     return text or _entries_difference(own, right, tolerance, own.index, ordered) or name
 
 

@@ -177,7 +177,7 @@ def packed(assignment: Assignment) -> bytes:
             (assignment.release_folder, usual.release_folder, ()),
             (assignment.checks, usual.checks, ("__pycache__",)),
         ]:
-            for path in files_in(folder, left_out):
+            for path in files_in(folder, left_out) if folder.is_dir() else ():
                 archive.write(path, packed_as / path.relative_to(folder))
         for path, packed_as in zip(assignment.conftests, usual.conftests, strict=True):
             if path.is_file():

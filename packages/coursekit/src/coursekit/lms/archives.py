@@ -30,7 +30,7 @@ _BROKEN: tuple[type[Exception], ...] = (
 _BLOCK = 4096
 _DEEPEST = 40
 #: errors that are due to the name of a member
-_OF_THE_NAME = (errno.ENAMETOOLONG, errno.ENOTDIR, errno.EISDIR, errno.EEXIST)
+_OF_THE_NAME = (errno.ENAMETOOLONG, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.EINVAL, errno.EILSEQ)
 
 
 class HarmlessExtractor(ExtractorPlugin):

@@ -14,7 +14,7 @@ from coursekit.checks.variants import Variant
 from coursekit.course import Assignment, read_notebook
 from coursekit.mutants import expressions, statements
 from coursekit.mutants.code import Code, Edit
-from coursekit.student.names import parse
+from coursekit.student.syntax import parse
 
 Operator = Callable[[Code, ast.AST], Iterator[Edit]]
 #: by the kind in a mutant's name

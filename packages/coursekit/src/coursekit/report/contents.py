@@ -80,6 +80,10 @@ class ClassReport:
         return [mistake for mistake in self.mistakes if len(mistake.students) >= least]
 
 
+class NothingToReport(CourseError):
+    """The assignment was graded, and nobody's work has a result of a check."""
+
+
 def make_report(
     assignment: Assignment, earlier: Iterable[Assignment] = (), sizes_before: dict[str, int] | None = None
 ) -> ClassReport:
@@ -96,7 +100,7 @@ def make_report(
     results = class_results(assignment)
     if not results.graded or not results.scores:
         if was_graded(assignment):
-            raise CourseError(f"{assignment.name} has no automatic points, which a report is about")
+            raise NothingToReport(f"{assignment.name} has no results of checks, which a report is about")
         raise CourseError(
             f"nothing in {assignment.name} was graded: run `coursekit autograde {quoted(assignment.name)}` first"
         )

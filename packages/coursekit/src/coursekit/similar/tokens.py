@@ -12,7 +12,7 @@ import tokenize
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from coursekit.student.names import parse
+from coursekit.student.syntax import parse
 
 #: of one cell; the rest isn't compared
 MAX_CHARACTERS = 50_000

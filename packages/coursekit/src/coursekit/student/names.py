@@ -3,19 +3,13 @@
 import ast
 import fnmatch
 import re
-import sys
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import NamedTuple
 
 from coursekit.student.constant_text import constant_text
+from coursekit.student.own_names import NOTHING_OWN, OwnNames, defined_in, is_own
+from coursekit.student.syntax import imported_by, parse, path_of, paths_in
 
-_MAGIC = re.compile(r"^[^\S\n]*[%!?].*$", re.MULTILINE)
-_CELL_MAGIC = re.compile(r"\s*%%.*")
-#: limits for IPython's transformer, which reads the cell again for every magic
-_MOST_TRANSFORMED, _MOST_MAGICS = 20_000, 50
-#: the usual names of torch and its parts
-_USUAL = {"torch": "torch", "nn": "torch.nn", "F": "torch.nn.functional"}
 #: names that can run code that isn't in the cell, when they are called
 _CALLS = {"exec", "eval", "compile", "__import__"}
 #: the same, when they are only mentioned
@@ -24,34 +18,6 @@ _ANYWHERE = {
     *("run_cell", "input_transformers_cleanup", "input_transformers_post", "ast_transformers"),
 }
 _BINDING = re.compile(r"^(?:async\s+)?(?:def|class)\s+(\w+)|^(\w+)\s*(?::[^=\n]+)?=(?!=)", re.MULTILINE)
-
-
-@lru_cache(64)  # a tree takes a hundred times the memory of its source
-def parse(source: str) -> ast.Module | None:
-    """The syntax tree of a cell as IPython runs it; None if it can't be parsed. It is cached, so don't change it."""
-    source = _CELL_MAGIC.sub("pass", source, count=1) if _CELL_MAGIC.match(source) else source
-    for transform in (str, _as_python, lambda text: _MAGIC.sub("pass", text)):
-        try:
-            return ast.parse(transform(source))
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            continue
-    return None
-
-
-def _as_python(source: str) -> str:
-    """The source as IPython transforms it: magics become calls, prompts and indentation are removed.
-
-    Raises:
-        SyntaxError, ValueError: the source can't be transformed.
-    """
-    if len(source) > _MOST_TRANSFORMED or len(_MAGIC.findall(source)) > _MOST_MAGICS:
-        raise ValueError("too long to be transformed")
-    from IPython.core.inputtransformer2 import TransformerManager
-
-    try:
-        return TransformerManager().transform_cell(source)
-    except Exception as error:  # the tokenizer raises other types of errors, too
-        raise ValueError("not a cell") from error
 
 
 @lru_cache(256)
@@ -102,13 +68,13 @@ def parameters_of(source: str, name: str, called: bool = False) -> tuple[str, ..
 def closing_call(source: str, function: str = "") -> str:
     """A call in a cell, or in one of its functions, that closes figures of matplotlib; empty if there is none."""
     tree = parse(source)
-    paths = _paths(tree) if tree else {}
+    paths = paths_in(tree) if tree else {}
     for statement in tree.body if tree else ():
         if function and getattr(statement, "name", "") != function:
             continue
         for node in ast.walk(statement):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute | ast.Name):
-                name = _path(node.func, paths) or ast.unparse(node.func)
+                name = path_of(node.func, paths) or ast.unparse(node.func)
                 if name in ("matplotlib.pyplot.close", "plt.close"):
                     return ast.unparse(node)
     return ""
@@ -123,60 +89,14 @@ def used_names(source: str) -> frozenset[str]:
     )
 
 
-class OwnNames(NamedTuple):
-    """What some cells define: functions, methods, classes, arguments, variables and attributes of `self`; no imports.
-
-    `holders` are the names in front of the dot whose methods and attributes are the student's own. So are those of
-    their `parts` and attributes, but for the methods that arrays have.
-    """
-
-    names: frozenset[str] = frozenset()
-    holders: frozenset[str] = frozenset()
-    parts: frozenset[str] = frozenset()
-
-
-_NOTHING = OwnNames()
-
-
 @lru_cache(256)
-def words(source: str, own: OwnNames = _NOTHING) -> tuple[str, ...]:
+def words(source: str, own: OwnNames = NOTHING_OWN) -> tuple[str, ...]:
     """Names, attributes, imports, and strings that could be names, in order; imported ones also with their path.
 
     Without the functions and classes that the cell itself defines, and without what is in `own`.
     """
     tree = parse(source)
     return tuple(dict.fromkeys(_words(tree, own))) if tree else ()
-
-
-@lru_cache(256)
-def own_names(sources: tuple[str, ...]) -> OwnNames:
-    """The names that are the student's own in cells that belong together."""
-    trees = [tree for tree in map(parse, sources) if tree]
-    nodes = [node for tree in trees for node in ast.walk(tree)]
-    names = set().union(*map(_defined_in, trees))
-    classes = {node.name for node in nodes if isinstance(node, ast.ClassDef)}
-    holders, parts = {"self", "cls", *classes}, {"super"}
-    for node in nodes:
-        match node:
-            case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
-                names.add(name)
-            case ast.Attribute(value=ast.Name(id="self"), attr=name, ctx=ast.Store()):
-                names.add(name)
-        match node:
-            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=ast.Name(id=kind))) if (
-                kind in classes
-            ):
-                holders.add(name)
-            case ast.For(target=target, iter=over) | ast.comprehension(target=target, iter=over) if (
-                "self" in _names(over)
-            ):
-                parts |= _names(target)
-    return OwnNames(frozenset(names), frozenset(holders), frozenset(parts))
-
-
-def _defined_in(tree: ast.AST) -> frozenset[str]:
-    kinds = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-    return frozenset(node.name for node in ast.walk(tree) if isinstance(node, kinds))
 
 
 def top_level_words(source: str) -> dict[str, set[str]]:
@@ -192,7 +112,7 @@ def top_level_words(source: str) -> dict[str, set[str]]:
 
 
 @lru_cache(256)
-def mentions(source: str, patterns: tuple[str, ...], own: OwnNames = _NOTHING) -> str | None:
+def mentions(source: str, patterns: tuple[str, ...], own: OwnNames = NOTHING_OWN) -> str | None:
     """The first of the `words` that matches a shell-style pattern."""
     for word in words(source, own):
         if any(fnmatch.fnmatchcase(word, pattern) for pattern in patterns):
@@ -207,32 +127,32 @@ def roundabout(source: str) -> str | None:
     This proves nothing: a person has to look at the cell.
     """
     tree = parse(source)
-    paths = _paths(tree) if tree else {}
+    paths = paths_in(tree) if tree else {}
     for node in ast.walk(tree) if tree else ():
         match node:
             case ast.Call(func=ast.Name(id=name)) if name in _CALLS:
                 return name
             case ast.Call(func=ast.Name(id="getattr"), args=[ast.expr() as what, ast.expr() as name, *_]):
-                if constant_text(name) is None and (_path(what, paths) or "").startswith("torch"):
+                if constant_text(name) is None and (path_of(what, paths) or "").startswith("torch"):
                     return "getattr"
     return next((word for word in words(source) if word in _ANYWHERE), None)
 
 
-def _words(tree: ast.AST, own: OwnNames = _NOTHING) -> Iterable[str]:
-    paths, names = _paths(tree), own.names | _defined_in(tree)
+def _words(tree: ast.AST, own: OwnNames = NOTHING_OWN) -> Iterable[str]:
+    paths, names = paths_in(tree), own.names | defined_in(tree)
     for node in ast.walk(tree):
         match node:
             case ast.Name(id=name):
                 yield from () if name in names else (name,)
-            case ast.Attribute(value=holder, attr=name) if name in own.names and _is_own(holder, name, own):
+            case ast.Attribute(value=holder, attr=name) if name in own.names and is_own(holder, name, own):
                 pass
             case ast.Attribute(attr=name):
                 yield name
-                if path := _path(node, paths):
+                if path := path_of(node, paths):
                     yield path
             case ast.ImportFrom(names=aliases) | ast.Import(names=aliases):
                 yield from (part for alias in aliases for part in alias.name.split("."))
-                yield from _imported(node).values()
+                yield from imported_by(node).values()
             case ast.Call(func=ast.Attribute(attr="run_line_magic" | "run_cell_magic"), args=args):
                 yield from (
                     word for text in map(constant_text, args) if text for word in re.findall(r"\w+", text)
@@ -241,58 +161,10 @@ def _words(tree: ast.AST, own: OwnNames = _NOTHING) -> Iterable[str]:
                 yield from _names_in(constant_text(node))
 
 
-def _names(node: ast.AST) -> set[str]:
-    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
-
-
-def _is_own(holder: ast.expr, name: str, own: OwnNames) -> bool:
-    """Whether `holder.name` is something of the student's own."""
-    if isinstance(holder, ast.Name) and holder.id in own.holders:
-        return True
-    kinds = (("torch", "Tensor"), ("numpy", "ndarray"))
-    of_arrays = any(hasattr(getattr(sys.modules.get(module), kind, None), name) for module, kind in kinds)
-    return not of_arrays and _root(holder) in own.holders | own.parts
-
-
-def _root(node: ast.AST) -> str:
-    """The name at the beginning of `a.b[0].c`, and of `super().c`; empty if there is none."""
-    while isinstance(node, ast.Attribute | ast.Subscript):
-        node = node.value
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "super":
-        node = node.func
-    return node.id if isinstance(node, ast.Name) else ""
-
-
 def _names_in(text: str | None) -> list[str]:
     """The parts of a text that is a dotted name."""
     parts = (text or "").split(".")
     return parts if all(part.isidentifier() for part in parts) else []
-
-
-def _paths(tree: ast.AST) -> dict[str, str]:
-    """The import path of each name, for the imports in the tree and the usual ones of torch."""
-    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
-    return _USUAL | {name: path for node in nodes for name, path in _imported(node).items()}
-
-
-def _imported(node: ast.Import | ast.ImportFrom) -> dict[str, str]:
-    if isinstance(node, ast.ImportFrom):
-        return {alias.asname or alias.name: f"{node.module or ''}.{alias.name}" for alias in node.names}
-    return {
-        alias.asname or alias.name.split(".")[0]: alias.name if alias.asname else alias.name.split(".")[0]
-        for alias in node.names
-    }
-
-
-def _path(node: ast.AST, paths: dict[str, str]) -> str | None:
-    """The path of an attribute, like `torch._C._nn`; None if it does not begin with an imported name."""
-    parts = []
-    while isinstance(node, ast.Attribute):
-        parts.append(node.attr)
-        node = node.value
-    if not isinstance(node, ast.Name) or node.id not in paths:
-        return None
-    return ".".join([paths[node.id], *reversed(parts)])
 
 
 def squeezed(source: str) -> str:

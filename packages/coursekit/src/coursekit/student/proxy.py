@@ -54,6 +54,8 @@ class Student:
         self.tried: list[Tried] = []
         #: the last name called and the value it returned, for the message if the check can't use it
         self.last: tuple[str, Any] | None = None
+        #: whether that is the student's, not the check's helper code
+        self.last_is_own = True
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if name.startswith("__"):
@@ -205,6 +207,7 @@ class Student:
         self.last = (label, reply.value)
         if self._main:  # a check that fails on what its helper code gave must not blame an earlier call
             self._main.last = self.last
+        (self._main or self).last_is_own = self._main is None
         return reply.value
 
     def _ask(self, label: str, request: dict[str, Any], seconds: float | None = None) -> Answer:

@@ -9,6 +9,7 @@ from pathlib import Path, PurePath
 
 from coursekit.cells import grade_id
 from coursekit.course import Assignment
+from coursekit.files import written_at
 from coursekit.printing import printable
 
 #: what browsers, Canvas and Moodle append to a name that exists already: `-1`, ` (1)`
@@ -101,26 +102,34 @@ def is_notebook(name: str) -> bool:
     return bool(_ENDING.search(name))
 
 
-def right_endings(files: Iterable[Path]) -> list[tuple[Path, Path]]:
-    """Rename `a.ipynb.txt` and `a.IPYNB` to `a.ipynb`, which nbgrader reads; returns old and new paths."""
+def right_endings(files: Iterable[Path], newest: bool = False) -> list[tuple[Path, Path]]:
+    """Rename `a.ipynb.txt` and `a.IPYNB` to `a.ipynb`, which nbgrader reads; returns old and new paths.
+
+    Args:
+        newest: if there is an `a.ipynb` that is older, rename that as well, to `a (1).ipynb`. By default it stays.
+    """
     renamed = []
     for path in sorted(files):
         if path.suffix != ".ipynb" and is_notebook(path.name) and path.is_file() and not path.is_symlink():
-            new, count = path.with_name(_ENDING.sub(".ipynb", path.name)), 0
-            while new.exists():
+            right, count = path.with_name(_ENDING.sub(".ipynb", path.name)), 0
+            free = right
+            while free.exists():
                 count += 1
-                new = path.with_name(_ENDING.sub(f" ({count}).ipynb", path.name))
+                free = path.with_name(_ENDING.sub(f" ({count}).ipynb", path.name))
             with contextlib.suppress(OSError):  # in a folder that can't be written, it stays
-                renamed.append((path, path.rename(new)))
+                if newest and free != right and written_at(path.stat()) > written_at(right.stat()):
+                    renamed.append((right, right.rename(free)))
+                    free = right
+                renamed.append((path, path.rename(free)))
     return renamed
 
 
-def put_endings_right(folder: str) -> list[str]:
+def put_endings_right(folder: str, newest: bool = False) -> list[str]:
     """The same in one submission folder; returns a sentence for each file."""
     place = Path(folder)
     return [
         f"{printable(str(old))} was renamed to {printable(new.name)}."
-        for old, new in right_endings([] if place.is_symlink() else place.glob("*"))
+        for old, new in right_endings([] if place.is_symlink() else place.glob("*"), newest)
     ]
 
 

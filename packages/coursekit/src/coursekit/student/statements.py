@@ -10,7 +10,8 @@ from functools import cached_property, lru_cache
 from nbformat import NotebookNode
 
 from coursekit.cells import PLACEHOLDER
-from coursekit.student.names import defined_names, parse, used_names
+from coursekit.student.names import defined_names, used_names
+from coursekit.student.syntax import parse
 
 #: characters of a cell that is parsed; of a longer one, only lines that begin a definition are looked at
 LONGEST = 20_000

@@ -84,6 +84,7 @@ def _read(course: RunningCourse, assignment: Assignment, student: str, how: HowT
     notebooks: dict[str, str] = {}
     problem = ""
     try:
+        course.set_aside(student, assignment.name)  # links, which would be followed
         own = own_files(folder, assignment.course.ignore)
         how = replace(how, files=assignment.working_files(own), own_files=own)
         for name in course.notebooks_of(assignment):

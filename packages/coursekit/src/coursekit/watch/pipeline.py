@@ -5,6 +5,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,7 +14,6 @@ from msgspec.structs import replace as replaced
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange import ExchangeError
 from sqlalchemy.exc import InterfaceError, OperationalError
-from traitlets.config import Config
 
 from coursekit.grading.autograde import SubmissionRun
 from coursekit.grading.running_course import GradebookAway, RunningCourse
@@ -60,7 +60,7 @@ class Pipeline:
         self._course, self._exchange, self._rules, self._history = course, exchange, rules, history
         self._heard = heard
         self._writer = Writer(course)
-        self._config = Config(course.config)
+        self._config = deepcopy(course.config)
         self._config.GenerateFeedback.force = True
 
     def collect(self, hand_in: HandIn) -> list[str]:
@@ -80,7 +80,7 @@ class Pipeline:
                     self._exchange.collect(hand_in.folder, hand_in.student, when)
             sentences += self._heard
             self._heard.clear()
-            sentences += put_endings_right(str(folder))
+            sentences += put_endings_right(str(folder), newest=self._exchange is None)
         if not any(folder.glob("*.ipynb")):
             raise NotGraded("it has no notebook")
         return sentences

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 
 from coursekit.files import written_at
@@ -21,6 +22,8 @@ CLOCK_SECONDS = 60.0
 #: looking may take this share of the time
 _SHARE = 0.01
 _SHORTEST, _LONGEST = 1.0, 30.0
+#: of a submission, so many files and folders are looked at
+_MOST_ENTRIES = 2_000
 
 
 class Submitted:
@@ -87,14 +90,22 @@ class _State:
     stamp: tuple[object, ...]
 
 
+def _entries(folder: str | Path) -> Iterator["os.DirEntry[str]"]:
+    """All that is in a folder, and in the folders in it."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            yield entry
+            if entry.is_dir(follow_symlinks=False):
+                yield from _entries(entry.path)
+
+
 def _state_of(folder: Path) -> _State:
     notebook = changed = 0.0
     stamps = []
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            found = entry.stat(follow_symlinks=False)
-            stamps.append((entry.name, found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino))
-            changed = max(changed, found.st_ctime)
-            if is_notebook(entry.name):
-                notebook = max(notebook, written_at(found))
+    for entry in islice(_entries(folder), _MOST_ENTRIES):
+        found = entry.stat(follow_symlinks=False)
+        stamps.append((entry.path, found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino))
+        changed = max(changed, found.st_ctime)
+        if is_notebook(entry.name) and os.path.dirname(entry.path) == str(folder):
+            notebook = max(notebook, written_at(found))
     return _State(notebook, changed, tuple(sorted(stamps)))

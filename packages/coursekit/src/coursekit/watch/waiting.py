@@ -193,13 +193,11 @@ class Waiting:
         for folder in sorted(now.keys() - self._refused.keys()):
             refusal = now[folder]
             self._reports.failed = True
-            if Seen(printable(folder.name), refusal.reason) not in self._reports.refused_before:
+            if Seen(_name_of(refusal), refusal.reason) not in self._reports.refused_before:
                 text = f"refused: {printable(str(folder), None)} {refusal.reason}"
                 self._reports.say(Kind.REFUSED, text, refusal.student, refusal.assignment)
         self._refused = {folder: refusal.reason for folder, refusal in now.items()}
-        self._reports.status.refused = seen(
-            (printable(folder.name), why) for folder, why in self._refused.items()
-        )
+        self._reports.status.refused = seen((_name_of(each), each.reason) for each in now.values())
 
     def _try_again(self) -> None:
         """Expect that what could not be graded can be, if the files of its assignment have changed."""
@@ -218,3 +216,9 @@ class Waiting:
         status.not_graded = seen(
             (printable(f"{h.student} {h.assignment}"), why) for h, (_, why) in self._given_up.items()
         )
+
+
+def _name_of(refusal: Refusal) -> str:
+    """The name of the folder; in submitted/, where it is that of the assignment, after the student's."""
+    name = refusal.folder.name
+    return printable(name if "+" in name else f"{refusal.student} {name}".strip())

@@ -9,6 +9,7 @@ from coursekit.course import Assignment, CourseError
 from coursekit.grading.autograde import RunOptions
 from coursekit.grading.running_course import RunningCourse
 from coursekit.nbgrader_plugin.one_hand_in import ExchangeOf, put_all_back
+from coursekit.nbgrader_plugin.run_checks import RunChecks
 from coursekit.nbgrader_plugin.second_chance import second_chance_of
 from coursekit.printing import quoted
 from coursekit.stamps import Stamp, files_stamp
@@ -93,11 +94,16 @@ class WatchedCourse:
         return f"{self.course.layout.source}/ has no such assignment"
 
     def unknown_rules(self) -> list[str]:
-        """Sentences about assignments that have rules, but are not in the course."""
+        """Sentences about assignments that have rules or limits, but are not in the course."""
         there = {found.name for found in self.course.layout.assignments()}
+        limits = RunChecks(config=self.course.config).per_assignment
         return [
-            f"c.AttemptRules.per_assignment has rules for {name}, but {self.course.layout.source}/ has no such assignment"
-            for name in self.rules.per_assignment
+            f"c.{place}.per_assignment has {what} for {name}, but {self.course.layout.source}/ has no such assignment"
+            for place, what, names in (
+                ("AttemptRules", "rules", self.rules.per_assignment),
+                ("RunChecks", "limits", limits),
+            )
+            for name in names
             if name not in there
         ]
 

@@ -94,7 +94,7 @@ _TYPES = ("tuple", "list", "dict", "set", "float", "int", "str", "Tensor", "meth
 
 
 #: a key alone, and no sentence of the student's own
-_KEY = re.compile(r"""'[^' ]+'|"[^" ]+"|-?[\d.]+|\(.+\)""")
+_KEY = re.compile(r"""'[^' ]+'|"[^" ]+"|-?[\d.]+|\(.+\)|True|False|None|nan""")
 
 
 def _with_article(word: str) -> str:

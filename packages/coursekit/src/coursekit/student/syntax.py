@@ -1,0 +1,66 @@
+"""The syntax trees of cells, and what the imports in them name."""
+
+import ast
+import re
+from functools import lru_cache
+
+_MAGIC = re.compile(r"^[^\S\n]*[%!?].*$", re.MULTILINE)
+_CELL_MAGIC = re.compile(r"\s*%%.*")
+#: limits for IPython's transformer, which reads the cell again for every magic
+_MOST_TRANSFORMED, _MOST_MAGICS = 20_000, 50
+#: the usual names of torch and its parts
+_USUAL = {"torch": "torch", "nn": "torch.nn", "F": "torch.nn.functional"}
+
+
+@lru_cache(64)  # a tree takes a hundred times the memory of its source
+def parse(source: str) -> ast.Module | None:
+    """The syntax tree of a cell as IPython runs it; None if it can't be parsed. It is cached, so don't change it."""
+    source = _CELL_MAGIC.sub("pass", source, count=1) if _CELL_MAGIC.match(source) else source
+    for transform in (str, _as_python, lambda text: _MAGIC.sub("pass", text)):
+        try:
+            return ast.parse(transform(source))
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            continue
+    return None
+
+
+def _as_python(source: str) -> str:
+    """The source as IPython transforms it: magics become calls, prompts and indentation are removed.
+
+    Raises:
+        SyntaxError, ValueError: the source can't be transformed.
+    """
+    if len(source) > _MOST_TRANSFORMED or len(_MAGIC.findall(source)) > _MOST_MAGICS:
+        raise ValueError("too long to be transformed")
+    from IPython.core.inputtransformer2 import TransformerManager
+
+    try:
+        return TransformerManager().transform_cell(source)
+    except Exception as error:  # the tokenizer raises other types of errors, too
+        raise ValueError("not a cell") from error
+
+
+def paths_in(tree: ast.AST) -> dict[str, str]:
+    """The import path of each name, for the imports in the tree and the usual ones of torch."""
+    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+    return _USUAL | {name: path for node in nodes for name, path in imported_by(node).items()}
+
+
+def imported_by(node: ast.Import | ast.ImportFrom) -> dict[str, str]:
+    if isinstance(node, ast.ImportFrom):
+        return {alias.asname or alias.name: f"{node.module or ''}.{alias.name}" for alias in node.names}
+    return {
+        alias.asname or alias.name.split(".")[0]: alias.name if alias.asname else alias.name.split(".")[0]
+        for alias in node.names
+    }
+
+
+def path_of(node: ast.AST, paths: dict[str, str]) -> str | None:
+    """The path of an attribute, like `torch._C._nn`; None if it does not begin with an imported name."""
+    parts = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name) or node.id not in paths:
+        return None
+    return ".".join([paths[node.id], *reversed(parts)])
