@@ -52,11 +52,10 @@ c.Spawner.start_timeout = c.Spawner.http_timeout = 120
 c.Spawner.environment = environment("students")
 c.Spawner.pre_spawn_hook = close_home
 
-c.JupyterHub.load_groups = {f"formgrade-{COURSE}": {"users": INSTRUCTORS}}
 c.JupyterHub.load_roles = [
     {
         "name": f"formgrade-{COURSE}",
-        "groups": [f"formgrade-{COURSE}"],
+        "users": INSTRUCTORS,  # exactly these, also after a name was removed
         "scopes": [f"access:services!service={COURSE}", f"read:services!service={COURSE}", "list:services"],
     }
 ]

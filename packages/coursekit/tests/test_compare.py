@@ -51,8 +51,10 @@ def test_large_integers_are_right_or_wrong():
 
 
 def test_a_check_may_allow_integers_to_be_off():
-    assert difference(1_020, 1_000, rtol=0.05) is None
-    assert difference(1_020, 1_000, atol=20) is None
+    for right in (1_000, 2**53, math.factorial(25)):
+        assert difference(int(1.02 * right), right, rtol=0.05) is None
+        assert difference(right + 1, right, atol=20) is None
+    assert difference(2**53 + 1, 2**53) == "differs in the last digits of large integers"
 
 
 def test_text_in_an_array_of_objects_is_text():

@@ -45,13 +45,14 @@ def test_hand_ins_are_graded_in_order_and_each_gets_its_page(exchange, capfd):
     third = exchange.hand_in("ada", TRIPLE)
     assert exchange.watch("--json") == 0
     events = [json.loads(line) for line in capfd.readouterr().out.splitlines()]
-    assert [event["kind"] for event in events] == ["started", "released", "ended"]
+    assert [event["kind"] for event in events] == ["started", "problem", "released", "ended"]
+    assert "but it arrived at" in events.pop(1)["text"]  # since the last run
     assert (events[1]["student"], events[1]["points"], events[1]["max_points"]) == ("ada", 3, 10)
     assert "Attempt 3" in exchange.page(third)
 
-    assert exchange.course.coursekit("watch", "--status") == 0
+    assert exchange.course.coursekit("watch", "--status") == 1  # not running
     assert "last hour: 4 pages" in capfd.readouterr().out
-    assert exchange.course.coursekit("watch", "--status", "--json") == 0
+    assert exchange.course.coursekit("watch", "--status", "--json") == 1
     status = json.loads(capfd.readouterr().out)
     assert (status["running"], status["waiting"], len(status["hour"])) == (False, 0, 4)
 

@@ -4,6 +4,7 @@ import errno
 import os
 import secrets
 import shutil
+import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -154,6 +155,16 @@ def test_a_hand_in_from_the_future_is_refused_until_its_time_has_come(exchange, 
     assert exchange.found() == [("ada", "ps1")]
 
 
+def test_a_hand_in_has_arrived_when_its_last_file_was_written(exchange):
+    folder = exchange.hand_in()
+    time.sleep(0.05)
+    before = datetime.now(UTC)
+    with (folder / "timestamp.txt").open("r+") as file:  # leaves the folder as it is
+        file.write(TIME)
+    (found,) = exchange.inbound.look().hand_ins
+    assert found.arrived >= before - timedelta(seconds=0.04)
+
+
 def test_an_exchange_that_is_not_there_raises_an_error(exchange):
     for _ in range(2):
         exchange.inbound.look()
@@ -172,8 +183,10 @@ class Clock:
         return self.now
 
 
-def hand_in(student: str, minute: int) -> HandIn:
-    return HandIn(student, "ps1", datetime(2026, 1, 10, 12, minute, tzinfo=UTC), Path(secrets.token_hex(4)))
+def hand_in(student: str, minute: int, assignment: str = "ps1") -> HandIn:
+    return HandIn(
+        student, assignment, datetime(2026, 1, 10, 12, minute, tzinfo=UTC), Path(secrets.token_hex(4))
+    )
 
 
 def order(queue: Queue, clock: Clock, waiting: list[HandIn], count: int) -> list[str]:
@@ -217,6 +230,16 @@ def test_a_student_s_own_hand_ins_come_oldest_first_one_at_a_time():
     assert queue.first() == second
 
 
+def test_those_for_one_assignment_can_have_their_turn_together():
+    queue = Queue(Clock())
+    ada, ben, cleo = hand_in("ada", 1), hand_in("ben", 2, "ps2"), hand_in("cleo", 3)
+    own = hand_in("ben", 4)
+    queue.update([ada, ben, cleo, own])
+    assert queue.first(busy={"ada"}) == ben
+    assert queue.first(busy={"ada"}, assignment="ps1") == cleo
+    assert queue.first(busy={"ada", "cleo"}, assignment="ps1") is None  # Ben's own wait for each other
+
+
 def test_an_assignment_on_hold_holds_up_no_other():
     queue = Queue(Clock())
     queue.update([hand_in("ada", 1)])
@@ -245,8 +268,20 @@ def test_a_submission_in_a_folder_is_complete_when_nothing_in_it_changes(tmp_pat
     (tmp_path / "ada" / "data").mkdir()
     (before,) = place.look().hand_ins
     (tmp_path / "ada" / "data" / "table.csv").write_text("1,2")
+    (between,) = place.look().hand_ins
+    (tmp_path / "ada" / "data" / "table.csv").write_text("1,2,3")
     (after,) = place.look().hand_ins
-    assert after != before
+    assert before != between != after
+
+
+def test_many_files_in_a_folder_don_t_hide_the_notebook(tmp_path, monkeypatch):
+    monkeypatch.setattr(submitted, "_MOST_BELOW", 3)
+    monkeypatch.setattr(submitted, "FOLDER_SECONDS", -1.0)
+    (tmp_path / ".venv").mkdir()
+    for number in range(9):
+        (tmp_path / ".venv" / str(number)).touch()
+    (tmp_path / "ps1.ipynb").write_text("{}")
+    assert len(Submitted(lambda: iter([("ada", "ps1", tmp_path)])).look().hand_ins) == 1
 
 
 def test_a_submission_that_was_complete_long_ago_is_taken_at_once(tmp_path, monkeypatch):

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace as replaced
 from sqlalchemy.exc import OperationalError
 
 from coursekit.grading import write
@@ -21,6 +22,8 @@ from coursekit.nbgrader_plugin.converters import AutogradeOne
 from coursekit.watch import loop, waiting
 from coursekit.watch.lock import locked
 from coursekit.watch.pipeline import Pipeline
+from coursekit.watch.records import Attempts, Page
+from coursekit.watch.status import read_status, status_lines
 
 from .watching import FIRST, RIGHT, TRIPLE, WatchedExchange, exchange_of, nothing
 
@@ -320,6 +323,24 @@ def test_a_hand_in_that_claims_an_earlier_time_counts_but_is_named(exchange):
     )
     (named,) = [text for text in texts if "but it arrived at" in text]
     assert named.startswith(f"its time is {FIRST:%Y-%m-%d %H:%M} UTC")
+    for _ in range(2):  # also after the next run
+        status = status_lines(read_status(exchange.course.root), running=False)
+        assert f"ada 01_double: {named}" in status
+        assert exchange.watch() == 0
+
+
+def test_what_was_changed_after_it_was_graded_is_not_graded_again(exchange):
+    folder, other = exchange.hand_in("ada", TRIPLE), exchange.hand_in("ben", RIGHT)
+    assert exchange.watch() == 0
+    assert (exchange.score("ada"), exchange.score("ben")) == (3, 10)
+    shutil.copy(other / "double.ipynb", folder / "double.ipynb")
+    record = Attempts.load(exchange.course.root, "01_double", "ada")
+    record.records[:] = [replaced(record.records[0], page=Page.HELD)]
+    record.store()  # so that it has to be graded again
+    assert exchange.watch() == 1
+    (status,) = read_status(exchange.course.root).not_graded
+    assert "its notebooks were changed in the exchange after they had been graded" in status.reason
+    assert exchange.score("ada") == 3
 
 
 def test_a_file_that_is_no_notebook_has_no_points_in_the_log(exchange, capfd):

@@ -12,7 +12,7 @@ from traitlets.config import Config
 
 from coursekit.course import CourseError
 from sandbox_kernel import COLD, LIMITED, SANDBOX
-from sandbox_kernel.view import hide
+from sandbox_kernel.view import hidden_folders, hide
 
 #: nbgrader's default for `c.Exchange.root`; importing it takes a while
 _EXCHANGE = "/usr/local/share/nbgrader/exchange"
@@ -72,6 +72,8 @@ def hide_course(root: Path, config: Config | None = None) -> None:
 
     Without `config` it is nbgrader's default exchange. Another one is rarely below /usr, and elsewhere nothing is shown.
     """
+    if config is None and str(root.resolve()) in hidden_folders():
+        return  # by a command that knows the configuration; with other folders, a server of kernels would be started again
     exchange = (Config() if config is None else config).get("Exchange", {}).get("root", _EXCHANGE)
     for folder in (root, Path(exchange)):
         hide(folder.resolve())

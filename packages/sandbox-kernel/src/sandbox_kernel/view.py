@@ -197,7 +197,7 @@ def _environment(interpreter: str, report: _Report, secret: Sequence[str]) -> li
     """List what belongs to the interpreter: whole folders, unless they contain something that must stay hidden."""
     found: list[str] = []
     for prefix in dict.fromkeys(report["prefixes"]):
-        if not _holds_others(Path(prefix), secret):
+        if not any(_holds_others(Path(spelling), secret) for spelling in _spellings(prefix)):
             found += _spellings(prefix)
         else:  # an environment made in a home folder, or in one that is hidden
             found += [f"{prefix}/pyvenv.cfg", *map(str, Path(prefix).glob("lib*/libpython*"))]

@@ -78,4 +78,4 @@ def _show_status(root: Path, as_json: bool) -> int:
         print(msgspec.json.encode({"running": running} | msgspec.to_builtins(status)).decode())
     else:
         print_lines(status_lines(status, running))
-    return 0
+    return int(not running or bool(status.blocked or status.on_hold or status.not_graded))

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from coursekit.arrays import Numpy, as_array, is_array, is_tensor, noun, to_numpy
-from coursekit.codecs import DIFFERS, RTOL, Codec, Tolerance, describe, mismatch
+from coursekit.codecs import ATOL, DIFFERS, RTOL, Codec, Tolerance, describe, mismatch
 from coursekit.codecs.numpy_packer import NumpyPacker
 from coursekit.packing import Packer
 
@@ -33,7 +33,8 @@ class ArrayCodec(Codec):
         return f"{noun(value)}{f' of {kind}' if kind else ''} of shape {tuple(value.shape)}"
 
     def difference(self, actual: Any, expected: Any, tolerance: Tolerance) -> str | None:
-        if _are_large(actual, expected):
+        strict = tolerance.rtol == RTOL and not is_array(tolerance.atol) and tolerance.atol == ATOL
+        if strict and _are_large(actual, expected):
             return None if actual == expected else f"{DIFFERS} {abs(actual - expected)}"[:80]
         wanted = as_array(expected)
         assert wanted is not None
@@ -56,26 +57,22 @@ class ArrayCodec(Codec):
         if found.dtype.kind == "c" and right.dtype.kind != "c":
             return "is complex, but should be real"
         whole = found.dtype.kind in "biu" and right.dtype.kind in "biu"
-        exactly = found == right
+        if whole and strict:
+            return _integer_difference(found, right)
         wide = np.complex128 if right.dtype.kind == "c" else np.float64
         found, right = found.astype(wide), right.astype(wide)
         if (np.isnan(found) & ~np.isnan(right)).any():
             return _where_nan(np.isnan(found) & ~np.isnan(right))
-        same = exactly if whole else (found == right) | (np.isnan(found) & np.isnan(right))
+        same = (found == right) | (np.isnan(found) & np.isnan(right))
         with np.errstate(all="ignore"):
             gap = np.nan_to_num(np.where(same, 0.0, np.abs(found - right)), nan=np.inf, posinf=np.inf)
-            # integers are right or wrong, however large they are, unless a check allows for more
             rtol = 0.0 if whole and tolerance.rtol == RTOL else tolerance.rtol
             limit = rtol * np.nan_to_num(np.abs(right), posinf=0.0)
             atol = tolerance.atol
             off = gap > (to_numpy(atol) if is_array(atol) else atol) + limit
-            off |= ~same & (gap == 0)  # they differ by less than the floats near them
         if not off.any():
             return None
-        if not gap.ndim:
-            return f"{DIFFERS} {gap:.3g}"
-        where = f"at {_place(gap == gap.max())}; {int(off.sum())} of {off.size} entries are off"
-        return f"has the right shape {right.shape}, but {DIFFERS} up to {gap.max():.3g} {where}"
+        return _off_by(gap, off)
 
     def fingerprint(self, value: Any) -> tuple[str, Numpy | None]:
         found = np.asarray(to_numpy(value))  # a student may return a number in place of anything
@@ -107,6 +104,22 @@ def _kind(array: Any) -> str:
     """What an array holds if it does not hold numbers."""
     kind = "" if is_tensor(array) else array.dtype.kind
     return _KINDS.get(kind, "")
+
+
+def _integer_difference(found: Numpy, right: Numpy) -> str | None:
+    """How integers differ, which are right or wrong, however large they are."""
+    off = np.array(found != right)
+    if not off.any():
+        return None
+    gap = np.abs(found.astype(np.float64) - right.astype(np.float64))
+    return _off_by(gap, off) if gap.any() else "differs in the last digits of large integers"
+
+
+def _off_by(gap: Numpy, off: Numpy) -> str:
+    if not gap.ndim:
+        return f"{DIFFERS} {gap:.3g}"
+    where = f"at {_place(gap == gap.max())}; {int(off.sum())} of {off.size} entries are off"
+    return f"has the right shape {gap.shape}, but {DIFFERS} up to {gap.max():.3g} {where}"
 
 
 def _are_large(*values: Any) -> bool:

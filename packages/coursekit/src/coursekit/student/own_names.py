@@ -1,12 +1,15 @@
 """What the student's own code calls by name: a method that happens to be called like a forbidden function is no use of it."""
 
 import ast
-import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from coursekit.student.syntax import parse, paths_in
+from coursekit.student.syntax import imported_by, parse, paths_in
+
+_SELF = ("self", "cls")
+#: methods that put their arguments into what they are called on
+_FILLING = ("append", "appendleft", "insert", "extend", "add", "setdefault", "update")
 
 
 class OwnNames(NamedTuple):
@@ -46,56 +49,120 @@ def own_names(sources: tuple[str, ...]) -> OwnNames:
             ):
                 holders.add(name)
             case ast.For(target=target, iter=over) | ast.comprehension(target=target, iter=over) if (
-                "self" in _mentioned(over)
+                "self" in _names(over)
             ):
                 parts |= _names(target)
     return OwnNames(frozenset(names), frozenset(holders), frozenset(parts), _libraries(trees))
 
 
-def _libraries(trees: Iterable[ast.AST]) -> frozenset[str]:
-    imported = {name for tree in trees for name in paths_in(tree)}
-    given = [pair for tree in trees for node in ast.walk(tree) for pair in _given(node)]
-    found: set[str] = set()
-    while (
-        more := {name for names, value in given if _mentioned(value) & (imported | found) for name in names}
-        - found
-    ):
-        found |= more
+def _libraries(trees: Sequence[ast.AST]) -> frozenset[str]:
+    """The names that the cells import, and what is given one of them directly, not the result of a call."""
+    nodes = [node for tree in trees for node in ast.walk(tree)]
+    functions = [node for node in nodes if isinstance(node, ast.FunctionDef)]
+    parameters = {function.name: _parameters(function) for function in functions}
+    for kind in nodes:
+        if isinstance(kind, ast.ClassDef):
+            made_by = [part for part in kind.body if getattr(part, "name", "") == "__init__"]
+            parameters[kind.name] = set().union(*map(_parameters, made_by))
+    given: dict[str, set[str]] = {}
+    for node in nodes:
+        for targets, value in _given(node, parameters):
+            for source in _direct(value):
+                given.setdefault(source, set()).update(targets)
+    bound = {
+        name for node in nodes if isinstance(node, ast.Import | ast.ImportFrom) for name in imported_by(node)
+    }
+    found, todo = set(bound), {name for tree in trees for name in paths_in(tree)}
+    while todo:
+        new = given.get(todo.pop(), set()) - found
+        found |= new
+        todo |= new
     return frozenset(found)
 
 
-def _given(node: ast.AST) -> Iterator[tuple[set[str], ast.AST]]:
-    """The variables and attributes that a statement or an argument gives a value, with this value."""
+def _given(node: ast.AST, parameters: Mapping[str, set[str]]) -> Iterator[tuple[set[str], ast.AST]]:
+    """The variables, attributes and arguments that get a value, with this value."""
     match node:
         case ast.Assign(targets=targets, value=value):
-            yield set().union(*map(_names, targets)), value
+            yield set().union(*map(_targets, targets)), value
         case (
             ast.AnnAssign(target=target, value=ast.expr() as value)
             | ast.NamedExpr(target=target, value=value)
         ):
-            yield _names(target), value
+            yield _targets(target), value
         case ast.For(target=target, iter=value) | ast.comprehension(target=target, iter=value):
-            yield _names(target), value
+            yield _targets(target), value
         case ast.arguments():
             together = [*node.posonlyargs, *node.args]
             pairs = zip(together[len(together) - len(node.defaults) :], node.defaults, strict=True)
             for argument, default in [*pairs, *zip(node.kwonlyargs, node.kw_defaults, strict=True)]:
                 if default is not None:
                     yield {argument.arg}, default
+        case ast.Call(func=ast.Name(id="setattr"), args=[_, ast.Constant(value=str(name)), value]):
+            yield {name}, value
+        case ast.Call(func=ast.Attribute(value=holder, attr=name), args=args) if name in _FILLING:
+            yield from ((_targets(holder), value) for value in args)
+        case ast.Call(func=ast.Name(id=name), args=args, keywords=keywords) if name in parameters:
+            yield from ((parameters[name], value) for value in args)
+            yield from (({word.arg} if word.arg else parameters[name], word.value) for word in keywords)
 
 
-def _mentioned(value: ast.AST) -> set[str]:
-    """The variables and attributes in a value, but for the functions that it calls."""
-    match value:
-        case ast.Call():
-            parts: list[ast.AST] = [*value.args, *value.keywords]
-        case ast.Name(id=name):
-            return {name}
-        case ast.Attribute(value=holder, attr=name):
-            return {name} | _mentioned(holder)
-        case _:
-            parts = list(ast.iter_child_nodes(value))
-    return set().union(*map(_mentioned, parts))
+def _direct(value: ast.AST) -> Iterator[str]:
+    """The variables and attributes of `self` that a value is, or that it is a part of, or that a display holds."""
+    todo = [value]
+    while todo:
+        node = todo.pop()
+        match node:
+            case ast.Name() | ast.Attribute():
+                chain = _chain(node)
+                yield chain[1] if chain[0] in _SELF and len(chain) > 1 else chain[0]
+            case ast.Tuple(elts=parts) | ast.List(elts=parts) | ast.Set(elts=parts) | ast.Dict(values=parts):
+                todo += parts
+            case ast.Subscript(value=part) | ast.Starred(value=part) | ast.NamedExpr(value=part):
+                todo.append(part)
+            case ast.IfExp(body=one, orelse=other):
+                todo += [one, other]
+            case ast.BoolOp(values=parts):
+                todo += parts
+            case ast.Call(
+                func=ast.Name(id="zip" | "enumerate" | "list" | "tuple" | "iter" | "reversed"), args=parts
+            ):
+                todo += parts
+
+
+def _targets(target: ast.AST) -> set[str]:
+    """The variables and attributes that a target consists of; for `self.f` it is `f`."""
+    found, todo = set(), [target]
+    while todo:
+        node = todo.pop()
+        match node:
+            case ast.Tuple(elts=parts) | ast.List(elts=parts):
+                todo += parts
+            case ast.Starred(value=part) | ast.Subscript(value=part):
+                todo.append(part)
+            case ast.Name(id=name) | ast.Attribute(attr=name) if name not in _SELF:
+                found.add(name)
+    return found
+
+
+def _parameters(function: ast.AST) -> set[str]:
+    arguments = getattr(function, "args", None)
+    if not isinstance(arguments, ast.arguments):
+        return set()
+    every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    return {argument.arg for argument in every} - {*_SELF}
+
+
+def _chain(node: ast.AST) -> list[str]:
+    """The names in `a.b[0].c`, and of `super().c`, from the first on; the first is empty if it begins with no name."""
+    names: list[str] = []
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        if isinstance(node, ast.Attribute):
+            names.append(node.attr)
+        node = node.value
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "super":
+        node = node.func
+    return [node.id if isinstance(node, ast.Name) else "", *reversed(names)]
 
 
 def defined_in(tree: ast.AST) -> frozenset[str]:
@@ -104,26 +171,26 @@ def defined_in(tree: ast.AST) -> frozenset[str]:
 
 
 def _names(node: ast.AST) -> set[str]:
-    """The variables, and the attributes of `self`, in a target; for `self.f` this is `f` alone."""
-    found = {part.attr for part in ast.walk(node) if isinstance(part, ast.Attribute)}
-    return found | {part.id for part in ast.walk(node) if isinstance(part, ast.Name)} - {"self"}
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
 
 
 def is_own(holder: ast.expr, name: str, own: OwnNames) -> bool:
     """Whether `holder.name` is something of the student's own."""
-    if _mentioned(holder) & own.libraries:
+    chain = _chain(holder)
+    if not own.libraries.isdisjoint(chain):
         return False
     if isinstance(holder, ast.Name) and holder.id in own.holders:
         return True
-    kinds = (("torch", "Tensor"), ("numpy", "ndarray"))
-    of_arrays = any(hasattr(getattr(sys.modules.get(module), kind, None), name) for module, kind in kinds)
-    return not of_arrays and _root(holder) in own.holders | own.parts
+    return chain[0] in own.holders | own.parts and not _arrays_have(name)
 
 
-def _root(node: ast.AST) -> str:
-    """The name at the beginning of `a.b[0].c`, and of `super().c`; empty if there is none."""
-    while isinstance(node, ast.Attribute | ast.Subscript):
-        node = node.value
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "super":
-        node = node.func
-    return node.id if isinstance(node, ast.Name) else ""
+def _arrays_have(name: str) -> bool:
+    import numpy as np
+
+    from coursekit.arrays import current_kind  # large
+
+    if current_kind() == "numpy":
+        return hasattr(np.ndarray, name)
+    import torch
+
+    return hasattr(torch.Tensor, name) or hasattr(np.ndarray, name)

@@ -97,6 +97,7 @@ class Student:
 
     def output(self, grade_id: str) -> str:
         """What a cell printed and displayed as text, the value of its last expression included, without stderr."""
+        self.last_is_own = True
         self.last = grade_id, text_of(self._session.notebook.cells[self._reasons.ran(grade_id)])
         return self.last[1]
 
@@ -140,7 +141,7 @@ class Student:
             )
         self._waiting[:] = [("start", {"do": "forget"})]
         self.arguments.clear()
-        self.last = None
+        self.last, self.last_is_own = None, True
 
     _culprit: int | None = None
     _death = ""
@@ -179,7 +180,7 @@ class Student:
             raise StudentError(f"{subject} draws no figure.")
         if not figures[-1].axes:
             raise StudentError(f"{subject} draws nothing into its figure.")
-        self.last = (label, figures[-1])
+        self.last, self.last_is_own = (label, figures[-1]), True
         return figures[-1]
 
     def _gradients(

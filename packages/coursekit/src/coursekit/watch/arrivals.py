@@ -6,6 +6,7 @@ import stat
 import time
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 from pathlib import Path
 from typing import Protocol
 
@@ -22,6 +23,8 @@ _CLOCKS = timedelta(minutes=2)
 #: the longest that `nbgrader submit` takes to copy a hand-in
 _ON_ITS_WAY = timedelta(minutes=10)
 _SMALL = 1024
+#: so many files of a hand-in are looked at
+_MOST_FILES = 1_000
 _OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
@@ -33,7 +36,7 @@ class HandIn:
         handed_in: its time, in UTC.
         secret: names its pages in the exchange; empty if there is none.
         state: changes with the files, if these can change.
-        arrived: when its folder was last changed in the exchange, which the student can't choose.
+        arrived: when its folder, or a file in it, was last changed in the exchange, which the student can't choose.
         has_timestamp: False if the time is that of a file, which says when it was copied.
     """
 
@@ -179,7 +182,7 @@ class Inbound:
             raise _Bad(f"has a {TIMESTAMP} that isn't a time", student, assignment) from None
         if written != named:
             raise _Bad(f"has another time in {TIMESTAMP} than in its name", student, assignment)
-        arrived = datetime.fromtimestamp(place.st_ctime, UTC)
+        arrived = datetime.fromtimestamp(max(place.st_ctime, *_changes(folder)), UTC)
         return HandIn(student, assignment, named.replace(tzinfo=UTC), folder, secret, arrived=arrived)
 
     def _is_still(self, name: str, folder: Path) -> bool:
@@ -225,6 +228,12 @@ def _parts(name: str) -> tuple[str, str, datetime]:
         except NotATime:
             continue
     raise _Bad("isn't named <student>+<assignment>+<time>, as nbgrader names a hand-in")
+
+
+def _changes(folder: Path) -> list[float]:
+    """When its files were changed, also if this left the folder as it is."""
+    with os.scandir(folder) as entries:
+        return [entry.stat(follow_symlinks=False).st_ctime for entry in islice(entries, _MOST_FILES)]
 
 
 def _owner(user: int) -> str:

@@ -32,6 +32,8 @@ POLL_SECONDS = 0.5
 BLOCKED_SECONDS = 5.0
 #: hand-ins for one assignment before second tries of stopped code have their turn
 _IN_A_ROW = 20
+#: so many of these may have arrived after one for another assignment
+_BEFORE_OTHERS = 8
 #: with `once`, how long to wait for hand-ins that are not complete
 _ONCE_SECONDS = 15.0
 
@@ -46,7 +48,6 @@ class Watch:
         self._counting = Counting(self._watched, self._reports)
         self._due = DuePages(self._watched, self._reports)
         self._begun = self._ending = self._final_pages = False
-        self._since = datetime.now(UTC)
 
     def run(self, once: bool = False) -> int:
         """Watch until SIGTERM or SIGINT, or with `once` until everything is graded that is there.
@@ -177,10 +178,12 @@ class Watch:
 
     def _students(self, assignment: Assignment, under_way: dict[str, HandIn]) -> Iterator[str]:
         """The students whose turn it is, each when a worker is idle and the hand-in has been collected."""
-        for _ in range(_IN_A_ROW):
+        for number in range(_IN_A_ROW):
             with contextlib.suppress(OSError, CourseError, SQLAlchemyError):  # reported after those under way
                 self._waiting.look_if_needed()
-            hand_in = self._waiting.first(under_way)
+            # all workers have to end before another assignment begins, so its hand-ins wait for a few of this one's
+            only = assignment.name if number < _BEFORE_OTHERS else ""
+            hand_in = self._waiting.first(under_way, only)
             if self._ending or hand_in is None or hand_in.assignment != assignment.name:
                 return
             if not self._watched.runs.is_current(assignment):
@@ -194,12 +197,13 @@ class Watch:
 
     def _name_backdated(self, hand_in: HandIn) -> None:
         """Students write the time themselves. It counts, as in nbgrader, but a person should know."""
-        if hand_in.arrived and hand_in.is_backdated(self._since):
+        if hand_in.arrived and hand_in.is_backdated(self._reports.seen_until):
             text = (
                 f"its time is {hand_in.handed_in:%Y-%m-%d %H:%M} UTC, but it arrived at "
                 f"{hand_in.arrived:%Y-%m-%d %H:%M} UTC: ask why before you accept it as in time"
             )
             self._reports.say(Kind.PROBLEM, text, hand_in.student, hand_in.assignment)
+            self._reports.add_backdated(f"{hand_in.student} {hand_in.assignment}", text)
 
     @contextlib.contextmanager
     def _giving_up(self, hand_in: HandIn) -> Iterator[None]:

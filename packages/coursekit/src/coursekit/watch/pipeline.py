@@ -25,7 +25,7 @@ from coursekit.student.renamed import put_endings_right
 from coursekit.watch.arrivals import HandIn
 from coursekit.watch.faults import Blocked, NoPage, NotGraded, away, gone, no_space
 from coursekit.watch.history import History
-from coursekit.watch.recording import record_of
+from coursekit.watch.recording import digest_of, record_of
 from coursekit.watch.records import AttemptRecord, Attempts, Page
 from coursekit.watch.rules import AttemptRules
 
@@ -76,6 +76,7 @@ class Pipeline:
         with self._course.alone():
             if self._exchange is not None:
                 with self._failing_as(NotGraded, lambda: self._require_there(hand_in)):
+                    self._require_unchanged(hand_in)
                     when = hand_in.handed_in.replace(tzinfo=None)
                     self._exchange.collect(hand_in.folder, hand_in.student, when)
             sentences += self._heard
@@ -225,6 +226,15 @@ class Pipeline:
         self._require_exchange()
         if not hand_in.folder.is_dir():
             raise NotGraded("it was deleted before it was collected")
+
+    def _require_unchanged(self, hand_in: HandIn) -> None:
+        """Raise NotGraded if an attempt isn't what was graded: students can write to what they have handed in."""
+        record = self._attempts(hand_in).at(hand_in.handed_in)
+        if record is not None and record.digest and record.digest != digest_of(hand_in.folder):
+            raise NotGraded(
+                "its notebooks were changed in the exchange after they had been graded: ask the student why. "
+                "What was graded last stays in the gradebook"
+            )
 
     @contextmanager
     def _failing_as(

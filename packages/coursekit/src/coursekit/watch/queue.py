@@ -31,19 +31,23 @@ class Queue:
             self._waiting.setdefault(hand_in.student, []).append(hand_in)
             self._seen[hand_in] = before.get(hand_in, now)
 
-    def first(self, busy: Container[str] = (), on_hold: Container[str] = ()) -> HandIn | None:
+    def first(
+        self, busy: Container[str] = (), on_hold: Container[str] = (), assignment: str = ""
+    ) -> HandIn | None:
         """The hand-in whose turn it is; None if there is none.
 
         Args:
             busy: students whose previous hand-in is being graded.
             on_hold: assignments that can't be graded now.
+            assignment: only hand-ins for this one; by default for all.
         """
         nexts = (
             next((h for h in waiting if h.assignment not in on_hold), None)
             for student, waiting in self._waiting.items()
             if student not in busy
         )
-        return min(filter(None, nexts), key=self._place, default=None)
+        turns = (found for found in nexts if found and assignment in ("", found.assignment))
+        return min(turns, key=self._place, default=None)
 
     def has(self, student: str, assignment: str) -> bool:
         """Whether a hand-in of the student's for the assignment waits."""

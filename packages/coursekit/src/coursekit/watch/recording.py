@@ -1,9 +1,13 @@
 """The record of an attempt that has just been graded, from autograded/ and the gradebook."""
 
+import hashlib
+from pathlib import Path
+
 from coursekit.checks.run import points_of
 from coursekit.grading.running_course import RunningCourse
 from coursekit.nbgrader_plugin.second_chance import second_chance_of
 from coursekit.nbgrader_plugin.shown import deadline_of
+from coursekit.student.renamed import is_notebook
 from coursekit.watch.arrivals import HandIn
 from coursekit.watch.chance import is_in_time
 from coursekit.watch.records import AttemptRecord, Attempts, outcomes_of
@@ -33,4 +37,17 @@ def record_of(course: RunningCourse, rules: AttemptRules, hand_in: HandIn) -> At
         notebooks={name: outcomes_of(result) for name, result in found.items()},
         due=hand_in.handed_in if second_chance else turn.due,
         second_chance=second_chance,
+        digest=digest_of(course.submitted(hand_in.student, hand_in.assignment)),
     )
+
+
+def digest_of(folder: Path) -> str:
+    """A digest of the notebooks in a folder, whatever their names; links are left out.
+
+    Raises:
+        OSError: one can't be read.
+    """
+    notebooks = [file for file in folder.iterdir() if is_notebook(file.name)]
+    contents = [file.read_bytes() for file in notebooks if file.is_file() and not file.is_symlink()]
+    digests = sorted(hashlib.sha256(content).hexdigest() for content in contents)
+    return hashlib.sha256("".join(digests).encode()).hexdigest()

@@ -42,6 +42,7 @@ class AttemptRecord(Struct, frozen=True, forbid_unknown_fields=True):
         due: when the page may be released.
         final: whether the page was written after the deadline, when it shows everything.
         second_chance: whether it was handed in after the deadline, for a share of the points that it gains.
+        digest: of its notebooks as they were graded; empty in records of older versions.
     """
 
     handed_in: datetime
@@ -53,6 +54,7 @@ class AttemptRecord(Struct, frozen=True, forbid_unknown_fields=True):
     page: Page = Page.HELD
     final: bool = False
     second_chance: bool = False
+    digest: str = ""
 
     @property
     def points(self) -> float:

@@ -73,6 +73,7 @@ class Status(Struct):
         blocked: why nothing can be graded now, if that is so.
         waiting: hand-ins that wait for their turn.
         on_hold: why the hand-ins of an assignment wait, by its name.
+        backdated: hand-ins that arrived much later than their times say, the last ones of all runs.
         late: how many hand-ins after the deadline are left to the instructor, `late_ones` the last of them.
         held: how many pages are not due yet, `held_ones` the last of them.
         hour: seconds from hand-in to page, and when each was released, in the last hour.
@@ -85,6 +86,7 @@ class Status(Struct):
     waiting: int = 0
     incomplete: int = 0
     on_hold: dict[str, str] = {}
+    backdated: list[Seen] = []
     late: int = 0
     late_ones: list[Seen] = []
     held: int = 0
@@ -127,7 +129,9 @@ class Reports:
         self._hour = deque(before.hour)
         #: what an earlier run has reported as refused
         self.refused_before = frozenset(before.refused)
-        self.status = Status(os.getpid(), datetime.now(UTC))
+        self.status = Status(os.getpid(), datetime.now(UTC), backdated=before.backdated)
+        #: until then, an earlier run has seen what arrived
+        self.seen_until = before.updated or datetime.now(UTC)
         self.failed = False
 
     def say(self, kind: Kind, text: str, student: str = "", assignment: str = "") -> None:
@@ -138,6 +142,11 @@ class Reports:
         """Report something that a person has to look at."""
         self.failed = True
         self.say(kind, text, student, assignment)
+
+    def add_backdated(self, name: str, reason: str) -> None:
+        """Keep in the status that this hand-in arrived much later than its time says."""
+        new = Seen(printable(name), reason)
+        self.status.backdated = [*(one for one in self.status.backdated if one != new), new][-_NAMED_AT_MOST:]
 
     def add_latency(self, seconds: float) -> None:
         """Count the time from a hand-in to its page."""
@@ -174,8 +183,8 @@ def status_lines(status: Status, running: bool) -> list[str]:
     """The status for people."""
     since = f" since {_moment(status.started)}" if status.started else ""
     lines = [f"running{since}, process {status.pid}" if running else "not running"]
-    if status.updated and not running:
-        lines[0] += f"; it last ran {_moment(status.updated)}"
+    if status.updated:
+        lines[0] += f"; {'last sign of life' if running else 'it last ran'} {_moment(status.updated)}"
     if status.blocked:
         lines.append(f"nothing can be graded: {status.blocked}")
     lines.append(f"waiting: {status.waiting}; not completely copied yet: {status.incomplete}")
@@ -189,6 +198,7 @@ def status_lines(status: Status, running: bool) -> list[str]:
     if status.held:
         lines.append(f"held pages: {status.held}, the next is due at {_moment(status.next_due)}")
         lines += [f"  {found.name}: {found.reason}" for found in status.held_ones]
+    lines += [f"{found.name}: {found.reason}" for found in status.backdated]
     if status.late:
         lines.append(f"after the deadline, left to you: {status.late}")
         lines += [f"  {found.name}: {found.reason}" for found in status.late_ones]

@@ -3,7 +3,7 @@
 import contextlib
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
@@ -22,8 +22,8 @@ CLOCK_SECONDS = 60.0
 #: looking may take this share of the time
 _SHARE = 0.01
 _SHORTEST, _LONGEST = 1.0, 30.0
-#: of a submission, so many files and folders are looked at
-_MOST_ENTRIES = 2_000
+#: so many files in the folders of a submission are looked at
+_MOST_BELOW = 2_000
 
 
 class Submitted:
@@ -90,22 +90,27 @@ class _State:
     stamp: tuple[object, ...]
 
 
-def _entries(folder: str | Path) -> Iterator["os.DirEntry[str]"]:
-    """All that is in a folder, and in the folders in it."""
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            yield entry
-            if entry.is_dir(follow_symlinks=False):
-                yield from _entries(entry.path)
+def _below(top: Sequence["os.DirEntry[str]"]) -> Iterator["os.DirEntry[str]"]:
+    """All that is in these folders, and in the folders in them; not what can't be read."""
+    todo = list(top)
+    while todo:
+        entry = todo.pop()
+        if entry.is_dir(follow_symlinks=False):
+            with contextlib.suppress(PermissionError), os.scandir(entry.path) as entries:
+                found = list(entries)
+                yield from found
+                todo += found
 
 
 def _state_of(folder: Path) -> _State:
     notebook = changed = 0.0
     stamps = []
-    for entry in islice(_entries(folder), _MOST_ENTRIES):
+    with os.scandir(folder) as entries:
+        top = list(entries)
+    for number, entry in enumerate([*top, *islice(_below(top), _MOST_BELOW)]):
         found = entry.stat(follow_symlinks=False)
         stamps.append((entry.path, found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino))
         changed = max(changed, found.st_ctime)
-        if is_notebook(entry.name) and os.path.dirname(entry.path) == str(folder):
+        if number < len(top) and is_notebook(entry.name):
             notebook = max(notebook, written_at(found))
     return _State(notebook, changed, tuple(sorted(stamps)))

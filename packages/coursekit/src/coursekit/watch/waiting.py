@@ -6,7 +6,7 @@ from datetime import UTC
 from pathlib import Path
 
 from coursekit.course import Assignment
-from coursekit.printing import printable
+from coursekit.printing import printable, quoted
 from coursekit.stamps import Stamp, stamp_of
 from coursekit.student.extra_files import time_handed_in
 from coursekit.watch.arrivals import HandIn, Look, Refusal
@@ -67,9 +67,12 @@ class Waiting:
         """Expect that everything may have changed."""
         self._next_look = 0.0
 
-    def first(self, busy: Container[str] = ()) -> HandIn | None:
-        """The hand-in whose turn it is; None if there is none. `busy` students have one that is being graded."""
-        return self._queue.first(busy, self._broken)
+    def first(self, busy: Container[str] = (), assignment: str = "") -> HandIn | None:
+        """The hand-in whose turn it is, by default for any assignment; None if there is none.
+
+        `busy` students have one that is being graded.
+        """
+        return self._queue.first(busy, self._broken, assignment)
 
     def has(self, student: str, assignment: str) -> bool:
         """Whether a hand-in of the student's for the assignment waits."""
@@ -136,8 +139,9 @@ class Waiting:
         for hand_in in left:
             if hand_in not in self._late:
                 text = (
-                    f"handed in at {time_in_words(hand_in.handed_in)}, after the deadline, so it is left to you: collect "
-                    "and autograde it, or grant an extension"
+                    f"handed in at {time_in_words(hand_in.handed_in)}, after the deadline, so it is left to you: "
+                    f"`nbgrader collect {quoted(hand_in.assignment)} --student={quoted(hand_in.student)} --update` and "
+                    "autograde it, or grant an extension"
                 )
                 self._reports.say(Kind.WAITING, text, hand_in.student, hand_in.assignment)
         self._late = set(left)
