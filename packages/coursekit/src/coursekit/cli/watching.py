@@ -13,7 +13,7 @@ from coursekit.kernels import KERNELS
 _DESCRIPTION = """\
 Grade each hand-in when it arrives, write it into the gradebook, and release its feedback page.
 
-Hand-ins are collected from nbgrader's exchange, oldest first; students take turns. The command can be killed at any
+Hand-ins are collected from nbgrader's exchange, oldest first for each assignment; students take turns. The command can be killed at any
 moment: the next start goes on where it was. SIGTERM and Ctrl-C end it after the hand-in under way. It reads changed
 checks, assignments and settings again. Rules of attempts are set with c.AttemptRules in nbgrader_config.py."""
 
