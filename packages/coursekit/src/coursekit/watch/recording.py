@@ -49,5 +49,5 @@ def digest_of(folder: Path) -> str:
     """
     notebooks = [file for file in folder.iterdir() if is_notebook(file.name)]
     contents = [file.read_bytes() for file in notebooks if file.is_file() and not file.is_symlink()]
-    digests = sorted(hashlib.sha256(content).hexdigest() for content in contents)
+    digests = sorted({hashlib.sha256(content).hexdigest() for content in contents})
     return hashlib.sha256("".join(digests).encode()).hexdigest()
