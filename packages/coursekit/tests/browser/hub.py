@@ -71,7 +71,9 @@ def _public_environment(folder: Path) -> None:
         (folder / name).symlink_to(Path(sys.prefix, name))
     for script in Path(sys.prefix, "bin").iterdir():
         first, _, rest = script.read_bytes().partition(b"\n")
-        if first.startswith(f"#!{sys.prefix}/bin/python".encode()):
+        # in a folder with a space, pip writes scripts that the shell hands on to Python, which can read them as well
+        by_the_shell = first == b"#!/bin/sh" and sys.prefix.encode() in rest[:300]
+        if by_the_shell or first.startswith(f"#!{sys.prefix}/bin/python".encode()):
             (folder / "bin" / script.name).write_bytes(f"#!{folder}/bin/python\n".encode() + rest)
             (folder / "bin" / script.name).chmod(0o755)
 

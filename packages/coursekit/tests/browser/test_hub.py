@@ -204,6 +204,16 @@ def test_an_instructor_grades_a_written_answer_in_formgrader(hub, students, log_
         assert sorted(grade.manual_score or 0 for grade in grades) == [0, 7.5]
 
 
+def test_an_instructor_has_a_terminal_in_the_course_s_folder(hub, log_in):
+    page = log_in(hub.instructor, f"services/{COURSE}/lab")
+    page.locator(".jp-LauncherCard", has_text="Terminal").click()
+    page.locator(".jp-Terminal .xterm-screen").click()
+    page.wait_for_timeout(2_000)  # until the shell reads
+    page.keyboard.type(f"export PATH={hub.base}/env/bin:$PATH; coursekit watch --status > status.txt\n")
+    status = hub.course / "status.txt"
+    wait_until(lambda: status.is_file() and status.read_text().startswith("running since"))
+
+
 def test_a_student_opens_neither_formgrader_nor_the_server_of_another(hub, log_in):
     page = log_in(hub.ben)
     for place in (f"services/{COURSE}/", f"user/{hub.ada.name}/api/contents", "hub/admin"):
