@@ -208,10 +208,14 @@ def test_an_instructor_has_a_terminal_in_the_course_s_folder(hub, log_in):
     page = log_in(hub.instructor, f"services/{COURSE}/lab")
     page.locator(".jp-LauncherCard", has_text="Terminal").click()
     page.locator(".jp-Terminal .xterm-screen").click()
-    page.wait_for_timeout(2_000)  # until the shell reads
-    page.keyboard.type(f"export PATH={hub.base}/env/bin:$PATH; coursekit watch --status > status.txt\n")
     status = hub.course / "status.txt"
-    wait_until(lambda: status.is_file() and status.read_text().startswith("running since"))
+
+    def has_answered() -> bool:
+        page.keyboard.type(f"export PATH={hub.base}/env/bin:$PATH; coursekit watch --status > status.txt\n")
+        page.wait_for_timeout(2_000)
+        return status.is_file() and status.read_text().startswith("running since")
+
+    wait_until(has_answered)
 
 
 def test_a_student_opens_neither_formgrader_nor_the_server_of_another(hub, log_in):
