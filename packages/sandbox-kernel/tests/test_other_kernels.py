@@ -138,7 +138,7 @@ def test_a_program_that_is_installed_in_a_folder_of_its_own_is_visible_with_that
     program = tmp_path / "language" / "bin" / "language"
     program.parent.mkdir(parents=True)
     (tmp_path / "language" / "lib.txt").write_text("the library")
-    program.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
     program.chmod(0o755)
     link = tmp_path / "links" / "language"
     link.parent.mkdir()
