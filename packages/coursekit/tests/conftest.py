@@ -197,11 +197,16 @@ def ask(empty_class: TinyCourse) -> Callable:
     """The sheet of a student who hands in this answer, with all that can be asked."""
 
     def make(
-        answer: str, half: str = RIGHT_HALF, count: int = 100, seed: int = 0, name: str = "ann"
+        answer: str,
+        half: str = RIGHT_HALF,
+        count: int = 100,
+        seed: int = 0,
+        name: str = "ann",
+        seconds: float = 5,  # of CPU time; code that only waits is stopped after twice as many
     ) -> Sheet:
         empty_class.hand_in(name, empty_class.answer(answer, half))
         course = RunningCourse.open(empty_class.root)
-        course.config.Execute.timeout = course.config.RunChecks.call_timeout = 5  # the machine may be busy
+        course.config.Execute.timeout = course.config.RunChecks.call_timeout = seconds
         (task,) = tasks_of(course, empty_class.assignment, [name])
         return make_sheet(empty_class.assignment, task, count, seed)
 

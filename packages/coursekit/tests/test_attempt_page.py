@@ -19,16 +19,18 @@ from coursekit.nbgrader_plugin.run_checks import RESULT
 from coursekit.watch.records import AttemptRecord, Attempts, Page, outcomes_of
 
 HANDED_IN = datetime(2026, 1, 1, 12, tzinfo=UTC)
-SOON, PAST = datetime.now(UTC) + timedelta(days=1), datetime.now(UTC) - timedelta(days=1)
+#: deadlines, from now
+SOON, PAST = timedelta(days=1), timedelta(days=-1)
 CONFIG = "from coursekit.nbgrader_plugin import configure\nc = get_config()\n{}\nconfigure(c)\n"
 #: parts of a page that only say what the student handed in
 _THEIRS = ".answer, details.given"
 
 
-def feedback(course, settings: str = "", due: datetime | None = None, student: str = "") -> None:
+def feedback(course, settings: str = "", due: timedelta | None = None, student: str = "") -> None:
     (course.root / "nbgrader_config.py").write_text(CONFIG.format(settings))
     with course.gradebook() as book:
-        book.update_or_create_assignment("01_double", duedate=due.replace(tzinfo=None) if due else None)
+        deadline = datetime.now(UTC).replace(tzinfo=None) + due if due else None
+        book.update_or_create_assignment("01_double", duedate=deadline)
     chosen = [f"--student={student}"] if student else []
     done = course.run("nbgrader", "generate_feedback", "01_double", "--force", *chosen)
     assert done.returncode == 0, done.stderr
@@ -156,7 +158,7 @@ def test_before_the_deadline_no_message_and_no_value_is_on_the_page(graded_class
 
 def test_with_exercises_a_page_has_no_checks_and_no_partial_points(graded_class):
     store(graded_class, "mistake", 1, 8)
-    feedback(graded_class, "c.AttemptRules.shows = 'exercises'", SOON)
+    feedback(graded_class, "c.AttemptRules.shows = 'exercises'", SOON, student="mistake")
     found = page(graded_class, "mistake")
     earned = [exercise.earned for exercise in result(graded_class, "mistake").exercises]
     assert 0 < earned[0] < 10 and earned[1] == 5
@@ -179,15 +181,14 @@ def test_pages_with_exercises_do_not_tell_two_partly_right_answers_apart(graded_
 
 def test_until_the_grace_period_ends_no_more_is_shown(graded_class):
     rule = "c.AttemptRules.shows = 'exercises'\nc.AttemptRules.grace_minutes = {}"
-    feedback(graded_class, rule.format(25 * 60), PAST)
+    feedback(graded_class, rule.format(25 * 60), PAST, student="mistake")
     assert page(graded_class, "mistake").select(".coursekit-checks") == []
-    feedback(graded_class, rule.format(23 * 60), PAST)
+    feedback(graded_class, rule.format(23 * 60), PAST, student="mistake")
     assert page(graded_class, "mistake").select(".coursekit-checks") != []
 
 
 def test_an_extension_moves_the_time_at_which_everything_is_shown(graded_class):
     with graded_class.gradebook() as book:
-        book.update_or_create_assignment("01_double", duedate=PAST.replace(tzinfo=None))
         book.grant_extension("01_double", "mistake", days=3)
     feedback(graded_class, "c.AttemptRules.shows = 'exercises'", PAST)
     assert page(graded_class, "mistake").select(".coursekit-checks") == []

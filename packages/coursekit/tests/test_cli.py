@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from coursekit.cli import main
+from coursekit.cli import _parser, main
 
 #: large packages that no `--help` may import
 LARGE = (
@@ -20,21 +20,7 @@ LARGE = (
     "sqlalchemy",
     "distributed",
 )
-COMMANDS = (
-    "autograde",
-    "regrade",
-    "table",
-    "report",
-    "comment",
-    "viva",
-    "audit",
-    "record",
-    "earlier",
-    "samples",
-    "new",
-    "adopt",
-    "doctor",
-)
+COMMANDS = tuple(_parser()._subparsers._group_actions[0].choices)
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["table", "--help"]])

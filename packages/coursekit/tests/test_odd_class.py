@@ -1,5 +1,6 @@
 """A class in which all but two students hand in something odd, graded once by each command."""
 
+import csv
 import json
 import os
 import shutil
@@ -262,8 +263,14 @@ def test_tables_and_csv_name_everybody(graded, tmp_path):
     printed = graded.run("coursekit", "table", "01_double")
     assert printed.returncode == 0, printed.stderr
     assert "\x1b" not in printed.stdout
+    students = sorted([*(READABLE - {ESCAPE}), *UNREADABLE, r"\x1b[31mred", r"Ren\xe9"])
+    assert sorted(line.split("  ")[0] for line in printed.stdout.strip().splitlines()[3:]) == students
     written = graded.run("coursekit", "table", "01_double", "--csv", str(tmp_path / "class.csv"))
     assert written.returncode == 0, written.stderr
+    with (tmp_path / "class.csv").open(newline="", encoding="utf-8") as file:
+        named = [row["student"] for row in csv.DictReader(file)]
+    assert sorted(name.removeprefix("'") for name in named) == students
+    assert "'=1+1" in named  # no formula
 
 
 def test_nbgrader_s_own_command_gives_the_same_statuses_and_points(

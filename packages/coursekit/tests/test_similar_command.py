@@ -178,12 +178,12 @@ def test_html_in_code_and_names_is_text_on_the_page(course):
 
 
 def test_escapes_in_names_and_code_reach_neither_the_terminal_nor_the_page(course, capsys):
-    course.hand_in("\x1b[31mred", {e: f"{s}\n    print('\x1b[2J\u202e')" for e, s in answers(7).items()})
-    course.hand_in("\x1b[32mgreen", "")
+    course.hand_in("\x1b[31mcrimson", {e: f"{s}\n    print('\x1b[2J\u202e')" for e, s in answers(7).items()})
+    course.hand_in("\x1b[32memerald", "")
     assert similar(course) == 0
     for text in (capsys.readouterr().out, page(course), (course.root / FOLDER / "similar.csv").read_text()):
         assert "\x1b" not in text and "\u202e" not in text
-        assert "red" in text or "green" in text
+        assert "crimson" in text or "emerald" in text
 
 
 def test_a_name_that_a_spreadsheet_takes_for_a_formula_is_defused(course):

@@ -126,13 +126,14 @@ def test_an_endless_loop_gets_a_sentence_and_the_other_answer_its_questions(ask)
     sheet = ask(
         "def double(x):\n    while True:\n        x = x + 0\n    return x",
         "def half(x):\n    y = x / 2\n    return y",
+        seconds=1,
     )
     assert sheet.problem.startswith("The code in `double` can't be traced to its end")
     assert answers(sheet, Kind.VALUE, "half") == {"When line 2 has run, what is the value of `y`?": "`1.0`"}
 
 
 def test_a_cell_that_hangs_gets_a_sentence(ask):
-    sheet = ask("while True: pass")
+    sheet = ask("while True: pass", seconds=1)
     assert "`double`" in sheet.problem
     assert {one.cell for one in sheet.questions} <= {"half"}
 
@@ -208,10 +209,24 @@ HOSTILE = {
 }  # fmt: skip
 
 
+ENDED = "Nothing below `double` was run: "
+#: of the others, all is run
+PROBLEMS = {
+    "removes modules": ENDED + "it ran past its time and ignored the interrupt.",
+    "ends the process": ENDED + "it ended the Python process.",
+    "swallows everything": "The code in `double` can't be traced to its end",
+    "replies garbage": ENDED + "what it sent can't be read: the reply is nested",
+    "replies nothing": ENDED + "what it sent can't be read: the tracer's reply breaks the format",
+}
+
+
 @pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_code_costs_nobody_else_anything(name, ask):
-    sheet = ask(HOSTILE[name])
-    assert sheet.student == "ann"
+def test_hostile_code_costs_the_other_answer_no_questions_but_where_the_sheet_says_so(name, ask):
+    sheet = ask(HOSTILE[name], seconds=1)
+    expected = PROBLEMS.get(name, "")
+    assert sheet.problem.startswith(expected) and bool(sheet.problem) == bool(expected)
+    half = [one for one in sheet.questions if one.cell == "half"]
+    assert bool(half) == (not expected.startswith(ENDED))
     page = as_html("01_double", sheet, 0)
     assert "<script" not in page and "<b>'" not in page
     if name in (

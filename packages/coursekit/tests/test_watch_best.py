@@ -1,10 +1,6 @@
 """`coursekit watch`: the best attempt counts, and the second chance."""
 
-import os
 import random
-import signal
-import subprocess
-import sys
 from datetime import timedelta
 
 import nbformat
@@ -12,7 +8,7 @@ import pytest
 
 from coursekit.watch.records import Attempts
 
-from .watching import FIRST, RIGHT, TRIPLE, exchange_of
+from .watching import FIRST, RIGHT, TRIPLE, Watching, exchange_of, until
 
 BEST = "c.AttemptRules.counts = 'best'"
 CHANCE = 'c.AssignLatePenalties.plugin_class = "coursekit.nbgrader_plugin.second_chance.SecondChance"'
@@ -100,24 +96,22 @@ def test_a_best_attempt_that_was_deleted_from_the_exchange_is_reported(exchange,
     )
 
 
+def killed_after(exchange, attempts: int, seconds: float) -> bool:
+    """Whether a start was killed, some time after so many attempts were graded, before it ended."""
+    watching = Watching(exchange)
+    until(lambda: len(points(exchange)) >= attempts or not watching.is_alive())
+    return watching.kill_after(seconds)
+
+
 @pytest.mark.parametrize("attempt", range(2))
 def test_killed_at_any_time_the_next_start_puts_it_right(exchange, attempt):
-    """Killed after some lines of its output or in between, again and again."""
     exchange.settings(BEST)
     for answer in (TRIPLE, DETACHED, TRIPLE):
         exchange.hand_in("ada", answer)
     chance = random.Random(attempt)
-    command = [sys.executable, "-m", "coursekit", "watch", "--once", "--workers", "1"]
-    for _ in range(3):
-        with subprocess.Popen(
-            command, cwd=exchange.course.root, stdout=subprocess.PIPE, text=True, start_new_session=True
-        ) as watch:
-            for _ in range(chance.randint(1, 5)):
-                watch.stdout.readline()
-            try:
-                watch.wait(chance.random() * 0.4)
-            except subprocess.TimeoutExpired:
-                os.killpg(watch.pid, signal.SIGKILL)
+    # after the last of three attempts the best one is put back
+    kills = [killed_after(exchange, attempts, chance.random() * 0.4) for attempts in range(4)]
+    assert any(kills)
     assert exchange.watch() == 0
     assert points(exchange) == [3, 8, 3]
     assert in_place(exchange) == (8, DETACHED, DETACHED)

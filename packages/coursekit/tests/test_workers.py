@@ -110,10 +110,11 @@ def test_a_task_that_loses_its_worker_twice_has_no_outcome_and_the_others_have_t
 def test_a_worker_that_hangs_past_its_deadline_is_replaced(empty_class):
     trouble(empty_class, "if student.half(torch.tensor(2.0)).item() == 666: time.sleep(3600)")
     found = local_workers(1)
-    found.seconds = lambda task: 20 if task.student == "special" else 600
-    running = found.run([special(empty_class), *tasks(empty_class, 2)])
-    assert next(running)[1] is None
-    assert earned(running) == [15] * 2
+    found.seconds = lambda task: 4 if task.student == "special" else 600
+    first, last = tasks(empty_class, 2)
+    # the first waits until the worker has started
+    outcomes = list(found.run([first, special(empty_class), last]))
+    assert earned(outcomes) == [15, None, 15]
 
 
 def test_tasks_that_are_run_alone_never_overlap(empty_class):

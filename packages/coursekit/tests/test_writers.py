@@ -1,21 +1,25 @@
 """Several processes write a class's results, each for one student at a time."""
 
 import contextlib
+import fcntl
 import json
 import multiprocessing
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
+from coursekit.files import FOLDER
 from coursekit.grading.running_course import RunningCourse
 from coursekit.grading.write import Uncached, Writer
 from coursekit.report.table import class_table
 
+from .watching import until
+
 RIGHT, HALF = "def double(x):\n    return 2 * x", "def half(x):\n    return x / 2"
 STUDENTS = [f"student-{number:02}" for number in range(10)]
+COMMAND = ("coursekit", "autograde", "01_double", "--workers", "3")
 FORK = multiprocessing.get_context("fork")
 #: a step in the middle of nbgrader's writing, when a student's rows exist and the notebook has not been written
 STEP = """
@@ -32,6 +36,9 @@ class Step(NbGraderPreprocessor):
 c.Autograde.sanitize_preprocessors.append(Step)
 """
 RECORD = "Path('writers', student).write_text(str(os.getpid()))"
+PATIENCE_SECONDS = 120
+#: in which a process that does not wait for a lock has it
+A_MOMENT = 0.5
 KILL = "os.kill(os.getpid(), signal.SIGKILL)"
 
 
@@ -48,11 +55,10 @@ def add_step(course, line):
     config.write_text(config.read_text() + STEP.format(line))
 
 
-def start(course, workers=3):
-    script = Path(sys.executable).with_name("coursekit")
-    command = [script, "autograde", "01_double", "--workers", str(workers)]
+def start(course):
+    script = Path(sys.executable).with_name(COMMAND[0])
     return subprocess.Popen(
-        command, cwd=course.root, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [script, *COMMAND[1:]], cwd=course.root, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
 
 
@@ -82,19 +88,17 @@ def test_a_class_is_written_by_several_processes(course):
 def test_a_writer_that_is_killed_midway_costs_nothing(course):
     once = "Path('writers', 'killed')"
     add_step(course, f"if forked and not {once}.exists(): {once}.touch(); {KILL}")
-    command = start(course)
-    out, err = command.communicate()
-    assert (command.returncode, out) == (0, "01_double: 10 graded\n"), err
+    done = course.run(*COMMAND)
+    assert (done.returncode, done.stdout) == (0, "01_double: 10 graded\n"), done.stderr
     assert (course.root / "writers" / "killed").exists()
     everybody_is_graded(course)
 
 
 def test_a_student_whose_writer_dies_each_time_is_named_and_the_others_are_graded(course):
     add_step(course, f"if forked and student == 'student-07': {KILL}")
-    command = start(course)
-    out, _ = command.communicate()
-    assert command.returncode == 1
-    assert "student-07: not written: the process that wrote it ended" in out
+    done = course.run(*COMMAND)
+    assert done.returncode == 1, done.stderr
+    assert "student-07: not written: the process that wrote it ended" in done.stdout
     everybody_is_graded(course, [student for student in STUDENTS if student != "student-07"])
     config = course.root / "nbgrader_config.py"
     config.write_text(config.read_text().replace("student == 'student-07'", "False"))
@@ -104,7 +108,7 @@ def test_a_student_whose_writer_dies_each_time_is_named_and_the_others_are_grade
 
 @pytest.mark.thorough
 def test_two_commands_at_once_on_sqlite_lose_and_duplicate_nothing(course):
-    commands = [start(course, 2), start(course, 2)]
+    commands = [start(course), start(course)]
     for command in commands:
         out, err = command.communicate()
         assert (command.returncode, out) == (0, "01_double: 10 graded\n"), err
@@ -122,27 +126,28 @@ def test_each_writer_has_its_own_failures(course):
 
 
 class Holder:
-    """A process that takes a lock and holds it until it is told to let go."""
+    """A process that takes a lock and holds it until it is told to let go; it has begun to when this is made."""
 
     def __init__(self, course, lock, *arguments):
         self._pipe, theirs = FORK.Pipe()
         self._process = FORK.Process(target=self._hold, args=(theirs, course, lock, arguments), daemon=True)
         self._process.start()
+        assert self._pipe.poll(PATIENCE_SECONDS) and self._pipe.recv() == "begun"
 
     @staticmethod
     def _hold(pipe, course, lock, arguments):
+        pipe.send("begun")
         with getattr(course, lock)(*arguments):
             pipe.send("held")
             pipe.recv()
 
-    @property
-    def has_it(self):
-        """Whether it has the lock, if need be after a moment."""
-        return self._pipe.poll(0.5)
+    def has_it(self, seconds=PATIENCE_SECONDS):
+        """Whether it has the lock, if need be after a while."""
+        return self._pipe.poll(seconds)
 
     def let_go(self):
         self._pipe.send("enough")
-        self._process.join(10)
+        self._process.join(PATIENCE_SECONDS)
         assert self._process.exitcode == 0
 
 
@@ -152,23 +157,31 @@ def locks(empty_class):
 
 
 def waits_for(first, second):
-    assert first._pipe.poll(10)
-    assert not second.has_it
+    assert not second.has_it(A_MOMENT)
     first.let_go()
-    assert second._pipe.poll(10)
+    assert second.has_it()
     second.let_go()
+
+
+def is_locked(path):
+    with path.open() as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
 
 
 def test_different_students_are_written_at_once(locks):
     holders = [Holder(locks, "writing", student) for student in ("ann", "ben")]
-    assert all(holder._pipe.poll(10) for holder in holders)
+    assert all(holder.has_it() for holder in holders)
     for holder in holders:
         holder.let_go()
 
 
 def test_writers_of_one_student_take_turns(locks):
     ann = Holder(locks, "writing", "ann")
-    assert ann._pipe.poll(10)
+    assert ann.has_it()
     waits_for(ann, Holder(locks, "writing", "ann"))
 
 
@@ -178,20 +191,20 @@ def test_writers_of_one_student_take_turns(locks):
 )
 def test_nobody_writes_while_a_command_is_alone(locks, first, second):
     holder = Holder(locks, *first)
-    assert holder._pipe.poll(10)
+    assert holder.has_it()
     waits_for(holder, Holder(locks, *second))
 
 
 def test_a_large_class_does_not_keep_a_command_waiting_that_wants_to_be_alone(locks):
     ann = Holder(locks, "writing", "ann")
-    assert ann._pipe.poll(10)
+    assert ann.has_it()
     alone = Holder(locks, "alone")
-    time.sleep(0.5)
+    until(lambda: is_locked(locks.root / FOLDER / "next"))  # it is the next one now
     ben = Holder(locks, "writing", "ben")
-    assert not ben.has_it
+    assert not ben.has_it(A_MOMENT)
     ann.let_go()
-    assert alone._pipe.poll(10)
-    assert not ben.has_it
+    assert alone.has_it()
+    assert not ben.has_it(A_MOMENT)
     alone.let_go()
-    assert ben._pipe.poll(10)
+    assert ben.has_it()
     ben.let_go()

@@ -5,6 +5,8 @@ import json
 import os
 import secrets
 import signal
+import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -31,6 +33,8 @@ c.ExchangeCollect.check_owner = False
 """
 #: within the format's range and in the past, so that nothing depends on today
 FIRST = datetime(2026, 1, 10, 12, tzinfo=UTC)
+#: until an event that is waited for has long been due
+PATIENCE_SECONDS = 300
 #: words in an event's text, and what to do then
 Step = tuple[str, Callable[[], object]]
 
@@ -94,11 +98,16 @@ class WatchedExchange:
             if not left and event.kind != Kind.ENDED:
                 os.kill(os.getpid(), signal.SIGTERM)
 
-        with contextlib.chdir(self.course.root):
-            course = RunningCourse.open(self.course.root)
-            options = WatchOptions(self.course.root, (), False, RunOptions(1))
-            assert Watch(course, options, report).run() == 0
-        assert not left
+        give_up = threading.Timer(PATIENCE_SECONDS, os.kill, (os.getpid(), signal.SIGTERM))
+        give_up.start()
+        try:
+            with contextlib.chdir(self.course.root):
+                course = RunningCourse.open(self.course.root)
+                options = WatchOptions(self.course.root, (), False, RunOptions(1))
+                assert Watch(course, options, report).run() == 0
+        finally:
+            give_up.cancel()
+        assert not left, f"{[words for words, _ in left]} did not come after {texts}"
         return texts
 
     def attempts(self, student: str) -> Attempts:
@@ -114,6 +123,47 @@ class WatchedExchange:
 
     def status(self) -> dict[str, Any]:
         return json.loads((self.course.root / ".coursekit" / "watch.json").read_text())
+
+
+def pid_of_watch(root: Path) -> int:
+    """The process that watches; 0 if there is none yet."""
+    lock = root / ".coursekit" / "watch.lock"
+    return int(lock.read_text().strip() or 0) if lock.exists() else 0
+
+
+def until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 120
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.002)
+
+
+class Watching(threading.Thread):
+    """`coursekit watch --once` in another process, which can be killed."""
+
+    def __init__(self, exchange: WatchedExchange) -> None:
+        super().__init__(daemon=True)
+        self._exchange = exchange
+        self.code: int | None = None
+        self._before = pid_of_watch(exchange.course.root)
+        self.start()
+        until(lambda: self._has_begun() or not self.is_alive())
+
+    def run(self) -> None:
+        done = self._exchange.course.run("coursekit", "watch", "--once", "--workers", "1")
+        self.code = done.returncode
+
+    def kill_after(self, seconds: float) -> bool:
+        """Kill it if it has not ended by then; whether that has ended it."""
+        self.join(seconds)
+        if self.is_alive():
+            os.kill(pid_of_watch(self._exchange.course.root), signal.SIGKILL)
+            self.join()
+        assert self.code in (0, -signal.SIGKILL)
+        return self.code != 0
+
+    def _has_begun(self) -> bool:
+        return pid_of_watch(self._exchange.course.root) not in (0, self._before)
 
 
 def exchange_of(course: Any, root: Path) -> WatchedExchange:
