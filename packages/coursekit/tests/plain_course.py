@@ -1,6 +1,5 @@
 """Courses with one assignment of two points, for tests of nbgrader's configuration."""
 
-import subprocess
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,6 +8,8 @@ import nbformat
 import pytest
 from nbformat import NotebookNode, v4
 from nbgrader.api import Gradebook
+
+from .forked import run_forked
 
 #: names of folders, and the settings that say so
 RENAMED = {"source": "Quelle", "release": "Ausgabe", "submitted": "Abgaben 2026"}
@@ -117,9 +118,8 @@ class PlainCourse:
 
     def nbgrader(self, *command: str) -> None:
         """Run nbgrader's command in the folder where the test is."""
-        script = Path(sys.executable).with_name("nbgrader")
-        words = [*command, self.assignment, "--course-dir", str(self.root)]
-        done = subprocess.run([script, *words], capture_output=True, text=True, check=False)
+        words = ["nbgrader", *command, self.assignment, "--course-dir", str(self.root)]
+        done = run_forked(words, Path.cwd())
         assert done.returncode == 0, done.stderr
 
     def gradebook(self) -> Gradebook:

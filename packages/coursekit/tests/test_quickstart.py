@@ -4,7 +4,6 @@ import contextlib
 import re
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,6 +17,8 @@ from nbgrader.api import Gradebook
 from coursekit.cells import find_cell
 from coursekit.cli import main
 from coursekit.course import Course
+
+from .forked import run_forked
 
 EXAMPLES = Path(nbgrader.__file__).parent / "docs" / "source" / "user_guide"
 ADOPTING = Path(__file__).parents[3] / "docs" / "adopting.md"
@@ -58,9 +59,8 @@ ANSWERS = {
 Grades = dict[tuple[str, str, str], tuple[float | None, float | None, bool, float, float]]
 
 
-def run(root: Path, *command: str) -> subprocess.CompletedProcess:
-    script = Path(sys.executable).with_name(command[0])
-    done = subprocess.run([script, *command[1:]], cwd=root, capture_output=True, text=True, check=False)
+def run(root: Path, *command: str) -> subprocess.CompletedProcess[str]:
+    done = run_forked(command, root)
     assert done.returncode == 0, done.stderr
     return done
 
@@ -256,14 +256,7 @@ def test_a_generation_that_fails_leaves_no_release(adopted):
     checks = root / "tests" / "ps2" / "b" / "partial.py"
     checks.parent.mkdir(parents=True)
     checks.write_text(BOUND)
-    script = Path(sys.executable).with_name("nbgrader")
-    done = subprocess.run(
-        [script, "generate_assignment", "ps2", "--force"],
-        cwd=root,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run_forked(["nbgrader", "generate_assignment", "ps2", "--force"], root)
     assert done.returncode == 1
     assert "`partial` is worth 3 points, but the checks in tests/ps2/b/partial.py add up to 2" in done.stderr
     assert not (root / "release" / "ps2").exists()
