@@ -66,7 +66,7 @@ RETURN = "return training, test"
 
 APART = [
     wrong(
-        "splits rows in place of sequences, so copies of a row get on both sides",
+        "splits rows in place of sequences, so copies of a row end up on both sides",
         HELD_OUT,
         "shuffled = random.sample([list(row) for row in rows], len(rows))\n    return shuffled[count:], shuffled[:count]",
     ),
