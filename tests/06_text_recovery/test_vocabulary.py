@@ -95,7 +95,7 @@ def test_decode_undoes_encode(student, helper, ids_of, assert_words):
     """decode returns the words that were passed to encode."""
     vocabulary = student.Vocabulary(SENTENCES)
     words = ["two", "mouse", "see", "two", "owl", "mouse"]
-    sentence = "The words decoded from the ids of six words are others."
+    sentence = "Six words come back different when they are encoded and decoded."
     assert_words(helper.decode(vocabulary, ids_of(vocabulary, *words)), sentence, name="words")
 
 
