@@ -267,7 +267,7 @@ def gradients_of_heads(MultiHeadedAttention):
 # --------------------------------------------------------------------------------------------- exercise 5
 @try_it("test_fused_attention")
 def two_heads_by_hand(FusedMultiHeadAttention):
-    """For query 0, head 0 has the weights 3 to 1, head 1 has 1 to 9. For query 1 it is the other way round."""
+    """For query 0, head 0 has the weights 3 to 1, head 1 has 1 to 9. For query 1 it is the other way around."""
     import math
 
     import torch

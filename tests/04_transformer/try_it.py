@@ -93,7 +93,7 @@ def the_last_of_three_is_hidden(EncoderLayer):
         assert torch.allclose(hidden, alone, atol=1e-5), "A token that is hidden has an effect."
         (alone**3).sum().backward()
         lost = [name for name, parameter in four.named_parameters() if parameter.grad is None]
-        print("Parameters without a gradient, of which there should be none:", lost)
+        print("Parameters without a gradient (there should be none):", lost)
         assert lost == [], "A part is not used, or does not learn."
 
 
@@ -218,7 +218,7 @@ def two_layers_of_127(Encoder):
         assert (abs(made) < 1e-4) != norm_first, "norm_first is not passed to the layers."
         (small(torch.tensor([[1, 2, 0]]))[0][:, :2] ** 3).sum().backward()
         lost = [name for name, parameter in small.named_parameters() if parameter.grad is None]
-        print("Parameters without a gradient, of which there should be none:", lost)
+        print("Parameters without a gradient (there should be none):", lost)
         assert lost == [], "A part is not used, or does not learn."
 
 
@@ -291,7 +291,7 @@ def two_layers_of_215(Decoder):
         assert (abs(made) < 1e-4) != norm_first, "norm_first is not passed to the layers."
         (small(torch.tensor([[1, 2]]), read) ** 3).sum().backward()
         lost = [name for name, parameter in small.named_parameters() if parameter.grad is None]
-        print("Parameters without a gradient, of which there should be none:", lost)
+        print("Parameters without a gradient (there should be none):", lost)
         assert lost == [], "A part is not used, or does not learn."
 
 
@@ -335,7 +335,7 @@ def sizes_of_a_small_transformer(Transformer):
     assert found.shape == (1, 25, 6), "The logits have the wrong shape."
     found.pow(3).sum().backward()
     lost = [name for name, parameter in small.named_parameters() if parameter.grad is None]
-    print("Parameters without a gradient, of which there should be none:", lost)
+    print("Parameters without a gradient (there should be none):", lost)
     assert lost == [], "A part is not used, or does not learn."
 
 

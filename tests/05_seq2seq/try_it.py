@@ -349,5 +349,5 @@ def everything_is_used(SortingTransformer):
     tiny = SortingTransformer(5, 4, 3)
     tiny(torch.tensor([[3, 4, 3]])).square().sum().backward()
     found = [name for name, parameter in tiny.named_parameters() if parameter.grad is None]
-    print("Parameters without a gradient, of which there should be none:", found)
+    print("Parameters without a gradient (there should be none):", found)
     assert found == [], "A part of the model is not used, or does not learn."

@@ -61,7 +61,7 @@ def test_length(student, helper, reference):
 
 @points(3)
 def test_unknown_words(student, helper, ids_of, assert_list):
-    """encode returns 3 in place of a word that is not in the vocabulary, and does not add the word."""
+    """encode returns 3 for a word that is not in the vocabulary, and does not add the word."""
     vocabulary = student.Vocabulary(SENTENCES)
     words = ["owl", "fox", "see", "Owl", "fox", "ow"]
     own = dict(zip(["owl", "see"], ids_of(vocabulary, "owl", "see"), strict=True))

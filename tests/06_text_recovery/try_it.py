@@ -99,7 +99,7 @@ def counted_by_hand(modified_precision):
 # --------------------------------------------------------------------------------------------- exercise 5
 @try_it("test_brevity_penalty")
 def five_lengths(brevity_penalty):
-    """Two tokens in place of five cost a factor of e to the power of 1 - 5/2, which is 0.223."""
+    """Two tokens instead of five cost a factor of e to the power of 1 - 5/2, which is 0.223."""
     for candidate, reference, wanted in [(2, 5, 0.2231), (5, 2, 1), (3, 3, 1), (0, 2, 0), (0, 0, 1)]:
         found = brevity_penalty(candidate, reference)
         print(f"{candidate} tokens, reference {reference}: should be {wanted}, is {found}")
@@ -109,7 +109,7 @@ def five_lengths(brevity_penalty):
 # --------------------------------------------------------------------------------------------- exercise 6
 @try_it("test_corpus_bleu")
 def two_sentences(corpus_bleu):
-    """3 of 5 tokens and 2 of 3 pairs match, and there are 5 tokens in place of 6."""
+    """3 of 5 tokens and 2 of 3 pairs match, and there are 5 tokens instead of 6."""
     import math
 
     found = corpus_bleu([["a", "b", "c", "d"], ["x"]], [["a", "b", "c", "e"], ["y", "z"]], max_n=2)

@@ -89,7 +89,7 @@ def two_gates(SwiGLU):
     assert abs(found.item() + 19.583) < 0.01, "The output is wrong."
     found.sum().backward()
     lost = [name for name, parameter in small.named_parameters() if parameter.grad is None]
-    print("Parameters without a gradient, of which there should be none:", lost)
+    print("Parameters without a gradient (there should be none):", lost)
     assert lost == [], "A layer does not learn."
 
 

@@ -29,7 +29,7 @@ MISTAKES = [
         ],
         about=["test_moves_every_code_ahead", "test_zero_offset_is_the_identity"],
         sentence="Your minus sign is on the second cosine, so the blocks reflect instead of rotating. "
-        "It belongs to the sine below the diagonal.",
+        "It belongs on the sine below the diagonal.",
     ),
     Mistake(
         "only_cosines",
