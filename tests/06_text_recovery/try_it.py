@@ -45,7 +45,9 @@ def ants_twice(Vocabulary):
     """With min_count=2, a word that occurs twice in one sentence is in, one that occurs once is not."""
     twice, other = Vocabulary([["ant", "ant"], ["dog"]], min_count=2), Vocabulary([["bee"]])
     print("The ids of ant and dog should be [4, 3]. They are", twice.encode(["ant", "dog"]))
-    assert twice.encode(["ant", "dog"]) == [4, 3], "The vocabulary should have only the words that occur twice."
+    assert twice.encode(["ant", "dog"]) == [4, 3], (
+        "The vocabulary should have only the words that occur twice."
+    )
     print("Another vocabulary should not know ant, so its id is [3]:", other.encode(["ant"]))
     assert other.encode(["ant"]) == [3], "Two vocabularies share their words."
 
