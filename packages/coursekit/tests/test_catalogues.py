@@ -3,6 +3,7 @@
 import io
 import sys
 import zipfile
+from pathlib import Path
 
 import nbformat
 import pytest
@@ -72,6 +73,22 @@ def test_files_of_a_folder_share_modules_that_begin_with_an_underscore(split):
     )
     assert mistakes_of(course.assignment)[0].sentence == "You multiplied the input by itself."
     assert "_words" not in sys.modules and str(folder) not in sys.path
+
+
+def test_both_folders_may_have_a_module_of_one_name_wherever_the_course_is_named_from(
+    tiny_course, monkeypatch
+):
+    monkeypatch.chdir(tiny_course.root)
+    folder = tiny_course.checks.parent
+    for catalogue in ("mistakes", "alternatives"):
+        (folder / catalogue).mkdir()
+        (folder / f"{catalogue}.py").rename(folder / catalogue / "double.py")
+        (folder / catalogue / "_shared.py").write_text(f"NAME = {catalogue!r}\n")
+        with (folder / catalogue / "double.py").open("a") as file:
+            file.write(f"\nfrom _shared import NAME\nassert NAME == {catalogue!r}\n")
+    for course in (Course(Path()), Course(tiny_course.root)):
+        assert names(mistakes_of(course.assignment("01_double"))) == ["square", "triple", "detached"]
+        assert names(alternatives_of(course.assignment("01_double"))) == ["sum"]
 
 
 def test_a_file_and_a_folder_at_once_are_refused(split):

@@ -88,7 +88,7 @@ def test_a_test_that_rejects_a_right_implementation_fails_and_its_complaint_is_s
         assert double(3) == 7, "3 doubled is 7."
 
     message = failure(strict, SQUARE, RIGHT)
-    assert message.startswith("`check_double` rejects a right implementation.")
+    assert message.startswith("`check_double` rejects a correct implementation.")
     assert "3 doubled is 7." in message
     assert "returned False" in failure(lambda double: False, RIGHT, SQUARE)
 

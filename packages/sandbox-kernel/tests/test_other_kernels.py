@@ -49,7 +49,7 @@ class Shell(Kernel):
 
     async def interrupt_request(self, stream, ident, parent):
         self.running.kill()
-        await super().interrupt_request(stream, ident, parent)
+        self.session.send(stream, "interrupt_reply", {"status": "ok"}, parent, ident=ident)
 
 IPKernelApp.launch_instance(kernel_class=Shell)
 """

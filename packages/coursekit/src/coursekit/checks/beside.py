@@ -24,7 +24,7 @@ def importable(
         others: files, and folders that are not searched, whose modules are to be forgotten too.
         kept: holds the forgotten modules, by name; given again, it spares reading them again.
     """
-    added = [str(folder) for folder in folders]
+    added = [os.path.abspath(folder) for folder in folders]  # as in a module's __file__
     before = set(sys.modules)
     if kept:
         sys.modules.update(kept)
@@ -36,7 +36,7 @@ def importable(
     finally:
         for folder in added:
             sys.path.remove(folder)
-        found = _forget([*added, *map(str, others)], set(sys.modules) - before)
+        found = _forget([*added, *map(os.path.abspath, others)], set(sys.modules) - before)
         if kept is not None:
             kept.update(found)
 

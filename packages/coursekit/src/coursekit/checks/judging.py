@@ -33,7 +33,7 @@ def assert_judges(
     draw: Draw,
     what: str = "a function",
 ) -> None:
-    """Fail unless the student's function `test` accepts all right implementations and rejects all wrong ones.
+    """Fail unless the student's function `test` accepts all correct implementations and rejects all wrong ones.
 
     It is called with one after another, in random order, and each source gives its function the same name. A test
     rejects by raising an exception, as `assert` does, or by returning False. `what` names an implementation in the message.
@@ -45,7 +45,7 @@ def assert_judges(
     judged = [(each.wrong, complaints[number]) for number, each in enumerate(implementations)]
     for wrong, complaint in judged:
         if not wrong and complaint:
-            fail(f"`{test}` rejects a right implementation. {complaint}")
+            fail(f"`{test}` rejects a correct implementation. {complaint}")
     accepted = [wrong for wrong, complaint in judged if wrong and not complaint]
     if accepted:
         fail(f"`{test}` accepts {what} that {'; and one that '.join(accepted)}.")
