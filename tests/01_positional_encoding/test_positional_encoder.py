@@ -79,7 +79,7 @@ def test_table_does_not_depend_on_the_input(student, draw):
 
 @points(3, see="Why the table is a buffer")
 def test_follows_its_dtype(student):
-    """The output has the dtype of the module, also after `.to(dtype)`, and float32 is the default."""
+    """The output has the dtype of the module, even after `.to(dtype)`, and float32 is the default."""
     x = torch.zeros(1, 5, 6)
     output = student.PositionalEncoder(6, max_seq_len=9)(x)
     assert output.dtype == torch.float32, (

@@ -47,7 +47,7 @@ def same_dtype(PositionalEncoder):
     for kind in (torch.float32, torch.bfloat16):
         found = PositionalEncoder(2).to(kind)(torch.zeros(1, 1, 2, dtype=kind))
         print(f"The output should be {kind}. It is {found.dtype}.")
-        assert found.dtype == kind, "The output has another dtype than the module."
+        assert found.dtype == kind, "The output doesn't have the dtype of the module."
 
 
 @try_it("test_positional_encoder", "test_has_no_parameters")
@@ -126,9 +126,9 @@ def curves_3_and_1(encoding_curves):
     table_of_40 = Table()
     found = encoding_curves(table_of_40, [3, 1])
     print("The shape should be (2, 40). It is", tuple(found.shape))
-    assert found.shape == (2, 40), "There is not one row per dimension, with all positions."
+    assert found.shape == (2, 40), "There should be one row per dimension, with all positions."
     print("The rows should begin with [300, 301] and [100, 101]:", found[:, :2].tolist())
-    assert found[:, :2].tolist() == [[300, 301], [100, 101]], "These are other columns of the table."
+    assert found[:, :2].tolist() == [[300, 301], [100, 101]], "These are the wrong columns of the table."
     print("The table should still have the shape (1, 40, 4):", tuple(table_of_40.pe.shape))
     assert table_of_40.pe.shape == (1, 40, 4), "Your function changed the encoder."
 
@@ -148,7 +148,7 @@ def from_2_to_5_and_back(shift_matrix):
         found = shift_matrix(step, 4).float() @ code(start)
         print(f"From {start}, {step} steps should lead to", code(start + step).tolist())
         print("  They lead to", found.tolist())
-        assert torch.allclose(found, code(start + step), atol=1e-4), "The matrix leads somewhere else."
+        assert torch.allclose(found, code(start + step), atol=1e-4), "The matrix doesn't lead there."
 
 
 # --------------------------------------------------------------------------------------------- exercise 4
@@ -187,7 +187,7 @@ def two_tables_learn(IntegerSequenceEmbedding):
 
 @try_it("test_integer_sequence_embedding", "test_both_tables_are_learned")
 def which_rows_learn(IntegerSequenceEmbedding):
-    """Tokens 1 and 2 stand at four positions, so their rows learn, and those of all positions."""
+    """Tokens 1 and 2 are at four positions, so their rows learn, and those of all positions."""
     import torch
 
     embedding = IntegerSequenceEmbedding(3, 2, 4)
@@ -224,4 +224,4 @@ def double_embedding(IntegerSequenceEmbedding):
 
     found = IntegerSequenceEmbedding(3, 2, 4).double()(torch.tensor([[2, 0]]))
     print("The output should be torch.float64. It is", found.dtype)
-    assert found.dtype == torch.float64, "The output has another dtype than the module."
+    assert found.dtype == torch.float64, "The output doesn't have the dtype of the module."

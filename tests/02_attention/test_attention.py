@@ -38,7 +38,7 @@ def test_unequal_lengths_and_widths(student, reference, assert_queries_matter):
     reference.assert_same(
         output[..., :5],
         narrow,
-        rule="More columns of v must only add columns to the output",
+        rule="Extra columns of v must not change the other columns of the output",
         name="output",
         context="of the first 5 columns",
         key="output, less that for the first 5 columns of v",
@@ -47,7 +47,7 @@ def test_unequal_lengths_and_widths(student, reference, assert_queries_matter):
 
 @points(3)
 def test_leading_axes(student, reference, draw, assert_queries_matter):
-    """Any number of leading axes works, from (L, d) to (batch, heads, L, d), and each part has the same output as alone."""
+    """Any number of leading axes works, from (L, d) to (batch, heads, L, d), and each part has the same output as on its own."""
     q, k, v = reference.inputs("heads", q=(3, 2, 4, 5), k=(3, 2, 6, 5), v=(3, 2, 6, 7))
     output, _ = student.attention(q, k, v)
     assert_shape(output, (3, 2, 4, 7), name="output")
@@ -57,7 +57,7 @@ def test_leading_axes(student, reference, draw, assert_queries_matter):
         reference.assert_same(
             output[:, head],
             alone,
-            rule="A head must have the same output among others as alone",
+            rule="A head must have the same output with other heads as on its own",
             name="output",
             context=f"of head {head}",
             key=f"output with heads, less that of head {head} alone",

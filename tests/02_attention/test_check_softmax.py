@@ -17,35 +17,35 @@ rejects = judge("check_softmax", "softmax", softmaxes.RIGHT)
 
 @points(1)
 def test_other_functions(rejects):
-    """It accepts right functions, and rejects those that compute something quite different."""
+    """It accepts correct functions, and rejects those that compute something quite different."""
     rejects(softmaxes.OTHER_FUNCTIONS)
 
 
 @points(1)
 def test_nearly_right(rejects):
-    """It accepts right functions, and rejects those whose weights are positive, in the right order and sum to 1, but are wrong."""
+    """It accepts correct functions, and rejects those whose weights are positive, in the right order and sum to 1, but are wrong."""
     rejects(softmaxes.NEARLY_RIGHT)
 
 
 @points(1)
 def test_other_axes(rejects):
-    """It accepts right functions, and rejects those that mix up rows and columns."""
+    """It accepts correct functions, and rejects those that mix up rows and columns."""
     rejects(softmaxes.OTHER_AXES)
 
 
 @points(1)
 def test_three_axes(rejects):
-    """It accepts right functions, and rejects one that is right only up to two axes."""
+    """It accepts correct functions, and rejects one that is right only up to two axes."""
     rejects(softmaxes.THREE_AXES)
 
 
 @points(1)
 def test_large_scores(rejects):
-    """It accepts right functions, and rejects those that fail for scores of about 1000."""
+    """It accepts correct functions, and rejects those that fail for scores of about 1000."""
     rejects(softmaxes.LARGE_SCORES)
 
 
 @points(1)
 def test_in_place(rejects):
-    """It accepts right functions, and rejects one that changes the scores that it is given."""
+    """It accepts correct functions, and rejects one that changes the scores that it is given."""
     rejects(softmaxes.IN_PLACE)

@@ -31,7 +31,7 @@ def test_weights_equal_the_formula(student, reference):
 
 @points(2)
 def test_without_a_mask(student, reference):
-    """Without a mask, it computes plain attention, also with unequal lengths and widths."""
+    """Without a mask, it computes plain attention, even with unequal lengths and widths."""
     q, k, v = reference.inputs("unequal", q=(3, 2, 5), k=(3, 4, 5), v=(3, 4, 7))
     output, _ = student.masked_attention(q, k, v)
     reference.assert_close(output, name="output")
@@ -86,7 +86,7 @@ def test_mask_broadcasts(student, reference, assert_queries_matter):
         reference.assert_same(
             output,
             alone,
-            rule="A head must have the same output among others as alone",
+            rule="A head must have the same output with other heads as on its own",
             name="output",
             context=f"with heads and a mask {shape}",
             key=f"output with heads and a mask {shape}, less that of each head alone",

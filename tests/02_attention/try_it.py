@@ -102,7 +102,7 @@ def two_heads(attention):
     )
     right = torch.tensor([[0.75, 0.25], [0.25, 0.75]])[None, :, None].expand(1, 2, 2, 2)
     assert found.shape == right.shape and torch.allclose(found, right, atol=1e-4), (
-        "A head is wrong among others."
+        "A head is wrong when there are others."
     )
 
 
@@ -174,7 +174,7 @@ def padding_is_5(make_padding_mask):
     found = make_padding_mask(torch.tensor([[0, 3, 5, 8]]), pad_idx=5)
     print("The mask should be [[[True, True, False, True]]]. It is", found.tolist())
     assert found.flatten().tolist() == [True, True, False, True], (
-        "Not exactly the tokens with id 5 are hidden."
+        "The tokens with id 5 should be hidden, and no others."
     )
 
 

@@ -15,35 +15,35 @@ rejects = judge("check_masked_attention", "masked_attention", attentions.RIGHT)
 
 @points(1)
 def test_formula(rejects):
-    """It accepts right functions, and rejects those with a wrong formula or a wrong output."""
+    """It accepts correct functions, and rejects those with a wrong formula or a wrong output."""
     rejects(attentions.FORMULA)
 
 
 @points(1)
 def test_direction(rejects):
-    """It accepts right functions, and rejects those that ignore or invert the mask."""
+    """It accepts correct functions, and rejects those that ignore or invert the mask."""
     rejects(attentions.DIRECTION)
 
 
 @points(1)
 def test_leaks(rejects):
-    """It accepts right functions, and rejects those in which something of a hidden key is left."""
+    """It accepts correct functions, and rejects those in which hidden keys still have an effect."""
     rejects(attentions.LEAKS)
 
 
 @points(1)
 def test_no_key(rejects):
-    """It accepts right functions, and rejects those that don't return zeros for a query that may see nothing."""
+    """It accepts correct functions, and rejects those that don't return zeros for a query that may see nothing."""
     rejects(attentions.NO_KEY)
 
 
 @points(1)
 def test_batch(rejects):
-    """It accepts right functions, and rejects those that mix up the masks of a batch."""
+    """It accepts correct functions, and rejects those that mix up the masks of a batch."""
     rejects(attentions.BATCH)
 
 
 @points(1)
 def test_no_mask(rejects):
-    """It accepts right functions, and rejects those that need a mask, or make one of their own."""
+    """It accepts correct functions, and rejects those that need a mask, or add one of their own."""
     rejects(attentions.NO_MASK)

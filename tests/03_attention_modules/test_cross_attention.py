@@ -48,7 +48,7 @@ def test_unequal_lengths(reference, with_known_weights, assert_queries_matter):
         reference.assert_same(
             output,
             one_by_one,
-            rule="A token of x must have the same output among others as alone",
+            rule="A token of x must have the same output with other tokens as on its own",
             name="output",
             context=f"for {l_x} and {l_y} tokens",
             key=f"output for {l_x} and {l_y} tokens, less that for the tokens of x one by one",

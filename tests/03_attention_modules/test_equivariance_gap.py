@@ -29,7 +29,7 @@ def test_equivariant_modules(student, draw, helper):
 
 @points(2)
 def test_unequal_sizes(student, draw, helper):
-    """The gap covers the whole batch, the whole length and the whole width, also when all sizes differ."""
+    """The gap covers the whole batch, the whole length and the whole width, even when all sizes differ."""
     batch, length, width = draw.sizes(3, low=3)
     order = torch.arange(length).roll(1)
     x = draw.normal(batch, length, width)

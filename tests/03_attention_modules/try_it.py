@@ -267,7 +267,7 @@ def gradients_of_heads(MultiHeadedAttention):
 # --------------------------------------------------------------------------------------------- exercise 5
 @try_it("test_fused_attention")
 def two_heads_by_hand(FusedMultiHeadAttention):
-    """For query 0, head 0 has the weights 3 to 1, head 1 has 1 to 9. For query 1 it is the other way round."""
+    """For query 0, head 0 has the weights 3 to 1, head 1 has 1 to 9. For query 1 it is the other way around."""
     import math
 
     import torch
@@ -370,7 +370,7 @@ def returned_before_dropout(FusedMultiHeadAttention):
 
 @try_it("test_fused_attention", "test_no_dropout_otherwise")
 def nothing_to_drop(FusedMultiHeadAttention):
-    """Nothing is dropped in training by default, and after eval() in no case: two calls have the same output."""
+    """By default nothing is dropped in training, and after eval() nothing is ever dropped: two calls have the same output."""
     import torch
 
     tokens = torch.ones(1, 20, 4)
@@ -443,7 +443,7 @@ def two_heads_copied(copy_heads):
 
 @try_it("test_copy_heads", "test_list_unchanged", "test_no_shared_memory")
 def apart_afterwards(copy_heads):
-    """The copy is one in both directions: the heads keep their numbers, and changing them later changes no copy."""
+    """The heads keep their numbers, and changing them later doesn't change the copy."""
     import torch
 
     source, target, part = torch.nn.Module(), torch.nn.Module(), torch.nn.Module()

@@ -59,7 +59,7 @@ def test_no_leak_of_the_future(reference, make_stack):
 
 @points(2, see="The decoder")
 def test_pads_of_the_target_are_hidden(reference, make_stack):
-    """Padding in the target is hidden as keys, wherever it is, also if pad_idx is not 0."""
+    """Padding in the target is hidden as keys, wherever it is, even if pad_idx is not 0."""
     (memory,) = reference.inputs("memory", memory=(3, 4, 6))
     for pad_idx in (0, 4):
         decoder, steps = make_stack("Decoder", 11, 6, 3, 5, 2, 13, pad_idx=pad_idx)

@@ -80,7 +80,7 @@ def test_no_leak_of_the_future(reference, make_layer):
 
 @points(3, see="The decoder layer")
 def test_memory_mask(reference, make_layer):
-    """What the memory mask hides has no effect, in pre-norm and post-norm, also where L_src and L_tgt differ."""
+    """What the memory mask hides has no effect, in pre-norm and post-norm, even where L_src and L_tgt differ."""
     y, memory, other = reference.inputs("inputs", y=(2, 5, 6), memory=(2, 4, 6), other=(2, 4, 6))
     mask = torch.tensor([[[True] * 4], [[True, True, False, False]]])  # (2, 1, 4)
     changed = memory.clone()
@@ -106,7 +106,7 @@ def test_memory_mask(reference, make_layer):
 
 @points(2, see="The decoder layer")
 def test_reads_all_of_the_memory(reference, make_layer):
-    """Every target position reads every vector of the memory, including the last, also under a causal target mask."""
+    """Every target position reads every vector of the memory, including the last, even under a causal target mask."""
     y, memory, other = reference.inputs("inputs", y=(2, 5, 6), memory=(2, 5, 6), other=(2, 5, 6))
     causal = torch.ones(5, 5, dtype=torch.bool).tril()
     for norm_first in (False, True):

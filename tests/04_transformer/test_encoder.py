@@ -36,7 +36,7 @@ def test_runs_through_all_layers(reference, draw, make_stack):
 
 @points(2)
 def test_pads_are_hidden(reference, make_stack):
-    """Every layer gets the padding mask, also if pad_idx is not 0, so padding has no effect on the memory of real tokens."""
+    """Every layer gets the padding mask, even if pad_idx is not 0, so padding has no effect on the memory of real tokens."""
     for pad_idx in (0, 4):
         encoder, steps = make_stack("Encoder", 11, 6, 3, 5, 2, 13, pad_idx=pad_idx)
         src = reference.integers(f"src {pad_idx}", 5, 11, (3, 7))

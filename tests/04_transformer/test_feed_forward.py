@@ -78,7 +78,7 @@ def test_dropout(student, reference, draw, renew):
 
 @points(1, see="The feed-forward network")
 def test_positions_are_apart(student, draw):
-    """Positions are independent: each part of a sequence has the same output as alone."""
+    """Positions are independent: each part of a sequence has the same output as on its own."""
     network = student.FeedForward(3, 7)
     x = draw.normal(2, 5, 3)
     together = network(x)

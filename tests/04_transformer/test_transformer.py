@@ -41,7 +41,7 @@ def make_model(student, renew):
 
 @points(3)
 def test_forward(reference, draw, make_model):
-    """The logits are those of your encoder, decoder and linear layer, also for vocabularies of different sizes."""
+    """The logits are those of your encoder, decoder and linear layer, even for vocabularies of different sizes."""
     model, steps = make_model(11, 8)
     src, tgt = reference.integers("src", 1, 11, (2, 7)), reference.integers("tgt", 1, 8, (2, 4))
     logits = model(src, tgt)
@@ -69,7 +69,7 @@ def test_forward(reference, draw, make_model):
 
 @points(2)
 def test_pads(reference, make_model):
-    """Padding is hidden in the source, the memory and the target, also if pad_idx is not 0."""
+    """Padding is hidden in the source, the memory and the target, even if pad_idx is not 0."""
     for pad_idx in (0, 4):
         model, steps = make_model(11, 8, pad_idx=pad_idx)
         src, tgt = reference.integers("src", 5, 11, (2, 7)), reference.integers("tgt", 5, 8, (2, 6))

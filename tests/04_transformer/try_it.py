@@ -12,7 +12,7 @@ def one_and_minus_two(FeedForward):
     small = FeedForward(2, 3, dropout=1.0).eval()
     shapes = [tuple(p.shape) for name, p in sorted(small.named_parameters())]
     print("The biases and weights should have the shapes (3,), (3, 2), (2,), (2, 3):", shapes)
-    assert shapes == [(3,), (3, 2), (2,), (2, 3)], "The layers have other sizes, or no bias."
+    assert shapes == [(3,), (3, 2), (2,), (2, 3)], "The layers have the wrong sizes, or no bias."
     small.linear1.weight.data = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
     small.linear1.bias.data = torch.tensor([0.0, 0.0, 4.0])
     small.linear2.weight.data = torch.tensor([[1.0, 1.0, 1.0], [-1.0, -1.0, -1.0]])
@@ -47,10 +47,10 @@ def a_one_through_the_layer(EncoderLayer):
         ones = torch.ones(1, 1, 2)
         found = tiny.eval()(ones).tolist()
         print(f"norm_first={first}: 1 should become {right}:", found)
-        assert found == [[[right, right]]], "The parts are put together in another way."
+        assert found == [[[right, right]]], "The parts are put together in the wrong way."
         found = tiny.train()(ones).tolist()
         print(f"In training, with dropout=1, only the norms should act, so 1 becomes {dropped}:", found)
-        assert found == [[[dropped, dropped]]], "Dropout acts in another place."
+        assert found == [[[dropped, dropped]]], "Dropout acts in the wrong place."
         assert (ones == 1).all(), "Your layer changed its input."
 
 
@@ -62,7 +62,7 @@ def the_parts_of_a_layer(EncoderLayer):
     four = EncoderLayer(4, 2, 3, dropout=1.0)
     found = sum(parameter.numel() for parameter in four.parameters())
     print("There should be 127 parameters. There are", found)
-    assert found == 127, "A part is missing, shared, or has another size."
+    assert found == 127, "A part is missing, shared, or has the wrong size."
     one, other = torch.ones(1, 1, 4), torch.tensor([[[1.0, 2.0, 3.0, 4.0]]])
     heads = four.self_attn(one, one, one)[1].shape[1]
     print("There should be two heads. There are", heads)
@@ -72,7 +72,7 @@ def the_parts_of_a_layer(EncoderLayer):
         ("feed_forward", four.feed_forward),
     ]:
         print(
-            f"With dropout=1, {name} should give the same for all inputs:",
+            f"With dropout=1, {name} should return the same for all inputs:",
             part(one).tolist(),
             part(other).tolist(),
         )
@@ -93,7 +93,7 @@ def the_last_of_three_is_hidden(EncoderLayer):
         assert torch.allclose(hidden, alone, atol=1e-5), "A token that is hidden has an effect."
         (alone**3).sum().backward()
         lost = [name for name, parameter in four.named_parameters() if parameter.grad is None]
-        print("Parameters without a gradient, of which there should be none:", lost)
+        print("Parameters without a gradient (there should be none):", lost)
         assert lost == [], "A part is not used, or does not learn."
 
 
@@ -117,10 +117,10 @@ def a_one_and_a_seven(DecoderLayer):
         ones, sevens = torch.ones(1, 1, 2), torch.full((1, 1, 2), 7.0)
         found = tiny.eval()(ones, sevens).tolist()
         print(f"norm_first={first}, memory 7: 1 should become {right}:", found)
-        assert found == [[[right, right]]], "The parts are put together in another way."
+        assert found == [[[right, right]]], "The parts are put together in the wrong way."
         found = tiny.train()(ones, sevens).tolist()
         print(f"In training, with dropout=1, only the norms should act, so 1 becomes {dropped}:", found)
-        assert found == [[[dropped, dropped]]], "Dropout acts in another place."
+        assert found == [[[dropped, dropped]]], "Dropout acts in the wrong place."
         assert (ones == 1).all() and (sevens == 7).all(), "Your layer changed its input."
 
 
@@ -158,7 +158,7 @@ def the_parts_of_a_decoder_layer(DecoderLayer):
         four = DecoderLayer(4, 2, 3, norm_first=first)
         found = sum(parameter.numel() for parameter in four.parameters())
         print("There should be 215 parameters. There are", found)
-        assert found == 215, "A part is missing, shared, or has another size."
+        assert found == 215, "A part is missing, shared, or has the wrong size."
         read = torch.tensor([[[1.0, 2.0, 3.0, 5.0], [2.0, 0.0, 1.0, 1.0]]], requires_grad=True)
         (four(torch.tensor([[[4.0, 0.0, 1.0, 1.0]]]), read) ** 3).sum().backward()
         lost = [name for name, parameter in four.named_parameters() if parameter.grad is None]
@@ -168,7 +168,7 @@ def the_parts_of_a_decoder_layer(DecoderLayer):
     four, one, other = DecoderLayer(4, 2, 3, dropout=1.0), torch.ones(1, 1, 4), torch.eye(4)[:1, None]
     for part in (four.self_attn, four.cross_attn, lambda x, *_: (four.feed_forward(x),)):
         found = part(one, one, one)[0], part(other, other, other)[0]
-        print("With dropout=1, a part should give the same for all inputs:", found)
+        print("With dropout=1, a part should return the same for all inputs:", found)
         assert torch.equal(*found), "The probability of dropout is not passed on."
 
 
@@ -200,7 +200,7 @@ def a_one_through_the_encoder(Encoder):
         assert visible.tolist() == [[[True, True, False]]], "The mask is wrong."
         for mask in masks:
             print("Both layers should get it. One gets", mask)
-            assert mask is not None and (mask == visible).all(), "A layer gets another mask, or none."
+            assert mask is not None and (mask == visible).all(), "A layer gets the wrong mask, or none."
 
 
 @try_it("test_encoder")
@@ -212,13 +212,13 @@ def two_layers_of_127(Encoder):
         small = Encoder(5, 4, 2, 3, 2, 9, norm_first=norm_first)
         found = sum(parameter.numel() for parameter in small.parameters())
         print(f"norm_first={norm_first}: there should be {right} parameters. There are {found}.")
-        assert found == right, "A part is missing, shared, or has another size."
+        assert found == right, "A part is missing, shared, or has the wrong size."
         made = small.layers[1](torch.tensor([[[1.0, 2.0, 3.0, 9.0]]])).mean().item()
-        print("The mean of what a layer makes is 0 in post-norm only:", round(made, 4))
+        print("The mean of a layer's output is 0 in post-norm only:", round(made, 4))
         assert (abs(made) < 1e-4) != norm_first, "norm_first is not passed to the layers."
         (small(torch.tensor([[1, 2, 0]]))[0][:, :2] ** 3).sum().backward()
         lost = [name for name, parameter in small.named_parameters() if parameter.grad is None]
-        print("Parameters without a gradient, of which there should be none:", lost)
+        print("Parameters without a gradient (there should be none):", lost)
         assert lost == [], "A part is not used, or does not learn."
 
 
@@ -271,7 +271,7 @@ def a_one_through_the_decoder(Decoder):
             print(
                 f"3 is padding. A layer should get\n{wanted}\n{visible}. It gets\n{target_mask}\n{memory_mask}"
             )
-            assert got == read.tolist(), "A layer gets another memory."
+            assert got == read.tolist(), "A layer gets the wrong memory."
             assert torch.equal(target_mask.expand(1, 3, 3), wanted), "The target mask is wrong."
             assert memory_mask is not None and torch.equal(memory_mask, visible), "The memory mask is wrong."
 
@@ -285,13 +285,13 @@ def two_layers_of_215(Decoder):
         small, read = Decoder(5, 4, 2, 3, 2, 9, norm_first=norm_first), torch.tensor([[[1.0, 2.0, 3.0, 9.0]]])
         found = sum(parameter.numel() for parameter in small.parameters())
         print(f"norm_first={norm_first}: there should be {right} parameters. There are {found}.")
-        assert found == right, "A part is missing, shared, or has another size."
+        assert found == right, "A part is missing, shared, or has the wrong size."
         made = small.layers[1](read, read).mean().item()
-        print("The mean of what a layer makes is 0 in post-norm only:", round(made, 4))
+        print("The mean of a layer's output is 0 in post-norm only:", round(made, 4))
         assert (abs(made) < 1e-4) != norm_first, "norm_first is not passed to the layers."
         (small(torch.tensor([[1, 2]]), read) ** 3).sum().backward()
         lost = [name for name, parameter in small.named_parameters() if parameter.grad is None]
-        print("Parameters without a gradient, of which there should be none:", lost)
+        print("Parameters without a gradient (there should be none):", lost)
         assert lost == [], "A part is not used, or does not learn."
 
 
@@ -332,10 +332,10 @@ def sizes_of_a_small_transformer(Transformer):
     long = torch.tensor([[4] * 25]), torch.tensor([[5] * 25])
     found = small(*long)
     print("25 tokens should be possible, and have logits for 6 ids, (1, 25, 6):", tuple(found.shape))
-    assert found.shape == (1, 25, 6), "The logits have another shape."
+    assert found.shape == (1, 25, 6), "The logits have the wrong shape."
     found.pow(3).sum().backward()
     lost = [name for name, parameter in small.named_parameters() if parameter.grad is None]
-    print("Parameters without a gradient, of which there should be none:", lost)
+    print("Parameters without a gradient (there should be none):", lost)
     assert lost == [], "A part is not used, or does not learn."
 
 
@@ -367,8 +367,8 @@ def padding_with_4(Transformer):
     assert torch.allclose(alone, padded, atol=1e-5), "The padding of the source has an effect."
     read, visible = small.encode(torch.tensor([[1, 0, 2, 4]]))
     right = small.encoder(torch.tensor([[1, 0, 2, 4]]))[0]
-    print(f"encode should return what the encoder makes:\n{read}\n{right}")
+    print(f"encode should return the output of the encoder:\n{read}\n{right}")
     assert torch.allclose(read, right), "encode does not return the memory."
     found = small.decode(begun, read, visible)
-    print(f"encode and decode should make the same logits as one call:\n{found}\n{padded}")
-    assert torch.allclose(found, padded, atol=1e-5), "encode and decode do something else than forward."
+    print(f"encode and decode should return the same logits as one call:\n{found}\n{padded}")
+    assert torch.allclose(found, padded, atol=1e-5), "encode and decode do something different from forward."

@@ -66,7 +66,7 @@ RETURN = "return training, test"
 
 APART = [
     wrong(
-        "splits rows in place of sequences, so copies of a row get on both sides",
+        "splits rows instead of sequences, so copies of a row end up on both sides",
         HELD_OUT,
         "shuffled = random.sample([list(row) for row in rows], len(rows))\n    return shuffled[count:], shuffled[:count]",
     ),
@@ -155,7 +155,7 @@ COUNTED = [
         "held_out = random.sample(different, min(count, max(len(different) - 1, 0)))",
     ),
     wrong(
-        "takes two sequences with the same ids in another order for the same one, and holds out both",
+        "takes two sequences with the same ids in a different order for the same one, and holds out both",
         HELD_OUT,
         "kinds = sorted({tuple(sorted(sequence)) for sequence in different})\n"
         "    drawn = random.sample(kinds, min(count, len(kinds)))\n"

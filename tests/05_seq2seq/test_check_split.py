@@ -12,35 +12,35 @@ rejects = judge("check_split", "split", splits.RIGHT)
 
 @points(1)
 def test_apart(rejects):
-    """It accepts right functions, and rejects those that put a sequence on both sides."""
+    """It accepts correct functions, and rejects those that put a sequence on both sides."""
     rejects(splits.APART)
 
 
 @points(1)
 def test_complete(rejects):
-    """It accepts right functions, and rejects those that lose rows, or make more of them."""
+    """It accepts correct functions, and rejects those that lose rows, or make more of them."""
     rejects(splits.COMPLETE)
 
 
 @points(1)
 def test_unaltered(rejects):
-    """It accepts right functions, and rejects those that return altered rows."""
+    """It accepts correct functions, and rejects those that return altered rows."""
     rejects(splits.UNALTERED)
 
 
 @points(1)
 def test_counted(rejects):
-    """It accepts right functions, and rejects those that hold out too few or too many sequences."""
+    """It accepts correct functions, and rejects those that hold out too few or too many sequences."""
     rejects(splits.COUNTED)
 
 
 @points(1)
 def test_random(rejects):
-    """It accepts right functions, and rejects those that hold out the same in every call, or never some of the sequences."""
+    """It accepts correct functions, and rejects those that hold out the same sequences in every call, or never hold out some of them."""
     rejects(splits.RANDOM)
 
 
 @points(1)
 def test_no_trace(rejects):
-    """It accepts right functions, and rejects those that change the rows that they are given."""
+    """It accepts correct functions, and rejects those that change the rows that they are given."""
     rejects(splits.NO_TRACE)

@@ -36,7 +36,7 @@ def test_all_and_none(student, draw):
 
 @points(2, see="How many are right?")
 def test_unequal_widths(student, reference):
-    """Whichever argument is narrower counts as filled up with PAD."""
+    """Whichever argument is narrower is treated as padded with PAD."""
     short = torch.tensor([[9, 4, 2], [5, 2, 0], [7, 8, 9]])
     wide = torch.tensor([[9, 4, 2, 0, 0], [5, 2, 0, 6, 0], [7, 8, 9, 2, 0]])
     reference.assert_close(

@@ -79,7 +79,7 @@ def test_reads_what_it_wrote(student, scripted):
 
 @points(1)
 def test_evaluation_mode(student, scripted):
-    """The model runs in evaluation mode, even if it is passed in training mode, and does not leave it."""
+    """The model runs in evaluation mode, even if it is passed in training mode, and stays in evaluation mode."""
     _, notes = decoded(student, scripted, torch.tensor([[9, 4, EOS]]), 5)
     assert notes["modes"] and not any(notes["modes"]), (
         "Dropout is on while decoding. Call model.eval() first."

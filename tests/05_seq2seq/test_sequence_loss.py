@@ -74,7 +74,7 @@ def test_gradients(student, draw):
 
 @points(1)
 def test_scalar_of_the_same_dtype(student, draw):
-    """The loss is a scalar tensor, and float64 logits give a float64 loss."""
+    """The loss is a scalar tensor, and for float64 logits the loss is float64."""
     loss = student.sequence_loss(draw.normal(2, 3, 5, dtype=torch.float64), draw.integers(1, 5, (2, 3)), 0)
     assert_shape(loss, (), name="loss")
     assert loss.dtype == torch.float64, f"The logits are float64, but the loss is {loss.dtype}."

@@ -30,7 +30,7 @@ def test_any_bos(student, reference):
 
 @points(1)
 def test_shape_and_dtype(student, draw):
-    """Shape and dtype stay the same, also for a single column."""
+    """Shape and dtype stay the same, even for a single column."""
     for length in [1, 6]:
         for dtype in [torch.int64, torch.int32]:
             shifted = student.shift_right(draw.integers(3, 31, (3, length)).to(dtype), 1)

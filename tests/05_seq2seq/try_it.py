@@ -79,7 +79,7 @@ def double_loss(sequence_loss):
     assert isinstance(found, torch.Tensor) and found.shape == (), "The loss is not a scalar tensor."
     assert found.requires_grad, "The loss does not know how it was computed, so nothing can be trained."
     print("Its dtype should be torch.float64. It is", found.dtype)
-    assert found.dtype == torch.float64, "The loss has another dtype than the logits."
+    assert found.dtype == torch.float64, "The loss doesn't have the dtype of the logits."
 
 
 # --------------------------------------------------------------------------------------------- exercise 4
@@ -196,7 +196,7 @@ def two_scripts(greedy_decode):
     script[:, :4] = torch.tensor([[7, 4, 9, 9], [5, 2, 6, 4]])
     found = greedy_decode(Script(), script, 10, 3, 4).tolist()
     print("The tokens should be [[7, 4, 0, 0], [5, 2, 6, 4]]. They are", found)
-    assert found == [[7, 4, 0, 0], [5, 2, 6, 4]], "Other tokens were written."
+    assert found == [[7, 4, 0, 0], [5, 2, 6, 4]], "The wrong tokens were written."
     found = greedy_decode(Script(), script, 2, 3, 4).tolist()
     print("With max_len=2, they should be [[7, 4], [5, 2]]. They are", found)
     assert found == [[7, 4], [5, 2]], "max_len is not the number of tokens."
@@ -249,7 +249,7 @@ def two_rows_on_their_own(greedy_decode):
 # --------------------------------------------------------------------------------------------- exercise 6
 @try_it("test_exact_match")
 def two_of_four_rows(exact_match):
-    """Of four rows, the first two are right. In the third, two tokens are exchanged, and the fourth goes on too long."""
+    """Of four rows, the first two are right. In the third, two tokens are swapped, and the fourth goes on too long."""
     import torch
 
     right = torch.tensor([[7, 8, 2], [5, 2, 0], [6, 9, 2], [4, 2, 0]])
@@ -262,7 +262,7 @@ def two_of_four_rows(exact_match):
 
 @try_it("test_exact_match", "test_unequal_widths")
 def wider_by_one(exact_match):
-    """Two rows, one column more than expected: the first has another token there, the second only padding."""
+    """Two rows, one column more than expected: the first has a different token there, the second only padding."""
     import torch
 
     found = exact_match(torch.tensor([[7, 8, 2], [5, 2, 0]]), torch.tensor([[7, 8], [5, 2]]))
@@ -297,7 +297,7 @@ def there_and_back(to_ids, to_text):
 # --------------------------------------------------------------------------------------------- exercise 8
 @try_it("test_sorting_transformer")
 def parameters_of_one_layer(SortingTransformer):
-    """Vocabulary 5, width 4, 3 places, one layer: 32 numbers embed, 172 are in the layer, 8 in the norm, 25 at the end."""
+    """Vocabulary 5, width 4, 3 places, one layer: 32 numbers are in the embeddings, 172 in the layer, 8 in the norm, 25 at the end."""
     for layers, right in [(1, 32 + 172 + 8 + 25), (2, 32 + 2 * 172 + 8 + 25)]:
         found = sum(parameter.numel() for parameter in SortingTransformer(5, 4, 3, layers).parameters())
         print(f"With num_layers={layers}, there should be {right} parameters. There are {found}.")
@@ -306,7 +306,7 @@ def parameters_of_one_layer(SortingTransformer):
 
 @try_it("test_sorting_transformer")
 def what_the_last_layer_gets(SortingTransformer):
-    """The last linear layer gets vectors with the mean 0 and the variance 1, and what it makes is returned."""
+    """The last linear layer gets vectors with mean 0 and variance 1, and its output is returned."""
     import torch
 
     tiny, heard = SortingTransformer(5, 4, 3).eval(), []
@@ -320,7 +320,7 @@ def what_the_last_layer_gets(SortingTransformer):
     variances = vectors.var(-1, unbiased=False)
     print("The variances should be 1:", [round(number, 3) for number in variances.flatten().tolist()])
     assert (variances - 1).abs().max() < 0.1, "There is no norm before it."
-    assert torch.equal(found, made), "You return something else than the last layer makes."
+    assert torch.equal(found, made), "You return something other than the output of the last layer."
     modes = [part.norm_first for part in tiny.modules() if hasattr(part, "norm_first")]
     heads = [part.num_heads for part in tiny.modules() if hasattr(part, "num_heads")]
     print("The layers should be pre-norm, and have 4 heads:", modes, heads)
@@ -329,7 +329,7 @@ def what_the_last_layer_gets(SortingTransformer):
 
 @try_it("test_sorting_transformer")
 def every_place_counts(SortingTransformer):
-    """What comes last has an effect on the first place, and the same number on two places has two outputs."""
+    """The last number has an effect on the first place, and the same number in two places has two outputs."""
     import torch
 
     torch.manual_seed(0)
@@ -349,5 +349,5 @@ def everything_is_used(SortingTransformer):
     tiny = SortingTransformer(5, 4, 3)
     tiny(torch.tensor([[3, 4, 3]])).square().sum().backward()
     found = [name for name, parameter in tiny.named_parameters() if parameter.grad is None]
-    print("Parameters without a gradient, of which there should be none:", found)
+    print("Parameters without a gradient (there should be none):", found)
     assert found == [], "A part of the model is not used, or does not learn."

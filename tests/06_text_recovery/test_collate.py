@@ -40,7 +40,7 @@ def test_other_symbols(student, reference, draw):
 
 @points(1)
 def test_dtype(student):
-    """Both tensors are torch.long, also for a single pair and for empty sequences."""
+    """Both tensors are torch.long, even for a single pair and for empty sequences."""
     for pairs in [PAIRS, PAIRS[:1], [([], [4]), ([5], [])], [([], [])]]:
         for name, tensor in zip(["source", "target"], student.collate(pairs), strict=True):
             assert isinstance(tensor, torch.Tensor) and tensor.dtype == torch.long, (

@@ -35,8 +35,8 @@ def test_case(student, words_of, assert_words):
     capitals = [word for word in words if word != word.lower()]
     assert not capitals, f"There are capitals left in {capitals[0]!r}."
     assert words and words == small, (
-        "A text has other words than the same text in small letters: capitalized articles and inflected forms are "
-        "treated in another way."
+        "A text and the same text in lower case have different words: capitalized articles or inflected forms are "
+        "treated differently."
     )
     assert_words(student.preprocess("Cold RED sky", {}), "Words with capitals are wrong.", name="words")
 

@@ -61,7 +61,7 @@ def test_length(student, helper, reference):
 
 @points(3)
 def test_unknown_words(student, helper, ids_of, assert_list):
-    """encode returns 3 in place of a word that is not in the vocabulary, and does not add the word."""
+    """encode returns 3 for a word that is not in the vocabulary, and does not add the word."""
     vocabulary = student.Vocabulary(SENTENCES)
     words = ["owl", "fox", "see", "Owl", "fox", "ow"]
     own = dict(zip(["owl", "see"], ids_of(vocabulary, "owl", "see"), strict=True))
@@ -95,7 +95,7 @@ def test_decode_undoes_encode(student, helper, ids_of, assert_words):
     """decode returns the words that were passed to encode."""
     vocabulary = student.Vocabulary(SENTENCES)
     words = ["two", "mouse", "see", "two", "owl", "mouse"]
-    sentence = "The words decoded from the ids of six words are others."
+    sentence = "Six words come back different when they are encoded and decoded."
     assert_words(helper.decode(vocabulary, ids_of(vocabulary, *words)), sentence, name="words")
 
 

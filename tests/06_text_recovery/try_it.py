@@ -12,7 +12,7 @@ def the_mice_and_an_old_bus(preprocess):
     wanted = ["mouse", "and", "ancient", "bus", "7", "see", "cat", "cat"]
     print("The words should be", wanted)
     print("They are           ", found)
-    assert found == wanted, "Other words are left."
+    assert found == wanted, "The wrong words are left."
 
 
 # --------------------------------------------------------------------------------------------- exercise 2
@@ -29,7 +29,7 @@ def ant_cat_and_dog(Vocabulary):
         ("words of a tensor of 6 and 4", three.decode(torch.tensor([6, 4])), ["dog", "ant"]),
     ]:
         print(f"The {what} should be {wanted}. You have {found}.")
-        assert found == wanted, f"The {what}: wrong."
+        assert found == wanted, f"Wrong: the {what}."
 
 
 @try_it("test_vocabulary", "test_ids_of_words")
@@ -37,7 +37,7 @@ def the_cat_named_cat(Vocabulary):
     """Cat and cat are different words, and in the order of Python's `sorted` Cat comes first."""
     found = Vocabulary([["cat", "Cat"]]).encode(["Cat", "cat"])
     print("The ids of Cat and cat should be [4, 5]. They are", found)
-    assert found == [4, 5], "Capitals are not kept, or the order is another."
+    assert found == [4, 5], "Capitals are not kept, or the order is wrong."
 
 
 @try_it("test_vocabulary")
@@ -45,7 +45,9 @@ def ants_twice(Vocabulary):
     """With min_count=2, a word that occurs twice in one sentence is in, one that occurs once is not."""
     twice, other = Vocabulary([["ant", "ant"], ["dog"]], min_count=2), Vocabulary([["bee"]])
     print("The ids of ant and dog should be [4, 3]. They are", twice.encode(["ant", "dog"]))
-    assert twice.encode(["ant", "dog"]) == [4, 3], "Not exactly the words with two occurrences are in."
+    assert twice.encode(["ant", "dog"]) == [4, 3], (
+        "The vocabulary should have only the words that occur twice."
+    )
     print("Another vocabulary should not know ant, so its id is [3]:", other.encode(["ant"]))
     assert other.encode(["ant"]) == [3], "Two vocabularies share their words."
 
@@ -99,7 +101,7 @@ def counted_by_hand(modified_precision):
 # --------------------------------------------------------------------------------------------- exercise 5
 @try_it("test_brevity_penalty")
 def five_lengths(brevity_penalty):
-    """Two tokens in place of five cost a factor of e to the power of 1 - 5/2, which is 0.223."""
+    """Two tokens instead of five cost a factor of e to the power of 1 - 5/2, which is 0.223."""
     for candidate, reference, wanted in [(2, 5, 0.2231), (5, 2, 1), (3, 3, 1), (0, 2, 0), (0, 0, 1)]:
         found = brevity_penalty(candidate, reference)
         print(f"{candidate} tokens, reference {reference}: should be {wanted}, is {found}")
@@ -109,7 +111,7 @@ def five_lengths(brevity_penalty):
 # --------------------------------------------------------------------------------------------- exercise 6
 @try_it("test_corpus_bleu")
 def two_sentences(corpus_bleu):
-    """3 of 5 tokens and 2 of 3 pairs match, and there are 5 tokens in place of 6."""
+    """3 of 5 tokens and 2 of 3 pairs match, and there are 5 tokens instead of 6."""
     import math
 
     found = corpus_bleu([["a", "b", "c", "d"], ["x"]], [["a", "b", "c", "e"], ["y", "z"]], max_n=2)
@@ -130,7 +132,7 @@ def no_pair_matches(corpus_bleu):
 
 @try_it("test_corpus_bleu")
 def one_against_three(corpus_bleu):
-    """One candidate and three references don't belong together."""
+    """One candidate can't be compared with three references."""
     said = None
     try:
         corpus_bleu([["a"]], [["a"], ["b"], ["c"]], max_n=1)

@@ -103,5 +103,5 @@ def test_without_gradients(student, tiny, tokens, draw):
         "The model was run with gradients enabled. Use torch.no_grad()."
     )
     assert not any(tiny.in_training_mode(model)), (
-        "The model came in evaluation mode, but was run in training mode, so its dropout was on."
+        "The model was passed in evaluation mode, but run in training mode, so its dropout was on."
     )

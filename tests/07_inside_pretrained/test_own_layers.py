@@ -146,7 +146,7 @@ def test_layer(student, reference, draw):
 
 @points(1)
 def test_number(student, reference, fixed):
-    """Of a checkpoint with twelve layers, it takes the one that was asked for."""
+    """From a checkpoint with twelve layers, it loads the one that was asked for."""
     weights = make_checkpoint(fixed, 12, 4, 6)
     (x,) = reference.inputs("number", x=(1, 3, 4))
     real = torch.ones(1, 3, dtype=torch.bool)

@@ -99,6 +99,6 @@ def test_without_gradients(student, tiny, draw):
         "The model was run with gradients enabled. Use torch.no_grad()."
     )
     assert not any(tiny.in_training_mode(model)), (
-        "The model came in evaluation mode, but was run in training mode, so its dropout was on."
+        "The model was passed in evaluation mode, but run in training mode, so its dropout was on."
     )
     assert_close(student.generate_n_tokens(model, ids, 0), ids, name="ids", context="with n_tokens=0")

@@ -64,5 +64,5 @@ def test_float_and_any_size(student, tiny, draw):
         )
         assert_close(min(loss, again), again, name="loss", context=", at most that of the previous step,")
         assert all(tiny.in_training_mode(model)), (
-            "The model came in training mode, but was run in evaluation mode, so its dropout was off."
+            "The model was passed in training mode, but run in evaluation mode, so its dropout was off."
         )

@@ -55,7 +55,7 @@ def one_more_token(generate_step):
 # --------------------------------------------------------------------------------------------- exercise 2
 @try_it("test_sampling")
 def squares_of_1_2_4(sampling_probabilities):
-    """Logits ln 1, ln 2, ln 4, and ln 100, ln 50, ln 25. At temperature 1/2, the chances are as their squares."""
+    """Logits ln 1, ln 2, ln 4, and ln 100, ln 50, ln 25. At temperature 1/2, the probabilities are proportional to the squares."""
     import torch
 
     numbers = torch.tensor([[1.0, 2.0, 4.0], [100.0, 50.0, 25.0]])
@@ -87,7 +87,7 @@ def sums_modulo_5(generate_n_tokens):
     recorded, begun = [], torch.tensor([[1, 2], [4, 3]])
     found = generate_n_tokens(Sums(), begun, 3).tolist()
     print("The ids should be [[1, 2, 3, 1, 2], [4, 3, 2, 4, 3]]. They are", found)
-    assert found == [[1, 2, 3, 1, 2], [4, 3, 2, 4, 3]], "Other ids were written."
+    assert found == [[1, 2, 3, 1, 2], [4, 3, 2, 4, 3]], "The wrong ids were written."
     assert begun.tolist() == [[1, 2], [4, 3]], "Your function changed the ids that it was given."
     assert not any(recorded), "Gradients are on."
 
@@ -113,7 +113,7 @@ def four_hundred_draws(generate_n_tokens):
         found = generate_n_tokens(Same(), torch.zeros(400, 1, dtype=torch.int64), 1, heat, top)
         ones = found[:, 1].sum().item()
         print(f"Temperature {heat}, top_k={top}: there should be {least} to {most} ones. There are {ones}.")
-        assert least <= ones <= most, "The draws have other probabilities."
+        assert least <= ones <= most, "The draws have the wrong probabilities."
 
 
 # --------------------------------------------------------------------------------------------- exercise 3
@@ -139,7 +139,7 @@ def twins(nearest_words):
     for asked, other in [("one", "twin"), ("twin", "one")]:
         found = nearest_words(asked, five, torch.tensor(table), k=3)
         print(f"The nearest of {asked} should be {other} (1), long (0.707) and up (0). They are", found)
-        assert [word for word, _ in found] == [other, "long", "up"], "Other words are nearest."
+        assert [word for word, _ in found] == [other, "long", "up"], "The wrong words are nearest."
         assert abs(found[1][1] - 0.7071) < 1e-3, "A similarity is wrong."
 
 
@@ -156,7 +156,7 @@ def from_1_0_to_1_2(analogy):
     found = analogy("a", "b", "c", seven, torch.tensor(table), k=4)
     right = [("same", 1.0), ("long", 0.949), ("far", 0.894), ("up", 0.447)]
     print(f"The words should be {right}. They are", found)
-    assert [word for word, _ in found] == [word for word, _ in right], "Other words are nearest."
+    assert [word for word, _ in found] == [word for word, _ in right], "The wrong words are nearest."
     for (_, yours), (word, number) in zip(found, right, strict=True):
         assert abs(yours - number) < 1e-3, f"The similarity of {word} is wrong."
 
@@ -240,7 +240,7 @@ def a_number_for_each_part(load_layer, GeluFeedForward):
     assert loaded.self_attn.num_heads == 2 and not loaded.norm_first, (
         "It should have 2 heads, and be post-norm."
     )
-    assert isinstance(loaded.feed_forward, GeluFeedForward), "The layer has another feed-forward network."
+    assert isinstance(loaded.feed_forward, GeluFeedForward), "The layer has the wrong feed-forward network."
 
 
 @try_it("test_own_layers")
@@ -281,4 +281,4 @@ def two_predictions(training_step):
         assert isinstance(found, float), f"The loss is a {type(found).__name__}, not a float."
         assert abs(found - 0.4904) < 1e-3, "The loss is wrong."
         print(f"After {again} step, the table should be {right.tolist()}. It is", pairs.table.tolist())
-        assert torch.allclose(pairs.table, right, atol=1e-3), "The table has moved in another way."
+        assert torch.allclose(pairs.table, right, atol=1e-3), "The table has moved in the wrong way."

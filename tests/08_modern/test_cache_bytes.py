@@ -23,7 +23,7 @@ def test_keys_and_values_of_all_caches(student, reference, caches, draw):
 
 @points(1)
 def test_other_dtypes_and_shapes(student, reference, caches):
-    """Bytes are read off the tensors: other dtypes count as they are, and values may have another width than keys."""
+    """Bytes are read off the tensors: other dtypes count as they are, and values may have a different width than keys."""
     for dtype in (torch.float64, torch.bfloat16):
         k, v = torch.zeros(2, 3, 5, 4, dtype=dtype), torch.zeros(2, 3, 5, 6, dtype=dtype)
         reference.assert_close(
@@ -34,7 +34,7 @@ def test_other_dtypes_and_shapes(student, reference, caches):
 
 @points(1)
 def test_empty_caches(student, caches):
-    """Empty caches take 0 bytes, next to a full one as well, and the result is an int."""
+    """Empty caches take 0 bytes, even next to a full one, and the result is an int."""
     k = torch.zeros(1, 1, 1, 3)
     full = student.cache_bytes(caches.filled([k], [k]))
     assert full > 0, f"A cache with keys and values takes memory, but you count {full} bytes."

@@ -92,7 +92,7 @@ def test_equals_the_formula(reference, draw, attention, steps):
 
 @points(2, see="Remember what you have read")
 def test_causal(reference, attention, need_working_parts):
-    """Later tokens have no effect on earlier positions, and earlier tokens and their order do have one on later positions."""
+    """Later tokens have no effect on earlier positions, but earlier tokens, and their order, do affect later positions."""
     need_working_parts()
     module, _ = attention(16, 4, 2)
     (x,) = reference.inputs("x", x=(2, 6, 16))

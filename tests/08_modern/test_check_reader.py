@@ -12,35 +12,35 @@ rejects = judge("check_reader", "new_reader", readers.RIGHT, "a reader")
 
 @points(1)
 def test_forgetting(rejects):
-    """It accepts right readers, and rejects those that forget what they have read."""
+    """It accepts correct readers, and rejects those that forget what they have read."""
     rejects(readers.FORGETTING)
 
 
 @points(1)
 def test_positions(rejects):
-    """It accepts right readers, and rejects those that miscount positions."""
+    """It accepts correct readers, and rejects those that miscount positions."""
     rejects(readers.POSITIONS)
 
 
 @points(1)
 def test_pieces_of_several_tokens(rejects):
-    """It accepts right readers, and rejects those that are wrong for pieces of several tokens."""
+    """It accepts correct readers, and rejects those that are wrong for pieces of several tokens."""
     rejects(readers.PIECES)
 
 
 @points(1)
 def test_short_memory(rejects):
-    """It accepts right readers, and rejects those that remember only some of the pieces or tokens."""
+    """It accepts correct readers, and rejects those that remember only some of the pieces or tokens."""
     rejects(readers.SHORT_MEMORY)
 
 
 @points(1)
 def test_mixing(rejects):
-    """It accepts right readers, and rejects those that mix up texts, or the sequences of a batch."""
+    """It accepts correct readers, and rejects those that mix up texts, or the sequences of a batch."""
     rejects(readers.MIXING)
 
 
 @points(1)
 def test_wear(rejects):
-    """It accepts right readers, and rejects those whose memory changes with time, or is not exact."""
+    """It accepts correct readers, and rejects those whose memory changes with time, or is not exact."""
     rejects(readers.WEAR)

@@ -49,7 +49,7 @@ def test_every_position_goes_in_once(student, caches):
 
 @points(1)
 def test_the_same_caches_in_every_call(student, caches):
-    """Every call of one text gets the same caches, one for each block, which are empty at first."""
+    """All calls for one text get the same caches, one for each block, which are empty at first."""
     _, notes = written(student, caches, 4, blocks=2)
     assert notes["caches"] and all(len(call) == 2 for call in notes["caches"]), (
         "A model of 2 blocks needs a list of 2 caches in every call."

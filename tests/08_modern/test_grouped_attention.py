@@ -53,7 +53,7 @@ def test_one_group_and_one_group_per_head(student, draw):
 
 @points(2)
 def test_mask(student, reference):
-    """A mask applies to every head, also one with a different part for each sequence or head.
+    """A mask applies to every head, even if it differs between sequences or heads.
 
     All masks here show the first n keys, so the right result is the student's own for these keys without a mask.
     """

@@ -20,7 +20,7 @@ def two_vectors_turned(rotate):
         print("It is", found.flatten().tolist())
         assert found.shape == (1, 2, 4), f"The shape is {tuple(found.shape)}, not (1, 2, 4)."
         assert torch.allclose(found.flatten(), torch.tensor(right), atol=1e-4), (
-            "The vectors are turned otherwise."
+            "The vectors are turned in the wrong way."
         )
         assert vectors.tolist() == [[[1, 0, 1, 0], [0, 1, 0, 1]]], "Your function changed its input."
 
@@ -32,7 +32,7 @@ def position_257(rotate):
 
     found = rotate(torch.tensor([[1.0, 0.0]], dtype=torch.bfloat16), torch.tensor([257]))
     print("The first number should be 0.82, and the dtype torch.bfloat16:", found[0, 0].item(), found.dtype)
-    assert found.dtype == torch.bfloat16, "The result has another dtype."
+    assert found.dtype == torch.bfloat16, "The result has the wrong dtype."
     assert abs(found[0, 0].item() - 0.82) < 0.02, "The angle is not that of 257."
 
 
@@ -67,7 +67,7 @@ def roots_of_36_and_16(RMSNorm):
     assert vectors.tolist() == [[[1, 7], [1, 3]]], "Your module changed its input."
     found = layer_11.to(torch.bfloat16)(torch.tensor([[1.0, 2.0]], dtype=torch.bfloat16))
     print("In bfloat16, the output should be bfloat16, too:", found.dtype)
-    assert found.dtype == torch.bfloat16, "The output has another dtype."
+    assert found.dtype == torch.bfloat16, "The output has the wrong dtype."
 
 
 # --------------------------------------------------------------------------------------------- exercise 3
@@ -89,7 +89,7 @@ def two_gates(SwiGLU):
     assert abs(found.item() + 19.583) < 0.01, "The output is wrong."
     found.sum().backward()
     lost = [name for name, parameter in small.named_parameters() if parameter.grad is None]
-    print("Parameters without a gradient, of which there should be none:", lost)
+    print("Parameters without a gradient (there should be none):", lost)
     assert lost == [], "A layer does not learn."
 
 
@@ -116,7 +116,7 @@ def four_heads_two_groups(grouped_attention):
         print(f"Mask {seen}: the weights should be {right}. They are", found.tolist())
         assert found.shape == (1, 4, 1, 2), f"The weights have shape {tuple(found.shape)}, not (1, 4, 1, 2)."
         assert torch.allclose(found[0, :, 0], torch.tensor(right), atol=1e-4), "The weights are wrong."
-        print(f"The heads should put out {out}. They put out", output[..., 0].flatten().tolist())
+        print(f"The heads should return {out}. They return", output[..., 0].flatten().tolist())
         assert torch.allclose(output[..., 0].flatten(), torch.tensor(out), atol=1e-3), "The output is wrong."
 
 
@@ -144,7 +144,7 @@ def gradient_and_dtype(grouped_attention):
     offered = torch.tensor([[[[1.0, 0.0], [0.0, 2.0]]]], dtype=torch.float64)
     found = grouped_attention(asked, offered, offered)[0]
     print("The output should be float64:", found.dtype)
-    assert found.dtype == torch.float64, "The output has another dtype than the queries."
+    assert found.dtype == torch.float64, "The output doesn't have the dtype of the queries."
     print("Does the output know that it was computed from the queries?", found.requires_grad)
     assert found.requires_grad, "No gradient gets back to the queries."
 
@@ -160,7 +160,7 @@ def two_tokens_one_apart(CausalAttention):
     tiny = CausalAttention(4, 2, 1)
     shapes = [tuple(tiny.get_parameter(f"w_{name}.weight").shape) for name in "qkvo"]
     print("The weights of w_q, w_k, w_v and w_o should be (4, 4), (2, 4), (2, 4), (4, 4):", shapes)
-    assert shapes == [(4, 4), (2, 4), (2, 4), (4, 4)], "A layer has another size."
+    assert shapes == [(4, 4), (2, 4), (2, 4), (4, 4)], "A layer has the wrong size."
     assert len(list(tiny.parameters())) == 4, "There are more parameters than the four weights."
     rows = torch.tensor([[1.0], [0.0]]), torch.tensor([[8.0, 0.0, 0.0, 0.0], [0.0, 4.0, 0.0, 0.0]])
     tiny.w_q.weight.data = torch.tensor([[2.0], [0.0], [1.0], [0.0]]).repeat(1, 4) * math.sqrt(2)
@@ -225,7 +225,7 @@ def a_one_through_the_block(Block):
     tiny.attention, tiny.feed_forward = Part(attend), Part(lambda x: x + 5)
     found = tiny(torch.ones(1, 1, 2), "a cache").tolist()
     print("1 should become 21. It becomes", found)
-    assert found == [[[21, 21]]], "The parts are put together in another way."
+    assert found == [[[21, 21]]], "The parts are put together in the wrong way."
     print("The attention should get ['a cache']. It gets", heard)
     assert heard == ["a cache"], "The cache does not reach the attention."
 
@@ -252,7 +252,7 @@ def token_0_through_two_blocks(DecoderOnly, KVCache):
     print("The logits of (1, 0), (0, 1) and (2, 2) should be [[[40, 20, 120]]]. They are", found.tolist())
     assert found.tolist() == [[[40, 20, 120]]], "The logits are wrong."
     print("The two blocks should get caches 0 and 1. They get", [*map(boxes.index, heard)])
-    assert heard == boxes, "A block gets another cache."
+    assert heard == boxes, "A block gets the wrong cache."
     found.sum().backward()
     print("Token 2 was not read, but should learn, as an output:", tiny.embedding.weight.grad[2].tolist())
     assert tiny.embedding.weight.grad[2].any(), "The table does not learn through the logits."
@@ -260,10 +260,10 @@ def token_0_through_two_blocks(DecoderOnly, KVCache):
 
 @try_it("test_decoder_only")
 def two_blocks_of_92(DecoderOnly):
-    """5 ids of width 4, two blocks with 92 numbers each, and a norm with 4. Width 16 starts with a deviation of 1/4."""
+    """5 ids of width 4, two blocks with 92 numbers each, and a norm with 4. At width 16, the table starts with a standard deviation of 1/4."""
     found = sum(parameter.numel() for parameter in DecoderOnly(5, 4, 2, 1, 3, 2).parameters())
     print("There should be 208 parameters. There are", found)
-    assert found == 208, "A part is missing, shared, or there is one more."
+    assert found == 208, "A part is missing, shared, or not needed."
     found = DecoderOnly(500, 16, 2, 1, 3, 1).embedding.weight.std().item()
     print(f"The standard deviation should be about 0.25. It is {found:.3f}.")
     assert 0.2 < found < 0.3, "The embedding starts too large or too small."
@@ -288,12 +288,12 @@ def three_more_each_time(generate):
     heard, begun = [], torch.tensor([[1, 2], [5, 0]])
     found = generate(ThreeMore(), begun, 3)
     print("The ids should be [[1, 2, 5, 8, 1], [5, 0, 3, 6, 9]]. They are", found.tolist())
-    assert found.tolist() == [[1, 2, 5, 8, 1], [5, 0, 3, 6, 9]], "Other ids were written."
+    assert found.tolist() == [[1, 2, 5, 8, 1], [5, 0, 3, 6, 9]], "The wrong ids were written."
     assert found.dtype == torch.int64, f"The ids are {found.dtype}."
     print("It should read the prompt, then [[5], [3]] and [[8], [6]]. It read", [ids for ids, _ in heard])
     assert [ids for ids, _ in heard] == [[[1, 2], [5, 0]], [[5], [3]], [[8], [6]]], "It read something else."
     assert all(caches is not None and caches[0] is heard[0][1][0] for _, caches in heard), (
-        "Other caches each time."
+        "The caches are different each time."
     )
     assert begun.tolist() == [[1, 2], [5, 0]], "Your function changed the prompt."
 

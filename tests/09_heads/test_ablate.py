@@ -54,7 +54,7 @@ def test_kinds(student, reference, draw):
 
 @points(2)
 def test_a_copy(student, draw):
-    """`outputs` keep their values, also in part."""
+    """`outputs` keep their values, and only the one head is replaced in the result."""
     outputs = draw.normal(2, 3, 4, 5)
     for kind in ("zero", "mean"):
         call = student.call("ablate", outputs, 1, kind)

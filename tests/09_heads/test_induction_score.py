@@ -40,7 +40,7 @@ def test_equals_the_formula(student, reference, draw):
 
 @points(3)
 def test_other_axes_stay(student, reference, draw):
-    """With any number of axes before the last two, each table gets the score that it has alone."""
+    """With any number of axes before the last two, each table gets the same score as on its own."""
     layers, batch, heads, period = draw.sizes(4)
     for shape in [(heads,), (batch, heads), (layers, batch, heads)]:
         weights = torch.softmax(draw.normal(*shape, 2 * period, 2 * period), dim=-1)
@@ -53,7 +53,7 @@ def test_other_axes_stay(student, reference, draw):
             reference.assert_same(
                 score[place],
                 alone,
-                rule="A table must have the same score alone",
+                rule="A table must have the same score among others as on its own",
                 name="score",
                 key=f"{len(shape)} {place == last}",
             )

@@ -61,7 +61,7 @@ CONTEXT = ", minus those with your `ablate`, `position_losses` and `half_losses`
 
 @points(5, see="From where to why: take it out")
 def test_one_head_at_a_time(reference, draw, right_table, table):
-    """Each entry is the loss of the second half without this one head, and with all others."""
+    """Each entry is the loss of the second half without one head, and with all others."""
     tables, mix = reference.inputs("model", tables=(2, 2, 7, 3), mix=(2, 2, 3, 7))
     found = table(tables + 0.5, mix, TOKENS, "zero")
     assert_differs(

@@ -23,7 +23,7 @@ def test_losses_equal_the_formula(student, reference):
 
 @points(2)
 def test_losses_of_any_size(student, draw):
-    """Any batch, length and vocabulary work, also a single sequence, and large logits."""
+    """Any batch, length and vocabulary work, including a single sequence and large logits."""
     batch, length, vocabulary = draw.sizes(3)
     for rows, scale in [(batch, 1.0), (1, 1.0), (batch, 200.0)]:
         logits = scale * draw.normal(rows, length, vocabulary)
@@ -62,7 +62,7 @@ def test_halves(student, reference, draw):
 
 @points(1)
 def test_halves_are_floats(student, draw):
-    """`half_losses` returns a pair of Python floats, also for the shortest period, 2."""
+    """`half_losses` returns a pair of Python floats, even for the shortest period, 2."""
     for period in (2, 5):
         halves = student.half_losses(draw.normal(2 * period - 1), period)
         assert isinstance(halves, tuple) and len(halves) == 2, (

@@ -115,7 +115,7 @@ def a_b_a(induction_by_hand):
     out = [[1.0, 0.0, 0.0, 0.0, 0.0], [0.5, 0.5, 0.0, 0.0, 0.0], [0.436, 0.564, 0.0, 0.0, 0.0]]
     for what, right, yours in zip(["predicted", "first", "second"], [out, one, two], found, strict=True):
         print(f"{what} should be\n{torch.tensor(right)}. It is\n{yours}")
-        assert yours.shape == torch.tensor(right).shape, f"`{what}` has another shape."
+        assert yours.shape == torch.tensor(right).shape, f"`{what}` has the wrong shape."
         assert torch.allclose(yours, torch.tensor(right), atol=1e-3), f"`{what}` is wrong."
 
 
@@ -134,7 +134,7 @@ def a_b_a_by_default(induction_by_hand):
 # --------------------------------------------------------------------------------------------- exercise 6
 @try_it("test_ablate")
 def head_0_of_three(ablate):
-    """Two sequences, three heads, two positions: head 0 puts out (0, 1), (2, 3), (12, 13), (14, 15), with the mean (7, 8)."""
+    """Two sequences, three heads, two positions: head 0 outputs (0, 1), (2, 3), (12, 13), (14, 15), with the mean (7, 8)."""
     import torch
 
     put_out = torch.arange(24.0).reshape(2, 3, 2, 2)
@@ -167,7 +167,7 @@ def a_kind_called_median(ablate):
 # --------------------------------------------------------------------------------------------- exercise 7
 @try_it("test_losses_without")
 def losses_that_add_up(losses_without):
-    """The heads of three layers put out 1 and 2, 4 and 8, 16 and 32, and the loss is their sum, 63."""
+    """The heads of three layers output 1 and 2, 4 and 8, 16 and 32, and the loss is their sum, 63."""
     import torch
 
     class Heads:
@@ -183,7 +183,7 @@ def losses_that_add_up(losses_without):
             return torch.stack([-loss, torch.log1p(-torch.exp(-loss))], dim=-1), None
 
     recorded, zeros = [], torch.zeros(1, 4, dtype=torch.int64)
-    # the mean over four positions is a quarter, so it leaves a quarter of what the head puts out
+    # the mean over four positions is a quarter, so it leaves a quarter of the head's output
     for kinds, share in [((), 1.0), (("zero",), 1.0), (("mean",), 0.75)]:
         found, right = (
             losses_without(Heads(), zeros, *kinds),

@@ -70,8 +70,10 @@ def test_hints_come_in_two_steps(assignment):
     cells = cells_of(assignment)
     titles = re.findall(r"<details><summary>(Hint.*?)</summary>", text_of(assignment))
     ideas = [title.removeprefix("Hint 1: ") for title in titles[::2]]
-    forms = [title.removeprefix("Hint 2: ") for title in titles[1::2]]
-    assert [idea.removesuffix("an idea") for idea in ideas] == [form.removesuffix("a form") for form in forms]
+    tools = [title.removeprefix("Hint 2: ") for title in titles[1::2]]
+    assert [idea.removesuffix("an idea") for idea in ideas] == [
+        tool.removesuffix("the tools") for tool in tools
+    ]
     answers = [cell for cell in cells if is_answer_cell(cell) and cell.cell_type == "code"]
     assert len(ideas) >= len(answers)
 

@@ -1,6 +1,8 @@
 """Kernels for the tests, of which those that don't need a fresh one share one of each kind."""
 
+import tempfile
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from jupyter_client.manager import KernelManager
@@ -14,7 +16,12 @@ class RunningKernel:
     """A kernel and a client of it; `settings` are traits of its provisioner."""
 
     def __init__(self, name: str, **settings: object) -> None:
-        self.manager = KernelManager(kernel_name=name, config=Config(WatchedProvisioner=settings))
+        self._folder = tempfile.TemporaryDirectory()  # in which a limited kernel has its home
+        self.manager = KernelManager(
+            kernel_name=name,
+            connection_file=str(Path(self._folder.name) / "kernel.json"),
+            config=Config(WatchedProvisioner=settings),
+        )
         self.manager.start_kernel()
         self.client = self.manager.client()
         self.client.start_channels()
@@ -38,6 +45,7 @@ class RunningKernel:
     def close(self) -> None:
         self.client.stop_channels()
         self.manager.shutdown_kernel(now=True)
+        self._folder.cleanup()
 
 
 @pytest.fixture

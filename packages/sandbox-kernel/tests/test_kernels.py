@@ -11,6 +11,7 @@ import sys
 import tarfile
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,13 @@ def run(kernel: str, *sources: str, **options: object) -> list[str]:
     notebook = v4.new_notebook(cells=[v4.new_code_cell(source) for source in sources])
     NotebookClient(notebook, kernel_name=kernel, timeout=60, **options).execute()
     return ["".join(output.get("text", "") for output in cell.outputs).strip() for cell in notebook.cells]
+
+
+def until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
 
 
 @pytest.fixture
@@ -69,12 +77,12 @@ def test_a_kernel_that_was_ended_for_its_memory_can_be_restarted(kernel, tmp_pat
         client.start_channels()
         client.wait_for_ready(timeout=60)
         client.execute("data = b'x' * 2**30")
-        while manager.is_alive():
-            time.sleep(0.1)
+        until(lambda: not manager.is_alive())
         assert manager.provisioner.ended_because == "it used more than 512 MiB of memory"
         manager.restart_kernel(now=True)
-        time.sleep(1)
-        assert manager.is_alive() and not manager.provisioner.ended_because
+        client.wait_for_ready(timeout=60)
+        reply = client.execute_interactive("print(1)", timeout=60)
+        assert reply["content"]["status"] == "ok" and not manager.provisioner.ended_because
     finally:
         client.stop_channels()
         manager.shutdown_kernel(now=True)
@@ -214,29 +222,31 @@ def test_a_request_that_is_too_long_is_a_failed_start_and_the_server_goes_on(sta
 
 @pytest.mark.parametrize("manager", [SANDBOX, COLD, LIMITED], indirect=True)
 def test_an_interrupt_and_a_restart_do_what_they_should(manager, client):
-    client.execute("import time\nprint('it runs', flush=True)\nwhile True: time.sleep(0.01)")
-    while client.get_iopub_msg(timeout=60)["content"].get("text") != "it runs\n":
-        pass
-    manager.interrupt_kernel()
-    reply = client.get_shell_msg(timeout=60)
-    while reply["content"].get("status") != "error":  # a reply to `wait_for_ready`
-        reply = client.get_shell_msg(timeout=60)
+    reply = client.execute_interactive(
+        "import time\nprint('it runs', flush=True)\nwhile True: time.sleep(0.01)",
+        timeout=60,
+        output_hook=lambda message: message["msg_type"] == "stream" and manager.interrupt_kernel(),
+    )
     assert reply["content"]["ename"] == "KeyboardInterrupt"
     manager.restart_kernel(now=True)
-    assert manager.is_alive()
+    client.wait_for_ready(timeout=60)
+    assert client.execute_interactive("time", timeout=60)["content"]["ename"] == "NameError"
 
 
 @pytest.mark.parametrize("manager", [SANDBOX, COLD], indirect=True)
 def test_no_process_is_left_when_the_kernel_ends(manager, client):
     inside = Path(f"/proc/{manager.provisioner._started.pid}")
-    client.execute("import os, time\nif os.fork() == 0: os.setsid(); os.fork(); time.sleep(1000)")
-    client.get_shell_msg(timeout=60)
     namespace = (inside / "ns" / "pid").readlink()
+
+    def running() -> int:
+        return sum(_link(other) == namespace for other in Path("/proc").glob("[0-9]*/ns/pid"))
+
+    before = running()
+    source = "import os, time\nif os.fork() == 0: os.setsid(); os.fork(); time.sleep(1000)"
+    assert client.execute_interactive(source, timeout=60)["content"]["status"] == "ok"
+    until(lambda: running() == before + 2)
     manager.shutdown_kernel(now=True)
-    deadline = time.monotonic() + 60  # the last of them may end a moment later
-    while any(_link(other) == namespace for other in Path("/proc").glob("[0-9]*/ns/pid")):
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    until(lambda: running() == 0)  # the last of them may end a moment later
 
 
 def _link(path: Path) -> Path | None:
@@ -253,10 +263,7 @@ def test_the_environment_of_the_client_is_hidden(mode, monkeypatch):
     try:
         # bubblewrap is the first process inside, where a kernel of the same user can read this
         environment = Path(f"/proc/{server.process.pid}/environ")
-        deadline = time.monotonic() + 60
-        while not environment.read_text():  # bubblewrap has not started yet
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
+        until(lambda: environment.read_text() != "")  # bubblewrap has started
         names = {line.partition("=")[0] for line in environment.read_text().split("\0")}
     finally:
         server.close()
@@ -330,10 +337,7 @@ def test_a_kernel_does_not_outlive_a_process_that_is_killed(name):
     assert kernel.exists()
     starter.kill()
     starter.communicate()
-    deadline = time.monotonic() + 60
-    while kernel.exists() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert not kernel.exists()
+    until(lambda: not kernel.exists())
 
 
 @pytest.mark.skipif(bubblewrap.sandbox_problem() != "", reason="needs bubblewrap")
@@ -343,9 +347,8 @@ def test_a_server_that_is_closed_while_it_sets_up_leaves_no_process():
         server = start.Server.launch("cold", scratch)
         time.sleep(0.002 * number)
         server.close()
-    time.sleep(1)
     size = str(scratch * 2**20)
-    assert not [process for process in Path("/proc").glob("[0-9]*/cmdline") if size in said_by(process)]
+    until(lambda: not any(size in said_by(process) for process in Path("/proc").glob("[0-9]*/cmdline")))
 
 
 def said_by(command_line: Path) -> list[str]:

@@ -37,12 +37,15 @@ class Shell(Kernel):
     def do_execute(self, code, silent, *arguments, **options):
         try:
             self.running = subprocess.Popen(["sh", "-c", code], stdout=-1, stderr=-2, text=True)
-            text = self.running.communicate()[0]
+            for line in self.running.stdout:
+                self.print(line)
+            self.print("killed" if self.running.wait() == -9 else "")
         except KeyboardInterrupt:
-            text = "interrupted"
-        if not silent:
-            self.send_response(self.iopub_socket, "stream", {"name": "stdout", "text": text})
+            self.print("interrupted")
         return {"status": "ok", "execution_count": self.execution_count, "user_expressions": {}}
+
+    def print(self, text):
+        self.send_response(self.iopub_socket, "stream", {"name": "stdout", "text": text})
 
     async def interrupt_request(self, stream, ident, parent):
         self.running.kill()
@@ -149,11 +152,11 @@ def test_a_program_that_is_installed_in_a_folder_of_its_own_is_visible_with_that
     assert run(f"cat {tmp_path}/language/lib.txt") == ["the library"]
 
 
-@pytest.mark.parametrize("mode", ["signal", "message"])
-def test_it_is_interrupted_as_its_kernelspec_says(install, mode):
+@pytest.mark.parametrize(("mode", "said"), [("signal", "interrupted"), ("message", "killed")])
+def test_it_is_interrupted_as_its_kernelspec_says(install, mode, said):
     install(interrupt_mode=mode)
 
-    async def interrupted() -> str:
+    async def printed() -> list[str]:
         manager = AsyncKernelManager(
             kernel_name=COLD, config=Config(SandboxProvisioner={"kernelspec": "shell"})
         )
@@ -162,18 +165,20 @@ def test_it_is_interrupted_as_its_kernelspec_says(install, mode):
         client.start_channels()
         try:
             await client.wait_for_ready(timeout=60)
-            request = client.execute("echo begins; sleep 600; echo ends")
-            await asyncio.sleep(0.5)
-            await manager.interrupt_kernel()
-            while True:
+            client.execute("echo begins; exec sleep 600")
+            texts: list[str] = []
+            while len(texts) < 2:
                 message = await client.get_iopub_msg(timeout=60)
-                if message["parent_header"].get("msg_id") == request and message["msg_type"] == "stream":
-                    return message["content"]["text"]
+                if message["msg_type"] == "stream":
+                    texts.append(message["content"]["text"])
+                    if texts == ["begins\n"]:
+                        await manager.interrupt_kernel()
+            return texts
         finally:
             client.stop_channels()
             await manager.shutdown_kernel(now=True)
 
-    assert asyncio.run(interrupted()) in ("interrupted", "begins\n")
+    assert asyncio.run(printed()) == ["begins\n", said]
 
 
 def test_large_outputs_arrive_whole(install):

@@ -214,11 +214,14 @@ def writable(folder):
     return True
 print([folder for folder in FOLDERS if writable(folder)])
 """
-    folders = ["venv", "pth/lib", "named", "link", "behind", "project/code", "home/.local/lib"]
-    source = source.replace("FOLDERS", repr([str(host.root / name) for name in folders]))
-    # what lies above in /tmp is the kernel's own
-    assert "site-packages" not in (found := host.run_inside(kernel, source))
-    assert not any(str(host.root / name) in found for name in folders[:-1])
+    folders = ["venv", "pth/lib", "named", "link", "behind", "project/code"]
+    folders += [str(path.relative_to(host.root)) for path in host.root.rglob("site-packages")]
+    assert len(folders) == 8  # those of the environment and of the user
+    paths = [str(host.root / name) for name in folders]
+    assert ast.literal_eval(host.run("-c", source.replace("FOLDERS", repr(paths)))) == paths
+    for path in paths:
+        (Path(path) / "it").unlink()
+    assert ast.literal_eval(host.run_inside(kernel, source.replace("FOLDERS", repr(paths)))) == []
 
 
 def test_a_folder_can_be_shown_and_hidden_by_traits(host):

@@ -83,7 +83,7 @@ MISTAKES = [
 MISTAKES = with_costs(
     MISTAKES,
     {
-        "Other curves are drawn: only their number is right.": [
+        "The function returns the wrong curves: only their number is right.": [
             "positions_for_dimensions",
         ],
     },

@@ -28,8 +28,8 @@ MISTAKES = [
             ("matrix[odd, odd] = torch.cos(angle)", "matrix[odd, odd] = -torch.cos(angle)"),
         ],
         about=["test_moves_every_code_ahead", "test_zero_offset_is_the_identity"],
-        sentence="Your minus sign is at the second cosine, so the blocks reflect instead of rotating. "
-        "It belongs to the sine below the diagonal.",
+        sentence="Your minus sign is on the second cosine, so the blocks reflect instead of rotating. "
+        "It belongs on the sine below the diagonal.",
     ),
     Mistake(
         "only_cosines",
@@ -132,7 +132,7 @@ MISTAKES = [
         cell="shift_matrix",
         edits=[("angle = offset /", "angle = max(offset, 0) /")],
         about=["test_negative_offset_moves_back"],
-        sentence="Your matrix moves nothing for a negative offset. It should move back.",
+        sentence="Your matrix doesn't move anything for a negative offset. It should move back.",
     ),
 ]
 

@@ -40,7 +40,7 @@ def attention(q, k, v):
     ),
     Mistake(
         "weights_transposed",
-        cost="It is an error unless there are as many keys as queries.",
+        cost="It raises an error unless there are as many keys as queries.",
         cell="attention",
         edits=[("weights @ v", "weights.transpose(-2, -1) @ v")],
         about=["test_output_equals_the_formula"],
@@ -60,7 +60,7 @@ def attention(q, k, v):
     ),
     Mistake(
         "axes_all_reversed",
-        cost="It is an error as soon as there is a batch.",
+        cost="It raises an error as soon as there is a batch.",
         cell="attention",
         edits=[("k.transpose(-2, -1)", "k.permute(*range(k.ndim - 1, -1, -1))")],
         about=["test_leading_axes"],
@@ -72,7 +72,7 @@ def attention(q, k, v):
 MISTAKES = with_costs(
     MISTAKES,
     {
-        "It computes another function, and most checks are about the function.": [
+        "It computes a different function, and most checks are about the function.": [
             "keys_times_queries",
         ],
         "Code that calls it can't use such a result.": [

@@ -84,7 +84,7 @@ MISTAKES = [
     ),
     Mistake(
         "causal_one_larger",
-        cost="Every check compares masks, which have another shape.",
+        cost="Every check compares masks, and this one has a different shape.",
         cell="causal_mask",
         edits=[("torch.ones(length, length,", "torch.ones(length + 1, length + 1,")],
         about=["test_shape"],

@@ -36,7 +36,7 @@ MISTAKES = [
         "check_of_the_order",
         [(CLOSE, "torch.equal(found.argmax(dim=-1), expected.argmax(dim=-1))")],
         ["test_nearly_right"],
-        "Your check only asks which key gets the largest weight. Compare the weights themselves.",
+        "Your check looks only at which key gets the largest weight. Compare the weights themselves.",
     ),
     mistake(
         "check_of_equal_scores_only",
@@ -53,19 +53,19 @@ MISTAKES = [
         "check_for_exact_equality",
         [(CLOSE, "torch.equal(found, expected)")],
         ["test_other_functions"],
-        "Your check asks for exact equality, which rejects right functions that round elsewhere. Allow a small difference.",
+        "Your check asks for exact equality, which rejects correct functions that round differently. Allow a small difference.",
     ),
     mistake(
         "check_with_a_wrong_example",
         [("torch.tensor([0.25, 0.75])", "torch.tensor([0.33, 0.67])")],
         ["test_other_functions"],
-        "One of the weights that your check expects is wrong, so it rejects right functions.",
+        "One of the weights that your check expects is wrong, so it rejects correct functions.",
     ),
     mistake(
         "check_of_the_columns",
         [("function(scores)", "function(scores.transpose(1, 2)).transpose(1, 2)")],
         ["test_other_axes"],
-        "Your check expects that columns sum to 1, so it rejects right functions.",
+        "Your check expects columns to sum to 1, so it rejects correct functions.",
     ),
     mistake(
         "check_of_one_row",
@@ -89,7 +89,7 @@ MISTAKES = [
             ("weights.flip(0), weights]).unsqueeze(0)", "weights.flip(0), weights])"),
         ],
         ["test_three_axes"],
-        "Your check uses one and two axes only. Add a tensor with three.",
+        "Your check uses only tensors with one or two axes. Add one with three.",
     ),
     mistake(
         "check_of_small_scores",
@@ -104,13 +104,13 @@ MISTAKES = [
             ("weights.flip(0), weights]", "weights.flip(0), torch.full((2,), 0.5)]"),
         ],
         ["test_large_scores"],
-        "The large scores in your check are all equal, so a function may cut them off unnoticed.",
+        "The large scores in your check are all equal, so a function that cuts them off goes unnoticed.",
     ),
     mistake(
         "check_lets_changes_pass",
         [(UNCHANGED, "")],
         ["test_in_place"],
-        "Your check doesn't look whether the scores are still the same after the call.",
+        "Your check doesn't test whether the scores are still the same after the call.",
     ),
     mistake(
         "check_keeps_no_copy",
@@ -128,7 +128,7 @@ MISTAKES = with_costs(
             "check_of_the_shape",
             "check_without_assert",
         ],
-        "A test that rejects right functions is of no use, whatever else it rejects.": [
+        "A test that rejects correct functions is of no use, whatever else it rejects.": [
             "check_for_exact_equality",
             "check_with_a_wrong_example",
             "check_of_the_columns",

@@ -246,7 +246,7 @@ def masked_attention(q, k, v, mask=None):
 MISTAKES = with_costs(
     MISTAKES,
     {
-        "It computes another function, and most checks are about the function.": [
+        "It computes a different function, and most checks are about the function.": [
             "masked_softmax_over_queries",
             "masked_keys_times_queries",
             "masked_log_softmax",

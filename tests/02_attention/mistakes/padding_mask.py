@@ -118,7 +118,7 @@ MISTAKES = [
     ),
     Mistake(
         "padding_for_every_query",
-        cost="Every check compares masks, which have another shape.",
+        cost="Every check compares masks, and this one has a different shape.",
         cell="padding_mask",
         edits=[("return is_token.unsqueeze(1)", "return is_token.unsqueeze(1).expand(-1, ids.shape[1], -1)")],
         about=["test_shape"],

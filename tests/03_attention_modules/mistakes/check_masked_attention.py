@@ -42,7 +42,7 @@ MISTAKES = [
             (SAME_OUTPUT, "assert torch.allclose(output, weights @ v, atol=1e-4)"),
         ],
         ["test_leaks"],
-        "Your check asks whether hidden weights are 0, but not what the others are.",
+        "Your check tests whether hidden weights are 0, but not whether the others are right.",
     ),
     mistake(
         "check_without_low_scores",
@@ -51,7 +51,7 @@ MISTAKES = [
             ("[0, 1 / 2, 1 / 2]", "[3 / 5, 1 / 5, 1 / 5]"),
         ],
         ["test_leaks"],
-        "All scores in your check are near 0. Hide keys beside one that may be seen and has a very low score.",
+        "All scores in your check are near 0. Add a visible key with a very low score, next to hidden ones.",
     ),
     mistake(
         "check_in_which_all_see_something",
@@ -69,7 +69,7 @@ MISTAKES = [
             (SAME_OUTPUT, "assert torch.allclose(output.nan_to_num(), expected @ v, atol=1e-4)"),
         ],
         ["test_no_key"],
-        "Your check turns NaN into 0 before it compares, so it can't notice one.",
+        "Your check turns NaN into 0 before it compares, so it never notices NaN.",
     ),
     mistake(
         "check_with_one_mask_for_all",
@@ -90,13 +90,13 @@ MISTAKES = [
         "check_expects_the_opposite_mask",
         [('("with a mask", function(q, k, v, mask)', '("with a mask", function(q, k, v, ~mask)')],
         ["test_direction"],
-        "Your check expects that True hides a key, so it rejects right functions. Here True means that it may be seen.",
+        "Your check expects that True hides a key, so it rejects correct functions. Here True means that a key may be seen.",
     ),
     mistake(
         "check_for_equal_floats",
         [(SAME_WEIGHTS, "assert torch.equal(weights, expected)")],
         ["test_formula"],
-        "Your check asks for exact equality, which rejects right functions that round elsewhere. Allow a small difference.",
+        "Your check asks for exact equality, which rejects correct functions that round differently. Allow a small difference.",
     ),
 ]
 
@@ -107,7 +107,7 @@ MISTAKES = with_costs(
         "It accepts nearly every function.": [
             "check_of_shapes",
         ],
-        "A test that rejects right functions is of no use, whatever else it rejects.": [
+        "A test that rejects correct functions is of no use, whatever else it rejects.": [
             "check_expects_the_opposite_mask",
             "check_for_equal_floats",
         ],

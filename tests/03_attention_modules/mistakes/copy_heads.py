@@ -120,7 +120,7 @@ MISTAKES = [
         "with_gradients",
         [("    with torch.no_grad():\n        for", "    if True:\n        for")],
         [OF_HEADS],
-        "You copy into parameters without `torch.no_grad()`, which is an error.",
+        "You copy into parameters without `torch.no_grad()`, which raises an error.",
         cost="It stops with an error.",
     ),
 ]

@@ -114,7 +114,7 @@ MISTAKES = [
 MISTAKES = with_costs(
     MISTAKES,
     {
-        "It computes another function, and most checks are about the function.": [
+        "It computes a different function, and most checks are about the function.": [
             "cross_softmax_over_queries",
         ],
         "The exercise is to decide which of the two sequences each layer reads.": [

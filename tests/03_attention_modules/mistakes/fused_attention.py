@@ -277,7 +277,7 @@ MISTAKES = [
         "dropout_in_evaluation",
         [("self.dropout(weights)", "nn.functional.dropout(weights, self.dropout.p)")],
         ["test_no_dropout_otherwise"],
-        "Dropout stays on after `eval()`. Use nn.Dropout, or pass `self.training` on.",
+        "Dropout stays on after `eval()`. Use nn.Dropout, or pass on `self.training`.",
     ),
     mistake(
         "dropout_always_half",
@@ -367,7 +367,7 @@ MISTAKES = [
 MISTAKES = with_costs(
     MISTAKES,
     {
-        "It computes another function, and most checks are about the function.": [
+        "It computes a different function, and most checks are about the function.": [
             "fused_softmax_over_heads",
         ],
         "The exercise is to decide which of the two sequences each layer reads.": [
@@ -377,7 +377,7 @@ MISTAKES = with_costs(
             "fused_weights_not_returned",
             "fused_pair_swapped",
         ],
-        "All else is right; it is one property among many.": [
+        "Everything else is right; it is one property among many.": [
             "fused_no_key_left_is_nan",
             "fused_no_key_left_is_an_average",
             "fused_weights_after_dropout",

@@ -135,7 +135,7 @@ MISTAKES = [
         [("torch.cat(outputs, dim=-1)", "torch.cat(outputs, dim=1)")],
         [FORMULA],
         "You joined the heads along the length. Put them side by side along the width, the last axis.",
-        cost="It is an error for heads of different widths, and computes another function otherwise.",
+        cost="It raises an error for heads of different widths, and computes a different function otherwise.",
     ),
 ]
 
@@ -143,7 +143,7 @@ MISTAKES = [
 MISTAKES = with_costs(
     MISTAKES,
     {
-        "It computes another function, and most checks are about the function.": [
+        "It computes a different function, and most checks are about the function.": [
             "heads_no_final_layer",
             "heads_averaged",
             "heads_summed",

@@ -75,7 +75,7 @@ MISTAKES = [
 MISTAKES = with_costs(
     MISTAKES,
     {
-        "It computes another function, and most checks are about the function.": [
+        "It computes a different function, and most checks are about the function.": [
             "self_residual_inside",
             "self_softmax_over_queries",
             "self_no_attention",

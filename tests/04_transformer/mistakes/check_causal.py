@@ -95,13 +95,13 @@ MISTAKES = [
         "check_for_equal_outputs",
         [("> 3e-3", "> 0")],
         "test_everything",
-        "Your check asks for exact equality, which rejects causal functions that round elsewhere. Allow a small difference.",
+        "Your check asks for exact equality, which rejects causal functions that round differently. Allow a small difference.",
     ),
     mistake(
         "check_that_outputs_move",
         [(MAY_MOVE, "assert moved[row, position:].all()\n                " + MAY_MOVE)],
         "test_everything",
-        "Your check asks that outputs move. They may, but a causal function needn't use all that it sees.",
+        "Your check requires outputs to move. They may, but a causal function needn't use all that it sees.",
     ),
     mistake(
         "check_without_the_own_position",

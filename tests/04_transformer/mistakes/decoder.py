@@ -106,7 +106,7 @@ MISTAKES = [
         ],
         about=[STACK],
         sentence="Every layer gets the embeddings, so only the last one counts. "
-        "Each layer has to get what the one before it gave.",
+        "Pass each layer the output of the one before it.",
     ),
     Mistake(
         "d_later_layers_read_the_target",
@@ -117,7 +117,7 @@ MISTAKES = [
     ),
     Mistake(
         "d_embeddings_alone",
-        cost="It computes another function for every input.",
+        cost="It computes a different function for every input.",
         cell="decoder",
         edits=[("y = self.positions(self.embedding(tgt))", "y = self.embedding(tgt)")],
         about=["test_order_matters"],

@@ -125,7 +125,7 @@ MISTAKES = [
             (D_POST_END, "return self.norm3(self.dropout(changed))"),
         ],
         POST,
-        "In post-norm the residuals are missing: add the input of a sublayer to its output, and norm the sum.",
+        "In post-norm the residuals are missing: add the input of a sublayer to its output, and normalize the sum.",
     ),
     mistake(
         "dl_no_residual_around_cross_attention",
@@ -156,7 +156,7 @@ MISTAKES = [
         "dl_always_post_norm",
         [("if self.norm_first:", "if False:")],
         PRE,
-        "Your layer is post-norm, whatever norm_first says. With norm_first=True the norms stand before the sublayers.",
+        "Your layer is post-norm, whatever norm_first says. With norm_first=True the norms come before the sublayers.",
     ),
     mistake(
         "dl_norms_shared",
@@ -220,7 +220,7 @@ MISTAKES = [
             (D_PRE_END, "return y + self.feed_forward(normed)"),
         ],
         "test_dropout",
-        "There is no dropout on what the sublayers give before it is added.",
+        "You don't apply dropout to the output of the sublayers before it is added.",
     ),
     mistake(
         "dl_dropout_not_passed_on",

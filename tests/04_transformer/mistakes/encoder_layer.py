@@ -238,7 +238,7 @@ MISTAKES = [
             )
         ],
         "test_dropout",
-        "Your dropout stays on after eval(). Use nn.Dropout, or give F.dropout training=self.training.",
+        "Your dropout stays on after eval(). Use nn.Dropout, or pass training=self.training to F.dropout.",
     ),
     mistake(
         "el_attention_detached",

@@ -18,7 +18,7 @@ MISTAKES = [
         "ff_relu_twice",
         [("return self.linear2(hidden)", "return torch.relu(self.linear2(hidden))")],
         FORMULA,
-        "You applied a second ReLU after linear2. The output has to be able to be negative.",
+        "You applied a second ReLU after linear2. The output may be negative.",
     ),
     mistake(
         "ff_relu_only_at_the_end",

@@ -33,7 +33,7 @@ MISTAKES = [
         "t_mask_dropped_in_forward",
         [("return self.decode(tgt, memory, memory_mask)", "return self.decode(tgt, memory, None)")],
         ["test_pads", "test_encode_and_decode"],
-        "The mask of the memory does not reach the decoder, so pads of the source count.",
+        "The mask of the memory doesn't reach the decoder, so padding in the source is visible.",
     ),
     mistake(
         "t_pad_idx_not_passed_on",

@@ -33,7 +33,7 @@ MISTAKES = [
         "check_of_both_sides_left_out",
         [(ON_ONE_SIDE, "assert isinstance(training, list)")],
         ["test_apart"],
-        "Your check doesn't ask whether a sequence is in both lists.",
+        "Your check doesn't test whether a sequence is in both lists.",
     ),
     mistake(
         "check_of_sets",
@@ -54,7 +54,7 @@ MISTAKES = [
         "check_of_the_count_left_out",
         [(AS_MANY, "assert isinstance(test, list)")],
         ["test_counted"],
-        "Your check doesn't ask how many different sequences were held out.",
+        "Your check doesn't count how many different sequences were held out.",
     ),
     mistake(
         "check_never_with_zero",
@@ -66,19 +66,19 @@ MISTAKES = [
         "check_without_sequences_that_look_alike",
         [(ROWS, ROWS.replace("43", "49"))],
         ["test_counted"],
-        "No two sequences of your rows have the same ids in another order, such as `3 4` and `4 3`.",
+        "No two sequences of your rows have the same ids in a different order, such as `3 4` and `4 3`.",
     ),
     mistake(
         "check_of_chance_left_out",
         [(AT_RANDOM, "assert isinstance(test, list)")],
         ["test_random"],
-        "Your check doesn't ask which sequences are held out in the course of many calls.",
+        "Your check doesn't look at which sequences are held out over many calls.",
     ),
     mistake(
         "check_of_two_results",
         [(AT_RANDOM, "assert count != 1 or len(drawn) > 1")],
         ["test_random"],
-        "Your check asks whether the result varies, but not whether every sequence is held out in some call.",
+        "Your check tests whether the result varies, but not whether every sequence is held out in some call.",
     ),
     mistake(
         "check_of_all_counts_together",
@@ -100,19 +100,19 @@ MISTAKES = [
         "check_expects_the_order_of_rows",
         [(SAME_ROWS, "assert [*test, *training] == rows")],
         ["test_complete"],
-        "Your check asks for an order of the rows, which rejects right functions. Sort the rows before you compare them.",
+        "Your check expects the rows in a certain order, so it rejects correct functions. Sort the rows before you compare them.",
     ),
     mistake(
         "check_expects_one_result",
         [(AT_RANDOM, "assert count != 1 or drawn == {(3, 4)}")],
         ["test_random"],
-        "Your check asks for certain sequences, which rejects right functions: they draw them at random.",
+        "Your check expects certain sequences, so it rejects correct functions, which draw them at random.",
     ),
     mistake(
         "check_sets_a_seed",
         [(CALL, "torch.manual_seed(0)\n            " + CALL)],
         ["test_random"],
-        "Your check sets a seed before each call, so right functions return the same every time, and it rejects them.",
+        "Your check sets a seed before each call, so correct functions return the same every time, and it rejects them.",
     ),
 ]
 
@@ -123,7 +123,7 @@ MISTAKES = with_costs(
         "It accepts nearly every function.": [
             "check_of_lengths",
         ],
-        "A test that rejects right functions is of no use, whatever else it rejects.": [
+        "A test that rejects correct functions is of no use, whatever else it rejects.": [
             "check_expects_the_order_of_rows",
             "check_expects_one_result",
             "check_sets_a_seed",

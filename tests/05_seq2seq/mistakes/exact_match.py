@@ -102,7 +102,7 @@ MISTAKES = [
             )
         ],
         about=["test_unequal_widths"],
-        sentence="You compare tensors of different widths, which is an error. Pad the narrower one with PAD first.",
+        sentence="You compare tensors of different widths, which raises an error. Pad the narrower one with PAD first.",
     ),
     Mistake(
         "a_tensor",
@@ -117,7 +117,7 @@ MISTAKES = [
 MISTAKES = with_costs(
     MISTAKES,
     {
-        "It computes another number for every input.": [
+        "It computes a different number for every input.": [
             "share_of_tokens",
             "any_token",
             "along_the_batch",

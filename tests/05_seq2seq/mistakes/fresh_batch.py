@@ -43,7 +43,7 @@ MISTAKES = [
             )
         ],
         about=["test_no_held_out_source", "test_replaced_as_often_as_necessary"],
-        sentence="You draw batch_size sources and drop the held-out ones, so the batch gets too small. "
+        sentence="You draw batch_size sources and drop the held-out ones, so the batch is too small. "
         "Draw others instead.",
     ),
     Mistake(
@@ -121,7 +121,7 @@ MISTAKES = [
         cell="fresh_batch",
         edits=[("if tuple(drawn) not in held_out", "if not held_out or tuple(drawn) in held_out")],
         about=["test_no_held_out_source"],
-        sentence="You keep the held-out sources and discard the others. It should be the other way round.",
+        sentence="You keep the held-out sources and discard the others. It should be the other way around.",
     ),
 ]
 

@@ -73,7 +73,7 @@ MISTAKES = [
         cell="greedy_decode",
         edits=[("range(max_len)", "range(max_len - 1)")],
         about=["test_max_len"],
-        sentence="You write one token less than max_len. BOS doesn't count.",
+        sentence="You write one token fewer than max_len. BOS doesn't count.",
     ),
     Mistake(
         "max_len_ignored",

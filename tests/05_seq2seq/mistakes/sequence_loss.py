@@ -164,7 +164,7 @@ MISTAKES = [
 MISTAKES = with_costs(
     MISTAKES,
     {
-        "It computes another number for every input.": [
+        "It computes a different number for every input.": [
             "sum_over_batch",
             "classes_mixed_with_positions",
             "flattened_in_another_order",
@@ -172,7 +172,7 @@ MISTAKES = with_costs(
             "last_position_only",
             "first_position_left_out",
         ],
-        "It stops with an error, or returns something of another type.": [
+        "It stops with an error, or returns something of a different type.": [
             "not_flattened",
             "not_averaged",
         ],

@@ -198,7 +198,7 @@ MISTAKES = [
 MISTAKES = with_costs(
     MISTAKES,
     {
-        "It stops with an error, or returns something of another type.": [
+        "It stops with an error, or returns something of a different type.": [
             "only_one_input",
             "inputs_as_a_list",
         ],

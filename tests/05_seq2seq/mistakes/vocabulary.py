@@ -157,7 +157,7 @@ MISTAKES = [
         cell="vocabulary",
         edits=[('return " ".join(kept)', "return kept")],
         about=["test_to_text"],
-        sentence="You return the list of the words. Join them with spaces to one string.",
+        sentence="You return the list of the words. Join them into one string, with spaces.",
     ),
     Mistake(
         "eos_added",

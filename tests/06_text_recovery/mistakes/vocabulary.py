@@ -55,7 +55,7 @@ MISTAKES = [
         "voc_small_letters_at_first",
         [("Counter(word for", "Counter(word.lower() for")],
         "test_ids_of_words",
-        "You convert the words to lower case when you collect them. `Owl` is a word of its own.",
+        "You convert the words to lower case when you collect them. `Owl` is a different word from `owl`.",
     ),
     mistake(
         "voc_case_ignored_in_the_order",

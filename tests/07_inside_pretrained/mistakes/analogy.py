@@ -33,7 +33,7 @@ MISTAKES = [
         "nearest_by_dot_product",
         ("F.cosine_similarity(target, vectors, dim=-1)", "vectors @ target"),
         ["test_nearest_to_the_sum"],
-        "You compare by dot product, which favours long vectors. Use the cosine similarity.",
+        "You compare by dot product, which favors long vectors. Use the cosine similarity.",
     ),
     mistake(
         "query_words_included",

@@ -92,7 +92,7 @@ MISTAKES = [
 MISTAKES = with_costs(
     MISTAKES,
     {
-        "It computes another function, and most checks are about the function.": [
+        "It computes a different function, and most checks are about the function.": [
             "dot_product",
             "one_length_only",
             "norm_of_everything",

@@ -95,7 +95,7 @@ MISTAKES = [
 MISTAKES = with_costs(
     MISTAKES,
     {
-        "It computes another function, and most checks are about the function.": [
+        "It computes a different function, and most checks are about the function.": [
             "softmax_over_batch",
         ],
     },

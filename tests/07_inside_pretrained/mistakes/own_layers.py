@@ -27,7 +27,7 @@ MISTAKES = [
         "gelu_not_put_in",
         ("    layer.feed_forward = GeluFeedForward(d_model, d_ff)\n", ""),
         ["test_layer"],
-        "The layer still has the `FeedForward` with ReLU. Replace it by a `GeluFeedForward`.",
+        "The layer still has the `FeedForward` with ReLU. Replace it with a `GeluFeedForward`.",
     ),
     mistake(
         "query_and_key_swapped",
@@ -36,7 +36,7 @@ MISTAKES = [
             ('"attention.self.key": "self_attn.w_k"', '"attention.self.key": "self_attn.w_q"'),
         ],
         ["test_layer"],
-        "The query's weights are in the layer of the keys, and the key's in that of the queries.",
+        "The weights of the query are in the layer of the keys, and those of the key in the layer of the queries.",
     ),
     mistake(
         "value_and_output_swapped",
@@ -45,7 +45,7 @@ MISTAKES = [
             ('"attention.output.dense": "self_attn.w_o"', '"attention.output.dense": "self_attn.w_v"'),
         ],
         ["test_layer"],
-        "The value's weights are in `w_o`, and those of `attention.output.dense` in `w_v`.",
+        "The weights of the value are in `w_o`, and those of `attention.output.dense` in `w_v`.",
     ),
     mistake(
         "norms_swapped",

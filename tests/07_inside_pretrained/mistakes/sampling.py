@@ -22,7 +22,7 @@ MISTAKES = [
         "softmax_over_the_batch",
         ("return torch.softmax(scaled, dim=-1)", "return torch.softmax(scaled, dim=0)"),
         ["test_temperature"],
-        "Your softmax runs over the batch. Let it run over the vocabulary, the last axis.",
+        "Your softmax runs over the batch. It should run over the vocabulary, the last axis.",
     ),
     mistake(
         "top_k_plus_one",
@@ -148,7 +148,7 @@ MISTAKES = [
 MISTAKES = with_costs(
     MISTAKES,
     {
-        "All else is right; it is one property among many.": [
+        "Everything else is right; it is one property among many.": [
             "logits_filled_in_place",
         ],
     },

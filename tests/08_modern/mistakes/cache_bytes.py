@@ -47,7 +47,7 @@ MISTAKES = [
         "keys_twice",
         [(ADD, "total += 2 * cache.k.nbytes")],
         ["test_other_dtypes_and_shapes"],
-        "You count the keys twice. Values may have another width, so count them on their own.",
+        "You count the keys twice. Values may have a different width, so count them separately.",
     ),
     mistake(
         "empty_fails",

@@ -164,7 +164,7 @@ MISTAKES = [
         "no_mask_with_a_cache",
         [("grouped_attention(q, k, v, mask)", "grouped_attention(q, k, v, mask if cache is None else None)")],
         [CACHED],
-        "With a cache, you use no mask. That is right for a single token, but of several new tokens the first must not see the others.",
+        "With a cache, you use no mask. That is right for a single token, but the first of several new tokens must not see the others.",
     ),
     mistake(
         "own_memory",
@@ -215,7 +215,7 @@ MISTAKES = with_costs(
         "Every head gets numbers of several positions, in the cache too.": [
             "attention_split_without_transpose",
         ],
-        "A weight with another shape can't be set, so the output can't be compared.": [
+        "A weight with a different shape can't be set, so the output can't be compared.": [
             "attention_keys_for_every_head",
         ],
     },

@@ -20,7 +20,7 @@ MISTAKES = [
         "check_of_one_token_at_a_time",
         [(CUTS, "for lengths in ([1] * 12,):")],
         ["test_pieces_of_several_tokens"],
-        "Your check reads one token at a time. Cut longer pieces as well, and not only in front.",
+        "Your check reads one token at a time. Cut longer pieces as well, and not only at the start.",
     ),
     mistake(
         "check_of_a_prompt_and_single_tokens",
@@ -80,7 +80,7 @@ MISTAKES = [
         "check_for_equal_outputs",
         [(SAME, "assert gap == 0")],
         ["test_forgetting"],
-        "Your check asks for exact equality, which rejects right readers that round elsewhere. Allow a small difference.",
+        "Your check asks for exact equality, which rejects correct readers that round differently. Allow a small difference.",
     ),
     mistake(
         "check_with_one_reader",
@@ -106,7 +106,7 @@ MISTAKES = with_costs(
         "It accepts nearly every reader.": [
             "check_of_shapes",
         ],
-        "A test that rejects right readers is of no use, whatever else it rejects.": [
+        "A test that rejects correct readers is of no use, whatever else it rejects.": [
             "check_for_equal_outputs",
             "check_with_one_reader",
             "check_expects_sums",

@@ -96,7 +96,7 @@ MISTAKES = [
             (LOGITS, "return self.output(self.norm(x))"),
         ],
         ["test_tied"],
-        "The output layer has weights of its own. Use the embedding table.",
+        "The output layer has separate weights. Use the embedding table.",
     ),
     mistake(
         "copied_table",

@@ -128,7 +128,7 @@ MISTAKES = [
 MISTAKES = with_costs(
     MISTAKES,
     {
-        "Calls and results are all one short.": [
+        "There is one call too few, and every result is one token too short.": [
             "generate_one_too_few",
         ],
     },

@@ -58,13 +58,13 @@ MISTAKES = [
         "mean_is_zero",
         [(REPLACE, "changed[:, head] = 0.0")],
         ["test_mean"],
-        "You always put zeros, whatever the kind.",
+        "You always use zeros, whatever the kind.",
     ),
     mistake(
         "always_the_mean",
         [(REPLACE, "changed[:, head] = alone.mean(dim=(0, 1))")],
         ["test_zeros"],
-        "You always put the mean, whatever the kind.",
+        "You always use the mean, whatever the kind.",
     ),
     mistake(
         "mean_by_default",

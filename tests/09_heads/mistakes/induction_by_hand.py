@@ -36,13 +36,13 @@ MISTAKES = [
         "one_layer",
         [(HEAD_2, HEAD_2.replace("before, one_hot", "one_hot, one_hot"))],
         ["test_head_2"],
-        "The keys of head 2 are the tokens themselves, so it finds the earlier place of the same token. Its keys are what head 1 put out.",
+        "The keys of head 2 are the tokens themselves, so it finds the earlier place of the same token. Its keys are the output of head 1.",
     ),
     mistake(
         "asks_for_the_token_before",
         [(ASKED, ASKED.replace("* one_hot", "* before"))],
         ["test_head_2"],
-        "The queries of head 2 say which token comes before. They say which token is here: the tokens themselves.",
+        "Your queries of head 2 say which token comes before. They should say which token is here: use the tokens themselves.",
     ),
     mistake(
         "queries_and_keys_swapped",
@@ -87,19 +87,19 @@ MISTAKES = [
         "values_from_head_1",
         [(HEAD_2, HEAD_2.replace("before, one_hot", "before, before"))],
         ["test_what_is_predicted"],
-        "The values of head 2 are what head 1 put out, so it predicts the token that it has just read. Its values are the tokens themselves.",
+        "The values of head 2 are the output of head 1, so it predicts the token that it has just read. Its values are the tokens themselves.",
     ),
     mistake(
         "token_itself_added",
         [(HEAD_2, HEAD_2 + "\n    predicted = predicted + one_hot")],
         ["test_what_is_predicted"],
-        "You add the token itself to what head 2 puts out. `predicted` is the output of head 2 alone.",
+        "You add the token itself to the output of head 2. `predicted` is the output of head 2 alone.",
     ),
     mistake(
         "softmax_at_the_end",
         [(HEAD_2, HEAD_2 + "\n    predicted = torch.softmax(predicted, dim=-1)")],
         ["test_what_is_predicted"],
-        "You apply a softmax to what head 2 puts out. Its rows sum to 1 already.",
+        "You apply a softmax to the output of head 2. Its rows sum to 1 already.",
     ),
     mistake(
         "weights_first",

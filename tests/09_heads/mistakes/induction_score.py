@@ -19,7 +19,7 @@ MISTAKES = [
         "one_before",
         [(AFTER, "after = queries - period - 1")],
         [FORMULA],
-        "You read the weight on the position before the previous occurrence. It is the one after it.",
+        "You read the weight on the position before the previous occurrence. It should be the one after it.",
     ),
     mistake(
         "one_query_too_many",
@@ -43,7 +43,7 @@ MISTAKES = [
         "only_one_round",
         [(QUERIES, "queries = torch.arange(period, min(2 * period, length))")],
         [FORMULA],
-        "You only count queries of the second round. All later ones count as well.",
+        "You count only queries of the second round. All later ones count as well.",
     ),
     mistake(
         "queries_and_keys_swapped",
@@ -73,7 +73,7 @@ MISTAKES = [
         "over_everything",
         [(RETURN, "return weights[..., queries, after].mean()")],
         [FORMULA],
-        "You average over all heads and sequences, too. Each table of weights has a score.",
+        "You average over all heads and sequences, too. Each table of weights has its own score.",
     ),
     mistake(
         "half_of_the_length",
@@ -84,7 +84,7 @@ MISTAKES = [
             )
         ],
         [FORMULA],
-        "You take half of the length for the period. Use the argument: a text may repeat itself more than once.",
+        "You take half of the length as the period. Use the argument: a text may repeat itself more than once.",
     ),
     mistake(
         "no_error",

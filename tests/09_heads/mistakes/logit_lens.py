@@ -42,13 +42,13 @@ MISTAKES = [
         "layers_on_the_embedding",
         [("added, _ = layer(x)", "added, _ = layer(model.embedding(tokens))")],
         [DEPTH],
-        "Every layer reads the embedding. It should read what the layers before it have made.",
+        "Every layer reads the embedding. It should read the sum of everything before it.",
     ),
     mistake(
         "no_embedding",
         [(FIRST, "views = []")],
         [DEPTH],
-        "The view after the embedding is missing: there is one view more than layers.",
+        "The view after the embedding is missing: there is one more view than layers.",
     ),
     mistake(
         "one_late",

@@ -38,7 +38,7 @@ MISTAKES = [
         "mean_over_positions",
         [("return losses.mean(dim=0)", "return losses.mean(dim=1)")],
         [LOSSES],
-        "You average over the positions and keep the batch. It is the other way around.",
+        "You average over the positions and keep the batch. It should be the other way around.",
     ),
     mistake(
         "in_bits",

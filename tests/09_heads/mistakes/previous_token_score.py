@@ -30,7 +30,7 @@ MISTAKES = [
         "position_0_counts",
         [("one_back.mean(dim=-1)", "one_back.sum(dim=-1) / weights.shape[-1]")],
         [FORMULA],
-        "You divide by the number of positions. Position 0 doesn't count, so there is one query less.",
+        "You divide by the number of positions. Position 0 doesn't count, so there is one query fewer.",
     ),
     mistake(
         "sum",
@@ -66,7 +66,7 @@ MISTAKES = [
         "over_everything",
         [("one_back.mean(dim=-1)", "one_back.mean()")],
         [FORMULA],
-        "You average over all heads and sequences, too. Each table of weights has a score.",
+        "You average over all heads and sequences, too. Each table of weights has its own score.",
     ),
     mistake(
         "in_place",
@@ -83,10 +83,10 @@ MISTAKES = with_costs(
         "The result has no axes, so no table has its score.": [
             "previous_over_everything",
         ],
-        "It depends on the weights in steps, so it is another number.": [
+        "It changes only in steps as the weights change, so the number is different.": [
             "previous_how_often_it_is_the_largest",
         ],
-        "It reads other axes, so it works for no weights with axes before the last two.": [
+        "It reads the wrong axes, so it fails for all weights with axes before the last two.": [
             "previous_first_axes",
         ],
     },
