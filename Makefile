@@ -9,18 +9,18 @@ PACKAGES := packages/sandbox-kernel packages/coursekit
 SOURCES := $(shell find $(PACKAGES:%=%/src) $(PACKAGES:%=%/pyproject.toml) -type f -not -name '*.pyc' -not -path '*.egg-info*')
 
 AS_ROOT := $(if $(filter 0,$(shell id -u)),,sudo --non-interactive)
-# without a question, and without an answer where it can't be had
+# never asks a question; fails quietly if apt-get can't be used
 apt = { $(AS_ROOT) apt-get install --yes --quiet $(1) || { $(AS_ROOT) apt-get update --quiet \
 	&& $(AS_ROOT) apt-get install --yes --quiet $(1); }; } > /dev/null 2>&1
 
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
-# SQLAlchemy's remarks about nbgrader's own queries
+# SQLAlchemy's warnings about nbgrader's own queries
 export PYTHONWARNINGS := ignore:Object of type
 
 .PHONY: bench bench-large bench-watch stress demo demos test test-all setup release grade feedback audit attacks pictures texts docs hub lint clean help
 
-demo: setup  ## grade a sample class in a folder of its own, write the feedback pages and a class report
+demo: setup  ## grade a sample class in its own folder, write the feedback pages and a class report
 	rm -rf $(DEMO) && mkdir -p $(DEMO)/tests
 	cp -R nbgrader_config.py source $(DEMO) && cp -R $(ASSIGNMENTS:%=tests/%) $(DEMO)/tests
 	cd $(DEMO) && for name in $(ASSIGNMENTS); do nbgrader generate_assignment $$name --log-level=WARN || exit 1; done
@@ -36,13 +36,13 @@ TESTS = pytest --numprocesses=2 --dist=loadfile --no-loadscope-reorder $(COVERAG
 
 FOR_TESTS = setup $(VENV)/extras $(VENV)/browser $(VENV)/hub
 
-test: $(FOR_TESTS)  ## set everything up and pass the tests (FLAGS="and not browser": leave some out)
+test: $(FOR_TESTS)  ## set everything up and run the tests (FLAGS="and not browser": leave some out)
 	$(TESTS) -m "not thorough $(FLAGS)" $(TESTFLAGS)
 
 test-all: $(FOR_TESTS)  ## the tests, and those that take minutes each: all audits and attacks, a term, large classes
 	$(TESTS) $(TESTFLAGS)
 
-setup: $(VENV)/coursekit $(VENV)/sandbox  ## make the environment in .venv, and install bubblewrap if that can be done
+setup: $(VENV)/coursekit $(VENV)/sandbox  ## make the environment in .venv, and install bubblewrap if possible
 
 $(VENV)/packages: requirements.lock requirements-model.lock
 	$(PYTHON) -m venv $(VENV)
@@ -76,22 +76,22 @@ $(VENV)/coursekit: $(VENV)/packages $(SOURCES)
 
 hub: setup $(VENV)/hub  ## add JupyterHub and its proxy (VENV=/opt/transformers: an environment that everybody can read)
 
-release: setup  ## make the student notebooks, and their form for Colab and Binder
+release: setup  ## make the student notebooks, also for Colab and Binder
 	coursekit earlier
 	for name in $(ASSIGNMENTS); do nbgrader generate_assignment $$name --force --log-level=WARN || exit 1; done
 	coursekit standalone
 
-grade: setup  ## autograde what is new in submitted/ (FLAGS=--force: everything)
+grade: setup  ## autograde new work in submitted/ (FLAGS=--force: everything)
 	coursekit autograde $(FLAGS) || test $$? -eq 1 # 1: not everybody's work could be graded, as it says
 
-feedback: setup  ## write the feedback pages that are missing (FLAGS=--force: all)
+feedback: setup  ## write missing feedback pages (FLAGS=--force: all)
 	for name in $(ASSIGNMENTS); do ls -d autograded/*/$$name > /dev/null 2>&1 || continue; \
 		nbgrader generate_feedback $$name $(FLAGS) --log-level=WARN || exit 1; done
 
-demos: setup  ## train the models of the course with 3 seeds each, and fail under the targets
+demos: setup  ## train the models of the course with 3 seeds each, and fail if they miss the targets
 	python -m demos
 
-bench: setup  ## measure what grading a class costs, beside plain nbgrader and Otter (FLAGS="--plain 12": faster)
+bench: setup  ## measure what grading a class costs, compared with plain nbgrader and Otter (FLAGS="--plain 12": faster)
 	cd packages/coursekit && python -m bench class $(FLAGS)
 	cd packages/coursekit && python -m bench ordinary
 	cd packages/coursekit && python -m bench parts
@@ -105,7 +105,7 @@ bench-watch: setup  ## measure how long students wait for their pages after hand
 stress: setup  ## grade every right answer on a busy machine, and fail if a point is lost (FLAGS="--busy 8": faster)
 	cd packages/coursekit && python -m bench stress $(FLAGS)
 
-audit: setup  ## prove the checks against known mistakes, known right answers and mutants (FLAGS=--all: all mutants)
+audit: setup  ## test the checks with known mistakes, known right answers and mutants (FLAGS=--all: all mutants)
 	coursekit audit
 	coursekit audit --mutants $(FLAGS)
 
@@ -120,7 +120,7 @@ texts: setup  ## collect the fixed texts of students' pages for translators, and
 	for file in $(LANGUAGES)/*.po; do pybabel --quiet update --locale $$(basename $$file .po) --no-fuzzy-matching --width 100 \
 		--ignore-obsolete --input-file $(LANGUAGES)/coursekit.pot --output-file $$file; done
 
-pictures: setup $(VENV)/extras $(VENV)/browser $(VENV)/hub  ## take the pictures in docs/pictures again
+pictures: setup $(VENV)/extras $(VENV)/browser $(VENV)/hub  ## retake the pictures in docs/pictures
 	pytest packages/coursekit/tests/browser --pictures
 
 docs: setup $(VENV)/docs  ## build the documentation site, build/site/index.html
@@ -133,7 +133,7 @@ $(VENV)/docs: requirements-docs.lock $(VENV)/packages
 lint: setup  ## check format, style and types
 	ruff format --check . && ruff check . && mypy
 
-clean:  ## remove the environment, results and pages that can be made again; submissions, grades and letters stay
+clean:  ## remove the environment, results and pages that can be made again; keep submissions, grades and letters
 	rm -rf $(VENV) $(DEMO) .coursekit/results .pytest_cache .ruff_cache build docs/generated
 	git clean -fdXq feedback
 
