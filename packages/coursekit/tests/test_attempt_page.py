@@ -2,6 +2,7 @@
 
 import html
 import json
+import os
 import re
 from collections.abc import Iterator
 from contextlib import chdir
@@ -14,6 +15,7 @@ from nbformat import v4
 from traitlets.config import Config
 
 from coursekit.checks.results import CheckResult, ExerciseResult, SubmissionResult
+from coursekit.files import written_at
 from coursekit.nbgrader_plugin.feedback import FeedbackExporter
 from coursekit.nbgrader_plugin.run_checks import RESULT
 from coursekit.watch.records import AttemptRecord, Attempts, Page, outcomes_of
@@ -91,11 +93,15 @@ def test_a_record_of_another_time_is_not_this_attempt(graded_class):
     assert page(graded_class, "mistake").select(".attempt") == []
 
 
-def test_without_a_timestamp_the_time_of_the_notebook_counts(graded_class):
+@pytest.mark.parametrize("ahead", [0, 86_400])
+def test_without_a_timestamp_the_time_at_which_the_notebook_arrived_counts(graded_class, ahead):
+    """Its own time may be ahead, if it comes from a computer in another time zone."""
     notebook = graded_class.root / "submitted/blank/01_double/double.ipynb"
-    time = datetime.fromtimestamp(notebook.stat().st_mtime, UTC)
+    own = datetime.now(UTC).timestamp() + ahead
+    os.utime(notebook, (own, own))
+    arrived = datetime.fromtimestamp(written_at(notebook.stat()), UTC)
     attempts = Attempts.load(graded_class.root, "01_double", "blank")
-    attempts.add(AttemptRecord(time, {"double": 0}, 15, 0, {}, time, Page.RELEASED))
+    attempts.add(AttemptRecord(arrived, {"double": 0}, 15, 0, {}, arrived, Page.RELEASED))
     attempts.store()
     feedback(graded_class, student="blank")
     assert text(page(graded_class, "blank").select_one(".attempt")).startswith("Attempt 1.")

@@ -23,9 +23,9 @@ from coursekit.codecs.figures import Figure
 from coursekit.course import CourseError
 from coursekit.messages import MessageError, encode
 from coursekit.student.limits import Limits
-from coursekit.student.outputs import text_of
 from coursekit.student.proxy import Student
 from coursekit.student.replies import read_reply
+from coursekit.student.runner import text_of
 from coursekit.student.session import Session
 from coursekit.student.submission import Submission
 from coursekit.student.values import CheckOutcome, StudentError

@@ -33,7 +33,6 @@ ORDER = [
     "attempt",
     "watch.rules",
     "watch.records",
-    "watch.best",
     "watch.chance",
     "watch.attempt_line",
     "nbgrader_plugin",

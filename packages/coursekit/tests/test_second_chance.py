@@ -8,8 +8,7 @@ from bs4 import BeautifulSoup
 
 from coursekit.checks.results import SubmissionResult
 from coursekit.watch.attempt_line import NotebookPage, attempt_line
-from coursekit.watch.best import attempt_that_counts
-from coursekit.watch.chance import Chance, NoChance, is_in_time
+from coursekit.watch.chance import Chance, NoChance, attempt_that_counts, is_in_time
 from coursekit.watch.records import AttemptRecord, Attempts, Page
 from coursekit.watch.rules import Counts, Rule, Shows
 

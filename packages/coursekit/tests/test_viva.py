@@ -9,7 +9,7 @@ import pytest
 from coursekit.messages import MessageError
 from coursekit.viva.files import as_html
 from coursekit.viva.questions import Kind
-from coursekit.viva.seen import read_effect, read_traced
+from coursekit.viva.seen import Effect, Traced, read_as
 from coursekit.viva.sheet import Sheet
 
 from .tiny_course import RIGHT_HALF
@@ -248,7 +248,7 @@ CALL = {
 
 
 def test_a_reply_in_the_format_is_read():
-    assert read_traced({"calls": [CALL], "stopped": False}).calls[0].runs[0].values[0][1].text == "3"
+    assert read_as({"calls": [CALL], "stopped": False}, Traced).calls[0].runs[0].values[0][1].text == "3"
 
 
 @pytest.mark.parametrize(
@@ -271,13 +271,13 @@ def test_a_reply_in_the_format_is_read():
 )  # fmt: skip
 def test_every_field_of_a_reply_is_checked(wrong):
     with pytest.raises(MessageError):
-        read_traced(wrong)
+        read_as(wrong, Traced)
 
 
 def test_the_effect_of_taking_out_is_one_of_a_few():
-    assert read_effect({"effect": "same", "error": None, "result": SEEN}).effect == "same"
+    assert read_as({"effect": "same", "error": None, "result": SEEN}, Effect).effect == "same"
     with pytest.raises(MessageError):
-        read_effect({"effect": "<b>", "error": None, "result": SEEN})
+        read_as({"effect": "<b>", "error": None, "result": SEEN}, Effect)
 
 
 # -------------------------------------------------------------------------------------------------------- files

@@ -108,6 +108,12 @@ def to_numpy(array: "Array") -> Numpy:
         return plain.double().numpy()
 
 
+def as_numpy(value: Any) -> Numpy | None:
+    """A number or an array as a NumPy array; None for anything else."""
+    array = as_array(value)
+    return None if array is None else to_numpy(array)
+
+
 def to_tensor(array: "Array") -> "torch.Tensor":
     """The array as a tensor."""
     import torch
@@ -135,15 +141,6 @@ def copied(array: "Array") -> "Array":
 
     plain = array.detach().to("cpu").resolve_conj().resolve_neg()
     return torch.empty(array.shape, dtype=array.dtype).copy_(plain)
-
-
-def to_bytes(array: "Array") -> bytes:
-    """The entries as they are in memory, in order."""
-    if not is_tensor(array):
-        return array.tobytes()  # type: ignore[union-attr]  # the other kind
-    import torch
-
-    return array.detach().contiguous().flatten().view(torch.uint8).numpy().tobytes()
 
 
 def save(arrays: "dict[str, Array]") -> bytes:

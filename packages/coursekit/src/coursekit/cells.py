@@ -13,7 +13,7 @@ TEST_PREFIX = "test_"
 DEMO_TAG = "demo"
 #: the grade_id that nbgrader's editor makes up
 _AUTOMATIC = re.compile(r"cell-[0-9a-f]{8,}")
-_MARKERS = ("### BEGIN SOLUTION", "### END SOLUTION")
+MARKERS = ("### BEGIN SOLUTION", "### END SOLUTION")
 
 
 class CellKind(StrEnum):
@@ -38,7 +38,7 @@ class CellKind(StrEnum):
 
 def without_markers(source: str) -> str:
     """The source without the comment lines that mark a solution."""
-    return "\n".join(line for line in source.split("\n") if line.strip() not in _MARKERS)
+    return "\n".join(line for line in source.split("\n") if line.strip() not in MARKERS)
 
 
 def nbgrader_metadata(cell: "NotebookNode") -> dict[str, Any]:
@@ -104,6 +104,12 @@ def answer_of(notebook: "NotebookNode", test: str) -> str:
 def is_answer_cell(cell: "NotebookNode") -> bool:
     """True for a cell that the student fills in, with code or text."""
     return bool(nbgrader_metadata(cell).get("solution"))
+
+
+def is_graded_cell(cell: "NotebookNode") -> bool:
+    """True for a cell with points: a test cell, an answer that a person grades, or a task."""
+    found = nbgrader_metadata(cell)
+    return bool(found.get("grade") or found.get("task"))
 
 
 def is_locked_cell(cell: "NotebookNode") -> bool:

@@ -136,9 +136,6 @@ class Assignment:
             f"no notebook of {self.course.source}/{self.name} has a cell with grade_id `{grade_id}`"
         )
 
-    def grade_ids_of(self, notebook: str) -> set[str]:
-        return self._grade_ids[notebook]
-
     def kind_of(self, notebook: str, cell: "NotebookNode") -> CellKind | None:
         """What a cell of the notebook with the name `notebook` is; None if nbgrader doesn't know the cell."""
         found = nbgrader_metadata(cell)
@@ -227,12 +224,7 @@ class Assignment:
 
     @cached_property
     def _test_ids(self) -> dict[str, set[str]]:
-        return {
-            path.stem: {
-                name for cell in read_notebook(path).cells if is_test_cell(cell) and (name := grade_id(cell))
-            }
-            for path in self._notebooks()
-        }
+        return {path.stem: set(ids_of_test_cells(read_notebook(path).cells)) for path in self._notebooks()}
 
     @cached_property
     def _grade_ids(self) -> dict[str, set[str]]:

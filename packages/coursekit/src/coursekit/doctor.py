@@ -13,7 +13,6 @@ from pathlib import Path
 import psutil
 from alembic.config import Config as AlembicConfig
 from alembic.script import ScriptDirectory
-from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
 from nbformat import v4
 from nbgrader.dbutil import ALEMBIC_DIR
 from packaging.requirements import Requirement
@@ -23,10 +22,11 @@ from sqlalchemy.exc import SQLAlchemyError
 from coursekit.checks.reference import Store
 from coursekit.course import CourseError, refuse_pattern
 from coursekit.grading.running_course import RunningCourse
-from coursekit.kernels import COLD, LIMITED, SANDBOX, hide_course, require_kernel
+from coursekit.kernels import COLD, LIMITED, SANDBOX, hide_course, is_installed, require_kernel
 from coursekit.nbgrader_plugin.bind import require_bound
 from coursekit.nbgrader_plugin.run_checks import RunChecks
 from coursekit.printing import quoted
+from coursekit.result_cache import installed_version
 from coursekit.student.session import Session
 from sandbox_kernel import bubblewrap, cgroup, users
 from sandbox_kernel.compare import missing_inside
@@ -114,20 +114,13 @@ def _packages() -> Finding:
     required = [each for each in required if not each.marker or each.marker.evaluate({"extra": ""})]
     wrong = []
     for requirement in required:
-        version = _version(requirement.name)
-        if version is None or not requirement.specifier.contains(version, prereleases=True):
+        version = installed_version(requirement.name)
+        if not version or not requirement.specifier.contains(version, prereleases=True):
             wrong.append(f"{requirement.name}{requirement.specifier} ({version or 'not installed'})")
     if wrong:
         return Finding("packages", MISSING, ", ".join(wrong), _INSTALL)
-    torch = f"torch {_version('torch') or 'not installed'}"
+    torch = f"torch {installed_version('torch') or 'not installed'}"
     return Finding("packages", OK, f"all {len(required)} as required, {torch}")
-
-
-def _version(package: str) -> str | None:
-    try:
-        return importlib.metadata.version(package)
-    except importlib.metadata.PackageNotFoundError:
-        return None
 
 
 def _command(name: str) -> Finding:
@@ -174,9 +167,7 @@ def _layers() -> Iterator[Finding]:
 
 def _kernel(name: str) -> Finding:
     """Start the kernel and run a cell; the sandbox twice, since the first start includes that of its server."""
-    try:
-        KernelSpecManager().get_kernel_spec(name)
-    except NoSuchKernel:
+    if not is_installed(name):
         return Finding(name, MISSING, "there is no kernelspec of this name", _INSTALL)
     try:
         first, *more = [_seconds_to_start(name) for _ in range(2 if name == SANDBOX else 1)]
@@ -294,7 +285,7 @@ def _gradebook(course: RunningCourse) -> Finding:
 
 
 def _extra(package: str) -> Finding:
-    version = _version(package)
-    if version is None:
+    version = installed_version(package)
+    if not version:
         return Finding(package, OPTIONAL, f"not installed; for {_EXTRAS[package]}")
     return Finding(package, OK, version)

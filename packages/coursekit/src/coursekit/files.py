@@ -1,10 +1,15 @@
 """Files of a course: its folder for coursekit, writing in one step, and what is in a folder."""
 
+import errno
 import os
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 
+#: a link must not be followed, and a device or a pipe neither wait nor be read
+OPEN_SAFELY = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+#: errors of writing that everybody else would meet, too
+FOR_EVERYBODY = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 #: the folder of a course for what is not meant for people
 FOLDER = ".coursekit"
 
@@ -25,6 +30,19 @@ def write_atomically(path: Path, text: str) -> None:
 def written_at(found: os.stat_result) -> float:
     """When a file was written, in seconds; its own time may be in the future, if it came from another time zone."""
     return min(found.st_mtime, found.st_ctime)
+
+
+#: the time, size and number of a file
+FileStamp = tuple[int, int, int]
+
+
+def file_stamp(path: Path) -> FileStamp | None:
+    """Changes when the file changes; None if there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino
 
 
 def files_in(path: Path, left_out: Sequence[str] = ()) -> Iterator[Path]:

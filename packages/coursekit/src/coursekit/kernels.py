@@ -11,7 +11,9 @@ from typing import Any
 from traitlets.config import Config
 
 from coursekit.course import CourseError
-from sandbox_kernel import COLD, LIMITED, SANDBOX
+from sandbox_kernel import COLD as COLD
+from sandbox_kernel import LIMITED as LIMITED
+from sandbox_kernel import SANDBOX as SANDBOX
 from sandbox_kernel.view import hidden_folders, hide
 
 #: nbgrader's default for `c.Exchange.root`; importing it takes a while
@@ -20,18 +22,6 @@ _EXCHANGE = "/usr/local/share/nbgrader/exchange"
 #: values of `--sandbox`
 BUBBLEWRAP, NONE = "bubblewrap", "none"
 KERNELS = {BUBBLEWRAP: SANDBOX, NONE: LIMITED}
-__all__ = [
-    "BUBBLEWRAP",
-    "COLD",
-    "KERNELS",
-    "LIMITED",
-    "NONE",
-    "SANDBOX",
-    "hide_course",
-    "is_installed",
-    "other_language",
-    "require_kernel",
-]
 
 
 @cache

@@ -105,10 +105,8 @@ def _texts(language: str, course: Path | None) -> gettext.NullTranslations:
     folders = [course / FOLDER, _OURS] if course else [_OURS]
     paths = [folder / f"{language}.po" for folder in folders]
     path = next((path for path in paths if _CODE.fullmatch(language) and path.is_file()), None)
-    if path is not None and path.parent != _OURS:
-        return _compiled(path, path.stat().st_mtime_ns)
     if path is not None:
-        return _compiled(path)
+        return _compiled(path, path.stat().st_mtime_ns)
     if language == ENGLISH:
         return gettext.NullTranslations()
     known = sorted({ENGLISH, *(path.stem for folder in folders for path in folder.glob("*.po"))})
@@ -119,7 +117,7 @@ def _texts(language: str, course: Path | None) -> gettext.NullTranslations:
 
 
 @lru_cache
-def _compiled(path: Path, changed: int = 0) -> gettext.NullTranslations:
+def _compiled(path: Path, changed: int) -> gettext.NullTranslations:
     """The texts of a catalogue, which must name the same values as the English ones."""
     from babel.messages.mofile import write_mo
     from babel.messages.pofile import PoFileError, read_po

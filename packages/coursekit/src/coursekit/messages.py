@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from coursekit.arrays import Array, copied, is_plain, is_tensor, load, noun, save, to_numpy
-from coursekit.packing import PackingError, packer_named, packer_of
+from coursekit.packing import PLAIN, PackingError, packer_named, packer_of
 
 MAX_BYTES = 64 * 2**20
 MAX_DEPTH = 20
@@ -26,7 +26,6 @@ MAX_TENSORS = 2_000
 MAX_DIGITS = 1_000
 KIND = "$"
 
-_LEAVES = (type(None), bool, int, float, str)
 #: an instance of a subclass, such as a member of an `IntEnum`, is sent as one of these, whatever methods it overrides
 _BASES: dict[type, Callable[[Any], Any]] = {
     list: list.copy,
@@ -67,7 +66,7 @@ def encode(value: Any, describe: Callable[[Any], Description | None] | None = No
             raise MessageError(f"the value has more than {MAX_ITEMS} entries")
         if depth > MAX_DEPTH:
             raise MessageError(f"the value is nested more than {MAX_DEPTH} deep")
-        if type(item) in _LEAVES:
+        if type(item) in PLAIN:
             return _odd_number(item) or item
         if isinstance(item, np.ndarray | np.generic) and item.dtype.char in _LONG:
             item = item.astype(_LONG[item.dtype.char])

@@ -8,6 +8,9 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+#: the types of plain values, which are sent as they are
+PLAIN = (type(None), bool, int, float, str)
+
 
 class PackingError(ValueError):
     """The value can't be packed or unpacked; the message is the end of a sentence for the student."""

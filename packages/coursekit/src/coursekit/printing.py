@@ -50,6 +50,12 @@ def quoted(name: object) -> str:
     return shlex.quote(str(name))
 
 
+def counted(number: int, noun: str) -> str:
+    """The number and the noun: "1 entry", "2 entries"."""
+    many = noun[:-1] + "ies" if noun.endswith("y") else f"{noun}s"
+    return f"{number} {noun if number == 1 else many}"
+
+
 def listed(names: Iterable[str]) -> str:
     """Names in backticks, with commas between them."""
     return ", ".join(f"`{name}`" for name in names)

@@ -1,11 +1,11 @@
 """Recording what the solutions and the known mistakes return, as the values that answers are compared with."""
 
 from coursekit.arrays import Array
-from coursekit.checks.reference import FILE_NAME, Store, is_recordable, to_stored
+from coursekit.checks.reference import Store, is_recordable, to_stored
 from coursekit.checks.results import SubmissionResult
 from coursekit.checks.run import Graded, grade
 from coursekit.checks.variants import mistakes_of
-from coursekit.course import Assignment, CourseError, blank_copy, read_notebook
+from coursekit.course import RECORDED, Assignment, CourseError, blank_copy, read_notebook
 from coursekit.grade_variants import Progress, grade_variants
 from coursekit.student.values import CheckOutcome
 
@@ -17,7 +17,7 @@ def record(assignment: Assignment, workers: int | None = None, progress: Progres
         CourseError: a check fails for a solution, or is at fault. The file stays as it was.
     """
     require_checks(assignment)
-    path = assignment.checks / FILE_NAME
+    path = assignment.checks / RECORDED
     before = path.read_bytes() if path.exists() else None
     try:
         return _record(assignment, workers, progress)
@@ -30,7 +30,7 @@ def record(assignment: Assignment, workers: int | None = None, progress: Progres
 
 
 def _record(assignment: Assignment, workers: int | None, progress: Progress | None) -> Store:
-    store = Store(assignment.checks / FILE_NAME, recording=True)
+    store = Store(assignment.checks / RECORDED, recording=True)
     for path in assignment.source_notebooks():
         source = read_notebook(path)
         if not assignment.bound_cells(path.stem, source.cells):

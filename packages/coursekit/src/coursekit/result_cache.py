@@ -25,7 +25,7 @@ from coursekit.checks.score_rule import ScoreRule
 from coursekit.checks.snippets import snippets_of
 from coursekit.checks.variants import mistakes_of
 from coursekit.course import CATALOGUES, NOT_CHECKS, Assignment, digests_of_records
-from coursekit.files import FOLDER, files_in, write_atomically
+from coursekit.files import FOLDER, FileStamp, file_stamp, files_in, write_atomically
 from coursekit.kernels import other_language
 from coursekit.student.limits import Limits
 
@@ -35,7 +35,6 @@ if TYPE_CHECKING:  # it imports pytest, and a command may need nothing but cache
 _VERSIONS_OF = ("torch", "numpy", "pandas", "matplotlib", "ipykernel", "pytest")
 #: from harmless to severe
 _SEVERITY = (Status.GRADED, Status.PARTLY_GRADED, Status.TIMED_OUT, Status.KERNEL_DIED)
-_FileStamp = tuple[int, int, int]
 
 
 @dataclass(frozen=True)
@@ -195,7 +194,7 @@ class ResultCache:
 @cache
 def versions() -> dict[str, str]:
     """The versions that grades depend on: Python, some packages, and hashes of the sources of both our own."""
-    found = {name: _version(name) for name in _VERSIONS_OF}
+    found = {name: installed_version(name) for name in _VERSIONS_OF}
     own = (Path(package.__path__[0]) for package in (coursekit, sandbox_kernel))
     return {
         "Python": platform.python_version(),
@@ -204,7 +203,7 @@ def versions() -> dict[str, str]:
     }
 
 
-def _version(package: str) -> str:
+def installed_version(package: str) -> str:
     """The installed version of a package; empty if there is none."""
     try:
         return importlib.metadata.version(package)
@@ -246,7 +245,7 @@ def _is_helper(path: Path, bound: Container[str]) -> bool:
 def _records(assignment: Assignment) -> dict[str, str]:
     """Digests of the recorded values, known mistakes and snippets, by exercise."""
     paths = (*(path for path in assignment.checks.iterdir() if path.is_file()), *assignment.catalogued())
-    return _recorded_by_exercise(assignment, tuple((path, _stamp(path)) for path in sorted(paths)))
+    return _recorded_by_exercise(assignment, tuple((path, file_stamp(path)) for path in sorted(paths)))
 
 
 def _recorded(records: Mapping[str, str], exercise: str) -> list[str]:
@@ -274,18 +273,12 @@ def _digests(paths: Iterable[Path], left_out: Sequence[str]) -> dict[str, str]:
 
 
 def _digest_of_file(path: Path) -> str:
-    return _digest_of_content(path, _stamp(path))
+    return _digest_of_content(path, file_stamp(path))
 
 
 @lru_cache(4096)
-def _digest_of_content(path: Path, stamp: _FileStamp) -> str:
+def _digest_of_content(path: Path, stamp: FileStamp | None) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
-def _stamp(path: Path) -> _FileStamp:
-    """Changes when the file changes."""
-    found = path.stat()
-    return found.st_mtime_ns, found.st_size, found.st_ino
 
 
 def _digest(parts: object) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from coursekit.course import Assignment
+from coursekit.files import file_stamp
 
 #: the time, size and number of each file, by its path
 Stamp = tuple[tuple[str, int, int, int], ...]
@@ -18,14 +19,7 @@ def stamp_of(assignment: Assignment) -> Stamp:
 
 def files_stamp(paths: Iterable[Path]) -> Stamp:
     """Changes when one of the files changes; files that don't exist are left out."""
-    stamp = []
-    for path in paths:
-        try:
-            found = path.stat()
-        except OSError:
-            continue
-        stamp.append((str(path), found.st_mtime_ns, found.st_size, found.st_ino))
-    return tuple(sorted(stamp))
+    return tuple(sorted((str(path), *stamp) for path in paths if (stamp := file_stamp(path))))
 
 
 def _files(folder: Path) -> Iterator[Path]:

@@ -232,8 +232,6 @@ def _start_warm(request: Request, kind: ServerKind, files: WorkingFiles, seconds
             if _warm.get(kind) is server:  # else another thread has closed it
                 _warm.pop(kind).close()
         raise
-    except OSError as error:
-        raise StartFailed(f"the system starts no server: {error.strerror or error}") from error
     server.has_started_one = True
     return started
 

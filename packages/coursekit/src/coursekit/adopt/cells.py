@@ -13,9 +13,10 @@ from nbformat import NotebookNode
 from nbgrader.nbgraderformat import MetadataValidator, SchemaTooNewError, SchemaTooOldError, ValidationError
 
 from coursekit.adopt.imports import notes_on_code
-from coursekit.cells import CellKind, grade_id, is_demo, nbgrader_metadata
+from coursekit.cells import CellKind, grade_id, is_demo, is_graded_cell, nbgrader_metadata
 from coursekit.course import Assignment, CourseError, read_notebook
-from coursekit.printing import quoted
+from coursekit.kernels import is_installed
+from coursekit.printing import counted, quoted, shortened
 
 PYTHON = "python"
 
@@ -116,11 +117,10 @@ def _is_marked(cell: NotebookNode) -> bool:
 
 def _points(cell: NotebookNode) -> float | None:
     """The points of a graded cell; metadata of 2015 have them as text, too."""
-    found = nbgrader_metadata(cell)
-    if not (found.get("grade") or found.get("task")):
+    if not is_graded_cell(cell):
         return None
     try:
-        return float(found.get("points", ""))
+        return float(nbgrader_metadata(cell).get("points", ""))
     except (TypeError, ValueError):
         return None
 
@@ -136,17 +136,11 @@ def _metadata_problem(cell: NotebookNode) -> str:
     except ValidationError as error:
         if list(error.path) == ["grade_id"] and error.validator == "pattern":
             return "nbgrader rejects its grade_id. Change it in Jupyter: it may have only letters, digits, `_` and `-`."
-        return (
-            f"nbgrader rejects its metadata ({_first_line(error.message)}). Mark the cell again in Jupyter."
-        )
+        what = shortened(error.message.split("\n")[0], 120)
+        return f"nbgrader rejects its metadata ({what}). Mark the cell again in Jupyter."
     except Exception as error:  # metadata of any form
         return f"nbgrader can't read its metadata ({type(error).__name__}). Mark the cell again in Jupyter."
     return ""
-
-
-def _first_line(text: str) -> str:
-    line = text.split("\n")[0]
-    return line if len(line) <= 120 else f"{line[:120]}…"
 
 
 def _wrong_schema(path: Path, notebook: NotebookNode) -> Iterator[str]:
@@ -160,7 +154,7 @@ def _wrong_schema(path: Path, notebook: NotebookNode) -> Iterator[str]:
             new.append(version)
     if old:
         yield (
-            f"{path}: {_count(len(old), 'cell')} with nbgrader metadata of version {min(old)}; nbgrader reads "
+            f"{path}: {counted(len(old), 'cell')} with nbgrader metadata of version {min(old)}; nbgrader reads "
             f"version {MetadataValidator.schema_version}. Run `nbgrader update {quoted(path.parent)}`."
         )
     if new:
@@ -192,11 +186,7 @@ def _kernel(notebook: NotebookNode) -> tuple[str, str]:
 
 def _wrong_kernel(report: NotebookReport) -> Iterator[str]:
     """coursekit runs every Python notebook with its own Python, so only other languages need their kernelspec."""
-    if report.language == PYTHON:
-        return
-    try:
-        KernelSpecManager().get_kernel_spec(report.kernel)
-    except NoSuchKernel:
+    if report.language != PYTHON and not is_installed(report.kernel):
         yield (
             f"{report.path}: its kernel `{report.kernel}` ({report.language}) isn't installed here. Install it, so "
             "that `jupyter kernelspec list` shows it."
@@ -205,11 +195,7 @@ def _wrong_kernel(report: NotebookReport) -> Iterator[str]:
 
 def _other_python(report: NotebookReport) -> Iterator[str]:
     """A Python notebook that was saved with a kernel that isn't installed: nbgrader can't run it, coursekit can."""
-    if report.language != PYTHON or not report.kernel:
-        return
-    try:
-        KernelSpecManager().get_kernel_spec(report.kernel)
-    except NoSuchKernel:
+    if report.language == PYTHON and report.kernel and not is_installed(report.kernel):
         yield (
             f"{report.path}: its kernel `{report.kernel}` isn't installed here, so plain nbgrader can't run it. "
             "coursekit runs Python notebooks with its own Python, of version "
@@ -223,10 +209,6 @@ def _dict(found: Any) -> dict[str, Any]:
 
 def _named(name: str) -> str:
     return f" (`{name}`)" if name else ""
-
-
-def _count(number: int, noun: str) -> str:
-    return f"1 {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _cells_in_words(numbers: list[str]) -> str:

@@ -142,9 +142,7 @@ def _joined(
                 _read(ours, student, notebook, name),
             )
             is_bound = assignment.check_file(notebook, cell) is not None
-            score = Score(
-                student, notebook, cell, points, their_score, own_score, reason(cell, *pair, is_bound)
-            )
+            score = replace(score, why=reason(cell, *pair, is_bound))
         yield score
 
 

@@ -37,7 +37,7 @@ def notes_on_code(notebook: NotebookNode, beside: set[str]) -> Iterator[str]:
             continue
         modules = set(_imported(cell.source))
         for name in sorted(modules - beside):
-            if not is_installed(name):
+            if not can_import(name):
                 missing.setdefault(name, []).append(number)
         if modules & _NETWORK or _ADDRESS.search(cell.source) or _COMMAND.search(cell.source):
             network.append(number)
@@ -69,7 +69,7 @@ def modules_in(folder: Path) -> set[str]:
 
 
 @cache
-def is_installed(module: str) -> bool:
+def can_import(module: str) -> bool:
     """True if Python would find the module, outside of the working folder. The module isn't imported."""
     if module in sys.stdlib_module_names or module in sys.builtin_module_names:
         return True

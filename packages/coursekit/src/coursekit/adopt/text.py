@@ -7,6 +7,7 @@ from coursekit.adopt.compare import Comparison, Score
 from coursekit.adopt.survey import AssignmentReport, CourseReport
 from coursekit.cells import CellKind
 from coursekit.checks.results import points_in_words
+from coursekit.printing import counted
 
 _WITH_POINTS = (CellKind.BOUND, CellKind.ORDINARY, CellKind.MANUAL, CellKind.TASK)
 _MAX_CELLS = 2  # more than these are counted
@@ -63,10 +64,9 @@ def comparison_lines(found: Comparison) -> Iterator[str]:
     yield from (f"  {line}" for line in table_lines(header, rows))
     equal_count = len(found.scores) - len(found.different)
     yield f"  {equal_count} of {len(found.scores)} scores are equal."
-    workers = "1 worker" if found.workers == 1 else f"{found.workers} workers"
     yield (
         f"  nbgrader took {found.nbgrader_seconds:.1f} s in one process, "
-        f"coursekit {found.coursekit_seconds:.1f} s with {workers}."
+        f"coursekit {found.coursekit_seconds:.1f} s with {counted(found.workers, 'worker')}."
     )
     if found.left_out:
         yield f"  Left out of the copies, since they are large: {', '.join(found.left_out)}"
@@ -101,7 +101,7 @@ def table_lines(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterato
 
 def _assignment_lines(assignment: AssignmentReport) -> Iterator[str]:
     count = assignment.submissions
-    submissions = "1 submission" if count == 1 else f"{count or 'no'} submissions"
+    submissions = counted(count, "submission") if count else "no submissions"
     yield f"{assignment.name}, {submissions}"
     for notebook in assignment.notebooks:
         yield from (f"  {line}" for line in _notebook_lines(notebook))
@@ -140,8 +140,7 @@ def _gains(report: CourseReport) -> Iterator[str]:
         if cell.kind is CellKind.ORDINARY and notebook.language == "python"
     ]
     if ordinary:
-        cells = "1 ordinary cell" if len(ordinary) == 1 else f"{len(ordinary)} ordinary cells"
-        yield f"Hidden checks are possible for {cells}, one cell at a time, such as `{ordinary[0]}`."
+        yield f"Hidden checks are possible for {counted(len(ordinary), 'ordinary cell')}, one cell at a time, such as `{ordinary[0]}`."
 
 
 def _section(title: str, sentences: Sequence[str] | Iterator[str]) -> Iterator[str]:

@@ -21,6 +21,7 @@ from greenlet import GreenletExit, getcurrent, greenlet
 from coursekit.checks.beside import importable
 from coursekit.checks.plugin import ASSIGNMENTS, RUNS, CheckRun
 from coursekit.course import Assignment, CourseError
+from coursekit.files import file_stamp
 
 _UNUSED = (
     *("terminal", "cacheprovider", "faulthandler", "warnings", "logging", "junitxml", "pastebin", "doctest"),
@@ -55,11 +56,11 @@ class CollectedChecks:
         self._failed = False
         self._pytest = greenlet(self._main)
         self._go_on()
-        self._read = {path: _stamp(path) for path in self._sources()}
+        self._read = {path: file_stamp(path) for path in self._sources()}
 
     def are_of(self, files: Sequence[Path]) -> bool:
         """True if these are the checks in `files`, as they are now, and pytest still runs."""
-        unchanged = all(_stamp(path) == stamp for path, stamp in self._read.items())
+        unchanged = all(file_stamp(path) == stamp for path, stamp in self._read.items())
         return not self._pytest.dead and self._files == list(files) and unchanged
 
     def have_imported(self, files: Sequence[Path]) -> None:
@@ -199,14 +200,6 @@ def collected_checks(assignment: Assignment, name: str, files: Sequence[Path]) -
 def _close_all() -> None:
     for checks in _collected.values():
         checks.close()
-
-
-def _stamp(path: Path) -> tuple[int, int] | None:
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_mtime_ns, found.st_size
 
 
 def _in_a_line(report: pytest.CollectReport) -> str:

@@ -5,7 +5,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from coursekit.arrays import Array, Numpy, as_array, noun, to_numpy
+from coursekit.arrays import Array, Numpy, as_numpy, noun
 from coursekit.checks.relations import WrongShape, WrongValue
 from coursekit.codecs import ATOL, RTOL, Tolerance, codec_of, describe
 from coursekit.course import CourseError
@@ -78,8 +78,7 @@ def assert_varies(value: Any, *old_style: Any, name: str = "", context: str = ""
     """
     require_name(name, context, old_style)
     subject = in_words(name, context)
-    given = as_array(value)
-    found = None if given is None else to_numpy(given)
+    found = as_numpy(value)
     if found is None or found.ndim == 0 or found.dtype.kind == "c":
         fail(f"{subject} is {describe(value)}, but should be {noun()} of real numbers.")
     found = found.astype(np.float64)
@@ -125,8 +124,7 @@ def in_words(name: str, context: str) -> str:
 
 
 def _real_numbers(value: Any) -> Numpy:
-    given = as_array(value)
-    found = None if given is None else to_numpy(given)
+    found = as_numpy(value)
     if found is None or found.dtype.kind == "c" or not np.isfinite(found).all():
         fail("NaN or infinity came back, or no real numbers at all, where two outputs are compared.")
     return found.astype(np.float64)

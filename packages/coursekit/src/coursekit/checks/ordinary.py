@@ -25,7 +25,7 @@ _OUTCOMES = {
     CellState.KERNEL_DIED: CheckOutcome.KERNEL_DIED,
 }
 _ERRORS = {CheckOutcome.TIMED_OUT: "CellTimeoutError", CheckOutcome.KERNEL_DIED: "DeadKernelError"}
-_MISSING_NAME = re.compile(r"name '(\w+)' is not defined")
+MISSING_NAME = re.compile(r"name '(\w+)' is not defined")
 _LINE = re.compile(r"(?:Cell In\[\d+\], |In\[\d+\]:? )line (\d+)")
 
 
@@ -98,10 +98,9 @@ def _not_the_test_s(
     answer = answer_of(submission.notebook, name)
     cell = find_cell(submission.notebook, answer)
     if cell is not None and is_answer_cell(cell) and submission.is_untouched(answer):
-        state = "as it was handed out" if cell.source.strip() else "empty"
-        return CheckOutcome.NOT_ANSWERED, f"Not answered: the cell `{answer}` is {state}."
+        return CheckOutcome.NOT_ANSWERED, submission.not_answered(answer)
     error = next(filter(_is_error, counted.outputs), None)
-    missing = _MISSING_NAME.match(error.evalue) if error is not None and error.ename == "NameError" else None
+    missing = MISSING_NAME.match(error.evalue) if error is not None and error.ename == "NameError" else None
     if missing is None:
         return None
     index = submission.defining_cell(missing[1])

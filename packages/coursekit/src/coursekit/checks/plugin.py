@@ -20,11 +20,11 @@ from coursekit.checks.diagnosis import FailedExercise, diagnose
 from coursekit.checks.draw import Draw
 from coursekit.checks.explain import explain, relation_to, shown, tried_before
 from coursekit.checks.fingerprint import fingerprint_of
-from coursekit.checks.reference import FILE_NAME, Reference, Store
+from coursekit.checks.reference import Reference, Store
 from coursekit.checks.results import CheckResult, ExerciseResult
 from coursekit.checks.said import said_by
 from coursekit.checks.variants import mistakes_of
-from coursekit.course import Assignment, CourseError, blank_copy, read_notebook
+from coursekit.course import RECORDED, Assignment, CourseError, blank_copy, read_notebook
 from coursekit.kernels import BUBBLEWRAP, KERNELS, LIMITED, hide_course
 from coursekit.student.notebook_file import read_submitted
 from coursekit.student.proxy import Student
@@ -114,7 +114,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 def pytest_pycollect_makemodule(module_path: Path) -> None:
     """Let check files import the modules beside them, as they can when a submission is graded."""
     folder = module_path.parent
-    if (folder / FILE_NAME).exists() and str(folder) not in sys.path:
+    if (folder / RECORDED).exists() and str(folder) not in sys.path:
         sys.path.append(str(folder))
 
 

@@ -33,7 +33,6 @@ from coursekit.course import RECORDED, CourseError
 from coursekit.messages import MessageError, decode, encode, packed, receive
 from coursekit.printing import quoted
 
-FILE_NAME = RECORDED
 PACKED = "$packed"
 
 
@@ -66,7 +65,7 @@ class Store:
         Raises:
             CourseError: the file is damaged.
         """
-        path = folder / FILE_NAME
+        path = folder / RECORDED
         try:
             kind: Kind = "torch" if has_torch() else "numpy"  # torch reads types that NumPy lacks
             return cls(path, load(path.read_bytes(), kind) if path.exists() else {})

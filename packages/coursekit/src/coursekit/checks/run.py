@@ -47,7 +47,6 @@ def grade(
     limits: Limits | None = None,
     store: Store | None = None,
     kernel_name: str = SANDBOX,
-    notes: Sequence[str] = (),
     seed: int | None = None,
     session: Session | None = None,
     exercises: Container[str] | None = None,
@@ -117,7 +116,7 @@ def grade(
     others = [run for index, run in session.runs.items() if grade_id(notebook.cells[index]) not in ordinary]
     result = SubmissionResult(
         status=status_of(session, results, others),
-        notes=[*notes, *run.notes],
+        notes=list(run.notes),
         cells=[_cell_line(submission, run) for run in others if _is_worth_reporting(submission, run)],
         exercises=results,
         seed=run.seed,

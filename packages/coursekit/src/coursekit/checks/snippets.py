@@ -18,6 +18,8 @@ from typing import Any
 
 from coursekit.checks.beside import importable
 from coursekit.course import Assignment, CourseError
+from coursekit.files import FileStamp, file_stamp
+from coursekit.student.syntax import imported_by
 
 FILE_NAME = "try_it.py"
 #: the name in that file for the mistakes that no snippet shows: reason -> ids
@@ -98,9 +100,7 @@ def bound(source: str) -> set[str]:
 def assigned(source: str) -> set[str]:
     """The names that some lines bind at top level other than by an import."""
     nodes = (node for node in ast.parse(source).body if isinstance(node, ast.Import | ast.ImportFrom))
-    return bound(source) - {
-        (alias.asname or alias.name).split(".")[0] for node in nodes for alias in node.names
-    }
+    return bound(source) - {name for node in nodes for name in imported_by(node)}
 
 
 def _loaded(code: CodeType) -> Iterator[str]:
@@ -132,14 +132,12 @@ def _text(function: Callable[..., None]) -> str:
 
 def _read(assignment: Assignment, file: str = FILE_NAME) -> tuple[tuple[Snippet, ...], dict[str, str]]:
     path = assignment.checks / file
-    if not path.exists():
-        return (), {}
-    found = path.stat()
-    return _read_file(path, (found.st_mtime_ns, found.st_size))
+    stamp = file_stamp(path)
+    return _read_file(path, stamp) if stamp else ((), {})
 
 
 @lru_cache(64)
-def _read_file(path: Path, stamp: tuple[int, int]) -> tuple[tuple[Snippet, ...], dict[str, str]]:
+def _read_file(path: Path, stamp: FileStamp) -> tuple[tuple[Snippet, ...], dict[str, str]]:
     try:
         with importable([path.parent]):
             names: Mapping[str, Any] = runpy.run_path(str(path))

@@ -70,7 +70,7 @@ def _audit(options: argparse.Namespace) -> int:
 
 
 def _audit_mutants(options: argparse.Namespace) -> int:
-    from coursekit.cli.mutation import mutation_figures, mutation_lines
+    from coursekit.cli.matrix import mutation_figures, mutation_lines
     from coursekit.mutants.run import run_mutants
 
     runs = []

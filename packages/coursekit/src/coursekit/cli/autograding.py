@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from coursekit.cli.common import Commands, at_least_one, chosen_from, course_of, print_lines, progress_bar
 from coursekit.course import CourseError
 from coursekit.kernels import KERNELS, NONE
-from coursekit.printing import printable
+from coursekit.printing import counted, printable
 
 if TYPE_CHECKING:
     from coursekit.course import Assignment
@@ -100,16 +100,12 @@ def _regrade(options: argparse.Namespace) -> int:
         problems = course.rename_students(assignment.name)
         students = course.gradable(course.handed_in(assignment.name))
         moved: list[Move] = []
-        of_student: list[Move] = []
         with (
             _class_run(options, course, assignment) as run,
             progress_bar(assignment.name, "submission", len(students)) as bar,
         ):
             writer, letters = Writer(course), Letters(course, assignment, datetime.now(UTC))
-            for found in moves(course, run, students):
-                if isinstance(found, Move):
-                    of_student.append(found)
-                    continue
+            for found, of_student in moves(course, run, students):
                 failures = _failures(found)
                 ungraded = any(notebook.failure for notebook in found.notebooks)
                 problems += [f"{line} Its score is unchanged." if ungraded else line for line in failures]
@@ -119,14 +115,13 @@ def _regrade(options: argparse.Namespace) -> int:
                     moved += of_student
                     if not options.dry_run:
                         letters.write(of_student)
-                of_student = []
                 bar.update()
         print_lines([*move_lines(moved), *problems])
         count = len({move.student for move in moved})
         verb = "would change" if options.dry_run else "changed"
         print(f"{assignment.name}: the scores of {count} of {len(students)} students {verb}.")
         if letters.count:
-            print(f"  {letters.count} letter{'' if letters.count == 1 else 's'}: {letters.folder}")
+            print(f"  {counted(letters.count, 'letter')}: {letters.folder}")
         failed = failed or bool(problems)
     return int(failed)
 
@@ -144,7 +139,6 @@ def _get_ready(options: argparse.Namespace) -> "tuple[RunningCourse, list[Assign
     Raises:
         CourseError: nothing has been generated, or the course doesn't plug coursekit in.
     """
-    stay_single_threaded()
     course = course_of(options)
     chosen = chosen_from(course, options.assignments)
     require_plugged_in(course)
@@ -155,14 +149,6 @@ def _get_ready(options: argparse.Namespace) -> "tuple[RunningCourse, list[Assign
         if not options.assignments and assignment.name not in generated:
             print(f"{assignment.name}: skipped, since it has not been generated yet", file=sys.stderr)
     return course, [found for found in chosen if options.assignments or found.name in generated]
-
-
-def stay_single_threaded() -> None:
-    """Keep NumPy from starting threads. Call it before anything imports NumPy.
-
-    Workers grade in parallel, and a process with several threads can't be forked safely, so they would not be warm.
-    """
-    os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
 def require_plugged_in(course: "RunningCourse") -> None:

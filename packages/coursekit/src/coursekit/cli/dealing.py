@@ -6,7 +6,7 @@ from pathlib import Path
 
 from coursekit.cli.common import Commands, chosen_from, course_of, print_lines
 from coursekit.course import CourseError
-from coursekit.printing import quoted
+from coursekit.printing import counted, quoted
 
 _ADDRESS = "http://localhost:8888"
 _SHARE = re.compile(r"(\d+(?:\.\d+)?)\s*%")
@@ -55,8 +55,7 @@ def _deal(options: argparse.Namespace) -> None:
     if options.scores is not None:
         found = read_scores(options.scores, dealt)
         write_lists(course, assignment, Dealt(dealt.readings, dealt.scores | found), answers, options.address)
-        plural = "" if len(found) == 1 else "s"
-        print_lines([f"{options.scores}: {len(found)} score{plural}"])
+        print_lines([f"{options.scores}: {counted(len(found), 'score')}"])
         print_lines([f"  To compare the graders: coursekit report {quoted(assignment.name)}"])
         return
     graders = grader_names(options.to)

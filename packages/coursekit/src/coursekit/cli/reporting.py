@@ -55,7 +55,7 @@ def _report(options: argparse.Namespace) -> None:
     from coursekit.report.class_results import was_graded
     from coursekit.report.contents import NothingToReport, make_report, summary_lines
     from coursekit.report.files import write_data, write_page
-    from coursekit.report.folder import folder_of
+    from coursekit.report.pages import folder_of
 
     chosen = assignments_of(options)
     every = chosen[0].course.assignments()

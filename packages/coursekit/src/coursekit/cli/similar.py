@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from coursekit.cli.common import Commands, assignments_of, course_of, print_lines
+from coursekit.cli.common import Commands, chosen_from, course_of, print_lines
 from coursekit.course import CourseError
 
 if TYPE_CHECKING:
@@ -40,9 +40,8 @@ def _similar(options: argparse.Namespace) -> None:
     from coursekit.similar.surprise import compare
     from coursekit.similar.works import Reader
 
-    options.assignments = [options.assignment]
-    (assignment,) = assignments_of(options)
     course = course_of(options)
+    (assignment,) = chosen_from(course, [options.assignment])
     for folder in options.against:
         if not folder.is_dir():
             raise CourseError(f"--against {folder}: there is no such folder")

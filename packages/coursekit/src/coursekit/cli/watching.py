@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from coursekit.cli.autograding import require_plugged_in, start_server, stay_single_threaded
+from coursekit.cli.autograding import require_plugged_in, start_server
 from coursekit.cli.common import Commands, at_least_one, chosen_from, course_of, print_lines
 from coursekit.kernels import KERNELS
 
@@ -46,7 +46,6 @@ def add(commands: Commands) -> None:
 
 
 def _watch(options: argparse.Namespace) -> int:
-    stay_single_threaded()
     course = course_of(options)
     if options.status:
         return _show_status(course.root, options.json)

@@ -116,6 +116,11 @@ def with_article(noun: str) -> str:
     return f"{'an' if noun[:1].lower() in 'aeiou' else 'a'} {noun}"
 
 
+def letters(text: str) -> str:
+    """Only the letters and digits of a text, in lower case."""
+    return "".join(mark for mark in text.casefold() if mark.isalnum())
+
+
 def unpack(library: str, data: Any) -> Any:
     """The value that a packer made `data` of.
 

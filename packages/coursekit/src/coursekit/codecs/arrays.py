@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from coursekit.arrays import Numpy, as_array, is_array, is_tensor, noun, to_numpy
+from coursekit.arrays import Numpy, as_array, as_numpy, is_array, is_tensor, noun, to_numpy
 from coursekit.codecs import ATOL, DIFFERS, RTOL, Codec, Tolerance, describe, mismatch
 from coursekit.codecs.numpy_packer import NumpyPacker
 from coursekit.packing import Packer
@@ -83,8 +83,7 @@ class ArrayCodec(Codec):
         return text, found.astype(np.float64).ravel()
 
     def nan(self, value: Any) -> str | None:
-        given = as_array(value)
-        found = None if given is None else to_numpy(given)
+        found = as_numpy(value)
         if found is None or found.dtype.kind != "f" or not np.isnan(found).any():
             return None
         return _where_nan(np.isnan(found))

@@ -11,6 +11,7 @@ from coursekit.arrays import Numpy, is_array, to_numpy
 from coursekit.codecs import Codec, Tolerance, describe
 from coursekit.codecs.figure_packer import MAX_AXES, MAX_PARTS, MAX_WORDS, FigurePacker
 from coursekit.packing import PackingError
+from coursekit.printing import counted
 
 Words = Annotated[str, Meta(max_length=MAX_WORDS)]
 Texts = Annotated[tuple[Words, ...], Meta(max_length=MAX_PARTS)]
@@ -135,7 +136,7 @@ class Figure:
     @property
     def type_name(self) -> str:
         """What a message calls it."""
-        return f"figure with {len(self.axes)} pair{'' if len(self.axes) == 1 else 's'} of axes"
+        return f"figure with {counted(len(self.axes), 'pair')} of axes"
 
 
 def read_figure(data: Any) -> Figure:

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from coursekit.codecs import OWN_ENTRY, Tolerance
-from coursekit.codecs.pandas_values import count, in_entries, plural, some, written, wrong_entries
+from coursekit.codecs import OWN_ENTRY, Tolerance, letters
+from coursekit.codecs.pandas_values import in_entries, plural, some, written, wrong_entries
+from coursekit.printing import counted
 
 DTYPES, ROW_ORDER, COLUMN_ORDER, INDEX, NAMES = "dtypes", "row order", "column order", "index", "names"
 _TEXT = ("object", "str", "string")
@@ -31,7 +32,7 @@ def frame_difference(own: Any, right: Any, tolerance: Tolerance) -> str | None:
     if NAMES not in ignore and list(own.columns.names) != list(right.columns.names):
         return f"has columns with {_names(own.columns)}, but should have {_names(right.columns)}"
     if len(own) != len(right):
-        return f"has {count(len(own), 'row')}, but should have {len(right)}{_why_rows(own, right)}"
+        return f"has {counted(len(own), 'row')}, but should have {len(right)}{_why_rows(own, right)}"
     if ROW_ORDER in ignore:
         own, right = _sorted(own, right, INDEX in ignore)
     labels = None if INDEX in ignore else index_difference(own.index, right.index, ignore)
@@ -41,38 +42,38 @@ def frame_difference(own: Any, right: Any, tolerance: Tolerance) -> str | None:
     return labels or entries
 
 
-def index_difference(own: Any, right: Any, ignore: Collection[str], noun: str = "index") -> str | None:
+def index_difference(own: Any, right: Any, ignore: Collection[str]) -> str | None:
     """How an index differs from the right one of the same length."""
     names, dtypes = NAMES not in ignore, DTYPES not in ignore
     if own.nlevels != right.nlevels:
-        return f"has an {noun} with {count(own.nlevels, 'level')}, but should have {right.nlevels}"
+        return f"has an index with {counted(own.nlevels, 'level')}, but should have {right.nlevels}"
     if not own.equals(right):
         usual = range(len(right))
         if list(right) == list(usual) and right.nlevels == 1:
             return (
-                f"has the {noun} {some(own, 3)}, but should have {some(usual, 3)}: "
+                f"has the index {some(own, 3)}, but should have {some(usual, 3)}: "
                 "renumber the rows with `reset_index(drop=True)`"
             )
         if names and list(own.names) != list(right.names):
-            return f"has an {noun} with {_names(own)}, but should have {_names(right)}"
+            return f"has an index with {_names(own)}, but should have {_names(right)}"
         if list(own) == list(usual) and own.nlevels == 1:
-            return f"has the {noun} {some(usual, 3)}, but should have the labels of the rows"
+            return f"has the index {some(usual, 3)}, but should have the labels of the rows"
         if dtypes and own.dtype != right.dtype and _kind(own) != _kind(right):
-            return f"has an {noun} of dtype {own.dtype}, but should have {right.dtype}"
+            return f"has an index of dtype {own.dtype}, but should have {right.dtype}"
         if Counter(map(_key, own)) == Counter(map(_key, right)):
-            return f"has the right {noun} in the wrong order: check how the rows are sorted"
+            return "has the right index in the wrong order: check how the rows are sorted"
         wrong = np.array([_key(one) != _key(other) for one, other in zip(own, right, strict=True)])
         if not wrong.any():  # equal labels of other types
             return None
         place = int(np.argmax(wrong))
         return (
-            f"has wrong labels in its {noun}: {int(wrong.sum())} of {wrong.size}, "
+            f"has wrong labels in its index: {int(wrong.sum())} of {wrong.size}, "
             f"first at position {place}, {OWN_ENTRY} {written(own[place])}"
         )
     if dtypes and own.nlevels == 1 and _kind(own) != _kind(right):
-        return f"has an {noun} of dtype {own.dtype}, but should have {right.dtype}"
+        return f"has an index of dtype {own.dtype}, but should have {right.dtype}"
     if names and list(own.names) != list(right.names):
-        return f"has an {noun} with {_names(own)}, but should have {_names(right)}"
+        return f"has an index with {_names(own)}, but should have {_names(right)}"
     return None
 
 
@@ -173,7 +174,7 @@ def _columns(own: Any, right: Any) -> str | None:
     """Which columns are missing, are too many, or have another name."""
     if own.columns.nlevels != right.columns.nlevels:
         levels, label = (
-            count(own.columns.nlevels, "level"),
+            counted(own.columns.nlevels, "level"),
             written(own.columns[-1]) if len(own.columns) else "none",
         )
         hint = ': name them, as in `agg(total=("x", "sum"))`' if right.columns.nlevels == 1 else ""
@@ -193,7 +194,7 @@ def _columns(own: Any, right: Any) -> str | None:
             if str(label) == str(other):
                 kinds = type(other).__name__, type(label).__name__
                 return f"has a column whose name {written(other)} is of type {kinds[0]}, but should be of type {kinds[1]}"
-            if _folded(label) == _folded(other):
+            if letters(str(label)) == letters(str(other)):
                 return f"has the column {written(other)}, but its name should be {written(label)}"
     for label in extra:
         if label in right.index.names:
@@ -207,9 +208,9 @@ def _why_rows(own: Any, right: Any) -> str:
     """What the number of rows suggests; only about the student's own rows."""
     if len(own) > len(right):
         if len(right) == len(own.dropna()):
-            return f": {count(len(own) - len(right), 'row')} of yours with NaN may be the reason"
+            return f": {counted(len(own) - len(right), 'row')} of yours with NaN may be the reason"
         if len(right) == len(own.drop_duplicates()):
-            return f": {count(len(own) - len(right), 'duplicate row')} may be the reason"
+            return f": {counted(len(own) - len(right), 'duplicate row')} may be the reason"
     return ""
 
 
@@ -276,7 +277,3 @@ def _key(label: Any) -> Any:
     if isinstance(label, bool | np.bool_):
         return ("bool", bool(label))
     return label
-
-
-def _folded(label: Any) -> str:
-    return "".join(mark for mark in str(label).casefold() if mark.isalnum())

@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 
 from coursekit.arrays import is_array, is_plain, to_numpy
-from coursekit.packing import Packer, PackingError
+from coursekit.packing import PLAIN, Packer, PackingError
 
-_LEAVES = (type(None), bool, int, float, str)
 _DATES = {
     f"{kind}8[{unit}]" for kind in "mM" for unit in ("Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns")
 }
@@ -24,7 +23,7 @@ class NumpyPacker(Packer):
         if not isinstance(value, np.ndarray | np.generic) or is_plain(value):
             return False
         if value.dtype == object:
-            return all(type(entry) in _LEAVES for entry in value.ravel())
+            return all(type(entry) in PLAIN for entry in value.ravel())
         return value.dtype.kind in "Uc" or value.dtype.str[1:] in _DATES
 
     def pack(self, value: Any) -> Any:
@@ -54,7 +53,7 @@ class NumpyPacker(Packer):
                     raise PackingError("with dates that are not numbers")
                 return np.array(found, order="C").view(dtype)
             case {"dtype": "text" | "object" as kind, "entries": list(entries), "shape": list(shape)}:
-                kinds = (str,) if kind == "text" else _LEAVES
+                kinds = (str,) if kind == "text" else PLAIN
                 sound = len(shape) <= _MAX_AXES and all(type(size) is int and size >= 0 for size in shape)
                 if not sound or prod(shape) != len(entries) or max(shape, default=0) > 10**9:
                     raise PackingError("with an array of the wrong size")

@@ -20,9 +20,10 @@ from coursekit.codecs.frame_difference import (
     index_difference,
 )
 from coursekit.codecs.pandas_packer import PandasPacker
-from coursekit.codecs.pandas_values import count, in_entries, some, written, wrong_entries
+from coursekit.codecs.pandas_values import in_entries, some, written, wrong_entries
 from coursekit.codecs.scalars import is_scalar
 from coursekit.course import CourseError
+from coursekit.printing import counted
 
 #: a value with more entries than any right answer is identified by its shape
 _MOST_ENTRIES = 200_000
@@ -41,13 +42,13 @@ class PandasCodec(Codec):
     def describe(self, value: Any) -> str:
         match _kind(value):
             case "DataFrame":
-                return f"a DataFrame of {count(len(value), 'row')} and {count(value.shape[1], 'column')}"
+                return f"a DataFrame of {counted(len(value), 'row')} and {counted(value.shape[1], 'column')}"
             case "Series":
-                return f"a Series of {count(len(value), 'entry')}"
+                return f"a Series of {counted(len(value), 'entry')}"
             case "Index":
-                return f"an index ({type(value).__name__}) of {count(len(value), 'label')}"
+                return f"an index ({type(value).__name__}) of {counted(len(value), 'label')}"
             case "array":
-                return f"an array of pandas ({type(value).__name__}) of {count(len(value), 'entry')}"
+                return f"an array of pandas ({type(value).__name__}) of {counted(len(value), 'entry')}"
         return f"the {type(value).__name__} {written(value)}"
 
     def difference(self, actual: Any, expected: Any, tolerance: Tolerance) -> str | None:
@@ -69,7 +70,7 @@ class PandasCodec(Codec):
         elif kind == "Series":
             text = _series_difference(actual, expected, tolerance)
         elif len(actual) != len(expected):
-            text = f"has {count(len(actual), 'entry')}, but should have {len(expected)}"
+            text = f"has {counted(len(actual), 'entry')}, but should have {len(expected)}"
         elif kind == "Index":
             text = index_difference(actual, expected, tolerance.ignore)
         else:
@@ -142,7 +143,7 @@ def _series(values: Any) -> Any:
 
 def _series_difference(own: Any, right: Any, tolerance: Tolerance) -> str | None:
     if len(own) != len(right):
-        return f"has {count(len(own), 'entry')}, but should have {len(right)}"
+        return f"has {counted(len(own), 'entry')}, but should have {len(right)}"
     ordered, indexed = ROW_ORDER not in tolerance.ignore, INDEX not in tolerance.ignore
     name = None
     if NAMES not in tolerance.ignore and not _same_name(own.name, right.name):

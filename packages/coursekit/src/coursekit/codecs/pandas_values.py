@@ -80,11 +80,6 @@ def plural(labels: Sequence[Any], noun: str) -> str:
     return f"{noun}{'s' if len(labels) > 1 else ''} {some(labels)}"
 
 
-def count(number: int, noun: str) -> str:
-    many = noun[:-1] + "ies" if noun.endswith("y") else f"{noun}s"
-    return f"{number} {noun if number == 1 else many}"
-
-
 def _is_exact(dtype: Any) -> bool:
     import pandas as pd
 

@@ -5,6 +5,7 @@ from typing import Any
 from coursekit.arrays import Numpy, is_array
 from coursekit.codecs import Codec, Tolerance, codec_of, describe, mismatch, with_article
 from coursekit.course import CourseError
+from coursekit.printing import counted
 
 _SHOWN = 5
 _NAMES = {
@@ -66,7 +67,7 @@ class PlainCodec(Codec):
 
 def _of_entries(actual: Any, expected: Any, tolerance: Tolerance) -> str | None:
     if len(actual) != len(expected):
-        return f"has {_count(len(actual), 'entry', 'entries')}, but should have {len(expected)}"
+        return f"has {counted(len(actual), 'entry')}, but should have {len(expected)}"
     for place, (found, right) in enumerate(zip(actual, expected, strict=True)):
         text = codec_of(right).difference(found, right, tolerance)
         if text:
@@ -89,10 +90,6 @@ def _of_dicts(actual: dict[Any, Any], expected: dict[Any, Any], tolerance: Toler
 def _some(names: list[Any]) -> str:
     shown = ", ".join(f"`{str(name)[:60]}`" for name in names[:_SHOWN])
     return shown + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
-
-
-def _count(number: int, one: str, many: str) -> str:
-    return f"{number} {one if number == 1 else many}"
 
 
 def _hint(actual: Any, expected: Any) -> str:

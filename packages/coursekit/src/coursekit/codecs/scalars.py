@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from coursekit.packing import PackingError
+from coursekit.packing import PLAIN, PackingError
 
 UNITS = ("s", "ms", "us", "ns")
 CLOSED = ("left", "right", "both", "neither")
 #: characters of a date, a time zone or a frequency
 _MAX_WORD = 64
-_LEAVES = (type(None), bool, int, float, str)
 
 
 def is_scalar(value: Any) -> bool:
@@ -28,7 +27,7 @@ def pack_scalar(value: Any, where: str) -> Any:
 
     if isinstance(value, np.generic) and not isinstance(value, np.datetime64 | np.timedelta64):
         value = value.item()
-    if type(value) in _LEAVES:
+    if type(value) in PLAIN:
         return value
     if value is pd.NaT or value is pd.NA:
         return (str(value),)
@@ -57,7 +56,7 @@ def pack_scalar(value: Any, where: str) -> Any:
 def unpack_scalar(data: Any) -> Any:
     import pandas as pd
 
-    if type(data) in _LEAVES:
+    if type(data) in PLAIN:
         return data
     match data:
         case ("NaT",):

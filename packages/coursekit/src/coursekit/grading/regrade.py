@@ -68,17 +68,22 @@ class Move:
         return [*self.causes, *(check.reason for check in self.checks)]
 
 
-def moves(course: RunningCourse, run: ClassRun, students: list[str]) -> Iterator[SubmissionRun | Move]:
-    """Grade what is not in the cache; yield the moves of each submission, then the submission."""
+def moves(
+    course: RunningCourse, run: ClassRun, students: list[str]
+) -> Iterator[tuple[SubmissionRun, list[Move]]]:
+    """Grade what is not in the cache; yield each submission with its moves."""
     for submission in run.grade(students):
+        found: list[Move] = []
         for notebook in submission.notebooks:
             old = course.result(submission.student, run.assignment.name, notebook.name)
             if not notebook.failure:
                 old = old or SubmissionResult(Status.UNGRADED)
                 for move in _moves(submission.student, notebook.name, old, notebook.cached.result):
                     shared = run.assignment.is_shared(move.exercise)
-                    yield replace(move, exercise=f"{notebook.name}/{move.exercise}") if shared else move
-        yield submission
+                    found.append(
+                        replace(move, exercise=f"{notebook.name}/{move.exercise}") if shared else move
+                    )
+        yield submission, found
 
 
 def _moves(student: str, notebook: str, old: SubmissionResult, new: SubmissionResult) -> Iterator[Move]:

@@ -17,6 +17,7 @@ from sqlalchemy.exc import InterfaceError, OperationalError, SAWarning
 from coursekit.attempt import FAILED
 from coursekit.checks.results import Status, SubmissionResult
 from coursekit.course import CourseError
+from coursekit.files import FOR_EVERYBODY
 from coursekit.grading.autograde import SubmissionRun
 from coursekit.grading.running_course import GradebookAway, RunningCourse
 from coursekit.nbgrader_plugin.check_metadata import CheckMetadata
@@ -26,8 +27,6 @@ from coursekit.nbgrader_plugin.shared_queries import sharing_queries
 from coursekit.printing import printable
 from coursekit.result_cache import CachedResult
 
-#: errors that every other student would meet, too
-FOR_EVERYBODY = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 #: until a second try after an error of the database, which may have restarted
 _AGAIN_SECONDS = 1.0
 
@@ -70,21 +69,20 @@ class Writer:
     """
 
     def __init__(self, course: RunningCourse) -> None:
-        failures: dict[tuple[str, str], str] = {}
-        unconfirmed: dict[tuple[str, str], CachedResult] = {}
-        self._failures, self._unconfirmed = failures, unconfirmed
+        writer = self
 
         class TakeResult(RunChecks):
             """Takes results from the cache; a notebook that is not there is graded at once."""
 
             def result_of(self, nb: NotebookNode, resources: ResourcesDict) -> SubmissionResult:
-                names = resources["nbgrader"]
-                which = names["student"], names["notebook"]
-                if which in failures:
-                    return SubmissionResult(Status.KERNEL_DIED, notes=[FAILED.format(failures[which])])
-                if which in unconfirmed:
-                    unconfirmed[which].put_outputs_into(nb)
-                    return unconfirmed[which].result
+                name, uncached = resources["nbgrader"]["notebook"], writer._uncached
+                if name in uncached.failures:
+                    return SubmissionResult(
+                        Status.KERNEL_DIED, notes=[FAILED.format(uncached.failures[name])]
+                    )
+                if name in uncached.unconfirmed:
+                    uncached.unconfirmed[name].put_outputs_into(nb)
+                    return uncached.unconfirmed[name].result
                 return super().result_of(nb, resources)
 
             def regrades_stopped(self) -> bool:
@@ -124,7 +122,7 @@ class Writer:
         """
         return self.write_uncached(Uncached.of(submission, assignment))
 
-    def write_uncached(self, uncached: "Uncached") -> list[str]:
+    def write_uncached(self, uncached: Uncached) -> list[str]:
         """`write`, with what is not in the cache. An error of the database gets a second try.
 
         Raises:
@@ -136,15 +134,12 @@ class Writer:
             time.sleep(_AGAIN_SECONDS)
             return self._written(uncached)
 
-    def _written(self, uncached: "Uncached") -> list[str]:
+    def _written(self, uncached: Uncached) -> list[str]:
         student, assignment, folders = uncached.student, uncached.assignment, self._course.folders
         folder = self._course.submitted(student, assignment)
         if not any(folder.glob("*.ipynb")):
             return []  # nbgrader skips such a folder, and the table shows it as missing
-        self._failures.clear()
-        self._unconfirmed.clear()
-        self._failures |= {(student, name): failure for name, failure in uncached.failures.items()}
-        self._unconfirmed |= {(student, name): cached for name, cached in uncached.unconfirmed.items()}
+        self._uncached = uncached
         folders.student_id, folders.assignment_id = student, assignment
         lock = self._course.writing(student) if self._shared_rows_exist else self._course.alone()
         with lock, warnings.catch_warnings():

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-_BEGIN, _END = "### BEGIN SOLUTION", "### END SOLUTION"
+from coursekit.cells import MARKERS
+
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Located = ast.expr | ast.stmt | ast.keyword
 
@@ -46,10 +47,10 @@ class Code:
     def _solution_lines(self) -> set[int]:
         """Numbers of the lines between the markers; all lines if there are no markers."""
         found: set[int] = set()
-        inside = _BEGIN not in self.source
+        inside = MARKERS[0] not in self.source
         for number, line in enumerate(self.source.split("\n"), 1):
-            if line.strip() in (_BEGIN, _END):
-                inside = line.strip() == _BEGIN
+            if line.strip() in MARKERS:
+                inside = line.strip() == MARKERS[0]
             elif inside:
                 found.add(number)
         return found

@@ -14,7 +14,7 @@ from coursekit.checks.variants import Variant
 from coursekit.course import Assignment, read_notebook
 from coursekit.mutants import expressions, statements
 from coursekit.mutants.code import Code, Edit
-from coursekit.student.syntax import parse
+from coursekit.student.syntax import imported_by, parse
 
 Operator = Callable[[Code, ast.AST], Iterator[Edit]]
 #: by the kind in a mutant's name
@@ -134,10 +134,10 @@ def _changed_lines(source: str, mutated: str) -> tuple[str, str]:
 def _imported_names(notebook: NotebookNode) -> frozenset[str]:
     """The names that the notebook's cells import."""
     return frozenset(
-        (alias.asname or alias.name).split(".")[0]
+        name
         for cell in notebook.cells
         if cell.cell_type == "code" and (tree := parse(cell.source))
         for node in ast.walk(tree)
         if isinstance(node, ast.Import | ast.ImportFrom)
-        for alias in node.names
+        for name in imported_by(node)
     )

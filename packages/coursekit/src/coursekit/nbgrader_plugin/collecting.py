@@ -3,7 +3,6 @@
 nbgrader follows links, reads pipes and devices to their end, and stops at the first folder that it can't copy.
 """
 
-import errno
 import os
 import stat
 import tempfile
@@ -15,15 +14,12 @@ from typing import Any
 from nbgrader.exchange import ExchangeError
 from nbgrader.exchange.default import ExchangeCollect
 
+from coursekit.files import FOR_EVERYBODY, OPEN_SAFELY
 from coursekit.nbgrader_plugin.course_folders import beside_of
 from coursekit.printing import printable
 from coursekit.student.extra_files import MAX_DEPTH, MAX_ENTRIES, NotATime, time_in
 
-#: a device or a pipe must neither wait nor be read
-_OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _CHUNK = 2**20
-#: the copy can't be written, which is not the submission's fault
-_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 _NAMED_AT_MOST = 5
 
 
@@ -109,7 +105,7 @@ def copy_regular_files(source: Path, target: Path, max_bytes: int) -> list[str]:
             skipped.append(f"has more than {MAX_ENTRIES:,} files; the rest was not collected.")
             break
         try:
-            with open(os.open(name, _OPEN, dir_fd=descriptor), "rb") as file:
+            with open(os.open(name, OPEN_SAFELY, dir_fd=descriptor), "rb") as file:
                 if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                     skipped.append(f"{shown} isn't a regular file, so it was not collected.")
                     continue
@@ -117,7 +113,7 @@ def copy_regular_files(source: Path, target: Path, max_bytes: int) -> list[str]:
                 copy.parent.mkdir(parents=True, exist_ok=True)
                 size = _copy(file.fileno(), copy, left)
         except OSError as error:
-            if error.errno in _DISK:
+            if error.errno in FOR_EVERYBODY:
                 raise
             skipped.append(f"{shown} can't be read ({error.strerror}), so it was not collected.")
             continue

@@ -18,12 +18,13 @@ from traitlets.log import get_logger
 from coursekit.cells import grade_id, is_locked_cell, is_test_cell
 from coursekit.checks.results import STATUSES, Status, SubmissionResult, points_in_words, score_in_words
 from coursekit.course import CourseError
+from coursekit.files import written_at
 from coursekit.language import N_, FeedbackPage, _, current_language, ngettext, speaking
 from coursekit.nbgrader_plugin.budget import TooCostly, render_in_child
 from coursekit.nbgrader_plugin.check_table import code_marked
 from coursekit.nbgrader_plugin.converters import find_folders
 from coursekit.nbgrader_plugin.course_folders import Stop, course_of, stop
-from coursekit.nbgrader_plugin.first_look import FirstThing, first_things, score_rows
+from coursekit.nbgrader_plugin.first_look import first_things, score_rows
 from coursekit.nbgrader_plugin.headings import page_titles
 from coursekit.nbgrader_plugin.markdown import highlighted_code, safe_markdown
 from coursekit.nbgrader_plugin.page_parts import PageParts, Part
@@ -138,7 +139,7 @@ class FeedbackExporter(Exporter):
             return None
         folders = self.parent.coursedir
         submitted = Path(folders.format_path(folders.submitted_directory, student, assignment))
-        times = [path.lstat().st_mtime for path in submitted.glob("*.ipynb")]
+        times = [written_at(path.lstat()) for path in submitted.glob("*.ipynb")]
         return datetime.fromtimestamp(max(times), UTC) if times else None
 
     def _released(self, names: dict[str, Any]) -> list[NotebookNode]:
@@ -175,14 +176,13 @@ class _Frame:
 
 
 def _page(nb: NotebookNode, frame: _Frame, given: frozenset[str]) -> str:
-    first = first_things(frame.result, score_rows(nb, frame.result, frame.shows))
-    return _rendered(nb, frame, first, PageParts(nb, frame.result, given, shows=frame.shows).parts())
+    return _rendered(nb, frame, PageParts(nb, frame.result, given, shows=frame.shows).parts())
 
 
 def _page_without_cells(nb: NotebookNode, frame: _Frame) -> str:
     """A page with the points and the reason, without any text of the student's."""
     without_notes = replace(frame, result=replace(frame.result, notes=[], cells=[]))
-    return _rendered(nb, without_notes, [], [], NOT_RENDERED)
+    return _rendered(nb, without_notes, [], NOT_RENDERED)
 
 
 OTHER_VERSION = "This notebook was autograded by another version of coursekit. Run `coursekit autograde`, then this command again."
@@ -203,9 +203,7 @@ def _shortened(notes: list[str]) -> list[str]:
     return [printable(" ".join(note[: 2 * MAX_NOTE].split()), MAX_NOTE) for note in notes[:MAX_NOTES]] + more
 
 
-def _rendered(
-    nb: NotebookNode, frame: _Frame, first: list[FirstThing], parts: list[Part], reason: str = ""
-) -> str:
+def _rendered(nb: NotebookNode, frame: _Frame, parts: list[Part], reason: str = "") -> str:
     result = frame.result
     rows = score_rows(nb, result, frame.shows)
     # when the grader itself failed, the notes say more than the status
@@ -221,7 +219,7 @@ def _rendered(
         explanation=_(EXPLANATIONS[frame.shows]),
         sentence=sentence,
         rows=rows,
-        first=first,
+        first=[] if reason else first_things(result, rows),
         waiting=0 if result.nothing_graded else sum(row.points for row in rows if row.awaits_grading),
         parts=parts,
         reason=_(reason),

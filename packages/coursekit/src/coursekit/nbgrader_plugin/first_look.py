@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from nbformat import NotebookNode
 
-from coursekit.cells import exercise_name, grade_id, nbgrader_metadata
+from coursekit.cells import exercise_name, grade_id, is_graded_cell, nbgrader_metadata
 from coursekit.checks.results import CheckResult, ExerciseResult, SubmissionResult
 from coursekit.language import N_, _, ngettext
 from coursekit.nbgrader_plugin.check_table import right_or_not
@@ -59,11 +59,7 @@ def score_rows(
 ) -> list[ScoreRow]:
     """A row for each graded cell, from the metadata that `GetGradesAndState` wrote."""
     titles = page_titles(notebook)
-    return [
-        _score_row(cell, titles, result, shows)
-        for cell in notebook.cells
-        if nbgrader_metadata(cell).get("grade") or nbgrader_metadata(cell).get("task")
-    ]
+    return [_score_row(cell, titles, result, shows) for cell in notebook.cells if is_graded_cell(cell)]
 
 
 def _score_row(

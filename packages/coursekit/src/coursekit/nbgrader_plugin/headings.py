@@ -17,6 +17,7 @@ from coursekit.cells import (
     grade_id,
     is_answer_cell,
     is_automatic,
+    is_graded_cell,
     is_test_cell,
     nbgrader_metadata,
 )
@@ -152,7 +153,7 @@ def exercise_titles(notebook: NotebookNode, found: Sequence[Heading] | None = No
     graded = [
         (index, name, _kind(cell))
         for index, cell in enumerate(notebook.cells)
-        if (name := grade_id(cell)) and _is_graded(cell)
+        if (name := grade_id(cell)) and is_graded_cell(cell)
     ]
     titles = {name: exercise_name(name) for _, name, _ in graded}
     if not any(map(is_automatic, titles)):
@@ -179,11 +180,6 @@ def _numbered(titles: dict[str, str]) -> dict[str, str]:
         seen[title] += 1
         numbered[name] = f"{title} ({seen[title]})" if shared[title] > 1 and is_automatic(name) else title
     return numbered
-
-
-def _is_graded(cell: NotebookNode) -> bool:
-    found = nbgrader_metadata(cell)
-    return bool(found.get("grade") or found.get("task"))
 
 
 def _kind(cell: NotebookNode) -> str:

@@ -8,7 +8,14 @@ from html import escape
 from nbconvert.filters import strip_ansi
 from nbformat import NotebookNode
 
-from coursekit.cells import exercise_name, grade_id, is_answer_cell, is_test_cell, nbgrader_metadata
+from coursekit.cells import (
+    exercise_name,
+    grade_id,
+    is_answer_cell,
+    is_graded_cell,
+    is_test_cell,
+    nbgrader_metadata,
+)
 from coursekit.checks.results import SubmissionResult, points_in_words, score_in_words
 from coursekit.language import N_, _, ngettext
 from coursekit.nbgrader_plugin.budget import PageBudget
@@ -113,7 +120,7 @@ class PageParts:
 
     def _answer(self, cell: NotebookNode) -> Part:
         mark = nbgrader_metadata(cell)
-        graded = bool(mark.get("grade") or mark.get("task"))
+        graded = is_graded_cell(cell)
         if mark.get("task"):
             body = ""
         elif cell.cell_type == "markdown":

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 
 from nbgrader.api import Comment, Gradebook, MissingEntry
 
@@ -9,8 +10,8 @@ from coursekit.checks.fingerprint import same_numbers
 from coursekit.course import Assignment, CourseError
 from coursekit.grading.running_course import RunningCourse
 from coursekit.report.files import groups_in
-from coursekit.report.folder import FOLDER
 from coursekit.report.groups import AnswerGroup
+from coursekit.report.pages import FOLDER
 
 
 @dataclass(frozen=True)
@@ -63,10 +64,7 @@ def in_group(assignment: Assignment, group: AnswerGroup) -> Recipients:
     """
     course = RunningCourse.open(assignment.course.root)
     notebook = group.notebook or assignment.notebook_of(group.cell).stem
-
-    def still_wrong(student: str) -> bool:
-        return _still_wrong(course, assignment, group, notebook, student)
-
+    still_wrong = partial(_still_wrong, course, assignment, group, notebook)
     return Recipients(group.students, group.cell, notebook, still_wrong)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from coursekit.cells import exercise_name
 from coursekit.course import Assignment, CourseError
 from coursekit.grading.running_course import RunningCourse
-from coursekit.printing import quoted
+from coursekit.printing import counted, quoted
 from coursekit.report.class_results import ClassResults, class_results, was_graded
 from coursekit.report.graders import Calibration, calibration, calibration_lines
 from coursekit.report.groups import AnswerGroup, answer_code, answer_groups, excerpt, stub
@@ -141,7 +141,7 @@ def summary_lines(report: ClassReport) -> Iterator[str]:
     yield f"{results.assignment}: " + ", ".join(f"{count} {status}" for status, count in report.statuses)
     yield f"  scores: median {middle:.0f} %, middle half from {low:.0f} to {high:.0f} %"
     if results.waiting:
-        yield f"  awaiting manual grading: {results.waiting} answer{'' if results.waiting == 1 else 's'}"
+        yield f"  awaiting manual grading: {counted(results.waiting, 'answer')}"
     yield from calibration_lines(report.graders) if report.graders else ()
     for mistake in report.re_teach[:_MAX_MISTAKES]:
         yield f"  re-teach, {len(mistake.students)} students, {exercise_name(mistake.exercise)}: {mistake.sentence}"

@@ -4,6 +4,7 @@ import csv
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 
 import nbformat
@@ -12,6 +13,7 @@ from nbgrader.api import Grade, Notebook, SubmittedAssignment, SubmittedNotebook
 
 from coursekit.cells import find_cell, grade_id, is_answer_cell, nbgrader_metadata
 from coursekit.course import Assignment, CourseError
+from coursekit.files import write_atomically
 from coursekit.grading.running_course import RunningCourse
 from coursekit.printing import defused, printable, quoted
 from coursekit.report.deal import Reading
@@ -140,7 +142,6 @@ def write_lists(
 ) -> list[Path]:
     """Write a list for each grader, without names of students, and remove those of others; returns the paths."""
     folder = folder_of(assignment)
-    folder.mkdir(parents=True, exist_ok=True)
     of_submission: dict[str, list[Answer]] = {}
     for answer in answers:
         of_submission.setdefault(answer.submission, []).append(answer)
@@ -154,10 +155,9 @@ def write_lists(
             for row in [_row(course, assignment, reading.second, answer, dealt.scores, address)]
         ]
         path = folder / f"{grader}.csv"
-        waiting = path.with_suffix(".tmp")
-        with waiting.open("w", newline="", encoding="utf-8") as file:
-            csv.writer(file).writerows([_COLUMNS, *rows])
-        waiting.replace(path)
+        table = StringIO()
+        csv.writer(table).writerows([_COLUMNS, *rows])
+        write_atomically(path, table.getvalue())
         paths.append(path)
     for path in set(_lists(folder)) - set(paths):
         path.unlink()

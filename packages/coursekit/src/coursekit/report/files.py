@@ -11,9 +11,8 @@ from coursekit.course import Assignment, CourseError
 from coursekit.nbgrader_plugin.check_table import code_marked
 from coursekit.printing import printable, quoted
 from coursekit.report.contents import ClassReport
-from coursekit.report.folder import folder_of
 from coursekit.report.groups import AnswerGroup
-from coursekit.report.pages import page_environment
+from coursekit.report.pages import folder_of, page_environment
 from coursekit.report.table import write_rows
 
 _PAGE, _DATA = "report.html", "report.json"

@@ -6,6 +6,7 @@ from itertools import combinations
 
 from coursekit.course import Assignment
 from coursekit.grading.running_course import RunningCourse
+from coursekit.printing import counted
 from coursekit.report.dealt import Answer, Dealt, answers_to_grade, read_lists
 from coursekit.report.statistics import quartiles
 
@@ -139,9 +140,8 @@ def calibration_lines(found: Calibration) -> Iterator[str]:
         caution = f". {own.caution}" if own.caution and own.count else ""
         yield f"  {own.grader}, {own.answer}: {own.count} graded{waiting}{spread}{caution}"
     for both in found.agreements:
-        plural = "" if both.count == 1 else "s"
         few = f". {both.caution}" if both.caution else ""
         yield (
-            f"  {both.answer}, {both.count} answer{plural} graded twice: {both.in_words}; "
+            f"  {both.answer}, {counted(both.count, 'answer')} graded twice: {both.in_words}; "
             f"{both.apart} differ by more than {CLOSE:g} point{few}"
         )

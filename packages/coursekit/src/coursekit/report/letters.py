@@ -16,7 +16,7 @@ from coursekit.language import FeedbackPage, _, ngettext, speaking
 from coursekit.nbgrader_plugin.headings import page_titles
 from coursekit.nbgrader_plugin.shown import deadline_of
 from coursekit.printing import defused, printable
-from coursekit.report.folder import folder_of
+from coursekit.report.pages import folder_of
 from coursekit.watch.chance import is_in_time
 from coursekit.watch.rules import AttemptRules, Rule, Shows
 

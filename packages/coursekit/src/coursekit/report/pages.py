@@ -1,8 +1,16 @@
-"""How pages for instructors are made from templates."""
+"""Pages for instructors: where those about an assignment are, and how they are made from templates."""
 
 from pathlib import Path
 
 import jinja2
+
+from coursekit.course import Assignment
+
+FOLDER = "reports"
+
+
+def folder_of(assignment: Assignment) -> Path:
+    return assignment.course.root / FOLDER / assignment.name
 
 
 def page_environment(templates: Path) -> jinja2.Environment:

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 
 from coursekit.course import Assignment
 from coursekit.files import write_atomically
-from coursekit.report.folder import folder_of
+from coursekit.report.pages import folder_of
 
 _DATA = "similar.json"
 

@@ -7,8 +7,7 @@ from typing import Any
 
 from coursekit.course import Assignment
 from coursekit.printing import printable
-from coursekit.report.folder import folder_of
-from coursekit.report.pages import page_environment
+from coursekit.report.pages import folder_of, page_environment
 from coursekit.report.similarity import SimilarityFound
 from coursekit.report.table import write_rows
 from coursekit.similar.side_by_side import ExerciseSideBySide, people_with, side_by_side

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from coursekit.printing import shortened
 from coursekit.similar.surprise import Pair
 from coursekit.similar.works import Work
 
@@ -58,7 +59,7 @@ def _shown(work: Work, other: Work, exercise: str, people: Counter[int]) -> list
                 alike |= dict.fromkeys(range(line.line.first, line.line.last + 1), rarest)
         texts = source.split("\n")
         shown += [
-            ShownLine(text if len(text) <= _MAX_LINE else f"{text[:_MAX_LINE]}…", alike.get(number, 0))
+            ShownLine(shortened(text, _MAX_LINE), alike.get(number, 0))
             for number, text in enumerate(texts[:_MAX_LINES], 1)
         ]
         if len(texts) > _MAX_LINES:

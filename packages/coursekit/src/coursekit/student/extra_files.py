@@ -19,7 +19,7 @@ from pathlib import Path, PurePath
 
 from nbgrader.utils import parse_utc
 
-from coursekit.files import beside_notebooks, write_atomically
+from coursekit.files import FOLDER, beside_notebooks, write_atomically
 from coursekit.printing import printable
 
 TIMESTAMP = "timestamp.txt"
@@ -81,7 +81,7 @@ class ExtraFiles:
         cls, root: Path, folder: Path, handed_out: frozenset[PurePath] = frozenset()
     ) -> "ExtraFiles":
         inside = folder.relative_to(root) if folder.is_relative_to(root) else Path(*folder.parts[1:])
-        return cls(folder, root / ".coursekit" / "set_aside" / inside, handed_out)
+        return cls(folder, root / FOLDER / "set_aside" / inside, handed_out)
 
     def set_aside(self) -> list[str]:
         """Move files away that nbgrader can't read, and return the `notes`.

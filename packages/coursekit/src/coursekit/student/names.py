@@ -33,7 +33,7 @@ def _bound_by(statement: ast.stmt) -> Iterable[str]:
     if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         return [statement.name]
     if isinstance(statement, ast.Import | ast.ImportFrom):
-        return [(alias.asname or alias.name).split(".")[0] for alias in statement.names]
+        return imported_by(statement)
     return [
         node.id
         for node in ast.walk(statement)

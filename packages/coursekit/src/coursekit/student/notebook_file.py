@@ -6,6 +6,7 @@ from pathlib import Path
 
 from coursekit.cells import grade_id
 from coursekit.course import Assignment
+from coursekit.files import OPEN_SAFELY
 from coursekit.printing import printable
 from coursekit.student.notebook_json import HAND_IN_AGAIN, Refused, SubmittedNotebook, parse_submitted
 from coursekit.student.renamed import expected_in, recognize
@@ -14,8 +15,6 @@ MAX_FILE_BYTES = 100 * 2**20
 _NAMED_AT_MOST = 5
 #: notebooks in a folder that are read to find one of another name
 _READ_AT_MOST = 10
-#: does not follow a link, and does not wait at a pipe
-_OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 def read_submitted(path: Path, assignment: Assignment | None = None) -> SubmittedNotebook:
@@ -44,7 +43,7 @@ def read_submitted(path: Path, assignment: Assignment | None = None) -> Submitte
 def _content(path: Path) -> bytes:
     if not stat.S_ISREG(path.lstat().st_mode):
         raise Refused("isn't a file. Hand in the notebook itself.")
-    with open(os.open(path, _OPEN), "rb") as file:
+    with open(os.open(path, OPEN_SAFELY), "rb") as file:
         found = os.fstat(file.fileno())
         if not stat.S_ISREG(found.st_mode):
             raise Refused("isn't a file. Hand in the notebook itself.")

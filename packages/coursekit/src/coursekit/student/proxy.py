@@ -11,9 +11,9 @@ from coursekit.messages import MessageError
 from coursekit.printing import shortened
 from coursekit.student.module import Module, describe_handle
 from coursekit.student.names import closing_call
-from coursekit.student.outputs import text_of
 from coursekit.student.reasons import Reasons
 from coursekit.student.replies import Answer, Failure, ModuleItem, ObjectItem
+from coursekit.student.runner import text_of
 from coursekit.student.session import CallTimeout, KernelDied, Session
 from coursekit.student.submission import Submission
 from coursekit.student.values import Call, CheckOutcome, Gradients, Named, Opaque, StudentError, Tried
@@ -190,15 +190,7 @@ class Student:
             raise CourseError("`gradients` needs a course that works with torch")
         tried = self._remember(label, args, kwargs, called="target" in target)
         tried.gradients = True
-        request = {
-            "do": "call",
-            "args": list(args),
-            "kwargs": kwargs,
-            "seed": seed,
-            "gradients": True,
-            **target,
-        }
-        reply = self._ask(label, request)
+        reply = self._ask(label, _calling({**target, "gradients": True}, args, kwargs, seed))
         inputs, parameters = reply.inputs, reply.parameters
         if inputs is None or parameters is None or len(inputs) != len(args):
             raise StudentError(f"`{label}` gave no gradients.")

@@ -2,7 +2,7 @@
 
 from coursekit.course import CourseError
 from coursekit.student.replies import ReplyError
-from coursekit.student.runner import CellState
+from coursekit.student.runner import CellRun, CellState
 from coursekit.student.session import Session
 from coursekit.student.submission import Submission
 from coursekit.student.values import CheckOutcome, StudentError
@@ -34,12 +34,8 @@ class Reasons:
             )
         if run is None:
             raise CourseError(f"a check asks for the cell `{grade_id}`, which is not run while grading")
-        if run.state == CellState.LEFT_OUT:
-            raise StudentError(run.error, CheckOutcome.KERNEL_DIED)
         if run.state != CellState.OK:
-            stopped = run.state in (CellState.TIMED_OUT, CellState.KERNEL_DIED)
-            outcome = CheckOutcome(run.state) if stopped else CheckOutcome.BLOCKED
-            raise StudentError(f"The cell `{grade_id}` {run.description}.", outcome)
+            raise _failed(run, f"The cell `{grade_id}`")
         return index
 
     def of_error(self, label: str, error: ReplyError, answer_cell: str) -> StudentError:
@@ -90,15 +86,10 @@ class Reasons:
                 if self._submission.defining_cell(name) is not None
                 else f"The cell `{label}` defines no `{name}` when the notebook runs top to bottom."
             )
-        if run.state == "left out":
-            return StudentError(run.error, CheckOutcome.KERNEL_DIED)
-        stopped = run.state in (CellState.TIMED_OUT, CellState.KERNEL_DIED)
-        outcome = CheckOutcome(run.state) if stopped else CheckOutcome.BLOCKED
-        return StudentError(f"`{name}` is missing, since the cell `{label}` {run.description}.", outcome)
+        return _failed(run, f"`{name}` is missing, since the cell `{label}`")
 
     def _not_answered(self, name: str) -> StudentError:
-        state = "as it was handed out" if self._submission.source(name).strip() else "empty"
-        return StudentError(f"Not answered: the cell `{name}` is {state}.", CheckOutcome.NOT_ANSWERED)
+        return StudentError(self._submission.not_answered(name), CheckOutcome.NOT_ANSWERED)
 
     def _where(
         self, lines: list[tuple[int, str]], label: str, answer_cell: str
@@ -109,3 +100,12 @@ class Reasons:
             if index is not None:
                 return index, line, text
         return None
+
+
+def _failed(run: CellRun, subject: str) -> StudentError:
+    """The error about a cell that did not run to its end, in a sentence that begins with `subject`."""
+    if run.state is CellState.LEFT_OUT:
+        return StudentError(run.error, CheckOutcome.KERNEL_DIED)
+    stopped = run.state in (CellState.TIMED_OUT, CellState.KERNEL_DIED)
+    outcome = CheckOutcome(run.state) if stopped else CheckOutcome.BLOCKED
+    return StudentError(f"{subject} {run.description}.", outcome)

@@ -264,3 +264,22 @@ def _line_of(traceback: object) -> int:
     text = re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(_text(line)[:MAX_ERROR] for line in lines))
     found = re.findall(r"(?:Cell In\[\d+\], |In\[\d+\]:? )line (\d+)", text)
     return int(found[-1]) if found else 0
+
+
+def text_of(cell: Any) -> str:
+    """What the cell printed, and the text of what it displayed, in order; pictures and stderr are left out.
+
+    Its length is bounded by the limit on a cell's output (see `Limits.cell_output`).
+    """
+    return "".join(_text_of_output(output) for output in cell.get("outputs", []))
+
+
+def _text_of_output(output: Any) -> str:
+    match output:
+        case {"output_type": "stream", "name": "stdout", "text": str(text)}:
+            return text
+        case {"output_type": "display_data" | "execute_result", "data": dict(data)} if (
+            "image/png" not in data
+        ):
+            return f"{data.get('text/plain', '')}\n"
+    return ""

@@ -11,7 +11,7 @@ from nbformat import NotebookNode
 
 from coursekit.cells import PLACEHOLDER
 from coursekit.student.names import defined_names, used_names
-from coursekit.student.syntax import parse
+from coursekit.student.syntax import imported_by, parse
 
 #: characters of a cell that is parsed; of a longer one, only lines that begin a definition are looked at
 LONGEST = 20_000
@@ -148,7 +148,7 @@ def _bound(statement: ast.stmt) -> set[str]:
 def _is_imported(source: str, name: str) -> bool:
     tree = parse(source)
     imports = [s for s in tree.body if isinstance(s, ast.Import | ast.ImportFrom)] if tree else []
-    return any(name == (a.asname or a.name).split(".")[0] for s in imports for a in s.names)
+    return any(name in imported_by(one) for one in imports)
 
 
 @dataclass(frozen=True)
@@ -248,8 +248,8 @@ def _binds(node: ast.stmt) -> Iterable[str]:
     match node:
         case _ if isinstance(node, _FUNCTIONS):
             yield node.name
-        case ast.Import(names=[alias]) | ast.ImportFrom(names=[alias]):
-            yield (alias.asname or alias.name).split(".")[0]
+        case ast.Import() | ast.ImportFrom():
+            yield from imported_by(node)
         case ast.Expr(value=ast.Call() as call):
             yield from _changed_by(call)
             yield from _stored(node)

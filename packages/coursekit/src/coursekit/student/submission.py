@@ -54,6 +54,11 @@ class Submission:
         """True if the answer cell `name` is blank, and no other cell of the student's defines what it should define."""
         return self.is_blank(name) and not any(source.strip() for source in self.answer_code(name))
 
+    def not_answered(self, name: str) -> str:
+        """A sentence about the answer cell `name`, which is blank."""
+        state = "as it was handed out" if self.source(name).strip() else "empty"
+        return f"Not answered: the cell `{name}` is {state}."
+
     def has_placeholder(self, name: str) -> bool:
         return bool(PLACEHOLDER.search(self.source(name)))
 

@@ -1,7 +1,6 @@
 """Code that calls an answer with small inputs: what the course declares, its snippets, or the visible tests."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from nbformat import NotebookNode
 
@@ -14,23 +13,14 @@ FILE_NAME = "viva.py"
 _AT_MOST = 8
 
 
-@dataclass(frozen=True)
-class Driver:
-    """Lines that call functions of an answer; no lines: the answer itself is run."""
-
-    number: int
-    source: str
-
-
-def drivers_for(assignment: Assignment, released: NotebookNode, answer: str) -> list[Driver]:
-    """The drivers for the answer cell `answer` of a released notebook, the best first.
+def drivers_for(assignment: Assignment, released: NotebookNode, answer: str) -> list[str]:
+    """Lines that call functions of the answer cell `answer` of a released notebook, the best first.
 
     Raises:
         CourseError: a file of the course can't be read.
     """
     tests = tests_of(released, answer)
-    sources = list(dict.fromkeys(_sources(assignment, released, tests)))
-    return [Driver(number, source) for number, source in enumerate(sources[:_AT_MOST])]
+    return list(dict.fromkeys(_sources(assignment, released, tests)))[:_AT_MOST]
 
 
 def tests_of(released: NotebookNode, answer: str) -> list[str]:

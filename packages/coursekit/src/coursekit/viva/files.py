@@ -7,8 +7,7 @@ from pathlib import Path
 from coursekit.course import Assignment
 from coursekit.nbgrader_plugin.check_table import code_marked
 from coursekit.printing import printable
-from coursekit.report.folder import folder_of
-from coursekit.report.pages import page_environment
+from coursekit.report.pages import folder_of, page_environment
 from coursekit.report.table import write_rows
 from coursekit.viva.questions import Question
 from coursekit.viva.sheet import Sheet

@@ -1,7 +1,7 @@
 """Runs the answers of one notebook under the tracer, in a kernel like that of grading."""
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, field
@@ -18,8 +18,7 @@ from coursekit.student.replies import Failure
 from coursekit.student.runner import CellRun, CellState
 from coursekit.student.session import CallTimeout, KernelDied, Session
 from coursekit.viva import tracer, values
-from coursekit.viva.drivers import Driver
-from coursekit.viva.seen import Call, Effect, Traced, read_effect, read_traced
+from coursekit.viva.seen import Call, Effect, Traced, read_as
 from coursekit.viva.statements import AnswerCode, Statement
 from sandbox_kernel.environment import NO_FILES, WorkingFiles
 
@@ -82,11 +81,11 @@ class Stage:
         """How the cell number `index` ended."""
         return self._session.runs.get(index + 1)
 
-    def scenes(self, code: AnswerCode, driver: Driver, candidates: list[int]) -> Iterator[Scene]:
+    def scenes(self, code: AnswerCode, driver: str, candidates: list[int]) -> Iterator[Scene]:
         """The calls that a driver makes, the first with the effects of taking out `candidates` that ran in it."""
         self._number += 1
         names = [list(one.assigns) for one in code.statements]
-        traced = self._traced(code.source, driver.source, code.lines, names)
+        traced = self._traced(code.source, driver, code.lines, names)
         if traced is None:
             return
         self.stopped = self.stopped or traced.stopped
@@ -103,24 +102,24 @@ class Stage:
             if call is main and call.name and call.error is None:
                 ran = {run.statement for run in call.runs}
                 for number in candidates:
-                    effect = number in ran and self._without(code, code.statements[number], driver.source)
+                    effect = number in ran and self._without(code, code.statements[number], driver)
                     if effect:
                         scene.effects[number] = effect
             yield scene
 
-    def varied(self, code: AnswerCode, driver: Driver) -> list[Call]:
+    def varied(self, code: AnswerCode, driver: str) -> list[Call]:
         """Calls of the function that a driver calls first, with other inputs."""
-        traced = self._ask(read_traced, "vary", code.source, driver.source)
+        traced = self._ask(Traced, "vary", code.source, driver)
         calls = traced.calls if traced else ()
         return [call for call in calls if call.complete and _is_sound(call, code)]
 
     def _traced(self, source: str, driver: str, lines: list[int], names: list[list[str]]) -> Traced | None:
-        return self._ask(read_traced, "trace", self._number, source, driver, lines, names)
+        return self._ask(Traced, "trace", self._number, source, driver, lines, names)
 
     def _without(self, code: AnswerCode, statement: Statement, driver: str) -> Effect | None:
-        return self._ask(read_effect, "without", self._number, code.without(statement), driver)
+        return self._ask(Effect, "without", self._number, code.without(statement), driver)
 
-    def _ask(self, read: Callable[[Any], R], name: str, *args: Any) -> R | None:
+    def _ask(self, kind: type[R], name: str, *args: Any) -> R | None:
         """What a function of the tracer returned; None if it took too long or failed."""
         if self.ended:
             return None
@@ -132,7 +131,7 @@ class Stage:
                 self._scope = scope
             call = {"do": "call", "name": name, "scope": self._scope, "seed": self._seed}
             found = self._exchange([call | {"args": list(args), "kwargs": {}}])
-            return None if found is None else read(found)
+            return None if found is None else read_as(found, kind)
         except CallTimeout:
             self.stopped = True
         except KernelDied as died:

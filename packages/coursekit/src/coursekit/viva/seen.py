@@ -78,25 +78,12 @@ class Effect(Struct, frozen=True, forbid_unknown_fields=True):
     result: Seen
 
 
-def read_traced(value: Any) -> Traced:
-    """Check what `trace` returned.
+def read_as(value: Any, kind: type[R]) -> R:
+    """Check what a function of the tracer returned.
 
     Raises:
         MessageError: it is anything else.
     """
-    return _read(value, Traced)
-
-
-def read_effect(value: Any) -> Effect:
-    """Check what `without` returned.
-
-    Raises:
-        MessageError: it is anything else.
-    """
-    return _read(value, Effect)
-
-
-def _read(value: Any, kind: type[R]) -> R:
     try:
         return msgspec.convert(value, kind)
     except (msgspec.ValidationError, RecursionError) as error:

@@ -14,7 +14,7 @@ from coursekit.student.submission import Submission
 from coursekit.viva.asking import questions_about
 from coursekit.viva.choose import choose
 from coursekit.viva.class_answers import keys_of
-from coursekit.viva.drivers import Driver, drivers_for
+from coursekit.viva.drivers import drivers_for
 from coursekit.viva.purpose import Handed, Prover, purposes
 from coursekit.viva.questions import Asked, Kind, Question, syntax_question
 from coursekit.viva.running import HowToRun, Scene, Stage, hangs, stage
@@ -53,7 +53,7 @@ class Sheet:
 
     Args:
         problem: why there are no questions, or fewer, in a sentence.
-        candidates, dropped: questions found in the first run, and how many the second answered differently.
+        dropped: how many questions of the first run the second answered differently.
         suspect: a busy machine may be why something is missing.
         hangs: a cell was stopped, so that running the notebook again takes long.
     """
@@ -62,7 +62,6 @@ class Sheet:
     questions: list[Question] = field(default_factory=list)
     sources: dict[tuple[str, str], str] = field(default_factory=dict)
     problem: str = ""
-    candidates: int = 0
     dropped: int = 0
     suspect: bool = False
     hangs: bool = False
@@ -74,7 +73,7 @@ class _Answer:
 
     index: int
     asked: Asked
-    drivers: tuple[Driver, ...]
+    drivers: tuple[str, ...]
 
     @property
     def alone(self) -> bool:
@@ -103,7 +102,6 @@ def make_sheet(assignment: Assignment, task: ToAsk, count: int, seed: int) -> Sh
             prover.notebooks[name] = Handed(name, text, released)
             for answer in answers:
                 prover.changes |= dict(purposes(answer.asked))
-            sheet.candidates += len(first) + len(found)
             sheet.dropped += sum(one not in second for one in first)
             proven += [one for one in first if one in second]
             if not sheet.hangs:
@@ -211,7 +209,7 @@ def _questions(
             sheet.suspect = sheet.suspect or whole.suspect
     for answer in alone:
         with stage(_fresh(notebook), how, seed, before=answer.index) as above:
-            scenes = list(above.scenes(answer.asked.code, Driver(0, ""), []))
+            scenes = list(above.scenes(answer.asked.code, "", []))
             found[answer.index] = list(questions_about(answer.asked, scenes))
             sheet.suspect = sheet.suspect or above.suspect
             if not scenes:
@@ -223,7 +221,7 @@ def _scenes(whole: Stage, answer: _Answer) -> Iterator[Scene]:
     candidates = answer.asked.can_be_taken_out()[:_TAKEN_OUT_AT_MOST]
     run = whole.run_of(answer.index)
     broken = run is not None and run.state != "ok"
-    for driver in (Driver(0, ""),) if broken else answer.drivers:
+    for driver in ("",) if broken else answer.drivers:
         for scene in whole.scenes(answer.asked.code, driver, candidates):
             yield scene
             if scene.effects:

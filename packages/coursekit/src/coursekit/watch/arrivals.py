@@ -10,6 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Protocol
 
+from coursekit.files import OPEN_SAFELY
 from coursekit.nbgrader_plugin.course_folders import usable_name
 from coursekit.printing import printable
 from coursekit.student.extra_files import SECRET, TIMESTAMP, NotATime, time_in
@@ -25,7 +26,6 @@ _ON_ITS_WAY = timedelta(minutes=10)
 _SMALL = 1024
 #: so many files of a hand-in are looked at
 _MOST_FILES = 1_000
-_OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 @dataclass(frozen=True)
@@ -246,7 +246,7 @@ def _owner(user: int) -> str:
 def small_text(path: Path) -> str:
     """The text of a small file, without waiting for a pipe or following a link; empty if it isn't one."""
     try:
-        descriptor = os.open(path, _OPEN)
+        descriptor = os.open(path, OPEN_SAFELY)
     except OSError:
         return ""
     try:

@@ -9,8 +9,7 @@ from coursekit.cells import exercise_name
 from coursekit.checks.results import SubmissionResult, points_in_words
 from coursekit.language import _, ngettext
 from coursekit.student.values import CheckOutcome
-from coursekit.watch.best import attempt_that_counts
-from coursekit.watch.chance import Chance, is_in_time
+from coursekit.watch.chance import Chance, attempt_that_counts, is_in_time
 from coursekit.watch.records import AttemptRecord, Attempts, Outcomes
 from coursekit.watch.rules import Counts, Rule, Shows, Turn, time_in_words, turns
 
@@ -73,7 +72,7 @@ def attempt_line(
     index = times.index(handed_in)
     record, turn = records[index], turns(rule, times, page.deadline)[index]
     seen = max(page.written, record.due)
-    over = page.deadline is not None and not is_in_time(rule, seen, page.deadline)
+    over = not is_in_time(rule, seen, page.deadline)
     known = [other for other in records if other.handed_in <= handed_in or other.due <= seen]
     sentences = [*_held_back(record)]
     if known[-1] is record and not record.second_chance:

@@ -1,11 +1,14 @@
-"""The second chance: after the deadline and the feedback, one more hand-in for a share of the points that it gains."""
+"""Which attempts count, and the second chance.
 
+The second chance is one more hand-in, after the deadline and the feedback, for a share of the points that it gains.
+"""
+
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from coursekit.watch.best import attempt_that_counts
 from coursekit.watch.records import AttemptRecord, Attempts
-from coursekit.watch.rules import Rule, time_in_words
+from coursekit.watch.rules import Counts, Rule, time_in_words
 
 
 class NoChance(Exception):
@@ -64,3 +67,20 @@ class Chance:
 def is_in_time(rule: Rule, handed_in: datetime, deadline: datetime | None) -> bool:
     """Whether a hand-in is an ordinary attempt, within the deadline and its grace period."""
     return deadline is None or handed_in <= deadline + rule.grace
+
+
+def attempt_that_counts(counts: Counts, records: Sequence[AttemptRecord]) -> AttemptRecord | None:
+    """The last of the attempts, or the one with the highest score; of equal ones, the later.
+
+    A second chance counts if its score is not lower than that of the attempt that counts without it.
+
+    Args:
+        records: all attempts that were graded, oldest first.
+
+    Returns:
+        None if there is no attempt.
+    """
+    in_time = [record for record in records if not record.second_chance]
+    candidates = in_time[-1:] if counts is Counts.LAST else in_time
+    candidates += [record for record in records if record.second_chance]
+    return max(reversed(candidates), key=lambda record: record.score, default=None)

@@ -8,7 +8,7 @@ from pathlib import Path
 from coursekit.nbgrader_plugin.run_checks import RESULT
 from coursekit.student.extra_files import time_handed_in
 from coursekit.watch.arrivals import HandIn
-from coursekit.watch.best import attempt_that_counts
+from coursekit.watch.chance import attempt_that_counts
 from coursekit.watch.faults import NotGraded
 from coursekit.watch.records import AttemptRecord, Attempts
 from coursekit.watch.status import Kind, Reports

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 from coursekit.printing import printable
 from coursekit.student.extra_files import time_handed_in
+from coursekit.watch.chance import is_in_time
 from coursekit.watch.faults import NotGraded
 from coursekit.watch.history import Deadlines
 from coursekit.watch.records import AttemptRecord, Attempts, Page
@@ -73,7 +74,7 @@ class DuePages:
                 continue
             for student in self.watched.course.handed_in(name):
                 deadline = deadline_of.of(student)
-                over = deadline is not None and deadline + rule.grace < now
+                over = not is_in_time(rule, now, deadline)
                 if over and (student, name) not in self._final and not waits(student, name):
                     self._write_final(student, name)
 

@@ -11,8 +11,8 @@ from types import FrameType
 from sqlalchemy.exc import SQLAlchemyError
 
 from coursekit.course import Assignment, CourseError
+from coursekit.files import FOR_EVERYBODY
 from coursekit.grading.running_course import GradebookAway, RunningCourse
-from coursekit.grading.write import FOR_EVERYBODY
 from coursekit.printing import printable
 from coursekit.stamps import stamp_of
 from coursekit.watch.arrivals import HandIn

@@ -15,9 +15,10 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange import ExchangeError
 from sqlalchemy.exc import InterfaceError, OperationalError
 
+from coursekit.files import FOR_EVERYBODY
 from coursekit.grading.autograde import SubmissionRun
 from coursekit.grading.running_course import GradebookAway, RunningCourse
-from coursekit.grading.write import FOR_EVERYBODY, NoSpace, Writer
+from coursekit.grading.write import NoSpace, Writer
 from coursekit.nbgrader_plugin.converters import FeedbackOne, reason_of
 from coursekit.nbgrader_plugin.one_hand_in import ExchangeOf
 from coursekit.printing import printable

@@ -6,7 +6,7 @@ from math import log2
 from typing import Any
 
 from coursekit.checks.relations.evidence import ENOUGH
-from coursekit.codecs import with_article
+from coursekit.codecs import letters, with_article
 
 #: what one letter says
 _LETTER = 3.0
@@ -20,7 +20,7 @@ def text_relation(found: str, right: str) -> str:
         return "Only spaces or line breaks differ."
     if found.casefold() == right.casefold():
         return "Only capitals and small letters differ."
-    if _letters(found) == _letters(right) and len(_letters(right)) * _LETTER >= ENOUGH:
+    if letters(found) == letters(right) and len(letters(right)) * _LETTER >= ENOUGH:
         return "Only punctuation, spaces, or capitals and small letters differ."
     words = right.split()
     if found == right[::-1]:
@@ -55,7 +55,7 @@ def list_relation(found: list[Any], right: list[Any], same: Callable[[Any, Any],
         if holds():
             return text
     try:
-        counts = Counter(map(_key, found)), Counter(map(_key, right))
+        counts = Counter(map(repr, found)), Counter(map(repr, right))
     except (TypeError, RecursionError):
         return ""
     if counts[0] == counts[1]:
@@ -63,9 +63,9 @@ def list_relation(found: list[Any], right: list[Any], same: Callable[[Any, Any],
         return (
             "Its entries are right, but in another order." if information(right) >= ENOUGH + order / 4 else ""
         )
-    if set(counts[0]) == set(counts[1]) and list(dict.fromkeys(map(_key, found))) == list(map(_key, right)):
+    if set(counts[0]) == set(counts[1]) and list(dict.fromkeys(map(repr, found))) == list(map(repr, right)):
         return "Its entries are right, but some appear more than once."
-    if list(dict.fromkeys(map(_key, right))) == list(map(_key, found)):
+    if list(dict.fromkeys(map(repr, right))) == list(map(repr, found)):
         return "Its entries are right, but those that should appear more than once appear only once."
     if len(found) == len(right) and _as_text(found) == _as_text(right):
         return f"Its entries have the right values, but some are of the wrong type, such as {_odd_type(found, right)}."
@@ -143,7 +143,7 @@ def information(value: Any) -> float:
     if isinstance(value, float):
         return 3.0 if value == round(value) else 8.0
     if isinstance(value, list | tuple):
-        different = {_key(part): part for part in value}
+        different = {repr(part): part for part in value}
         return sum(map(information, different.values()))
     if isinstance(value, dict):
         return information(list(value.items()))
@@ -165,10 +165,6 @@ def is_larger(value: Any, most: int) -> bool:
 
 def _telling(part: Any) -> bool:
     return information(part) >= ENOUGH
-
-
-def _key(value: Any) -> str:
-    return repr(value)
 
 
 def _as_text(entries: list[Any]) -> list[str]:
@@ -199,7 +195,7 @@ def _of_each_text(found: list[Any], right: list[Any]) -> str:
         return "In its entries, only capitals and small letters differ."
     if all(_without_spaces(one) == _without_spaces(two) for one, two in wrong):
         return "In its entries, only spaces or line breaks differ."
-    if all(_letters(one) == _letters(two) for one, two in wrong):
+    if all(letters(one) == letters(two) for one, two in wrong):
         return "In its entries, only punctuation, spaces, or capitals and small letters differ."
     return ""
 
@@ -210,7 +206,3 @@ def _folded(entries: dict[Any, Any]) -> dict[str, str]:
 
 def _without_spaces(text: str) -> str:
     return "".join(text.split())
-
-
-def _letters(text: str) -> str:
-    return "".join(mark for mark in text.casefold() if mark.isalnum())
