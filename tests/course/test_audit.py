@@ -5,6 +5,7 @@
 
 import re
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -16,14 +17,15 @@ from coursekit.mutants.make import mutants_of
 from coursekit.mutants.run import MutationRun, run_mutants
 
 ROOT = Path(__file__).parents[2]
+made_of = cache(mutants_of)
 each_assignment = pytest.mark.parametrize(
     "assignment", Course(ROOT).assignments(), ids=lambda assignment: assignment.name
 )
 
 #: audited in every test run
-EXAMPLE = "02_attention"
+EXAMPLE = "01_positional_encoding"
 #: answers that compute nothing are graded here for one assignment, by `make audit` for all
-WITH_DEGENERATE = EXAMPLE
+WITH_DEGENERATE = "02_attention"
 #: its checks of a shape, of a type, or of a value that is a constant in the right answer, too
 NOT_OF_VALUES = {
     *("test_shape", "test_is_boolean", "test_returns_a_float", "test_inputs_unchanged", "test_ids_unchanged"),
@@ -62,7 +64,7 @@ def test_each_mistake_has_one_sentence_that_a_student_reads(assignment):
 
 @each_assignment
 def test_each_mutant_that_may_survive_can_be_made(assignment):
-    made = MutationRun(assignment, mutants_of(assignment), {}, equivalents_of(assignment))
+    made = MutationRun(assignment, made_of(assignment), {}, equivalents_of(assignment))
     assert list(made.problems()) == []
 
 
@@ -72,7 +74,7 @@ def test_the_page_about_the_course_has_the_number_of_mutants_of_each_exercise(as
     found = re.findall(
         rf"^\| `{assignment.name}` \| `(\w+)` \| (\d+) \| (\d+) \| (\d+) \|$", page, re.MULTILINE
     )
-    made = Counter(mutant.cell for mutant in mutants_of(assignment))
+    made = Counter(mutant.cell for mutant in made_of(assignment))
     assert {cell: int(number) for cell, number, _, _ in found} == made
     assert all(int(number) == int(killed) + int(rest) for _, number, killed, rest in found)
 

@@ -18,8 +18,15 @@ ROOT = Path(__file__).parents[2]
 ASSIGNMENTS = Course(ROOT).assignments()
 #: wall time for one cell: a very busy machine may take minutes for what usually takes seconds
 SECONDS = 600
-#: run in full in every test run
+#: run in every test run
 EXAMPLE = "02_attention"
+example_or_thorough = pytest.mark.parametrize(
+    "assignment",
+    [
+        pytest.param(a, id=a.name, marks=[] if a.name == EXAMPLE else pytest.mark.thorough)
+        for a in ASSIGNMENTS
+    ],
+)
 each_assignment = pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda assignment: assignment.name)
 
 
@@ -53,13 +60,7 @@ def seconds_of_cpu():
     return times.children_user + times.children_system
 
 
-@pytest.mark.parametrize(
-    "assignment",
-    [
-        pytest.param(a, id=a.name, marks=[] if a.name == EXAMPLE else pytest.mark.thorough)
-        for a in ASSIGNMENTS
-    ],
-)
+@example_or_thorough
 def test_a_source_notebook_runs_in_time_and_draws_figures(assignment, folder):
     (path,) = assignment.source_notebooks()
     before = seconds_of_cpu()
@@ -72,7 +73,7 @@ def test_a_source_notebook_runs_in_time_and_draws_figures(assignment, folder):
     assert [output.text for output in outputs if output.get("name") == "stderr"] == []
 
 
-@each_assignment
+@example_or_thorough
 def test_a_blank_notebook_fails_only_where_something_is_to_be_done(assignment, folder):
     notebook = assignment.released(assignment.released_names()[0])
     options = {"kernel_name": SANDBOX, "config": in_sandbox(folder), "allow_errors": True}

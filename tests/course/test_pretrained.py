@@ -34,6 +34,7 @@ def pretend_missing(module, folder):
     (folder / f"{module}.py").write_text(text)
 
 
+@pytest.mark.thorough
 def test_minilm_runs_on_the_layers_of_the_solution_and_finds_sentences(folder):
     """Offline, and equal to the library to 1e-5."""
     (path,) = ASSIGNMENT.source_notebooks()

@@ -1,12 +1,14 @@
 """Courses for the tests, made once and copied, and what to say about tests that this machine can't run."""
 
 import json
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import nbformat
 import pytest
+from filelock import FileLock
 from nbformat import NotebookNode
 
 from coursekit.grading.running_course import RunningCourse
@@ -63,13 +65,39 @@ def tiny_source() -> NotebookNode:
     return tiny_notebook()
 
 
+MakeOnce = Callable[[str, Callable[[TinyCourse], None]], Path]
+
+
 @pytest.fixture(scope="session")
-def tiny_original(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def made_once(tmp_path_factory: pytest.TempPathFactory) -> MakeOnce:
+    """`made_once(name, make)` returns the folder of a course that `make` filled, once for all of xdist's workers."""
+    own = tmp_path_factory.getbasetemp()
+    originals = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "originals"
+    originals.mkdir(exist_ok=True)
+
+    def course_of(name: str, make: Callable[[TinyCourse], None]) -> Path:
+        folder = originals / name
+        with FileLock(f"{folder}.lock"):
+            if not folder.exists():
+                course = TinyCourse(folder.with_suffix(".part") / "course")
+                shutil.rmtree(course.root.parent, ignore_errors=True)  # what another worker could not finish
+                make(course)
+                course.root.parent.rename(folder)
+        return folder / "course"
+
+    return course_of
+
+
+@pytest.fixture(scope="session")
+def tiny_original(made_once: MakeOnce) -> Path:
     """The course, recorded once, and with its notebook in release/ as nbgrader strips it."""
+    return made_once("tiny", _make_tiny)
+
+
+def _make_tiny(course: TinyCourse) -> None:
     from coursekit.course import blank_copy
     from coursekit.recording import record
 
-    course = TinyCourse(tmp_path_factory.mktemp("tiny") / "course")
     course.checks.parent.mkdir(parents=True)
     course.checks.write_text(CHECKS)
     (course.checks.parent / "mistakes.py").write_text(MISTAKES)
@@ -82,7 +110,6 @@ def tiny_original(tmp_path_factory: pytest.TempPathFactory) -> Path:
     course.write_source(tiny_notebook())
     nbformat.write(blank_copy(tiny_notebook()), course.root / "release" / "01_double" / "double.ipynb")
     record(course.assignment, workers=1)
-    return course.root
 
 
 @pytest.fixture
@@ -92,11 +119,13 @@ def tiny_course(tiny_original: Path, tmp_path: Path) -> TinyCourse:
 
 
 @pytest.fixture(scope="session")
-def generated_original(tiny_original: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    course = TinyCourse(Path(shutil.copytree(tiny_original, tmp_path_factory.mktemp("generated") / "course")))
-    done = course.run("nbgrader", "generate_assignment", "01_double", "--force")
-    assert done.returncode == 0, done.stderr
-    return course.root
+def generated_original(tiny_original: Path, made_once: MakeOnce) -> Path:
+    def make(course: TinyCourse) -> None:
+        shutil.copytree(tiny_original, course.root)
+        done = course.run("nbgrader", "generate_assignment", "01_double", "--force")
+        assert done.returncode == 0, done.stderr
+
+    return made_once("generated", make)
 
 
 @pytest.fixture
@@ -106,9 +135,17 @@ def generated(generated_original: Path, tmp_path: Path) -> TinyCourse:
 
 
 @pytest.fixture(scope="session")
-def class_original(tiny_original: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def class_original(tiny_original: Path, made_once: MakeOnce) -> Path:
     """The course with a second exercise and short limits, after `nbgrader generate_assignment`."""
-    course = TinyCourse(Path(shutil.copytree(tiny_original, tmp_path_factory.mktemp("class") / "course")))
+
+    def make(course: TinyCourse) -> None:
+        shutil.copytree(tiny_original, course.root)
+        _add_half(course)
+
+    return made_once("class", make)
+
+
+def _add_half(course: TinyCourse) -> None:
     notebook = tiny_notebook()
     notebook.cells[3:3] = [
         code(HALF, mark("half", solution=True), "half"),
@@ -123,7 +160,6 @@ def class_original(tiny_original: Path, tmp_path_factory: pytest.TempPathFactory
     )
     done = course.run("nbgrader", "generate_assignment", "01_double", "--force")
     assert done.returncode == 0, done.stderr
-    return course.root
 
 
 @pytest.fixture
@@ -133,9 +169,17 @@ def empty_class(class_original: Path, tmp_path: Path) -> TinyCourse:
 
 
 @pytest.fixture(scope="session")
-def graded_original(class_original: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def graded_original(class_original: Path, made_once: MakeOnce) -> Path:
     """`CLASS`, graded by `coursekit autograde`; what it printed is in autograde.txt."""
-    course = TinyCourse(Path(shutil.copytree(class_original, tmp_path_factory.mktemp("graded") / "course")))
+
+    def make(course: TinyCourse) -> None:
+        shutil.copytree(class_original, course.root)
+        _grade_class(course)
+
+    return made_once("graded", make)
+
+
+def _grade_class(course: TinyCourse) -> None:
     for student, answers in CLASS.items():
         path = course.hand_in(student, course.answer(*answers))
         path.with_name("timestamp.txt").write_text("2026-01-01 12:00:00 UTC")
@@ -144,7 +188,6 @@ def graded_original(class_original: Path, tmp_path_factory: pytest.TempPathFacto
     course.hand_in("missing", "my notes", "notes.txt")
     done = course.run("coursekit", "autograde", "01_double", "--workers", "2")
     (course.root / "autograde.txt").write_text(f"{done.returncode}\n{done.stdout}\n{done.stderr}")
-    return course.root
 
 
 @pytest.fixture
@@ -156,10 +199,17 @@ def graded_class(graded_original: Path, tmp_path: Path) -> TinyCourse:
 
 
 @pytest.fixture(scope="session")
-def four_times_original(class_original: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def four_times_original(class_original: Path, made_once: MakeOnce) -> Path:
     """A class in which three share a mistake that has no name, and one has all right, after `coursekit report`."""
-    root = tmp_path_factory.mktemp("groups") / "course"
-    course = TinyCourse(Path(shutil.copytree(class_original, root)))
+
+    def make(course: TinyCourse) -> None:
+        shutil.copytree(class_original, course.root)
+        _report_four_times(course)
+
+    return made_once("four-times", make)
+
+
+def _report_four_times(course: TinyCourse) -> None:
     for student in ("ada", "ben", "cleo"):
         course.hand_in(student, course.answer(FOUR_TIMES.format(student), RIGHT_HALF))
     course.hand_in("dan", course.answer(RIGHT, RIGHT_HALF))
@@ -167,7 +217,6 @@ def four_times_original(class_original: Path, tmp_path_factory: pytest.TempPathF
     done = course.run("coursekit", "report", "01_double")
     assert done.returncode == 0, done.stderr
     (course.root / "printed.txt").write_text(done.stdout)
-    return course.root
 
 
 @pytest.fixture
@@ -194,11 +243,11 @@ def grade_answer(tiny_course: TinyCourse) -> Callable:
 
 @pytest.fixture
 def ask(empty_class: TinyCourse) -> Callable:
-    """The sheet of a student who hands in this answer, with all that can be asked."""
+    """The sheet of a student who hands in this answer, and one of the other exercise or none, with all that can be asked."""
 
     def make(
         answer: str,
-        half: str = RIGHT_HALF,
+        half: str = "",
         count: int = 100,
         seed: int = 0,
         name: str = "ann",

@@ -154,6 +154,7 @@ def test_without_submissions_there_is_nothing_to_compare(tmp_path, capsys):
     assert os.listdir(tmp_path) == ["source"]
 
 
+@pytest.mark.thorough
 def test_a_course_that_nbgrader_can_t_grade_here_has_coursekit_s_scores_and_the_reason(tmp_path, capsys):
     content = notebook(RIGHT)
     content.metadata["kernelspec"]["name"] = "an-ide-1f8f"

@@ -48,6 +48,7 @@ def hand_in_again(course, student, source, time):
     path.with_name("timestamp.txt").write_text(time)
 
 
+@pytest.mark.thorough
 def test_the_grades_equal_nbgrader_s(graded_class, empty_class):
     shutil.copytree(graded_class.root / "submitted", empty_class.root / "submitted")
     done = empty_class.run("nbgrader", "autograde", "01_double")
@@ -112,6 +113,7 @@ def test_a_second_run_grades_nothing(graded_class):
     assert not graded_class.gradings()
 
 
+@pytest.mark.thorough
 def test_force_writes_everybody_again_and_grades_only_what_was_stopped(graded_class):
     grades, cached, written = graded_class.grades(), graded_class.cached(), when_autograded(graded_class)
     autograde(graded_class, "--force")

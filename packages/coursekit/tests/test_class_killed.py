@@ -79,6 +79,7 @@ def everybody_is_graded(course):
     assert len(course.cached()) == len(STUDENTS)
 
 
+@pytest.mark.thorough
 def test_a_killed_worker_costs_nothing(course):
     command = start(course)
     until(lambda: course.cached(), command)

@@ -120,6 +120,7 @@ def everybody_has_what_belongs_to_them(course):
         assert (row.points["test_double"] == 10, row.points["test_half"]) == (number % 3 != 0, 5)
 
 
+@pytest.mark.thorough
 def test_a_worker_killed_midway_costs_nothing(course, dask):
     dask.have(2)
     started, graded = [], []

@@ -20,6 +20,7 @@ def found(findings, what: str) -> list[Finding]:
     return [finding for finding in findings if finding.what == what]
 
 
+@pytest.mark.thorough
 def test_where_nothing_is_missing_every_kernel_is_started_and_the_exit_code_is_0(generated):
     done = generated.run_new("coursekit", "doctor")
     assert (done.returncode, done.stderr) == (0, "")

@@ -75,6 +75,7 @@ def penalty(course, student: str) -> float:
         return book.find_submission("01_double", student).late_submission_penalty
 
 
+@pytest.mark.thorough
 def test_an_assignment_goes_to_two_students_and_their_feedback_comes_back(generated, exchange):
     instructor, ada, ben = exchange
     instructor.run("nbgrader", "release_assignment", "01_double")

@@ -187,6 +187,7 @@ def test_an_entry_that_is_not_true_is_a_problem(tiny_course, capsys, after, prob
     assert problem in capsys.readouterr().out
 
 
+@pytest.mark.thorough
 def test_a_mutant_that_hangs_is_killed(tiny_course, tiny_source):
     tiny_source.cells[
         1

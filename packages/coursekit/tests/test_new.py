@@ -52,6 +52,7 @@ def test_the_new_assignment_passes_the_audit_and_every_mistake_of_value_is_named
     assert "7 of 7 mistakes caught, 7 named; 3 of 3 alternatives earn full marks; 0 problems" in audited
 
 
+@pytest.mark.thorough
 def test_the_page_about_writing_checks_shows_what_the_audit_prints_and_its_example_works(
     new_original, course, capsys
 ):
@@ -167,6 +168,7 @@ def test_a_name_that_nbgrader_can_t_take_is_refused_with_one_sentence(tiny_cours
     assert not (tiny_course.root / "tests" / "08").exists()
 
 
+@pytest.mark.thorough
 def test_a_name_may_have_spaces_and_accents_and_commands_quote_it(tiny_course, capsys):
     assert tiny_course.coursekit("new", "08 größe x") == 0
     said = capsys.readouterr().out

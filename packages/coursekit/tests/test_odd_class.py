@@ -273,6 +273,7 @@ def test_tables_and_csv_name_everybody(graded, tmp_path):
     assert "'=1+1" in named  # no formula
 
 
+@pytest.mark.thorough
 def test_nbgrader_s_own_command_gives_the_same_statuses_and_points(
     graded, class_original, tmp_path, course_at
 ):

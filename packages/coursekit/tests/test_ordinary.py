@@ -195,6 +195,7 @@ def test_stderr_after_more_output_than_is_kept_costs_the_points(assignment):
     assert only(run(assignment, checking("print('x' * 200_000, flush=True)\n" + STDERR))).earned == 0
 
 
+@pytest.mark.thorough
 def test_a_cell_that_runs_out_of_time_or_ends_its_process_costs_no_other_cell(assignment):
     result = run(
         assignment,

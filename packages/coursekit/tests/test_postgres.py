@@ -153,6 +153,7 @@ def test_two_commands_at_once_on_the_same_class_lose_and_duplicate_nothing(cours
     everybody_has_what_belongs_to_them(course)
 
 
+@pytest.mark.thorough
 def test_table_and_regrade_read_the_same_gradebook(course, capsys):
     assert course.coursekit("autograde", "01_double", "--workers", "1") == 0
     capsys.readouterr()

@@ -231,6 +231,7 @@ def test_a_cell_of_one_notebook_is_bound_and_the_others_stay_as_they_are(plain, 
     assert changed == {("ben", "b", "cell-1a2b3c"): 2}
 
 
+@pytest.mark.thorough
 def test_who_follows_the_page_about_adopting_sees_what_it_shows(adopted):
     root = adopted("followed")
     with contextlib.chdir(root):

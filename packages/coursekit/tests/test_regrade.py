@@ -147,6 +147,7 @@ def test_the_reason_is_another_cell_s_check_file_if_that_alone_is_new():
     assert reasons(old, new) == ["`other` has a check file now"]
 
 
+@pytest.mark.thorough
 def test_a_check_file_added_to_a_graded_course_is_the_reason_of_the_move(graded_class, capsys):
     checks = graded_class.checks.with_name("test_half.py")
     text = checks.read_text()

@@ -29,6 +29,7 @@ def home(tmp_path, monkeypatch):
 IN_THIS_PROCESS = f"c.RunChecks.student_kernel = {LIMITED!r}"
 
 
+@pytest.mark.thorough
 def test_a_course_in_which_everything_is_renamed_is_graded_from_another_folder(tmp_path, capfd):
     steps = ("source", "release", "submitted", "autograded", "feedback")
     names = {step: f"{number} {step} é" for number, step in enumerate(steps)}
@@ -69,6 +70,7 @@ def test_a_course_in_which_everything_is_renamed_is_graded_from_another_folder(t
     assert list(Path.cwd().iterdir()) == []
 
 
+@pytest.mark.thorough
 def test_two_courses_with_equal_names_have_nothing_in_common(tmp_path, monkeypatch):
     twice = PlainCourse(tmp_path / "twice", factor=2, points=2).write(IN_THIS_PROCESS)
     thrice = PlainCourse(tmp_path / "thrice", factor=3, points=7).write(IN_THIS_PROCESS)

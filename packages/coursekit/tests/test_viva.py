@@ -113,7 +113,7 @@ def test_code_outside_of_functions_is_asked_about_as_well(ask):
 
 
 def test_a_cell_that_python_cant_read_has_one_question(ask):
-    sheet = ask("def double(x):\n    return 2 * (x\n\nz = 1")
+    sheet = ask("def double(x):\n    return 2 * (x\n\nz = 1", RIGHT_HALF)
     assert answers(sheet, Kind.SYNTAX) == {
         "Python can't read this cell. Which kind of error does it report, and in which line?": (
             "A `SyntaxError` in line 2."
@@ -132,8 +132,9 @@ def test_an_endless_loop_gets_a_sentence_and_the_other_answer_its_questions(ask)
     assert answers(sheet, Kind.VALUE, "half") == {"When line 2 has run, what is the value of `y`?": "`1.0`"}
 
 
+@pytest.mark.thorough
 def test_a_cell_that_hangs_gets_a_sentence(ask):
-    sheet = ask("while True: pass", seconds=1)
+    sheet = ask("while True: pass", RIGHT_HALF, seconds=1)
     assert "`double`" in sheet.problem
     assert {one.cell for one in sheet.questions} <= {"half"}
 
@@ -174,6 +175,7 @@ def test_lines_that_were_handed_out_are_not_asked_about(empty_class, ask):
     assert 3 in lines and 2 not in lines
 
 
+@pytest.mark.thorough
 def test_lines_of_the_most_common_solution_are_not_the_student_s_own(empty_class, ask):
     for name in ("bob", "cho", "dan"):
         renamed = f"def double(x):\n    {name} = x + x\n    return {name}"
@@ -184,6 +186,7 @@ def test_lines_of_the_most_common_solution_are_not_the_student_s_own(empty_class
     assert {one.line for one in own.questions if one.own and one.line} == {2, 3}
 
 
+@pytest.mark.thorough
 def test_the_same_submission_and_seed_make_the_same_sheet(ask):
     first, again = ask(LONG, count=3), ask(LONG, count=3)
     assert first == again
@@ -222,7 +225,7 @@ PROBLEMS = {
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_code_costs_the_other_answer_no_questions_but_where_the_sheet_says_so(name, ask):
-    sheet = ask(HOSTILE[name], seconds=1)
+    sheet = ask(HOSTILE[name], RIGHT_HALF, seconds=1)
     expected = PROBLEMS.get(name, "")
     assert sheet.problem.startswith(expected) and bool(sheet.problem) == bool(expected)
     half = [one for one in sheet.questions if one.cell == "half"]

@@ -85,6 +85,7 @@ def test_without_a_check_that_passes_nothing_is_asked(ask):
     assert purposes_of(ask("def double(x):\n    y = x\n    y = y @ 3\n    return y"), "double") == {}
 
 
+@pytest.mark.thorough
 def test_the_page_and_the_table_have_the_whole_rubric(ask, empty_class, capsys):
     sheet = ask("def double(x):\n    y = x\n    y = 2 * y\n    return y")
     (one,) = [one for one in purposes_of(sheet, "double").values() if one.line == 3]

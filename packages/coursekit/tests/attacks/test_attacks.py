@@ -43,6 +43,7 @@ def test_the_sandbox_repels(attack: Attack, in_sandbox: dict[str, str]):
     assert in_sandbox[attack.name] == ""
 
 
+@pytest.mark.thorough
 def test_without_a_sandbox_attacks_get_what_they_want():
     got = play([attack for attack in ATTACKS if attack.name in PROVEN_WITHOUT], NONE, SLACK)
     assert len(got) == len(PROVEN_WITHOUT) and all(got.values()), got

@@ -29,7 +29,7 @@ ROOT = Path(__file__).parents[4]
 NAME, NOTEBOOK, WRITTEN = "02_attention", "attention", "written_attention"
 NO_SCALE = "You left out the division by the square root of d_k."
 
-pytestmark = pytest.mark.hub
+pytestmark = [pytest.mark.hub, pytest.mark.thorough]
 
 
 @pytest.fixture(scope="module")

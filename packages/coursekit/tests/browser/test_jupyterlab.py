@@ -37,6 +37,7 @@ def run_cell(page, cell: Locator) -> None:
     expect(cell.locator(".jp-InputPrompt")).to_have_text(re.compile(r"\[\d+\]:"), timeout=60_000)
 
 
+@pytest.mark.thorough
 def test_a_student_fills_in_an_answer_sees_a_test_fail_then_pass_and_validates(
     page, jupyter_lab, notebook, picture
 ):
