@@ -39,7 +39,7 @@ FOR_TESTS = setup $(VENV)/extras $(VENV)/browser
 test: $(FOR_TESTS)  ## set everything up and run the tests (FLAGS="and not browser": leave some out)
 	$(TESTS) -m "not thorough $(FLAGS)" $(TESTFLAGS)
 
-test-all: $(FOR_TESTS) $(VENV)/hub  ## the tests, and those that take minutes each: all audits and attacks, a term, large classes
+test-all: $(FOR_TESTS) $(VENV)/hub  ## the tests, and those that take longer: all audits and attacks, JupyterHub, a term, large classes
 	$(TESTS) $(TESTFLAGS)
 
 setup: $(VENV)/coursekit $(VENV)/sandbox  ## make the environment in .venv, and install bubblewrap if possible
