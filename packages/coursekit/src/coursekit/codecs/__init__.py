@@ -45,6 +45,15 @@ class Codec:
         """True for the values that this codec is for; only called with objects whose class is of the library."""
         raise NotImplementedError
 
+    def unpack(self, data: Any) -> Any:
+        """The value that the packer made `data` of; called in the grader.
+
+        Raises:
+            PackingError: the packer does not make such data.
+        """
+        assert self.packer is not None
+        return self.packer().unpack(data)
+
     def describe(self, value: Any) -> str:
         """A value as a student would name it, with an article and without its contents."""
         raise NotImplementedError
@@ -127,12 +136,12 @@ def unpack(library: str, data: Any) -> Any:
     Raises:
         PackingError: the packer does not make such data, or there is no packer.
     """
-    packer = codec_named(library).packer
-    if packer is None:
+    codec = codec_named(library)
+    if codec.packer is None:
         raise PackingError("which is sent in another way")
     if library != "builtins" and importlib.util.find_spec(library) is None:
         raise PackingError(f"which can't be read, since {library} isn't installed here")
-    return packer().unpack(data)
+    return codec.unpack(data)
 
 
 @cache

@@ -50,11 +50,6 @@ class FigurePacker(Packer):
             "size": [float(inches) for inches in figure.get_size_inches()],
         }
 
-    def unpack(self, data: Any) -> Any:
-        from coursekit.codecs.figures import read_figure
-
-        return read_figure(data)
-
 
 def _axes(axes: Any) -> dict[str, Any]:
     from matplotlib import collections, container, image, patches

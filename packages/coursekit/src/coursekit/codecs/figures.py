@@ -160,6 +160,9 @@ class FigureCodec(Codec):
     def takes(self, value: Any) -> bool:
         return FigurePacker().takes(value)
 
+    def unpack(self, data: Any) -> Figure:
+        return read_figure(data)
+
     def describe(self, value: Any) -> str:
         return "a figure"
 
