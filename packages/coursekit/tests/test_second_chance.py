@@ -87,7 +87,7 @@ def test_the_grace_period_belongs_to_the_time_before():
             24,
             "the second chance was used by the hand-in of 14:00 UTC",
         ),
-        ([attempt(-1, 6, due=30)], 24, "when the last page from before the deadline comes"),
+        ([attempt(-1, 6, due=30)], 24, "when the last page from before the deadline is released"),
     ],
 )
 def test_there_is_one_second_chance_after_the_last_page_and_for_some_days(records, hours, reason):

@@ -98,22 +98,22 @@ def _left(rule: Rule, turn: Turn, seen: datetime, deadline: datetime | None) -> 
     if turn.left is not None and turn.until is not None:
         if turn.until <= seen:
             yield ngettext(
-                "From your next hand-in, you have one attempt in %(period)s.",
-                "From your next hand-in, you have %(attempts)s attempts in %(period)s.",
+                "Starting with your next hand-in, you have one attempt in %(period)s.",
+                "Starting with your next hand-in, you have %(attempts)s attempts in %(period)s.",
                 rule.attempts,
                 attempts=rule.attempts,
                 period=_duration(rule.period),
             )
         elif turn.left == 0 and deadline is not None and deadline + rule.grace < turn.until:
             yield _(
-                "You have no attempts left until the deadline, %(time)s. What you hand in before then is graded, "
-                "but its page comes only after it.",
+                "You have no attempts left until the deadline, %(time)s. Anything you hand in before then is graded, "
+                "but you will get its page only afterwards.",
                 time=time_in_words(deadline),
             )
         elif turn.left == 0:
             yield _(
-                "You have no attempts left until %(time)s. What you hand in before then is graded, "
-                "but its page comes only at that time.",
+                "You have no attempts left until %(time)s. Anything you hand in before then is graded, "
+                "but you will get its page only at that time.",
                 time=time_in_words(turn.until),
             )
         elif deadline is not None and deadline < turn.until:
@@ -132,7 +132,7 @@ def _left(rule: Rule, turn: Turn, seen: datetime, deadline: datetime | None) -> 
             )
     if turn.left != 0 and turn.due + rule.pause > seen:
         earliest = time_in_words(turn.due + rule.pause)
-        yield _("The page of your next attempt comes no earlier than %(time)s.", time=earliest)
+        yield _("You will get the page of your next attempt no earlier than %(time)s.", time=earliest)
 
 
 def _one_more(page: NotebookPage, seen: datetime) -> Iterator[str]:
@@ -160,7 +160,7 @@ def _chance_taken(counts: Counts, known: list[AttemptRecord], record: AttemptRec
         )
         if counting is record and record.penalty:
             cost = points_in_words(record.penalty)
-            yield _("%(points)s of those that you gained do not count.", points=cost)
+            yield _("Of what you gained, %(points)s will not count.", points=cost)
     score = points_in_words(counting.score)
     if counting is record:
         yield _("This attempt counts, with %(points)s.", points=score)
@@ -242,7 +242,7 @@ def _changed(
 def _more(points: float) -> str:
     rounded = round(points, 6)
     if not rounded:
-        return _("As many points as before.")
+        return _("The same number of points as before.")
     number = f"{abs(rounded):g}"
     if rounded > 0:
         return ngettext("%(points)s point more.", "%(points)s points more.", rounded, points=number)
