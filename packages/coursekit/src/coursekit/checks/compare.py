@@ -128,5 +128,5 @@ def _real_numbers(value: Any) -> Numpy:
     given = as_array(value)
     found = None if given is None else to_numpy(given)
     if found is None or found.dtype.kind == "c" or not np.isfinite(found).all():
-        fail("NaN or infinity came back, or no real numbers at all, where two outputs are compared.")
+        fail("Two outputs are compared here, and one of them is not made of finite real numbers.")
     return found.astype(np.float64)

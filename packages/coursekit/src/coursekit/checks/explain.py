@@ -38,10 +38,10 @@ def explain(
     if student is None or student.last is None:
         return None
     name, value = student.last
-    called = f"`{name}`" if student.last_is_own else f"`{name}`, with which this check runs your code,"
+    called = f"`{name}`" if student.last_is_own else f"`{name}`, which this check uses to run your code,"
     if isinstance(error, CheckOverrun):
         return CheckOutcome.FAILED, (
-            f"The check was stopped: with what {called} gave ({describe(value)}) it needs {error.needed}. "
+            f"The check was stopped: with the value that {called} returned ({describe(value)}), it needs {error.needed}. "
             "Look at the shapes that the exercise asks for."
         )
     if isinstance(error, _UNUSABLE) or type(error).__module__.startswith("pandas."):

@@ -80,7 +80,7 @@ def _words(value: Any) -> str:
         case float() | complex():
             return "a number"
         case str():
-            return "a text"
+            return "a string"
         case list() | tuple() | dict():
             return f"{with_article(type(value).__name__)} of {len(value)}"
         case Named():

@@ -27,7 +27,7 @@ class ArrayCodec(Codec):
     def describe(self, value: Any) -> str:
         if isinstance(value, bool | int | float):
             if isinstance(value, int) and abs(value) > sys.float_info.max:
-                return "an int beyond all floats"
+                return "an int too large for a float"
             return f"the {type(value).__name__} {value:.6g}"
         kind = _kind(value)
         return f"{noun(value)}{f' of {kind}' if kind else ''} of shape {tuple(value.shape)}"

@@ -185,7 +185,7 @@ def _columns(own: Any, right: Any) -> str | None:
     extra = [label for label in own.columns if not want[_key(label)]]
     if not lacking and not extra:
         twice = [label for label in own.columns.unique() if have[_key(label)] != want[_key(label)]]
-        return f"has the {plural(twice, 'column')} more or less often than it should"
+        return f"has the {plural(twice, 'column')} the wrong number of times"
     for label in lacking:
         if label in own.index.names:
             return f"has {written(label)} as its index, but should have it as a column: use `reset_index()`"

@@ -30,7 +30,7 @@ _MEANINGS = tuple(
         ),
         (
             r"does not require grad and does not have a grad_fn",
-            "What is differentiated here depends on no parameter: something before it was detached, turned into a number, or "
+            "The value that is differentiated here depends on no parameter: something before it was detached, turned into a number, or "
             "computed under `torch.no_grad()`.",
         ),
         (
@@ -57,15 +57,15 @@ _MEANINGS = tuple(
         ),
         (
             r"(?:must have the same dtype, but got|expected scalar type|expected m1 and m2 to have the same dtype)",
-            "Two dtypes meet here: part of the computation has another dtype than the rest.",
+            "Two dtypes meet here: part of the computation has a different dtype from the rest.",
         ),
         (
             r"must be Tensor, not (tuple|list|NoneType|int|float)",
-            "Where a tensor is needed, {0} arrives.",
+            "A tensor is needed here, but it got {0}.",
         ),
         (
             r"'(tuple|list|NoneType|float|int|str)' object has no attribute '(\w+)'",
-            "Where the code expects something with `{1}`, {0} arrives.",
+            "The code expects something with `{1}`, but got {0}.",
         ),
         (
             r"unsupported operand type\(s\) for (\S+?): '(\w+)' and '(\w+)'",
@@ -75,7 +75,7 @@ _MEANINGS = tuple(
             r"math domain error",
             "The logarithm or root that is taken here does not exist: the number is 0 or negative.",
         ),
-        (_LOADING, "Its parameters have other names or shapes than those that the exercise asks for."),
+        (_LOADING, "Its parameters have different names or shapes from those that the exercise asks for."),
         (r"division by zero", "The divisor is 0 here."),
         (
             r"index out of range in self",
@@ -137,7 +137,7 @@ def unpacking_relation(error: BaseException, value: Any) -> str:
     """How many values a check expected in place of the one that came back; empty if the error is about something else."""
     several = isinstance(value, list | tuple)
     if (match := _UNPACKED.match(str(error))) and not several:
-        return f"{match[1]} values should come back, with a comma between them, but it is {describe(value)} alone."
+        return f"{match[1]} values should come back, separated by commas, but only {describe(value)} did."
     attribute = re.match(r"'(tuple|list)' object has no attribute|(tuple|list) indices must be", str(error))
     if attribute and several:
         kind = with_article(type(value).__name__)

@@ -99,7 +99,7 @@ def _shifted(pair: Pair, axis: int, words: str) -> Iterator[Claim]:
             candidate = np.roll(pair.right, sign * shift, axis)
             places = "one place" if shift == 1 else f"{shift} places"
             if pair.equals(candidate):
-                text = f"It is right, but shifted by {places} {way} along {words}, and what drops out comes in again."
+                text = f"It is right, but shifted by {places} {way} along {words}, and entries that drop out come back in at the other end."
                 yield Claim(text, pair.bits(candidate) - _CHOSEN - 2)
                 continue
             inside = slice(shift, None) if sign > 0 else slice(None, -shift)
@@ -137,7 +137,7 @@ def _any_order(pair: Pair) -> Iterator[Claim]:
         cost = lgamma(size + 1) / log(2)
         if pair.whole:  # how often each number occurs is chance
             cost = size * np.log2(pair.kinds) - 4 * pair.kinds
-        yield Claim("It holds the right numbers, but at other places.", pair.bits(candidate) - cost)
+        yield Claim("It holds the right numbers, but in other places.", pair.bits(candidate) - cost)
 
 
 def _other_shape(pair: Pair) -> Iterator[Claim]:
@@ -149,7 +149,7 @@ def _other_shape(pair: Pair) -> Iterator[Claim]:
                 size for size in right.shape if size != 1
             ]
             text = (
-                "Its numbers are right: only an axis of size 1 is missing, too many, or elsewhere."
+                "Its numbers are right: only an axis of size 1 is missing, extra, or in the wrong place."
                 if squeezed
                 else "Its numbers are right and in the right order: only the shape is wrong."
             )
@@ -166,7 +166,7 @@ def _other_shape(pair: Pair) -> Iterator[Claim]:
         except ValueError:
             return
         if pair.equals(candidate):
-            text = "It is the right one, repeated along an axis of its own."
+            text = "It is the right one, repeated along an extra axis."
             yield Claim(text, pair.bits(candidate) - 2)
 
 

@@ -53,7 +53,7 @@ def _along(pair: Pair, axis: int) -> Iterator[Claim]:
     elif count == size - 1:
         text = f"Along {words}, only index {int(np.flatnonzero(wrong)[0])} is wrong."
     elif size <= _MOST_LISTED:
-        text = f"Along {words}, what is at {right} is right throughout, the rest is not."
+        text = f"Along {words}, everything at the indices {right} is right, and the rest is not."
         bits -= size
     else:
         return

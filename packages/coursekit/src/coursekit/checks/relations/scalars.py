@@ -13,7 +13,7 @@ _SIMPLE = 64
 #: the largest factor that is told without a size that explains it
 _MOST_TIMES = 40
 _FUNCTIONS: tuple[tuple[str, Callable[[float], float]], ...] = (
-    ("has the right size and the wrong sign", lambda x: -x),
+    ("has the right magnitude and the wrong sign", lambda x: -x),
     ("is e to the power of the right number", exp),
     ("is the logarithm of the right number", log),
     (
@@ -36,7 +36,7 @@ def scalar_relation(found: float, right: float, play: InPlay) -> str:
     if not (isfinite(found) and isfinite(right)):
         return ""
     if 0 < right < 1 and found > 1 and _same(found, 100 * right):
-        return "It is 100 times the right number: percent in place of a share."
+        return "It is 100 times the right number: a percentage instead of a fraction."
     if _is_simple(right) or _is_simple(found) or min(abs(right), abs(found)) < 1e-4:
         return ""
     for words, function in _FUNCTIONS:
