@@ -111,7 +111,7 @@ def test_an_assignment_may_have_limits_of_its_own(course, command):
     else:
         course.run("nbgrader", "autograde", "01_double")
     assert row(course, "loop").status == "timed out"
-    assert "ran past 0.5 s" in str(course.autograded("loop").metadata["coursekit"])
+    assert "ran for more than 0.5 s" in str(course.autograded("loop").metadata["coursekit"])
 
 
 def test_the_limits_of_an_assignment_are_converted_as_those_of_all():

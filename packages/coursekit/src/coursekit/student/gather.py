@@ -171,7 +171,7 @@ class Gathering:
                 names = listed(sorted(self._work.definitions.of(cell.source)))
                 where = self._label(cell, place + 2)
                 self._work.notes.append(
-                    f"What you added to the {where}, {names}, was kept in a new cell above it."
+                    f"Your additions to the {where}, {names}, were kept in a new cell above it."
                 )
 
     def gather_texts(self) -> None:

@@ -114,12 +114,12 @@ class Stopwatch:
 
     @property
     def reason(self) -> str:
-        """The end of a sentence about the code, once the time is over: "ran past 5 s"."""
+        """The end of a sentence about the code, once the time is up: "ran for more than 5 s"."""
         if self.breach is Breach.ASLEEP:
             return f"slept or waited for more than {self._sleep:g} s"
         if self.breach is Breach.WALL and self._first and self._first[1]:
             return f"took more than {self._wall:g} s in all"
-        return f"ran past {self._seconds:g} s"
+        return f"ran for more than {self._seconds:g} s"
 
 
 def _slept(elapsed: float, first: "Usage", used: "Usage") -> float:

@@ -146,7 +146,7 @@ def _read_json(data: bytes) -> SubmittedNotebook:
     try:
         content = _NOTEBOOK.decode(data)
     except msgspec.ValidationError:
-        raise ValueError("it holds no notebook") from None
+        raise ValueError("it contains no notebook") from None
     if bytes(content.nbformat)[:1] not in b"n0123456789":  # a number or nothing
         raise ValueError("its version isn't a number")
     cells = _cells_of(content)
@@ -212,7 +212,9 @@ def _plain_cells(cells: Iterable[_Cell], notes: list[str]) -> Iterator[NotebookN
         label = f"`{printable(name)}`" if name else f"number {number}"
         if "\0" in plain.source:
             plain.source = plain.source.replace("\0", "")
-            notes.append(f"The cell {label} held NUL characters, which Python can't read; they were removed.")
+            notes.append(
+                f"The cell {label} contained NUL characters, which Python can't read; they were removed."
+            )
         length = len(plain.source)
         limit = MAX_TEXT_CHARACTERS if plain.cell_type == "markdown" else MAX_CODE_CHARACTERS
         if length > limit:

@@ -179,7 +179,7 @@ class Student:
                 )
             raise StudentError(f"{subject} draws no figure.")
         if not figures[-1].axes:
-            raise StudentError(f"{subject} draws nothing into its figure.")
+            raise StudentError(f"{subject} draws nothing in its figure.")
         self.last, self.last_is_own = (label, figures[-1]), True
         return figures[-1]
 
@@ -201,12 +201,12 @@ class Student:
         reply = self._ask(label, request)
         inputs, parameters = reply.inputs, reply.parameters
         if inputs is None or parameters is None or len(inputs) != len(args):
-            raise StudentError(f"`{label}` gave no gradients.")
+            raise StudentError(f"`{label}` returned no gradients.")
         return Gradients(self._value(reply, label), inputs, parameters, args, tried.parameters)
 
     def _value(self, reply: Answer, label: str) -> Any:
         self.last = (label, reply.value)
-        if self._main:  # a check that fails on what its helper code gave must not blame an earlier call
+        if self._main:  # a check that fails on what its helper code returned must not blame an earlier call
             self._main.last = self.last
         (self._main or self).last_is_own = self._main is None
         return reply.value
@@ -234,7 +234,7 @@ class Student:
             self._death = f"`{label}` could not finish: {died}."
             raise StudentError(self._death, CheckOutcome.KERNEL_DIED) from None
         except MessageError as error:
-            raise StudentError(f"What `{label}` gave can't be read: {error}.") from None
+            raise StudentError(f"The result of `{label}` can't be read: {error}.") from None
         if isinstance(reply, Failure):
             culprit = labels[reply.at] if reply.at < len(labels) else label
             raise self._reasons.of_error(culprit, reply.error, self._answer_cell)

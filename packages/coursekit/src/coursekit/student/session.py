@@ -197,7 +197,7 @@ class Session:
             raise CallTimeout(watch.reason) from None
         except Unresponsive:
             self._mark(watch, f"a call {watch.reason}")
-            self._died(self._kernel, "it ran past its time and ignored the interrupt", hung=True)
+            self._died(self._kernel, "it exceeded its time limit and ignored the interrupt", hung=True)
         except KernelGone:
             self._died(self._kernel, "it ended the Python process")
         except messages.MessageError as error:
