@@ -17,7 +17,7 @@ _KERNEL = "sandbox-kernel-"
 #: other cgroups of the host have 100, so this program gets twice the share of one of its kernels
 _WEIGHT = 50
 _REMOVE_SECONDS = 0.5
-_REMEDY = "start the program by `systemd-run --user --scope --property=Delegate=yes …`"
+_REMEDY = "start the program with `systemd-run --user --scope --property=Delegate=yes …`"
 
 
 class NoCgroups(Exception):
@@ -48,7 +48,7 @@ class Cgroups:
         self.controllers = [name for name in _WANTED if name in present]
         self._left: list[Path] = []
         if not self.controllers:
-            raise NoCgroups("version 2 of cgroups has no controllers here, they belong to version 1")
+            raise NoCgroups("cgroups v2 has no controllers here: cgroups v1 uses them")
         if not (_is_delegated(folder, mount) or (_is_root(folder) and not managed)):
             raise NoCgroups(f"{folder} isn't delegated to this program: {_REMEDY}")
         try:
@@ -130,7 +130,7 @@ def cgroups() -> Cgroups:
     """
     mount, own = _mount(), _own()
     if mount is None or own is None:
-        raise NoCgroups("this system has no cgroups of version 2")
+        raise NoCgroups("this system has no cgroups v2")
     return Cgroups(mount, own, managed=Path("/run/systemd/system").exists())
 
 

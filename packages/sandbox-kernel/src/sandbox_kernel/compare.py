@@ -14,7 +14,7 @@ from sandbox_kernel import COLD
 from sandbox_kernel.view import own_environment, python_view
 
 _SECONDS = 60
-_UNKNOWN = "the kernel may not read its files, or is not shown their folder"
+_UNKNOWN = "the kernel can't read its files, or can't see their folder"
 
 # both print {name of a top-level module: [package, place]}, or only the names that are found
 _OUTSIDE = """

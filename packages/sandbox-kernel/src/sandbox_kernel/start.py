@@ -224,7 +224,7 @@ def _start_warm(request: Request, kind: ServerKind, files: WorkingFiles, seconds
     try:
         server = warm_server(kind)
     except OSError as error:
-        raise StartFailed(f"the system starts no server: {error.strerror or error}") from error
+        raise StartFailed(f"the system could not start a server: {error.strerror or error}") from error
     try:
         started = server.start_kernel(request, files, seconds)
     except ServerGone:
@@ -233,7 +233,7 @@ def _start_warm(request: Request, kind: ServerKind, files: WorkingFiles, seconds
                 _warm.pop(kind).close()
         raise
     except OSError as error:
-        raise StartFailed(f"the system starts no server: {error.strerror or error}") from error
+        raise StartFailed(f"the system could not start a server: {error.strerror or error}") from error
     server.has_started_one = True
     return started
 
@@ -253,7 +253,7 @@ def start_cold(request: Request, view: View, files: WorkingFiles, seconds: float
     try:
         server = Server.launch("cold", request["scratch"], view=view)
     except OSError as error:
-        raise StartFailed(f"the system starts no sandbox: {error.strerror or error}") from error
+        raise StartFailed(f"the system could not start a sandbox: {error.strerror or error}") from error
     try:
         started = server.start_kernel(request, files, seconds)
     except StartFailed:

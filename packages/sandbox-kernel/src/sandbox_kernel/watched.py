@@ -46,7 +46,7 @@ class WatchedProvisioner(KernelProvisionerBase):
     )
     left_out = List(
         Unicode(),
-        help="patterns of names, such as `*.pyc`; what matches in the folders among `working_files` is not copied",
+        help="patterns of names, such as `*.pyc`; matching files in the folders of `working_files` are not copied",
     ).tag(config=True)
     preload = List(
         Unicode(),

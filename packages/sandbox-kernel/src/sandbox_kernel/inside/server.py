@@ -100,7 +100,9 @@ def _fork(answer: int) -> int:
         return os.fork()
     except OSError as error:
         with contextlib.suppress(OSError), socket.socket(fileno=os.dup(answer)) as reply:
-            reply.send(json.dumps({"ok": False, "error": f"no further process ({error.strerror})"}).encode())
+            reply.send(
+                json.dumps({"ok": False, "error": f"can't start another process ({error.strerror})"}).encode()
+            )
         return -1
 
 
