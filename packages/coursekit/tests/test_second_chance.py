@@ -121,7 +121,7 @@ def test_the_page_of_the_second_chance_says_in_words_what_came_of_it():
     better = attempt(-1, 6), attempt(24, 10, second=True, penalty=2)
     assert sentences(*better, number=2, now=25) == (
         "This was your second chance: attempt 1 had 6 points, this one has 10 points.",
-        "2 points of those that you gained do not count.",
+        "Of what you gained, 2 points will not count.",
         "This attempt counts, with 8 points.",
     )
     worse = attempt(-1, 6), attempt(24, 4, second=True)

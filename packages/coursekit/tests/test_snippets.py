@@ -101,7 +101,7 @@ def test_the_audit_names_a_snippet_that_overwrites_what_the_notebook_needs(decla
     tiny_source.cells += [code("number = 5"), code("print(number)")]
     tiny_course.write_source(tiny_source)
     assert problems(declare(AT_THREE, GRADIENT)) == [
-        "the snippet `at_three` assigns `number`, which the notebook needs: take another name"
+        "the snippet `at_three` assigns `number`, which the notebook needs: use another name"
     ]
 
 

@@ -17,8 +17,8 @@ from coursekit.student.limits import REPEAT_BUDGET
 
 FAILED = "The grader failed on this notebook ({}). Nothing was graded; a person has to look at it."
 UNCONFIRMED = (
-    "Some of the code was stopped or ended its process ({}), and there was no time left to try it again alone. "
-    "The next `autograde` does."
+    "Some of the code was stopped or ended its process ({}), and no time was left to try again on an idle machine. "
+    "The next `autograde` will."
 )
 
 

@@ -186,7 +186,7 @@ def _wrong_snippets(audit: Audit) -> Iterator[str]:
             which = f"::{min(unknown)}" if unknown else ""
             yield f"the snippet `{snippet.name}` is for {snippet.exercise}{which}: no such check"
         for name in sorted(assigned(snippet.text) & shared):
-            yield f"the snippet `{snippet.name}` assigns `{name}`, which the notebook needs: take another name"
+            yield f"the snippet `{snippet.name}` assigns `{name}`, which the notebook needs: use another name"
     for answer in [SOLUTION, *(alternative.name for alternative in audit.alternatives)]:
         for name, ended in audit.graded[answer].tried.items():
             if ended != PASSED:

@@ -158,7 +158,7 @@ def _layers() -> Iterator[Finding]:
         found = f"{len(calls.numbers(machine))} calls are allowed on {machine}, all others are refused"
         yield Finding("system calls", OK, found)
     else:
-        found = f"there is no list for {machine}, so none is refused"
+        found = f"there is no list for {machine}, so no call is refused"
         yield Finding("system calls", NOTE, found, "grade on x86_64 or aarch64, or only trusted code")
     if problem := users.user_ids_problem():
         found = f"one for all kernels: {problem}"
@@ -236,7 +236,9 @@ def _memory_and_disk(root: Path) -> Iterator[Finding]:
         yield Finding("memory", OK, found)
     free = shutil.disk_usage(root).free / _GIB
     if free < _SPARE:
-        yield Finding("disk", NOTE, f"{free:.1f} GiB free in {root}", "free some: results are stored there")
+        yield Finding(
+            "disk", NOTE, f"{free:.1f} GiB free in {root}", "free up space: results are stored there"
+        )
     else:
         yield Finding("disk", OK, f"{free:.0f} GiB free")
 

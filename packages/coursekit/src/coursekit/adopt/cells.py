@@ -128,7 +128,7 @@ def _points(cell: NotebookNode) -> float | None:
 def _metadata_problem(cell: NotebookNode) -> str:
     """Why nbgrader itself would reject the cell; empty if it accepts it. `_wrong_schema` reports old metadata."""
     if cell.cell_type == "raw":
-        return "it is a raw cell, which nbgrader's gradebook can't have. Make it a Markdown or a code cell."
+        return "it is a raw cell, which nbgrader's gradebook can't store. Make it a Markdown or a code cell."
     try:
         MetadataValidator().validate_cell(cell)
     except (SchemaTooOldError, SchemaTooNewError):

@@ -45,7 +45,7 @@ def notes_on_code(notebook: NotebookNode, beside: set[str]) -> Iterator[str]:
             outside.setdefault(path, []).append(number)
     for name, numbers in missing.items():
         yield (
-            f"{_cells(numbers)} imports `{name}`, which isn't installed beside coursekit. Install it there, "
+            f"{_cells(numbers)} imports `{name}`, which isn't installed in coursekit's environment. Install it there, "
             "since submissions run with the same Python."
         )
     if network:

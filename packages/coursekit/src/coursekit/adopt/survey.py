@@ -116,8 +116,8 @@ def _report(course: RunningCourse, name: str) -> AssignmentReport:
         paths = sorted(assignment.release_folder.glob("*.ipynb"))
         if paths:
             report.problems.append(
-                f"{assignment.source_folder} has no notebook, so {report.folder} was read. Hidden tests are only in "
-                "the gradebook then; put the notebooks with solutions back into the source folder to change it."
+                f"{assignment.source_folder} has no notebook, so {report.folder} was read. Hidden tests are then only in "
+                "the gradebook; to change the assignment, put the notebooks with solutions back into the source folder."
             )
     if not paths:
         report.problems.append(f"{assignment.source_folder} has no notebook: add one, or remove the folder.")
@@ -166,6 +166,6 @@ def _json_problems(root: Path) -> list[str]:
     if not path:
         return []
     return [
-        f"{path} can't call `configure(c)`, and its settings win over nbgrader_config.py. Move them into "
+        f"{path} can't call `configure(c)`, and its settings override nbgrader_config.py. Move them into "
         "nbgrader_config.py."
     ]

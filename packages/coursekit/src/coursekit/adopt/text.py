@@ -28,7 +28,7 @@ _MEANINGS = {
 
 def report_lines(report: CourseReport) -> Iterator[str]:
     """All that `coursekit adopt` prints."""
-    yield f"{report.root}: {'uses coursekit already' if report.adopted else 'an nbgrader course without coursekit'}"
+    yield f"{report.root}: {'already uses coursekit' if report.adopted else 'an nbgrader course without coursekit'}"
     for assignment in report.assignments:
         yield ""
         yield from _assignment_lines(assignment)

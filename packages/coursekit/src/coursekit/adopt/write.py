@@ -76,7 +76,7 @@ def _require_plain(file: ConfigFile, root: Path) -> None:
         )
     if path := json_config(root):
         raise CourseError(
-            f"{path} wins over {NAME} and can't call a function: move its settings into {NAME}, then run this again"
+            f"{path} overrides {NAME} and can't call a function: move its settings into {NAME}, then run this again"
         )
 
 

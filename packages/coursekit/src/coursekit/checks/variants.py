@@ -58,7 +58,7 @@ class Variant:
             if cell.source.count(old) != 1:
                 times = cell.source.count(old)
                 raise CourseError(
-                    f"`{self.name}`: {old!r} must stand once in `{self.cell}`, but stands there {times} times"
+                    f"`{self.name}`: {old!r} must occur exactly once in `{self.cell}`, but occurs {times} times"
                 )
             cell.source = cell.source.replace(old, new)
         return copy

@@ -27,7 +27,7 @@ _MAX_NAMES = 5
 
 def add(commands: Commands) -> None:
     for name, run, text in [
-        ("autograde", _autograde, "grade what is new in submitted/, several submissions at a time"),
+        ("autograde", _autograde, "grade new submissions in submitted/, several at a time"),
         ("regrade", _regrade, "grade again where checks have changed, and list the scores that change"),
     ]:
         added = commands.add_for_assignments(name, run, text)
@@ -237,8 +237,8 @@ def _doubts(table: "ClassTable") -> Iterator[str]:
         title, named = table.titles.get(label, label), students[:_MAX_NAMES]
         if len(students) == full[label] > 1:  # the cell's own doing, such as `plt.plot(…)` in its last line
             yield (
-                f"{title}: its test cell's value is not a score, for all {full[label]} who have full marks. If it should have none, "
-                "end the cell's last line with a semicolon"
+                f"{title}: its test cell's value is not a score, for all {full[label]} who have full marks. If the cell should have no value, "
+                "end its last line with a semicolon"
             )
             continue
         more = f" and {len(students) - len(named)} more" if len(students) > len(named) else ""

@@ -17,9 +17,13 @@ def add(commands: Commands) -> None:
     added.add_argument("assignment", metavar="ASSIGNMENT")
     added.add_argument("--to", metavar="NAMES", help="the graders, such as ann,bob")
     added.add_argument(
-        "--twice", type=_share, default=0.0, metavar="SHARE", help="share that two graders read, such as 10%%"
+        "--twice",
+        type=_share,
+        default=0.0,
+        metavar="SHARE",
+        help="share of submissions that two graders read, such as 10%%",
     )
-    added.add_argument("--seed", type=int, default=0, help="another number deals in another way; default: 0")
+    added.add_argument("--seed", type=int, default=0, help="a different number deals differently; default: 0")
     added.add_argument(
         "--address", default=_ADDRESS, metavar="URL", help=f"where Jupyter runs; default: {_ADDRESS}"
     )

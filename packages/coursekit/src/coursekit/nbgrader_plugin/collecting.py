@@ -47,7 +47,7 @@ class HarmlessCollect(ExchangeCollect):
             return record
         except (NotATime, IndexError, ExchangeError):
             self.log.error(
-                "%s is not collected: nbgrader names such folders <student>+<assignment>+<time>",
+                "%s was not collected: nbgrader names such folders <student>+<assignment>+<time>",
                 printable(path),
             )
             return {"username": "", "filename": Path(path).name, "timestamp": datetime.min}

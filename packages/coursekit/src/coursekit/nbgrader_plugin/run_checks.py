@@ -52,8 +52,8 @@ class RunChecks(Execute):
     repeat_budget = Float(
         REPEAT_BUDGET,
         min=0,
-        help="seconds per assignment for grading submissions a second time, alone, whose code was stopped while "
-        "it waited, or whose kernel died",
+        help="seconds per assignment for second tries: submissions whose code was stopped while it waited, or "
+        "whose kernel died, are graded again, alone",
     ).tag(config=True)
     preload = List(
         Unicode(),

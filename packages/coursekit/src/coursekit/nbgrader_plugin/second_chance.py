@@ -31,7 +31,7 @@ class SecondChance(BasePlugin):
     share = Float(0.5, min=0, max=1, help="share of the points gained by the second hand-in that counts").tag(
         config=True
     )
-    days = Float(7, min=0, max=366, help="days after the deadline in which a second hand-in is taken").tag(
+    days = Float(7, min=0, max=366, help="days after the deadline in which a second hand-in is accepted").tag(
         config=True
     )
 

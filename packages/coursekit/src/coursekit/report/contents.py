@@ -100,7 +100,7 @@ def make_report(
     results = class_results(assignment)
     if not results.graded or not results.scores:
         if was_graded(assignment):
-            raise NothingToReport(f"{assignment.name} has no results of checks, which a report is about")
+            raise NothingToReport(f"{assignment.name} has no check results to report on")
         raise CourseError(
             f"nothing in {assignment.name} was graded: run `coursekit autograde {quoted(assignment.name)}` first"
         )

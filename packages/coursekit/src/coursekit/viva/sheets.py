@@ -72,7 +72,7 @@ def _made(assignment: Assignment, count: int, seed: int, task: ToAsk) -> Sheet:
         raise
     except Exception as error:  # one student's files must not cost the others their sheets
         reason = f"{type(error).__name__}: {printable(str(error))}"
-        return Sheet(task.student, problem=f"The code could not be asked about ({reason}).")
+        return Sheet(task.student, problem=f"No questions could be made about the code ({reason}).")
 
 
 def _longest_seconds(task: ToAsk) -> float:

@@ -181,7 +181,7 @@ class Inbound:
         except NotATime:
             raise _Bad(f"has a {TIMESTAMP} that isn't a time", student, assignment) from None
         if written != named:
-            raise _Bad(f"has another time in {TIMESTAMP} than in its name", student, assignment)
+            raise _Bad(f"has a different time in {TIMESTAMP} than in its name", student, assignment)
         arrived = datetime.fromtimestamp(max(place.st_ctime, *_changes(folder)), UTC)
         return HandIn(student, assignment, named.replace(tzinfo=UTC), folder, secret, arrived=arrived)
 

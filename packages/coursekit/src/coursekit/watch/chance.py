@@ -51,8 +51,8 @@ class Chance:
         last_page = max(record.due for record in earlier)
         if last_page > handed_in:
             raise NoChance(
-                f"it was handed in before {time_in_words(last_page)}, when the last page from before the deadline comes "
-                "and the second chance begins"
+                f"it was handed in before {time_in_words(last_page)}, when the last page from before the deadline "
+                "is released and the second chance begins"
             )
         return first
 

@@ -24,17 +24,17 @@ class Blocked(Exception):
 
 def no_space(error: BaseException) -> str:
     """The sentence about a disk that can't be written to."""
-    return (
-        f"{reason_of(error)}. Free some space or make it writable; nothing is lost, and grading goes on then"
-    )
+    return f"{reason_of(error)}. Free some space or make it writable; nothing is lost, and grading then continues"
 
 
 def away(error: BaseException) -> str:
     """The sentence about a gradebook that can't be reached."""
     reason = str(error) if isinstance(error, CourseError) else reason_of(error)
-    return f"{reason}. Nothing is lost, and grading goes on when the gradebook can be reached"
+    return f"{reason}. Nothing is lost, and grading continues when the gradebook can be reached"
 
 
 def gone(inbound: Path) -> str:
     """The sentence about an exchange that isn't there."""
-    return f"{inbound} does not exist; waiting for it. `nbgrader release_assignment` makes it, if it is not mounted"
+    return (
+        f"{inbound} does not exist; waiting for it. Mount it, or create it with `nbgrader release_assignment`"
+    )

@@ -32,8 +32,8 @@ def locked(root: Path) -> Iterator[None]:
         if not found_free:
             file.seek(0)
             raise CourseError(
-                f"{root} is watched already, by process {file.read().strip()}: end that one first, or see what it "
-                "does with `coursekit watch --status`"
+                f"{root} is already watched by process {file.read().strip()}: end it first, or see what it is doing "
+                "with `coursekit watch --status`"
             )
         file.truncate(0)
         file.write(f"{os.getpid()}\n")

@@ -112,7 +112,7 @@ class Watch:
     def _unblock(self) -> None:
         if self._reports.status.blocked:
             self._reports.status.blocked = ""
-            self._reports.say(Kind.RELOADED, "grading goes on")
+            self._reports.say(Kind.RELOADED, "grading continues")
 
     def _block(self, reason: str) -> None:
         if reason != self._reports.status.blocked:
@@ -140,7 +140,7 @@ class Watch:
         try:
             reopened = self._watched.reopened()
         except CourseError as error:
-            self._reports.say(Kind.PROBLEM, f"{error}. Until that is fixed, the settings before are used.")
+            self._reports.say(Kind.PROBLEM, f"{error}. Until that is fixed, the previous settings are used.")
             return
         if reopened is not None:
             self._watched = self._waiting.watched = self._due.watched = reopened

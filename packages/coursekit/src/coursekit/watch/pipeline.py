@@ -233,7 +233,7 @@ class Pipeline:
         if record is not None and record.digest and record.digest != digest_of(hand_in.folder):
             raise NotGraded(
                 "its notebooks were changed in the exchange after they had been graded: ask the student why. "
-                "What was graded last stays in the gradebook"
+                "The version that was graded last stays in the gradebook"
             )
 
     @contextmanager

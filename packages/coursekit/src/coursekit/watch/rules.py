@@ -112,14 +112,14 @@ class AttemptRules(Configurable):
     attempts = Integer(
         0,
         min=0,
-        help="hand-ins in a period whose pages come at once; the pages of further ones come when the period ends. "
+        help="hand-ins in a period whose pages are released at once; the pages of others come when the period ends. "
         "0: no limit",
     ).tag(config=True)
     period_hours = Float(
         24,
         min=0.01,
         max=_MAX_HOURS,
-        help="hours that a period lasts; it begins with a student's first hand-in",
+        help="length of a period in hours; it begins with a student's first hand-in",
     ).tag(config=True)
     pause_minutes = Float(
         0, min=0, max=_MAX_MINUTES, help="minutes between the pages of two hand-ins of a student"

@@ -187,7 +187,7 @@ def status_lines(status: Status, running: bool) -> list[str]:
         lines[0] += f"; {'last sign of life' if running else 'it last ran'} {_moment(status.updated)}"
     if status.blocked:
         lines.append(f"nothing can be graded: {status.blocked}")
-    lines.append(f"waiting: {status.waiting}; not completely copied yet: {status.incomplete}")
+    lines.append(f"waiting: {status.waiting}; still being copied: {status.incomplete}")
     lines += [f"on hold: {name}: {reason}" for name, reason in status.on_hold.items()]
     values = status.latencies()
     line = f"last hour: {len(values)} pages"

@@ -176,7 +176,7 @@ class Waiting:
                 rule = self.watched.rules.of(assignment)
                 chance.first_attempt(rule, attempts, hand_in.handed_in, deadline)
             except NoChance as reason:
-                refusal = Refusal(hand_in.folder, f"is no second chance: {reason}", student, assignment)
+                refusal = Refusal(hand_in.folder, f"isn't a second chance: {reason}", student, assignment)
                 look.refused.append(refusal)
             else:
                 found.append(hand_in)
