@@ -45,7 +45,7 @@ def found(names):
 
 @dataclass(frozen=True)
 class Missing:
-    """A package that can be imported outside the sandbox and not inside."""
+    """A package that can be imported outside the sandbox, but not inside."""
 
     package: str
     place: Path
@@ -56,7 +56,7 @@ def missing_inside() -> list[Missing]:
     """Start a kernel in the sandbox, and return the installed packages that it can't import.
 
     Raises:
-        SandboxError: there is no sandbox.
+        SandboxError: the sandbox doesn't work on this machine.
         StartFailed: the kernel failed to start.
     """
     done = subprocess.run(

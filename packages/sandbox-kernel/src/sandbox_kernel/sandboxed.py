@@ -1,4 +1,4 @@
-"""The provisioner of kernels in the sandbox: what jupyter_client calls to start, signal and end them."""
+"""The provisioner of kernels in the sandbox, which jupyter_client calls to start, signal and end them."""
 
 import asyncio
 import contextlib
@@ -90,10 +90,10 @@ class SandboxProvisioner(WatchedProvisioner):
         return await super().pre_launch(cmd=[], **kwargs)
 
     def _look(self) -> None:
-        """Find out what the kernel sees, and what it runs.
+        """Find out which files the kernel sees, and what it runs.
 
         Raises:
-            SandboxError: there is no sandbox, no such kernelspec, or its program isn't installed.
+            SandboxError: the sandbox doesn't work, there is no such kernelspec, or its program isn't installed.
         """
         self._view = python_view(sys.executable, self.shown, self.hidden)
         if not warm_start_works(self._server_kind):
@@ -247,7 +247,7 @@ class SandboxProvisioner(WatchedProvisioner):
         os.close(started.pidfd)
         started.lifeline.close()
         if started.wrapper is not None:
-            started.wrapper.kill()  # it waits for a supervisor that the kernel may have stopped
+            started.wrapper.kill()  # bubblewrap waits for a supervisor that the kernel may have stopped
             started.wrapper.wait()
         if started.cgroup is not None:
             cgroup.cgroups().remove(started.cgroup)
