@@ -20,16 +20,16 @@ from coursekit.checks.beside import importable
 from coursekit.course import Assignment, CourseError
 
 FILE_NAME = "try_it.py"
-#: the name in that file for the mistakes that no snippet shows: reason -> ids
+#: the variable in that file that lists the mistakes that no snippet shows: reason -> ids
 NOT_SHOWN = "NOT_SHOWN"
 _MOST_LINES = 25
 
 
 @dataclass(frozen=True)
 class Snippet:
-    """The lines `text` for some checks of the test cell `exercise`; no checks: for all of them.
+    """The lines `text` for some checks of the test cell `exercise`, or for all of them if `checks` is empty.
 
-    `needs` are the names of the student's that it uses.
+    `needs` are the student's names that it uses.
     """
 
     name: str
@@ -42,8 +42,8 @@ class Snippet:
 def try_it(exercise: str, *checks: str) -> Callable[[Callable[..., None]], Snippet]:
     """Make a function a snippet for some checks of the test cell `exercise`, by default for all of them.
 
-    Its parameters are the names of the student's that it uses. Its docstring becomes a comment, and its body the lines
-    below, which import what they use, print what should hold, and end in an `assert` with a sentence.
+    Its parameters are the student's names that it uses. Its docstring becomes a comment, and its body the lines
+    below, which import the modules they need, print what should be true, and end with an `assert` with a sentence.
 
     Raises:
         CourseError: the function has no docstring, uses other names, or is too long.
@@ -73,7 +73,7 @@ def snippets_of(assignment: Assignment, file: str = FILE_NAME) -> list[Snippet]:
 
 
 def not_shown(assignment: Assignment) -> dict[str, str]:
-    """By the id of a mistake that no snippet shows, the reason."""
+    """The reason for each mistake that no snippet shows, by its id."""
     return _read(assignment)[1]
 
 

@@ -91,7 +91,7 @@ class ArrayCodec(Codec):
 
 
 class TensorCodec(ArrayCodec):
-    """torch tensors, compared as arrays are; they are a part of every message, so they need no packer."""
+    """torch tensors, compared like arrays; they are part of every message, so they need no packer."""
 
     packer = None
     kernel_modules = ()
@@ -101,13 +101,13 @@ class TensorCodec(ArrayCodec):
 
 
 def _kind(array: Any) -> str:
-    """What an array holds if it does not hold numbers."""
+    """The kind of entries in an array that does not hold numbers."""
     kind = "" if is_tensor(array) else array.dtype.kind
     return _KINDS.get(kind, "")
 
 
 def _integer_difference(found: Numpy, right: Numpy) -> str | None:
-    """How integers differ, which are right or wrong, however large they are."""
+    """How integers differ, which are compared exactly, however large they are."""
     off = np.array(found != right)
     if not off.any():
         return None
@@ -123,7 +123,7 @@ def _off_by(gap: Numpy, off: Numpy) -> str:
 
 
 def _are_large(*values: Any) -> bool:
-    """Whether these are ints, and one of them is beyond those of arrays."""
+    """Whether these are ints, and one of them is too large for an array."""
     whole = all(isinstance(value, int) for value in values)
     return whole and any(abs(value) >= 1 << 63 for value in values)
 
@@ -148,7 +148,7 @@ def _exact_difference(found: Numpy, right: Numpy) -> str | None:
 
 
 def _wrong_kind(found: Numpy, kind: str, wanted: str) -> str:
-    """What is said of an array that holds something else than it should."""
+    """The sentence's end about an array that holds the wrong kind of entries."""
     hint = ""
     if found.dtype == object and not wanted:
         odd = np.array([not isinstance(entry, bool | int | float) for entry in found.ravel()], bool)
@@ -161,7 +161,7 @@ def _wrong_kind(found: Numpy, kind: str, wanted: str) -> str:
 
 
 def _hint(actual: Any, expected: Any) -> str:
-    """What to do about a list where an array is asked for."""
+    """What to do about a list where an array is required."""
     if getattr(actual, "type_name", "") == "ndarray":
         return ": do all its rows have the same length?"
     if (

@@ -77,7 +77,7 @@ def index_difference(own: Any, right: Any, ignore: Collection[str], noun: str = 
 
 
 def dtype_difference(own: Any, right: Any) -> tuple[str, str] | None:
-    """How the dtype of a Series is wrong, in two parts of a sentence, the second with what to do about it."""
+    """How the dtype of a Series is wrong, in two parts of a sentence; the second says what to do about it."""
     import pandas as pd
 
     found, wanted = own.dtype, right.dtype
@@ -118,7 +118,7 @@ def _dtype_hint(own: Any, wanted: Any) -> str:
 
 
 def _hint_for_objects(own: Any, wanted: Any) -> str:
-    """What to do about entries of dtype object that are no text; empty if some are text, or all are missing."""
+    """What to do about entries of dtype object that aren't text; empty if some are text, or all are missing."""
     import pandas as pd
 
     types = {type(entry) for entry in own.dropna()}
@@ -170,7 +170,7 @@ def _entries(own: Any, right: Any, tolerance: Tolerance) -> str | None:
 
 
 def _columns(own: Any, right: Any) -> str | None:
-    """Which columns are missing, are too many, or have another name."""
+    """Which columns are missing, extra, or misnamed."""
     if own.columns.nlevels != right.columns.nlevels:
         levels, label = (
             count(own.columns.nlevels, "level"),
@@ -204,7 +204,7 @@ def _columns(own: Any, right: Any) -> str | None:
 
 
 def _why_rows(own: Any, right: Any) -> str:
-    """What the number of rows suggests; only about the student's own rows."""
+    """A possible cause of the wrong number of rows; it is only about the student's own rows."""
     if len(own) > len(right):
         if len(right) == len(own.dropna()):
             return f": {count(len(own) - len(right), 'row')} of yours with NaN may be the reason"

@@ -77,7 +77,7 @@ class PandasCodec(Codec):
         return text or _by_pandas(actual, expected, tolerance)
 
     def fingerprint(self, value: Any) -> tuple[str, Numpy | None]:
-        """The structure and all that is not a float, as a digest; the floats as numbers."""
+        """The structure and everything that is not a float, as a digest; the floats as numbers."""
         import pandas as pd
 
         kind = _kind(value)
@@ -228,7 +228,7 @@ def _by_pandas(actual: Any, expected: Any, tolerance: Tolerance) -> str | None:
 
 
 def _hint(actual: Any, expected: Any) -> str:
-    """How to turn the one into the other."""
+    """How to turn the actual value into one of the expected type."""
     kinds = _kind(actual), _kind(expected)
     if kinds == ("Series", "DataFrame"):
         return ": `.to_frame()` or double brackets, as in `df[[...]]`, make one"

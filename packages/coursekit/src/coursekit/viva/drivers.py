@@ -16,7 +16,7 @@ _AT_MOST = 8
 
 @dataclass(frozen=True)
 class Driver:
-    """Lines that call functions of an answer; no lines: the answer itself is run."""
+    """Lines that call functions of an answer; without lines, the answer itself is run."""
 
     number: int
     source: str

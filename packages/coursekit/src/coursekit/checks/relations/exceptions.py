@@ -1,4 +1,4 @@
-"""What is said of an exception: what it means, which sizes of the arguments it names, how many values a check expected."""
+"""Explains an exception: its meaning, the argument sizes that it names, and how many values a check expected."""
 
 import re
 import sys
@@ -11,7 +11,7 @@ from coursekit.codecs import describe, with_article
 
 #: words of messages about sizes that don't fit
 _ABOUT_SIZES = re.compile(r"size|shape|dimension|broadcast|length", re.IGNORECASE)
-#: what is indexed is often not an argument, and has one of their sizes by chance
+#: the indexed value is often not an argument, and has one of their sizes by chance
 _ABOUT_AN_INDEX = re.compile(r"out of bounds|out of range", re.IGNORECASE)
 _LOADING = "in loading state_dict"
 _NUMBER = re.compile(r"(?<![\w.])\d+(?=x\d|\b)|(?<=\dx)\d+")
@@ -19,7 +19,7 @@ _UNPACKED = re.compile(r"(?:too many|not enough) values to unpack \(expected (\d
 _MOST_LETTERS = 60
 _MOST_NAMED = 2
 _MOST_SIZES = 3
-#: what frequent messages mean, whatever the cause; in a text, the groups of its pattern
+#: the meaning of frequent messages, whatever the cause; a text may contain groups of its pattern
 _MEANINGS = tuple(
     (re.compile(pattern), text)
     for pattern, text in (
@@ -93,12 +93,12 @@ _MEANINGS = tuple(
 _TYPES = ("tuple", "list", "dict", "set", "float", "int", "str", "Tensor", "method", "function")
 
 
-#: a key alone, and no sentence of the student's own
+#: a key alone, not a sentence that the student wrote
 _KEY = re.compile(r"""'[^' ]+'|"[^" ]+"|-?[\d.]+|\(.+\)|True|False|None|nan""")
 
 
 def _with_article(word: str) -> str:
-    """A part of a message: a type with its article, or a student's words, which may be long."""
+    """A part of a message: a type with its article, or a student's words, shortened."""
     return "None" if word == "NoneType" else with_article(word) if word in _TYPES else word[:_MOST_LETTERS]
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from coursekit.arrays import Numpy
 from coursekit.checks.relations.evidence import Claim, InPlay, Pair, axis_in_words, number_in_words
 
-#: one of a list was chosen
+#: the cost of choosing one relation from a list, in bits
 _CHOSEN = 4.0
 _FUNCTIONS: tuple[tuple[str, Callable[[Numpy], Numpy]], ...] = (
     ("Every entry is 1 minus the right one", lambda x: 1 - x),
@@ -55,7 +55,7 @@ def number_claims(pair: Pair, play: InPlay) -> Iterator[Claim]:
 
 
 def _bits_of_all(pair: Pair, candidate: Numpy) -> float:
-    """Where the entries that a function changes become few numbers, the others speak for it, too."""
+    """The bits for a function; if it maps the entries that it changes to few numbers, the others count, too."""
     moved = pair.bits(candidate)
     changed = np.abs(candidate - pair.right) > pair.tight + pair.rtol * np.abs(candidate)
     return max(moved, pair.bits(candidate, np.ones(candidate.shape, bool))) if changed.sum() >= 3 else moved
@@ -89,7 +89,7 @@ def _factor(pair: Pair, play: InPlay) -> Iterator[Claim]:
 
 
 def _known_factor(factor: float, pair: Pair, play: InPlay) -> str:
-    """The factor as a power of a size; empty if it is none."""
+    """The factor as a power of a size, in words; empty if it isn't one."""
     own: dict[int, list[int]] = {}
     for axis, size in enumerate(pair.right.shape):
         own.setdefault(size, []).append(axis)

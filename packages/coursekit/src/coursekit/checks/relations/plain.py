@@ -8,7 +8,7 @@ from typing import Any
 from coursekit.checks.relations.evidence import ENOUGH
 from coursekit.codecs import with_article
 
-#: what one letter says
+#: the bits that one letter contributes
 _LETTER = 3.0
 
 
@@ -191,7 +191,7 @@ def _odd_type(found: list[Any], right: list[Any]) -> str:
 
 
 def _of_each_text(found: list[Any], right: list[Any]) -> str:
-    """What holds for every wrong text of a list."""
+    """A sentence that is true of every wrong text in a list."""
     if len(found) != len(right) or not all(isinstance(entry, str) for entry in [*found, *right]):
         return ""
     wrong = [(one, two) for one, two in zip(found, right, strict=True) if one != two]

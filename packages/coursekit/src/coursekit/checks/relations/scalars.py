@@ -10,7 +10,7 @@ from coursekit.checks.relations.evidence import InPlay
 _CLOSE = 3e-6
 #: fractions with smaller denominators are often equal by chance
 _SIMPLE = 64
-#: the largest factor that is told without a size that explains it
+#: the largest factor that is reported without a size that explains it
 _MOST_TIMES = 40
 _FUNCTIONS: tuple[tuple[str, Callable[[float], float]], ...] = (
     ("has the right magnitude and the wrong sign", lambda x: -x),

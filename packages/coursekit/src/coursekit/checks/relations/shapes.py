@@ -1,4 +1,4 @@
-"""Relations of two shapes: an axis missing, too many, or of size 1 at another place; axes exchanged or joined."""
+"""Relations of two shapes: a missing or extra axis, or one of size 1 in the wrong place; axes exchanged or joined."""
 
 from math import prod
 
@@ -39,7 +39,7 @@ def shape_relation(found: Shape, right: Shape) -> str:
 
 
 def _not_one(found: Shape, right: Shape) -> str:
-    """An axis that should have size 1 and is as long as another one."""
+    """A sentence about an axis that should have size 1 but is as long as another one."""
     wrong = [axis for axis in range(len(right)) if found[axis] != right[axis]]
     if len(wrong) != 1 or right[wrong[0]] != 1:
         return ""
