@@ -19,7 +19,7 @@ from coursekit.nbgrader_plugin.course_folders import beside_of
 from coursekit.printing import printable
 from coursekit.student.extra_files import MAX_DEPTH, MAX_ENTRIES, NotATime, time_in
 
-#: a device or a pipe must neither wait nor be read
+#: opening a device or a pipe must not block
 _OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _CHUNK = 2**20
 #: the copy can't be written, which is not the submission's fault
@@ -102,7 +102,7 @@ def copy_regular_files(source: Path, target: Path, max_bytes: int) -> list[str]:
     skipped: list[str] = []
     left = max_bytes
     with os.scandir(source):
-        pass  # `fwalk` would take an unreadable folder for an empty one
+        pass  # raises an error for an unreadable folder, which `fwalk` would treat as empty
     for number, (folder, name, descriptor) in enumerate(_files(source, skipped)):
         shown = printable(str(folder.relative_to(source) / name), 80)
         if number >= MAX_ENTRIES:

@@ -4,7 +4,7 @@ from typing import Any
 
 
 def text_of(cell: Any) -> str:
-    """What the cell printed, and the text of what it displayed, in order; pictures and stderr are left out.
+    """The text that the cell printed and displayed, in order; pictures and stderr are left out.
 
     Its length is bounded by the limit on a cell's output (see `Limits.cell_output`).
     """
