@@ -112,10 +112,10 @@ class ClassRun:
     def grade(self, students: Iterable[str]) -> Generator[SubmissionRun]:
         """Grade and cache what is not cached yet; yield each submission when it has all its results.
 
-        Results that need a second try wait until all others are graded. Each is then graded again, alone.
+        Results that need a second try wait until all others are graded. Each is then graded again, while nothing else runs.
 
         Args:
-            students: the next one is taken when a worker is idle. Nobody may be in it twice.
+            students: the next one is taken when a worker is idle. No student may occur twice.
 
         Raises:
             CourseError: a check is at fault, or not bound to its cell. The workers have ended then.
@@ -129,7 +129,7 @@ class ClassRun:
                 submission = self._submission(student)
                 needed = [n for n in submission.notebooks if n.cached.missing(n.key)]
                 submission.waiting = len(needed)
-                if needed:  # not before: this may be a class in which nothing is new
+                if needed:  # not before, since nothing in this class may be new
                     self.require_bound()
                     self._workers.start()
                     under_way[student] = submission

@@ -1,4 +1,4 @@
-"""Where the reports about an assignment are."""
+"""The folder of the reports about an assignment."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""How pages for instructors are made from templates."""
+"""Makes pages for instructors from templates."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ import jinja2
 
 
 def page_environment(templates: Path) -> jinja2.Environment:
-    """Templates that escape all text, and fail on a name that has no value."""
+    """An environment whose templates escape all text and fail on a name without a value."""
     return jinja2.Environment(
         loader=jinja2.FileSystemLoader(templates),
         autoescape=True,

@@ -7,7 +7,7 @@ from coursekit.watch.rules import Counts
 
 
 def attempt_that_counts(counts: Counts, records: Sequence[AttemptRecord]) -> AttemptRecord | None:
-    """The last of the attempts, or the one with the highest score; of equal ones, the later.
+    """The last of the attempts, or the one with the highest score; the later one if scores are equal.
 
     A second chance counts if its score is not lower than that of the attempt that counts without it.
 

@@ -1,4 +1,4 @@
-"""The second chance: after the deadline and the feedback, one more hand-in for a share of the points that it gains."""
+"""The second chance: one more hand-in, after the deadline and the feedback, for a share of the points that it gains."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -57,7 +57,7 @@ class Chance:
         return first
 
     def penalty(self, first: float, second: float) -> float:
-        """What is deducted from the points of the second hand-in, so that only a share of those gained counts."""
+        """The deduction from the points of the second hand-in, so that only a share of the points gained counts."""
         return max(0.0, (1 - self.share) * (second - first))
 
 

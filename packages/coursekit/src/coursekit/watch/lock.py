@@ -17,10 +17,10 @@ _ASKING_SECONDS = 0.2
 
 @contextlib.contextmanager
 def locked(root: Path) -> Iterator[None]:
-    """Be the only one who watches this course. The lock ends with the process, and forks don't have it.
+    """Make sure that no other process watches this course. The lock ends with the process, and forks don't have it.
 
     Raises:
-        CourseError: another process does.
+        CourseError: another process watches it.
     """
     path = root / FOLDER / "watch.lock"
     path.parent.mkdir(exist_ok=True)

@@ -1,4 +1,4 @@
-"""The rules of attempts: how many pages a student gets in which time, what they show, and which attempt counts."""
+"""The rules of attempts: how many pages a student gets in a period, what they show, and which attempt counts."""
 
 import math
 from collections.abc import Sequence
@@ -70,7 +70,7 @@ def turns(rule: Rule, times: Sequence[datetime], deadline: datetime | None = Non
     With a pause, a page is due no earlier than that after the page before. Hand-ins within one pause share its end, so
     nobody waits longer by handing in more often.
 
-    No page of a hand-in before the deadline is held when the deadline and its grace period are over.
+    Once the deadline and its grace period are over, no page of a hand-in from before the deadline is held.
     """
     end = None if deadline is None else first_moment_after(rule, deadline)
     found: list[Turn] = []
