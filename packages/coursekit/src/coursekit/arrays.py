@@ -1,7 +1,7 @@
 """The two kinds of arrays that checks and answers exchange: torch tensors and NumPy arrays.
 
 The text of this module is also sent into the student's kernel. torch is imported only when it is needed, so that a
-course of NumPy arrays runs without it.
+course that uses NumPy arrays runs without it.
 """
 
 import importlib.util
@@ -147,7 +147,7 @@ def to_bytes(array: "Array") -> bytes:
 
 
 def save(arrays: "dict[str, Array]") -> bytes:
-    """The arrays as a safetensors file; the same arrays give the same bytes, whatever their kind."""
+    """The arrays as a safetensors file; the same arrays result in the same bytes, whatever their kind."""
     if any(map(is_tensor, arrays.values())):
         import safetensors.torch
 

@@ -24,13 +24,13 @@ UNCONFIRMED = (
 
 @dataclass(frozen=True)
 class Attempt:
-    """What one try at grading a notebook led to.
+    """The outcome of one try at grading a notebook.
 
     Args:
         cached: the result; None if there is none.
         fault: what is wrong with a check, so that the class can't be graded.
         failure: why the grader failed on this notebook.
-        again: whether a second try may end better.
+        again: whether a second try may turn out better.
     """
 
     cached: CachedResult | None
@@ -96,7 +96,7 @@ def settled(first: Attempt, second: Attempt) -> Attempt:
 
 
 def unconfirmed(first: Attempt) -> Attempt:
-    """A try that there was no time to repeat, with a note that says so. It must not be cached."""
+    """The outcome of a try that there was no time to repeat, with a note that says so. It must not be cached."""
     if first.cached is None:
         return first
     result = first.cached.result

@@ -34,7 +34,7 @@ from sandbox_kernel.inside import calls
 from sandbox_kernel.start import cold_because
 from sandbox_kernel.view import python_view
 
-#: "note" is worth a look, "optional" is only needed for what it names
+#: "note" is worth a look; "optional" is needed only for the feature that it names
 OK, MISSING, NOTE, OPTIONAL = "ok", "missing", "note", "optional"
 _CONFIGURATION = "nbgrader_config.py"
 _INSTALL, _ACTIVATE = "`make setup`, or `pip install .`", "`source .venv/bin/activate`"
@@ -207,7 +207,7 @@ def _imports(root: Path) -> Iterator[Finding]:
     hide_course(root)
     try:
         missing, refused = missing_inside(), python_view(sys.executable).refused
-    except Exception as error:  # whatever kept the kernel from starting was reported for this kernel
+    except Exception as error:  # why the kernel did not start has been reported already
         yield Finding("imports", NOTE, f"not examined: {str(error) or type(error).__name__}")
         return
     packages = {each.place: f"the package {each.package} ({each.place})" for each in missing}

@@ -1,11 +1,11 @@
-"""Files of a course: its folder for coursekit, writing in one step, and what is in a folder."""
+"""Files of a course: coursekit's folder, atomic writes, and the contents of folders."""
 
 import os
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 
-#: the folder of a course for what is not meant for people
+#: the folder of a course for coursekit's own files, which people needn't read
 FOLDER = ".coursekit"
 
 
@@ -38,7 +38,7 @@ def files_in(path: Path, left_out: Sequence[str] = ()) -> Iterator[Path]:
 
 
 def beside_notebooks(folder: Path, left_out: Sequence[str]) -> list[Path]:
-    """The files and folders in a folder, sorted, but no notebooks, hidden ones, and none that match a pattern."""
+    """The files and folders in a folder, sorted, except for notebooks, hidden files, and those that match a pattern."""
     found = folder.iterdir() if folder.is_dir() else ()
     kept = (path for path in found if path.suffix != ".ipynb" and path.name[0] != ".")
     return sorted(path for path in kept if not _match([path.name], left_out))

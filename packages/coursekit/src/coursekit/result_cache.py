@@ -42,7 +42,7 @@ _FileStamp = tuple[int, int, int]
 class CacheKey:
     """Hashes of what a result depends on: `submission` for the whole notebook, `exercises` for each exercise.
 
-    `parts` are what `submission` is made of, by name, so that a person can be told which of them has changed.
+    `parts` are the hashes that `submission` combines, by name, so that a message can say which of them has changed.
     """
 
     submission: str
@@ -57,7 +57,7 @@ class GradingJob:
     Args:
         name: the notebook's name, without folder and suffix.
         rule: for ordinary test cells.
-        own_files: what the student has put beside the notebook.
+        own_files: the files that the student has put beside the notebook.
     """
 
     assignment: Assignment
@@ -126,7 +126,7 @@ class CachedResult:
 
     @classmethod
     def of(cls, graded: "Graded", notebook: NotebookNode, key: CacheKey) -> "CachedResult":
-        """What to store of a notebook that has just been graded."""
+        """The entry to store for a notebook that has just been graded."""
         exercises = [replace(e, key=key.exercises[e.grade_id]) for e in graded.result.exercises]
         outputs = {
             index: list(cell.outputs)
@@ -194,7 +194,7 @@ class ResultCache:
 
 @cache
 def versions() -> dict[str, str]:
-    """The versions that grades depend on: Python, some packages, and hashes of the sources of both our own."""
+    """The versions that grades depend on: Python, some packages, and hashes of the sources of our two."""
     found = {name: _version(name) for name in _VERSIONS_OF}
     own = (Path(package.__path__[0]) for package in (coursekit, sandbox_kernel))
     return {

@@ -1,4 +1,4 @@
-"""What each cell of an instructor's notebook is to coursekit, and what it can't grade. Nothing is run."""
+"""Classifies the cells of an instructor's notebook, and reports those that coursekit can't grade. Nothing is run."""
 
 import sys
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Why a score of plain nbgrader and one of coursekit differ, found in the two graded notebooks."""
+"""Finds in two graded notebooks why the scores of plain nbgrader and of coursekit differ."""
 
 import re
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ class GradedNotebook:
     """A notebook in autograded/, if there is one, and coursekit's result in it.
 
     Args:
-        failure: why there is no notebook, as far as the grader's log says it.
+        failure: why there is no notebook, if the grader's log says so.
     """
 
     content: NotebookNode | None

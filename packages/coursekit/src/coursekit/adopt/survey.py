@@ -1,4 +1,4 @@
-"""What is in the folder of an existing nbgrader course: its assignments, notebooks, cells and settings."""
+"""Surveys the folder of an existing nbgrader course: its assignments, notebooks, cells and settings."""
 
 import glob
 from collections import Counter
@@ -25,7 +25,7 @@ class AssignmentReport:
     """One assignment.
 
     Args:
-        folder: where its notebooks were read; release/ where there is no source/.
+        folder: where its notebooks were read; release/ if there is no source/.
         submissions: the number of students with a submission folder.
     """
 

@@ -10,7 +10,7 @@ from coursekit.checks.results import points_in_words
 
 _WITH_POINTS = (CellKind.BOUND, CellKind.ORDINARY, CellKind.MANUAL, CellKind.TASK)
 _MAX_CELLS = 2  # more than these are counted
-#: what is different in every course
+#: differences in every course
 _DIFFERENT = (
     "A notebook that is missing or can't be read gets a status and no score. nbgrader gives a missing one 0 points.",
     "A feedback page shows no hidden tests, and no tracebacks, which quote them.",
@@ -46,7 +46,7 @@ def report_lines(report: CourseReport) -> Iterator[str]:
 def comparison_lines(found: Comparison) -> Iterator[str]:
     """All that `coursekit adopt --compare` prints about one assignment.
 
-    A row stands for all cells of a notebook with equal scores, or for those that differ for one reason.
+    A row is for all cells of a notebook with equal scores, or for those that differ for one reason.
     """
     yield found.assignment
     rows = []

@@ -160,7 +160,7 @@ def _get_ready(options: argparse.Namespace) -> "tuple[RunningCourse, list[Assign
 def stay_single_threaded() -> None:
     """Keep NumPy from starting threads. Call it before anything imports NumPy.
 
-    Workers grade in parallel, and a process with several threads can't be forked safely, so they would not be warm.
+    Workers grade in parallel, and a process with several threads can't be forked safely, so their kernels would start cold.
     """
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 
@@ -209,7 +209,7 @@ def _writers(
 
 
 def _conclude(table: "ClassTable", problems: list[str]) -> int:
-    """Print the statuses, and who needs a person's attention; returns 1 if not everyone is graded."""
+    """Print the statuses, and which students need a person's attention; returns 1 if not everyone is graded."""
     from coursekit.checks.results import Status
 
     counts = Counter(row.status for row in table.rows)
@@ -235,7 +235,9 @@ def _doubts(table: "ClassTable") -> Iterator[str]:
                 doubtful.setdefault(label, []).append(row.student)
     for label, students in doubtful.items():
         title, named = table.titles.get(label, label), students[:_MAX_NAMES]
-        if len(students) == full[label] > 1:  # the cell's own doing, such as `plt.plot(…)` in its last line
+        if (
+            len(students) == full[label] > 1
+        ):  # caused by the cell itself, such as `plt.plot(…)` in its last line
             yield (
                 f"{title}: its test cell's value is not a score, for all {full[label]} who have full marks. If the cell should have no value, "
                 "end its last line with a semicolon"
@@ -246,7 +248,7 @@ def _doubts(table: "ClassTable") -> Iterator[str]:
 
 
 def _reason(row: "Row") -> str:
-    """Which notebook is concerned, and why nothing could be graded. Other notes are on the feedback page."""
+    """Which notebook it is, and why nothing could be graded. Other notes are on the feedback page."""
     if len(set(row.notebooks.values())) > 1:
         return f" ({row.by_notebook})"
     notes = [note for result in row.results if result.nothing_graded for note in result.notes[:1]]

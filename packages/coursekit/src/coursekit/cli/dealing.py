@@ -1,4 +1,4 @@
-"""The command that deals out hand grading."""
+"""The command that deals out manual grading."""
 
 import argparse
 import re
