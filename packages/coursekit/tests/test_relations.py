@@ -184,7 +184,7 @@ def test_single_numbers_have_only_striking_relations(found, right, words):
         ("sat cat the", "the cat sat", "reverse order"),
         ("cat the sat", "the cat sat", "another order"),
         ("the cat sat", "the cat sat down", "ends too early"),
-        ("the cat sat <eos>", "the cat sat", "goes on after it"),
+        ("the cat sat <eos>", "the cat sat", "continues after it"),
         ("a dog ran", "the cat sat", ""),
         ([5, 9, 4, 7, 1, 2], (5, 9, 4, 7, 1, 2), "only the type of the whole"),
         ([2, 1, 7, 4, 9, 5], [5, 9, 4, 7, 1, 2], "reverse order"),

@@ -60,7 +60,7 @@ def using(kind: Kind) -> Iterator[None]:
 
 
 def noun(array: "Array | None" = None) -> str:
-    """What a student calls this array; without one, an array of the current kind."""
+    """The word for this array in messages to students; by default for an array of the current kind."""
     torch = current_kind() == "torch" if array is None else is_tensor(array)
     return "a tensor" if torch else "an array"
 
@@ -121,7 +121,7 @@ def to_kind(array: "Array", kind: Kind) -> "Array":
 
 
 def is_plain(value: Any) -> "TypeGuard[Array]":
-    """True for an array whose entries lie in memory as numbers: not for a sparse tensor, or an array of objects."""
+    """True for an array whose entries are numbers in memory: not for a sparse tensor, or an array of objects."""
     if is_tensor(value):
         return str(value.layout) == "torch.strided" and not value.is_quantized
     return isinstance(value, np.ndarray) and value.dtype.kind in "biuf" and value.dtype.itemsize <= 8

@@ -17,7 +17,7 @@ _MARKERS = ("### BEGIN SOLUTION", "### END SOLUTION")
 
 
 class CellKind(StrEnum):
-    """What a cell with nbgrader metadata means to the grader.
+    """How the grader treats a cell with nbgrader metadata.
 
     A test cell with a check file is bound: the checks are run outside the kernel, in its place. One without is
     ordinary: it is run in the student's kernel, and nbgrader's rule turns its outputs into a score.

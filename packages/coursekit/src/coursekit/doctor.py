@@ -49,7 +49,7 @@ _EXTRAS = {
 
 @dataclass(frozen=True)
 class Finding:
-    """What was examined, its state, and what to do about it."""
+    """The result of one examination: its subject, its state, and what to do about it."""
 
     what: str
     state: str
@@ -177,7 +177,7 @@ def _kernel(name: str) -> Finding:
     try:
         KernelSpecManager().get_kernel_spec(name)
     except NoSuchKernel:
-        return Finding(name, MISSING, "there is no kernelspec of this name", _INSTALL)
+        return Finding(name, MISSING, "there is no kernelspec with this name", _INSTALL)
     try:
         first, *more = [_seconds_to_start(name) for _ in range(2 if name == SANDBOX else 1)]
     except Exception as error:  # anything that keeps a kernel from starting

@@ -26,9 +26,9 @@ Writer = Callable[[Path, NotebookNode], object]
 
 @dataclass(frozen=True)
 class Sample:
-    """One student of the sample class, named after what is odd about the submission.
+    """One student of the sample class, named after the oddity of the submission.
 
-    `full` is true if the hidden checks give it all points nevertheless.
+    `full` is true if it earns all points from the hidden checks nevertheless.
     """
 
     student: str

@@ -1,6 +1,6 @@
 """The parts of the host that a kernel sees besides the system: the folders that Python imports from, and no others.
 
-Paths inside are the same as outside. A folder is left out if it is, contains or lies in one that must stay hidden.
+Paths inside are the same as outside. A folder is left out if it is, contains or is inside one that must stay hidden.
 """
 
 import json
@@ -51,7 +51,7 @@ class View:
 
 
 class _Report(TypedDict):
-    """What probe.py prints."""
+    """The JSON object that probe.py prints."""
 
     prefixes: list[str]
     own: list[str]

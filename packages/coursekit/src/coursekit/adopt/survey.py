@@ -76,7 +76,7 @@ def survey(root: Path, names: Sequence[str] = ()) -> CourseReport:
     """Look at the course in `root`, or at some of its assignments. Only its configuration is run, as nbgrader does.
 
     Raises:
-        CourseError: there is no course, no assignment of a name, or the configuration is damaged.
+        CourseError: there is no course, an assignment doesn't exist, or the configuration is damaged.
     """
     refuse_pattern(root)
     file = ConfigFile.read(root / NAME)

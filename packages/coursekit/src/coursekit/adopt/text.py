@@ -12,7 +12,7 @@ _WITH_POINTS = (CellKind.BOUND, CellKind.ORDINARY, CellKind.MANUAL, CellKind.TAS
 _MAX_CELLS = 2  # more than these are counted
 #: differences in every course
 _DIFFERENT = (
-    "A notebook that is missing or can't be read gets a status and no score. nbgrader gives a missing one 0 points.",
+    "A notebook that is missing or can't be read gets a status and no score. nbgrader scores a missing one as 0 points.",
     "A feedback page shows no hidden tests, and no tracebacks, which quote them.",
 )
 _MEANINGS = {

@@ -157,7 +157,7 @@ def _place(error: NotebookNode, cell: NotebookNode, shown: NotebookNode | None) 
 
 
 def _sentence(shown: NotebookNode | None) -> str:
-    """What the cell tests: the text at its beginning, if there is one."""
+    """The sentence about what the cell tests: the text at its beginning, if there is one."""
     try:
         text = ast.get_docstring(ast.parse(shown.source)) if shown is not None else None
     except (SyntaxError, ValueError):

@@ -236,7 +236,7 @@ class Reference:
         stored = self._store.get(name)
         if stored.shape != made.shape and not self._asked():
             raise CourseError(
-                f"{name} has another shape than in {self._store.path}: run "
+                f"{name} has a different shape than in {self._store.path}: run "
                 f"`coursekit record {quoted(self._store.path.parent.name)}`"
             )
         return copied(stored)

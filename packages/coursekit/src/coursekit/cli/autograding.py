@@ -132,7 +132,7 @@ def _regrade(options: argparse.Namespace) -> int:
 
 
 def _failures(submission: "SubmissionRun") -> list[str]:
-    """What a person has to look at, apart from the status."""
+    """Problems of a submission that a person has to look at, apart from the status."""
     student = printable(submission.student)
     failed = [f"the grader failed on it: {n.failure}." for n in submission.notebooks if n.failure]
     return [f"{student}: {problem}" for problem in (*submission.problems, *failed)]

@@ -52,7 +52,7 @@ def _deal(options: argparse.Namespace) -> None:
     )
 
     if (options.to is None) == (options.scores is None):
-        raise CourseError("say either who grades (--to ann,bob) or which list to read (--scores FILE)")
+        raise CourseError("use either --to ann,bob, to name the graders, or --scores FILE, to read a list")
     course = course_of(options)
     (assignment,) = chosen_from(course, [options.assignment])
     dealt, answers = read_lists(assignment), answers_to_grade(course, assignment)

@@ -75,7 +75,7 @@ class ArrayCodec(Codec):
         return _off_by(gap, off)
 
     def fingerprint(self, value: Any) -> tuple[str, Numpy | None]:
-        found = np.asarray(to_numpy(value))  # a student may return a number in place of anything
+        found = np.asarray(to_numpy(value))  # a student may return a number instead of anything else
         text = f"of shape {found.shape}"
         kind = "complex" if found.dtype.kind == "c" else _kind(found)
         if kind or not 0 < found.size <= _MOST_ENTRIES:
@@ -136,7 +136,7 @@ def _as_text(array: Any) -> Any:
 
 
 def _exact_difference(found: Numpy, right: Numpy) -> str | None:
-    """How two arrays differ that hold text, dates or Python objects."""
+    """How two arrays of text, dates or Python objects differ."""
     both_missing = np.array((found != found) & (right != right), dtype=bool)
     off = np.array(found != right, dtype=bool) & ~both_missing
     if not off.any():

@@ -173,7 +173,7 @@ def _vector(kind: Any, value: Any) -> Numpy:
     """A NumPy array of numbers, whatever kind of array arrived."""
     found = to_numpy(value) if kind is np.ndarray and is_array(value) else None
     if found is None or found.dtype.kind not in "biuf":
-        raise ValueError("something else in place of an array")
+        raise ValueError("something other than an array")
     return found
 
 

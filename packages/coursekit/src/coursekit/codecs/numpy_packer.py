@@ -67,7 +67,7 @@ class NumpyPacker(Packer):
                 found = np.empty(len(entries), dtype=object)
                 found[:] = entries
                 return found.reshape(shape)
-        raise PackingError("which is no array")
+        raise PackingError("which isn't an array")
 
     def copied(self, value: Any) -> Any:
         return np.array(value)

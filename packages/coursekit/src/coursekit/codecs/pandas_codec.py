@@ -182,7 +182,7 @@ def _entries_difference(
 
 
 def _by_pandas(actual: Any, expected: Any, tolerance: Tolerance) -> str | None:
-    """What `pandas.testing` finds in two values in which nothing above differs; its first lines show no entries."""
+    """The difference that `pandas.testing` finds if nothing above differs; its first lines show no entries."""
     import pandas as pd
 
     if ROW_ORDER in tolerance.ignore or INDEX in tolerance.ignore or is_array(tolerance.atol):

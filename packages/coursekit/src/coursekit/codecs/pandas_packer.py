@@ -69,7 +69,7 @@ class PandasPacker(Packer):
                 return _column(column).array
             case {"kind": "scalar", "value": value}:
                 return unpack_scalar(value)
-        raise PackingError("which is no value of pandas")
+        raise PackingError("which isn't a pandas value")
 
     def copied(self, value: Any) -> Any:
         return value if is_scalar(value) else value.copy()

@@ -29,7 +29,7 @@ class RunOptions:
     Args:
         workers: number of processes on this machine.
         scheduler: address of a Dask scheduler whose workers grade instead.
-        kernel_name: kernelspec in place of the configured one.
+        kernel_name: kernelspec to use instead of the configured one.
         fresh: don't use the cache.
         force: don't use cached results of code that was stopped or ended its process.
     """
@@ -72,7 +72,7 @@ class ClassRun:
     """Grades submissions of an assignment with the settings of the course. Close it to end its workers.
 
     Args:
-        workers: in place of those of the options. They are shared with other runs, so the caller ends them.
+        workers: workers to use instead of those of the options. They are shared with other runs, so the caller ends them.
     """
 
     def __init__(

@@ -25,7 +25,7 @@ class Task:
     Args:
         assignment: the assignment that it was handed in for, with its files on this machine.
         notebook: its JSON.
-        exercises: those that are not in the cache; None: all.
+        exercises: those that are not in the cache; None means all.
         rule: for ordinary test cells.
         own_files: the files that the student has put beside the notebook, on this machine.
         wary: for a second try (see `coursekit.attempt`).

@@ -69,7 +69,7 @@ def state(code: Code, node: ast.AST) -> Iterator[Edit]:
 
 
 def default(code: Code, node: ast.AST) -> Iterator[Edit]:
-    """The default of a parameter in place of the argument."""
+    """The default of a parameter used instead of the argument."""
     function = _begun_by(code, node)
     if function is None:
         return

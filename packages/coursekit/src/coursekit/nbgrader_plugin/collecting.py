@@ -70,7 +70,7 @@ class HarmlessCollect(ExchangeCollect):
             self.not_collected(src, error)
 
     def not_collected(self, src: str, error: Exception) -> None:
-        """Report a submission that can't be copied, and go on."""
+        """Report a submission that can't be copied, and continue."""
         self.log.error("%s was not collected: %s", printable(src), error)
 
     def _collected(self, student: str) -> Path:

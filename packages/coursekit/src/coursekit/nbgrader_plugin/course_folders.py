@@ -84,7 +84,7 @@ class _StudentFolders:
     name: re.Pattern[str]
 
     def found(self) -> Iterator[tuple[Path, str]]:
-        """Each student's name and the folder called so, which may be above that of the submission."""
+        """The folder named after each student, which may be above that of the submission, and the student's name."""
         for path in sorted(glob.glob(self.pattern)):
             folder = Path(*Path(path).parts[: self.depth + 1])
             if Path(path).is_dir() and (match := self.name.fullmatch(folder.name)):

@@ -71,7 +71,7 @@ def _heading_lines(source: str) -> Sequence[str]:
 
 @lru_cache(maxsize=512)
 def _lines_of_released(source: str) -> tuple[str, ...]:
-    """The same; most cells are as they were released, in every submission."""
+    """Like `_heading_lines`, with a cache: most cells are the released ones, in every submission."""
     return tuple(_find_heading_lines(source))
 
 

@@ -1,4 +1,4 @@
-"""The lists of who grades which written answers: a CSV file per grader, in which second readers type their scores."""
+"""The lists that say who grades which written answers: a CSV file per grader, in which second readers type their scores."""
 
 import csv
 import re

@@ -34,7 +34,7 @@ class AnswerLine:
 
 @dataclass
 class Work:
-    """What one student wrote in an assignment: the cells that differ from those handed out, by exercise.
+    """One student's own text in an assignment: the cells that differ from those handed out, by exercise.
 
     `owner` is the same for works that may be alike: those of a group, and of one student in several years. `origin` is
     the folder of an earlier work; empty in this class.

@@ -97,7 +97,7 @@ class Gathering:
         }
 
     def keep_additions(self) -> None:
-        """Copy code that was added to given, test or demo cells, and that answers need, into new cells above these."""
+        """Put code that was added to given, test or demo cells, and that answers need, into new cells above them."""
         if not self._work.edits:
             return
         running = [

@@ -122,7 +122,7 @@ class StudentKernel:
         return self.provisioner.ended_because if isinstance(self.provisioner, WatchedProvisioner) else ""
 
     def reuse(self, notebook: NotebookNode, seconds: float) -> None:
-        """Forget all names, but not the imported modules, and take another notebook."""
+        """Forget all names, but not the imported modules, and continue with another notebook."""
         self.runner.nb = notebook
         self.channel.hang_up(seconds)
         run_sync(self.channel.execute)(_FORGET, seconds)

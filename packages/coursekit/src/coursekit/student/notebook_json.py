@@ -160,7 +160,7 @@ def _read_json(data: bytes) -> SubmittedNotebook:
 
 
 def _as_utf8(data: bytes) -> bytes:
-    """The same JSON in UTF-8, without a byte-order mark or the padding that a damaged disk leaves.
+    """The same JSON in UTF-8, without a byte-order mark or the NUL padding of a damaged file.
 
     Raises:
         UnicodeDecodeError: the bytes are not in the declared encoding.

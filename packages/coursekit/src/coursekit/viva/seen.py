@@ -71,7 +71,7 @@ class Traced(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Effect(Struct, frozen=True, forbid_unknown_fields=True):
-    """What the first call does after a statement has been removed."""
+    """The behavior of the first call after a statement has been removed."""
 
     effect: Literal["same", "values", "dtype", "shape", "length", "type", "error", "unknown"]
     error: Raised | None

@@ -117,7 +117,7 @@ def make_sheet(assignment: Assignment, task: ToAsk, count: int, seed: int) -> Sh
     asked = {(one.notebook, one.cell) for one in sheet.questions}
     sheet.sources = {place: source for place, source in sheet.sources.items() if place in asked}
     if not sheet.questions and not sheet.problem:
-        sheet.problem = "There is no answer in code to ask about."
+        sheet.problem = "There is no code to ask about."
     return sheet
 
 

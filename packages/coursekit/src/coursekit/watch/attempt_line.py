@@ -41,7 +41,7 @@ class NotebookPage:
 
 @dataclass(frozen=True)
 class Changes:
-    """What changed since the attempt `since`: points, and names of exercises or sentences of checks."""
+    """The changes since attempt `since`: points, and names of exercises or sentences of checks."""
 
     since: int
     points: str

@@ -130,7 +130,7 @@ class Pipeline:
     def release(
         self, student: str, assignment: str, record: AttemptRecord, final: bool = False
     ) -> AttemptRecord:
-        """Release a page that was held; returns its record, which is stored.
+        """Release a page that was held, and store and return its record.
 
         Raises:
             NotGraded, Blocked: it can't be released.

@@ -18,7 +18,7 @@ _MAX_MINUTES = 60 * _MAX_HOURS
 
 
 class Shows(StrEnum):
-    """What a page shows before the deadline."""
+    """How much a page shows before the deadline."""
 
     EVERYTHING = "everything"
     SENTENCES = "sentences"

@@ -1,4 +1,4 @@
-"""What `coursekit watch` reports: events as they happen, and the file that `coursekit watch --status` reads."""
+"""Reports of `coursekit watch`: events as they happen, and the file that `coursekit watch --status` reads."""
 
 import contextlib
 import os
@@ -23,7 +23,7 @@ _NAMED_AT_MOST = 50
 
 
 class Kind(StrEnum):
-    """What has happened."""
+    """The kinds of events."""
 
     STARTED = "started"
     RELEASED = "released"
@@ -67,7 +67,7 @@ class Seen(Struct, frozen=True):
 
 
 class Status(Struct):
-    """What the loop is doing.
+    """The state of the loop.
 
     Args:
         blocked: why nothing can be graded now; empty if it can.

@@ -23,7 +23,7 @@ from coursekit.watch.submitted import Submitted
 
 @dataclass(frozen=True)
 class WatchOptions:
-    """What to watch.
+    """The options of `coursekit watch`.
 
     Args:
         course_dir: as given on the command line.

@@ -103,7 +103,7 @@ def _with_article(word: str) -> str:
 
 
 def meaning_of(raised: str, text: str) -> str:
-    """What an exception means, if its message is a frequent one that is hard to read; otherwise empty."""
+    """The meaning of an exception, if its message is a frequent one that is hard to read; otherwise empty."""
     if raised == "KeyError":
         kind = "dict or table" if "pandas" in sys.modules else "dict"
         return f"{text[:_MOST_LETTERS]} is not a key of the {kind}." if _KEY.fullmatch(text) else ""

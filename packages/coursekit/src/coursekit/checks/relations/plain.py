@@ -33,7 +33,7 @@ def text_relation(found: str, right: str) -> str:
     if right.startswith(found) and most:
         return "It is right as far as it goes, but ends too early."
     if found.startswith(right):
-        return "It begins with the right text and goes on after it."
+        return "It begins with the right text and continues after it."
     if right.endswith(found) and most:
         return "It is right at the end, but its beginning is missing."
     if found.endswith(right):
@@ -92,7 +92,7 @@ def _list_relations(
         lambda: len(found) < len(right) and _telling(found) and equal(found, right[: len(found)]),
     )
     yield (
-        "It begins with the right entries and goes on after them.",
+        "It begins with the right entries and continues after them.",
         lambda: len(found) > len(right) and equal(found[: len(right)], right),
     )
     yield (

@@ -17,11 +17,11 @@ _FUNCTIONS: tuple[tuple[str, Callable[[float], float]], ...] = (
     ("is e to the power of the right number", exp),
     ("is the logarithm of the right number", log),
     (
-        "is the right number in units of log 2: a logarithm to the base 2 in place of the natural one",
+        "is the right number in units of log 2: a base-2 logarithm instead of the natural one",
         lambda x: x / log(2),
     ),
     ("is 2 to the power of the right number", lambda x: 2**x),
-    ("is the logarithm to the base 2 of the right number", log2),
+    ("is the base-2 logarithm of the right number", log2),
     ("is the square of the right number", lambda x: x * x),
     ("is the square root of the right number", sqrt),
     ("is 1 divided by the right number", lambda x: 1 / x),
