@@ -95,7 +95,7 @@ def examine_course(root: Path) -> Iterator[Finding]:
         yield Finding("course", MISSING, f"{root} has no {_CONFIGURATION}", "run this in the course folder")
         return
     if not course.plugged_in:
-        remedy = "end it with configure(c), from coursekit.nbgrader_plugin import configure"
+        remedy = "end it with configure(c), after `from coursekit.nbgrader_plugin import configure`"
         yield Finding("course", MISSING, f"{course.last_file} does not plug coursekit in", remedy)
         return
     checks = RunChecks(config=course.config)

@@ -76,7 +76,7 @@ class CollectedChecks:
         self.have_imported(files)
         assert self._config is not None
         if not any(item.path in files for item in self.items):
-            raise self._error([f"{', '.join(file.name for file in files)}: no check is in it"])
+            raise self._error([f"{', '.join(file.name for file in files)}: no check found"])
         self._config.stash[RUNS] = {(self._assignment.checks, self._name): run}
         self._config.stash[ASSIGNMENTS] = {self._assignment.checks: run.assignment}
         self._job = files, first_failure

@@ -131,8 +131,8 @@ def check_run(request: pytest.FixtureRequest) -> CheckRun:
 def arrays() -> Kind:
     """The kind of arrays that `student`, `reference` and `draw` return: "torch" or "numpy".
 
-    By default torch, if it is installed. If torch may be installed, a course that uses NumPy arrays
-    says so in the `conftest.py` beside its checks:
+    The default is torch, if it is installed. A course that uses NumPy arrays even where torch is installed says so
+    in the `conftest.py` beside its checks:
 
         @pytest.fixture
         def arrays():

@@ -50,9 +50,9 @@ class Observation:
 class Store:
     """The recorded values of an assignment, each as the array that is in the file.
 
-    Keys are `<file>::<check>/inputs/…`, `…/expected/…` and `…/mistakes/…`, `<file>/fails/<mistake>`
-    and `<file>/said/<mistake>`. A value that is not an array is stored as the
-    bytes of a message, under a key that ends in `PACKED`.
+    Keys are `<file>::<check>/inputs/…`, `…/expected/…` and `…/mistakes/…`, `<file>/fails/<mistake>` and
+    `<file>/said/<mistake>`. A value that is not an array is stored as the bytes of a message, under a key that ends
+    in `PACKED`.
     """
 
     path: Path

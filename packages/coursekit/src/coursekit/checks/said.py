@@ -18,7 +18,7 @@ _NUMBER = re.compile(r"(?<![\w.])\d+(?![.\d])|(?<=\dx)\d+")
 
 
 def said_by(error: BaseException, outcome: CheckOutcome, message: str, drawn: bool) -> str:
-    """The message of a failed check, without what differs between two submissions with the same mistake.
+    """The message of a failed check, without the parts that differ between two submissions with the same mistake.
 
     It leaves out the place in their code and the words of their own exceptions. Sizes that were drawn become letters, so
     that equal sizes stay equal. It is empty if the message only says that two values differ, or that time ran out.

@@ -55,8 +55,8 @@ def try_it(exercise: str, *checks: str) -> Callable[[Callable[..., None]], Snipp
         snippet = Snippet(name, exercise, checks, needs, _text(function))
         if unknown := used_from_outside(snippet.text) - set(needs):
             raise CourseError(
-                f"the snippet `{name}` uses {', '.join(sorted(unknown))}: import what it needs inside of it, and name "
-                "what is the student's as its parameters"
+                f"the snippet `{name}` uses {', '.join(sorted(unknown))}: import what it needs inside it, and list "
+                "the student's names as its parameters"
             )
         return snippet
 
@@ -119,13 +119,13 @@ def _text(function: Callable[..., None]) -> str:
     docstring = inspect.getdoc(function)
     if not isinstance(tree, ast.FunctionDef) or not docstring:
         raise CourseError(
-            f"the snippet `{function.__name__}` needs a docstring: what it tries, in a sentence"
+            f"the snippet `{function.__name__}` needs a docstring: a sentence that says what it tries"
         )
     body = textwrap.dedent("\n".join(source.splitlines()[tree.body[0].end_lineno :])).strip("\n")
     lines = body.splitlines()
     if not lines or len(lines) > _MOST_LINES:
         raise CourseError(
-            f"the snippet `{function.__name__}` has {len(lines)} lines, and may have 1 to {_MOST_LINES}"
+            f"the snippet `{function.__name__}` has {len(lines)} lines, but must have 1 to {_MOST_LINES}"
         )
     return "\n".join([*(f"# {line}".rstrip() for line in docstring.splitlines()), *lines])
 

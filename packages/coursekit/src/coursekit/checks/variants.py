@@ -170,12 +170,12 @@ def _load(assignment: Assignment, catalogue: str) -> list[Any]:
             read = _read(path)
             if name not in read and path.parent != assignment.checks:
                 raise CourseError(
-                    f"{path} has no list {name}: add it, or let the name of the file begin with `_` if others import it"
+                    f"{path} has no list {name}: add it, or begin the file's name with `_` if other files import it"
                 )
             entries = list(read.get(name, []))
             if odd := [entry for entry in entries if not isinstance(entry, Variant)]:
                 raise CourseError(
-                    f"{path}: an entry of {name} is a {type(odd[0]).__name__}. Write `*` before a list inside of it."
+                    f"{path}: an entry of {name} is a {type(odd[0]).__name__}. Write `*` before a list inside it."
                 )
             found += [(path, variant) for variant in entries]
     times = Counter(variant.name for _, variant in found)

@@ -170,7 +170,7 @@ def require_plugged_in(course: "RunningCourse") -> None:
     if not course.plugged_in:
         raise CourseError(
             f"{course.last_file} does not plug coursekit in: end it with configure(c), "
-            "from coursekit.nbgrader_plugin import configure"
+            "after `from coursekit.nbgrader_plugin import configure`"
         )
 
 

@@ -103,7 +103,7 @@ def describe(value: Any) -> str:
 
 
 def mismatch(actual: Any, right: str, hint: str = "") -> str:
-    """The sentence's end about a value of the wrong kind; `hint` begins with a colon."""
+    """The end of a sentence about a value of the wrong kind; `hint` begins with a colon."""
     name = getattr(actual, "type_name", "")
     if name in _UNCALLED:
         hint = ": are the parentheses of a call missing?"

@@ -148,7 +148,7 @@ def _exact_difference(found: Numpy, right: Numpy) -> str | None:
 
 
 def _wrong_kind(found: Numpy, kind: str, wanted: str) -> str:
-    """The sentence's end about an array that holds the wrong kind of entries."""
+    """The end of a sentence about an array that holds the wrong kind of entries."""
     hint = ""
     if found.dtype == object and not wanted:
         odd = np.array([not isinstance(entry, bool | int | float) for entry in found.ravel()], bool)

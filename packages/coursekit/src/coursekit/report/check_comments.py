@@ -62,4 +62,4 @@ def _no_such_check(name: str, checks: list[Check]) -> str:
         return (
             f"no graded assignment has a check {quoted(name)}: `coursekit report ASSIGNMENT` lists the checks"
         )
-    return f"no graded assignment has a check {quoted(name)}; near it are {listed(near)}"
+    return f"no graded assignment has a check {quoted(name)}; similar ones are {listed(near)}"

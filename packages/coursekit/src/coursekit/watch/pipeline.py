@@ -1,4 +1,4 @@
-"""The way of one hand-in: it is collected and, once graded, written into the gradebook; then its page is released."""
+"""Takes one hand-in through all steps: collects it, writes its results into the gradebook, and releases its page."""
 
 import logging
 import os
