@@ -183,7 +183,7 @@ def test_code_that_answers_need_is_kept_from_edited_cells_that_are_restored_or_n
         assert demo_place(notebook) == kept + 1
     else:
         assert notebook.cells[kept + 1].source == given
-    assert "was kept in a new cell above it." in notes[-1]
+    assert "were kept in a new cell above it." in notes[-1]
     assert find_cell(notebook, "half").source == answer
 
 

@@ -128,5 +128,7 @@ def _real_numbers(value: Any) -> Numpy:
     given = as_array(value)
     found = None if given is None else to_numpy(given)
     if found is None or found.dtype.kind == "c" or not np.isfinite(found).all():
-        fail("Two outputs are compared here, and one of them is not made of finite real numbers.")
+        fail(
+            "Two outputs are compared here, and one of them contains NaN or infinity, or no real numbers at all."
+        )
     return found.astype(np.float64)
