@@ -42,7 +42,7 @@ def without_mask(q, mask):
         (lambda: F.linear(torch.ones(2, 3).double(), torch.ones(2, 3)), "Two dtypes"),
         (lambda: F.dropout((1, 2)), "A tensor is needed here, but it got a tuple."),
         (lambda: torch.relu(None), "A tensor is needed here, but it got None."),
-        (lambda: (1, 2).shape, "expects something with `shape`, a tuple arrives"),
+        (lambda: (1, 2).shape, "expects something with `shape`, but got a tuple"),
         (lambda: (1, 2) + 3.5, ""),  # Python's own message says it
         (lambda: 3.5 + [1], "can't combine a float with a list"),
         (lambda: math.log(0), "logarithm or root"),

@@ -194,7 +194,7 @@ class ResultCache:
 
 @cache
 def versions() -> dict[str, str]:
-    """The versions that grades depend on: Python, some packages, and hashes of the sources of our two."""
+    """The versions that grades depend on: Python, some packages, and hashes of the sources of our two packages."""
     found = {name: _version(name) for name in _VERSIONS_OF}
     own = (Path(package.__path__[0]) for package in (coursekit, sandbox_kernel))
     return {

@@ -1,4 +1,4 @@
-"""Modules beside the checks, which check files, known mistakes and other right answers may import to share code.
+"""Modules beside the checks, with code that check files, known mistakes and other right answers share by importing it.
 
 The folders of the checks are searched last, so a check file called `random.py` or `numpy.py` hides no other module.
 """

@@ -235,9 +235,7 @@ def _doubts(table: "ClassTable") -> Iterator[str]:
                 doubtful.setdefault(label, []).append(row.student)
     for label, students in doubtful.items():
         title, named = table.titles.get(label, label), students[:_MAX_NAMES]
-        if (
-            len(students) == full[label] > 1
-        ):  # caused by the cell itself, such as `plt.plot(…)` in its last line
+        if len(students) == full[label] > 1:  # the cell causes it, as with `plt.plot(…)` in its last line
             yield (
                 f"{title}: its test cell's value is not a score, for all {full[label]} who have full marks. If the cell should have no value, "
                 "end its last line with a semicolon"

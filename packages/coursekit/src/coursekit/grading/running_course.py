@@ -158,9 +158,7 @@ class RunningCourse:
     def writing(self, student: str) -> Iterator[None]:
         """Wait until nobody writes for this student, or is `alone`. Others may write for other students meanwhile."""
         with contextlib.ExitStack() as held:
-            with self._locked(
-                "next"
-            ):  # a command that waits to be alone holds this, so that no more writers start
+            with self._locked("next"):  # held by a command that waits to be alone: no more writers may start
                 held.enter_context(self._locked("writing", fcntl.LOCK_SH))
             students = held.enter_context((self.root / FOLDER / "students").open("a"))
             byte = int.from_bytes(hashlib.sha256(os.fsencode(student)).digest()[:4])

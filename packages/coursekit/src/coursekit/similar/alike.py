@@ -71,7 +71,7 @@ def _information(together: Numbers, people: int) -> float:
     """How surprising it is that somebody has all of these parts, from the rarest on, in nats.
 
     Args:
-        together: how many people have both of two parts, including the two who are compared, who don't count.
+        together: how many people have both of two parts; the two who are compared are included, but don't count.
     """
     counts = np.diag(together)
     order = np.argsort(counts, kind="stable")

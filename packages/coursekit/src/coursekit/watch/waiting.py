@@ -131,7 +131,7 @@ class Waiting:
         return not is_in_time(self.watched.rules.of(hand_in.assignment), hand_in.handed_in, deadline)
 
     def _name_late(self, late: Iterable[HandIn]) -> None:
-        """Report each late hand-in that nobody has graded once. A course with second chances refuses them instead."""
+        """Report late hand-ins that nobody has graded, once each. A course with second chances refuses them instead."""
         left = (
             [hand_in for hand_in in late if not self._is_graded(hand_in)] if not self.watched.chance else []
         )
