@@ -166,7 +166,7 @@ def test_a_graded_raw_cell_is_refused_as_nbgrader_does(course):
         marked(v4.new_raw_cell("Because."), "why", grade=True, solution=True, points=1),
     )
     assert course.look().problems == [
-        f"{path}, cell 2 (`why`): it is a raw cell, which nbgrader's gradebook can't have. "
+        f"{path}, cell 2 (`why`): it is a raw cell, which nbgrader's gradebook can't store. "
         "Make it a Markdown or a code cell."
     ]
 

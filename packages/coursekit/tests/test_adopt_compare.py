@@ -127,7 +127,7 @@ def test_each_score_is_equal_or_different_with_a_reason(compared):
     assert {different.pop(("dee", cell)) for cell in ("hidden", "reads")} == {stopped}
     assert different.keys() == {("ada", "reads"), ("zoë b", "hidden")}
     assert "Cell 1 opens a file that the sandbox doesn't have (FileNotFoundError" in different["ada", "reads"]
-    assert different["zoë b", "hidden"] == "coursekit graded it by hidden checks. `double(-2)` returned 0."
+    assert different["zoë b", "hidden"] == "coursekit graded it with hidden checks. `double(-2)` returned 0."
 
 
 def test_both_graders_are_timed(compared):
@@ -179,7 +179,7 @@ def test_a_course_plugged_in_through_another_file_is_not_compared(tmp_path, caps
     )
     (tmp_path / "nbgrader_config.py").write_text("load_subconfig('base.py')\n")
     assert main(["--course-dir", str(tmp_path), "adopt", "--compare"]) == 2
-    assert "is configured for coursekit in another file than nbgrader_config.py" in capsys.readouterr().err
+    assert "is configured for coursekit in a file other than nbgrader_config.py" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -264,7 +264,7 @@ PASSED = check(CheckOutcome.PASSED, "")
                           [error("NameError")], FAILED),
          "Cell 1 uses the network, which the sandbox doesn't have (URLError)."),
         (graded(), graded([error("ModuleNotFoundError", "No module named 'foo'")], [error("NameError")], FAILED),
-         "Cell 1: No module named 'foo' in the sandbox. Install the package beside coursekit (`coursekit doctor`)."),
+         "Cell 1: No module named 'foo' in the sandbox. Install the package in coursekit's environment (see `coursekit doctor`)."),
         (graded(), graded([], [error("MemoryError")], FAILED),
          "Cell 3 needs more memory than the sandbox allows; raise c.RunChecks.memory_limit."),
         (graded(), graded([error("OSError", "other")], [error("KeyError", "1")], FAILED),

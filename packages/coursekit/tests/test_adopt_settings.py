@@ -79,8 +79,8 @@ def test_what_the_sandbox_does_not_have_is_named_by_cell(course):
     demo, *others = course.look().changes
     assert demo.startswith(f"{path}: cell 5 has the tag `demo`, so coursekit doesn't run it when grading.")
     assert [sentence.removeprefix(f"{path}: ").split(".")[0] for sentence in others] == [
-        "cell 1 imports `not_there`, which isn't installed beside coursekit",
-        "cell 2 imports `pandas_of_mine`, which isn't installed beside coursekit",
+        "cell 1 imports `not_there`, which isn't installed in coursekit's environment",
+        "cell 2 imports `pandas_of_mine`, which isn't installed in coursekit's environment",
         "each of cells 2, 3 seems to use the network, which the sandbox doesn't have",
         "cell 3 names `/data/iris",
     ]

@@ -71,7 +71,7 @@ def test_the_change_is_shown_as_a_diff(course, capsys):
         "+configure(c)",
     ]
     assert [line for line in shown if line.startswith("-") and not line.startswith("---")] == []
-    assert "To go back, remove the line that calls `configure`." in shown
+    assert "To undo this, remove the line that calls `configure`." in shown
 
 
 def test_a_course_without_a_configuration_gets_one(course):
@@ -96,7 +96,7 @@ def test_a_course_that_uses_coursekit_already_is_left_alone(course, text, capsys
     path.write_text(text)
     assert adopt(course) == 0
     assert path.read_text() == text
-    assert "uses coursekit already; nothing was written" in capsys.readouterr().out
+    assert "already uses coursekit; nothing was written" in capsys.readouterr().out
 
 
 def test_a_comment_with_the_call_does_not_count_as_adopted(course):

@@ -79,8 +79,8 @@ def test_the_page_says_how_many_attempts_are_left_and_until_when():
 def test_the_last_of_a_period_says_when_the_next_page_comes():
     line = Student(Rule(attempts=1)).hand_in(0.5).reads(1)
     assert line.sentences[0] == (
-        "You have no attempts left until 12:01 UTC on 4 May. What you hand in before then is graded, but its page comes "
-        "only at that time."
+        "You have no attempts left until 12:01 UTC on 4 May. Anything you hand in before then is graded, but you "
+        "will get its page only at that time."
     )
 
 
@@ -88,7 +88,7 @@ def test_a_page_that_was_held_back_says_so_and_what_comes_next():
     line = Student(Rule(attempts=2)).hand_in(0).hand_in(1).hand_in(2).reads(2)
     assert line.sentences == (
         "This page was held back until 12:00 UTC on 4 May.",
-        "From your next hand-in, you have 2 attempts in 24 hours.",
+        "Starting with your next hand-in, you have 2 attempts in 24 hours.",
         LAST,
     )
 
@@ -97,7 +97,7 @@ def test_a_pause_is_said_as_the_time_of_the_next_page():
     line = Student(Rule(pause=10 * MINUTE)).hand_in(0).hand_in(3).reads(3)
     assert line.sentences == (
         "This page was held back until 12:10 UTC on 3 May.",
-        "The page of your next attempt comes no earlier than 12:20 UTC on 3 May.",
+        "You will get the page of your next attempt no earlier than 12:20 UTC on 3 May.",
         LAST,
     )
 
@@ -110,8 +110,8 @@ def test_attempts_are_left_only_until_the_deadline():
 def test_a_page_is_held_no_longer_than_until_the_deadline():
     one = Rule(attempts=1, grace=10 * MINUTE)
     assert Student(one, deadline=60).hand_in(0).reads(1).sentences[0] == (
-        "You have no attempts left until the deadline, 13:00 UTC on 3 May. What you hand in before then is graded, but its "
-        "page comes only after it."
+        "You have no attempts left until the deadline, 13:00 UTC on 3 May. Anything you hand in before then is "
+        "graded, but you will get its page only afterwards."
     )
     assert Student(one, deadline=60).hand_in(0).hand_in(2).reads(2).sentences == (
         "This page was held back until 13:11 UTC on 3 May.",
@@ -155,7 +155,7 @@ def test_what_changed_is_said_in_points_and_in_the_sentences_of_the_checks():
     ("before", "after", "points"),
     [
         (result(), result(half="failed"), "3 points fewer."),
-        (result(size="failed"), result(half="failed"), "As many points as before."),
+        (result(size="failed"), result(half="failed"), "The same number of points as before."),
     ],
 )
 def test_points_may_become_fewer_or_stay_as_they_are(before, after, points):

@@ -77,7 +77,7 @@ def test_a_page_says_which_attempt_it_is_and_what_changed(graded_class):
     found = page(graded_class, "mistake")
     (line,) = found.select(".attempt")
     assert text(line) == (
-        "Attempt 2. From your next hand-in, you have 5 attempts in 24 hours. This attempt counts unless you hand in "
+        "Attempt 2. Starting with your next hand-in, you have 5 attempts in 24 hours. This attempt counts unless you hand in "
         "again."
     )
     heading = found.find("h2", string="What changed since attempt 1")

@@ -101,8 +101,8 @@ def test_a_reply_that_a_check_broadcasts_costs_that_check_only(tiny_course, grad
     first, second = result.exercises[0].checks
     assert first.outcome == "failed"
     assert first.message == (
-        "The check was stopped: with what `double` gave (a tensor of shape (60000, 1)) it needs more than 1024 MiB "
-        "of memory. Look at the shapes that the exercise asks for."
+        "The check was stopped: with the value that `double` returned (a tensor of shape (60000, 1)), it needs more "
+        "than 1024 MiB of memory. Look at the shapes that the exercise asks for."
     )
     assert second.outcome == "passed"
     assert result.status == Status.GRADED

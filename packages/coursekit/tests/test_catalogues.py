@@ -113,7 +113,7 @@ def test_a_module_of_a_folder_without_the_list_is_named(split):
     with pytest.raises(CourseError) as raised:
         mistakes_of(course.assignment)
     assert str(raised.value) == (
-        f"{folder}/words.py has no list MISTAKES: add it, or let the name of the file begin with `_` if others import it"
+        f"{folder}/words.py has no list MISTAKES: add it, or begin the file's name with `_` if other files import it"
     )
 
 

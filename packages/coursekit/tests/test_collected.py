@@ -143,5 +143,5 @@ def test_a_check_that_ends_pytest_is_at_fault_and_the_next_run_starts_anew(cours
 
 def test_a_file_without_checks_is_named(course):
     course.checks.write_text("import pytest\n")
-    with pytest.raises(CourseError, match=r"can't run. test_double.py: no check is in it"):
+    with pytest.raises(CourseError, match=r"can't run. test_double.py: no check found"):
         points_of(course)

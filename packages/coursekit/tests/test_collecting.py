@@ -170,7 +170,7 @@ def test_a_folder_whose_name_has_no_time_is_reported_and_the_others_are_collecte
         (exchange.inbound / f"mallory+ps1+{time}").mkdir()
     exchange.collect()
     assert exchange.collected() == ["honest"]
-    assert caplog.text.count("is not collected: nbgrader names such folders") == 4
+    assert caplog.text.count("was not collected: nbgrader names such folders") == 4
 
 
 def test_a_bad_timestamp_that_was_collected_before_does_not_stop_an_update(exchange):

@@ -73,9 +73,9 @@ def test_whoever_has_handed_in_again_since_is_left_out(floored, capsys):
     [
         (
             "half::test_half_of_evn",
-            "no graded assignment has a check half::test_half_of_evn; near it are `half::test_half_of_even`",
+            "no graded assignment has a check half::test_half_of_evn; similar ones are `half::test_half_of_even`",
         ),
-        ("double::test_half_of_even", "near it are `half::test_half_of_even`"),
+        ("double::test_half_of_even", "similar ones are `half::test_half_of_even`"),
         ("nothing::at_all", "`coursekit report ASSIGNMENT` lists the checks"),
         (
             "half::test_half_of_zero",

@@ -32,7 +32,7 @@ def test_inputs_of_another_shape_than_was_recorded_are_the_instructor_s_to_recor
     Reference(store, "test_f").inputs("square", x=(4, 4))
     store.recording = False
     assert Reference(store, "test_f").inputs("square", x=(4, 4))[0].shape == (4, 4)
-    with pytest.raises(CourseError, match=r"another shape than in .*: run `coursekit record"):
+    with pytest.raises(CourseError, match=r"a different shape than in .*: run `coursekit record"):
         Reference(store, "test_f").inputs("square", x=(3, 4))
     a_student_s_size = Reference(store, "test_f", lambda: True).inputs("square", x=(3, 4))
     assert a_student_s_size[0].shape == (4, 4)

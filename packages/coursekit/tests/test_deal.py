@@ -215,7 +215,7 @@ def test_what_can_t_be_dealt_or_read_is_said_in_a_sentence(written, capsys, tmp_
     other = tmp_path / "other.csv"
     other.write_text("a,b\n1,2\n")
     for options, sentence in [
-        ((), "say either who grades (--to ann,bob) or which list to read (--scores FILE)"),
+        ((), "use either --to ann,bob, to name the graders, or --scores FILE, to read a list"),
         (("--to", "ann", "--twice", "10%"), "--twice needs two graders: name them with --to ann,bob"),
         (("--scores", str(other)), "other.csv has no column answer, points, reading, score, submission"),
         (("--scores", str(tmp_path / "none.csv")), "none.csv can't be read"),

@@ -87,4 +87,6 @@ def test_what_an_odd_value_does_to_a_check_is_not_the_check_s_fault(tmp_path, wr
     assert message.startswith("`double` gave a list of 1")
     assert explain(FileNotFoundError("data.csv"), student, check) is None
     student = SimpleNamespace(last=("run_all", [1]), last_is_own=False)
-    assert "`run_all`, with which this check runs your code, gave" in explain(found.value, student, check)[1]
+    assert (
+        "`run_all`, which this check uses to run your code, gave" in explain(found.value, student, check)[1]
+    )

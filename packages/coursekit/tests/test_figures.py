@@ -203,7 +203,7 @@ def test_the_figure_of_a_function_is_what_it_returns_or_draws(student):
         student.figure_of("closes", [1])
     with pytest.raises(StudentError, match=r"^`nothing` draws no figure\.$"):
         student.figure_of("nothing")
-    with pytest.raises(StudentError, match=r"^`empty` draws nothing into its figure\.$"):
+    with pytest.raises(StudentError, match=r"^`empty` draws nothing in its figure\.$"):
         student.figure_of("empty")
     with pytest.raises(StudentError, match="raised TypeError"):
         student.figure_of("draw")

@@ -34,7 +34,7 @@ def test_an_answer_with_the_placeholder_left_in_is_told_to_delete_it(grade_answe
     result = grade_answer(
         "def double(x):\n    y = 2 * x\n    # YOUR CODE HERE\n    raise NotImplementedError()"
     )
-    assert "line 4 still is `raise NotImplementedError()`: delete it" in outcome(result).message
+    assert "line 4 is still `raise NotImplementedError()`: delete it" in outcome(result).message
 
 
 def test_a_known_mistake_is_named(grade_answer):
@@ -96,7 +96,7 @@ def test_a_loop_in_a_call_times_out(grade_answer):
 def test_a_loop_in_a_cell_times_out(grade_answer):
     result = grade_answer("while True: pass", Limits(cell_seconds=4))
     assert (result.status, result.earned) == ("timed out", 0)
-    assert "it ran past 4 s" in outcome(result).message
+    assert "it ran for more than 4 s" in outcome(result).message
 
 
 def test_a_loop_that_ignores_interrupts_times_out(grade_answer):
@@ -108,7 +108,7 @@ def test_a_loop_that_ignores_interrupts_times_out(grade_answer):
     ("source", "sentence"),
     [
         ("import os\nos._exit(1)", "The cell `double` crashed: it ended the Python process."),
-        ("while True: pass", "The cell `double` took too long: it ran past 1 s."),
+        ("while True: pass", "The cell `double` took too long: it ran for more than 1 s."),
         (
             "x = 1\nx.y",
             "The cell `double` stopped with AttributeError: 'int' object has no attribute 'y' (line 2).",

@@ -80,7 +80,7 @@ def test_with_inputs_that_are_drawn_only_the_kind_of_message_counts():
 
 def test_code_that_gives_nothing_is_told_apart_by_the_reason():
     ended, looped = (
-        f"`f` could not finish: {why}." for why in ("it ended the process", "it ran past its time")
+        f"`f` could not finish: {why}." for why in ("it ended the process", "it exceeded its time limit")
     )
     assert same(*(fingerprint_of("kernel died", ended, None, drawn=False) for _ in range(2)))
     assert not same(*(fingerprint_of("kernel died", why, None, drawn=False) for why in (ended, looped)))

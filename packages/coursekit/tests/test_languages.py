@@ -39,7 +39,7 @@ WORDS = re.compile(r"[A-Za-z]{2,},? [a-z]{2,}|^[A-Z][a-z]+\b")
 #: what only instructors and programs read
 NOT_SHOWN = re.compile(
     r"This notebook was autograded by another version of coursekit"
-    r"|hand-ins in a period|hours that a period lasts|minutes between|what a page shows before|minutes after"
+    r"|hand-ins in a period|length of a period in hours|minutes between|what a page shows before|minutes after"
     r"|which attempt is in|other rules for single|a result of another version"
 )
 

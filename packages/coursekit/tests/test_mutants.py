@@ -211,4 +211,4 @@ def test_a_check_that_crashes_on_a_mutant_is_a_problem(tiny_course):
 
 def test_all_without_mutants_is_refused(tiny_course, capsys):
     assert tiny_course.coursekit("audit", "--all", "01_double") == 2
-    assert "use it with --mutants" in capsys.readouterr().err
+    assert "add --mutants" in capsys.readouterr().err

@@ -24,7 +24,7 @@ def write(path: Path, content: object) -> Path:
     [
         ("", "is an empty file"),
         ("{", "can't be read as a notebook"),
-        ("[]", "holds no notebook"),
+        ("[]", "contains no notebook"),
         ({"nbformat": 4}, "can't be read"),
         ({"nbformat": 4, "cells": 3}, "not a list"),
         ({"nbformat": "x", "cells": []}, "can't be read"),
@@ -78,7 +78,7 @@ def test_removed_nul_characters_are_noted():
     cell = {"source": "a\0b", "metadata": {"nbgrader": {"grade_id": "f"}}}
     submitted = parse_submitted(json.dumps({"cells": [cell]}).encode(), "a.ipynb")
     assert submitted.notes == [
-        "The cell `f` held NUL characters, which Python can't read; they were removed."
+        "The cell `f` contained NUL characters, which Python can't read; they were removed."
     ]
 
 

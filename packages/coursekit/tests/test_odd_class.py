@@ -138,7 +138,7 @@ CHANGED: dict[str, tuple[Callable[[NotebookNode], object], float, str]] = {
     "raw": (as_raw, 15, "was handed in as a raw cell; it was turned back into a code cell."),
     "prose": (as_prose, 5, "its text isn't code that defines `double`"),
     "merged": (merged, 15, "The answer to `half` was found in the cell `double`"),
-    "nul": (with_nul, 15, "The cell `double` held NUL characters"),
+    "nul": (with_nul, 15, "The cell `double` contained NUL characters"),
     "no-marks": (without_marks, 15, "Marks that nbgrader needs were missing"),
 }
 HONEST = ("ann", "zoe")

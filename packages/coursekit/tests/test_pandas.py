@@ -149,7 +149,7 @@ WRONG = [
     ("one column more", TABLE.assign(x=1), TABLE, "has the column `x`, which should not be there"),
     ("one column less", TABLE[["species", "n"]], TABLE, "lacks the column `mass`"),
     ("a column twice", TABLE[["species", "mass", "mass", "n"]], TABLE,
-     "has the column `mass` more or less often than it should"),
+     "has the column `mass` the wrong number of times"),
     ("columns in another order", TABLE[["n", "species", "mass"]], TABLE,
      "has the right columns in the wrong order: yours are `n`, `species`, `mass`, "
      "but should be `species`, `mass`, `n`"),

@@ -40,9 +40,9 @@ def without_mask(q, mask):
         (lambda: 1 if torch.ones(3) else 2, "one truth value"),
         (lambda: torch.ones(2, 3) @ torch.ones(3, 2).double(), "Two dtypes"),
         (lambda: F.linear(torch.ones(2, 3).double(), torch.ones(2, 3)), "Two dtypes"),
-        (lambda: F.dropout((1, 2)), "Where a tensor is needed, a tuple arrives."),
-        (lambda: torch.relu(None), "Where a tensor is needed, None arrives."),
-        (lambda: (1, 2).shape, "expects something with `shape`, a tuple arrives"),
+        (lambda: F.dropout((1, 2)), "A tensor is needed here, but it got a tuple."),
+        (lambda: torch.relu(None), "A tensor is needed here, but it got None."),
+        (lambda: (1, 2).shape, "expects something with `shape`, but got a tuple"),
         (lambda: (1, 2) + 3.5, ""),  # Python's own message says it
         (lambda: 3.5 + [1], "can't combine a float with a list"),
         (lambda: math.log(0), "logarithm or root"),
@@ -51,7 +51,7 @@ def without_mask(q, mask):
         (lambda: {"a": 1}["the b"], ""),  # it may be a sentence of the student's own
         (lambda: F.embedding(torch.tensor([9]), torch.ones(3, 2)), "too large for the embedding table"),
         (lambda: F.cross_entropy(torch.ones(2, 3, 5), torch.ones(2, 3).long()), "axis 1 of the logits"),
-        (lambda: torch.nn.Linear(2, 3).load_state_dict({"x": torch.ones(3)}), "other names or shapes"),
+        (lambda: torch.nn.Linear(2, 3).load_state_dict({"x": torch.ones(3)}), "different names or shapes"),
         (lambda: [].pop(), ""),
         (lambda: int("x"), ""),
     ],

@@ -251,7 +251,7 @@ def student_of(buffers: list[bytes]) -> Student:
 
 @pytest.mark.parametrize("buffers", FORGED.values(), ids=FORGED)
 def test_a_forged_reply_costs_the_student_the_check_and_nothing_else(buffers):
-    with pytest.raises(StudentError, match=r"^What `f` gave can't be read: the .*\.$"):
+    with pytest.raises(StudentError, match=r"^The result of `f` can't be read: the .*\.$"):
         student_of(buffers).f()
 
 
@@ -261,9 +261,9 @@ def test_an_error_at_a_request_that_was_never_made_is_told_of_the_call():
 
 
 def test_an_answer_without_gradients_is_the_student_s_fault():
-    with pytest.raises(StudentError, match="gave no gradients"):
+    with pytest.raises(StudentError, match="returned no gradients"):
         student_of(reply(ok=True, value=1)).gradients("f")
-    with pytest.raises(StudentError, match="gave no gradients"):
+    with pytest.raises(StudentError, match="returned no gradients"):
         student_of(reply(ok=True, inputs=[], parameters={"$": "dict", "items": []})).gradients("f", 1)
 
 

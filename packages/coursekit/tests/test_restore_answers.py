@@ -124,7 +124,9 @@ def test_an_answer_in_its_test_cell_is_copied_without_the_test(two, two_released
     assert sources(notebook).count("TWO = 2") == 1
     assert sum("def half" in source for source in sources(notebook)) == 1
     assert "The answer to `half` was found in the test cell `test_half` and copied to its own cell." in notes
-    assert notes[-1] == "What you added to the test cell `test_half`, `TWO`, was kept in a new cell above it."
+    assert (
+        notes[-1] == "Your additions to the test cell `test_half`, `TWO`, were kept in a new cell above it."
+    )
 
 
 def test_an_answer_in_the_test_cell_of_another_exercise_is_found(two, two_released):
@@ -181,7 +183,7 @@ def test_code_that_answers_need_is_kept_from_edited_cells_that_are_restored_or_n
         assert demo_place(notebook) == kept + 1
     else:
         assert notebook.cells[kept + 1].source == given
-    assert "was kept in a new cell above it." in notes[-1]
+    assert "were kept in a new cell above it." in notes[-1]
     assert find_cell(notebook, "half").source == answer
 
 

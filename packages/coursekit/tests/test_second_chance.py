@@ -86,7 +86,7 @@ def test_the_grace_period_belongs_to_the_time_before():
             24,
             "the second chance was used by the hand-in of 14:00 UTC",
         ),
-        ([attempt(-1, 6, due=30)], 24, "when the last page from before the deadline comes"),
+        ([attempt(-1, 6, due=30)], 24, "when the last page from before the deadline is released"),
     ],
 )
 def test_there_is_one_second_chance_after_the_last_page_and_for_some_days(records, hours, reason):
@@ -120,7 +120,7 @@ def test_the_page_of_the_second_chance_says_in_words_what_came_of_it():
     better = attempt(-1, 6), attempt(24, 10, second=True, penalty=2)
     assert sentences(*better, number=2, now=25) == (
         "This was your second chance: attempt 1 had 6 points, this one has 10 points.",
-        "2 points of those that you gained do not count.",
+        "Of what you gained, 2 points will not count.",
         "This attempt counts, with 8 points.",
     )
     worse = attempt(-1, 6), attempt(24, 4, second=True)

@@ -128,7 +128,7 @@ def test_a_loop_is_interrupted_and_the_kernel_stays_alive():
     session, student = open_session(CELLS, call_seconds=1)
     with closing(session):
         for _ in range(2):
-            with pytest.raises(StudentError, match="ran past 1 s"):
+            with pytest.raises(StudentError, match="ran for more than 1 s"):
                 student.loop()
         with pytest.raises(StudentError, match="Not run"):
             student.loop()
@@ -141,7 +141,7 @@ def test_only_a_timeout_by_sleep_is_suspect_not_one_by_cpu_time():
     cells = {"imports": CELLS["imports"], "loop": CELLS["looping"], "wait": "def wait():\n    time.sleep(60)"}
     session, student = open_session(cells, call_seconds=0.5)
     with closing(session):
-        with pytest.raises(StudentError, match=r"`loop` ran past 0\.5 s and was stopped"):
+        with pytest.raises(StudentError, match=r"`loop` ran for more than 0\.5 s and was stopped"):
             student.loop()
         assert session.suspect == []
         with pytest.raises(StudentError, match="`wait` slept or waited for more than 1 s and was stopped"):

@@ -101,7 +101,7 @@ def test_the_audit_names_a_snippet_that_overwrites_what_the_notebook_needs(decla
     tiny_source.cells += [code("number = 5"), code("print(number)")]
     tiny_course.write_source(tiny_source)
     assert problems(declare(AT_THREE, GRADIENT)) == [
-        "the snippet `at_three` assigns `number`, which the notebook needs: take another name"
+        "the snippet `at_three` assigns `number`, which the notebook needs: use another name"
     ]
 
 
@@ -111,7 +111,7 @@ def test_the_audit_names_a_snippet_that_overwrites_what_the_notebook_needs(decla
         (TWO.replace("    import torch\n", ""), "`twice_two` uses torch: import what it needs"),
         (TWO.replace("def twice_two(double)", "def twice_two()"), "`twice_two` uses double"),
         (TWO.replace('    """Twice two is four."""\n', ""), "`twice_two` needs a docstring"),
-        (TWO + "    number += 1\n" * 30, "may have 1 to 25"),
+        (TWO + "    number += 1\n" * 30, "must have 1 to 25"),
         ("def broken(:", "SyntaxError"),
     ],
 )

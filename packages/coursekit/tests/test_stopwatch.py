@@ -30,7 +30,7 @@ def breach_after(world, watch, wall, cpu=0.0, queued=0.0):
 def test_cpu_time_past_the_limit_is_over(world):
     watch = Stopwatch(world.usage, 5)
     assert breach_after(world, watch, wall=6, cpu=5.5) is Breach.CPU
-    assert watch.reason == "ran past 5 s"
+    assert watch.reason == "ran for more than 5 s"
 
 
 def test_a_busy_machine_takes_no_time_from_code_that_computes(world):
@@ -66,7 +66,7 @@ def test_wall_time_counts_if_the_usage_is_unknown(world):
     watch = Stopwatch(world.usage, 5)
     assert breach_after(world, watch, wall=4) is None
     assert breach_after(world, watch, wall=2) is Breach.WALL
-    assert watch.reason == "ran past 5 s"
+    assert watch.reason == "ran for more than 5 s"
 
 
 def test_usage_before_the_start_does_not_count(world):

@@ -21,7 +21,7 @@ def call(*args, parameters=(), **kwargs):
         ([call(Q, K, parameters=("q", "k"))], "`f` with `q` (3, 4, 6) and `k` (3, 5, 6)."),
         ([call(Q, parameters=("q",), mask=None)], "`f` with `q` (3, 4, 6) and `mask` (None)."),
         ([call(Q.astype(np.float64))], "`f` with (3, 4, 6) in float64."),
-        ([call(7, 0.25, "secret")], "`f` with an integer, a number and a text."),
+        ([call(7, 0.25, "secret")], "`f` with an integer, a number and a string."),
         ([call([1, 2], Opaque(0, "Vocabulary"))], "`f` with a list of 2 and your `Vocabulary`."),
         ([Tried("f", ("x",), (Q,), gradients=True)], "the gradients of `f` with `x` (3, 4, 6)."),
         ([Tried("scores", variable=True)], "your variable `scores`."),

@@ -215,7 +215,7 @@ HOSTILE = {
 ENDED = "Nothing below `double` was run: "
 #: of the others, all is run
 PROBLEMS = {
-    "removes modules": ENDED + "it ran past its time and ignored the interrupt.",
+    "removes modules": ENDED + "it exceeded its time limit and ignored the interrupt.",
     "ends the process": ENDED + "it ended the Python process.",
     "swallows everything": "The code in `double` can't be traced to its end",
     "replies garbage": ENDED + "what it sent can't be read: the reply is nested",

@@ -239,7 +239,7 @@ def test_changed_checks_and_settings_are_read_again(exchange):
         ("points, page released", break_checks),
         ("No module named 'nothing'", change_checks),
         ("points, page released", break_settings),
-        ("Until that is fixed, the settings before are used", change_settings),
+        ("Until that is fixed, the previous settings are used", change_settings),
         ("the settings have changed", hand_in),
         ("points, page released", nothing),
     )

@@ -120,7 +120,7 @@ def test_a_hand_in_that_was_deleted_is_forgotten(exchange):
         ("ada+ps1+yesterday+x", TIME, "isn't named"),
         (f"..+ps1+{TIME}+x", TIME, "nbgrader can't handle"),
         (f"ada +ps1+{TIME}+x", TIME, "nbgrader can't handle"),
-        (f"ada+ps1+{TIME}+x", "2026-01-01 12:00:00 UTC", "has another time in timestamp.txt"),
+        (f"ada+ps1+{TIME}+x", "2026-01-01 12:00:00 UTC", "has a different time in timestamp.txt"),
         (f"ada+ps1+{TIME}+x", "soon", "has a timestamp.txt that isn't a time"),
     ],
 )

@@ -140,7 +140,7 @@ def test_a_second_chance_earns_a_share_and_further_hand_ins_are_refused(exchange
     third = exchange.hand_in("ada", RIGHT)
     assert exchange.watch() == 1
     assert (
-        "is no second chance: the second chance was used by the hand-in of 12:02 UTC"
+        "isn't a second chance: the second chance was used by the hand-in of 12:02 UTC"
         in capfd.readouterr().out
     )
     with exchange.course.gradebook() as book:

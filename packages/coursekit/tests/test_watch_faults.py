@@ -123,7 +123,7 @@ def test_an_exchange_that_is_unmounted_for_a_while_is_waited_for(exchange, monke
     texts = exchange.keep_watching(
         ("points, page released", unmount),
         ("does not exist; waiting for it", mount),
-        ("grading goes on", nothing),
+        ("grading continues", nothing),
         ("points, page released", nothing),
     )
     assert len([text for text in texts if "does not exist" in text]) == 1
@@ -208,8 +208,8 @@ def test_a_second_watch_ends_with_one_sentence_that_names_the_first(exchange, ca
     try:
         until(lambda: pid_of_watch(root) == first)
         assert exchange.watch() == 2
-        (line,) = [line for line in capfd.readouterr().err.splitlines() if "watched already" in line]
-        assert f"by process {first}: end that one first" in line
+        (line,) = [line for line in capfd.readouterr().err.splitlines() if "already watched" in line]
+        assert f"by process {first}: end it first" in line
     finally:
         os.kill(first, signal.SIGKILL)
         os.waitpid(first, 0)

@@ -104,7 +104,7 @@ def test_the_client_s_processes_are_moved_if_the_system_requires_it(mount, monke
 @pytest.mark.parametrize(
     ("own", "controllers", "words"),
     [
-        ("/user.slice", "cpu memory", "isn't delegated to this program: start the program by `systemd-run"),
+        ("/user.slice", "cpu memory", "isn't delegated to this program: start the program with `systemd-run"),
         ("/", "", "has no controllers here"),
         ("/no/such", "cpu", "can't be seen"),
     ],

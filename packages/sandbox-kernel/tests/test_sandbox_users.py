@@ -156,7 +156,7 @@ def test_a_server_that_can_t_fork_answers_and_goes_on():
     with ours, theirs, pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fork", refuse)
         assert server._fork(theirs.fileno()) == -1
-        assert b"no further process (Resource temporarily unavailable)" in ours.recv(1000)
+        assert b"can't start another process (Resource temporarily unavailable)" in ours.recv(1000)
 
 
 def test_a_failed_start_leaves_no_id_taken(monkeypatch):

@@ -85,7 +85,7 @@ UNSEEN = [
         "causal_mask",
         "torch.tril(everything)",
         "torch.tril(everything)[None]",
-        "an axis too many",
+        "one axis too many",
     ),
     masked("minus_ten", "torch.finfo(scores.dtype).min", "-10.0", "hidden scores are only -10"),
     masked(

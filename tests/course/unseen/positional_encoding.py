@@ -37,7 +37,7 @@ UNSEEN = [
     curves("not_turned", "return curves.T", "return curves", "not transposed"),
     curves("sorted", "in hidden_dims]", "in sorted(hidden_dims)]", "order of the dimensions lost"),
     curves("positions", "curves = table[:, columns]", "curves = table[columns]", "rows in place of columns"),
-    curves("batch_kept", "return curves.T", "return curves.T.unsqueeze(0)", "an axis too many"),
+    curves("batch_kept", "return curves.T", "return curves.T.unsqueeze(0)", "one axis too many"),
     shift("other_way", "angle = offset /", "angle = -offset /", "shifts the other way"),
     shift("no_frequency", "angle = offset / 10000 ** (even / d_model)", "angle = torch.full((d_model // 2,), float(offset))", "the same angle for all pairs"),
     shift("absolute", "angle = offset /", "angle = abs(offset) /", "sign of the offset lost"),

@@ -1,1 +1,1 @@
-"""Grading of notebook courses by hidden checks, apart from the student's process."""
+"""Grades notebook courses with hidden checks, which run outside the student's process."""

@@ -1,6 +1,6 @@
 """The part that runs in the student's kernel: it calls what the notebook defines and sends back the result.
 
-It holds no check and no answer. Its text is sent into the kernel (see `coursekit.student.channel`), so it may import
+It contains no checks and no answers. Its text is sent into the kernel (see `coursekit.student.channel`), so it may import
 only the modules that are sent with it and what a student's environment has.
 """
 
@@ -17,7 +17,7 @@ from coursekit.messages import decode, encode, probe, receive, send
 from coursekit.packing import Packer, packer_of
 from coursekit.raised import UndefinedName, describe_error
 
-#: made by calling a subclass of one of these, a value is an object with methods, not plain data; but a named tuple is
+#: an instance of a subclass of one of these is an object with methods, not plain data, unless it is a named tuple
 _PLAIN = (dict, list, tuple, int, float, str)
 
 
@@ -158,7 +158,7 @@ class _Named(NamedTuple):
 
 
 class _Made:
-    """What calling a class made: it stays in the kernel even if the class is a subclass of dict, say."""
+    """An object made by calling a class. It stays in the kernel, even if the class is a subclass of dict, say."""
 
     def __init__(self, instance: Any) -> None:
         self.instance = instance
@@ -170,7 +170,7 @@ def _is_module(value: Any) -> bool:
 
 
 def _is_own_kind(kind: type) -> bool:
-    """Whether the class is somebody's own one of plain values; a named tuple is not."""
+    """Whether the class is a user-defined subclass of a plain type, other than a named tuple."""
     python_s = kind in _PLAIN or kind.__module__ == "collections" or hasattr(kind, "_fields")
     return issubclass(kind, _PLAIN) and not python_s
 
@@ -262,7 +262,7 @@ def start(path: str, shell: Any) -> None:
 
 
 def serve() -> None:
-    """Answer requests about the notebook's names until the grader sends number 0 or closes the connection.
+    """Answer requests about the notebook's names until the grader sends request number 0 or closes the connection.
 
     Runs in the kernel's main thread, so that an interrupt stops the student's code. Interrupts between calls are
     ignored, since they would cut a message in two.
@@ -270,7 +270,7 @@ def serve() -> None:
     global _connection
     agent, here = Agent(_namespace, _drawn), os.getpid()
     if _connection is None:
-        assert _listener is not None, "start comes first"
+        assert _listener is not None, "call `start` first"
         _connection, _ = _listener.accept()
     connection = _connection
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -287,7 +287,7 @@ def serve() -> None:
             finally:
                 signal.signal(signal.SIGINT, signal.SIG_IGN)
             if os.getpid() != here:
-                os._exit(0)  # a copy that the student's code forked must not go on here
+                os._exit(0)  # a process that the student's code forked must not continue here
             send(connection, number, reply)
     except (EOFError, OSError):
         connection.close()

@@ -1,7 +1,7 @@
 """The two kinds of arrays that checks and answers exchange: torch tensors and NumPy arrays.
 
 The text of this module is also sent into the student's kernel. torch is imported only when it is needed, so that a
-course of NumPy arrays runs without it.
+course that uses NumPy arrays runs without it.
 """
 
 import importlib.util
@@ -60,7 +60,7 @@ def using(kind: Kind) -> Iterator[None]:
 
 
 def noun(array: "Array | None" = None) -> str:
-    """What a student calls this array; without one, an array of the current kind."""
+    """The word for this array in messages to students; by default for an array of the current kind."""
     torch = current_kind() == "torch" if array is None else is_tensor(array)
     return "a tensor" if torch else "an array"
 
@@ -127,7 +127,7 @@ def to_kind(array: "Array", kind: Kind) -> "Array":
 
 
 def is_plain(value: Any) -> "TypeGuard[Array]":
-    """True for an array whose entries lie in memory as numbers: not for a sparse tensor, or an array of objects."""
+    """True for an array whose entries are numbers in memory: not for a sparse tensor, or an array of objects."""
     if is_tensor(value):
         return str(value.layout) == "torch.strided" and not value.is_quantized
     return isinstance(value, np.ndarray) and value.dtype.kind in "biuf" and value.dtype.itemsize <= 8
@@ -144,7 +144,7 @@ def copied(array: "Array") -> "Array":
 
 
 def save(arrays: "dict[str, Array]") -> bytes:
-    """The arrays as a safetensors file; the same arrays give the same bytes, whatever their kind."""
+    """The arrays as a safetensors file; the same arrays result in the same bytes, whatever their kind."""
     if any(map(is_tensor, arrays.values())):
         import safetensors.torch
 

@@ -17,20 +17,20 @@ from coursekit.student.limits import REPEAT_BUDGET
 
 FAILED = "The grader failed on this notebook ({}). Nothing was graded; a person has to look at it."
 UNCONFIRMED = (
-    "Some of the code was stopped or ended its process ({}), and there was no time left to try it again alone. "
-    "The next `autograde` does."
+    "Some of the code was stopped or ended its process ({}), and no time was left to try again on an idle machine. "
+    "The next `autograde` will."
 )
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """What one try at grading a notebook led to.
+    """The outcome of one try at grading a notebook.
 
     Args:
         cached: the result; None if there is none.
         fault: what is wrong with a check, so that the class can't be graded.
         failure: why the grader failed on this notebook.
-        again: whether a second try may end better.
+        again: whether a second try may turn out better.
     """
 
     cached: CachedResult | None
@@ -96,7 +96,7 @@ def settled(first: Attempt, second: Attempt) -> Attempt:
 
 
 def unconfirmed(first: Attempt) -> Attempt:
-    """A try that there was no time to repeat, with a note that says so. It must not be cached."""
+    """The outcome of a try that there was no time to repeat, with a note that says so. It must not be cached."""
     if first.cached is None:
         return first
     result = first.cached.result

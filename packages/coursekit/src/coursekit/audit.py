@@ -1,4 +1,4 @@
-"""Proof of the checks: grade every known mistake, every alternative answer, and the blank notebook."""
+"""Tests the checks: grades every known mistake, every alternative answer, and the blank notebook."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -43,7 +43,7 @@ class Audit:
         return {name: graded.result for name, graded in self.graded.items()}
 
     def given_away(self) -> dict[str, list[str]]:
-        """For each degenerate answer, the checks that it passes. Checks of a shape or dtype may be among them."""
+        """For each degenerate answer, the checks that it passes, which may include checks of a shape or dtype."""
         results = self.results()
         found = {answer.name: passed_checks(answer, results[answer.name]) for answer in self.degenerate}
         return {name: checks for name, checks in found.items() if checks}
@@ -146,7 +146,7 @@ def _stale_records(audit: Audit) -> Iterator[str]:
 
 
 def _comparable(key: str, tensor: Array) -> Any:
-    """A recorded value, without what may differ between machines."""
+    """A recorded value, without the parts that may differ between machines."""
     value = from_stored(key, tensor)
     if "/said/" not in key:
         return value
@@ -186,7 +186,7 @@ def _wrong_snippets(audit: Audit) -> Iterator[str]:
             which = f"::{min(unknown)}" if unknown else ""
             yield f"the snippet `{snippet.name}` is for {snippet.exercise}{which}: no such check"
         for name in sorted(assigned(snippet.text) & shared):
-            yield f"the snippet `{snippet.name}` assigns `{name}`, which the notebook needs: take another name"
+            yield f"the snippet `{snippet.name}` assigns `{name}`, which the notebook needs: use another name"
     for answer in [SOLUTION, *(alternative.name for alternative in audit.alternatives)]:
         for name, ended in audit.graded[answer].tried.items():
             if ended != PASSED:

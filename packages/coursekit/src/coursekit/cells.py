@@ -17,7 +17,7 @@ MARKERS = ("### BEGIN SOLUTION", "### END SOLUTION")
 
 
 class CellKind(StrEnum):
-    """What a cell with nbgrader metadata means to the grader.
+    """How the grader treats a cell with nbgrader metadata.
 
     A test cell with a check file is bound: the checks are run outside the kernel, in its place. One without is
     ordinary: it is run in the student's kernel, and nbgrader's rule turns its outputs into a score.
@@ -30,7 +30,7 @@ class CellKind(StrEnum):
     TASK = "task"
     #: an answer that other cells test
     ANSWER = "answer"
-    #: a locked cell of the instructor's
+    #: an instructor's locked cell
     GIVEN = "given"
     #: a graded cell that nbgrader itself refuses: text that is neither an answer nor a task
     UNSUPPORTED = "unsupported"
@@ -57,7 +57,7 @@ def exercise_name(test: str) -> str:
 
 
 def is_automatic(name: str) -> bool:
-    """True for a grade_id that nbgrader made up, such as `cell-3f07c1d2a4b59e68`, which says nothing to a person."""
+    """True for a grade_id that nbgrader made up, such as `cell-3f07c1d2a4b59e68`, which means nothing to a person."""
     return bool(_AUTOMATIC.fullmatch(name))
 
 
@@ -85,7 +85,7 @@ def runs_before_checks(cell: "NotebookNode") -> bool:
 def answer_of(notebook: "NotebookNode", test: str) -> str:
     """The grade_id of the answer cell that the test cell `test` is about.
 
-    It is the one that the name says (see `exercise_name`), or else the nearest one above that no person grades.
+    It is the one that the name indicates (see `exercise_name`), or else the nearest one above that isn't graded manually.
     """
     named = exercise_name(test)
     above = ""
@@ -113,7 +113,7 @@ def is_graded_cell(cell: "NotebookNode") -> bool:
 
 
 def is_locked_cell(cell: "NotebookNode") -> bool:
-    """True for a cell whose text is the instructor's: nbgrader restores it to the released version."""
+    """True for a cell with the instructor's text, which nbgrader restores to the released version."""
     found = nbgrader_metadata(cell)
     return bool(found) and not found.get("solution") and bool(found.get("grade") or found.get("locked"))
 

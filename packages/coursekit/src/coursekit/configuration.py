@@ -18,10 +18,10 @@ from traitlets.config.loader import ConfigFileNotFound, JSONFileConfigLoader, Py
 
 from coursekit.course import Course, CourseError
 
-#: what traitlets' own messages, and ours, call a setting
+#: the forms in which traitlets' messages, and ours, name a setting
 _SETTING = re.compile(r"'(?P<trait>\w+)' trait of an? (?P<section>\w+) instance|c\.(?P<s>\w+)\.(?P<t>\w+)")
 _SUBCONFIG = re.compile(r"load_subconfig\(\s*[rf]?['\"](.+?)['\"]")
-#: how similar a section must be to one of ours to be taken for it
+#: how similar a section must be to one of ours to count as a misspelling of it
 _SIMILAR = 0.8
 
 
@@ -116,7 +116,7 @@ class _JSONFile(JSONFileConfigLoader):
 
 
 class _Application(NbGrader):
-    """What nbgrader's commands have in common, without their effects on other files and on the process."""
+    """The base of nbgrader's commands, without their effects on other files and on the process."""
 
     python_config_loader_class = _PythonFile
     json_config_loader_class = _JSONFile

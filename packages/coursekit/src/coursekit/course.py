@@ -83,7 +83,7 @@ class Assignment:
 
     @property
     def conftests(self) -> tuple[Path, ...]:
-        """What pytest reads from the folders above the hidden checks; the files may not exist."""
+        """The `conftest.py` files that pytest reads for the hidden checks; they may not exist."""
         return self.checks.with_name("conftest.py"), self.course.root / "conftest.py"
 
     @property
@@ -103,7 +103,7 @@ class Assignment:
         return [path for path in found if path.name[0] != "_"]
 
     def working_files(self, own_files: Sequence[Path] = ()) -> WorkingFiles:
-        """What lies beside a submission when it runs: what was handed out replaces files of the same name."""
+        """The files next to a submission when it runs; those that were handed out replace files of the same name."""
         return WorkingFiles([str(path) for path in (*own_files, *self.handed_out())], self.course.ignore)
 
     def released(self, notebook: str) -> "NotebookNode":
@@ -137,7 +137,7 @@ class Assignment:
         )
 
     def kind_of(self, notebook: str, cell: "NotebookNode") -> CellKind | None:
-        """What a cell of the notebook with the name `notebook` is; None if nbgrader doesn't know the cell."""
+        """The kind of a cell in the notebook called `notebook`; None if nbgrader doesn't know the cell."""
         found = nbgrader_metadata(cell)
         name = grade_id(cell)
         if not name:
@@ -155,7 +155,7 @@ class Assignment:
         return CellKind.GIVEN if found.get("locked") else None
 
     def check_file(self, notebook: str, grade_id: str) -> Path | None:
-        """The hidden checks of a test cell; None if it has none and so is ordinary.
+        """The check file of a test cell; None if it has none, so that the cell is ordinary.
 
         The file is `<notebook>/<grade_id>.py` or `<grade_id>.py` in the checks folder. If test cells of several
         notebooks share a grade_id, only the first form binds them.
@@ -198,7 +198,7 @@ class Assignment:
         return {path for folder in folders for path in folder.glob("*.py")}
 
     def name_in_records(self, file: Path) -> str:
-        """What a check file is called in recorded values: `<grade_id>`, or `<notebook>:<grade_id>` in a folder."""
+        """The name of a check file in recorded values: `<grade_id>`, or `<notebook>:<grade_id>` in a folder."""
         return ":".join(file.relative_to(self.checks).with_suffix("").parts)
 
     def bound_cells(self, notebook: str, cells: "Iterable[NotebookNode]") -> dict[str, Path]:
@@ -270,7 +270,7 @@ def blank_copy(source: "NotebookNode") -> "NotebookNode":
 
 
 def digests_of_records(checks: Path) -> Iterator[tuple[str, list[object]]]:
-    """The name of each recorded array with its type, shape and digest, without importing what computes with them.
+    """The name of each recorded array with its type, shape and digest, without importing NumPy or torch.
 
     Raises:
         CourseError: the file is damaged.

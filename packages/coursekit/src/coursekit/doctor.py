@@ -34,7 +34,7 @@ from sandbox_kernel.inside import calls
 from sandbox_kernel.start import cold_because
 from sandbox_kernel.view import python_view
 
-#: "note" is worth a look, "optional" is only needed for what it names
+#: "note" is worth a look; "optional" is needed only for the feature that it names
 OK, MISSING, NOTE, OPTIONAL = "ok", "missing", "note", "optional"
 _CONFIGURATION = "nbgrader_config.py"
 _INSTALL, _ACTIVATE = "`make setup`, or `pip install .`", "`source .venv/bin/activate`"
@@ -49,7 +49,7 @@ _EXTRAS = {
 
 @dataclass(frozen=True)
 class Finding:
-    """What was examined, its state, and what to do about it."""
+    """The result of one examination: its subject, its state, and what to do about it."""
 
     what: str
     state: str
@@ -95,7 +95,7 @@ def examine_course(root: Path) -> Iterator[Finding]:
         yield Finding("course", MISSING, f"{root} has no {_CONFIGURATION}", "run this in the course folder")
         return
     if not course.plugged_in:
-        remedy = "end it with configure(c), from coursekit.nbgrader_plugin import configure"
+        remedy = "end it with configure(c), after `from coursekit.nbgrader_plugin import configure`"
         yield Finding("course", MISSING, f"{course.last_file} does not plug coursekit in", remedy)
         return
     checks = RunChecks(config=course.config)
@@ -151,7 +151,7 @@ def _layers() -> Iterator[Finding]:
         found = f"{len(calls.numbers(machine))} calls are allowed on {machine}, all others are refused"
         yield Finding("system calls", OK, found)
     else:
-        found = f"there is no list for {machine}, so none is refused"
+        found = f"there is no list for {machine}, so no call is refused"
         yield Finding("system calls", NOTE, found, "grade on x86_64 or aarch64, or only trusted code")
     if problem := users.user_ids_problem():
         found = f"one for all kernels: {problem}"
@@ -168,7 +168,7 @@ def _layers() -> Iterator[Finding]:
 def _kernel(name: str) -> Finding:
     """Start the kernel and run a cell; the sandbox twice, since the first start includes that of its server."""
     if not is_installed(name):
-        return Finding(name, MISSING, "there is no kernelspec of this name", _INSTALL)
+        return Finding(name, MISSING, "there is no kernelspec with this name", _INSTALL)
     try:
         first, *more = [_seconds_to_start(name) for _ in range(2 if name == SANDBOX else 1)]
     except Exception as error:  # anything that keeps a kernel from starting
@@ -198,7 +198,7 @@ def _imports(root: Path) -> Iterator[Finding]:
     hide_course(root)
     try:
         missing, refused = missing_inside(), python_view(sys.executable).refused
-    except Exception as error:  # whatever kept the kernel from starting was reported for this kernel
+    except Exception as error:  # why the kernel did not start has been reported already
         yield Finding("imports", NOTE, f"not examined: {str(error) or type(error).__name__}")
         return
     packages = {each.place: f"the package {each.package} ({each.place})" for each in missing}
@@ -227,7 +227,9 @@ def _memory_and_disk(root: Path) -> Iterator[Finding]:
         yield Finding("memory", OK, found)
     free = shutil.disk_usage(root).free / _GIB
     if free < _SPARE:
-        yield Finding("disk", NOTE, f"{free:.1f} GiB free in {root}", "free some: results are stored there")
+        yield Finding(
+            "disk", NOTE, f"{free:.1f} GiB free in {root}", "free up space: results are stored there"
+        )
     else:
         yield Finding("disk", OK, f"{free:.0f} GiB free")
 

@@ -1,4 +1,4 @@
-"""Keeps the figures that each cell draws, since they are closed at its end; runs in the student's kernel.
+"""Keeps the figures that each cell draws, since they are closed when it ends; runs in the student's kernel.
 
 A figure is noticed when IPython displays it or when its cell ends, whichever comes first: `plt.show()` closes what it
 displays. Nothing on the page changes.
@@ -9,7 +9,7 @@ from typing import Any
 
 from coursekit.packing import PackingError, packer_named
 
-#: figures that are kept of one cell, and of all cells
+#: the most figures that are kept for one cell, and for all cells
 _MOST_OF_ONE, _MOST = 20, 200
 
 
@@ -34,12 +34,12 @@ class Drawn:
         self._now, self._before, self._calling = [], _open_figures(), calling
 
     def notice(self) -> None:
-        """Take down which figures are open."""
+        """Note which figures are open."""
         for figure in _open_figures():
             self._add(figure)
 
     def finish(self, returned: Any) -> list[Any]:
-        """Close the figures that were drawn since `begin`; returns the one that `returned` is, or all of them."""
+        """Close the figures that were drawn since `begin`; returns the one in `returned`, or else all of them."""
         self.notice()
         found, self._now, self._calling = self._now, [], False
         for figure in found:
@@ -48,7 +48,7 @@ class Drawn:
         return found if own is None else [own]
 
     def drawn_now(self) -> list[Any]:
-        """What was drawn by the cell or call that is running."""
+        """The figures that the running cell or call has drawn so far."""
         return list(self._now)
 
     def of_cell(self, count: int) -> list[Any]:
@@ -61,7 +61,7 @@ class Drawn:
             self._now.append(figure)
 
     def _keep(self, result: Any) -> None:
-        """At the end of a cell; its last expression may be a figure that pyplot doesn't know."""
+        """Store the figures of a cell that has ended; its last expression may be one that pyplot doesn't know."""
         own = _figure_of(getattr(result, "result", None))
         if own is not None:
             self._add(own)

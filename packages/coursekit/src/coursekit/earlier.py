@@ -123,7 +123,7 @@ class _Parts:
             )
             if ast.unparse(self.imports.setdefault(name, own)) != ast.unparse(own):
                 raise CourseError(
-                    f"{assignment.name} imports `{name}` from another place than an earlier assignment"
+                    f"{assignment.name} imports `{name}` from a different place than an earlier assignment"
                 )
             return
         key = (assignment.name, cell.index, statement.lineno)

@@ -1,4 +1,4 @@
-"""Files of a course: its folder for coursekit, writing in one step, and what is in a folder."""
+"""Files of a course: coursekit's folder, atomic writes, and the contents of folders."""
 
 import errno
 import os
@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 
-#: a link must not be followed, and a device or a pipe neither wait nor be read
+#: doesn't follow a link, and doesn't block on a device or a pipe
 OPEN_SAFELY = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-#: errors of writing that everybody else would meet, too
+#: errors that would affect every other student, too
 FOR_EVERYBODY = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
-#: the folder of a course for what is not meant for people
+#: the folder of a course for coursekit's own files, which people needn't read
 FOLDER = ".coursekit"
 
 
@@ -37,7 +37,7 @@ FileStamp = tuple[int, int, int]
 
 
 def file_stamp(path: Path) -> FileStamp | None:
-    """Changes when the file changes; None if there is none."""
+    """A stamp that changes when the file changes; None if it doesn't exist."""
     try:
         found = path.stat()
     except OSError:
@@ -56,7 +56,7 @@ def files_in(path: Path, left_out: Sequence[str] = ()) -> Iterator[Path]:
 
 
 def beside_notebooks(folder: Path, left_out: Sequence[str]) -> list[Path]:
-    """The files and folders in a folder, sorted, but no notebooks, hidden ones, and none that match a pattern."""
+    """The files and folders in a folder, sorted, except for notebooks, hidden files, and those that match a pattern."""
     found = folder.iterdir() if folder.is_dir() else ()
     kept = (path for path in found if path.suffix != ".ipynb" and path.name[0] != ".")
     return sorted(path for path in kept if not _match([path.name], left_out))

@@ -120,7 +120,7 @@ def _source_and_blank(path: Path) -> tuple[NotebookNode, NotebookNode]:
 
 
 def _kernel_name() -> str:
-    """The kernel that submissions have, since it starts as a fork; where there is no sandbox, one without."""
+    """The kernel that submissions use, since it starts as a fork; without a sandbox here, the unsandboxed one."""
     return LIMITED if sandbox_problem() else SANDBOX
 
 
@@ -134,7 +134,7 @@ def _kernel(assignment: Assignment) -> Session:
 def grade_variant(
     assignment: Assignment, variant: Answer, thorough: bool = False, first_failure: bool = False
 ) -> Graded:
-    """Grade the notebook that the variant changes, or all that have checks for the solution and the blank one.
+    """Grade the notebook that the variant changes; for the solution and the blank notebook, all that have checks.
 
     Args:
         thorough: also grade the exercises that build on the one with the mistake.

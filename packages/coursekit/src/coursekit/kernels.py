@@ -60,10 +60,11 @@ def other_language(metadata: Mapping[str, Any]) -> str:
 def hide_course(root: Path, config: Config | None = None) -> None:
     """Hide a course, and the exchange with everybody's hand-ins, from the kernels that this process starts.
 
-    Without `config` it is nbgrader's default exchange. Another one is rarely below /usr, and elsewhere nothing is shown.
+    Without `config`, the exchange is nbgrader's default. A different one is rarely below /usr, and other folders aren't
+    visible anyway.
     """
     if config is None and str(root.resolve()) in hidden_folders():
-        return  # by a command that knows the configuration; with other folders, a server of kernels would be started again
+        return  # hidden by a command that knows the configuration; other folders would start another kernel server
     exchange = (Config() if config is None else config).get("Exchange", {}).get("root", _EXCHANGE)
     for folder in (root, Path(exchange)):
         hide(folder.resolve())

@@ -28,7 +28,7 @@ _OURS = Path(__file__).parent / FOLDER
 
 
 class FeedbackPage(Configurable):
-    """What an instructor sets for students' pages."""
+    """Settings for students' pages."""
 
     language = Unicode(
         ENGLISH, help="language of the fixed texts on students' pages: one with a catalogue languages/*.po"
@@ -61,7 +61,7 @@ def ngettext(one: str, many: str, number: float, /, **values: object) -> str:
 
 
 def N_(text: str) -> str:
-    """Marks a text that is translated later, where it is shown."""
+    """Mark a text that is translated later, where it is shown."""
     return text
 
 
@@ -89,7 +89,7 @@ def speaking(language: str, course: Path | None = None) -> Iterator[None]:
 
     Args:
         language: a code such as `de` or `pt-BR`.
-        course: the course's folder, which may have catalogues of its own.
+        course: the course's folder, which may have its own catalogues.
 
     Raises:
         CourseError: there is no catalogue for it, or it can't be used.

@@ -1,4 +1,4 @@
-"""The messages between grader and kernel: plain data as JSON, arrays as safetensors, all else packed as these.
+"""The messages between grader and kernel: plain data as JSON, arrays as safetensors, everything else packed as these two.
 
 The text of this module is also sent into the student's kernel, so it may import only what a student's environment
 has.
@@ -41,7 +41,7 @@ class MessageError(ValueError):
     """The value can't be sent: too large, too deep, or a reply that breaks the format."""
 
 
-#: the numbers of NumPy that nothing else knows, as `dtype.char`, and those that replace them
+#: NumPy's numbers that no other library has, by `dtype.char`, and their replacements
 _LONG = {"g": np.float64, "G": np.complex128}
 
 
@@ -167,7 +167,7 @@ def decode(buffers: list[Any], restore: Callable[[Description], Any] | None = No
         return value(json.loads(text), 0)
     except MessageError:
         raise
-    except Exception as error:  # whatever a forged reply provokes in the parsers
+    except Exception as error:  # a forged reply can make the parsers raise anything
         raise MessageError(f"not a message: {type(error).__name__}") from error
 
 

@@ -1,4 +1,4 @@
-"""How values of other libraries are sent: a packer for each library turns them into plain data and arrays, and back.
+"""Sends values of other libraries: a packer for each library turns them into plain data and arrays, and back.
 
 The text of this module is also sent into the student's kernel, and with it the texts of the packers. One is run only
 once its library has made a value, so that a kernel pays for nothing that its notebook does not use.
@@ -24,7 +24,7 @@ class Packer:
     """
 
     def takes(self, value: Any) -> bool:
-        """True for the values that this packer is for; only called with objects whose class is of the library."""
+        """True for the values that this packer handles; only called with objects whose class belongs to the library."""
         return False
 
     def pack(self, value: Any) -> Any:
@@ -36,15 +36,15 @@ class Packer:
         raise NotImplementedError
 
     def unpack(self, data: Any) -> Any:
-        """The value that `pack` made `data` of. Arrays in `data` belong to the caller and must be copied."""
+        """The value from which `pack` made `data`. Arrays in `data` belong to the caller and must be copied."""
         raise PackingError("which is only sent the other way")
 
     def copied(self, value: Any) -> Any:
-        """A copy that later changes of `value` don't reach."""
+        """A copy that later changes to `value` don't affect."""
         return value
 
     def same(self, one: Any, other: Any) -> bool:
-        """True if a value is still what its copy is."""
+        """True if a value still equals its copy."""
         return True
 
 

@@ -1,4 +1,4 @@
-"""A trait with other settings for single assignments."""
+"""A trait with different settings for single assignments."""
 
 from typing import Any
 

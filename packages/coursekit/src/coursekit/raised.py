@@ -1,4 +1,4 @@
-"""What the agent says of an exception in the student's code. Sent into the kernel with it."""
+"""Describes exceptions in the student's code for the agent; sent into the kernel with it."""
 
 import linecache
 import traceback
@@ -14,7 +14,7 @@ class UndefinedName(Exception):
 
 
 def describe_error(error: BaseException) -> dict[str, Any]:
-    """Type, message, the lines of the notebook's own cells, innermost last, and what a class of its own derives from."""
+    """Type, message, the lines of the notebook's own cells, innermost last, and the bases of a user-defined class."""
     if isinstance(error, UndefinedName):
         return {"type": "UndefinedName", "message": str(error), "lines": [], "bases": []}
     frames = traceback.extract_tb(error.__traceback__)

@@ -1,4 +1,4 @@
-"""Recording what the solutions and the known mistakes return, as the values that answers are compared with."""
+"""Records what the solutions and the known mistakes return: the values that answers are compared with."""
 
 from coursekit.arrays import Array
 from coursekit.checks.reference import Store, is_recordable, to_stored
@@ -63,7 +63,7 @@ def require_checks(assignment: Assignment) -> None:
 
 
 def mistake_records(assignment: Assignment, graded: dict[str, Graded]) -> dict[str, Array]:
-    """The values of each mistake in the comparisons that it failed, the checks that it failed and what they said, in its exercise."""
+    """For each mistake, in its exercise: the checks that it failed, their messages, and its values in failed comparisons."""
     found: dict[str, Array] = {}
     for mistake in mistakes_of(assignment):
         if mistake.name not in graded:
@@ -91,7 +91,7 @@ def mistake_records(assignment: Assignment, graded: dict[str, Graded]) -> dict[s
 
 
 def failed_checks(result: SubmissionResult) -> set[str]:
-    """Their names, `<grade_id>::<check>`."""
+    """The names of the checks that were not passed, as `<grade_id>::<check>`."""
     return {
         f"{exercise.grade_id}::{check.name}"
         for exercise in result.exercises

@@ -41,7 +41,7 @@ _SEVERITY = (Status.GRADED, Status.PARTLY_GRADED, Status.TIMED_OUT, Status.KERNE
 class CacheKey:
     """Hashes of what a result depends on: `submission` for the whole notebook, `exercises` for each exercise.
 
-    `parts` are what `submission` is made of, by name, so that a person can be told which of them has changed.
+    `parts` are the hashes that `submission` combines, by name, so that a message can say which of them has changed.
     """
 
     submission: str
@@ -56,7 +56,7 @@ class GradingJob:
     Args:
         name: the notebook's name, without folder and suffix.
         rule: for ordinary test cells.
-        own_files: what the student has put beside the notebook.
+        own_files: the files that the student has put beside the notebook.
     """
 
     assignment: Assignment
@@ -125,7 +125,7 @@ class CachedResult:
 
     @classmethod
     def of(cls, graded: "Graded", notebook: NotebookNode, key: CacheKey) -> "CachedResult":
-        """What to store of a notebook that has just been graded."""
+        """The entry to store for a notebook that has just been graded."""
         exercises = [replace(e, key=key.exercises[e.grade_id]) for e in graded.result.exercises]
         outputs = {
             index: list(cell.outputs)

@@ -26,9 +26,9 @@ Writer = Callable[[Path, NotebookNode], object]
 
 @dataclass(frozen=True)
 class Sample:
-    """One student of the sample class, named after what is odd about the submission.
+    """One student of the sample class, named after the oddity of the submission.
 
-    `full` is true if the hidden checks give it all points nevertheless.
+    `full` is true if it earns all points from the hidden checks nevertheless.
     """
 
     student: str
@@ -99,7 +99,7 @@ def _main(assignment: Assignment) -> tuple[str, NotebookNode, str]:
     bound = assignment.bound_cells(names[0], source.cells)
     if not bound:
         raise CourseError(
-            f"{assignment.name} has no hidden checks, for which the sample class is made: choose another assignment"
+            f"{assignment.name} has no hidden checks, which the sample class needs: choose another assignment"
         )
     points = points_of(source)
     return names[0], source, answer_of(source, max(bound, key=lambda name: points[name]))

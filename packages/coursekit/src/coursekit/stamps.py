@@ -1,4 +1,4 @@
-"""Stamps that say whether files have changed since somebody read them."""
+"""Stamps that show whether files have changed since they were read."""
 
 import os
 from collections.abc import Iterable, Iterator
@@ -7,18 +7,18 @@ from pathlib import Path
 from coursekit.course import Assignment
 from coursekit.files import file_stamp
 
-#: the time, size and number of each file, by its path
+#: the path, time, size and inode number of each file
 Stamp = tuple[tuple[str, int, int, int], ...]
 
 
 def stamp_of(assignment: Assignment) -> Stamp:
-    """Changes when a check, the source or the release of an assignment changes."""
+    """A stamp that changes when a check, the source or the release of an assignment changes."""
     folders = (assignment.checks, assignment.source_folder, assignment.release_folder)
     return files_stamp([*(path for folder in folders for path in _files(folder)), *assignment.conftests])
 
 
 def files_stamp(paths: Iterable[Path]) -> Stamp:
-    """Changes when one of the files changes; files that don't exist are left out."""
+    """A stamp that changes when one of the files changes; files that don't exist are left out."""
     return tuple(sorted((str(path), *stamp) for path in paths if (stamp := file_stamp(path))))
 
 

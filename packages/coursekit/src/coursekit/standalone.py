@@ -1,4 +1,4 @@
-"""Makes release notebooks that bring what they need, for learners who install nothing: Colab, Binder.
+"""Makes released notebooks that set up what they need, for learners who install nothing: Colab, Binder.
 
 Such a notebook is the released one with a setup cell in front. It contains the files that belong beside the notebook, and the names of
 the packages that it imports. When it runs, it writes and installs only what is missing, so at home it does nothing.
@@ -94,7 +94,7 @@ def _packed(content: bytes) -> str:
 
 
 def _files(assignment: Assignment) -> Iterator[tuple[str, bytes]]:
-    """What lies beside the notebooks, with its path."""
+    """The files beside the notebooks, with their paths."""
     for path in assignment.handed_out():
         for file in files_in(path, assignment.course.ignore):
             yield file.relative_to(assignment.source_folder).as_posix(), file.read_bytes()
@@ -126,13 +126,13 @@ def _imports(source: str) -> Iterator[str]:
 
 
 def _arguments(name: str) -> list[str]:
-    """pip's arguments for a package; one that is here without what it depends on is installed like that there."""
+    """pip's arguments for a package, which is installed without its dependencies if they are missing here, too."""
     package = f"{name}=={Version(importlib.metadata.version(name)).public}"
     return [package] if _is_complete(name) else ["--no-deps", package]
 
 
 def _is_complete(name: str) -> bool:
-    """True if what the package depends on is installed here."""
+    """True if the package's dependencies are installed here."""
     for line in importlib.metadata.requires(name) or []:
         requirement = Requirement(line)
         if requirement.marker and not requirement.marker.evaluate({"extra": ""}):

@@ -1,4 +1,4 @@
-"""A pool of worker processes in which the loss of a worker costs no other task.
+"""A pool of worker processes in which losing a worker affects no other task.
 
 `concurrent.futures` and loky give up the whole pool when one worker dies, and neither limits the time of a task. Pebble
 does, but its workers share one pipe and its locks, so a worker killed at the wrong moment takes the pool with it, and
@@ -61,7 +61,7 @@ class Workers(Generic[T, R]):
         work: can be pickled, and so can tasks and results.
         seconds: wall time after which a task counts as hung, and its worker is killed.
         warm: have the workers take their kernels from one warm server.
-        modules: what `work` imports when it is called; it is imported before the workers are forked.
+        modules: the modules that `work` imports when it is called; they are imported before the workers are forked.
         computes: whether `work` computes with torch, which is imported before the workers are forked, too.
     """
 
@@ -120,7 +120,7 @@ class Workers(Generic[T, R]):
         self._again.clear()
 
     def _hand_out(self, tasks: Iterator[T]) -> bool:
-        """Give tasks to idle workers; False when all tasks are done."""
+        """Hand out tasks to idle workers; False when all tasks are done."""
         while sum(worker.entry is not None for worker in self._workers) < self._room:
             entry = self._again.popleft() if self._again else next(map(_Entry, tasks), None)
             if entry is None:

@@ -55,7 +55,7 @@ WRITABLE = (places.HOME, "/tmp", "/dev/shm", places.RUN)
 
 
 def kept_folders(view: View) -> list[str]:
-    """List what is visible in a writable folder, so has to be mounted there again wherever that is emptied."""
+    """List the visible paths in writable folders, which must be mounted again wherever such a folder is emptied."""
     return [path for path in view.paths if any(map(Path(path).is_relative_to, WRITABLE))]
 
 
@@ -65,14 +65,14 @@ def bubblewrap_command(mode: Mode, scratch: int, view: View) -> list[str]:
     Args:
         mode: see `Mode`.
         scratch: size of each writable folder in MiB.
-        view: what of the host is visible beside the system.
+        view: the parts of the host that are visible besides the system.
     """
     root = os.geteuid() == 0
     line = ["bwrap", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--new-session"]
     line += ["--unshare-cgroup-try", "--hostname", "sandbox"] if mode == "cold" else []
     if root:
         # The server mounts a /proc that forks can mount again, then becomes "nobody". It keeps the right to turn each
-        # fork into another user.
+        # fork into a different user.
         line += ["--cap-drop", "ALL", "--cap-add", "CAP_SYS_ADMIN"]
         line += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
     else:

@@ -14,10 +14,10 @@ from pathlib import Path
 _WANTED = ("cpu", "memory", "pids")
 _OWN = "sandbox-kernel-host"
 _KERNEL = "sandbox-kernel-"
-#: other cgroups of the host have 100, so this program gets twice the share of one of its kernels
+#: the host's other cgroups have 100, so this program gets twice the share of one of its kernels
 _WEIGHT = 50
 _REMOVE_SECONDS = 0.5
-_REMEDY = "start the program by `systemd-run --user --scope --property=Delegate=yes …`"
+_REMEDY = "start the program with `systemd-run --user --scope --property=Delegate=yes …`"
 
 
 class NoCgroups(Exception):
@@ -48,7 +48,7 @@ class Cgroups:
         self.controllers = [name for name in _WANTED if name in present]
         self._left: list[Path] = []
         if not self.controllers:
-            raise NoCgroups("version 2 of cgroups has no controllers here, they belong to version 1")
+            raise NoCgroups("cgroups v2 has no controllers here: cgroups v1 uses them")
         if not (_is_delegated(folder, mount) or (_is_root(folder) and not managed)):
             raise NoCgroups(f"{folder} isn't delegated to this program: {_REMEDY}")
         try:
@@ -80,7 +80,7 @@ class Cgroups:
 
         Args:
             pid: the kernel's first process; its children will start in the same cgroup.
-            memory: bytes in all, including files in memory.
+            memory: total bytes, including files in memory.
             processes: number of processes and threads.
         """
         path = self.folder / f"{_KERNEL}{os.getpid()}-{pid}"
@@ -130,7 +130,7 @@ def cgroups() -> Cgroups:
     """
     mount, own = _mount(), _own()
     if mount is None or own is None:
-        raise NoCgroups("this system has no cgroups of version 2")
+        raise NoCgroups("this system has no cgroups v2")
     return Cgroups(mount, own, managed=Path("/run/systemd/system").exists())
 
 
@@ -172,12 +172,12 @@ def _own() -> str | None:
 
 
 def _is_root(folder: Path) -> bool:
-    """Whether it is the root of the whole tree, the only cgroup without a type."""
+    """Whether the cgroup is the root of the whole tree, the only one without a type."""
     return not (folder / "cgroup.type").exists()
 
 
 def _is_delegated(folder: Path, mount: Path) -> bool:
-    """Whether systemd has marked it as delegated, or it is the root of a container's tree."""
+    """Whether systemd has marked the cgroup as delegated, or it is the root of a container's tree."""
     for name in ("user.delegate", "trusted.delegate"):
         with contextlib.suppress(OSError):
             if os.getxattr(folder, name) == b"1":

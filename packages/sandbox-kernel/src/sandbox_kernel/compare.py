@@ -14,7 +14,7 @@ from sandbox_kernel import COLD
 from sandbox_kernel.view import own_environment, python_view
 
 _SECONDS = 60
-_UNKNOWN = "the kernel may not read its files, or is not shown their folder"
+_UNKNOWN = "the kernel can't read its files, or can't see their folder"
 
 # both print {name of a top-level module: [package, place]}, or only the names that are found
 _OUTSIDE = """
@@ -45,7 +45,7 @@ def found(names):
 
 @dataclass(frozen=True)
 class Missing:
-    """A package that can be imported outside the sandbox and not inside."""
+    """A package that can be imported outside the sandbox, but not inside."""
 
     package: str
     place: Path
@@ -56,7 +56,7 @@ def missing_inside() -> list[Missing]:
     """Start a kernel in the sandbox, and return the installed packages that it can't import.
 
     Raises:
-        SandboxError: there is no sandbox.
+        SandboxError: the sandbox doesn't work on this machine.
         StartFailed: the kernel failed to start.
     """
     done = subprocess.run(

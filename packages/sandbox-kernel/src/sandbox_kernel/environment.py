@@ -9,16 +9,16 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import IO, NamedTuple
 
-#: variables that no setting may replace: the kernel could not find its home folder or Python's programs
+#: variables that no setting may replace, since the kernel could then not find its home folder or Python's programs
 FIXED = frozenset({"HOME", "TMPDIR", "PATH"})
 _PASSED_ON = ("LANG", "LC_ALL", "TZ")
 
 
 class WorkingFiles(NamedTuple):
-    """Files and folders to copy into a kernel's home folder; of two with the same name, the later one counts.
+    """Files and folders to copy into a kernel's home folder; if two have the same name, the later one counts.
 
-    What is in a folder and matches one of the patterns `left_out` is not copied. Links are followed, also to places
-    outside the folder; those that lead nowhere, or back to a folder above them, are left out.
+    Files inside folders are not copied if they match a pattern in `left_out`. Links are followed, even to places
+    outside the folder; broken links, and links back to a folder above them, are left out.
     """
 
     paths: Sequence[str] = ()
@@ -85,7 +85,7 @@ def pack_home(stream: IO[bytes], files: WorkingFiles) -> None:
 
 
 def _contents(file: Path, left_out: Sequence[str]) -> Iterator[tuple[Path, Path]]:
-    """Yield a file or folder, then all that is in it, each with its place in a kernel's home folder."""
+    """Yield a file or folder and everything in it, each with its place in a kernel's home folder."""
     yield file, Path(file.name)
     if file.is_dir():
         yield from _inside(file, Path(file.name), left_out, frozenset())

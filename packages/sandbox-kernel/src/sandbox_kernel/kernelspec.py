@@ -14,14 +14,14 @@ from jupyter_client.kernelspec import KernelSpec
 from sandbox_kernel.inside.places import CONNECTION
 from sandbox_kernel.view import SandboxError, View, program_view
 
-#: what the sandbox fixes, whatever a kernelspec says
+#: variables that the sandbox sets, whatever a kernelspec says
 _FIXED = ("HOME", "TMPDIR")
 _PYTHONS = {"python", f"python{sys.version_info[0]}", "python{}.{}".format(*sys.version_info)}
 
 
 @dataclass(frozen=True)
 class KernelCommand:
-    """How to start a kernel: its arguments and variables inside, and what it has to see there."""
+    """How to start a kernel: its arguments and variables inside, and the paths that must be visible there."""
 
     argv: list[str]
     environment: dict[str, str]
@@ -34,7 +34,7 @@ def command_of(
     """Return the command of the kernelspec `name`.
 
     Args:
-        environment: what the kernelspec's own variables may refer to.
+        environment: the variables that those of the kernelspec may refer to.
         hidden: folders that no kernel sees.
 
     Raises:

@@ -1,11 +1,9 @@
 # ruff: noqa: E402
-"""Prints where a Python imports from, as one line of JSON. Run by the text, in any Python from 3.8 on: `python -c …`."""
+"""Prints where a Python imports from, as one line of JSON. Its text is run by any Python from 3.8 on: `python -c …`."""
 
 import sys
 
-sys.path[:] = [
-    entry for entry in sys.path if entry
-]  # nothing is imported from the folder where a client happens to be
+sys.path[:] = [entry for entry in sys.path if entry]  # import nothing from the client's current folder
 
 import importlib.util
 import json
@@ -19,7 +17,7 @@ def locations(name: str) -> Iterator[str]:
     """Yield the folders or the file of a top-level module, without importing it."""
     try:
         spec = importlib.util.find_spec(name)
-    except Exception:  # whatever a finder of somebody else's raises
+    except Exception:  # another package's finder may raise anything
         return
     if spec is not None:
         yield from spec.submodule_search_locations or filter(None, [spec.origin])

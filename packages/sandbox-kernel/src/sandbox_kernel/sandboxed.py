@@ -1,4 +1,4 @@
-"""The provisioner of kernels in the sandbox: what jupyter_client calls to start, signal and end them."""
+"""The provisioner of kernels in the sandbox, which jupyter_client calls to start, signal and end them."""
 
 import asyncio
 import contextlib
@@ -52,19 +52,19 @@ class SandboxProvisioner(WatchedProvisioner):
         help="what the server of warm kernels imports at its start; modules that aren't installed are skipped",
     ).tag(config=True)
     kernelspec = Unicode(
-        help="name of the kernelspec to run instead of ipykernel, cold; empty for ipykernel"
+        help="name of the kernelspec to run, cold, instead of ipykernel; empty for ipykernel"
     ).tag(config=True)
     shown = List(Unicode(), help="further files and folders of the host that the kernel sees, read-only").tag(
         config=True
     )
     hidden = List(
         Unicode(),
-        help="folders that it never sees, even if Python imports from there; SANDBOX_KERNEL_HIDDEN adds more",
+        help="folders that the kernel never sees, even if Python imports from them; SANDBOX_KERNEL_HIDDEN adds more",
     ).tag(config=True)
     scratch_limit = Integer(
         SCRATCH,
         min=1,
-        help="MiB that all files of the kernel may take; if it is cold, those in each of its four writable folders",
+        help="MiB that all files of the kernel may take; in a cold kernel, in each of its four writable folders",
     ).tag(config=True)
     file_limit = Integer(256, min=1, help="MiB that one file may take").tag(config=True)
     process_limit = Integer(128, min=16, help="number of processes and threads").tag(config=True)
@@ -90,10 +90,10 @@ class SandboxProvisioner(WatchedProvisioner):
         return await super().pre_launch(cmd=[], **kwargs)
 
     def _look(self) -> None:
-        """Find out what the kernel sees, and what it runs.
+        """Find out which files the kernel sees, and what it runs.
 
         Raises:
-            SandboxError: there is no sandbox, no such kernelspec, or its program isn't installed.
+            SandboxError: the sandbox doesn't work, there is no such kernelspec, or its program isn't installed.
         """
         self._view = python_view(sys.executable, self.shown, self.hidden)
         if not warm_start_works(self._server_kind):
@@ -247,7 +247,7 @@ class SandboxProvisioner(WatchedProvisioner):
         os.close(started.pidfd)
         started.lifeline.close()
         if started.wrapper is not None:
-            started.wrapper.kill()  # it waits for a supervisor that the kernel may have stopped
+            started.wrapper.kill()  # bubblewrap waits for a supervisor that the kernel may have stopped
             started.wrapper.wait()
         if started.cgroup is not None:
             cgroup.cgroups().remove(started.cgroup)

@@ -1,4 +1,4 @@
-"""Starting a kernel in the sandbox, seen from outside: warm, as a fork of a server, or cold."""
+"""Starts kernels in the sandbox, from outside: warm, as forks of a server, or cold."""
 
 import atexit
 import contextlib
@@ -48,8 +48,8 @@ class ServerGone(StartFailed):
 class Started:
     """A running kernel in the sandbox.
 
-    `pid` is its number outside the sandbox. A warm kernel ends when nobody holds `lifeline`, so it does not outlive
-    this process. A cold kernel has its own bubblewrap process, `wrapper`.
+    `pid` is its number outside the sandbox. A warm kernel ends when no process holds `lifeline`, so it does not outlive
+    this one. A cold kernel has its own bubblewrap process, `wrapper`.
     """
 
     pidfd: int
@@ -174,7 +174,7 @@ cold_because: list[str] = []
 
 @dataclass(frozen=True)
 class ServerKind:
-    """What a server of warm kernels is launched with; kernels with the same settings share one."""
+    """The settings of a server of warm kernels; kernels with the same settings share one."""
 
     scratch: int = SCRATCH
     modules: tuple[str, ...] = tuple(MODULES)
@@ -197,7 +197,7 @@ def warm_server(kind: ServerKind) -> Server:
 def launch_server() -> socket.socket | None:
     """Launch the server for the default settings and return its socket, or None without a sandbox.
 
-    Its imports take seconds, in which the caller can do something else. Pass the socket to `use_launched_server` in
+    Its imports take seconds, during which the caller can do something else. Pass the socket to `use_launched_server` in
     other processes.
     """
     return None if sandbox_problem() else warm_server(ServerKind()).control
@@ -214,7 +214,7 @@ def start_warm(request: Request, kind: ServerKind, files: WorkingFiles, seconds:
     Raises:
         StartFailed: all tries have failed.
     """
-    for _ in range(_TRIES - 1):  # the first may find that the server has ended, the second report it
+    for _ in range(_TRIES - 1):  # the first may find that the server has ended, and the second may report it
         with contextlib.suppress(StartFailed):
             return _start_warm(request, kind, files, seconds)
     return _start_warm(request, kind, files, seconds)
@@ -224,7 +224,7 @@ def _start_warm(request: Request, kind: ServerKind, files: WorkingFiles, seconds
     try:
         server = warm_server(kind)
     except OSError as error:
-        raise StartFailed(f"the system starts no server: {error.strerror or error}") from error
+        raise StartFailed(f"the system could not start a server: {error.strerror or error}") from error
     try:
         started = server.start_kernel(request, files, seconds)
     except ServerGone:
@@ -251,7 +251,7 @@ def start_cold(request: Request, view: View, files: WorkingFiles, seconds: float
     try:
         server = Server.launch("cold", request["scratch"], view=view)
     except OSError as error:
-        raise StartFailed(f"the system starts no sandbox: {error.strerror or error}") from error
+        raise StartFailed(f"the system could not start a sandbox: {error.strerror or error}") from error
     try:
         started = server.start_kernel(request, files, seconds)
     except StartFailed:

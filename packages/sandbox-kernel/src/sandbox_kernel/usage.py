@@ -1,4 +1,4 @@
-"""What the processes of a kernel have used: CPU time, time spent waiting for a CPU, memory."""
+"""Measures the processes of a kernel: CPU time, time spent waiting for a CPU, memory."""
 
 import contextlib
 import os
@@ -35,7 +35,7 @@ class LinuxFamily:
     """A process and all its descendants, by /proc; see proc(5).
 
     The kernel (or bubblewrap) is the first process of its namespace, so it adopts orphans. The time of a child that
-    nobody waited for is lost when it ends, unless a cgroup counts it.
+    no process waited for is lost when it ends, unless a cgroup counts it.
     """
 
     def __init__(self, pid: int, cgroup: Path | None = None) -> None:
@@ -129,5 +129,5 @@ Family = LinuxFamily | PortableFamily
 
 
 def family_of(pid: int, cgroup: Path | None = None) -> Family:
-    """Return the family of a process; `cgroup` is a cgroup that contains nothing else, if there is one."""
+    """Return the family of a process; `cgroup` is its own cgroup, if it has one."""
     return LinuxFamily(pid, cgroup) if (_PROC / str(pid) / "stat").exists() else PortableFamily(pid)

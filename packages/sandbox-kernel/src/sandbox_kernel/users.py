@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-#: root's kernels run as "nobody" if they can't have separate ids, since some limits don't apply to root
+#: root's kernels run as "nobody" if there are no separate ids for them, since some limits don't apply to root
 NOBODY = 65534
 #: systemd leaves this range unassigned (https://systemd.io/UIDS-GIDS)
 FIRST, COUNT = 0x70000000, 1 << 16

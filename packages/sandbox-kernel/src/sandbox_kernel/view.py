@@ -1,6 +1,6 @@
-"""What of the host a kernel sees beside the system: the folders that Python imports from, and nothing else of anybody's.
+"""The parts of the host that a kernel sees besides the system: the folders that Python imports from, and no others.
 
-Paths inside are the same as outside. A folder is left out if it is, contains or lies in one that must stay hidden.
+Paths inside are the same as outside. A folder is left out if it is, contains or is inside one that must stay hidden.
 """
 
 import json
@@ -17,7 +17,7 @@ from typing import TypedDict, cast
 
 from sandbox_kernel import probe
 
-#: shown always, as far as they exist; the last two are the packages of Nix and Guix
+#: always shown if they exist; the last two are the packages of Nix and Guix
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store")
 #: the environment variable with folders that no kernel started from this process or its children sees
 HIDDEN = "SANDBOX_KERNEL_HIDDEN"
@@ -37,8 +37,8 @@ class SandboxError(Exception):
 class View:
     """The files and folders that are visible read-only, and the variables by which Python finds them.
 
-    `refused` has folders that Python imports from and that stay hidden, each with the reason. `hidden` has the
-    hidden folders below those of the system, which are visible otherwise; of these, only `paths` are seen.
+    `refused` has folders that Python imports from but that stay hidden, each with the reason. `hidden` has the
+    hidden folders inside visible ones of the system; only `paths` are visible in them.
     """
 
     paths: tuple[str, ...] = ()
@@ -51,7 +51,7 @@ class View:
 
 
 class _Report(TypedDict):
-    """What probe.py prints."""
+    """The JSON object that probe.py prints."""
 
     prefixes: list[str]
     own: list[str]
@@ -60,9 +60,9 @@ class _Report(TypedDict):
 
 
 def hide(folder: Path) -> None:
-    """Hide a folder and all in it from kernels that are started from now on by this process or its children."""
+    """Hide a folder and everything in it from kernels that this process or its children start from now on."""
     hidden = hidden_folders()
-    while os.pathsep in str(folder):  # the variable can't name it, so more is hidden
+    while os.pathsep in str(folder):  # the variable can't contain this path, so its parent is hidden
         folder = folder.parent
     if str(folder) not in hidden:
         os.environ[HIDDEN] = os.pathsep.join([*hidden, str(folder)])
@@ -78,7 +78,7 @@ def python_view(interpreter: str, shown: Sequence[str] = (), hidden: Sequence[st
 
     Args:
         shown: further files and folders.
-        hidden: folders that must stay hidden, beside those of `hidden_folders`.
+        hidden: folders that must stay hidden, besides those of `hidden_folders`.
 
     Raises:
         SandboxError: the interpreter doesn't run, or a folder in `shown` must stay hidden.
@@ -112,7 +112,7 @@ def python_view(interpreter: str, shown: Sequence[str] = (), hidden: Sequence[st
 
 
 def program_view(program: str, folders: Iterable[str], hidden: Sequence[str] = ()) -> View:
-    """Return what a kernel sees that is another program: itself, where it is installed, and `folders`.
+    """Return what a kernel that is another program sees: the program, the folder where it is installed, and `folders`.
 
     Raises:
         SandboxError: one of the folders must stay hidden.
@@ -133,7 +133,7 @@ def _secret(hidden: Iterable[str]) -> list[str]:
 
 
 def _hidden_in_system(secret: Sequence[str]) -> tuple[str, ...]:
-    """Return the hidden folders that lie in a folder of the system; not those in another one of them."""
+    """Return the hidden folders that are in a folder of the system, without those nested in another one."""
     found: list[str] = []
     for folder in sorted(set(secret)):
         exists = os.path.isdir(folder) and folder == os.path.realpath(folder)
@@ -153,7 +153,7 @@ def _is_seen(path: Path, found: Sequence[str], masked: Sequence[str]) -> bool:
 
 
 def _python_of(program: Path) -> str:
-    """Return the Python that a program is, or whose environment it is installed in; empty if there is none."""
+    """Return the program if it is a Python, or the Python of its environment; empty if there is none."""
     if program.name.startswith("python"):
         return str(program)
     python = program.parent / "python"
@@ -266,13 +266,13 @@ def _entries(variable: str) -> list[str]:
 def _existing(entry: str) -> Path | None:
     """The file or folder of an entry of sys.path; for one within an archive, the archive."""
     path = Path(entry)
-    while not os.path.exists(path):  # Path.exists raises an exception where it isn't allowed to look
+    while not os.path.exists(path):  # Path.exists raises an exception if it has no permission
         path = path.parent
     return path if str(path) == entry or path.is_file() else None
 
 
 def _links(path: Path) -> Iterator[Path]:
-    """Yield a path, and what it is a link to, and so on."""
+    """Yield a path, the path that it links to, and so on."""
     yield path
     while path.is_symlink():
         path = Path(os.path.normpath(path.parent / path.readlink()))
@@ -289,7 +289,7 @@ def _is_in(path: Path, folders: Iterable[str]) -> bool:
 
 
 def _without_nested(paths: Sequence[str], masked: Sequence[str]) -> Iterator[str]:
-    """Leave out what is in another one of the folders, or in the system's that aren't masked, so is visible anyway."""
+    """Leave out paths that are visible anyway: those in another folder, or in a system folder that isn't masked."""
     kept: list[str] = []
     for path in sorted(dict.fromkeys(paths)):
         if not _is_seen(Path(path), kept, masked):

@@ -25,7 +25,7 @@ MIB = 2**20
 
 
 class WatchedProvisioner(KernelProvisionerBase):
-    """Settings that all kernels share, and a thread that ends a kernel that takes too much memory.
+    """Settings that all kernels share, and a thread that ends a kernel that uses too much memory.
 
     The client's memory is watched too, since a kernel can send data faster than the client reads it.
     """
@@ -46,7 +46,7 @@ class WatchedProvisioner(KernelProvisionerBase):
     )
     left_out = List(
         Unicode(),
-        help="patterns of names, such as `*.pyc`; what matches in the folders among `working_files` is not copied",
+        help="patterns of names, such as `*.pyc`; matching files in the folders of `working_files` are not copied",
     ).tag(config=True)
     preload = List(
         Unicode(),
@@ -88,7 +88,7 @@ class WatchedProvisioner(KernelProvisionerBase):
         return self._family.usage() if self._family else Usage()
 
     def watch(self, family: Family, end: Callable[[], None]) -> None:
-        """Watch the memory of the kernel's processes from now on, and call `end` if they take too much."""
+        """Watch the memory of the kernel's processes from now on, and call `end` if they use too much."""
         self._family = family
         self.ended_because = ""  # jupyter_client restarts a kernel with the same provisioner
         self._stop_watching = threading.Event()

@@ -1,1 +1,1 @@
-"""Moving an existing nbgrader course to coursekit: what is in it, the change of its configuration, a comparison."""
+"""Moves an existing nbgrader course to coursekit: a survey, the change of its configuration, a comparison of scores."""

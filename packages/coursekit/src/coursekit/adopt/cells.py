@@ -1,4 +1,4 @@
-"""What each cell of an instructor's notebook is to coursekit, and what it can't grade. Nothing is run."""
+"""Classifies the cells of an instructor's notebook, and reports those that coursekit can't grade. Nothing is run."""
 
 import sys
 from collections import Counter
@@ -128,7 +128,7 @@ def _points(cell: NotebookNode) -> float | None:
 def _metadata_problem(cell: NotebookNode) -> str:
     """Why nbgrader itself would reject the cell; empty if it accepts it. `_wrong_schema` reports old metadata."""
     if cell.cell_type == "raw":
-        return "it is a raw cell, which nbgrader's gradebook can't have. Make it a Markdown or a code cell."
+        return "it is a raw cell, which nbgrader's gradebook can't store. Make it a Markdown or a code cell."
     try:
         MetadataValidator().validate_cell(cell)
     except (SchemaTooOldError, SchemaTooNewError):

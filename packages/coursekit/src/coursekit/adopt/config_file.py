@@ -125,7 +125,7 @@ class ConfigFile:
 
 
 def _in_module(node: ast.AST) -> Iterator[ast.AST]:
-    """All nodes below `node`, except those in a scope of their own."""
+    """All nodes below `node`, except those in a nested scope."""
     for child in ast.iter_child_nodes(node):
         yield child
         if not isinstance(

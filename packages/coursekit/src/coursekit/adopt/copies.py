@@ -64,7 +64,7 @@ def plain_copy(course: RunningCourse, root: Path, assignments: Sequence[str]) ->
         CourseError: its configuration is in several files.
     """
     if path := json_config(course.root):
-        raise CourseError(f"{path} wins over {NAME}: move its settings into {NAME}, then run this again")
+        raise CourseError(f"{path} overrides {NAME}: move its settings into {NAME}, then run this again")
     root.mkdir()
     names = {step: _folder_name(course, step) for step in _STEPS}
     written = [names[step] for step in _STEPS if step not in ("source", "release")]
@@ -93,7 +93,7 @@ def plain_copy(course: RunningCourse, root: Path, assignments: Sequence[str]) ->
     settings = copy.course.config.get("Autograde", {})
     if str(settings.get("pre_convert_hook", "")).startswith("coursekit."):
         raise CourseError(
-            f"{course.root} is configured for coursekit in another file than {NAME}, so plain nbgrader can't be "
+            f"{course.root} is configured for coursekit in a file other than {NAME}, so plain nbgrader can't be "
             "run for comparison: remove that line first"
         )
     return copy

@@ -1,4 +1,4 @@
-"""What in a notebook's code won't work in the sandbox, found in its text: packages, the network, outside files."""
+"""Finds code in a notebook's text that won't work in the sandbox: packages, the network, outside files."""
 
 import re
 import sys
@@ -24,7 +24,7 @@ _OUTSIDE = re.compile(
 def notes_on_code(notebook: NotebookNode, beside: set[str]) -> Iterator[str]:
     """A sentence for each thing that the code of a Python notebook needs and the sandbox doesn't have.
 
-    The text is searched, so a comment may cause a sentence, and a computed name none.
+    Only the text is searched, so a comment may cause a sentence, and a computed name doesn't.
 
     Args:
         beside: the names of modules that are handed out with the notebook.
@@ -45,7 +45,7 @@ def notes_on_code(notebook: NotebookNode, beside: set[str]) -> Iterator[str]:
             outside.setdefault(path, []).append(number)
     for name, numbers in missing.items():
         yield (
-            f"{_cells(numbers)} imports `{name}`, which isn't installed beside coursekit. Install it there, "
+            f"{_cells(numbers)} imports `{name}`, which isn't installed in coursekit's environment. Install it there, "
             "since submissions run with the same Python."
         )
     if network:

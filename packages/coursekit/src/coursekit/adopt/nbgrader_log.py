@@ -1,4 +1,4 @@
-"""Why nbgrader could not convert a notebook, found in what it logged: it prints a traceback, and goes on."""
+"""Finds in nbgrader's log why it could not convert a notebook: it prints a traceback, and continues."""
 
 import re
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""Why a score of plain nbgrader and one of coursekit differ, found in the two graded notebooks."""
+"""Finds in two graded notebooks why the scores of plain nbgrader and of coursekit differ."""
 
 import re
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ class GradedNotebook:
     """A notebook in autograded/, if there is one, and coursekit's result in it.
 
     Args:
-        failure: why there is no notebook, as far as the grader's log says it.
+        failure: why there is no notebook, if the grader's log says so.
     """
 
     content: NotebookNode | None
@@ -53,7 +53,7 @@ def reason(cell: str, nbgrader: GradedNotebook, coursekit: GradedNotebook, is_bo
         )
     check = _failed_check(result, cell)
     if is_bound:
-        return f"coursekit graded it by hidden checks.{_message(check)}"
+        return f"coursekit graded it with hidden checks.{_message(check)}"
     theirs, own = (_outputs(notebook.content, cell) for notebook in (nbgrader, coursekit))
     if check and check.outcome is CheckOutcome.TIMED_OUT:
         return f"With coursekit it ran out of time.{_message(check)}"
@@ -115,7 +115,7 @@ class _Difference:
 def _in_sandbox(number: int, ename: str, evalue: str) -> str:
     """A sentence about an exception that a cell raises in the sandbox only."""
     if ename == "ModuleNotFoundError":
-        return f"Cell {number}: {evalue} in the sandbox. Install the package beside coursekit (`coursekit doctor`)."
+        return f"Cell {number}: {evalue} in the sandbox. Install the package in coursekit's environment (see `coursekit doctor`)."
     if _NETWORK.search(f"{ename} {evalue}"):
         return f"Cell {number} uses the network, which the sandbox doesn't have ({ename})."
     if ename in _FILES and _NOTEBOOK.search(evalue):

@@ -1,4 +1,4 @@
-"""What an existing configuration sets that coursekit replaces, or that means something else with it."""
+"""Finds settings of an existing configuration that coursekit replaces, or that mean something else with it."""
 
 import importlib.metadata
 from collections.abc import Iterator
@@ -80,7 +80,7 @@ def settings_problems(config: Config, file: ConfigFile) -> Iterator[str]:
 
 
 def settings_changes(config: Config, file: ConfigFile) -> Iterator[str]:
-    """A sentence for each setting that has another meaning or no effect."""
+    """A sentence for each setting that has a different meaning or no effect."""
     for section in _EXECUTE:
         found = config.get(section, {})
         for trait in _IGNORED:
@@ -117,7 +117,7 @@ def json_config(root: Path) -> Path | None:
 
 
 def _owners(section: str, trait: str) -> list[str]:
-    """The classes in whose name the setting may be made: the class itself and those it inherits the trait from."""
+    """The classes under whose names the setting can be made: the class itself and those it inherits the trait from."""
     converter = _CONVERTERS.get(section)
     if converter is None:
         return [section]

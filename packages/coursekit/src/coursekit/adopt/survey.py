@@ -1,4 +1,4 @@
-"""What is in the folder of an existing nbgrader course: its assignments, notebooks, cells and settings."""
+"""Surveys the folder of an existing nbgrader course: its assignments, notebooks, cells and settings."""
 
 import glob
 from collections import Counter
@@ -25,7 +25,7 @@ class AssignmentReport:
     """One assignment.
 
     Args:
-        folder: where its notebooks were read; release/ where there is no source/.
+        folder: where its notebooks were read; release/ if there is no source/.
         submissions: the number of students with a submission folder.
     """
 
@@ -76,7 +76,7 @@ def survey(root: Path, names: Sequence[str] = ()) -> CourseReport:
     """Look at the course in `root`, or at some of its assignments. Only its configuration is run, as nbgrader does.
 
     Raises:
-        CourseError: there is no course, no assignment of a name, or the configuration is damaged.
+        CourseError: there is no course, an assignment doesn't exist, or the configuration is damaged.
     """
     refuse_pattern(root)
     file = ConfigFile.read(root / NAME)
@@ -116,8 +116,8 @@ def _report(course: RunningCourse, name: str) -> AssignmentReport:
         paths = sorted(assignment.release_folder.glob("*.ipynb"))
         if paths:
             report.problems.append(
-                f"{assignment.source_folder} has no notebook, so {report.folder} was read. Hidden tests are only in "
-                "the gradebook then; put the notebooks with solutions back into the source folder to change it."
+                f"{assignment.source_folder} has no notebook, so {report.folder} was read. Hidden tests are then only in "
+                "the gradebook; to change the assignment, put the notebooks with solutions back into the source folder."
             )
     if not paths:
         report.problems.append(f"{assignment.source_folder} has no notebook: add one, or remove the folder.")
@@ -166,6 +166,6 @@ def _json_problems(root: Path) -> list[str]:
     if not path:
         return []
     return [
-        f"{path} can't call `configure(c)`, and its settings win over nbgrader_config.py. Move them into "
+        f"{path} can't call `configure(c)`, and its settings override nbgrader_config.py. Move them into "
         "nbgrader_config.py."
     ]

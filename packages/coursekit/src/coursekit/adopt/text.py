@@ -11,9 +11,9 @@ from coursekit.printing import counted
 
 _WITH_POINTS = (CellKind.BOUND, CellKind.ORDINARY, CellKind.MANUAL, CellKind.TASK)
 _MAX_CELLS = 2  # more than these are counted
-#: what is different in every course
+#: differences in every course
 _DIFFERENT = (
-    "A notebook that is missing or can't be read gets a status and no score. nbgrader gives a missing one 0 points.",
+    "A notebook that is missing or can't be read gets a status and no score. nbgrader scores a missing one as 0 points.",
     "A feedback page shows no hidden tests, and no tracebacks, which quote them.",
 )
 _MEANINGS = {
@@ -29,7 +29,7 @@ _MEANINGS = {
 
 def report_lines(report: CourseReport) -> Iterator[str]:
     """All that `coursekit adopt` prints."""
-    yield f"{report.root}: {'uses coursekit already' if report.adopted else 'an nbgrader course without coursekit'}"
+    yield f"{report.root}: {'already uses coursekit' if report.adopted else 'an nbgrader course without coursekit'}"
     for assignment in report.assignments:
         yield ""
         yield from _assignment_lines(assignment)
@@ -47,7 +47,7 @@ def report_lines(report: CourseReport) -> Iterator[str]:
 def comparison_lines(found: Comparison) -> Iterator[str]:
     """All that `coursekit adopt --compare` prints about one assignment.
 
-    A row stands for all cells of a notebook with equal scores, or for those that differ for one reason.
+    A row is for all cells of a notebook with equal scores, or for those that differ for one reason.
     """
     yield found.assignment
     rows = []

@@ -1,4 +1,4 @@
-"""Adds coursekit to nbgrader_config.py: one import and one line at its end. Every other byte stays."""
+"""Adds coursekit to nbgrader_config.py: one import and one line at its end. No other byte changes."""
 
 import ast
 import difflib
@@ -15,7 +15,7 @@ IMPORT = f"from {PLUGIN} import {FUNCTION}"
 
 @dataclass(frozen=True)
 class Addition:
-    """What is added to a configuration file.
+    """The lines that are added to a configuration file.
 
     Args:
         lines: the lines; empty if coursekit is plugged in already.
@@ -42,7 +42,7 @@ class Addition:
 
 
 def addition_to(root: Path) -> Addition:
-    """What has to be added to the configuration of the course in `root`.
+    """The lines to add to the configuration of the course in `root`.
 
     Raises:
         CourseError: the file can't be read, or has to be changed by its author.
@@ -76,12 +76,12 @@ def _require_plain(file: ConfigFile, root: Path) -> None:
         )
     if path := json_config(root):
         raise CourseError(
-            f"{path} wins over {NAME} and can't call a function: move its settings into {NAME}, then run this again"
+            f"{path} overrides {NAME} and can't call a function: move its settings into {NAME}, then run this again"
         )
 
 
 def _require_appended(addition: Addition) -> None:
-    """Raise CourseError unless the file with the addition is the file, and after it the added statements."""
+    """Raise CourseError unless the result parses as the file's statements, followed by the added ones."""
     file = addition.file
     grown = ConfigFile(file.path, file.content + addition.addition)
     added = ast.parse("\n".join(addition.lines)).body

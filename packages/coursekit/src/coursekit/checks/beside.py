@@ -1,4 +1,4 @@
-"""Modules beside the checks: check files, known mistakes and other right answers may share code by importing it.
+"""Modules beside the checks, with code that check files, known mistakes and other right answers share by importing it.
 
 The folders of the checks are searched last, so a check file called `random.py` or `numpy.py` hides no other module.
 """
@@ -21,8 +21,8 @@ def importable(
     The files may change before they are next imported, and those of another course may have the same names.
 
     Args:
-        others: files, and folders that are not searched, whose modules are to be forgotten too.
-        kept: holds the forgotten modules, by name; given again, it spares reading them again.
+        others: files, and folders that are not searched, whose modules are also forgotten.
+        kept: receives the forgotten modules, by name; pass it again to avoid reading them again.
     """
     added = [os.path.abspath(folder) for folder in folders]  # as in a module's __file__
     before = set(sys.modules)
@@ -42,7 +42,7 @@ def importable(
 
 
 def _forget(places: Iterable[str], names: Iterable[str]) -> dict[str, ModuleType]:
-    """Remove those of the imported modules that lie in `places`: folders, at any depth, and files; returns them."""
+    """Remove the imported modules that are in `places` (folders, at any depth, and files); returns them."""
     inside = tuple(place if place.endswith(".py") else f"{place}{os.sep}" for place in places)
     found = [
         name for name in names if (getattr(sys.modules.get(name), "__file__", None) or "").startswith(inside)

@@ -1,7 +1,7 @@
 """Limits on what one check may use in the grader: CPU time and memory.
 
-The values that a check compares come from untrusted code. Subtracting a row from a column makes a square, so a reply of
-a few megabytes can become gigabytes.
+The values that a check compares come from untrusted code. Subtracting a row from a column results in a square,
+so a reply of a few megabytes can become gigabytes.
 """
 
 import resource

@@ -2,8 +2,8 @@
 
 pytest collects, runs and ends within one call, which would import the check files again for every submission. Its hook for
 the loop over the collected checks is where this can be changed: there, the call waits in a greenlet for the next submission.
-A check sees no difference, except that what its module defines at the top is made once: fixtures of every scope are
-set up and torn down for each submission.
+A check sees no difference, except that the top level of its module runs only once: fixtures of every scope are set up
+and torn down for each submission.
 """
 
 import atexit
@@ -29,7 +29,7 @@ _UNUSED = (
     *("unraisableexception", "threadexception"),  # they collect garbage five times per run, which takes 0.4 s
 )
 _PLUGIN = "coursekit.checks.plugin"
-#: as many notebooks' checks are kept
+#: the most notebooks whose checks are kept
 _KEPT = 4
 
 
@@ -77,7 +77,7 @@ class CollectedChecks:
         self.have_imported(files)
         assert self._config is not None
         if not any(item.path in files for item in self.items):
-            raise self._error([f"{', '.join(file.name for file in files)}: no check is in it"])
+            raise self._error([f"{', '.join(file.name for file in files)}: no check found"])
         self._config.stash[RUNS] = {(self._assignment.checks, self._name): run}
         self._config.stash[ASSIGNMENTS] = {self._assignment.checks: run.assignment}
         self._job = files, first_failure
@@ -93,8 +93,8 @@ class CollectedChecks:
                 self._pytest.throw()
 
     def _go_on(self) -> None:
-        """Let pytest go on until it has collected the checks, or run them on one submission."""
-        self._pytest.gr_context = contextvars.copy_context()  # a greenlet would have one of its own
+        """Let pytest continue until it has collected the checks, or run them on one submission."""
+        self._pytest.gr_context = contextvars.copy_context()  # a greenlet would otherwise have its own
         course = self._assignment.course
         folders = dict.fromkeys([*(file.parent for file in self._files), self._assignment.checks])
         others = [course.root / course.tests, course.root / "conftest.py"]
@@ -110,7 +110,7 @@ class CollectedChecks:
 
     def _main(self) -> int:
         root = str(self._assignment.course.root)
-        # no other installed plugin, and no settings of the course's own tests may affect a grade
+        # neither other installed plugins nor settings of the course's own tests may affect a grade
         options = ["--disable-plugin-autoload", "-p", _PLUGIN]
         options += [part for name in _UNUSED for part in ("-p", f"no:{name}")]
         options += ["-c", "/dev/null", "--rootdir", root, "--confcutdir", root, "--import-mode=importlib"]
@@ -120,7 +120,7 @@ class CollectedChecks:
         return pytest.main(options, plugins=[self])
 
     def _sources(self) -> Iterator[Path]:
-        """What pytest has imported, or would have if it were there."""
+        """The files that pytest has imported, or would have if they existed."""
         yield from self._files
         yield from (Path(str(module.__file__)) for module in self._modules.values())
         root = self._assignment.course.root
@@ -131,7 +131,7 @@ class CollectedChecks:
         chosen = [item for item in self.items if item.path in files]
         self._failed = False
         for item, following in zip(chosen, [*chosen[1:], None], strict=True):
-            # whichever may be the last one has to tear all fixtures down
+            # any check may be the last one, so each has to tear down all fixtures
             following = None if first_failure else following
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
             if self._failed and first_failure:
@@ -192,7 +192,7 @@ def collected_checks(assignment: Assignment, name: str, files: Sequence[Path]) -
         while len(_collected) >= _KEPT:
             _collected.pop(next(iter(_collected))).close()
         found = CollectedChecks(assignment, name, files)
-    _collected[key] = found  # the last one used is the last to go
+    _collected[key] = found  # the last one used is the last to be removed
     return found
 
 
@@ -203,7 +203,7 @@ def _close_all() -> None:
 
 
 def _in_a_line(report: pytest.CollectReport) -> str:
-    """Where and why a check file can't be imported."""
+    """One line that says where and why a check file can't be imported."""
     text = str(report.longrepr)
     name = re.escape(Path(report.nodeid).name)
     lines = re.findall(rf'{name}(?:", line |:)(\d+)', text)

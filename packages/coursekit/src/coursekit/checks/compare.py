@@ -35,11 +35,11 @@ def fail(sentence: str, wrong: WrongValue | WrongShape | None = None) -> NoRetur
 def difference(
     actual: Any, expected: Any, atol: "float | Array" = ATOL, rtol: float = RTOL, ignore: Collection[str] = ()
 ) -> str | None:
-    """How `actual` differs from `expected`, as the codec of `expected` says it. None if it does not.
+    """How `actual` differs from `expected`, in the words of the codec of `expected`; None if it does not.
 
     Numbers are close if |actual - expected| <= atol + rtol * |expected|; integers have no relative tolerance by default.
     Booleans and integers count as numbers, complex numbers do not. NaN equals NaN here, since a recorded value may
-    hold it. `atol` may be an array that broadcasts to the shape; nothing else is broadcast.
+    contain it. `atol` may be an array that broadcasts to the shape; nothing else is broadcast.
     """
     return codec_of(expected).difference(actual, expected, Tolerance(atol, rtol, ignore))
 
@@ -56,13 +56,13 @@ def assert_close(
 ) -> None:
     """Fail unless `actual` equals `expected` within the tolerance.
 
-    NaN in an array fails, even where `expected` holds NaN. Where `expected` comes from the student too, two equal
+    NaN in an array fails, even where `expected` is NaN. If `expected` comes from the student too, two equal
     constants would pass: see `assert_varies`.
 
     Args:
         name: what the student calls the value, shown as code: "weights". Empty if it has no name in the notebook.
-        context: what follows the name in a sentence: "at temperature 2".
-        ignore: what may differ between two values of pandas: "dtypes", "row order", "column order", "index", "names".
+        context: the words that follow the name in a sentence: "at temperature 2".
+        ignore: properties that may differ between two pandas values: "dtypes", "row order", "column order", "index", "names".
     """
     require_name(name, context, old_style)
     text = difference(actual, expected, atol, rtol, ignore) or codec_of(actual).nan(actual)
@@ -101,13 +101,13 @@ def assert_differs(value: Any, other: Any, sentence: str, atol: float = 1e-6) ->
 
 
 def require_name(name: str, context: str, old_style: tuple[Any, ...]) -> None:
-    """Raise CourseError where a check still passes the name first, or no name at all."""
+    """Raise CourseError if a check still passes the name first, or no name at all."""
     if old_style or not (name or context):
         raise CourseError(f"a check passes no name=, or passes the name first: {_SIGNATURES}")
 
 
 def sentence(name: str, context: str, text: str) -> str:
-    """A whole sentence about the value, of which `text` is the rest; it may end in a question."""
+    """A whole sentence about the value, which `text` completes; it may end with a question."""
     return f"{in_words(name, context)} {text}{'' if text.endswith('?') else '.'}"
 
 
@@ -117,7 +117,7 @@ def joined(name: str, context: str) -> str:
 
 
 def in_words(name: str, context: str) -> str:
-    """What a sentence about the value begins with: "`weights` at temperature 2"."""
+    """The beginning of a sentence about the value: "`weights` at temperature 2"."""
     if name:
         return joined(f"`{name}`", context)
     return context[0].upper() + context[1:]
@@ -126,5 +126,7 @@ def in_words(name: str, context: str) -> str:
 def _real_numbers(value: Any) -> Numpy:
     found = as_numpy(value)
     if found is None or found.dtype.kind == "c" or not np.isfinite(found).all():
-        fail("NaN or infinity came back, or no real numbers at all, where two outputs are compared.")
+        fail(
+            "Two outputs are compared here, and one of them contains NaN or infinity, or no real numbers at all."
+        )
     return found.astype(np.float64)

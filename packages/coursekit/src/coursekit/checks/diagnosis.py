@@ -16,7 +16,7 @@ from coursekit.checks.said import agrees, is_telling
 from coursekit.checks.variants import Mistake
 from coursekit.codecs import ATOL
 
-#: what separates the ids of two mistakes that fit
+#: separates the ids of two mistakes that fit
 OR = "|"
 _MOST_FITTING = 2
 _MOST_BITS = 40.0
@@ -34,14 +34,14 @@ class Diagnosis:
 
 @dataclass(frozen=True)
 class FailedExercise:
-    """What is known of an exercise that was not solved: which checks failed, what was compared, and the code."""
+    """An exercise that was not solved: the checks that failed, the values that were compared, and the code."""
 
     failed: Set[str]
     #: the comparisons with recorded values, by `<file>::<check>`
     references: Mapping[str, Reference]
     #: the statements that the answer consists of
     code: Sequence[str] = ()
-    #: what the failed checks say, by name (see `coursekit.checks.said`)
+    #: the messages of the failed checks, by name (see `coursekit.checks.said`)
     said: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -86,7 +86,7 @@ def _fits(store: Store, mistake: Mistake, exercise: FailedExercise) -> bool:
 
 
 def _bits_of_check(store: Store, mistake: str, check: str, reference: Reference | None) -> float | None:
-    """What the values of one check say for the mistake; None if they contradict it."""
+    """How strongly the values of one check suggest the mistake, in bits; None if they contradict it."""
     given = store.mistakes(check).get(mistake, {})
     if reference is None:
         return None if given else 0.0
@@ -100,7 +100,7 @@ def _bits_of_check(store: Store, mistake: str, check: str, reference: Reference 
 
 
 def _bits(value: Any, right: Any) -> float:
-    """What a wrong value says in which two submissions agree: little, if many causes can make it."""
+    """The bits of evidence in a wrong value that two submissions share: few, if many causes can produce it."""
     array, wanted = as_array(value), as_array(right)
     if array is None:
         return min(information(value), _MOST_BITS)
@@ -118,12 +118,12 @@ def _bits(value: Any, right: Any) -> float:
 
 
 def _choices(size: int, chosen: int) -> float:
-    """The logarithm to the base 2 of the number of ways to choose some entries."""
+    """The base-2 logarithm of the number of ways to choose some entries."""
     return (lgamma(size + 1) - lgamma(chosen + 1) - lgamma(size - chosen + 1)) / log(2)
 
 
 def _of_entries(entries: Numpy) -> float:
-    """Much for numbers with many digits; little for integers and simple fractions, and for equal entries."""
+    """The bits in some entries: many for numbers with many digits; few for integers, simple fractions and equal entries."""
     with np.errstate(over="ignore"):
         simple = entries * _SIMPLE == np.round(entries * _SIMPLE)
     values, counts = np.unique(entries[simple], return_counts=True)

@@ -19,7 +19,7 @@ def number_from(*parts: object) -> int:
 
 
 class Generator:
-    """Random arrays of the current kind; the same seed gives the same arrays."""
+    """Random arrays of the current kind; the same seed produces the same arrays."""
 
     def __init__(self, seed: int) -> None:
         self._numpy = self._torch = None
@@ -55,7 +55,7 @@ class Generator:
 
 
 class Draw(Generator):
-    """The fixture `draw`: random numbers of one check; the same seed and check give the same numbers."""
+    """The fixture `draw`: random numbers of one check; the same seed and check produce the same numbers."""
 
     def __init__(self, seed: int, check: str) -> None:
         number = number_from(seed, check)

@@ -1,4 +1,4 @@
-"""Turns how a check ended into what the student reads: an outcome, a message, and how what came back relates to what is right."""
+"""Explains to the student how a check ended: an outcome, a message, and how the value relates to the right one."""
 
 import traceback
 from pathlib import Path
@@ -16,7 +16,7 @@ from coursekit.student.values import CheckOutcome, StudentError
 
 #: characters of a check's message; a student's exception is cut to far fewer, see `StudentError`
 _MAX_MESSAGE = 1_000
-#: how a check ends that asked something of the student's code
+#: outcomes of checks that called the student's code
 _ASKED = (CheckOutcome.FAILED, CheckOutcome.TIMED_OUT, CheckOutcome.KERNEL_DIED)
 _UNUSABLE = (
     *(TypeError, ValueError, AttributeError, LookupError, ArithmeticError, RuntimeError),
@@ -38,10 +38,10 @@ def explain(
     if student is None or student.last is None:
         return None
     name, value = student.last
-    called = f"`{name}`" if student.last_is_own else f"`{name}`, with which this check runs your code,"
+    called = f"`{name}`" if student.last_is_own else f"`{name}`, which this check uses to run your code,"
     if isinstance(error, CheckOverrun):
         return CheckOutcome.FAILED, (
-            f"The check was stopped: with what {called} gave ({describe(value)}) it needs {error.needed}. "
+            f"The check was stopped: with the value that {called} returned ({describe(value)}), it needs {error.needed}. "
             "Look at the shapes that the exercise asks for."
         )
     if isinstance(error, _UNUSABLE) or type(error).__module__.startswith("pandas."):
@@ -73,7 +73,7 @@ def relation_to(error: BaseException, student: Student) -> str:
 
 
 def tried_before(outcome: CheckOutcome, student: Student) -> str:
-    """What a check tried before it ended like this."""
+    """The description of what a check tried before it ended like this."""
     return shown(tried_in_words(student.tried)) if outcome in _ASKED else ""
 
 

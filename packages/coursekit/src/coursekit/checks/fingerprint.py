@@ -1,4 +1,4 @@
-"""Fingerprints of wrong answers: a text and a few numbers, by which equal ones are found in a large class."""
+"""Fingerprints of wrong answers: a text and a few numbers that identify equal answers in a large class."""
 
 import re
 from typing import Any
@@ -13,7 +13,7 @@ from coursekit.student.values import CheckOutcome
 
 #: how the fingerprint of code that returned nothing begins
 NO_OUTPUT = (CheckOutcome.TIMED_OUT.value, CheckOutcome.KERNEL_DIED.value)
-#: how the fingerprint of a check that knows no value begins; answers with equal messages may differ
+#: how the fingerprint of a check without a value begins; answers with equal messages may differ
 MESSAGE = "message: "
 _PROJECTIONS = 5
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
@@ -25,7 +25,7 @@ def fingerprint_of(
 ) -> tuple[str, list[float]]:
     """The fingerprint of what a check received: a text, and numbers to be compared with `same_numbers`.
 
-    Both are equal for equal wrong outputs. Without a recorded value to compare with, the message is all there is. The
+    Both are equal for equal wrong outputs. Without a recorded value to compare with, there is only the message. The
     text is empty where the answers of two students can't be compared.
 
     Args:
@@ -63,9 +63,9 @@ def _of_message(message: str) -> str:
 
 
 def _of_value(key: str, value: Any, atol: float | Array, rtol: float) -> tuple[str, list[float]]:
-    """What the codec says of a wrong value, projections of its numbers on fixed random directions, and their size.
+    """The codec's text for a wrong value, and projections of its numbers on fixed random directions, with their size.
 
-    The unit is what the check tolerates at the typical size of the entries. Each entry may be off by about one unit,
+    The unit is the check's tolerance for entries of typical size. Each entry may be off by about one unit,
     and so may a projection, since its weights have a mean square of 1/n.
     """
     text, flat = codec_of(value).fingerprint(value)

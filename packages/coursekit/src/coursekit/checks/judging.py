@@ -1,4 +1,4 @@
-"""Checks of tests that students write: they are tried on right and on wrong implementations."""
+"""Checks of tests that students write, by trying them on right and wrong implementations."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -17,8 +17,8 @@ from coursekit.student.values import CheckOutcome, StudentError
 class Implementation:
     """A function that a student's test is tried on.
 
-    `source` defines it and runs in the student's kernel, where it can be read: it must not answer an open exercise. `wrong` is empty
-    for a right one; otherwise it completes "a function that …", as in "divides by d_k".
+    `source` defines it and runs in the student's kernel, where it can be read, so it must not contain the answer to an
+    exercise. `wrong` is empty for a right one; otherwise it completes "a function that …", as in "divides by d_k".
     """
 
     source: str
@@ -35,8 +35,9 @@ def assert_judges(
 ) -> None:
     """Fail unless the student's function `test` accepts all correct implementations and rejects all wrong ones.
 
-    It is called with one after another, in random order, and each source gives its function the same name. A test
-    rejects by raising an exception, as `assert` does, or by returning False. `what` names an implementation in the message.
+    It is called with one after another, in random order, and every source defines its function under the same name.
+    A test rejects an implementation by raising an exception, as `assert` does, or by returning False. `what` is the word
+    for an implementation in the message.
     """
     complaints = {}
     for number in draw.shuffled(range(len(implementations))):

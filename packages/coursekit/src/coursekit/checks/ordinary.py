@@ -37,9 +37,9 @@ def ordinary_results(
     A cell that did not run to its end gets an error as its first output, so that nbgrader's rule counts it as failed.
 
     Args:
-        submission: with the outputs of the run. Only the released notebook is quoted, since the other may have hidden
-            tests.
-        runs: of the cells, by index.
+        submission: the submission with the outputs of the run. Only the released notebook is quoted, since the other
+            may have hidden tests.
+        runs: the runs of the cells, by index.
     """
     return [
         _result(submission, index, name, runs, rule)
@@ -76,7 +76,7 @@ def _result(
 
 
 def _doubt(name: str, counted: NotebookNode, points: float) -> str:
-    """A sentence if nbgrader's rule gives full marks for a value that is not a score; empty otherwise."""
+    """A sentence if nbgrader's rule awards full marks for a value that is not a score; empty otherwise."""
     deciding = next((o for o in counted.outputs if _is_error(o) or is_stderr(o) or _is_value(o)), None)
     if deciding is None or not _is_value(deciding) or not points:
         return ""
@@ -94,7 +94,7 @@ def _doubt(name: str, counted: NotebookNode, points: float) -> str:
 def _not_the_test_s(
     submission: Submission, name: str, counted: NotebookNode, runs: Mapping[int, CellRun]
 ) -> tuple[CheckOutcome, str] | None:
-    """Outcome and message if a test cell failed because of another cell: one not answered, or one that did not run."""
+    """Outcome and message if a test cell failed because another cell was not answered, or did not run."""
     answer = answer_of(submission.notebook, name)
     cell = find_cell(submission.notebook, answer)
     if cell is not None and is_answer_cell(cell) and submission.is_untouched(answer):
@@ -156,7 +156,7 @@ def _place(error: NotebookNode, cell: NotebookNode, shown: NotebookNode | None) 
 
 
 def _sentence(shown: NotebookNode | None) -> str:
-    """What the cell tests: the text at its beginning, if there is one."""
+    """The sentence about what the cell tests: the text at its beginning, if there is one."""
     try:
         text = ast.get_docstring(ast.parse(shown.source)) if shown is not None else None
     except (SyntaxError, ValueError):

@@ -45,14 +45,14 @@ class CheckRun:
     seed: int
     started_here: bool = False
     exercises: dict[str, ExerciseResult] = field(default_factory=dict)
-    #: by grade_id, what each exercise is called in the records
+    #: the name of each exercise in the records, by grade_id
     recorded: dict[str, str] = field(default_factory=dict)
     references: dict[str, Reference] = field(default_factory=dict)
-    #: what the failed checks said, by `<file>::<check>` (see `coursekit.checks.said`)
+    #: the messages of the failed checks, by `<file>::<check>` (see `coursekit.checks.said`)
     said: dict[str, str] = field(default_factory=dict)
     #: errors in the checks themselves, a line each
     faults: list[str] = field(default_factory=list)
-    #: what a person should look at, a sentence each
+    #: sentences about anything that a person should look at
     notes: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -131,7 +131,7 @@ def check_run(request: pytest.FixtureRequest) -> CheckRun:
 def arrays() -> Kind:
     """The kind of arrays that `student`, `reference` and `draw` return: "torch" or "numpy".
 
-    By default torch, if it is installed. A course of NumPy arrays that also runs where torch is installed says so
+    The default is torch, if it is installed. A course that uses NumPy arrays even where torch is installed says so
     in the `conftest.py` beside its checks:
 
         @pytest.fixture

@@ -49,9 +49,9 @@ class Observation:
 class Store:
     """The recorded values of an assignment, each as the array that is in the file.
 
-    Keys are `<file>::<check>/inputs/…`, `…/expected/…` and `…/mistakes/…`, `<file>/fails/<mistake>`
-    and `<file>/said/<mistake>`. A value that is not an array is there as the
-    bytes of a message, with a key that ends in `PACKED`.
+    Keys are `<file>::<check>/inputs/…`, `…/expected/…` and `…/mistakes/…`, `<file>/fails/<mistake>` and
+    `<file>/said/<mistake>`. A value that is not an array is stored as the bytes of a message, under a key that ends
+    in `PACKED`.
     """
 
     path: Path
@@ -73,7 +73,7 @@ class Store:
             raise CourseError.of_records(path, error) from error
 
     def save(self) -> None:
-        # safetensors sorts by type and name, so the same arrays give the same bytes
+        # safetensors sorts by type and name, so the same arrays result in the same bytes
         self.path.write_bytes(save(self.tensors))
 
     def get(self, key: str) -> Any:
@@ -82,7 +82,7 @@ class Store:
             if stored in self.tensors:
                 value = from_stored(stored, self.tensors[stored])
                 if not is_array(value) or not (is_tensor(value) or to_numpy(value).dtype.kind in "biufc"):
-                    return value  # text and dates are NumPy's alone
+                    return value  # only NumPy has text and dates
                 return to_kind(value, current_kind())
         raise CourseError(
             f"{self.path} has no {key}: run `coursekit record {quoted(self.path.parent.name)}` after changing a check"
@@ -104,7 +104,7 @@ class Store:
         return set(from_stored(key, self.tensors[key])) if key in self.tensors else None
 
     def said(self, exercise: str, mistake: str) -> dict[str, str]:
-        """What the checks said that a mistake failed, by name (see `coursekit.checks.said`)."""
+        """The messages of the checks that a mistake failed, by name (see `coursekit.checks.said`)."""
         key = f"{exercise}/said/{mistake}{PACKED}"
         return dict(from_stored(key, self.tensors[key])) if key in self.tensors else {}
 
@@ -141,7 +141,7 @@ class Reference:
     """The fixture `reference`: the recorded arrays of one check."""
 
     def __init__(self, store: Store, check: str, asked: Callable[[], bool] = lambda: False) -> None:
-        """`asked` says whether the check has asked the student for anything yet, which may be a size of its inputs."""
+        """`asked` says whether the check has requested anything from the submission yet, such as a size of its inputs."""
         self._store, self._asked = store, asked
         self._check = check
         self.observations: list[Observation] = []
@@ -169,13 +169,13 @@ class Reference:
         rtol: float = RTOL,
         ignore: Collection[str] = (),
     ) -> None:
-        """Fail unless `actual` is what the instructor's solution gave.
+        """Fail unless `actual` is close to the value that the instructor's solution returned.
 
         Args:
             name: what the student calls the value, shown as code: "weights". Empty if it has no name in the notebook.
-            context: what follows the name in a sentence: "at temperature 2".
-            key: under which the value is recorded; by default the name and its context.
-            ignore: what may differ between two values of pandas, as for `assert_close`.
+            context: the words that follow the name in a sentence: "at temperature 2".
+            key: the key under which the value is recorded; by default the name and its context.
+            ignore: properties that may differ between two pandas values, as for `assert_close`.
         """
         require_name(name, context, old_style)
         key = key or joined(name, context)
@@ -235,7 +235,7 @@ class Reference:
         stored = self._store.get(name)
         if stored.shape != made.shape and not self._asked():
             raise CourseError(
-                f"{name} has another shape than in {self._store.path}: run "
+                f"{name} has a different shape than in {self._store.path}: run "
                 f"`coursekit record {quoted(self._store.path.parent.name)}`"
             )
         return copied(stored)

@@ -14,7 +14,7 @@ SCHEMA = 4
 
 
 class Status(StrEnum):
-    """What became of a notebook."""
+    """The outcome of grading a notebook."""
 
     UNGRADED = ""
     GRADED = N_("graded")
@@ -25,7 +25,7 @@ class Status(StrEnum):
     MISSING = N_("missing")
 
 
-#: what a status means, in a sentence
+#: the meaning of each status, in a sentence
 STATUSES = {
     Status.GRADED: N_("Every check finished."),
     Status.PARTLY_GRADED: N_(
@@ -56,12 +56,12 @@ def score_in_words(score: float, points: float) -> str:
 class CheckResult:
     """The result of one check.
 
-    `see` is the heading of the notebook that explains it; if empty, the one above the answer. `tried` says in words
-    and shapes what it asked of the submission, `relation` how a wrong value relates to the right one, if it does.
+    `see` is the heading of the notebook that explains it; if empty, the one above the answer. `tried` describes in words
+    and shapes what it tried, `relation` how a wrong value relates to the right one, if it does.
     `mistake` is the id of the known mistake that it is attributed to, `diagnosis` the sentence about it. `try_it` are
     lines that fail on this answer, too, for the student to run. `fingerprint` and `fingerprint_numbers` identify a
-    wrong answer (see `fingerprint.py`); they are not for students. `credit` is the part of the points that a check
-    earned that was not passed.
+    wrong answer (see `fingerprint.py`); they are not for students. `credit` is the number of points that a check
+    earned without passing.
     """
 
     name: str
@@ -87,9 +87,9 @@ class CheckResult:
 
 @dataclass
 class ExerciseResult:
-    """The results of the checks of one test cell, in the order of the file. `key` is a hash of what they depend on.
+    """The results of the checks of one test cell, in the order of the file. `key` is a hash of everything they depend on.
 
-    An `ordinary` test cell has no checks of its own; the run of the cell counts as one. `doubt` is a sentence if a
+    An `ordinary` test cell has no checks; the run of the cell counts as one. `doubt` is a sentence if a
     person has to look at its score.
     """
 

@@ -28,9 +28,9 @@ from coursekit.student.values import CheckOutcome
 
 @dataclass
 class Graded:
-    """The result, and by `<file>::<check>` the comparisons with recorded values, and what the failed checks said.
+    """The result and, by `<file>::<check>`, the comparisons with recorded values and the messages of failed checks.
 
-    `tried` says by name how the snippets ended that were run (see `Trials`).
+    `tried` says how each snippet that was run ended, by name (see `Trials`).
     """
 
     result: SubmissionResult
@@ -59,16 +59,16 @@ def grade(
     """Grade a repaired notebook, and put the outputs of this run into its code cells.
 
     Args:
-        assignment: where the checks are.
+        assignment: the assignment with the checks.
         notebook: the submission, changed in place.
         name: the notebook's name, without folder and suffix.
         released: the released notebook, to recognize unanswered cells.
-        seed: for the checks that draw their inputs; by default it follows from the notebook's sources.
+        seed: the seed for checks that draw their inputs; by default it follows from the notebook's sources.
         session: a session to reuse (see `Session.reuse`) and leave open; by default a new one.
         exercises: grade_ids of the test cells to grade; by default all.
         wary: take time to find out which cell ends the kernel.
         rule: how ordinary test cells are scored; by default they are neither run nor scored.
-        own_files: what the student has put beside the notebook; files that were handed out replace them.
+        own_files: the files that the student has put beside the notebook; files that were handed out replace them.
         first_failure: stop at the first check that fails, and diagnose nothing.
         offer: which snippets to run after the checks; none while recording, or with `first_failure`.
 

@@ -1,4 +1,4 @@
-"""What a failed check says where no value was compared with a recorded one: evidence of which mistake it was."""
+"""The messages of failed checks without a recorded value to compare with, as evidence of which mistake it was."""
 
 import re
 
@@ -11,17 +11,17 @@ RAISED = "raised "
 #: exceptions that mostly say that sizes or indices don't fit
 _MANY_CAUSES = (f"{RAISED}RuntimeError", f"{RAISED}IndexError")
 _PLACE = re.compile(r" in line \d+ of the cell `[^`]*`(: `.*`)?", re.DOTALL)
-#: words of the student's own
+#: words that the student wrote
 _OWN_WORDS = re.compile(r"( raised \w+): .*| It says: .*", re.DOTALL)
 _MEASURED = re.compile(r"-?\d+(?:\.\d+(?:e[+-]?\d+)?|e[+-]?\d+|(?=\s?%))")
 _NUMBER = re.compile(r"(?<![\w.])\d+(?![.\d])|(?<=\dx)\d+")
 
 
 def said_by(error: BaseException, outcome: CheckOutcome, message: str, drawn: bool) -> str:
-    """The message of a failed check, without what differs between two submissions with the same mistake.
+    """The message of a failed check, without the parts that differ between two submissions with the same mistake.
 
-    That is the place in their code, the words of their own exceptions, and the sizes that were drawn for one of them: these become letters, so that equal
-    sizes stay equal. Empty if the message only says that two values differ, or that there was no time.
+    It leaves out the place in their code and the words of their own exceptions. Sizes that were drawn become letters, so
+    that equal sizes stay equal. It is empty if the message only says that two values differ, or that time ran out.
     """
     compared = isinstance(error, CheckFailure) and isinstance(error.wrong, WrongValue)
     if outcome != CheckOutcome.FAILED or compared:
@@ -38,7 +38,7 @@ def without_measured_numbers(text: str) -> str:
 
 
 def agrees(one: str, other: str) -> bool:
-    """False if two texts speak against one cause. Exceptions never do: there are many ways to write one mistake."""
+    """False if two texts can't have the same cause. Exceptions always can: there are many ways to write one mistake."""
     if not (one and other) or (one.startswith(RAISED) and other.startswith(RAISED)):
         return True
     return without_measured_numbers(one) == without_measured_numbers(other)

@@ -1,6 +1,6 @@
 """The rule by which ordinary test cells are scored.
 
-Separate from `ordinary`, which imports what runs kernels: results from the cache need no more than the rule.
+Separate from `ordinary`, which imports the code that runs kernels: results from the cache need only the rule.
 """
 
 from copy import deepcopy
@@ -12,7 +12,7 @@ from nbgrader.preprocessors import IgnorePattern
 
 @dataclass(frozen=True)
 class ScoreRule:
-    """How the outputs of an ordinary test cell become its score.
+    """The settings for turning the outputs of an ordinary test cell into its score.
 
     Args:
         stderr_costs_points: nbgrader's own rule, by which anything on stderr costs the cell all its points.

@@ -22,16 +22,16 @@ from coursekit.files import FileStamp, file_stamp
 from coursekit.student.syntax import imported_by
 
 FILE_NAME = "try_it.py"
-#: the name in that file for the mistakes that no snippet shows: reason -> ids
+#: the variable in that file that lists the mistakes that no snippet shows: reason -> ids
 NOT_SHOWN = "NOT_SHOWN"
 _MOST_LINES = 25
 
 
 @dataclass(frozen=True)
 class Snippet:
-    """The lines `text` for some checks of the test cell `exercise`; no checks: for all of them.
+    """The lines `text` for some checks of the test cell `exercise`, or for all of them if `checks` is empty.
 
-    `needs` are the names of the student's that it uses.
+    `needs` are the student's names that it uses.
     """
 
     name: str
@@ -44,8 +44,8 @@ class Snippet:
 def try_it(exercise: str, *checks: str) -> Callable[[Callable[..., None]], Snippet]:
     """Make a function a snippet for some checks of the test cell `exercise`, by default for all of them.
 
-    Its parameters are the names of the student's that it uses. Its docstring becomes a comment, and its body the lines
-    below, which import what they use, print what should hold, and end in an `assert` with a sentence.
+    Its parameters are the student's names that it uses. Its docstring becomes a comment, and its body the lines
+    below, which import the modules they need, print what should be true, and end with an `assert` with a sentence.
 
     Raises:
         CourseError: the function has no docstring, uses other names, or is too long.
@@ -57,8 +57,8 @@ def try_it(exercise: str, *checks: str) -> Callable[[Callable[..., None]], Snipp
         snippet = Snippet(name, exercise, checks, needs, _text(function))
         if unknown := used_from_outside(snippet.text) - set(needs):
             raise CourseError(
-                f"the snippet `{name}` uses {', '.join(sorted(unknown))}: import what it needs inside of it, and name "
-                "what is the student's as its parameters"
+                f"the snippet `{name}` uses {', '.join(sorted(unknown))}: import what it needs inside it, and list "
+                "the student's names as its parameters"
             )
         return snippet
 
@@ -75,7 +75,7 @@ def snippets_of(assignment: Assignment, file: str = FILE_NAME) -> list[Snippet]:
 
 
 def not_shown(assignment: Assignment) -> dict[str, str]:
-    """By the id of a mistake that no snippet shows, the reason."""
+    """The reason for each mistake that no snippet shows, by its id."""
     return _read(assignment)[1]
 
 
@@ -119,13 +119,13 @@ def _text(function: Callable[..., None]) -> str:
     docstring = inspect.getdoc(function)
     if not isinstance(tree, ast.FunctionDef) or not docstring:
         raise CourseError(
-            f"the snippet `{function.__name__}` needs a docstring: what it tries, in a sentence"
+            f"the snippet `{function.__name__}` needs a docstring: a sentence that says what it tries"
         )
     body = textwrap.dedent("\n".join(source.splitlines()[tree.body[0].end_lineno :])).strip("\n")
     lines = body.splitlines()
     if not lines or len(lines) > _MOST_LINES:
         raise CourseError(
-            f"the snippet `{function.__name__}` has {len(lines)} lines, and may have 1 to {_MOST_LINES}"
+            f"the snippet `{function.__name__}` has {len(lines)} lines, but must have 1 to {_MOST_LINES}"
         )
     return "\n".join([*(f"# {line}".rstrip() for line in docstring.splitlines()), *lines])
 

@@ -8,7 +8,7 @@ from coursekit.codecs import describe, with_article
 from coursekit.student.module import Module
 from coursekit.student.values import Named, Opaque, Tried
 
-#: of a check that tries several things, the last ones are named: it compares those, or one of them failed
+#: the most things that are named, the last ones that the check tried: it compares those, or one of them failed
 _MOST_STEPS = 2
 _MOST_ARGUMENTS = 8
 _MOST_CHARACTERS = 300
@@ -30,7 +30,7 @@ def tried_in_words(tried: Sequence[Tried]) -> str:
 def _step(step: Tried) -> str:
     if step.variable:
         return f"your variable `{step.name}`"
-    if step.builds:  # what a module is built with are its sizes, not the inputs of a check
+    if step.builds:  # the arguments are the module's sizes, not inputs of the check
         return f"`{step.name}({', '.join(_as_written(step))})`"
     arguments = list(_arguments(step))
     if len(arguments) > _MOST_ARGUMENTS:
@@ -80,7 +80,7 @@ def _words(value: Any) -> str:
         case float() | complex():
             return "a number"
         case str():
-            return "a text"
+            return "a string"
         case list() | tuple() | dict():
             return f"{with_article(type(value).__name__)} of {len(value)}"
         case Named():

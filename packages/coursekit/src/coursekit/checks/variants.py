@@ -1,6 +1,6 @@
 """Known wrong answers and other right answers: small edits of the instructor's solution cells.
 
-Also the mutants (see `coursekit.mutants`) that are right answers, or that no check can or should catch.
+Also lists the mutants (see `coursekit.mutants`) that are right answers, or that no check can or should catch.
 """
 
 import runpy
@@ -58,7 +58,7 @@ class Variant:
             if cell.source.count(old) != 1:
                 times = cell.source.count(old)
                 raise CourseError(
-                    f"`{self.name}`: {old!r} must stand once in `{self.cell}`, but stands there {times} times"
+                    f"`{self.name}`: {old!r} must occur exactly once in `{self.cell}`, but occurs {times} times"
                 )
             cell.source = cell.source.replace(old, new)
         return copy
@@ -69,7 +69,7 @@ class Mistake(Variant):
     """A known wrong answer, the checks that should catch it, and the sentence that the student reads.
 
     `uses` and `lacks` are shell-style patterns of names: an answer has this mistake only if its code contains one of
-    `uses` and none of `lacks`. Give them where the wrong values are few and simple, so that they prove little.
+    `uses` and none of `lacks`. Set them where the wrong values are few and simple, so that they prove little.
 
     `cost` says why the mistake may cost a larger or smaller share of its exercise than others do.
     """
@@ -88,7 +88,7 @@ class Mistake(Variant):
         return {self.exercise, *(check.split("::")[0] for check in self.checks())}
 
     def confirmed_by(self, code: Sequence[str]) -> bool:
-        """True if the code of an answer does not speak against it."""
+        """True if the code of an answer does not contradict it."""
         uses, lacks = (
             any(mentions(source, patterns) for source in code) for patterns in (self.uses, self.lacks)
         )
@@ -120,7 +120,7 @@ def with_costs(mistakes: Sequence[Mistake], reasons: Mapping[str, Sequence[str]]
     """The mistakes, with why they may cost more or less of their exercise than others: reason -> ids.
 
     Raises:
-        CourseError: an id is none of the mistakes'.
+        CourseError: an id belongs to no mistake.
     """
     reason_of = {name: reason for reason, names in reasons.items() for name in names}
     if unknown := reason_of.keys() - {mistake.name for mistake in mistakes}:
@@ -162,7 +162,7 @@ def equivalents_of(assignment: Assignment) -> list[Equivalent]:
 
 
 def _load(assignment: Assignment, catalogue: str) -> list[Any]:
-    """The list of `<catalogue>.py`, or those of all modules in the folder `<catalogue>`, which share what is in either."""
+    """The list in `<catalogue>.py`, or the lists of all modules in the folder; modules may import files in either place."""
     name = catalogue.upper()
     found: list[tuple[Path, Variant]] = []
     with importable([assignment.checks, assignment.checks / catalogue]):
@@ -170,12 +170,12 @@ def _load(assignment: Assignment, catalogue: str) -> list[Any]:
             read = _read(path)
             if name not in read and path.parent != assignment.checks:
                 raise CourseError(
-                    f"{path} has no list {name}: add it, or let the name of the file begin with `_` if others import it"
+                    f"{path} has no list {name}: add it, or begin the file's name with `_` if other files import it"
                 )
             entries = list(read.get(name, []))
             if odd := [entry for entry in entries if not isinstance(entry, Variant)]:
                 raise CourseError(
-                    f"{path}: an entry of {name} is a {type(odd[0]).__name__}. Write `*` before a list inside of it."
+                    f"{path}: an entry of {name} is a {type(odd[0]).__name__}. Write `*` before a list inside it."
                 )
             found += [(path, variant) for variant in entries]
     times = Counter(variant.name for _, variant in found)

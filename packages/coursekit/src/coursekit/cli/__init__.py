@@ -12,7 +12,8 @@ from coursekit.cli.common import Commands, Run
 from coursekit.course import CourseError
 from coursekit.printing import printable
 
-#: objects. Python's default of 700 costs up to a sixth of the time of imports, which make hardly any garbage.
+#: objects allocated before the garbage collector runs. Python's default of 700 costs up to a sixth of the time of
+#: imports, which make hardly any garbage.
 _COLLECT_AFTER = 20_000
 
 

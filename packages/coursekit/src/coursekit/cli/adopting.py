@@ -14,7 +14,7 @@ from coursekit.printing import printable
 
 def add(commands: Commands) -> None:
     adopt = commands.add_for_assignments(
-        "adopt", _adopt, "say what an existing nbgrader course has in it, and what coursekit would change"
+        "adopt", _adopt, "list what an existing nbgrader course contains, and what coursekit would change"
     )
     what = adopt.add_mutually_exclusive_group()
     what.add_argument(
@@ -23,13 +23,13 @@ def add(commands: Commands) -> None:
     what.add_argument(
         "--compare",
         action="store_true",
-        help="grade what is in submitted/ with nbgrader and coursekit, in temporary copies, and compare the scores; "
+        help="grade submitted/ with nbgrader and with coursekit, in temporary copies, and compare the scores; "
         "nbgrader runs the students' code without a sandbox, to which you agree with this option",
     )
     adopt.add_argument(
         "--workers",
         type=at_least_one,
-        help="with --compare: processes of coursekit; default: the number of cores",
+        help="with --compare: coursekit's number of processes; default: the number of cores",
     )
     adopt.add_argument("--json", action="store_true", help="print JSON, for programs")
 
@@ -71,15 +71,15 @@ def _write(root: Path, options: argparse.Namespace) -> int:
         _print_json({"file": addition.file.path, "written": bool(addition.lines), "diff": addition.diff()})
         return 0
     if not addition.lines:
-        print_lines([f"{addition.file.path} uses coursekit already; nothing was written."])
+        print_lines([f"{addition.file.path} already uses coursekit; nothing was written."])
         return 0
     print_lines([*addition.diff(), "", f"{addition.file.path} has been changed as shown."])
-    print_lines(["To go back, remove the line that calls `configure`."])
+    print_lines(["To undo this, remove the line that calls `configure`."])
     if report is None:
         print_lines(["There is no assignment yet: `coursekit new NAME` writes one."])
     elif count := len(report.problems):
         things = "One thing has" if count == 1 else f"{count} things have"
-        print_lines([f"{things} to be fixed before grading: `coursekit adopt` names them."])
+        print_lines([f"{things} to be fixed before grading: `coursekit adopt` lists them."])
     return 0
 
 

@@ -35,7 +35,7 @@ def add(commands: Commands) -> None:
     commands.add_for_assignments(
         "standalone",
         _standalone,
-        "write released notebooks that bring their files and packages, for Colab and Binder",
+        "write released notebooks that set up their files and packages, for Colab and Binder",
     )
     samples = commands.add_for_assignments("samples", _samples, "write a sample class into submitted/")
     samples.add_argument(
@@ -46,16 +46,16 @@ def add(commands: Commands) -> None:
     new.add_argument(
         "--arrays",
         choices=("numpy", "torch"),
-        help="what it computes with; default: torch, where that is installed",
+        help="the library it computes with; default: torch, if it is installed",
     )
-    commands.add("doctor", _doctor, "examine this machine and this folder, and say how to fix what is wrong")
+    commands.add("doctor", _doctor, "check this machine and this folder, and say how to fix problems")
 
 
 def _audit(options: argparse.Namespace) -> int:
     if options.mutants:
         return _audit_mutants(options)
     if options.all:
-        raise CourseError("--all is about mutants: use it with --mutants")
+        raise CourseError("--all applies only to mutants: add --mutants")
     from coursekit.audit import run_audit
     from coursekit.cli.matrix import audit_lines, figures
 
@@ -166,7 +166,7 @@ def _doctor(options: argparse.Namespace) -> int:
 
 
 def _below(root: Path, path: Path) -> Path:
-    """The path, as short as it can be."""
+    """The path, relative to `root` if it is below it."""
     return path.relative_to(root) if path.is_relative_to(root) else path
 
 

@@ -27,7 +27,7 @@ _MAX_NAMES = 5
 
 def add(commands: Commands) -> None:
     for name, run, text in [
-        ("autograde", _autograde, "grade what is new in submitted/, several submissions at a time"),
+        ("autograde", _autograde, "grade new submissions in submitted/, several at a time"),
         ("regrade", _regrade, "grade again where checks have changed, and list the scores that change"),
     ]:
         added = commands.add_for_assignments(name, run, text)
@@ -127,7 +127,7 @@ def _regrade(options: argparse.Namespace) -> int:
 
 
 def _failures(submission: "SubmissionRun") -> list[str]:
-    """What a person has to look at, apart from the status."""
+    """Problems of a submission that a person has to look at, apart from the status."""
     student = printable(submission.student)
     failed = [f"the grader failed on it: {n.failure}." for n in submission.notebooks if n.failure]
     return [f"{student}: {problem}" for problem in (*submission.problems, *failed)]
@@ -156,7 +156,7 @@ def require_plugged_in(course: "RunningCourse") -> None:
     if not course.plugged_in:
         raise CourseError(
             f"{course.last_file} does not plug coursekit in: end it with configure(c), "
-            "from coursekit.nbgrader_plugin import configure"
+            "after `from coursekit.nbgrader_plugin import configure`"
         )
 
 
@@ -195,7 +195,7 @@ def _writers(
 
 
 def _conclude(table: "ClassTable", problems: list[str]) -> int:
-    """Print the statuses, and who needs a person's attention; returns 1 if not everyone is graded."""
+    """Print the statuses, and which students need a person's attention; returns 1 if not everyone is graded."""
     from coursekit.checks.results import Status
 
     counts = Counter(row.status for row in table.rows)
@@ -221,10 +221,10 @@ def _doubts(table: "ClassTable") -> Iterator[str]:
                 doubtful.setdefault(label, []).append(row.student)
     for label, students in doubtful.items():
         title, named = table.titles.get(label, label), students[:_MAX_NAMES]
-        if len(students) == full[label] > 1:  # the cell's own doing, such as `plt.plot(…)` in its last line
+        if len(students) == full[label] > 1:  # the cell causes it, as with `plt.plot(…)` in its last line
             yield (
-                f"{title}: its test cell's value is not a score, for all {full[label]} who have full marks. If it should have none, "
-                "end the cell's last line with a semicolon"
+                f"{title}: its test cell's value is not a score, for all {full[label]} who have full marks. If the cell should have no value, "
+                "end its last line with a semicolon"
             )
             continue
         more = f" and {len(students) - len(named)} more" if len(students) > len(named) else ""
@@ -232,7 +232,7 @@ def _doubts(table: "ClassTable") -> Iterator[str]:
 
 
 def _reason(row: "Row") -> str:
-    """Which notebook is concerned, and why nothing could be graded. Other notes are on the feedback page."""
+    """Which notebook it is, and why nothing could be graded. Other notes are on the feedback page."""
     if len(set(row.notebooks.values())) > 1:
         return f" ({row.by_notebook})"
     notes = [note for result in row.results if result.nothing_graded for note in result.notes[:1]]

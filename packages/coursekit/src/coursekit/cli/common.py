@@ -1,4 +1,4 @@
-"""What the commands share. Modules here import anything large only when a command runs, so `--help` is quick."""
+"""Helpers that the commands share. Modules here import anything large only when a command runs, so `--help` is quick."""
 
 import argparse
 from collections.abc import Iterable, Sequence
@@ -47,7 +47,7 @@ def course_of(options: argparse.Namespace) -> "RunningCourse":
 
 
 def assignments_of(options: argparse.Namespace) -> list[Assignment]:
-    """The assignments named on the command line; if none is named the configured one, or else all of the course.
+    """The assignments named on the command line; if none is named, the configured one, or else all of the course's.
 
     Raises:
         CourseError: the course has no assignments, or none of that name.
@@ -82,7 +82,7 @@ def at_least_one(text: str) -> int:
 
 
 def progress_bar(title: str, unit: str, total: int | None = None) -> "tqdm[NoReturn]":
-    """A progress bar on stderr. It starts no thread, with which this process couldn't be forked safely."""
+    """A progress bar on stderr. It starts no thread, since a process with threads can't be forked safely."""
     from tqdm import tqdm
 
     tqdm.monitor_interval = 0

@@ -1,4 +1,4 @@
-"""The command that deals out hand grading."""
+"""The command that deals out manual grading."""
 
 import argparse
 import re
@@ -17,9 +17,13 @@ def add(commands: Commands) -> None:
     added.add_argument("assignment", metavar="ASSIGNMENT")
     added.add_argument("--to", metavar="NAMES", help="the graders, such as ann,bob")
     added.add_argument(
-        "--twice", type=_share, default=0.0, metavar="SHARE", help="share that two graders read, such as 10%%"
+        "--twice",
+        type=_share,
+        default=0.0,
+        metavar="SHARE",
+        help="share of submissions that two graders read, such as 10%%",
     )
-    added.add_argument("--seed", type=int, default=0, help="another number deals in another way; default: 0")
+    added.add_argument("--seed", type=int, default=0, help="a different number deals differently; default: 0")
     added.add_argument(
         "--address", default=_ADDRESS, metavar="URL", help=f"where Jupyter runs; default: {_ADDRESS}"
     )
@@ -48,7 +52,7 @@ def _deal(options: argparse.Namespace) -> None:
     )
 
     if (options.to is None) == (options.scores is None):
-        raise CourseError("say either who grades (--to ann,bob) or which list to read (--scores FILE)")
+        raise CourseError("use either --to ann,bob, to name the graders, or --scores FILE, to read a list")
     course = course_of(options)
     (assignment,) = chosen_from(course, [options.assignment])
     dealt, answers = read_lists(assignment), answers_to_grade(course, assignment)

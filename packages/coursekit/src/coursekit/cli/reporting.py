@@ -19,7 +19,7 @@ def add(commands: Commands) -> None:
     )
     commands.add_for_assignments("report", _report, "write the class report into reports/")
     comment = commands.add(
-        "comment", _comment, "write one comment to all who gave an answer, or failed a check"
+        "comment", _comment, "write one comment for everybody in an answer group, or who failed a check"
     )
     comment.add_argument(
         "about",

@@ -16,7 +16,9 @@ _MAX_PROBLEMS = 10
 
 def add(commands: Commands) -> None:
     similar = commands.add(
-        "similar", _similar, "list answers that are more alike than this class explains, into reports/"
+        "similar",
+        _similar,
+        "write a page about answers that are more alike than this class explains, into reports/",
     )
     similar.add_argument("assignment", metavar="ASSIGNMENT")
     similar.add_argument(

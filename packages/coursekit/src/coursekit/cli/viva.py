@@ -18,11 +18,11 @@ def add(commands: Commands) -> None:
     viva.add_argument(
         "--questions", type=_few, default=4, metavar="N", help="on each page; default: 4, at most 10"
     )
-    viva.add_argument("--seed", type=int, default=0, help="another number chooses other questions")
+    viva.add_argument("--seed", type=int, default=0, help="a different number chooses different questions")
     viva.add_argument(
         "--without-answers",
         action="store_true",
-        help="leave the answers to questions.csv, to hand out the pages",
+        help="put the answers only into questions.csv, so that the pages can be handed out",
     )
     viva.add_argument(
         "--workers", type=at_least_one, help="processes on this machine; default: the number of cores"

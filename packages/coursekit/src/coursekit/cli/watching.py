@@ -14,8 +14,8 @@ _DESCRIPTION = """\
 Grade each hand-in when it arrives, write it into the gradebook, and release its feedback page.
 
 Hand-ins are collected from nbgrader's exchange, oldest first for each assignment; students take turns. The command can be killed at any
-moment: the next start goes on where it was. SIGTERM and Ctrl-C end it after the hand-in under way. It reads changed
-checks, assignments and settings again. Rules of attempts are set with c.AttemptRules in nbgrader_config.py."""
+moment: the next start continues where it left off. SIGTERM and Ctrl-C end it after the current hand-in. It rereads changed
+checks, assignments and settings. Rules of attempts are set with c.AttemptRules in nbgrader_config.py."""
 
 
 def add(commands: Commands) -> None:
@@ -33,9 +33,11 @@ def add(commands: Commands) -> None:
     added.add_argument(
         "--once",
         action="store_true",
-        help="grade what is there, then end; the exit code is 1 if something was refused or could not be graded",
+        help="grade what has arrived, then exit; the exit code is 1 if something was refused or could not be graded",
     )
-    added.add_argument("--status", action="store_true", help="show what the running command does, and end")
+    added.add_argument(
+        "--status", action="store_true", help="show what the running command is doing, and exit"
+    )
     added.add_argument("--json", action="store_true", help="print one JSON object per line")
     added.add_argument(
         "--workers",

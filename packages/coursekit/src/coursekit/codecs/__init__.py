@@ -16,7 +16,7 @@ from coursekit.packing import Packer, PackingError, add_packer
 
 ATOL = 1e-5
 RTOL = 1e-4
-#: what every message about wrong numbers has in it; such a message differs between students who get different inputs
+#: every message about wrong numbers contains this; such a message differs between students who get different inputs
 DIFFERS = "differs by"
 OWN_ENTRY = "where yours is"
 _GROUP = "coursekit.codecs"
@@ -24,7 +24,7 @@ _UNCALLED = ("function", "method", "builtin_function_or_method", "method_descrip
 
 
 class Tolerance(NamedTuple):
-    """How close is close enough, and which properties don't matter (see the codec)."""
+    """How much two values may differ, and which properties don't matter (see the codec)."""
 
     atol: "float | Array" = ATOL
     rtol: float = RTOL
@@ -32,7 +32,7 @@ class Tolerance(NamedTuple):
 
 
 class Codec:
-    """For the values of one library.
+    """Handles the values of one library.
 
     A codec that sends values names its packer, and the modules to run in the student's kernel: their texts are sent,
     and the last of them defines the packer. They import only NumPy, the library itself and what is sent with them.
@@ -42,7 +42,7 @@ class Codec:
     kernel_modules: ClassVar[tuple[str, ...]] = ()
 
     def takes(self, value: Any) -> bool:
-        """True for the values that this codec is for; only called with objects whose class is of the library."""
+        """True for the values that this codec handles; only called with objects whose class belongs to the library."""
         raise NotImplementedError
 
     def unpack(self, data: Any) -> Any:
@@ -61,22 +61,22 @@ class Codec:
     def difference(self, actual: Any, expected: Any, tolerance: Tolerance) -> str | None:
         """How `actual`, which may be anything, differs from `expected`; None if it does not.
 
-        The text continues a sentence that begins with the name of the value. It doesn't give the right value away.
+        The text continues a sentence that begins with the name of the value. It doesn't reveal the right value.
         """
         raise NotImplementedError
 
     def fingerprint(self, value: Any) -> tuple[str, Numpy | None]:
-        """A wrong value as a text, and numbers in which two equal ones are close. None: the text says it all."""
+        """A wrong value as a text, and numbers that are close for two equal values; None if the text says it all."""
         raise NotImplementedError
 
     def nan(self, value: Any) -> str | None:
-        """Where the value holds NaN, as the end of a sentence; None if it does not, or if NaN is a usual entry."""
+        """Where the value contains NaN, as the end of a sentence; None if it does not, or if NaN is a normal entry."""
         return None
 
     def columns(self, actual: Any, expected: Any) -> Iterator[tuple[str, Numpy, Numpy]]:
-        """The numbers in two values of one type and structure: for each part its name, those found, the right ones.
+        """The numbers in two values of one type and structure: for each part its name, the numbers found, the right ones.
 
-        What is wrong with a part is looked for in them (`coursekit.checks.relations`). The name may be empty.
+        `coursekit.checks.relations` looks for relations between them. The name may be empty.
         """
         yield from ()
 
@@ -112,7 +112,7 @@ def describe(value: Any) -> str:
 
 
 def mismatch(actual: Any, right: str, hint: str = "") -> str:
-    """What is said of a value of the wrong kind; `hint` begins with a colon."""
+    """The end of a sentence about a value of the wrong kind; `hint` begins with a colon."""
     name = getattr(actual, "type_name", "")
     if name in _UNCALLED:
         hint = ": are the parentheses of a call missing?"
@@ -131,10 +131,10 @@ def letters(text: str) -> str:
 
 
 def unpack(library: str, data: Any) -> Any:
-    """The value that a packer made `data` of.
+    """The value from which a packer made `data`.
 
     Raises:
-        PackingError: the packer does not make such data, or there is no packer.
+        PackingError: no packer makes such data, or there is no packer.
     """
     codec = codec_named(library)
     if codec.packer is None:

@@ -27,7 +27,7 @@ class ArrayCodec(Codec):
     def describe(self, value: Any) -> str:
         if isinstance(value, bool | int | float):
             if isinstance(value, int) and abs(value) > sys.float_info.max:
-                return "an int beyond all floats"
+                return "an int too large for a float"
             return f"the {type(value).__name__} {value:.6g}"
         kind = _kind(value)
         return f"{noun(value)}{f' of {kind}' if kind else ''} of shape {tuple(value.shape)}"
@@ -75,7 +75,7 @@ class ArrayCodec(Codec):
         return _off_by(gap, off)
 
     def fingerprint(self, value: Any) -> tuple[str, Numpy | None]:
-        found = np.asarray(to_numpy(value))  # a student may return a number in place of anything
+        found = np.asarray(to_numpy(value))  # a student may return a number instead of anything else
         text = f"of shape {found.shape}"
         kind = "complex" if found.dtype.kind == "c" else _kind(found)
         if kind or not 0 < found.size <= _MOST_ENTRIES:
@@ -90,7 +90,7 @@ class ArrayCodec(Codec):
 
 
 class TensorCodec(ArrayCodec):
-    """torch tensors, compared as arrays are; they are a part of every message, so they need no packer."""
+    """torch tensors, compared like arrays; they are part of every message, so they need no packer."""
 
     packer = None
     kernel_modules = ()
@@ -100,13 +100,13 @@ class TensorCodec(ArrayCodec):
 
 
 def _kind(array: Any) -> str:
-    """What an array holds if it does not hold numbers."""
+    """The kind of entries in an array that does not hold numbers."""
     kind = "" if is_tensor(array) else array.dtype.kind
     return _KINDS.get(kind, "")
 
 
 def _integer_difference(found: Numpy, right: Numpy) -> str | None:
-    """How integers differ, which are right or wrong, however large they are."""
+    """How integers differ, which are compared exactly, however large they are."""
     off = np.array(found != right)
     if not off.any():
         return None
@@ -122,7 +122,7 @@ def _off_by(gap: Numpy, off: Numpy) -> str:
 
 
 def _are_large(*values: Any) -> bool:
-    """Whether these are ints, and one of them is beyond those of arrays."""
+    """Whether these are ints, and one of them is too large for an array."""
     whole = all(isinstance(value, int) for value in values)
     return whole and any(abs(value) >= 1 << 63 for value in values)
 
@@ -135,7 +135,7 @@ def _as_text(array: Any) -> Any:
 
 
 def _exact_difference(found: Numpy, right: Numpy) -> str | None:
-    """How two arrays differ that hold text, dates or Python objects."""
+    """How two arrays of text, dates or Python objects differ."""
     both_missing = np.array((found != found) & (right != right), dtype=bool)
     off = np.array(found != right, dtype=bool) & ~both_missing
     if not off.any():
@@ -147,7 +147,7 @@ def _exact_difference(found: Numpy, right: Numpy) -> str | None:
 
 
 def _wrong_kind(found: Numpy, kind: str, wanted: str) -> str:
-    """What is said of an array that holds something else than it should."""
+    """The end of a sentence about an array that holds the wrong kind of entries."""
     hint = ""
     if found.dtype == object and not wanted:
         odd = np.array([not isinstance(entry, bool | int | float) for entry in found.ravel()], bool)
@@ -160,7 +160,7 @@ def _wrong_kind(found: Numpy, kind: str, wanted: str) -> str:
 
 
 def _hint(actual: Any, expected: Any) -> str:
-    """What to do about a list where an array is asked for."""
+    """What to do about a list where an array is required."""
     if getattr(actual, "type_name", "") == "ndarray":
         return ": do all its rows have the same length?"
     if (

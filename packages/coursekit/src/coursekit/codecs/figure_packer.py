@@ -1,4 +1,4 @@
-"""Packs what a matplotlib figure shows as plain data; runs in the student's kernel.
+"""Packs the contents of a matplotlib figure as plain data; runs in the student's kernel.
 
 A figure only travels to the grader, where it becomes a `coursekit.codecs.figures.Figure`.
 """
@@ -10,7 +10,7 @@ import numpy as np
 
 from coursekit.packing import Packer, PackingError
 
-#: axes of a figure, and lines, texts and so on of each kind in one of its axes
+#: the most axes in a figure, and the most lines, texts and so on of each kind in one of its axes
 MAX_AXES, MAX_PARTS = 100, 500
 MAX_WORDS = 1_000
 
@@ -22,7 +22,7 @@ class FigurePacker(Packer):
         return not isinstance(value, list | tuple) and self.figure_of(value) is not None
 
     def figure_of(self, value: Any) -> Any:
-        """The figure that a value is or is in: axes, several axes, or a grid of seaborn; None for anything else."""
+        """The figure of a value: a figure, axes, several axes, or a seaborn grid; None for anything else."""
         module = sys.modules.get("matplotlib.figure")
         if module is None:
             return None
@@ -145,7 +145,7 @@ def _few(parts: Any, kind: str) -> Any:
 
 
 def _floats(values: Any) -> Any:
-    """The numbers as a one-dimensional array of its own."""
+    """The numbers as a new one-dimensional array."""
     return np.array(np.ma.filled(np.ma.asarray(values, np.float64), np.nan), np.float64).ravel()
 
 

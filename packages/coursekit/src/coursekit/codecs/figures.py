@@ -1,4 +1,4 @@
-"""What a figure of matplotlib shows, as plain values for a check to look at."""
+"""The contents of a matplotlib figure, as plain values for a check to look at."""
 
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -88,9 +88,9 @@ class Image:
 
 @dataclass(frozen=True)
 class Axes:
-    """One pair of axes. `legend` is None where there is none; `wedges` are the shares of a pie.
+    """One pair of axes. `legend` is None if there is none; `wedges` are the shares of a pie.
 
-    `marks` has the places of all separate marks, whether `scatter` drew them or `plot` without a line.
+    `marks` has the positions of all separate marks, whether drawn by `scatter` or by `plot` without a line.
     """
 
     title: Words
@@ -115,7 +115,7 @@ class Axes:
 
     @property
     def marks(self) -> Numpy:
-        """Places of the marks, sorted by x: an array of shape (number of marks, 2)."""
+        """Positions of the marks, sorted by x: an array of shape (number of marks, 2)."""
         loose = [line for line in self.lines if line.style in ("None", "", " ") and line.marker != "None"]
         parts: list[Points | Line] = [*self.points, *loose]
         groups = [np.stack([part.x, part.y], axis=1) for part in parts]
@@ -135,15 +135,15 @@ class Figure:
 
     @property
     def type_name(self) -> str:
-        """What a message calls it."""
+        """The name of the figure's type in a message."""
         return f"figure with {counted(len(self.axes), 'pair')} of axes"
 
 
 def read_figure(data: Any) -> Figure:
-    """The figure that `FigurePacker` made `data` of.
+    """The figure from which `FigurePacker` made `data`.
 
     Raises:
-        PackingError: it did not.
+        PackingError: `data` isn't a packed figure.
     """
     try:
         return msgspec.convert(data, Figure, dec_hook=_vector)
@@ -177,7 +177,7 @@ def _vector(kind: Any, value: Any) -> Numpy:
     """A NumPy array of numbers, whatever kind of array arrived."""
     found = to_numpy(value) if kind is np.ndarray and is_array(value) else None
     if found is None or found.dtype.kind not in "biuf":
-        raise ValueError("something else in place of an array")
+        raise ValueError("something other than an array")
     return found
 
 

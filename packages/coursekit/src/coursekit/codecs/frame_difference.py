@@ -78,7 +78,7 @@ def index_difference(own: Any, right: Any, ignore: Collection[str]) -> str | Non
 
 
 def dtype_difference(own: Any, right: Any) -> tuple[str, str] | None:
-    """How the dtype of a Series is wrong, in two parts of a sentence, the second with what to do about it."""
+    """How the dtype of a Series is wrong, in two parts of a sentence; the second says what to do about it."""
     import pandas as pd
 
     found, wanted = own.dtype, right.dtype
@@ -119,7 +119,7 @@ def _dtype_hint(own: Any, wanted: Any) -> str:
 
 
 def _hint_for_objects(own: Any, wanted: Any) -> str:
-    """What to do about entries of dtype object that are no text; empty if some are text, or all are missing."""
+    """What to do about entries of dtype object that aren't text; empty if some are text, or all are missing."""
     import pandas as pd
 
     types = {type(entry) for entry in own.dropna()}
@@ -171,7 +171,7 @@ def _entries(own: Any, right: Any, tolerance: Tolerance) -> str | None:
 
 
 def _columns(own: Any, right: Any) -> str | None:
-    """Which columns are missing, are too many, or have another name."""
+    """Which columns are missing, extra, or misnamed."""
     if own.columns.nlevels != right.columns.nlevels:
         levels, label = (
             counted(own.columns.nlevels, "level"),
@@ -186,7 +186,7 @@ def _columns(own: Any, right: Any) -> str | None:
     extra = [label for label in own.columns if not want[_key(label)]]
     if not lacking and not extra:
         twice = [label for label in own.columns.unique() if have[_key(label)] != want[_key(label)]]
-        return f"has the {plural(twice, 'column')} more or less often than it should"
+        return f"has the {plural(twice, 'column')} the wrong number of times"
     for label in lacking:
         if label in own.index.names:
             return f"has {written(label)} as its index, but should have it as a column: use `reset_index()`"
@@ -205,7 +205,7 @@ def _columns(own: Any, right: Any) -> str | None:
 
 
 def _why_rows(own: Any, right: Any) -> str:
-    """What the number of rows suggests; only about the student's own rows."""
+    """A possible cause of the wrong number of rows; it is only about the student's own rows."""
     if len(own) > len(right):
         if len(right) == len(own.dropna()):
             return f": {counted(len(own) - len(right), 'row')} of yours with NaN may be the reason"

@@ -12,7 +12,7 @@ _DATES = {
     f"{kind}8[{unit}]" for kind in "mM" for unit in ("Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns")
 }
 _MAX_AXES = 32
-#: characters of the longest text in an array times its entries: NumPy gives each as many
+#: characters of the longest text in an array times its entries: NumPy stores each with that many
 _MAX_TEXT = 16 * 2**20
 
 
@@ -66,7 +66,7 @@ class NumpyPacker(Packer):
                 found = np.empty(len(entries), dtype=object)
                 found[:] = entries
                 return found.reshape(shape)
-        raise PackingError("which is no array")
+        raise PackingError("which isn't an array")
 
     def copied(self, value: Any) -> Any:
         return np.array(value)

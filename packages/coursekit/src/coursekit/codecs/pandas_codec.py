@@ -78,7 +78,7 @@ class PandasCodec(Codec):
         return text or _by_pandas(actual, expected, tolerance)
 
     def fingerprint(self, value: Any) -> tuple[str, Numpy | None]:
-        """The structure and all that is not a float, as a digest; the floats as numbers."""
+        """The structure and everything that is not a float, as a digest; the floats as numbers."""
         import pandas as pd
 
         kind = _kind(value)
@@ -183,7 +183,7 @@ def _entries_difference(
 
 
 def _by_pandas(actual: Any, expected: Any, tolerance: Tolerance) -> str | None:
-    """What `pandas.testing` finds in two values in which nothing above differs; its first lines show no entries."""
+    """The difference that `pandas.testing` finds if nothing above differs; its first lines show no entries."""
     import pandas as pd
 
     if ROW_ORDER in tolerance.ignore or INDEX in tolerance.ignore or is_array(tolerance.atol):
@@ -229,7 +229,7 @@ def _by_pandas(actual: Any, expected: Any, tolerance: Tolerance) -> str | None:
 
 
 def _hint(actual: Any, expected: Any) -> str:
-    """How to turn the one into the other."""
+    """How to turn the actual value into one of the expected type."""
     kinds = _kind(actual), _kind(expected)
     if kinds == ("Series", "DataFrame"):
         return ": `.to_frame()` or double brackets, as in `df[[...]]`, make one"

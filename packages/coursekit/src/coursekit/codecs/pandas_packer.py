@@ -1,7 +1,7 @@
-"""Packs what pandas makes: frames, series, indexes, its arrays and its scalars; also run in the student's kernel.
+"""Packs pandas values: frames, series, indexes, arrays and scalars; also run in the student's kernel.
 
 Text is sent as the distinct strings and a number for each entry, dates as integers, objects as plain values. Nothing
-is ever unpickled, and what is unpacked is bounded by the bytes that were received: no length is only declared.
+is ever unpickled. Unpacked data is bounded by the bytes that were received: declared lengths are not trusted.
 """
 
 from typing import Any
@@ -69,7 +69,7 @@ class PandasPacker(Packer):
                 return _column(column).array
             case {"kind": "scalar", "value": value}:
                 return unpack_scalar(value)
-        raise PackingError("which is no value of pandas")
+        raise PackingError("which isn't a pandas value")
 
     def copied(self, value: Any) -> Any:
         return value if is_scalar(value) else value.copy()
@@ -103,7 +103,7 @@ def _pack_index(index: Any, where: str = "the index") -> dict[str, Any]:
 
 
 def _pack_column(values: Any, where: str) -> dict[str, Any]:
-    """The entries of a Series, an Index or an extension array; `where` says in a message where they are."""
+    """Pack the entries of a Series, an Index or an extension array; `where` names them in messages."""
     import pandas as pd
 
     dtype, size = values.dtype, len(values)
@@ -245,7 +245,7 @@ def _numbers(values: Any, dtype: str, size: int | None = None) -> Any:
 
 
 def _codes(values: Any, count: int) -> Any:
-    """The places of the entries in a list of `count`; -1 for a missing one."""
+    """A copy of an array of positions in a list of `count`; -1 is a missing entry."""
     codes = _numbers(values, "int32")
     if codes.size and not (codes.min() >= -1 and codes.max() < count):
         raise PackingError("with codes that name no entry")

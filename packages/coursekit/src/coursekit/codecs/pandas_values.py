@@ -31,7 +31,7 @@ def wrong_entries(own: Any, right: Any, tolerance: Tolerance) -> Numpy:
 
 
 def in_entries(own: Any, wrong: Numpy, rows: Any, what: str = "rows") -> str:
-    """How many entries of a Series are wrong, and which is the first; the right one is not shown."""
+    """How many entries of a Series are wrong, and which is the first; the right entry is not shown."""
     import pandas as pd
 
     first = int(np.argmax(wrong))

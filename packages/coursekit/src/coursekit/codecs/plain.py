@@ -1,4 +1,4 @@
-"""The codec of plain values: text, None, lists, tuples and dicts, entry by entry; and of all that no other codec takes."""
+"""The codec of plain values: text, None, lists, tuples and dicts, entry by entry; and of values that no other codec takes."""
 
 from typing import Any
 
@@ -93,7 +93,7 @@ def _some(names: list[Any]) -> str:
 
 
 def _hint(actual: Any, expected: Any) -> str:
-    """What to do about an array, a list or a tuple where another of these is asked for."""
+    """What to do about an array, a list or a tuple where a different one of these is required."""
     if isinstance(expected, list) and is_array(actual) and actual.ndim:
         return ": turn it into one with `.tolist()`"
     if isinstance(expected, list) and isinstance(actual, tuple):

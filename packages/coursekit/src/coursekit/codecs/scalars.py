@@ -88,5 +88,5 @@ def zone(text: str) -> str:
 
 def word(text: str) -> str:
     if len(text) > _MAX_WORD:
-        raise PackingError("with a date that is no date")
+        raise PackingError("with a date that isn't a date")
     return text

@@ -29,7 +29,7 @@ class RunOptions:
     Args:
         workers: number of processes on this machine.
         scheduler: address of a Dask scheduler whose workers grade instead.
-        kernel_name: kernelspec in place of the configured one.
+        kernel_name: kernelspec to use instead of the configured one.
         fresh: don't use the cache.
         force: don't use cached results of code that was stopped or ended its process.
     """
@@ -72,7 +72,7 @@ class ClassRun:
     """Grades submissions of an assignment with the settings of the course. Close it to end its workers.
 
     Args:
-        workers: in place of those of the options. They are shared with other runs, so the caller ends them.
+        workers: workers to use instead of those of the options. They are shared with other runs, so the caller ends them.
     """
 
     def __init__(
@@ -112,10 +112,10 @@ class ClassRun:
     def grade(self, students: Iterable[str]) -> Generator[SubmissionRun]:
         """Grade and cache what is not cached yet; yield each submission when it has all its results.
 
-        Results that need a second try wait until all others are graded. Each is then graded again, alone.
+        Results that need a second try wait until all others are graded. Each is then graded again, while nothing else runs.
 
         Args:
-            students: the next one is taken when a worker is idle. Nobody may be in it twice.
+            students: the next one is taken when a worker is idle. No student may occur twice.
 
         Raises:
             CourseError: a check is at fault, or not bound to its cell. The workers have ended then.
@@ -129,7 +129,7 @@ class ClassRun:
                 submission = self._submission(student)
                 needed = [n for n in submission.notebooks if n.cached.missing(n.key)]
                 submission.waiting = len(needed)
-                if needed:  # not before: this may be a class in which nothing is new
+                if needed:  # not before, since nothing in this class may be new
                     self.require_bound()
                     self._workers.start()
                     under_way[student] = submission

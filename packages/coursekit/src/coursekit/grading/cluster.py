@@ -29,7 +29,7 @@ _TRIES = 3
 
 
 class Work(Protocol):
-    """What a worker does with a task."""
+    """The function that a worker calls with a task."""
 
     def __call__(
         self, assignment: str, files: bytes, task: Task, own_files: bytes, expected: Mapping[str, str]
@@ -45,10 +45,10 @@ class DaskWorkers:
     work: Work | None = None
 
     def start(self) -> None:
-        """Do nothing: they are running already."""
+        """Do nothing: the workers are already running."""
 
     def close(self) -> None:
-        """Do nothing: they keep running for others."""
+        """Do nothing: the workers keep running for others."""
 
     def run(self, tasks: Iterable[Task], alone: bool = False) -> Iterator[tuple[Task, Attempt | None]]:
         """Yield each task with its result as they are finished; None if every worker that had it was lost.

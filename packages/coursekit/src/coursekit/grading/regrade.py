@@ -1,4 +1,4 @@
-"""What grading again would change, and why, before anything is written."""
+"""Finds out what grading again would change, and why, before anything is written."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -71,7 +71,7 @@ class Move:
 def moves(
     course: RunningCourse, run: ClassRun, students: list[str]
 ) -> Iterator[tuple[SubmissionRun, list[Move]]]:
-    """Grade what is not in the cache; yield each submission with its moves."""
+    """Grade submissions that are not in the cache; yield each submission with its moves."""
     for submission in run.grade(students):
         found: list[Move] = []
         for notebook in submission.notebooks:
@@ -100,7 +100,7 @@ def _moves(student: str, notebook: str, old: SubmissionResult, new: SubmissionRe
 def _causes(
     old: SubmissionResult, new: SubmissionResult, before: ExerciseResult, after: ExerciseResult
 ) -> Iterator[str]:
-    """What has changed since the exercise was graded; nothing if only chance can be the reason."""
+    """The changes since the exercise was graded; none if only chance can be the reason."""
     if before.ordinary and not after.ordinary:
         yield "it has a check file now"
     elif after.ordinary and not before.ordinary:
@@ -127,7 +127,7 @@ def _changed_parts(old: dict[str, str], new: dict[str, str]) -> Iterator[str]:
 
 
 def _changed_kinds(old: SubmissionResult, new: SubmissionResult, grade_id: str) -> Iterator[str]:
-    """Other test cells that got or lost a check file: cells with one are run in another way."""
+    """Other test cells that got or lost a check file, since cells with one are run differently."""
     was_ordinary = {exercise.grade_id: exercise.ordinary for exercise in old.exercises}
     for exercise in new.exercises:
         name = exercise.grade_id

@@ -1,4 +1,4 @@
-"""A course that is running in nbgrader: its folders, settings and gradebook."""
+"""A course in nbgrader: its folders, settings and gradebook."""
 
 import contextlib
 import fcntl
@@ -48,7 +48,7 @@ class RunningCourse:
 
     Args:
         files: the configuration files, the last of which counts.
-        opened_at: what `open` was called with.
+        opened_at: the folder that `open` was called with.
     """
 
     root: Path
@@ -83,7 +83,7 @@ class RunningCourse:
 
     @property
     def last_file(self) -> Path:
-        """The configuration file that counts most."""
+        """The configuration file whose settings override all others."""
         return self.files[-1] if self.files else self.root / "nbgrader_config.py"
 
     @property
@@ -147,7 +147,7 @@ class RunningCourse:
 
     @contextlib.contextmanager
     def alone(self) -> Iterator[None]:
-        """Wait until no coursekit command writes here; none does in the meantime.
+        """Wait until no coursekit command writes here, and keep all others from writing in the block.
 
         Locks end with the process that holds them.
         """
@@ -156,9 +156,9 @@ class RunningCourse:
 
     @contextlib.contextmanager
     def writing(self, student: str) -> Iterator[None]:
-        """Wait until nobody writes for this student, or is `alone`. Others may write for other students."""
+        """Wait until nobody writes for this student, or is `alone`. Others may write for other students meanwhile."""
         with contextlib.ExitStack() as held:
-            with self._locked("next"):  # who waits to be alone holds this, so that no more writers come
+            with self._locked("next"):  # held by a command that waits to be alone: no more writers may start
                 held.enter_context(self._locked("writing", fcntl.LOCK_SH))
             students = held.enter_context((self.root / FOLDER / "students").open("a"))
             byte = int.from_bytes(hashlib.sha256(os.fsencode(student)).digest()[:4])
@@ -283,7 +283,7 @@ def _file_of(url: str) -> Path | None:
     """The file of an SQLite database; None for other databases."""
     try:
         parts = make_url(url)
-    except SQLAlchemyError:  # opening it says what is wrong
+    except SQLAlchemyError:  # opening it reports what is wrong
         return None
     if parts.get_backend_name() != "sqlite" or parts.database in (None, "", ":memory:"):
         return None

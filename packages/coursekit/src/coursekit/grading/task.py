@@ -23,11 +23,11 @@ class Task:
     """A repaired notebook to grade.
 
     Args:
-        assignment: what it was handed in for, where its files are on this machine.
+        assignment: the assignment that it was handed in for, with its files on this machine.
         notebook: its JSON.
-        exercises: those that are not in the cache; None: all.
+        exercises: those that are not in the cache; None means all.
         rule: for ordinary test cells.
-        own_files: what the student has put beside the notebook, on this machine.
+        own_files: the files that the student has put beside the notebook, on this machine.
         wary: for a second try (see `coursekit.attempt`).
     """
 

@@ -27,7 +27,7 @@ from coursekit.nbgrader_plugin.shared_queries import sharing_queries
 from coursekit.printing import printable
 from coursekit.result_cache import CachedResult
 
-#: until a second try after an error of the database, which may have restarted
+#: before a second try after an error of the database, which may have restarted
 _AGAIN_SECONDS = 1.0
 
 
@@ -37,7 +37,7 @@ class NoSpace(CourseError):
 
 @dataclass(frozen=True)
 class Uncached:
-    """What a writer can't find in the result cache, for one student.
+    """The results of one student that a writer can't find in the result cache.
 
     Args:
         failures: why the grader failed on a notebook, by its name.
@@ -123,7 +123,7 @@ class Writer:
         return self.write_uncached(Uncached.of(submission, assignment))
 
     def write_uncached(self, uncached: Uncached) -> list[str]:
-        """`write`, with what is not in the cache. An error of the database gets a second try.
+        """Like `write`, with the results that are not in the cache. An error of the database gets a second try.
 
         Raises:
             NoSpace, GradebookAway: nothing can be written for anybody.
@@ -160,7 +160,7 @@ class Writer:
 
 
 def _require_writing(error: BaseException, reason: str) -> None:
-    """Raise if the failure would repeat for everybody else."""
+    """Raise an error if the failure would repeat for everybody else."""
     again = "then run the same command again; it continues from here."
     if isinstance(error, OperationalError) and "disk is full" in str(error):
         raise NoSpace(f"{reason}. Free some space or make it writable, {again}") from error

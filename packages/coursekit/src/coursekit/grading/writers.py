@@ -18,7 +18,7 @@ _HUNG_SECONDS = 3600.0
 
 @dataclass(frozen=True)
 class _Place:
-    """What a new process needs to write in the same course as this one."""
+    """The information that a new process needs to write in the same course as this one."""
 
     opened_at: Path | None
     kernel_name: str
@@ -31,8 +31,8 @@ _writers: dict[_Place, Writer] = {}
 class Writers:
     """Writes results of one assignment in up to `count` processes, as `Writer` does in one. Close it to end them.
 
-    This process writes the first submission itself: what it imports, and the queries it compiles, are then there for
-    all the others, which are forked from it. So are the rows that students share.
+    This process writes the first submission itself: the modules it imports and the queries it compiles are then available
+    to all the others, which are forked from it. So are the rows that students share.
 
     Args:
         warm: have a notebook that is not in the cache graded with the warm server of this process.
@@ -47,7 +47,7 @@ class Writers:
         )
 
     def close(self) -> None:
-        """End the processes, after what they are writing."""
+        """End the processes, once they have finished writing."""
         self._processes.close()
 
     def write(self, submissions: Iterable[SubmissionRun]) -> Iterator[tuple[str, list[str]]]:
@@ -76,7 +76,7 @@ class Writers:
 
 
 def _write(place: _Place, task: Uncached) -> list[str]:
-    """What a process does for one student."""
+    """Write one student's results, in a process of `Writers`."""
     if place not in _writers:  # it isn't a fork of the command
         course = RunningCourse.open(place.opened_at)
         course.hide()

@@ -21,7 +21,7 @@ from coursekit.student.renamed import right_endings
 
 _ENDINGS = (".tar.gz", ".tgz", ".zip", ".gz")
 _JUNK = "__MACOSX"
-#: what a damaged archive makes the libraries raise
+#: exceptions that the libraries raise for a damaged archive
 _BROKEN: tuple[type[Exception], ...] = (
     *(OSError, EOFError, ValueError, RuntimeError, NotImplementedError),
     *(zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError),
@@ -37,7 +37,7 @@ class HarmlessExtractor(ExtractorPlugin):
     """Replaces nbgrader's extractor, which stops the whole command at a broken or malicious archive.
 
     Unpacks each archive into a folder of the same name. Skips paths outside that folder, links, sparse files and
-    what operating systems add.
+    files that operating systems add.
     """
 
     download_limit = Integer(8192, help="MiB that all downloads together may take when unpacked").tag(
@@ -97,7 +97,7 @@ class HarmlessExtractor(ExtractorPlugin):
         return allowance.left
 
     def _write(self, stream: "IO[bytes] | _Counted", path: Path, archive: Path) -> None:
-        """Write a member. One whose name this system can't store is named, and costs nobody else anything."""
+        """Write a member. If this system can't store its name, it is reported and skipped."""
         try:
             _write(stream, path)
         except OSError as error:
@@ -125,7 +125,7 @@ class _Allowance:
 
 
 class _Counted(io.BufferedIOBase):
-    """A stream whose reads use up an allowance; reads at its end do too, so that none go on forever."""
+    """A stream whose reads use up an allowance; so do reads at its end, so that none can continue forever."""
 
     def __init__(self, stream: IO[bytes] | gzip.GzipFile, allowance: _Allowance) -> None:
         self._stream = stream

@@ -1,4 +1,4 @@
-"""What the collectors of all products share: finding the students and the notebook of each file."""
+"""The base of the collectors of all products: finds the students and the notebook of each file."""
 
 import logging
 import re
@@ -22,13 +22,13 @@ from coursekit.printing import quoted
 from coursekit.student.notebook_file import grade_ids_in
 from coursekit.student.renamed import expected_in, recognize, stem_and_copy
 
-#: where copies for the members of groups are, beside the unpacked files
+#: the folder for the copies of group members, beside the unpacked files
 _COPIES = "for-each-member"
 _CHECKPOINTS = ".ipynb_checkpoints"
 
 
 class Report(StrEnum):
-    """The headings of what the command reports, in this order."""
+    """The headings of the command's report, in this order."""
 
     NEW_COURSE = (
         "The gradebook has no students yet, so everybody in the download becomes one, with an id made from the file "
@@ -63,11 +63,11 @@ class Claim:
 
     Args:
         owner: distinguishes people with the same name; empty for a group.
-        name: what the student called the file.
+        name: the student's name for the file.
         number: increases from one file of a person to the next.
         timestamp: in UTC; empty if the product doesn't provide it.
         late: the product marks it as late.
-        alias: what the product calls the student, if that is unlike the name in the gradebook.
+        alias: the product's name for the student, if it is unlike the name in the gradebook.
     """
 
     path: Path
@@ -83,8 +83,8 @@ class Claim:
 class Collector(FileNameCollectorPlugin):
     """Collects the newest file of each student and notebook, and reports files whose owner or notebook isn't clear.
 
-    nbgrader asks for one file at a time. All are read before, because only then is it known which file is the newest,
-    who shares a name, and who is in a group: each member gets a copy, which nbgrader finds among the unpacked files.
+    nbgrader asks for one file at a time. All are read beforehand, to find out which file is the newest, who shares a
+    name, and who is in a group: each member gets a copy, which nbgrader finds among the unpacked files.
     """
 
     groups = Unicode(
@@ -164,7 +164,7 @@ class Collector(FileNameCollectorPlugin):
 
     @cached_property
     def _chosen(self) -> dict[Path, dict[str, str]]:
-        """What nbgrader wants to know of each file that is collected."""
+        """The fields that nbgrader needs for each file that is collected."""
         chosen: dict[Path, dict[str, str]] = {}
         notes: dict[str, list[str]] = defaultdict(list)
         try:
@@ -180,7 +180,7 @@ class Collector(FileNameCollectorPlugin):
         return chosen
 
     def _free_path(self, path: Path, taken: Container[Path]) -> Path:
-        """The path, or that of a copy: nbgrader gives each file to one student."""
+        """The path, or that of a copy: nbgrader assigns each file to only one student."""
         if path not in taken:
             return path
         copies = (self.folder / _COPIES / str(number) / path.name for number in count())
@@ -196,7 +196,7 @@ class Collector(FileNameCollectorPlugin):
         return []
 
     def _claims(self, notes: dict[str, list[str]]) -> dict[str, list[Claim]]:
-        """The files of each student, of the kinds that are collected. Notes files of nobody or of strangers."""
+        """The files of each student, of the kinds that are collected. Notes files without an owner or of unknown students."""
         claims: dict[str, list[Claim]] = defaultdict(list)
         others: dict[str, str] = {}
         for path in sorted(self.folder.rglob("*")):

@@ -25,9 +25,9 @@ from coursekit.report.table import LATE, Row, class_table, write_rows
 
 @dataclass(frozen=True)
 class Score:
-    """The score of one student in one assignment. `value` has the late penalty subtracted, as nbgrader's score has.
+    """The score of one student in one assignment. `value` is after the late penalty, like nbgrader's score.
 
-    `titles` are what to call the graded cells in text for people.
+    `titles` are the names of the graded cells in text for people.
     """
 
     student: Student
@@ -52,7 +52,7 @@ class Export(ExportPlugin):
     """Accepts `--to`, `--assignment` and `--student`, as nbgrader's own export does."""
 
     default_name = "grades.csv"
-    #: the column of the gradebook by which the other program finds students, and what it falls back on
+    #: the gradebook's column by which the other program finds students, and the one that it falls back on
     found_by, or_by = "", ""
     columns = Dict(
         value_trait=Unicode(), help="the name of each assignment in the other program, if it differs"
@@ -234,7 +234,7 @@ def gradescope_results(
         results: one for each notebook of the submission.
         score: replaces the sum of the tests, since it includes written answers and penalties.
         remark: a line for the student.
-        titles: what to call the exercises, by grade_id.
+        titles: the names of the exercises, by grade_id.
     """
     lines = [remark, *(STATUSES[result.status] for result in results)]
     lines += [note for result in results for note in result.all_notes]

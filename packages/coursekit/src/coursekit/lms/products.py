@@ -1,4 +1,4 @@
-"""How each product names the files that an instructor downloads.
+"""The names that each product uses for the files that an instructor downloads.
 
 Untested against the live products: the names follow their documentation and, for Canvas and Moodle, their public
 source (docs/exchange-with-lms.md).
@@ -110,7 +110,7 @@ class MoodleCollector(Collector):
 
     @cached_property
     def _groups_seen(self) -> Counter[str]:
-        """What comes before names of students in the download, and before how many."""
+        """The prefixes of students' names in the download, with the number of names that each precedes."""
         names = {match["name"] for path in self.folder.rglob("*") for match, *_ in self.matches(path)}
         return Counter(
             group for name in names for group, student in _halves(name) if self.roster.by_name(student)

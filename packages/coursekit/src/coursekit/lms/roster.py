@@ -1,4 +1,4 @@
-"""Who is who: the students of the gradebook, by what other programs call them, and the groups that they form."""
+"""Who is who: the students of the gradebook, by their names in other programs, and the groups that they form."""
 
 import csv
 import re
@@ -21,7 +21,7 @@ _GROUP_NAME = re.compile(
 
 
 class Roster:
-    """Finds students of the gradebook by what other programs call them."""
+    """Finds students of the gradebook by their names and ids in other programs."""
 
     def __init__(self, students: Iterable[Student]) -> None:
         self._names: dict[str, str] = {}
@@ -48,7 +48,7 @@ class Roster:
         return self._ids.get(("id", student), [])
 
     def by_number(self, number: str) -> list[str]:
-        """By the column lms_user_id."""
+        """The students with this number in the column lms_user_id."""
         return self._ids.get(("number", number), [])
 
     def by_email(self, email: str) -> list[str]:

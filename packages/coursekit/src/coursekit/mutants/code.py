@@ -14,7 +14,7 @@ Located = ast.expr | ast.stmt | ast.keyword
 
 @dataclass(frozen=True)
 class Edit:
-    """Replaces the bytes from `start` to `end` by `text`."""
+    """Replaces the bytes from `start` to `end` with `text`."""
 
     start: int
     end: int
@@ -119,7 +119,7 @@ class Code:
         return Edit(self.start(node), self.end(node), text)
 
     def replace_between(self, left: ast.expr, right: ast.expr, old: str, new: str) -> Iterator[Edit]:
-        """Replace what joins two expressions, such as an operator."""
+        """Replace the text that joins two expressions, such as an operator."""
         gap = self.between(self.end(left), self.start(right))
         found = re.search(rf"^[\s)\\]*({re.escape(old).replace(' ', ' +')})(?=[\s(\w'\"\[{{~-]|$)", gap)
         if found:
@@ -127,7 +127,7 @@ class Code:
             yield Edit(at, at + len(found[1].encode()), new)
 
     def exchange(self, first: ast.expr, second: ast.expr) -> Edit:
-        """Let two expressions change places."""
+        """Swap two expressions."""
         middle = self.between(self.end(first), self.start(second))
         text = f"{self.text(second)}{middle}{self.text(first)}"
         return Edit(self.start(first), self.end(second), text)

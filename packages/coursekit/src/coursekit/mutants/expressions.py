@@ -30,7 +30,7 @@ _COMPARISONS: dict[type[ast.cmpop], tuple[str, tuple[str, ...]]] = {
     ast.In: ("in", ("not in",)),
     ast.NotIn: ("not in", ("in",)),
 }
-#: functions and methods that a student may confuse; each stands for the other
+#: functions and methods that a student may confuse; each replaces the other
 _PAIRS = (
     *(("max", "min"), ("argmax", "argmin"), ("any", "all"), ("sum", "mean"), ("sin", "cos"), ("std", "var")),
     *(("tril", "triu"), ("zeros", "ones"), ("zeros_like", "ones_like"), ("softmax", "log_softmax")),
@@ -163,7 +163,7 @@ def slice_(code: Code, node: ast.AST) -> Iterator[Edit]:
 
 
 def twin(code: Code, node: ast.AST) -> Iterator[Edit]:
-    """A function in place of the one that it is often confused with: `max` and `min`, `sin` and `cos`."""
+    """A function replaced by one that it is often confused with: `max` and `min`, `sin` and `cos`."""
     if isinstance(node, ast.Call) and (name := _name_of(node.func)) in _TWINS:
         end = code.end(node.func)
         yield Edit(end - len(name.encode()), end, _TWINS[name])

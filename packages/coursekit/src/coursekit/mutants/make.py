@@ -17,7 +17,7 @@ from coursekit.mutants.code import Code, Edit
 from coursekit.student.syntax import imported_by, parse
 
 Operator = Callable[[Code, ast.AST], Iterator[Edit]]
-#: by the kind in a mutant's name
+#: the operators, by the kind in a mutant's name
 OPERATORS: dict[str, Operator] = {
     "operator": expressions.arithmetic,
     "operand": expressions.operand,
@@ -81,7 +81,7 @@ def mutants_of_cell(
 ) -> list[Mutant]:
     """The mutants of one solution, named by line, operator and number: `attention:12:operator-3`.
 
-    None is like another or like the solution, and all of them compile. A cell that isn't plain Python has none.
+    All of them compile, and none is the same as another or as the solution. A cell that isn't plain Python has none.
     """
     try:
         code = Code(source, imported)

@@ -18,7 +18,7 @@ SAMPLE = 40
 
 @dataclass(frozen=True)
 class Fate:
-    """What became of a mutant: the first check that failed, or else it survived. `fault`: a check crashed."""
+    """The fate of a mutant: the first check that failed, or none if it survived. `fault`: a check crashed."""
 
     killed_by: str = ""
     fault: str = ""
@@ -49,7 +49,7 @@ class MutationRun:
 
     @cached_property
     def survivors(self) -> list[Mutant]:
-        """The mutants that survived, although nothing says that they may."""
+        """The mutants that survived without an entry that says that they may."""
         argued = set(map(_key, self.equivalents))
         return [
             mutant
@@ -69,7 +69,7 @@ class MutationRun:
         return Score(cell, len(mine), len(mine) - survived, survived - holes)
 
     def problems(self) -> Iterator[str]:
-        """What is wrong besides the survivors: checks that crash, and entries of `equivalent.py` that are not so."""
+        """Problems other than survivors: checks that crash, and wrong entries in `equivalent.py`."""
         for mutant in self.tried:
             if fault := self.fates[mutant.name].fault:
                 yield f"{mutant.name} makes a check crash: {fault}"
@@ -141,7 +141,7 @@ def _fate_of(assignment: Assignment, variant: Variant) -> Fate:
 
 
 def _key(item: Mutant | Equivalent) -> tuple[str, str, str]:
-    """What a mutant and its entry have in common, whatever the indentation and the comments."""
+    """A key that a mutant and its entry share, whatever the indentation and the comments."""
     return item.cell, _bare(item.before), _bare(item.after)
 
 

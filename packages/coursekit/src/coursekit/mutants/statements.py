@@ -47,13 +47,13 @@ def loop(code: Code, node: ast.AST) -> Iterator[Edit]:
 
 
 def exception(code: Code, node: ast.AST) -> Iterator[Edit]:
-    """Another type of exception raised."""
+    """A different type of exception raised."""
     if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
         yield code.replace(node.exc.func, "RuntimeError")
 
 
 def state(code: Code, node: ast.AST) -> Iterator[Edit]:
-    """A value kept from the first call: of a method in the instance, of a function in the function."""
+    """A value kept from the first call: a method keeps it in the instance, a function in itself."""
     if not isinstance(node, ast.Assign | ast.Return) or node.value is None:
         return
     around = code.functions_around(node)
@@ -69,7 +69,7 @@ def state(code: Code, node: ast.AST) -> Iterator[Edit]:
 
 
 def default(code: Code, node: ast.AST) -> Iterator[Edit]:
-    """The default of a parameter in place of the argument."""
+    """The default of a parameter used instead of the argument."""
     function = _begun_by(code, node)
     if function is None:
         return

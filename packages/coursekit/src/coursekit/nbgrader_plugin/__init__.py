@@ -60,7 +60,7 @@ def configure(config: Config) -> None:
         "handlers": {"console": {"filters": ["notebooks"]}},
     }
 
-    if "collect" not in config.ExchangeFactory:  # a hub may have an exchange of its own
+    if "collect" not in config.ExchangeFactory:  # a hub may have its own exchange
         config.ExchangeFactory.collect = _dotted(HarmlessCollect)
     # nbgrader's own extractor crashes on a broken archive
     config.ZipCollectApp.extractor_plugin = "coursekit.lms.HarmlessExtractor"

@@ -1,4 +1,4 @@
-"""In generate_assignment: make sure that bound test cells and check files belong together."""
+"""In generate_assignment: make sure that bound test cells and check files match."""
 
 import re
 import shutil
@@ -20,12 +20,12 @@ from coursekit.printing import listed
 if TYPE_CHECKING:
     import pytest
 
-#: what only a check file has
+#: only check files contain this
 _HAS_POINTS = re.compile(r"^@(?:[\w.]+\.)?points\(", re.MULTILINE)
 
 
 class BindChecks(NbGraderPreprocessor):
-    """Stops the command if a test cell has other points than its checks, or checks belong to no cell."""
+    """Stops the command if a test cell and its checks differ in points, or if checks belong to no cell."""
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
         course = course_of(self.config)
@@ -45,7 +45,7 @@ class BindChecks(NbGraderPreprocessor):
 
 
 def require_bound(assignment: Assignment) -> None:
-    """Raise CourseError unless the released test cells fit their check files, and the kernels are installed."""
+    """Raise CourseError unless the released test cells match their check files, and the kernels are installed."""
     course = assignment.course
     problems = [
         f"{Path(course.release, assignment.name, name)}.ipynb has the kernel `{kernel}`, which is not installed "

@@ -91,7 +91,7 @@ def _limit_memory(mebibytes: int) -> None:
 
 
 class PageBudget:
-    """What the cells of one page may cost in total.
+    """The time and length that all cells of one page may use together.
 
     Args:
         seconds: CPU time of this process and of the children that it has waited for.
@@ -107,7 +107,7 @@ class PageBudget:
         return _cpu_seconds() > self._until
 
     def take(self, characters: int) -> bool:
-        """Reserve room for so many characters; returns False, and reserves nothing, if there isn't enough."""
+        """Reserve room for this many characters; returns False, and reserves nothing, if there isn't enough."""
         if characters > self._left:
             return False
         self._left -= characters

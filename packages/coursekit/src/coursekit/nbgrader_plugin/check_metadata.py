@@ -1,4 +1,4 @@
-"""nbgrader's check of its own metadata, which remembers the cells that are valid: most are the same in all submissions."""
+"""Speeds up nbgrader's check of its metadata by remembering valid cells: most are the same in all submissions."""
 
 import json
 from collections.abc import Hashable

@@ -66,12 +66,12 @@ def checks_as_html(exercise: ExerciseResult, notebook: NotebookNode, found: Sequ
 
 
 def right_or_not(exercise: ExerciseResult) -> str:
-    """All that a page says about an exercise that shows only which ones are right."""
+    """The result of an exercise on a page that shows only which exercises are right."""
     return _("right") if exercise.right else _("not answered") if exercise.unanswered else _("not right yet")
 
 
 def exercise_as_html(exercise: ExerciseResult, title: str) -> str:
-    """`right_or_not` as a line of its own."""
+    """`right_or_not` as a separate line."""
     color, mark = (_COLORS["passed"], "✓") if exercise.right else (_COLORS["failed"], "✗")
     return f'<p>{escape(title)}: <b style="color:{color};">{mark} {escape(right_or_not(exercise))}</b></p>'
 
@@ -102,7 +102,7 @@ def _try_it(lines: str) -> str:
 
 
 def _findings(check: CheckResult) -> list[tuple[str, str]]:
-    """What came of a check that did not pass, with labels, in the order in which it is read."""
+    """The findings of a check that did not pass, with their labels, in reading order."""
     return [
         (N_("Came out"), check.message),
         (N_("How it differs"), check.relation),

@@ -43,7 +43,7 @@ class HarmlessCollect(ExchangeCollect):
             return record
         except (NotATime, IndexError, ExchangeError):
             self.log.error(
-                "%s is not collected: nbgrader names such folders <student>+<assignment>+<time>",
+                "%s was not collected: nbgrader names such folders <student>+<assignment>+<time>",
                 printable(path),
             )
             return {"username": "", "filename": Path(path).name, "timestamp": datetime.min}
@@ -66,7 +66,7 @@ class HarmlessCollect(ExchangeCollect):
             self.not_collected(src, error)
 
     def not_collected(self, src: str, error: Exception) -> None:
-        """Report a submission that can't be copied, and go on."""
+        """Report a submission that can't be copied, and continue."""
         self.log.error("%s was not collected: %s", printable(src), error)
 
     def _collected(self, student: str) -> Path:
@@ -98,7 +98,7 @@ def copy_regular_files(source: Path, target: Path, max_bytes: int) -> list[str]:
     skipped: list[str] = []
     left = max_bytes
     with os.scandir(source):
-        pass  # `fwalk` would take an unreadable folder for an empty one
+        pass  # raises an error for an unreadable folder, which `fwalk` would treat as empty
     for number, (folder, name, descriptor) in enumerate(_files(source, skipped)):
         shown = printable(str(folder.relative_to(source) / name), 80)
         if number >= MAX_ENTRIES:

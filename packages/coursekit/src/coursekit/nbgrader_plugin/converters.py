@@ -1,4 +1,4 @@
-"""Adapters for nbgrader's converters: which folders they find, converters for one submission, and what they log.
+"""Adapters for nbgrader's converters: how they find folders, converters for one submission, and their logs.
 
 Converters read timestamps before they call any hook, and find notebooks by glob patterns. Their exporter is made first,
 so it is the exporters that call `find_folders` and `make_ready`.

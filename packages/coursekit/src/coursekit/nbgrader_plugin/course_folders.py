@@ -71,7 +71,7 @@ def usable_name(name: str) -> str:
 
 @dataclass(frozen=True)
 class _StudentFolders:
-    """The path of a submission, in which the student's name, and perhaps the assignment's, is open.
+    """A pattern for paths of submissions, with any student's name, and perhaps any assignment's.
 
     Args:
         pattern: for `glob`.
@@ -84,7 +84,7 @@ class _StudentFolders:
     name: re.Pattern[str]
 
     def found(self) -> Iterator[tuple[Path, str]]:
-        """The folder with the name of each student, which may be above that of the submission, and this name."""
+        """The folder named after each student, which may be above that of the submission, and the student's name."""
         for path in sorted(glob.glob(self.pattern)):
             folder = Path(*Path(path).parts[: self.depth + 1])
             if Path(path).is_dir() and (match := self.name.fullmatch(folder.name)):

@@ -104,7 +104,7 @@ class FeedbackExporter(Exporter):
         return page, filled
 
     def _frame(self, nb: NotebookNode, names: dict[str, Any], folder: Path) -> "_Frame":
-        """What the page says besides the cells, and without what it must not show yet."""
+        """Everything on the page besides the cells, without anything that it must not show yet."""
         assignment, student = names["assignment"], names["student"]
         rule = AttemptRules(config=self.config).of(assignment)
         attempts = Attempts.load(course_of(self.config).root, assignment, student)
@@ -131,7 +131,7 @@ class FeedbackExporter(Exporter):
         return _Frame(names | {"student": printable(str(student))}, result, shows, attempt or None)
 
     def _handed_in(self, assignment: str, student: str, autograded: Path) -> datetime | None:
-        """The time in timestamp.txt; without one that of the newest notebook, as `coursekit watch --folder` takes it."""
+        """The time in timestamp.txt, or else that of the newest notebook, as `coursekit watch --folder` takes it."""
         time = time_handed_in(autograded)
         if time is not None:
             return time.replace(tzinfo=UTC)
@@ -167,7 +167,7 @@ def _hide_hidden_tests(nb: NotebookNode, released: list[NotebookNode]) -> None:
 
 @dataclass(frozen=True)
 class _Frame:
-    """What a page says besides the cells. `result` has only what the page shows."""
+    """Everything on a page besides the cells. `result` has only what the page shows."""
 
     names: dict[str, Any]
     result: SubmissionResult
@@ -180,7 +180,7 @@ def _page(nb: NotebookNode, frame: _Frame, given: frozenset[str]) -> str:
 
 
 def _page_without_cells(nb: NotebookNode, frame: _Frame) -> str:
-    """A page with the points and the reason, without any text of the student's."""
+    """A page with the points and the reason, without any of the student's text."""
     without_notes = replace(frame, result=replace(frame.result, notes=[], cells=[]))
     return _rendered(nb, without_notes, [], NOT_RENDERED)
 
@@ -227,7 +227,7 @@ def _rendered(nb: NotebookNode, frame: _Frame, parts: list[Part], reason: str = 
 
 
 class GetGradesAndState(GetGrades):
-    """Adds to each cell's score and comment whether it was graded by hand, or still awaits that; and the deadline.
+    """Adds whether each cell was graded manually or is still awaiting manual grading, and the deadline.
 
     When a submission is graded again, nbgrader marks manually graded cells for a second look; here they count as graded.
     """

@@ -21,7 +21,7 @@ _NUMBERS = re.compile(r"[(\[][\d, ]*[)\]]|-?\d[\d.e+-]*")
 
 @dataclass(frozen=True)
 class ScoreRow:
-    """A row in the table of scores. `grade_id` is also its id on the page; no score: there is none to show yet."""
+    """A row in the table of scores. `grade_id` is also its id on the page; `score` is None if there is none to show yet."""
 
     grade_id: str
     name: str
@@ -123,7 +123,7 @@ def _first_thing(
     losses = sorted(found, key=lambda loss: -loss.points)
     if not check.message:
         text = _("This check failed: %(sentence)s", sentence=check.sentence)
-    else:  # what several checks share, such as a missing function, is not about one of them
+    else:  # a cause of several failures, such as a missing function, is not about one check
         text = " ".join(filter(None, [check.message, check.relation]))
         if len(failed) == 1:
             text += " " + _("The check: %(sentence)s", sentence=check.sentence)
@@ -132,7 +132,7 @@ def _first_thing(
 
 
 def _cause(exercise: ExerciseResult, check: CheckResult) -> tuple[str, ...]:
-    """What checks that failed for the same reason share: a diagnosis, or a message apart from its numbers."""
+    """A key that checks share if they failed for the same reason: a diagnosis, or a message without its numbers."""
     if exercise.unanswered:
         return "unanswered", exercise.grade_id
     if check.diagnosis:  # by its sentence, since each exercise has its own name for the same mistake

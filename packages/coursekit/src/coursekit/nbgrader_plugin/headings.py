@@ -1,6 +1,6 @@
 """The headings of a notebook, which a feedback page links to as explanations.
 
-While grading, headings are the only text of a student's that is rendered; their number and length are limited.
+During grading, headings are the only student text that is rendered; their number and length are limited.
 """
 
 import re
@@ -72,7 +72,7 @@ def _heading_lines(source: str) -> Sequence[str]:
 
 @lru_cache(maxsize=512)
 def _lines_of_released(source: str) -> tuple[str, ...]:
-    """The same; most cells are as they were released, in every submission."""
+    """Like `_heading_lines`, with a cache: most cells are the released ones, in every submission."""
     return tuple(_find_heading_lines(source))
 
 
@@ -122,9 +122,9 @@ def explaining(notebook: NotebookNode, found: Sequence[Heading], test: str, see:
 
 
 def page_titles(notebook: NotebookNode, found: Sequence[Heading] | None = None) -> dict[str, str]:
-    """What a page calls each graded cell: as the nearest heading above its answer that no student wrote.
+    """The title of each graded cell on a page: the nearest heading above its answer that no student wrote.
 
-    If several cells have the same one, their names are added; without a heading, a cell has its name alone.
+    If several cells have the same heading, their names are added; without a heading, the title is the name alone.
 
     Args:
         found: the headings of the notebook, if they are known.
@@ -145,7 +145,7 @@ def page_titles(notebook: NotebookNode, found: Sequence[Heading] | None = None) 
 
 
 def exercise_titles(notebook: NotebookNode, found: Sequence[Heading] | None = None) -> dict[str, str]:
-    """What to call each graded cell: as its grade_id says, or if nbgrader made that up, as the heading above it.
+    """The title of each graded cell: from its grade_id or, if nbgrader made that up, the heading above it.
 
     Args:
         found: the headings of the notebook, if they are known.

@@ -1,6 +1,6 @@
 """In autograde, last step: a penalty for handing in late.
 
-A module of its own, since nbgrader_config.py chooses the plugin by its dotted name:
+It is a separate module, since nbgrader_config.py chooses the plugin by its dotted name:
 
     c.AssignLatePenalties.plugin_class = "coursekit.nbgrader_plugin.late.LatePenalty"
 """

@@ -160,7 +160,7 @@ def _formatted(source: str) -> str:
         filter_style_properties=_STYLES,
         link_rel=None,
     )
-    clean = clean.replace("<th></th>", "<td></td>")  # an empty corner is no header
+    clean = clean.replace("<th></th>", "<td></td>")  # an empty corner isn't a header
     clean = _UNDESCRIBED.sub("<img alt", clean)  # without quotes, so safe even inside an attribute
     # formulas come last and are made from plain text, so no HTML of a student's escapes the sanitizer
     return _FORMULA.sub(_formula_in_its_place, clean)

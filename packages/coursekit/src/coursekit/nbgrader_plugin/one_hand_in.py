@@ -25,7 +25,7 @@ _REPLACED, _REMOVED = "replaced", "removed"
 
 
 class CollectOne(ExchangeCollect):
-    """Collects the hand-in in `folder`. What was collected before is put back if this fails.
+    """Collects the hand-in in `folder`. If this fails, the submission that was collected before is put back.
 
     nbgrader removes what was collected before it copies. Here it is moved aside and removed afterwards.
     """
@@ -55,7 +55,7 @@ class CollectOne(ExchangeCollect):
         _remove(aside)
 
     def not_collected(self, src: str, error: Exception) -> None:
-        """Let the caller report it. `HarmlessCollect` would go on."""
+        """Let the caller report it; `HarmlessCollect` would continue."""
         raise error
 
 
@@ -133,7 +133,7 @@ class ExchangeOf:
         return Path(root, self.folders.course_id)
 
     def _configured(self, name: str, kind: type[Exchange], folders: CourseDirectory | None = None) -> Any:
-        """The class that is configured, with what `kind` adds."""
+        """The configured class, combined with `kind`."""
         configured = getattr(ExchangeFactory(config=self.config), name)
         bases = (configured,) if issubclass(configured, kind) else (kind, configured)
         made = type(kind.__name__, bases, {})
@@ -141,7 +141,7 @@ class ExchangeOf:
 
 
 def put_back(collected: Path) -> None:
-    """Undo a collecting that did not end: put the submission back that it would have replaced."""
+    """Undo an interrupted collection: put back the submission that it would have replaced."""
     aside = _beside(collected, _REPLACED)
     if collected.exists():
         shutil.rmtree(collected)
@@ -150,7 +150,7 @@ def put_back(collected: Path) -> None:
 
 
 def put_all_back(folders: CourseDirectory, assignment: str) -> None:
-    """Undo every collecting for the assignment that was killed."""
+    """Undo every interrupted collection for the assignment."""
     path = Path(folders.format_path(folders.submitted_directory, "*", glob.escape(assignment)))
     for found in glob.glob(str(_beside(path, _REMOVED))):
         shutil.rmtree(found)
@@ -159,7 +159,7 @@ def put_all_back(folders: CourseDirectory, assignment: str) -> None:
 
 
 def _remove(aside: Path) -> None:
-    """Remove what was replaced, if there is something."""
+    """Remove the submission that was replaced, if there is one."""
     if aside.exists():
         removed = aside.with_suffix(f".{_REMOVED}")
         os.rename(aside, removed)  # in one step, so that nobody puts half of it back
@@ -167,5 +167,5 @@ def _remove(aside: Path) -> None:
 
 
 def _beside(collected: Path, state: str) -> Path:
-    """Beside the folder, so that moving it is one step; the pattern `*` doesn't match it."""
+    """A path next to the folder, so that moving it is one step; the pattern `*` doesn't match it."""
     return collected.with_name(f".{collected.name}.{state}")

@@ -79,7 +79,7 @@ class PageParts:
         self._ids = {name for cell in self.notebook.cells if (name := grade_id(cell))}
 
     def parts(self) -> list[Part]:
-        """The parts in order. If nothing was graded, the cells aren't the student's: only comments are shown."""
+        """The parts in order. If nothing was graded, the cells aren't the student's, so only comments are shown."""
         if self.result.nothing_graded:
             answers = map(self._answer, filter(_is_commented, self.notebook.cells))
             return [replace(part, html="") for part in answers]
@@ -194,11 +194,11 @@ class PageParts:
         return f"<p>{escape(_(LEFT_OUT), quote=False)}</p>"
 
     def _outputs(self, cell: NotebookNode) -> str:
-        """Text and PNG pictures; HTML that a student's code displays is not shown."""
+        """The text and PNG pictures of a cell; HTML that a student's code displays is not shown."""
         return "".join(map(self._output, cell.get("outputs", [])))
 
     def _test_outputs(self, cell: NotebookNode) -> str:
-        """What an ordinary test cell displayed, without tracebacks: they quote hidden tests."""
+        """The output of an ordinary test cell, without tracebacks, which quote hidden tests."""
         return "".join(
             self._output(output)
             for output in cell.get("outputs", [])
@@ -235,7 +235,7 @@ def _is_commented(cell: NotebookNode) -> bool:
 
 
 def _end_of(html: str, heading: re.Match[str]) -> int:
-    """Where the heading ends that starts there; 0 if it doesn't end."""
+    """Where the heading that starts there ends; 0 if it doesn't end."""
     found = html.find(f"</h{heading[1]}>", heading.end())
     return found + len("</h1>") if found >= 0 else 0
 

@@ -1,4 +1,4 @@
-"""In formgrader: show the rubric above the answer to grade, and limit what formatting a page may cost."""
+"""In formgrader: show the rubric above the answer to grade, and limit the time that formatting a page may take."""
 
 from pathlib import Path
 

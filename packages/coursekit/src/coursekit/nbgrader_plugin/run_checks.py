@@ -26,9 +26,9 @@ if TYPE_CHECKING:  # imported where it is used: the configuration imports this m
     from coursekit.attempt import RepeatBudget
     from coursekit.checks.score_rule import ScoreRule
 
-#: what this process has left for second tries, by course and assignment
+#: the time that this process has left for second tries, by course and assignment
 _budgets: "dict[tuple[Path, str], RepeatBudget]" = {}
-#: without a second try, after which there is a new budget: formgrader's process lives for weeks
+#: after this long without a second try, there is a new budget: formgrader's process runs for weeks
 _NEW_BUDGET_SECONDS = 3600.0
 #: key in a notebook's metadata: what reading and repairing found; only between nbgrader's two steps
 FOUND = "coursekit_found"
@@ -52,8 +52,8 @@ class RunChecks(Execute):
     repeat_budget = Float(
         REPEAT_BUDGET,
         min=0,
-        help="seconds per assignment for grading submissions a second time, alone, whose code was stopped while "
-        "it waited, or whose kernel died",
+        help="seconds per assignment for second tries: submissions whose code was stopped while it waited, or "
+        "whose kernel died, are graded again, alone",
     ).tag(config=True)
     preload = List(
         Unicode(),
@@ -87,7 +87,7 @@ class RunChecks(Execute):
         return seconds
 
     def limits_of(self, assignment: str) -> Limits:
-        """What submissions of an assignment may use."""
+        """The limits for submissions of an assignment."""
         settings = RunChecks.per_assignment.of(self, assignment)
         return Limits(
             settings["timeout"] or Limits.cell_seconds,

@@ -1,6 +1,6 @@
-"""In autograde, last step: what a second hand-in after the deadline and the feedback earns.
+"""In autograde, last step: the points for a second hand-in after the deadline and the feedback.
 
-A module of its own, since nbgrader_config.py chooses the plugin by its dotted name:
+It is a separate module, since nbgrader_config.py chooses the plugin by its dotted name:
 
     c.AssignLatePenalties.plugin_class = "coursekit.nbgrader_plugin.second_chance.SecondChance"
 """
@@ -22,7 +22,7 @@ from coursekit.watch.rules import AttemptRules
 
 
 class SecondChance(BasePlugin):
-    """Gives a second hand-in the points of the first, and a share of the points that it gains.
+    """Scores a second hand-in with the points of the first, plus a share of the points that it gains.
 
     The score is first + share × (second − first), for each notebook and for the points of its checks; written answers
     count as in the second hand-in. The points of the first are those that `coursekit watch` recorded.
@@ -31,7 +31,7 @@ class SecondChance(BasePlugin):
     share = Float(0.5, min=0, max=1, help="share of the points gained by the second hand-in that counts").tag(
         config=True
     )
-    days = Float(7, min=0, max=366, help="days after the deadline in which a second hand-in is taken").tag(
+    days = Float(7, min=0, max=366, help="days after the deadline in which a second hand-in is accepted").tag(
         config=True
     )
 
@@ -76,7 +76,7 @@ def second_chance_of(config: Config) -> SecondChance | None:
 
 
 def require_chance(config: Config, names: dict[str, Any]) -> None:
-    """Before anything is written: make sure that a late submission is a second chance, if the course gives them.
+    """Make sure, before anything is written, that a late submission is a second chance, if the course offers them.
 
     Raises:
         NoChance: it isn't one.

@@ -1,7 +1,7 @@
 """SQLAlchemy compiles nbgrader's queries once per process.
 
 nbgrader opens the gradebook nine times for each submission, each time with a new engine, which compiles every query
-again. A plugin of SQLAlchemy, named in the URL of the gradebook, lets all engines for one database share what is compiled.
+again. A plugin of SQLAlchemy, named in the URL of the gradebook, lets all engines for one database share the compiled queries.
 """
 
 from typing import Any
@@ -17,7 +17,7 @@ _shared: dict[str, tuple[Dialect, dict[Any, Any]]] = {}
 
 
 def sharing_queries(url: str) -> str:
-    """The URL with the plugin, and for SQLite with time for many processes that write in turns."""
+    """The URL with the plugin, and for SQLite with a timeout that suits many processes taking turns to write."""
     parts = make_url(url).update_query_pairs([("plugin", _PLUGIN)], append=False)
     if parts.get_backend_name() == "sqlite" and "timeout" not in parts.query:
         parts = parts.update_query_pairs([("timeout", str(_BUSY_SECONDS))])

@@ -1,4 +1,4 @@
-"""Leaves out of a result and its notebook what a feedback page must not show before the deadline."""
+"""Removes from a result and its notebook everything that a feedback page must not show before the deadline."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,7 +13,7 @@ from coursekit.language import N_
 from coursekit.student.values import CheckOutcome
 from coursekit.watch.rules import Shows
 
-#: what a page says about itself
+#: the sentence in which a page explains what it leaves out
 EXPLANATIONS = {
     Shows.EVERYTHING: "",
     Shows.SENTENCES: N_(
@@ -33,7 +33,7 @@ def deadline_of(gradebook: Gradebook, assignment: str, student: str) -> datetime
 
 
 def result_as_shown(result: SubmissionResult, shows: Shows) -> SubmissionResult:
-    """The result without what the page must not show, so that no part of the page can show it."""
+    """The result without anything that the page must not show, so that no part of the page can show it."""
     if shows is Shows.EVERYTHING:
         return result
     if shows is Shows.SENTENCES:
@@ -59,7 +59,7 @@ def hide_outputs(cells: Sequence[NotebookNode], result: SubmissionResult, shows:
 
 
 def _without_values(exercise: ExerciseResult) -> ExerciseResult:
-    """Every check with its sentence and its diagnosis, both of which the instructor wrote."""
+    """The exercise with only the sentence and diagnosis of each check, both of which the instructor wrote."""
     checks = [
         replace(check, tried="", message="", relation="", fingerprint="", fingerprint_numbers=[])
         for check in exercise.checks
@@ -68,7 +68,7 @@ def _without_values(exercise: ExerciseResult) -> ExerciseResult:
 
 
 def _only_whether_right(exercise: ExerciseResult) -> ExerciseResult:
-    """One check in place of all of them, without a name and a sentence."""
+    """The exercise with one check in place of all of them, without a name or a sentence."""
     if exercise.unanswered:
         outcome = CheckOutcome.NOT_ANSWERED
     else:

@@ -53,7 +53,7 @@ def before_autograde(assignment: str, student: str, notebooks: list[str]) -> Non
     graded = course.assignment(folder.name if set(assignment) & set("*?[") else assignment)
     try:
         RunChecks(config=config)  # raises if a setting is invalid
-        wanted = CourseDirectory(config=config).notebook_id  # as set by `--notebook`
+        wanted = CourseDirectory(config=config).notebook_id  # set by `--notebook`
         names = [name for name in graded.released_names() if fnmatchcase(name, wanted)]
         stamp = stamp_of(graded)
         if _checked.get((course.root, graded.name)) != stamp:

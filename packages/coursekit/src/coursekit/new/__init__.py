@@ -19,7 +19,7 @@ def write_assignment(course: Course, name: str, arrays: Kind | None = None) -> A
     """Write source/<name> and tests/<name>; the reference values must be recorded afterwards.
 
     Args:
-        arrays: what the assignment computes with; by default tensors where torch is installed.
+        arrays: the arrays that the assignment computes with; by default tensors, if torch is installed.
 
     Raises:
         CourseError: the name is taken, nbgrader can't use it, or torch is missing.

@@ -1,4 +1,4 @@
-"""Finds everybody who failed a check, for one comment to all of them."""
+"""Finds everybody who failed a check, to write one comment for all of them."""
 
 import difflib
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ from coursekit.report.class_results import Check, class_results, was_graded
 from coursekit.report.comments import Recipients
 from coursekit.student.values import CheckOutcome
 
-#: between the exercise and the check in the name of a check
+#: separates the exercise and the check in a check's name
 BETWEEN = "::"
 #: without an answer that ran, a comment on the check makes no sense
 _NOTHING_CHECKED = (CheckOutcome.NOT_ANSWERED, CheckOutcome.BLOCKED)
@@ -62,4 +62,4 @@ def _no_such_check(name: str, checks: list[Check]) -> str:
         return (
             f"no graded assignment has a check {quoted(name)}: `coursekit report ASSIGNMENT` lists the checks"
         )
-    return f"no graded assignment has a check {quoted(name)}; near it are {listed(near)}"
+    return f"no graded assignment has a check {quoted(name)}; similar ones are {listed(near)}"

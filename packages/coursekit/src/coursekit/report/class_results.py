@@ -29,7 +29,7 @@ class Check:
 
     @property
     def id(self) -> str:
-        """What to call the check in a command: `exercise::check`."""
+        """The name of the check in a command: `exercise::check`."""
         notebook, slash, test = self.exercise.rpartition("/")
         return f"{notebook}{slash}{exercise_name(test)}::{self.name}"
 
@@ -57,7 +57,7 @@ class Member:
 
     @property
     def missed(self) -> int:
-        """How many checks were not passed."""
+        """The number of checks that were not passed."""
         return sum(outcome.outcome != "passed" for outcome in self.outcomes.values())
 
 

@@ -25,7 +25,7 @@ from coursekit.report.statistics import (
     quartiles,
 )
 
-#: a mistake of at least this share of the class is worth teaching again
+#: a mistake that at least this share of the class made is worth teaching again
 RE_TEACH = 0.1
 _MAX_MISTAKES, _MAX_STUBS = 5, 2
 _MAX_STUB_SOURCE = 10_000
@@ -35,7 +35,7 @@ _MAX_STUB_SOURCE = 10_000
 class GroupEntry:
     """An answer group, the code of one of its students, and a stub for the known mistakes if its own is unknown.
 
-    `file` is the one that the stub belongs in, below the course folder.
+    `file` is the file for the stub, below the course folder.
     `before` is the size of the group in the previous report; None if the group is new.
     """
 
@@ -81,7 +81,7 @@ class ClassReport:
 
 
 class NothingToReport(CourseError):
-    """The assignment was graded, and nobody's work has a result of a check."""
+    """The assignment was graded, but no submission has a check result."""
 
 
 def make_report(
@@ -100,7 +100,7 @@ def make_report(
     results = class_results(assignment)
     if not results.graded or not results.scores:
         if was_graded(assignment):
-            raise NothingToReport(f"{assignment.name} has no results of checks, which a report is about")
+            raise NothingToReport(f"{assignment.name} has no check results to report on")
         raise CourseError(
             f"nothing in {assignment.name} was graded: run `coursekit autograde {quoted(assignment.name)}` first"
         )

@@ -11,7 +11,7 @@ from coursekit.course import CourseError
 
 @dataclass(frozen=True)
 class Reading:
-    """A submission that a grader reads; the `second` reading of it is only compared with the first."""
+    """A submission that a grader reads; a `second` reading is only compared with the first."""
 
     submission: str
     grader: str
@@ -25,9 +25,9 @@ def deal_out(
     seed: int = 0,
     kept: Iterable[Reading] = (),
 ) -> list[Reading]:
-    """Give each submission to a grader, and a share of them to another one as well.
+    """Assign each submission to a grader, and a share of them to a second one as well.
 
-    The same arguments give the same piles. They differ by at most one submission, unless those that are `kept` do.
+    The same arguments result in the same piles. They differ by at most one submission, unless those that are `kept` do.
 
     Args:
         twice: the share that two graders read, from 0 to 1, rounded up to whole submissions.

@@ -1,4 +1,4 @@
-"""The lists of who grades which written answers: a CSV file per grader, in which second readers type their scores."""
+"""The lists that say who grades which written answers: a CSV file per grader, in which second readers type their scores."""
 
 import csv
 import re
@@ -19,7 +19,7 @@ from coursekit.printing import defused, printable, quoted
 from coursekit.report.deal import Reading
 
 FOLDER = "dealt"
-#: what the column `score` of a first reading says: nbgrader's gradebook has these scores
+#: entry in the column `score` for a first reading, whose scores are in nbgrader's gradebook
 IN_FORMGRADER = "in formgrader"
 _FIRST, _SECOND = "first", "second"
 _COLUMNS = ("reading", "answer", "points", "score", "link", "text", "submission")
@@ -43,7 +43,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Dealt:
-    """What the lists of an assignment say."""
+    """The contents of the lists of an assignment."""
 
     readings: list[Reading]
     scores: Scores
@@ -54,7 +54,7 @@ def folder_of(assignment: Assignment) -> Path:
 
 
 def answers_to_grade(course: RunningCourse, assignment: Assignment) -> list[Answer]:
-    """The answers that a person has graded or has to grade; an unanswered question scores 0 without anybody."""
+    """The answers that a person has graded or has to grade; an unanswered question already scores 0."""
     by_hand = {
         (name, grade_id(cell))
         for name in assignment.released_names()
@@ -78,7 +78,7 @@ def answers_to_grade(course: RunningCourse, assignment: Assignment) -> list[Answ
             if (notebook, grade.name) in by_hand
             and (grade.needs_manual_grade or grade.manual_score is not None)
         ]
-    # of a file that isn't a notebook, formgrader has nothing to show
+    # formgrader has nothing to show for a file that isn't a notebook
     return [answer for answer in answers if _was_read(course, assignment, answer)]
 
 

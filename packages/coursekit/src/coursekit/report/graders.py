@@ -10,7 +10,7 @@ from coursekit.printing import counted
 from coursekit.report.dealt import Answer, Dealt, answers_to_grade, read_lists
 from coursekit.report.statistics import quartiles
 
-#: from this many answers on, a difference between graders may be more than chance
+#: with at least this many answers, a difference between graders may be more than chance
 ENOUGH_ANSWERS = 10
 #: two graders may differ by this many points without being counted
 CLOSE = 1.0
@@ -35,7 +35,7 @@ class GraderScores:
 
 @dataclass(frozen=True)
 class Agreement:
-    """What two graders gave the same answers: the mean of how much more the second one gave, and how many are apart."""
+    """How two graders scored the same answers: the mean of second minus first, and how many are far apart."""
 
     graders: tuple[str, str]
     answer: str
@@ -58,7 +58,7 @@ class Agreement:
 
 @dataclass(frozen=True)
 class Calibration:
-    """The hand grading of an assignment that was dealt out."""
+    """The scores of each grader of an assignment that was dealt out, and how far they agree."""
 
     graders: list[GraderScores]
     agreements: list[Agreement]

@@ -49,7 +49,7 @@ class Letters:
         return folder_of(self.assignment) / FOLDER / f"{self.started:%Y-%m-%d_%H%M%S}"
 
     def write(self, moved: list[Move]) -> None:
-        """Write the letter to the student of these moves; none if a person had given these scores."""
+        """Write the letter to the student of these moves; none if a person entered these scores."""
         if not moved:
             return
         student = moved[0].student
@@ -79,7 +79,7 @@ class Letters:
             table.writerow([*(str(defused(cell)) for cell in cells), text])  # a letter begins with no formula
 
     def _titled(self, move: Move) -> Move:
-        """With what the feedback page calls the exercise."""
+        """The move with the exercise's title on the feedback page."""
         if move.notebook not in self._titles:
             try:
                 self._titles[move.notebook] = page_titles(self.assignment.released(move.notebook))
@@ -136,7 +136,7 @@ def _about_check(check: CheckMove, shows: Shows) -> Iterator[str]:
 
 
 def _by_hand(gradebook: Gradebook, assignment: str, move: Move) -> bool:
-    """True if a person gave this score: it stays, whatever the checks say."""
+    """True if a person entered this score, which stays, whatever the checks say."""
     test = move.exercise.rpartition("/")[2]
     try:
         grade = gradebook.find_grade(test, move.notebook, assignment, move.student)

@@ -14,7 +14,7 @@ def folder_of(assignment: Assignment) -> Path:
 
 
 def page_environment(templates: Path) -> jinja2.Environment:
-    """Templates that escape all text, and fail on a name that has no value."""
+    """An environment whose templates escape all text and fail on a name without a value."""
     return jinja2.Environment(
         loader=jinja2.FileSystemLoader(templates),
         autoescape=True,

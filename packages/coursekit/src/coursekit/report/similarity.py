@@ -1,4 +1,4 @@
-"""What `coursekit similar` found, in the few numbers that the class report repeats."""
+"""A summary of what `coursekit similar` found, for the class report."""
 
 import json
 from dataclasses import asdict, dataclass
@@ -12,7 +12,7 @@ _DATA = "similar.json"
 
 @dataclass(frozen=True)
 class SimilarityFound:
-    """How many pairs and clusters of works stand out; `works` is how many were compared, `page` the name of the page."""
+    """The numbers of pairs and clusters that stand out, and of `works` compared; `page` is the name of the page."""
 
     works: int
     pairs: int
@@ -24,7 +24,7 @@ class SimilarityFound:
 
 
 def similarity_found(assignment: Assignment) -> SimilarityFound | None:
-    """What the last run found; None if there was none, or its file is damaged."""
+    """The summary of the last run; None if there was none, or its file is damaged."""
     try:
         return SimilarityFound(**json.loads((folder_of(assignment) / _DATA).read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):

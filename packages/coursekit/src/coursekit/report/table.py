@@ -22,7 +22,7 @@ from coursekit.printing import defused, printable
 
 NOT_AUTOGRADED = "not autograded"
 PARTLY_HANDED_IN = "partly handed in"
-#: what a graded cell is called in tables, by notebook and grade_id
+#: the label of a graded cell in tables, by notebook and grade_id
 Labels = dict[tuple[str, str], str]
 
 
@@ -68,8 +68,8 @@ LATE = "late"
 class ClassTable:
     """An assignment, the points of each graded cell, and the rows of the students.
 
-    Cells are called by their grade_id, or `<notebook>/<grade_id>` if several notebooks have it. `penalty_name` says
-    what penalties are for; `titles` are what to call cells in text for people.
+    A cell's label is its grade_id, or `<notebook>/<grade_id>` if several notebooks have it. `penalty_name` says
+    what penalties are for; `titles` are the names of cells in text for people.
     """
 
     assignment: str
@@ -138,14 +138,14 @@ def class_table(assignment: Assignment) -> ClassTable:
 
 
 def _labels(cells: Iterable[tuple[str, str]]) -> Labels:
-    """What to call each cell, given its notebook and grade_id."""
+    """A label for each cell, given its notebook and grade_id."""
     known = list(cells)
     times = Counter(name for _, name in known)
     return {(book, name): name if times[name] == 1 else f"{book}/{name}" for book, name in known}
 
 
 def _titles(assignment: Assignment, labels: Labels) -> dict[str, str]:
-    """What to call each graded cell in text for people, by its label: a heading where nbgrader made up its grade_id."""
+    """The name of each graded cell in text for people, by label: a heading where nbgrader made up the grade_id."""
     found = {label: exercise_name(label) for label in labels.values()}
     if not any(is_automatic(name) for _, name in labels):
         return found

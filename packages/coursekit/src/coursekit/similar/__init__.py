@@ -1,1 +1,1 @@
-"""Answers of a class that are alike beyond what its task and its common solutions explain."""
+"""Finds answers of a class that are more alike than the task and its common solutions explain."""

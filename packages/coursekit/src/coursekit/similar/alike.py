@@ -1,7 +1,7 @@
-"""How alike two answers to an exercise are: how much it says, in this class, that both have what they share.
+"""How alike two answers to an exercise are: how much information, in this class, is in the parts that they share.
 
-What a few rare lines say isn't counted again for everything that usually comes with them: what is shared counts as
-much as it surprises who knows a rarer part of it.
+The information in a few rare lines isn't counted again for everything that usually comes with them: a shared part
+counts only as much as it surprises a reader who already knows the rarer ones.
 """
 
 import math
@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from coursekit.similar.works import Work
 
-#: the share of the closest pairs that is looked at in detail; the others count as not alike
+#: the share of pairs, the closest ones, that are looked at in detail; the others count as not alike
 _CLOSEST = 0.07
-#: how much what only one of the two has counts against them
+#: how strongly parts that only one of the two has count against them
 _POWER = 3
-#: of so many further people it is assumed that they have a part as often as everybody, whatever else they have
+#: this many further people are assumed to have a part as often as everybody, whatever else they have
 _PRIOR = 2.0
 
 Values = NDArray[np.float64]
@@ -27,7 +27,7 @@ Places = NDArray[np.int64]
 def similarities(
     works: Sequence[Work], exercise: str, owners: Places, first: Places, second: Places
 ) -> Values:
-    """For each pair (first[i], second[i]) of works: the information in what both have, times a power of its share.
+    """For each pair (first[i], second[i]) of works: the information in their shared parts, times a power of its share.
 
     Args:
         owners: the person of each work, as a number. People are counted, not works.
@@ -44,7 +44,7 @@ def similarities(
     rough = both[first, second] * shares
     together = had_by.T @ had_by
     found = np.zeros(len(first))
-    known: dict[bytes, float] = {}  # many pairs share the same
+    known: dict[bytes, float] = {}  # many pairs share the same parts
     for pair in np.flatnonzero((rough > 0) & (rough >= np.quantile(rough, 1 - _CLOSEST))):
         shared = np.flatnonzero(has[first[pair]] * has[second[pair]])
         key = shared.tobytes()
@@ -55,7 +55,7 @@ def similarities(
 
 
 def _parts(works: Sequence[Work], exercise: str) -> Numbers:
-    """Which work has which part of an answer, as 0 and 1. Fingerprints that the same works have are one part."""
+    """A matrix of 0 and 1: which work has which part of an answer. Fingerprints that the same works have are one part."""
     holders: dict[int, int] = {}
     for place, work in enumerate(works):
         for one in work.fingerprints.get(exercise, ()):
@@ -71,7 +71,7 @@ def _information(together: Numbers, people: int) -> float:
     """How surprising it is that somebody has all of these parts, from the rarest on, in nats.
 
     Args:
-        together: how many people have both of two parts. The two people who are compared don't count.
+        together: how many people have both of two parts; the two who are compared are included, but don't count.
     """
     counts = np.diag(together)
     order = np.argsort(counts, kind="stable")

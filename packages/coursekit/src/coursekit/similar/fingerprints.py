@@ -1,8 +1,8 @@
 """Fingerprints of the parts of a line, so that a line that was changed in one place still shares the others.
 
 Parts are runs of tokens, chosen by winnowing as in MOSS (Schleimer, Wilkerson and Aiken, SIGMOD 2003), so that any
-common run of `LENGTH + WINDOW - 1` tokens has a fingerprint in common. A part doesn't go beyond its line: lines in
-another order have the same fingerprints. Within a part, names are numbered in order of appearance, as in Baker's
+common run of `LENGTH + WINDOW - 1` tokens has a fingerprint in common. A part doesn't go beyond its line: lines in a
+different order have the same fingerprints. Within a part, names are numbered in order of appearance, as in Baker's
 parameterized matching (1993): `a = b @ a` is like `x = y @ x`, and not like `x = x @ y`.
 """
 
@@ -20,7 +20,7 @@ def fingerprints(line: Line) -> frozenset[int]:
     return _fingerprints(line.tokens, line.own)
 
 
-@lru_cache(50_000)  # a class writes many lines again and again
+@lru_cache(50_000)  # many lines recur throughout a class
 def _fingerprints(tokens: tuple[str, ...], own: tuple[bool, ...]) -> frozenset[int]:
     parts = max(1, len(tokens) - LENGTH + 1)
     ends = ((start, start + LENGTH) for start in range(parts))

@@ -18,7 +18,7 @@ PAGE, TABLE = "similar.html", "similar.csv"
 _TEMPLATES = Path(__file__).parent / "templates"
 #: pairs with code on the page; the table has all
 _MAX_PAIRS, _MAX_PROBLEMS = 40, 50
-#: the estimate is not worth more
+#: the estimate is not reliable beyond this
 _MOST_CLASSES = 10_000
 
 
@@ -45,7 +45,7 @@ def clusters_of(pairs: Sequence[Pair]) -> list[list[int]]:
 
 
 def one_of(expected: float) -> str:
-    """In one of how many classes such a pair is to be expected: with one digit, since it is an estimate."""
+    """The number of classes in which one such pair is to be expected, with one digit, since it is an estimate."""
     if expected <= 1 / _MOST_CLASSES:
         return f"more than {_MOST_CLASSES:,}"
     return f"about {int(float(f'{1 / expected:.0e}')):,}"

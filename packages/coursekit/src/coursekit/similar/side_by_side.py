@@ -1,4 +1,4 @@
-"""Two works side by side: which of their lines are alike, and how many people in the class have these."""
+"""Two works side by side: which of their lines are alike, and how many people in the class have them."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from coursekit.similar.surprise import Pair
 from coursekit.similar.works import Work
 
 _MAX_LINES, _MAX_LINE = 120, 200
-#: of the fingerprints of a line; so many must be in the other work
+#: the share of a line's fingerprints that must be in the other work
 _MARKED = 0.5
 
 

@@ -1,9 +1,9 @@
 """How surprising it is, in this class, that two works are as alike as they are.
 
-In each exercise, two works are the more alike the rarer it is to have all that both have, and the less is in one only (see
-`alike`). How surprising this is follows from all pairs of the class: -log of the share of the others that are at least as
-alike. Exercises are combined as if students answered them independently, so that a pair counts whose exercises agree in
-unusual ways, all or some. What most of the class writes surprises nobody.
+In each exercise, two works are more alike the rarer it is to have everything that both have, and the less is in only
+one of them (see `alike`). How surprising this is follows from all pairs of the class: -log of the share of the others
+that are at least as alike. Exercises are combined as if students answered them independently, so that a pair stands out
+if all or some of its exercises agree in unusual ways. Code that most of the class writes surprises nobody.
 """
 
 import math
@@ -21,15 +21,15 @@ EXPECTED = 0.05
 #: two sums are tried: of all exercises, which finds whole copies, and of those in which at most this share of pairs is
 #: as alike, which finds copies of a part
 _SUMS = (1.0, 0.1)
-#: a pair's exercises of which the page says that they are alike
+#: the page lists a pair's exercises that are at least this unusual
 _SHOWN = 0.05
 #: the share of the most similar pairs, and the least number, from which the rest of the tail is estimated
 _TAIL, _LEAST_IN_TAIL = 0.005, 20
 #: pairs that stand out are left out when the rest is measured again
 _MOST_ROUNDS = 10
-#: at which share of the closest pairs the habits of students are measured: copies are fewer
+#: the habits of students are measured at this share of the closest pairs, which is larger than that of copies
 _HABITS = 0.01
-#: sums are rounded to these steps; so many of them beyond the most similar pair
+#: sums are rounded to these steps; there are this many of them beyond the most similar pair
 _STEP, _BEYOND = 0.05, 200
 
 Mask = NDArray[np.bool_]
@@ -40,8 +40,8 @@ class Pair:
     """Two works, by their places in the list of works.
 
     Args:
-        expected: how many pairs that are as alike are to be expected in the class by chance.
-        exercises: how surprising each exercise is that counts, the most surprising first.
+        expected: the number of pairs in the class that are expected to be as alike by chance.
+        exercises: how surprising each exercise that counts is, the most surprising first.
     """
 
     first: int
@@ -56,7 +56,7 @@ class Comparison:
 
     works: Sequence[Work]
     pairs: list[Pair]
-    #: alike, but of the same owner
+    #: alike, but with the same owner
     same_owner: list[Pair]
     next_closest: Pair | None
     exercises: int = 0
@@ -107,7 +107,7 @@ def compare(works: Sequence[Work], allowed: float = EXPECTED) -> Comparison:
 def surprises_of(values: Values, trusted: Mask) -> Values:
     """-log of the share of trusted pairs that are at least as alike; estimated beyond the most similar of them.
 
-    A pair is compared with the others: it counts once, as a pair that is as alike as itself.
+    A pair is compared with the others, and counts itself once as a pair that is as alike.
     """
     known = np.sort(values[trusted])
     count = len(known)
@@ -124,10 +124,10 @@ def surprises_of(values: Values, trusted: Mask) -> Values:
 
 
 def _expected(surprises: Collection[Values], trusted: Mask) -> Values:
-    """How many pairs that are as alike as each one are to be expected by chance.
+    """The number of pairs that are expected to be as alike as each one by chance.
 
-    Students have habits, so that their exercises don't agree quite independently. By how much the sums of the class are
-    larger than those of independent exercises is seen at its closest trusted pairs; all are divided by that.
+    Students have habits, so their exercises don't agree entirely independently. The closest trusted pairs show how much
+    larger the sums of the class are than those of independent exercises; all sums are divided by that factor.
     """
     count = len(trusted)
     found = []

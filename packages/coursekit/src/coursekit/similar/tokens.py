@@ -1,4 +1,4 @@
-"""The tokens of an answer, one list for each statement or sentence, without what is easily changed in a copy.
+"""The tokens of an answer, one list for each statement or sentence, without details that are easily changed in a copy.
 
 Comments, docstrings, white space, quotes, the line breaks within a statement and parentheses that only group are left out. Names that the cell
 itself binds are marked, so that they can be compared without regard to how they are spelled.
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from coursekit.student.syntax import parse
 
-#: of one cell; the rest isn't compared
+#: the most characters of one cell that are compared
 MAX_CHARACTERS = 50_000
 _OPEN, _CLOSED = "([{", ")]}"
 _HEADS = {
@@ -87,7 +87,7 @@ def _statements(source: str) -> Iterator[list[tuple[str, int]]]:
             yield found
             found, before = [], ""
             continue
-        if text in _CLOSED and found and found[-1][0] == ",":  # a formatter's
+        if text in _CLOSED and found and found[-1][0] == ",":  # a formatter's trailing comma
             found.pop()
         if text == "(":
             calls.append(_may_be_called(before))
@@ -109,7 +109,7 @@ def _may_be_called(text: str) -> bool:
 
 
 def _plain(kind: int, text: str) -> str:
-    """A token without the choices of its spelling."""
+    """A token in a normal form, whichever spelling was chosen."""
     if kind == tokenize.NUMBER:
         try:
             return repr(ast.literal_eval(text))

@@ -1,4 +1,4 @@
-"""What is compared: the works of the class, those of earlier classes, and the text that everybody was given."""
+"""The works that are compared, of this and earlier classes, and the text that everybody was given."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
@@ -17,7 +17,7 @@ from coursekit.student.names import squeezed
 from coursekit.student.notebook_file import read_submitted
 from coursekit.student.restore import restore_notebook
 
-#: in all cells of a work together; the rest isn't compared
+#: the most characters in all cells of a work that are compared
 MAX_WORK_CHARACTERS = 200_000
 #: the exercise of cells that students added
 OTHER_CELLS = "other cells"
@@ -34,7 +34,7 @@ class AnswerLine:
 
 @dataclass
 class Work:
-    """What one student wrote in an assignment: the cells that differ from those handed out, by exercise.
+    """One student's own text in an assignment: the cells that differ from those handed out, by exercise.
 
     `owner` is the same for works that may be alike: those of a group, and of one student in several years. `origin` is
     the folder of an earlier work; empty in this class.
@@ -52,13 +52,13 @@ class Work:
 
     @property
     def name(self) -> str:
-        """How the page calls it."""
+        """The name of the work on the page."""
         return f"{self.student} ({self.origin})" if self.origin else self.student
 
 
 @dataclass(frozen=True)
 class Given:
-    """What the course itself says, in released notebooks and in solutions: it is no sign that two works are related."""
+    """Text of the course itself, in released notebooks and solutions, which is no sign that two works are related."""
 
     sources: frozenset[str]
     fingerprints: frozenset[int]
@@ -163,7 +163,7 @@ class Reader:
 
 
 def given_by(assignments: Iterable[Assignment]) -> Given:
-    """What the assignments of a course say in their notebooks, solutions among them, and in modules beside these."""
+    """The text of a course's assignments: their notebooks, including solutions, and the modules beside them."""
     sources: set[str] = set()
     found: set[int] = set()
     for assignment in assignments:

@@ -48,7 +48,7 @@ class Channel:
     def open(self, seconds: float, preload: Sequence[str] = ()) -> None:
         """Start the agent in the kernel and connect to it.
 
-        To be called before the student's code runs, which could replace the socket.
+        Call it before the student's code runs, which could replace the socket.
 
         Args:
             seconds: wall time that each step may take.
@@ -61,7 +61,7 @@ class Channel:
             error = run_sync(self.execute)(f"exec({statement!r}, {{}})", seconds)
             if error:
                 raise CourseError(f"c.RunChecks.preload: `{statement}` stops with {error}")
-        if run_sync(self.execute)(_START, seconds):  # not a fork of a server that has the agent
+        if run_sync(self.execute)(_START, seconds):  # the kernel isn't a fork of a server that has the agent
             run_sync(self.execute)(f"exec({agent_code()!r}, {{}})", seconds)
             run_sync(self.execute)(_START, seconds)
         self._connection.connect(f"{self._manager.ip}-{_SOCKET}")
@@ -75,8 +75,8 @@ class Channel:
         """Send a request and return the buffers of the reply. No cells can be run until `hang_up`.
 
         Raises:
-            TimeoutError: the time was over; the request was interrupted, and the kernel is still usable.
-            Unresponsive: the time was over, and the kernel ignored the interrupt.
+            TimeoutError: time ran out; the request was interrupted, and the kernel is still usable.
+            Unresponsive: time ran out, and the kernel ignored the interrupt.
             KernelGone: the kernel process ended.
             messages.MessageError: the reply is too large; the kernel can no longer be used.
         """
@@ -175,9 +175,9 @@ _SERVE = "__import__('sys').modules['coursekit.agent'].serve()"
 
 @cache
 def agent_code() -> str:
-    """A statement that defines the agent's modules. Packers are only compiled once a library of theirs has made a value.
+    """A statement that defines the agent's modules. A packer is compiled only once its library has created a value.
 
-    Packed, since it is sent with every request for a kernel.
+    It is compressed, since it is sent with every request for a kernel.
     """
     texts = [(part.__name__, inspect.getsource(part)) for part in _PARTS]
     source = f"""

@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterator
 
-#: a longer sum is no name that somebody spells
+#: nobody spells a name as a longer sum
 _MOST_SUMMANDS = 100
 
 
@@ -30,7 +30,7 @@ def constant_text(node: ast.AST) -> str | None:
 
 
 def _summands(node: ast.expr) -> Iterator[str | None]:
-    """The texts of `a + b + …`, the last one first; ends with None at one that is no text, or if there are too many."""
+    """The texts of `a + b + …`, the last one first; ends with None at one that isn't text, or if there are too many."""
     for _ in range(_MOST_SUMMANDS):
         if not (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add)):
             yield constant_text(node)

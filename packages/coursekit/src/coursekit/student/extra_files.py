@@ -1,6 +1,6 @@
 """Sets aside the files in a submission that nbgrader can't copy or read, before it tries.
 
-They are moved to the same path below `.coursekit/set_aside` in the course folder. A record next to them keeps the
+They are moved to the same path below `.coursekit/set_aside` in the course folder. A record next to them stores the
 reasons, so that the next grading reports them again.
 """
 
@@ -103,7 +103,7 @@ class ExtraFiles:
         return self.notes()
 
     def notes(self) -> list[str]:
-        """A sentence for each file that was set aside, now or earlier; at most a few."""
+        """Sentences about files that were set aside, now or earlier; at most a few."""
         found = self._notes or self._recorded()
         lines = [f"{printable(name, 80)} {reason}" for name, reason in found.items()]
         rest = ["More files were set aside."] if len(lines) > _NAMED_AT_MOST else []

@@ -1,4 +1,4 @@
-"""Moves what a student wrote in the wrong cells to where it counts: answers, the code they need, texts."""
+"""Moves answers, the code they need, and texts that a student wrote in the wrong cells to the right ones."""
 
 import builtins
 from collections import defaultdict
@@ -34,7 +34,7 @@ from coursekit.student.statements import (
 
 #: characters of one notebook that are searched for additions
 _BUDGET = 400_000
-#: what an answer cell has that was not released with values
+#: an answer cell that was not released with values contains one of these
 _STUBS = ("def ", "class ", "NotImplementedError", "None", "...")
 _BUILTIN = frozenset(dir(builtins))
 
@@ -53,7 +53,7 @@ class Restoration:
 
     By grade_id: `known` has the released cells, `present` those found so far, `expected` the names that answers have
     to define. `handed_out` has the released versions of other cells, by the id of the cell object. `edits` are
-    changes to cells that are restored or not run.
+    the changed cells that are restored or not run.
     """
 
     def __init__(self, submitted: NotebookNode, released: NotebookNode) -> None:
@@ -97,7 +97,7 @@ class Gathering:
         }
 
     def keep_additions(self) -> None:
-        """Put code that answers need, and that was added to given, test or demo cells, into new cells above these."""
+        """Put code that was added to given, test or demo cells, and that answers need, into new cells above them."""
         if not self._work.edits:
             return
         running = [
@@ -161,7 +161,7 @@ class Gathering:
             )
 
     def note_additions(self) -> None:
-        """Remove from the new cells what answer cells have by now, and add notes about the rest."""
+        """Remove code from the new cells that answer cells now contain, and add notes about the rest."""
         for added in self._added.values():
             if added.copied:
                 added.cell.source = without_definitions(added.cell.source, *added.copied)
@@ -171,7 +171,7 @@ class Gathering:
                 names = listed(sorted(self._work.definitions.of(cell.source)))
                 where = self._label(cell, place + 2)
                 self._work.notes.append(
-                    f"What you added to the {where}, {names}, was kept in a new cell above it."
+                    f"Your additions to the {where}, {names}, were kept in a new cell above it."
                 )
 
     def gather_texts(self) -> None:
@@ -213,7 +213,7 @@ class Gathering:
         return f"{what} `{grade_id(cell)}`" if grade_id(cell) else f"{what} number {number}"
 
     def _asks_for_variables(self, cell: NotebookNode) -> bool:
-        """True for the test cell of an unanswered exercise that asks for variables, whose names are not known."""
+        """True for the test cell of an unanswered exercise that asks for variables whose names are unknown."""
         name = exercise_name(grade_id(cell) or "")
         source = self._work.known[name].source if name in self._work.expected else ""
         defines = any(text in source for text in ("def ", "class "))

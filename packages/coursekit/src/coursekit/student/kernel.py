@@ -1,4 +1,4 @@
-"""A kernel with a submission's notebook: started, connected to the grader, and removed again."""
+"""Starts a kernel with a submission's notebook, connects it to the grader, and removes it."""
 
 import contextlib
 import shutil
@@ -33,7 +33,7 @@ from sandbox_kernel.usage import Usage
 from sandbox_kernel.watched import WatchedProvisioner
 
 _POLL_SECONDS = 0.2
-# Flushing IPython's cache of outputs would collect garbage, which takes 0.1 s.
+# flushing IPython's cache of outputs would collect garbage, which takes 0.1 s
 _FORGET = "get_ipython().displayhook.do_full_cache = False; get_ipython().reset(new_session=False)"
 
 
@@ -113,7 +113,7 @@ class StudentKernel:
         self._cleanup.close()
 
     def usage(self) -> Usage | None:
-        """What the kernel has used so far; None if its processes can't be measured."""
+        """The time that the kernel has used so far; None if its processes can't be measured."""
         return self.provisioner.usage() if isinstance(self.provisioner, WatchedProvisioner) else None
 
     @property
@@ -122,14 +122,14 @@ class StudentKernel:
         return self.provisioner.ended_because if isinstance(self.provisioner, WatchedProvisioner) else ""
 
     def reuse(self, notebook: NotebookNode, seconds: float) -> None:
-        """Forget all names, but not the imported modules, and take another notebook."""
+        """Forget all names, but not the imported modules, and continue with another notebook."""
         self.runner.nb = notebook
         self.channel.hang_up(seconds)
         run_sync(self.channel.execute)(_FORGET, seconds)
 
 
 def _require_sandbox_for(language: str, kernel_name: str) -> None:
-    """Raise CourseError if a kernel of another language can't be run: only the sandbox knows how."""
+    """Raise CourseError if a kernel of another language can't be run: only the sandbox can run one."""
     if kernel_name == LIMITED:
         raise CourseError(
             f"The kernel `{language}` of a notebook runs in the sandbox only: grade without `--sandbox none`"
@@ -157,7 +157,7 @@ def _bounded_context() -> zmq.asyncio.Context:
 
 
 class StudentChannel(AsyncZMQSocketChannel):
-    """A channel that replaces malformed messages with noise: the student's code can sign messages, too."""
+    """A channel that replaces malformed messages with meaningless ones: the student's code can sign messages, too."""
 
     async def _recv(self, **kwargs: Any) -> dict[str, Any]:  # type: ignore[override]  # as in the base class
         try:

@@ -1,4 +1,4 @@
-"""What a submission may use, and the stopwatch that says when a piece of its code has used up its time.
+"""The limits of a submission, and the stopwatch that says when a piece of its code has used up its time.
 
 Time is CPU time of the kernel's processes, so a busy machine costs no student anything.
 """
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from sandbox_kernel.usage import Usage
 
-#: multiples of the CPU limit that code may spend asleep or waiting, and that may pass in all
+#: multiples of the CPU limit: the time that code may sleep or wait, and the real time that may pass in all
 SLEEP_FACTOR, WALL_FACTOR = 2.0, 20.0
 #: the same for a whole submission
 _SUBMISSION_SLEEP_FACTOR, _SUBMISSION_WALL_FACTOR = 1.0, 3.0
@@ -25,7 +25,7 @@ _CORES = os.cpu_count() or 1
 
 @dataclass(frozen=True)
 class Limits:
-    """What a submission may use, and the statements that are run before its notebook (`preload`).
+    """The limits of a submission, and the statements that are run before its notebook (`preload`).
 
     Seconds are CPU time, except for `startup_seconds`, which is wall time. A call of a check's helper code, which
     in turn calls the student's, has `helper_seconds` more. Memory is in MiB, output in characters.
@@ -58,7 +58,7 @@ class Stopwatch:
     """Measures one piece of a student's code, from the moment the stopwatch is created.
 
     Args:
-        usage: what the kernel has used so far; None if it can't be measured, so that `seconds` are wall time.
+        usage: the time that the kernel has used so far; None if it can't be measured, so that `seconds` are wall time.
         seconds: CPU time.
         sleep_factor: how many times `seconds` the code may spend neither running nor waiting for a CPU.
         wall_factor: how many times `seconds` may pass in all.
@@ -114,12 +114,12 @@ class Stopwatch:
 
     @property
     def reason(self) -> str:
-        """The end of a sentence about the code, once the time is over: "ran past 5 s"."""
+        """The end of a sentence about the code, once the time is up: "ran for more than 5 s"."""
         if self.breach is Breach.ASLEEP:
             return f"slept or waited for more than {self._sleep:g} s"
         if self.breach is Breach.WALL and self._first and self._first[1]:
             return f"took more than {self._wall:g} s in all"
-        return f"ran past {self._seconds:g} s"
+        return f"ran for more than {self._seconds:g} s"
 
 
 def _slept(elapsed: float, first: "Usage", used: "Usage") -> float:

@@ -1,4 +1,4 @@
-"""A module of the student, as a check sees it: calls, gradients, parameters and modes, by requests to the kernel."""
+"""A student's module, as a check sees it: calls, gradients, parameters and modes, through requests to the kernel."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -65,7 +65,7 @@ class Module:
 
 
 def describe_handle(value: Any) -> dict[str, Any] | None:
-    """What stands for an object in the kernel that is sent back as an argument; None if the value is no such object."""
+    """The description of an object in the kernel that is sent back as an argument; None if the value isn't one."""
     match value:
         case Module() | Opaque():
             return {"$": "handle", "id": value.id}

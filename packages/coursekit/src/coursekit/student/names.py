@@ -12,7 +12,7 @@ from coursekit.student.syntax import imported_by, parse, path_of, paths_in
 
 #: names that can run code that isn't in the cell, when they are called
 _CALLS = {"exec", "eval", "compile", "__import__"}
-#: the same, when they are only mentioned
+#: the same, even if they are only mentioned
 _ANYWHERE = {
     *("builtins", "__builtins__", "import_module", "attrgetter", "__getattribute__", "__dict__"),
     *("run_cell", "input_transformers_cleanup", "input_transformers_post", "ast_transformers"),
@@ -46,7 +46,7 @@ def parameters_of(source: str, name: str, called: bool = False) -> tuple[str, ..
     """The positional parameters of the function `name`, or of the `__init__` of the class `name`.
 
     Args:
-        called: those of the `forward` or `__call__` of the class instead.
+        called: return those of the class's `forward` or `__call__` instead.
     """
     wanted = ("forward", "__call__") if called else ("__init__",)
     tree = parse(source)

@@ -20,8 +20,8 @@ _READ_AT_MOST = 10
 def read_submitted(path: Path, assignment: Assignment | None = None) -> SubmittedNotebook:
     """Read a submitted notebook: sources, grade_ids and cell ids, without outputs or any other metadata.
 
-    If there is no such file, this looks for the notebook under another name. With the assignment it distinguishes its
-    notebooks. Nothing is raised for a file that can't be read: the result has a `problem` instead of a notebook.
+    If there is no such file, this looks for the notebook under another name. Given the assignment, it tells its
+    notebooks apart. Nothing is raised for a file that can't be read: the result has a `problem` instead of a notebook.
     """
     name = printable(path.name)
     try:
@@ -62,7 +62,7 @@ def grade_ids_in(path: Path) -> frozenset[str]:
 
 
 def _read_another_name(path: Path, assignment: Assignment | None) -> SubmittedNotebook:
-    """Read the notebook in the folder that has the grade_ids or nearly the name of the one that isn't there."""
+    """Read the notebook in the folder whose grade_ids, or whose similar name, show that it is the missing one."""
     others = sorted(path.parent.glob("*.ipynb"))
     found: list[Path] = []
     if len(others) <= _READ_AT_MOST:

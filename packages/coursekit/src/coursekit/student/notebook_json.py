@@ -25,7 +25,7 @@ MAX_CHARACTERS = 4_000_000
 #: for files that only Python's own parser reads, which takes more memory
 MAX_LENIENT_BYTES = 20 * 2**20
 MAX_LENIENT_ITEMS = 400_000
-#: the most of a field of the wrong type that is decoded
+#: the most bytes of a field of the wrong type that are decoded
 _MAX_ODD_BYTES = 2**16
 #: as in nbformat's schema
 _ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
@@ -41,7 +41,7 @@ class SubmittedNotebook:
     """A notebook as submitted, or None and the `problem`; `notes` are remarks for the student and the TA.
 
     Args:
-        language: of the kernel that it was saved with, or the kernel's name; empty if the file doesn't say.
+        language: the language of the kernel that it was saved with, or the kernel's name; empty if the file doesn't say.
     """
 
     notebook: NotebookNode | None
@@ -146,7 +146,7 @@ def _read_json(data: bytes) -> SubmittedNotebook:
     try:
         content = _NOTEBOOK.decode(data)
     except msgspec.ValidationError:
-        raise ValueError("it holds no notebook") from None
+        raise ValueError("it contains no notebook") from None
     if bytes(content.nbformat)[:1] not in b"n0123456789":  # a number or nothing
         raise ValueError("its version isn't a number")
     cells = _cells_of(content)
@@ -160,10 +160,10 @@ def _read_json(data: bytes) -> SubmittedNotebook:
 
 
 def _as_utf8(data: bytes) -> bytes:
-    """The same JSON in UTF-8, without a byte-order mark or the padding that a damaged disk leaves.
+    """The same JSON in UTF-8, without a byte-order mark or the NUL padding of a damaged file.
 
     Raises:
-        UnicodeDecodeError: the bytes are not in the encoding that they announce.
+        UnicodeDecodeError: the bytes are not in the declared encoding.
     """
     encoding = json.detect_encoding(data[:4])
     if encoding not in ("utf-8", "utf-8-sig"):
@@ -174,7 +174,7 @@ def _as_utf8(data: bytes) -> bytes:
 def _lenient(data: bytes) -> bytes:
     """Strict JSON for JSON that only Python's parser accepts.
 
-    It may have NaN, control characters in strings, half a surrogate pair, and be in Latin-1 instead of UTF-8.
+    It may contain NaN, control characters in strings or half a surrogate pair, and be in Latin-1 instead of UTF-8.
 
     Raises:
         ValueError: it isn't JSON, or it is too large to be read this way.
@@ -212,7 +212,9 @@ def _plain_cells(cells: Iterable[_Cell], notes: list[str]) -> Iterator[NotebookN
         label = f"`{printable(name)}`" if name else f"number {number}"
         if "\0" in plain.source:
             plain.source = plain.source.replace("\0", "")
-            notes.append(f"The cell {label} held NUL characters, which Python can't read; they were removed.")
+            notes.append(
+                f"The cell {label} contained NUL characters, which Python can't read; they were removed."
+            )
         length = len(plain.source)
         limit = MAX_TEXT_CHARACTERS if plain.cell_type == "markdown" else MAX_CODE_CHARACTERS
         if length > limit:

@@ -1,4 +1,4 @@
-"""What the student's own code calls by name: a method that happens to be called like a forbidden function is no use of it."""
+"""Finds the student's own names: a method of theirs may have the name of a forbidden function without using it."""
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,11 +13,11 @@ _FILLING = ("append", "appendleft", "insert", "extend", "add", "setdefault", "up
 
 
 class OwnNames(NamedTuple):
-    """What some cells define: functions, methods, classes, arguments, variables and attributes of `self`; no imports.
+    """The names that some cells define, other than by imports: functions, methods, arguments, attributes of `self` etc.
 
-    `holders` are the names in front of the dot whose methods and attributes are the student's own. So are those of
-    their `parts` and attributes, but for the methods that arrays have. `libraries` are variables and attributes that
-    hold an imported module, or something of it, such as `self.f` after `self.f = F`: behind these, nothing is.
+    `holders` are names whose methods and attributes, after the dot, are the student's own. So are those of their `parts`
+    and attributes, except for methods that arrays have. `libraries` are variables and attributes that hold an imported
+    module or a part of one, such as `self.f` after `self.f = F`: nothing after their dot is the student's own.
     """
 
     names: frozenset[str] = frozenset()
@@ -56,7 +56,7 @@ def own_names(sources: tuple[str, ...]) -> OwnNames:
 
 
 def _libraries(trees: Sequence[ast.AST]) -> frozenset[str]:
-    """The names that the cells import, and what is given one of them directly, not the result of a call."""
+    """The names that the cells import, and names that are assigned one of them directly, not the result of a call."""
     nodes = [node for tree in trees for node in ast.walk(tree)]
     functions = [node for node in nodes if isinstance(node, ast.FunctionDef)]
     parameters = {function.name: _parameters(function) for function in functions}
@@ -81,7 +81,7 @@ def _libraries(trees: Sequence[ast.AST]) -> frozenset[str]:
 
 
 def _given(node: ast.AST, parameters: Mapping[str, set[str]]) -> Iterator[tuple[set[str], ast.AST]]:
-    """The variables, attributes and arguments that get a value, with this value."""
+    """The variables, attributes and arguments that are assigned a value, with this value."""
     match node:
         case ast.Assign(targets=targets, value=value):
             yield set().union(*map(_targets, targets)), value
@@ -108,7 +108,7 @@ def _given(node: ast.AST, parameters: Mapping[str, set[str]]) -> Iterator[tuple[
 
 
 def _direct(value: ast.AST) -> Iterator[str]:
-    """The variables and attributes of `self` that a value is, or that it is a part of, or that a display holds."""
+    """The variables and attributes of `self` that a value is or is part of, or that are in a list, tuple, set or dict."""
     todo = [value]
     while todo:
         node = todo.pop()
@@ -175,7 +175,7 @@ def _names(node: ast.AST) -> set[str]:
 
 
 def is_own(holder: ast.expr, name: str, own: OwnNames) -> bool:
-    """Whether `holder.name` is something of the student's own."""
+    """Whether `holder.name` is the student's own."""
     chain = _chain(holder)
     if not own.libraries.isdisjoint(chain):
         return False

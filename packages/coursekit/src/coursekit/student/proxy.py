@@ -29,7 +29,7 @@ class Student:
     returned as a `Module`. The kernel's random seed is set to 0 before every call.
 
     Raises (from every method):
-        StudentError: the student's code raised, hung, died, or returned something that can't be sent.
+        StudentError: the student's code raised an exception, hung, died, or returned something that can't be sent.
     """
 
     def __init__(
@@ -44,17 +44,17 @@ class Student:
         self._scope = scope
         self._main = main
         self._reasons = Reasons(session, submission)
-        #: requests without a reply, by the name they are about; they are sent with the next one that has a reply
+        #: requests without a reply, by the name they are about; they are sent with the next one that needs a reply
         self._waiting: list[tuple[str, dict[str, Any]]] = main._waiting if main else []
         self._scopes: Iterator[int] = main._scopes if main else count()
         self._timeouts: dict[str, int] = {}
-        #: what this check's calls were given; those of its helper code count too
+        #: the arguments of this check's calls, including those of its helper code
         self.arguments: list[Any] = main.arguments if main else []
         #: what this check asked of the student's own code, in order
         self.tried: list[Tried] = []
         #: the last name called and the value it returned, for the message if the check can't use it
         self.last: tuple[str, Any] | None = None
-        #: whether that is the student's, not the check's helper code
+        #: whether that name is the student's, not one of the check's helper code
         self.last_is_own = True
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
@@ -87,7 +87,7 @@ class Student:
         return self._drawn(reply, grade_id, f"The cell `{grade_id}`", closing_call(cell.source))
 
     def figure_of(self, name: str, /, *args: Any, seed: int = 0, **kwargs: Any) -> Figure:
-        """Call a function, and return the figure that it returns, or else the last one that it draws."""
+        """Call a function; returns the figure that it returns, or else the last one that it draws."""
         self._remember(name, args, kwargs)
         target = {"name": name, "scope": self._scope, "drawing": True}
         reply = self._ask(name, _calling(target, args, kwargs, seed))
@@ -96,7 +96,7 @@ class Student:
         return self._drawn(reply, name, f"`{name}`", closing_call(source, name))
 
     def output(self, grade_id: str) -> str:
-        """What a cell printed and displayed as text, the value of its last expression included, without stderr."""
+        """The text that a cell printed and displayed, including the value of its last expression, without stderr."""
         self.last_is_own = True
         self.last = grade_id, text_of(self._session.notebook.cells[self._reasons.ran(grade_id)])
         return self.last[1]
@@ -108,12 +108,12 @@ class Student:
         return Student(self._session, self._submission, scope=number, main=self)
 
     def named(self, name: str) -> Named:
-        """What helper code defines, as an argument of a call."""
+        """An object that helper code defines, as an argument of a call."""
         assert self._scope is not None, "`named` is for what `define` returns"
         return Named(name, self._scope)
 
     def run_lines(self, source: str, needs: Sequence[str]) -> None:
-        """Run some lines in a copy of the notebook's names, of which it must have those in `needs`."""
+        """Run some lines in a copy of the notebook's namespace, which must contain the names in `needs`."""
         if self._ask("try it yourself", {"do": "try", "source": source, "needs": list(needs)}).value:
             raise StudentError(f"The notebook has no {', '.join(map(str, needs))}.")
 
@@ -164,7 +164,7 @@ class Student:
     def _remember(
         self, label: str, args: tuple[Any, ...], kwargs: dict[str, Any], called: bool = False
     ) -> Tried:
-        """Keep a call and its arguments for the messages about it; `called` if it is one of a module."""
+        """Store a call and its arguments for the messages about it; `called` if it is a call of a module."""
         self.arguments += [*args, *kwargs.values()]
         self.tried.append(Tried(label, self._submission.parameters_of(label, called), args, kwargs))
         return self.tried[-1]
@@ -179,7 +179,7 @@ class Student:
                 )
             raise StudentError(f"{subject} draws no figure.")
         if not figures[-1].axes:
-            raise StudentError(f"{subject} draws nothing into its figure.")
+            raise StudentError(f"{subject} draws nothing in its figure.")
         self.last, self.last_is_own = (label, figures[-1]), True
         return figures[-1]
 
@@ -193,12 +193,12 @@ class Student:
         reply = self._ask(label, _calling({**target, "gradients": True}, args, kwargs, seed))
         inputs, parameters = reply.inputs, reply.parameters
         if inputs is None or parameters is None or len(inputs) != len(args):
-            raise StudentError(f"`{label}` gave no gradients.")
+            raise StudentError(f"`{label}` returned no gradients.")
         return Gradients(self._value(reply, label), inputs, parameters, args, tried.parameters)
 
     def _value(self, reply: Answer, label: str) -> Any:
         self.last = (label, reply.value)
-        if self._main:  # a check that fails on what its helper code gave must not blame an earlier call
+        if self._main:  # a check that fails on what its helper code returned must not blame an earlier call
             self._main.last = self.last
         (self._main or self).last_is_own = self._main is None
         return reply.value
@@ -226,7 +226,7 @@ class Student:
             self._death = f"`{label}` could not finish: {died}."
             raise StudentError(self._death, CheckOutcome.KERNEL_DIED) from None
         except MessageError as error:
-            raise StudentError(f"What `{label}` gave can't be read: {error}.") from None
+            raise StudentError(f"The result of `{label}` can't be read: {error}.") from None
         if isinstance(reply, Failure):
             culprit = labels[reply.at] if reply.at < len(labels) else label
             raise self._reasons.of_error(culprit, reply.error, self._answer_cell)

@@ -44,7 +44,7 @@ class Reasons:
         if kind == "UndefinedName":
             return self.of_missing(label, answer_cell)
         if kind == "MessageError":
-            return StudentError(f"What `{label}` gave can't be used: {message}.", text=message)
+            return StudentError(f"The result of `{label}` can't be used: {message}.", text=message)
         where = self._where(error.lines, label, answer_cell)
         if kind == "NotImplementedError" and where:
             index, line, _ = where
@@ -53,7 +53,7 @@ class Reasons:
                 return self._not_answered(name)
             if self._submission.has_placeholder(name):
                 return StudentError(
-                    f"In the cell `{name}`, line {line} still is `raise NotImplementedError()`: delete it.",
+                    f"In the cell `{name}`, line {line} is still `raise NotImplementedError()`: delete it.",
                     CheckOutcome.NOT_ANSWERED,
                 )
         place = ""

@@ -14,18 +14,18 @@ from coursekit.printing import printable
 
 #: what browsers, Canvas and Moodle append to a name that exists already: `-1`, ` (1)`
 _COPY = re.compile(r"(?:-(\d+)|[ _]*\((\d+)\))$")
-#: `.IPYNB`, and what browsers and editors make of an unknown ending: `.ipynb.txt`
+#: `.IPYNB`, and endings that browsers and editors add to an unknown one: `.ipynb.txt`
 _ENDING = re.compile(r"\.ipynb(?:\.(?:txt|json))?$", re.IGNORECASE)
 
 
 @dataclass
 class Recognized:
-    """What the files of one student are.
+    """The notebooks that were recognized among the files of one student.
 
     Args:
         notebooks: the files that may be each notebook, copies of one name; the newest of them counts.
-        unclear: files that may be the same notebook, though their names differ.
-        others: files that are none of the notebooks, or further versions of one that is there under its own name.
+        unclear: files with different names that may be the same notebook.
+        others: files that aren't notebooks of the assignment, or further versions of one that exists under its own name.
     """
 
     notebooks: dict[str, list[Path]] = field(default_factory=dict)
@@ -45,7 +45,7 @@ def recognize(
         names: the files, and the names that the student gave them.
         expected: the grade_ids of each notebook of the assignment.
         ids_in: reads the grade_ids in a file; not called for a file with an expected name.
-        trusting: an only file is the only notebook expected, whatever its name.
+        trusting: if there is only one file and only one notebook is expected, take it, whatever its name.
     """
     found = Recognized()
     known = {name.casefold(): name for name in expected}
@@ -98,7 +98,7 @@ def stem_and_copy(name: str, expected: Iterable[str]) -> tuple[str, int]:
 
 
 def is_notebook(name: str) -> bool:
-    """True for `.ipynb`, and for endings that browsers and editors make of it."""
+    """True for `.ipynb`, and for endings that browsers and editors turn it into."""
     return bool(_ENDING.search(name))
 
 
@@ -116,7 +116,7 @@ def right_endings(files: Iterable[Path], newest: bool = False) -> list[tuple[Pat
             while free.exists():
                 count += 1
                 free = path.with_name(_ENDING.sub(f" ({count}).ipynb", path.name))
-            with contextlib.suppress(OSError):  # in a folder that can't be written, it stays
+            with contextlib.suppress(OSError):  # in a folder that can't be written, it keeps its name
                 if newest and free != right and written_at(path.stat()) > written_at(right.stat()):
                     renamed.append((right, right.rename(free)))
                     free = right
@@ -125,7 +125,7 @@ def right_endings(files: Iterable[Path], newest: bool = False) -> list[tuple[Pat
 
 
 def put_endings_right(folder: str, newest: bool = False) -> list[str]:
-    """The same in one submission folder; returns a sentence for each file."""
+    """Like `right_endings`, in one submission folder; returns a sentence for each file."""
     place = Path(folder)
     return [
         f"{printable(str(old))} was renamed to {printable(new.name)}."
@@ -145,7 +145,7 @@ def _by_ids(ids: Set[str], expected: Mapping[str, Set[str]]) -> str | None:
 
 
 def _by_name(stem: str, expected: Iterable[str]) -> str | None:
-    """The notebook whose name is in the stem, as words of their own; the longest, if there are several."""
+    """The notebook whose name is in the stem, as separate words; the longest, if there are several."""
     found = [name for name in expected if _pattern(name).search(stem)]
     return max(found, key=len, default=None)
 

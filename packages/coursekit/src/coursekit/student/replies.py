@@ -157,7 +157,7 @@ def read_reply(buffers: list[bytes], restore: Callable[[ModuleItem | ObjectItem]
         raise
     except msgspec.ValidationError as error:
         raise MessageError(f"the reply breaks the format: {str(error)[:200]}") from None
-    except Exception as error:  # whatever else a forged reply provokes in the parsers
+    except Exception as error:  # a forged reply can make the parsers raise anything
         raise MessageError(f"the reply is not in the format ({type(error).__name__})") from None
 
 
@@ -166,7 +166,7 @@ _STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)', re.DOTALL)
 
 
 def _check_text(text: bytes) -> None:
-    """Refuse JSON that would take much memory or a deep stack to parse."""
+    """Refuse JSON that would take a lot of memory or a deep stack to parse."""
     if len(text) > MAX_TEXT:
         raise MessageError(f"the reply without its tensors is larger than {MAX_TEXT // 2**20} MB")
     bare = _STRING.sub(b"", text)

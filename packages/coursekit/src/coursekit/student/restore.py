@@ -18,7 +18,7 @@ from coursekit.student.gather import Edit, Gathering, Restoration
 from coursekit.student.names import squeezed
 from coursekit.student.statements import code_in, is_code
 
-#: a text that occurs more often says nothing about places
+#: a text that occurs more often doesn't identify a place
 _OFTEN = 10
 
 
@@ -155,7 +155,7 @@ class _Restoration(Restoration):
         return (defining or answered)[-1]
 
     def _tested_above(self, earlier: list[NotebookNode], chosen: NotebookNode) -> bool:
-        """Whether a test cell stands between a copy of an answer and the chosen one."""
+        """Whether there is a test cell between a copy of an answer and the chosen one."""
         copies = {id(cell) for cell in earlier}
         above = list(takewhile(lambda cell: cell is not chosen, self.cells))
         below_first = dropwhile(lambda cell: id(cell) not in copies, above)

@@ -20,7 +20,7 @@ from coursekit.printing import shortened
 from coursekit.student.channel import GRACE_SECONDS, KernelGone, Unresponsive
 from coursekit.student.limits import Limits, Stopwatch
 
-#: what nbclient and jupyter_client log as errors, with tracebacks; here a page or the command's last lines report it
+#: nbclient and jupyter_client log errors with tracebacks; here, a page or the command's last lines report them
 QUIET = logging.getLogger(__name__)
 QUIET.addHandler(logging.NullHandler())
 QUIET.propagate = False
@@ -29,7 +29,7 @@ QUIET.propagate = False
 MAX_PICTURES = 20_000_000
 #: characters in a line of an error, lines in its traceback, errors in a cell
 MAX_ERROR, MAX_TRACEBACK, MAX_ERRORS = 2_000, 100, 10
-#: results of a cell, and characters in each, that are kept however much else it has written: they may be its score
+#: results of a cell, and characters in each, that are kept however much it has printed: they may be its score
 MAX_RESULTS, MAX_RESULT = 10, 1_000
 #: characters that a message counts in addition to its text
 _COST = 20
@@ -100,7 +100,7 @@ class CellRunner(NotebookClient):
         self._cell_index = -1
 
     def run_cell(self, index: int, watch: Stopwatch) -> CellRun:
-        """Execute a cell until it ends or its time is over.
+        """Execute a cell until it ends or its time is up.
 
         Raises:
             KernelGone: the kernel process ended.
@@ -174,7 +174,7 @@ class CellRunner(NotebookClient):
         return msg["msg_type"] == "execute_result" and self._results < MAX_RESULTS
 
     def _plain(self, kind: str, content: dict[str, Any]) -> dict[str, Any]:
-        """The content of a message, reduced to what a page may show, and cut to the limits."""
+        """The content of a message, without anything that a page must not show, and cut to the limits."""
         plain: dict[str, Any] = {}
         plain |= {name: content[name] for name in ("execution_state", "wait") if name in content}
         if isinstance(content.get("execution_count"), int):
@@ -240,7 +240,7 @@ def _joined(outputs: Sequence[NotebookNode]) -> list[NotebookNode]:
 
 
 def _after_carriage_return(line: str) -> str:
-    """What of a line is left when each carriage return has begun it again, such as the last state of a progress bar."""
+    """The part of a line that is visible after its carriage returns, such as the last state of a progress bar."""
     end = "\r" if line.endswith("\r") else ""
     return line.removesuffix(end).rpartition("\r")[2] + end
 
@@ -250,7 +250,7 @@ def _text(value: object) -> str:
 
 
 async def _ended(running: asyncio.Future[Any], watch: Stopwatch) -> bool:
-    """Wait until the cell has ended or its time is over; False if it is still running."""
+    """Wait until the cell has ended or its time is up; False if it is still running."""
     while not running.done():
         await asyncio.wait({running}, timeout=_POLL_SECONDS)
         if not running.done() and watch.is_over():

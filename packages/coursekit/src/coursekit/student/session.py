@@ -27,7 +27,7 @@ _WARY_SECONDS = 0.5
 
 
 class KernelDied(Exception):
-    """The kernel is gone, or `hung` and was ended. The message says why, to the student."""
+    """The kernel has ended, or `hung` and was ended. The message tells the student why."""
 
     def __init__(self, reason: str, hung: bool = False) -> None:
         super().__init__(reason)
@@ -88,14 +88,14 @@ class Session:
         return self._kernel is not None
 
     def _usage(self) -> Usage | None:
-        """What this session's kernels have used; None if their processes can't be measured."""
+        """The time that this session's kernels have used; None if their processes can't be measured."""
         if self._kernel is None:
             return self._used_before
         used = self._kernel.usage()
         return None if used is None else self._used_before + used
 
     def _is_late(self) -> bool:
-        """True once the time of the whole submission is over."""
+        """True once the time of the whole submission is up."""
         if self._watch.breach is None and self._watch.is_over():
             self._mark(self._watch, self._too_long)
         return self._watch.breach is not None
@@ -110,7 +110,7 @@ class Session:
             self.suspect.append(reason)
 
     def run_cells(self) -> None:
-        """Run the cells, in a new kernel if there is none. If a cell ends it, run the others in another one.
+        """Run the cells, in a new kernel if there is none. If a cell ends the kernel, run the others in another one.
 
         Raises:
             CourseError: the kernel or the sandbox is not installed.
@@ -139,7 +139,7 @@ class Session:
                 self.runs[index] = CellRun(index, state, error=str(died))
                 if is_test_cell(cell) and self._fatal_tests < _MAX_FATAL_TESTS:
                     self._fatal_tests += 1
-                    self.deaths.pop()  # each test cell is on its own
+                    self.deaths.pop()  # the failure of one test cell must not affect the next
                 elif len(self.deaths) > 1:
                     return
                 self._left_out.add(index)
@@ -181,7 +181,7 @@ class Session:
 
         Raises:
             KernelDied: the kernel ended, or was killed because it ignored the interrupt.
-            CallTimeout: the time was over (`seconds` of CPU time, or much more wall time); the call was interrupted,
+            CallTimeout: time ran out (`seconds` of CPU time, or much more wall time); the call was interrupted,
                 and the kernel is still usable.
             messages.MessageError: the reply is malformed.
         """
@@ -197,7 +197,7 @@ class Session:
             raise CallTimeout(watch.reason) from None
         except Unresponsive:
             self._mark(watch, f"a call {watch.reason}")
-            self._died(self._kernel, "it ran past its time and ignored the interrupt", hung=True)
+            self._died(self._kernel, "it exceeded its time limit and ignored the interrupt", hung=True)
         except KernelGone:
             self._died(self._kernel, "it ended the Python process")
         except messages.MessageError as error:
@@ -206,7 +206,7 @@ class Session:
 
     @contextmanager
     def off_the_record(self) -> Iterator[None]:
-        """What happens in here does not count: it has no part in the outcome of the submission."""
+        """A block that does not count: nothing in it affects the outcome of the submission."""
         before = self.timed_out, self.crashed, list(self.suspect)
         try:
             yield

@@ -61,7 +61,7 @@ class Piece:
 
     @property
     def shape(self) -> str:
-        """The same for statements that differ only in layout and comments."""
+        """A text that is the same for statements that differ only in layout and comments."""
         return ast.dump(self.statement)
 
     @cached_property
@@ -163,7 +163,7 @@ class Statement:
 def reached_code(sources: Sequence[str], wanted: Set[str]) -> list[str]:
     """For each source, its top-level statements that bind `wanted`, or names that these statements need in turn.
 
-    For example, an alias that an answer calls, but not a comparison with a ready-made function below the answer.
+    For example, this includes an alias that an answer calls, but not a comparison with a ready-made function below it.
     Sources that can't be parsed are left out, since they don't run either.
     """
     statements = [statements_of(source) for source in sources]
@@ -191,7 +191,7 @@ def statements_of(source: str) -> Sequence[Statement]:
 
 @lru_cache(maxsize=64)
 def _remembered(source: str) -> Sequence[Statement]:
-    """The same for the cells of one submission or two: each of its exercises asks for all of them."""
+    """Like `statements_of`, with a cache for the cells of a submission or two: each exercise asks for all of them."""
     return tuple(_find_statements(source))
 
 
@@ -273,7 +273,7 @@ def _stored(node: ast.stmt) -> Iterable[str]:
 
 
 def _changed_by(call: ast.Call) -> Iterable[str]:
-    """What a call as a statement may change, as in `ways.append(f)` or `setattr(Encoder, "forward", f)`."""
+    """The names that a call may change, as in `ways.append(f)` or `setattr(Encoder, "forward", f)`."""
     match call:
         case ast.Call(func=ast.Name(id="setattr"), args=[what, *_]):
             yield from _root(what)

@@ -32,7 +32,7 @@ class Submission:
 
     @property
     def seed(self) -> int:
-        """A seed for checks that draw their inputs. It follows from the code that grading runs, not from the text."""
+        """A seed for checks that draw their inputs. It follows from the code cells that grading runs, not from text cells."""
         code = (cell.source for cell in self.notebook.cells if runs_before_checks(cell))
         digest = hashlib.sha256("\x00".join(code).encode())
         return int.from_bytes(digest.digest()[:6], "big")
@@ -51,7 +51,7 @@ class Submission:
         return cell is not None and names.squeezed(cell.source) == names.squeezed(source)
 
     def is_untouched(self, name: str) -> bool:
-        """True if the answer cell `name` is blank, and no other cell of the student's defines what it should define."""
+        """True if the answer cell `name` is blank, and no other student cell defines the names that it should define."""
         return self.is_blank(name) and not any(source.strip() for source in self.answer_code(name))
 
     def not_answered(self, name: str) -> str:
@@ -80,7 +80,7 @@ class Submission:
         """The names of the positional parameters of a function, or of a class; empty if unknown.
 
         Args:
-            called: of the `forward` of the class instead.
+            called: return those of the class's `forward` instead.
         """
         index = self.defining_cell(name)
         return () if index is None else names.parameters_of(self.notebook.cells[index].source, name, called)

@@ -1,4 +1,4 @@
-"""The syntax trees of cells, and what the imports in them name."""
+"""The syntax trees of cells, and the paths that their imports name."""
 
 import ast
 import re

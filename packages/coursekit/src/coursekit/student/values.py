@@ -1,4 +1,4 @@
-"""What comes back from the student's kernel: a value, or the reason why there is none."""
+"""The values that come back from the student's kernel, or the reason why there is none."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -30,7 +30,7 @@ class StudentError(Exception):
     """The submission could not do what was asked. The message is a sentence for the student.
 
     `outcome` is how the check ends. `raised` and `text` are the type and message of an exception that the student's
-    code raised; the sentence holds only their beginnings. `bases` are the names of what a type of its own derives from.
+    code raised; the sentence contains only their beginnings. `bases` are the names of the bases of a user-defined type.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class Call:
 
 @dataclass
 class Tried:
-    """What a check asked of the submission: a call, its gradients, or the value of a `variable`.
+    """Something that a check requested from the submission: a call, its gradients, or the value of a `variable`.
 
     `parameters` are the names of the positional arguments, as far as the notebook's text shows them. The call
     `builds` a module if it returned one.
@@ -103,7 +103,7 @@ class Gradients:
 
 @dataclass(frozen=True)
 class Named:
-    """What helper code of a check defines in the kernel, by name."""
+    """An object that a check's helper code defines in the kernel, by name."""
 
     name: str
     scope: int

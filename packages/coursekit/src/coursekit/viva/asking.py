@@ -18,10 +18,10 @@ _MOST_INPUTS = 8
 
 
 def questions_about(asked: Asked, scenes: Sequence[Scene], varied: Sequence[Call] = ()) -> Iterator[Question]:
-    """All questions about an answer that these calls answer; the same calls give the same questions.
+    """All questions about an answer that these calls can answer; the same calls lead to the same questions.
 
     Args:
-        varied: calls with other inputs than the course has declared.
+        varied: calls with inputs that the course has not declared.
     """
     for scene in scenes:
         if all(map(_is_shown, scene.calls)):
@@ -142,7 +142,7 @@ def _about_taking_out(asked: Asked, scene: Scene, one: Statement, effect: Effect
             answer = _TAKEN_OUT[3]
         case _:
             return
-    # a variable that is missing says little about who understood the line
+    # a missing variable says little about whether somebody understood the line
     obvious = effect.error is not None and effect.error.type in ("NameError", "UnboundLocalError")
     text = f"Line {one.first} is taken out. What does the call do then?"
     weight = 1 if obvious else None
@@ -178,7 +178,7 @@ def _raises(asked: Asked, number: int) -> bool:
 
 
 def _is_start(asked: Asked, number: int) -> bool:
-    """True if the statement runs once each time that the block which it begins is entered."""
+    """True if the statement, which begins a block, runs exactly once each time the block is entered."""
     if number < 0 or not asked.code.is_clear(number):
         return False
     one = asked.code.statements[number]
@@ -186,7 +186,7 @@ def _is_start(asked: Asked, number: int) -> bool:
 
 
 def _variety(shape: tuple[int, ...]) -> int:
-    """How much a shape says: most if all its sizes differ."""
+    """How informative a shape is: most if all its sizes differ."""
     return 1 if 1 < len(shape) == len(set(shape)) else -1 if len(set(shape)) == 1 else 0
 
 
@@ -200,7 +200,7 @@ def _is_shown(call: Call) -> bool:
 
 
 def _is_certain(asked: Asked, scene: Scene) -> bool:
-    """True if values follow from what a reader sees."""
+    """True if the values follow from the code and the inputs that a reader sees."""
     known = all(seen.about for call in scene.calls for _, seen in call.args)
     return known and not _is_doubtful(asked, scene)
 

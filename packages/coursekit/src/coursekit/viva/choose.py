@@ -12,7 +12,7 @@ _OWN, _SAME_CELL, _SAME_KIND, _SAME_LINE, _CHANCE = 5, 3, 4, 20, 3
 def choose(questions: Sequence[Question], count: int, seed: str) -> list[Question]:
     """At most `count` questions, in the order of the cells; the same ones for the same seed.
 
-    What one question is worth doesn't depend on which others there are.
+    A question's worth depends on the questions already chosen, not on the other candidates.
     """
     left = {question: _chance(question, seed) for question in dict.fromkeys(questions)}
     order = {cell: place for place, cell in enumerate(dict.fromkeys(_cell(one) for one in questions))}

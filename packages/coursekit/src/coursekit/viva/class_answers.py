@@ -5,12 +5,12 @@ from collections.abc import Iterable
 
 from coursekit.viva.statements import AnswerCode
 
-#: in a smaller class, nothing is common
+#: a smaller class has no most common answer
 SMALLEST_CLASS = 3
 
 
 def keys_of(source: str) -> tuple[str, ...]:
-    """The statements of an answer as they compare (see `Statement.key`); empty if it can't be read."""
+    """The keys of an answer's statements (see `Statement.key`); empty if it can't be parsed."""
     try:
         return tuple(one.key for one in AnswerCode(source).statements)
     except (SyntaxError, ValueError):
@@ -18,7 +18,7 @@ def keys_of(source: str) -> tuple[str, ...]:
 
 
 def most_common(answers: Iterable[tuple[str, ...]]) -> frozenset[str]:
-    """The statements of the answer that most students gave; none if no two gave the same."""
+    """The statements of the most frequent answer; none if no two students have the same."""
     counts = Counter(filter(None, answers))
     if counts.total() < SMALLEST_CLASS:
         return frozenset()

@@ -22,7 +22,7 @@ Place = tuple[str, str]
 
 @dataclass(frozen=True)
 class _Page:
-    """What a page shows of a sheet: its questions by cell, and the lines of these cells."""
+    """The contents of a page: the questions of a sheet by cell, and the lines of these cells."""
 
     sheet: Sheet
     cells: list[tuple[Place, list[Question]]]

@@ -1,4 +1,4 @@
-"""What a line is for: the checks of the exercise are run without the line, and what they notice is the rubric."""
+"""Questions about the purpose of a line: the exercise's checks are run without it, and those that fail are the rubric."""
 
 import ast
 import re
@@ -22,7 +22,7 @@ from coursekit.viva.questions import Asked, Kind, Question
 from coursekit.viva.running import HowToRun
 from coursekit.viva.statements import Sort
 
-#: for checks that draw their inputs; what they notice has to be the same with both
+#: for checks that draw their inputs; the same ones have to fail with both
 _SEEDS = 1, 2
 #: lines of one student that are tried
 _LINES_AT_MOST = 6
@@ -30,7 +30,7 @@ _LINES_AT_MOST = 6
 _NAMED_AT_MOST = 4
 #: without these operations, the first operand is left
 _OPERATIONS = (ast.Div, ast.Mult, ast.Add, ast.Sub, ast.FloorDiv, ast.Mod)
-#: that a name is missing says nothing about the line that defines it
+#: a missing name says nothing about the line that defines it
 _MISSING = ("NameError", "UnboundLocalError")
 #: how the message of a check about an exception begins
 _EXCEPTION = re.compile(r"^`[^`]*` raised |^(?!AssertionError)\w+(Error|Exception)\b")
@@ -47,7 +47,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Handed:
-    """A notebook of one student, and what it was made from."""
+    """A notebook of one student, and the released notebook."""
 
     name: str
     text: str
@@ -77,7 +77,7 @@ def purposes(asked: Asked) -> Iterator[tuple[Question, Change]]:
 
 
 def _shorter(node: ast.stmt, names: frozenset[str]) -> str:
-    """The statement without the last thing that it does, such as `w = s` for `w = softmax(s)`; empty if that can't be said."""
+    """The statement without its last operation, such as `w = s` for `w = softmax(s)`; empty if there is none."""
     match node:
         case ast.Assign(targets=[ast.Name(id=name)], value=value):
             start = f"{name} = "
@@ -91,7 +91,7 @@ def _shorter(node: ast.stmt, names: frozenset[str]) -> str:
 
 
 def _inside(value: ast.expr, names: frozenset[str]) -> ast.expr | None:
-    """What is left of an expression without its outermost operation; None if that is no value of the answer's."""
+    """An expression without its outermost operation; None if the rest doesn't use a name of the answer."""
     match value:
         case ast.BinOp(op=op, left=left, right=right) if isinstance(op, _OPERATIONS):
             found = right if isinstance(left, ast.Constant) else left
@@ -124,7 +124,7 @@ class Prover:
     _tried: int = 0
 
     def proven(self, question: Question) -> Question | None:
-        """The question with its rubric; None if no check notices that the line is missing."""
+        """The question with its rubric; None if no check fails without the line."""
         change = self.changes[question]
         if self._tried >= _LINES_AT_MOST:
             return None
@@ -157,7 +157,7 @@ class Prover:
         }
 
     def _checks(self, handed: Handed, cell: str, source: str | None, seed: int) -> Checks:
-        """How the checks of an answer end, with another source of its cell; none if that can't be said."""
+        """The outcomes of an answer's checks with a different source of its cell; none if they are unknown."""
         notebook: NotebookNode = nbformat.reads(handed.text, as_version=4)
         if source is not None and (found := find_cell(notebook, cell)) is not None:
             found.source = source
@@ -179,7 +179,7 @@ class Prover:
         except (CourseError, GraderCrash, NotStarted):  # a check may expect what only a whole answer has
             return {}
         if graded.result.status in (Status.TIMED_OUT, Status.KERNEL_DIED):
-            self._tried = _LINES_AT_MOST  # it would take as long again
+            self._tried = _LINES_AT_MOST  # another run would take as long
             return {}
         if graded.result.suspect:
             return {}
@@ -191,7 +191,7 @@ class Prover:
 
 
 def _rubric(broken: list[CheckResult], change: Change) -> tuple[str, ...]:
-    """What the checks notice: known mistakes first, then what each check says."""
+    """The findings of the checks: known mistakes first, then each check's message."""
     telling = [check for check in broken if not any(name in check.message for name in _MISSING)]
     wrong = [check for check in telling if not _EXCEPTION.search(check.message)]
     if not telling or (change.instead and not wrong):

@@ -1,4 +1,4 @@
-"""What a question is, and how it shows a call and its inputs."""
+"""The questions, and how they show a call and its inputs."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -7,12 +7,12 @@ from enum import StrEnum
 from coursekit.viva.seen import Call, Seen
 from coursekit.viva.statements import AnswerCode, Sort, Statement
 
-#: how much more interesting a question is about a cell in which something is the student's own
+#: how much more interesting a question is if something in its cell is the student's own
 _NEAR_OWN = 2
 
 
 class Kind(StrEnum):
-    """What is asked. `INTEREST` says which questions come first."""
+    """The kinds of questions. `INTEREST` says which come first."""
 
     PURPOSE = "purpose"
     TAKEN_OUT = "taken out"
@@ -50,7 +50,7 @@ class Question:
         line: the line of the cell that it is about; 0 for none.
         calls: the calls that it is about, each with its inputs, as text.
         own: the line is neither handed out nor in the most common solution.
-        rubric: what counts as a right answer, if it is said in words.
+        rubric: what counts as a right answer, if the answer is in words.
     """
 
     kind: Kind
@@ -71,8 +71,8 @@ class Asked:
     """An answer cell to ask about.
 
     Args:
-        given: tells for a statement whether it was handed out; it is not asked about.
-        own: tells whether it differs from the most common solution.
+        given: says whether a statement was handed out, so that it is not asked about.
+        own: says whether a statement differs from the most common solution.
     """
 
     notebook: str
@@ -91,10 +91,10 @@ class Asked:
         return any(self.own(one) and not self.given(one) for one in self.code.statements)
 
     def can_be_taken_out(self) -> list[int]:
-        """The statements whose removal may say something, those of the student's own first.
+        """The statements whose removal is worth asking about, the student's own first.
 
-        Not those without which a variable is missing: everybody knows what happens then, unless a global variable
-        has the same name.
+        Leaves out statements without which a variable is missing: everybody knows what happens then, unless a global
+        variable has the same name.
         """
         found = [
             number

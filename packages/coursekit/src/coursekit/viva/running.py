@@ -23,7 +23,7 @@ from coursekit.viva.statements import AnswerCode, Statement
 from sandbox_kernel.environment import NO_FILES, WorkingFiles
 
 R = TypeVar("R")
-#: kernels are forks, and would all draw the same random numbers; the cell leaves no name behind
+#: kernels are forks, which would all draw the same random numbers; the cell defines no names
 _SET_SEED = """\
 __import__("random").seed({seed})
 __import__("numpy").random.seed({seed})
@@ -33,19 +33,19 @@ __import__("numpy").random.seed({seed})
 
 @dataclass(frozen=True)
 class HowToRun:
-    """What a notebook is run with."""
+    """The settings and files with which a notebook is run."""
 
     limits: Limits
     kernel_name: str
     files: WorkingFiles = NO_FILES
-    #: what the student put beside the notebook
+    #: the files that the student put beside the notebook
     own_files: tuple[Path, ...] = ()
     rule: ScoreRule = field(default_factory=ScoreRule)
 
 
 @dataclass(frozen=True)
 class Scene:
-    """A call of an answer that was traced, and by statement what it does without that statement.
+    """A traced call of an answer, and its effect without single statements, by statement.
 
     For a method, `made` is the call that made its object.
     """
@@ -108,7 +108,7 @@ class Stage:
             yield scene
 
     def varied(self, code: AnswerCode, driver: str) -> list[Call]:
-        """Calls of the function that a driver calls first, with other inputs."""
+        """Calls of the function that a driver calls first, with different inputs."""
         traced = self._ask(Traced, "vary", code.source, driver)
         calls = traced.calls if traced else ()
         return [call for call in calls if call.complete and _is_sound(call, code)]
@@ -120,7 +120,7 @@ class Stage:
         return self._ask(Effect, "without", self._number, code.without(statement), driver)
 
     def _ask(self, kind: type[R], name: str, *args: Any) -> R | None:
-        """What a function of the tracer returned; None if it took too long or failed."""
+        """The value that a function of the tracer returned; None if it took too long or failed."""
         if self.ended:
             return None
         try:
@@ -181,7 +181,7 @@ def hangs(run: CellRun | None) -> bool:
 
 
 def _is_sound(call: Call, code: AnswerCode) -> bool:
-    """True if a call is one that this code can make; a student's process may invent others."""
+    """True if this code can make such a call; a student's process may invent others."""
     parts = [call.name.replace(".<locals>", "")] if call.name else []
     parts += [name for name, _ in call.args]
     texts = [text for part in parts for text in part.split(".")]

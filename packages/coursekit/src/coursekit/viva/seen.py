@@ -1,4 +1,4 @@
-"""What the tracer reports: every field has a type and a limit, since the student's process can send anything."""
+"""The tracer's reports: every field has a type and a limit, since the student's process can send anything."""
 
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -38,7 +38,7 @@ class Raised(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Run(Struct, frozen=True, forbid_unknown_fields=True):
-    """How often a statement ran, what it had assigned after the first time, and which statement came next."""
+    """How often a statement ran, the values it had assigned after the first time, and which statement came next."""
 
     statement: Place
     count: Count
@@ -71,7 +71,7 @@ class Traced(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Effect(Struct, frozen=True, forbid_unknown_fields=True):
-    """What the first call does once a statement has been taken out."""
+    """The behavior of the first call after a statement has been removed."""
 
     effect: Literal["same", "values", "dtype", "shape", "length", "type", "error", "unknown"]
     error: Raised | None
@@ -82,7 +82,7 @@ def read_as(value: Any, kind: type[R]) -> R:
     """Check what a function of the tracer returned.
 
     Raises:
-        MessageError: it is anything else.
+        MessageError: the value isn't such a report.
     """
     try:
         return msgspec.convert(value, kind)

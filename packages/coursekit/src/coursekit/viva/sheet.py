@@ -1,4 +1,4 @@
-"""The sheet of one student: questions that two runs of the same code answer alike."""
+"""The sheet of one student: questions to which two runs of the same code have the same answer."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -21,9 +21,9 @@ from coursekit.viva.running import HowToRun, Scene, Stage, hangs, stage
 from coursekit.viva.seen import Call
 from coursekit.viva.statements import AnswerCode
 
-#: for the random numbers of the two runs: what depends on them differs
+#: for the random numbers of the two runs: answers that depend on them differ
 _SEEDS = 1, 2
-#: statements of an answer that are taken out, one at a time
+#: the most statements of an answer that are removed, one at a time
 _TAKEN_OUT_AT_MOST = 8
 #: drivers whose inputs are varied
 _VARIED_AT_MOST = 2
@@ -33,7 +33,7 @@ _TOO_LONG = "The code in `{}` can't be traced to its end, since it runs too many
 
 @dataclass(frozen=True)
 class ToAsk:
-    """One student's restored notebooks as JSON, by name, and what the class has in common.
+    """One student's restored notebooks as JSON, by name, and the most common answers of the class.
 
     Args:
         common: by notebook and cell, the statements of the most common answer.
@@ -82,7 +82,7 @@ class _Answer:
 
 
 def make_sheet(assignment: Assignment, task: ToAsk, count: int, seed: int) -> Sheet:
-    """Ask a student `count` questions. What goes wrong with this one submission is said in the sheet."""
+    """Make a sheet of `count` questions for a student. It reports problems with this one submission."""
     sheet = Sheet(task.student, problem=task.problem)
     if task.problem:
         return sheet
@@ -115,12 +115,12 @@ def make_sheet(assignment: Assignment, task: ToAsk, count: int, seed: int) -> Sh
     asked = {(one.notebook, one.cell) for one in sheet.questions}
     sheet.sources = {place: source for place, source in sheet.sources.items() if place in asked}
     if not sheet.questions and not sheet.problem:
-        sheet.problem = "There is no answer in code to ask about."
+        sheet.problem = "There is no code to ask about."
     return sheet
 
 
 def _chosen(proven: Sequence[Question], count: int, seed: str, prover: Prover) -> list[Question]:
-    """The questions to ask. Those about the purpose of a line are only proven if they are chosen."""
+    """The questions to ask. Questions about the purpose of a line are only proven if they are chosen."""
     left = list(proven)
     while True:
         chosen = choose(left, count, seed)
@@ -225,7 +225,7 @@ def _scenes(whole: Stage, answer: _Answer) -> Iterator[Scene]:
         for scene in whole.scenes(answer.asked.code, driver, candidates):
             yield scene
             if scene.effects:
-                candidates = []  # once for each answer
+                candidates = []  # only once for each answer
 
 
 def _varied(whole: Stage, answer: _Answer) -> list[Call]:

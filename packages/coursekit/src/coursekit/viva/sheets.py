@@ -20,14 +20,14 @@ from coursekit.viva.running import HowToRun
 from coursekit.viva.sheet import Sheet, ToAsk, make_sheet
 from coursekit.workers import Workers
 
-#: of a student's notebooks, traced or with their checks
+#: the most runs of a student's notebooks, traced or with their checks
 _RUNS_AT_MOST = 20
 
 
 def tasks_of(
     course: RunningCourse, assignment: Assignment, students: Sequence[str], kernel_name: str = ""
 ) -> list[ToAsk]:
-    """What is to be run for each of the students, by default for all who handed in.
+    """The notebooks to run for each of the students, by default for all who handed in.
 
     Raises:
         CourseError: nobody has handed in, or one of the students has not.
@@ -72,7 +72,7 @@ def _made(assignment: Assignment, count: int, seed: int, task: ToAsk) -> Sheet:
         raise
     except Exception as error:  # one student's files must not cost the others their sheets
         reason = f"{type(error).__name__}: {printable(str(error))}"
-        return Sheet(task.student, problem=f"The code could not be asked about ({reason}).")
+        return Sheet(task.student, problem=f"No questions could be made about the code ({reason}).")
 
 
 def _longest_seconds(task: ToAsk) -> float:
@@ -100,7 +100,7 @@ def _read(course: RunningCourse, assignment: Assignment, student: str, how: HowT
 
 
 def _in_common(tasks: Sequence[ToAsk]) -> dict[tuple[str, str], frozenset[str]]:
-    """By notebook and cell, the statements of the answer that most students gave."""
+    """The statements of the most frequent answer, by notebook and cell."""
     answers: dict[tuple[str, str], list[tuple[str, ...]]] = {}
     for task in tasks:
         for name, text in task.notebooks.items():

@@ -1,4 +1,4 @@
-"""The statements of an answer: where they are, what they assign, and whether two of them say the same."""
+"""The statements of an answer: where they are, what they assign, and whether two of them are equivalent."""
 
 import ast
 import builtins
@@ -210,7 +210,7 @@ class AnswerCode:
 
 
 def outside_names(source: str, function: str) -> list[str]:
-    """The names that a top-level function takes from outside, without built-ins, in alphabetical order."""
+    """The names that a top-level function uses from outside, without built-ins, in alphabetical order."""
     for table in symtable.symtable(source, "<answer>", "exec").get_children():
         if table.get_name() == function and isinstance(table, symtable.Function):
             found = set(_global_names(table))
@@ -235,7 +235,7 @@ def _functions(tree: ast.AST, prefix: str = "") -> Iterator[tuple[str, ast.AST]]
 
 
 def _bound(node: ast.AST) -> Counter[str]:
-    """How often each name is assigned or a parameter, in all that a node contains."""
+    """How often each name is assigned or is a parameter, anywhere in a node."""
     nodes = list(ast.walk(node))
     names = [one.id for one in nodes if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)]
     return Counter([*names, *(one.arg for one in nodes if isinstance(one, ast.arg))])

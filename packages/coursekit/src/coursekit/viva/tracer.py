@@ -49,7 +49,7 @@ def trace(number: int, source: str, driver: str, lines: list[int], names: list[l
 
 
 def without(number: int, source: str, driver: str) -> dict[str, Any]:
-    """Run a changed source as `trace` did, and say how what the first call does differs from before."""
+    """Run a changed source as `trace` did, and report how the first call's behavior differs from before."""
     found = _recorded(source, driver, [], [])
     call = found.main
     if call is None or found.stopped or number not in _returned:
@@ -59,7 +59,7 @@ def without(number: int, source: str, driver: str) -> dict[str, Any]:
 
 
 def vary(source: str, driver: str) -> dict[str, Any]:
-    """Call the function of the first call again with other inputs, and note these calls, as `trace` does.
+    """Call the function of the first call again with different inputs, and note these calls, as `trace` does.
 
     Methods are left out: their objects would remember the call before. So are functions with `*args`.
     """
@@ -133,7 +133,7 @@ class _Recorder:
 
     @property
     def main(self) -> _Call | None:
-        """The first call that has ended, but for those that make an object."""
+        """The first call that has ended, not counting those that make an object."""
         return next(
             (call for call in self.calls if call.complete and not call.name.endswith("__init__")), None
         )
@@ -236,7 +236,7 @@ def _watch(recorder: _Recorder | None, run: Callable[[], Any]) -> None:
 
 
 def _described(value: Any, driver: str) -> dict[str, Any]:
-    """What is shown of an argument; of a short function that the driver defines, all of it."""
+    """The description of an argument; for a short function that the driver defines, its whole source."""
     found = describe(value)
     code = value.__code__ if type(value) is FunctionType else None
     if code and code.co_filename == _DRIVER and not code.co_freevars and _is_closed(code, value.__globals__):

@@ -1,4 +1,4 @@
-"""What the tracer says about values, and how it compares them. The text of this module is sent into the student's kernel."""
+"""Describes and compares values for the tracer. The text of this module is sent into the student's kernel."""
 
 import math
 import sys
@@ -14,7 +14,7 @@ _MOST_VARIED = 8
 
 
 def describe(value: Any) -> dict[str, Any]:
-    """What may be asked or shown of a value: `text` is exact and short, `about` is rounded."""
+    """The parts of a value that may be asked about or shown: `text` is exact and short, `about` is rounded."""
     found: dict[str, Any] = {"type": type(value).__name__[:60], "text": "", "about": ""}
     try:
         if is_array(value):
@@ -35,7 +35,7 @@ def describe(value: Any) -> dict[str, Any]:
         else:
             found["text"] = _literal(value, _MOST_TEXT, exact=True)
             found["about"] = _literal(value, _MOST_SHOWN, exact=False)
-    except Exception:  # a class of the student's that pretends to be one of these
+    except Exception:  # a student's class that pretends to be one of these
         return {"type": "", "text": "", "about": ""}
     return found
 
@@ -88,7 +88,7 @@ def pairs(values: dict[str, Any]) -> list[list[Any]]:
 
 
 def apart(value: Any) -> Any:
-    """A copy that later changes don't reach."""
+    """A copy that later changes don't affect."""
     if is_array(value):
         return copied(value)
     if type(value) in (list, tuple):
@@ -128,7 +128,7 @@ def _one_longer(value: Any, axis: int) -> Any:
 
 
 def difference(before: Any, after: Any) -> str:
-    """In a word, how a returned value has changed; `unknown` if that can't be said."""
+    """One word for how a returned value has changed; `unknown` if it can't be compared."""
     if type(before) is not type(after):
         return "type"
     if is_array(before):

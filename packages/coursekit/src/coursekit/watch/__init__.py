@@ -1,1 +1,1 @@
-"""Grading hand-ins as they arrive: the rules of attempts, and what is known about each attempt."""
+"""Grading hand-ins as they arrive: the rules and the records of attempts."""

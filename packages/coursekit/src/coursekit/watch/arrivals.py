@@ -24,7 +24,7 @@ _CLOCKS = timedelta(minutes=2)
 #: the longest that `nbgrader submit` takes to copy a hand-in
 _ON_ITS_WAY = timedelta(minutes=10)
 _SMALL = 1024
-#: so many files of a hand-in are looked at
+#: the most files of a hand-in that are looked at
 _MOST_FILES = 1_000
 
 
@@ -36,7 +36,7 @@ class HandIn:
         handed_in: its time, in UTC.
         secret: names its pages in the exchange; empty if there is none.
         state: changes with the files, if these can change.
-        arrived: when its folder, or a file in it, was last changed in the exchange, which the student can't choose.
+        arrived: when its folder, or a file in it, was last changed in the exchange, a time that the student can't choose.
         has_timestamp: False if the time is that of a file, which says when it was copied.
     """
 
@@ -56,7 +56,7 @@ class HandIn:
 
 @dataclass(frozen=True)
 class Refusal:
-    """A hand-in that is not graded, and why. The names are empty if its folder has none that can be read."""
+    """A hand-in that is not graded, and why. The names are empty if they can't be read from its folder's name."""
 
     folder: Path
     reason: str
@@ -66,7 +66,7 @@ class Refusal:
 
 @dataclass
 class Look:
-    """What is there: complete hand-ins, refused ones, and the folders of those that are not complete yet."""
+    """The hand-ins found: complete ones, refused ones, and the folders of those that are not complete yet."""
 
     hand_ins: list[HandIn] = field(default_factory=list)
     refused: list[Refusal] = field(default_factory=list)
@@ -80,7 +80,7 @@ class Arrivals(Protocol):
         """Whether to look again; cheap enough to ask twice a second."""
 
     def look(self) -> Look:
-        """Everything that is there.
+        """Return everything that is there.
 
         Raises:
             OSError: the place can't be read.
@@ -181,7 +181,7 @@ class Inbound:
         except NotATime:
             raise _Bad(f"has a {TIMESTAMP} that isn't a time", student, assignment) from None
         if written != named:
-            raise _Bad(f"has another time in {TIMESTAMP} than in its name", student, assignment)
+            raise _Bad(f"has a different time in {TIMESTAMP} than in its name", student, assignment)
         arrived = datetime.fromtimestamp(max(place.st_ctime, *_changes(folder)), UTC)
         return HandIn(student, assignment, named.replace(tzinfo=UTC), folder, secret, arrived=arrived)
 
@@ -208,7 +208,7 @@ class Still:
 
     @property
     def seconds(self) -> float:
-        """Since it was first seen."""
+        """Seconds since this object was created."""
         return time.monotonic() - self._first
 
     def since(self, stamp: object) -> float:
@@ -231,7 +231,7 @@ def _parts(name: str) -> tuple[str, str, datetime]:
 
 
 def _changes(folder: Path) -> list[float]:
-    """When its files were changed, also if this left the folder as it is."""
+    """When the files in a folder were changed, even if this did not change the folder itself."""
     with os.scandir(folder) as entries:
         return [entry.stat(follow_symlinks=False).st_ctime for entry in islice(entries, _MOST_FILES)]
 

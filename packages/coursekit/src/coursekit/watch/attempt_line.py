@@ -1,4 +1,4 @@
-"""What a feedback page says about its attempt: which one it is, what changed since the last, and which one counts."""
+"""The lines of a feedback page about its attempt: its number, what changed since the last, and which one counts."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -20,9 +20,9 @@ class NotebookPage:
 
     Args:
         result: what the page shows of the notebook's result.
-        written: when the page is written; one that is held back is read when it is due.
+        written: when the page is written; a page that is held back is read only when it is due.
         deadline: None if there is none.
-        chance: the second chance that the course gives after it.
+        chance: the second chance that the course offers after it.
         titles: what the page calls each exercise, by the grade_id of its test cell.
     """
 
@@ -40,7 +40,7 @@ class NotebookPage:
 
 @dataclass(frozen=True)
 class Changes:
-    """What changed since the attempt `since`: points, and names of exercises or sentences of checks."""
+    """The changes since attempt `since`: points, and names of exercises or sentences of checks."""
 
     since: int
     points: str
@@ -50,7 +50,7 @@ class Changes:
 
 @dataclass(frozen=True)
 class AttemptLine:
-    """What a page says about its attempt, in sentences. The first attempt has no `changes`."""
+    """The sentences of a page about its attempt. The first attempt has no `changes`."""
 
     number: int
     sentences: tuple[str, ...]
@@ -61,7 +61,7 @@ class AttemptLine:
 def attempt_line(
     attempts: Attempts, handed_in: datetime, rule: Rule, page: NotebookPage
 ) -> AttemptLine | None:
-    """What to say on the page about the attempt that was handed in then; None if there is no record of it.
+    """The lines for the page of the attempt that was handed in then; None if there is no record of it.
 
     Everything comes from the records and the result, and so from the grader.
     """
@@ -91,28 +91,28 @@ def _held_back(record: AttemptRecord) -> Iterator[str]:
 
 
 def _left(rule: Rule, turn: Turn, seen: datetime, deadline: datetime | None) -> Iterator[str]:
-    """How many attempts are left, and when the page of the next one comes; nothing in the grace period."""
+    """How many attempts are left, and when the page of the next one is released; nothing in the grace period."""
     if deadline is not None and deadline <= seen:
         return
     if turn.left is not None and turn.until is not None:
         if turn.until <= seen:
             yield ngettext(
-                "From your next hand-in, you have one attempt in %(period)s.",
-                "From your next hand-in, you have %(attempts)s attempts in %(period)s.",
+                "Starting with your next hand-in, you have one attempt in %(period)s.",
+                "Starting with your next hand-in, you have %(attempts)s attempts in %(period)s.",
                 rule.attempts,
                 attempts=rule.attempts,
                 period=_duration(rule.period),
             )
         elif turn.left == 0 and deadline is not None and deadline + rule.grace < turn.until:
             yield _(
-                "You have no attempts left until the deadline, %(time)s. What you hand in before then is graded, "
-                "but its page comes only after it.",
+                "You have no attempts left until the deadline, %(time)s. Anything you hand in before then is graded, "
+                "but you will get its page only afterwards.",
                 time=time_in_words(deadline),
             )
         elif turn.left == 0:
             yield _(
-                "You have no attempts left until %(time)s. What you hand in before then is graded, "
-                "but its page comes only at that time.",
+                "You have no attempts left until %(time)s. Anything you hand in before then is graded, "
+                "but you will get its page only at that time.",
                 time=time_in_words(turn.until),
             )
         elif deadline is not None and deadline < turn.until:
@@ -131,11 +131,11 @@ def _left(rule: Rule, turn: Turn, seen: datetime, deadline: datetime | None) -> 
             )
     if turn.left != 0 and turn.due + rule.pause > seen:
         earliest = time_in_words(turn.due + rule.pause)
-        yield _("The page of your next attempt comes no earlier than %(time)s.", time=earliest)
+        yield _("You will get the page of your next attempt no earlier than %(time)s.", time=earliest)
 
 
 def _one_more(page: NotebookPage, seen: datetime) -> Iterator[str]:
-    """The second chance that is open."""
+    """The sentence about a second chance that is open."""
     if page.chance is not None and page.deadline is not None and seen < page.deadline + page.chance.lasts:
         yield _(
             "You may hand in once more until %(time)s: %(share)s%% of the points that you gain count.",
@@ -145,7 +145,7 @@ def _one_more(page: NotebookPage, seen: datetime) -> Iterator[str]:
 
 
 def _chance_taken(counts: Counts, known: list[AttemptRecord], record: AttemptRecord) -> Iterator[str]:
-    """What came of the second chance, and which attempt counts then."""
+    """The outcome of the second chance, and which attempt now counts."""
     first = attempt_that_counts(counts, [other for other in known if not other.second_chance])
     counting = attempt_that_counts(counts, known)
     assert counting is not None
@@ -159,7 +159,7 @@ def _chance_taken(counts: Counts, known: list[AttemptRecord], record: AttemptRec
         )
         if counting is record and record.penalty:
             cost = points_in_words(record.penalty)
-            yield _("%(points)s of those that you gained do not count.", points=cost)
+            yield _("Of what you gained, %(points)s will not count.", points=cost)
     score = points_in_words(counting.score)
     if counting is record:
         yield _("This attempt counts, with %(points)s.", points=score)
@@ -171,9 +171,9 @@ def _chance_taken(counts: Counts, known: list[AttemptRecord], record: AttemptRec
 def _what_counts(
     counts: Counts, known: list[AttemptRecord], record: AttemptRecord, over: bool, shows: Shows
 ) -> str:
-    """Which attempt counts, of those `known`: the points of a page that is held back are not given away."""
+    """Which attempt counts, of those `known`; the points of a page that is held back are not revealed."""
     best = counts is Counts.BEST
-    if best and shows is Shows.EXERCISES:  # which one it is would tell whether partial points have changed
+    if best and shows is Shows.EXERCISES:  # its number would reveal whether partial points have changed
         return _("Of all your attempts, the best one counts.")
     counting = attempt_that_counts(counts, known)
     assert counting is not None
@@ -232,7 +232,7 @@ def _passed(outcomes: Outcomes) -> dict[str, bool]:
 def _changed(
     old: dict[str, bool], new: dict[str, bool], texts: dict[str, str]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The texts of what passed only now, and of what passed only before; what is only in one of them is left out."""
+    """The texts of items that passed only now, and only before; items that are not in both are left out."""
     both = [name for name in texts if name in old and name in new and old[name] != new[name]]
     passed = tuple(texts[name] for name in both if new[name])
     return passed, tuple(texts[name] for name in both if not new[name])
@@ -241,7 +241,7 @@ def _changed(
 def _more(points: float) -> str:
     rounded = round(points, 6)
     if not rounded:
-        return _("As many points as before.")
+        return _("The same number of points as before.")
     number = f"{abs(rounded):g}"
     if rounded > 0:
         return ngettext("%(points)s point more.", "%(points)s points more.", rounded, points=number)

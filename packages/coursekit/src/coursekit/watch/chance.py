@@ -54,13 +54,13 @@ class Chance:
         last_page = max(record.due for record in earlier)
         if last_page > handed_in:
             raise NoChance(
-                f"it was handed in before {time_in_words(last_page)}, when the last page from before the deadline comes "
-                "and the second chance begins"
+                f"it was handed in before {time_in_words(last_page)}, when the last page from before the deadline "
+                "is released and the second chance begins"
             )
         return first
 
     def penalty(self, first: float, second: float) -> float:
-        """What is deducted from the points of the second hand-in, so that only a share of those gained counts."""
+        """The deduction from the points of the second hand-in, so that only a share of the points gained counts."""
         return max(0.0, (1 - self.share) * (second - first))
 
 

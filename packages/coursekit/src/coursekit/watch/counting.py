@@ -1,4 +1,4 @@
-"""Keeps the attempt that counts in submitted/, autograded/ and the gradebook, where a later one was graded last."""
+"""Puts the attempt that counts back into submitted/, autograded/ and the gradebook after a later one was graded."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -16,10 +16,10 @@ from coursekit.watch.watched import WatchedCourse
 
 
 class Counting:
-    """Puts attempts back.
+    """Puts attempts that count back in place.
 
-    Nothing is noted about what is under way: what counts follows from the records, and whether it is in place from
-    the folders. So the next start finishes what was killed.
+    No progress is stored: the records say which attempt counts, and the folders whether it is in place. So the next
+    start finishes the work of a process that was killed.
     """
 
     def __init__(self, watched: WatchedCourse, reports: Reports) -> None:
@@ -29,11 +29,11 @@ class Counting:
         self._in_place: set[tuple[str, str]] = set()
 
     def graded(self, hand_in: HandIn) -> None:
-        """Look again at what counts for this student."""
+        """Check again which attempt counts for this student."""
         self._in_place.discard((hand_in.student, hand_in.assignment))
 
     def settings_changed(self, watched: WatchedCourse) -> None:
-        """Look again at what counts for everybody."""
+        """Check again which attempts count for everybody."""
         self.watched = watched
         self._in_place.clear()
 

@@ -1,4 +1,4 @@
-"""Pages that come later: held ones when they are due, and after the deadline those that had to show less before it."""
+"""Releases pages later: held ones when they are due, and after the deadline those that had to show less before it."""
 
 import shutil
 from collections.abc import Callable, Mapping
@@ -24,7 +24,7 @@ class DuePages:
         self._final: set[tuple[str, str]] = set()
 
     def find(self) -> None:
-        """Find the pages that are held since an earlier run, and remove what a killed release has left behind."""
+        """Find the pages that an earlier run held, and remove the remains of an interrupted release."""
         for name in self.watched.assignments():
             for student in self.watched.course.handed_in(name):
                 for record in self._attempts(student, name).records:
@@ -61,7 +61,7 @@ class DuePages:
             self._count()
 
     def write_final(self, deadlines: Mapping[str, Deadlines], waits: Callable[[str, str], bool]) -> None:
-        """Write the pages again in full whose deadline has passed.
+        """Rewrite the pages whose deadline has passed, in full.
 
         Args:
             waits: whether a student has a hand-in for an assignment that is not graded yet.

@@ -1,4 +1,4 @@
-"""What can keep one hand-in, or all of them, from being graded, in sentences."""
+"""Reasons why one hand-in, or all of them, can't be graded, in sentences."""
 
 from pathlib import Path
 
@@ -23,18 +23,18 @@ class Blocked(Exception):
 
 
 def no_space(error: BaseException) -> str:
-    """The sentence about a disk that can't be written to."""
-    return (
-        f"{reason_of(error)}. Free some space or make it writable; nothing is lost, and grading goes on then"
-    )
+    """A sentence about a disk that can't be written to."""
+    return f"{reason_of(error)}. Free some space or make it writable; nothing is lost, and grading then continues"
 
 
 def away(error: BaseException) -> str:
-    """The sentence about a gradebook that can't be reached."""
+    """A sentence about a gradebook that can't be reached."""
     reason = str(error) if isinstance(error, CourseError) else reason_of(error)
-    return f"{reason}. Nothing is lost, and grading goes on when the gradebook can be reached"
+    return f"{reason}. Nothing is lost, and grading continues when the gradebook can be reached"
 
 
 def gone(inbound: Path) -> str:
-    """The sentence about an exchange that isn't there."""
-    return f"{inbound} does not exist; waiting for it. `nbgrader release_assignment` makes it, if it is not mounted"
+    """A sentence about an exchange that doesn't exist."""
+    return (
+        f"{inbound} does not exist; waiting for it. Mount it, or create it with `nbgrader release_assignment`"
+    )

@@ -19,13 +19,13 @@ from coursekit.watch.records import Attempts, Page, file_name
 
 
 class History:
-    """What has been done with the hand-ins of a course.
+    """Keeps track of which hand-ins of a course are done.
 
-    A hand-in is done when it has a record, and its page is released or held. From the first one of a student's that is
-    not done, all are done again in order: so the last of them is in submitted/ and in the gradebook at the end. Results
-    are in the cache, so this is quick.
+    A hand-in is done when it has a record, and its page is released or held. From a student's first one
+    that is not done, all are done again in order, so that the last of them ends up in submitted/ and the gradebook.
+    Results are in the cache, so this is quick.
 
-    When an assignment is watched for the first time, what the instructor has graded before is noted and left alone.
+    When an assignment is watched for the first time, hand-ins that the instructor has already graded are left alone.
 
     Args:
         pages: the folder in the exchange with all pages that were released; None if pages aren't released.
@@ -37,7 +37,7 @@ class History:
         self._done: set[HandIn] = set()
 
     def outstanding(self, hand_ins: Iterable[HandIn]) -> list[HandIn]:
-        """Those of all complete hand-ins that have to be graded."""
+        """The complete hand-ins that have to be graded."""
         found: list[HandIn] = []
         ordered = sorted(hand_ins, key=lambda h: (h.assignment, h.student, h.handed_in))
         for assignment, of_assignment in groupby(ordered, lambda h: h.assignment):
@@ -49,7 +49,7 @@ class History:
         return found
 
     def held_folder(self, student: str, assignment: str, handed_in: datetime) -> Path:
-        """Where the page of an attempt lies until it is due."""
+        """The folder that holds the page of an attempt until it is due."""
         names = f"{student}\0{assignment}\0{handed_in.isoformat()}"
         return self._course.root / FOLDER / "held" / hashlib.sha256(os.fsencode(names)).hexdigest()[:32]
 
@@ -118,7 +118,7 @@ class Deadlines:
             self._extensions: dict[str, timedelta] = {found.student_id: found.extension for found in extended}
 
     def of(self, student: str) -> datetime | None:
-        """None if there is no deadline."""
+        """The student's deadline; None if there is none."""
         if self._deadline is None:
             return None
         return self._deadline + self._extensions.get(student, timedelta())

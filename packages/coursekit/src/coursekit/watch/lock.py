@@ -17,10 +17,10 @@ _ASKING_SECONDS = 0.2
 
 @contextlib.contextmanager
 def locked(root: Path) -> Iterator[None]:
-    """Be the only one who watches this course. The lock ends with the process, and forks don't have it.
+    """Make sure that no other process watches this course. The lock ends with the process, and forks don't have it.
 
     Raises:
-        CourseError: another process does.
+        CourseError: another process watches it.
     """
     path = root / FOLDER / "watch.lock"
     path.parent.mkdir(exist_ok=True)
@@ -32,8 +32,8 @@ def locked(root: Path) -> Iterator[None]:
         if not found_free:
             file.seek(0)
             raise CourseError(
-                f"{root} is watched already, by process {file.read().strip()}: end that one first, or see what it "
-                "does with `coursekit watch --status`"
+                f"{root} is already watched by process {file.read().strip()}: end it first, or see what it is doing "
+                "with `coursekit watch --status`"
             )
         file.truncate(0)
         file.write(f"{os.getpid()}\n")

@@ -1,4 +1,4 @@
-"""`coursekit watch`: looks for hand-ins, has each graded in its turn, and goes on whatever happens to one of them."""
+"""`coursekit watch`: looks for hand-ins, has each graded in its turn, and continues whatever happens to one of them."""
 
 import contextlib
 import os
@@ -28,11 +28,11 @@ from coursekit.watch.waiting import Waiting
 from coursekit.watch.watched import WatchedCourse, WatchOptions
 
 POLL_SECONDS = 0.5
-#: until the next try when nothing can be written
+#: between two tries while nothing can be written
 BLOCKED_SECONDS = 5.0
-#: hand-ins for one assignment before second tries of stopped code have their turn
+#: hand-ins for one assignment before second tries of stopped code get a turn
 _IN_A_ROW = 20
-#: so many of these may have arrived after one for another assignment
+#: this many of these may have arrived after one for another assignment
 _BEFORE_OTHERS = 8
 #: with `once`, how long to wait for hand-ins that are not complete
 _ONCE_SECONDS = 15.0
@@ -50,7 +50,7 @@ class Watch:
         self._begun = self._ending = self._final_pages = False
 
     def run(self, once: bool = False) -> int:
-        """Watch until SIGTERM or SIGINT, or with `once` until everything is graded that is there.
+        """Watch until SIGTERM or SIGINT, or with `once` until everything that has arrived is graded.
 
         Returns:
             The exit code: with `once`, 1 if something was refused or not graded.
@@ -87,7 +87,7 @@ class Watch:
         return bool(status.incomplete) and not status.blocked and time.monotonic() - begun < _ONCE_SECONDS
 
     def _guarded(self, step: Callable[[], bool]) -> bool:
-        """Take one step. What keeps all hand-ins from being graded is reported once, and they wait."""
+        """Take one step. A problem that keeps all hand-ins from being graded is reported once, and they wait."""
         try:
             worked = step()
         except Blocked as blocked:
@@ -112,7 +112,7 @@ class Watch:
     def _unblock(self) -> None:
         if self._reports.status.blocked:
             self._reports.status.blocked = ""
-            self._reports.say(Kind.RELOADED, "grading goes on")
+            self._reports.say(Kind.RELOADED, "grading continues")
 
     def _block(self, reason: str) -> None:
         if reason != self._reports.status.blocked:
@@ -120,7 +120,7 @@ class Watch:
             self._reports.say(Kind.WAITING, reason)
 
     def _step(self) -> bool:
-        """Look, grade the hand-ins whose turn it is, and release what is due; False if there was nothing to do."""
+        """Look, grade the hand-ins whose turn it is, and release pages that are due; False if there was nothing to do."""
         if not self._begun:
             self._watched.repair()
             self._due.find()
@@ -140,7 +140,7 @@ class Watch:
         try:
             reopened = self._watched.reopened()
         except CourseError as error:
-            self._reports.say(Kind.PROBLEM, f"{error}. Until that is fixed, the settings before are used.")
+            self._reports.say(Kind.PROBLEM, f"{error}. Until that is fixed, the previous settings are used.")
             return
         if reopened is not None:
             self._watched = self._waiting.watched = self._due.watched = reopened
@@ -207,7 +207,7 @@ class Watch:
 
     @contextlib.contextmanager
     def _giving_up(self, hand_in: HandIn) -> Iterator[None]:
-        """Report why this one hand-in can't be graded, and go on without it."""
+        """Report why this one hand-in can't be graded, and continue without it."""
         try:
             yield
         except NotGraded as error:
@@ -252,7 +252,7 @@ class Watch:
 
     @contextlib.contextmanager
     def _signals(self) -> Iterator[None]:
-        """End after the hand-in under way on SIGTERM and Ctrl-C; at once on a second one."""
+        """End after the current hand-in on SIGTERM and Ctrl-C; at once on a second one."""
         process = os.getpid()
 
         def end(number: int, frame: FrameType | None) -> None:

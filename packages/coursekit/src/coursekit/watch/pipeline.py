@@ -1,4 +1,4 @@
-"""One hand-in on its way: collected, and when it has been graded, written into the gradebook, and its page released."""
+"""Takes one hand-in through all steps: collects it, writes its results into the gradebook, and releases its page."""
 
 import logging
 import os
@@ -33,7 +33,7 @@ from coursekit.watch.rules import AttemptRules
 
 @dataclass
 class GradedHandIn:
-    """What came of a hand-in, and sentences about what a person has to look at."""
+    """The outcome of a hand-in, and sentences about anything that a person has to look at."""
 
     hand_in: HandIn
     record: AttemptRecord
@@ -43,7 +43,7 @@ class GradedHandIn:
 class Pipeline:
     """Takes hand-ins from where they arrive to their pages, one after another, with the course's settings.
 
-    Every step can be repeated: one that was killed is done again from the start, and overwrites what it left. The
+    Every step can be repeated: an interrupted step is done again from the start, and overwrites its remains. The
     record is stored when the gradebook is written, and says when the page has been released.
 
     Args:
@@ -69,7 +69,7 @@ class Pipeline:
 
         Raises:
             NotGraded: it can't be collected.
-            Blocked: none can.
+            Blocked: no hand-in can be collected.
         """
         self._turn_to(hand_in)
         folder = self._course.submitted(hand_in.student, hand_in.assignment)
@@ -88,7 +88,7 @@ class Pipeline:
         return sentences
 
     def finish(self, submission: SubmissionRun, hand_in: HandIn) -> GradedHandIn:
-        """Write what was graded, and release the page, or hold it until it is due.
+        """Write the results, and release the page, or hold it until it is due.
 
         Raises:
             NotGraded: it can't be written, or has no page.
@@ -113,7 +113,7 @@ class Pipeline:
 
         Raises:
             NotGraded: it can't be collected or written.
-            Blocked: nothing can be.
+            Blocked: nothing can be collected or written.
         """
         self.collect(hand_in)
         self._write(SubmissionRun(hand_in.student), hand_in)  # with the results that are in the cache
@@ -131,7 +131,7 @@ class Pipeline:
     def release(
         self, student: str, assignment: str, record: AttemptRecord, final: bool = False
     ) -> AttemptRecord:
-        """Release a page that was held; returns its record, which is stored.
+        """Release a page that was held, and store and return its record.
 
         Raises:
             NotGraded, Blocked: it can't be released.
@@ -143,7 +143,7 @@ class Pipeline:
             self._course.folders.format_path(self._course.folders.feedback_directory, student, assignment)
         )
         with self._failing_as(NoPage, self._require_exchange), self._course.alone():
-            if page.is_dir():  # else this was killed after the page had been moved
+            if page.is_dir():  # otherwise, the process was killed after it had moved the page
                 if self._exchange is not None:
                     if not (page / "submission_secret.txt").is_file():
                         raise NoPage("it has no submission_secret.txt. The student needs a newer nbgrader")
@@ -187,7 +187,7 @@ class Pipeline:
         os.replace(unfinished, held)
 
     def _folders_in(self, place: Path, student: str, assignment: str) -> CourseDirectory:
-        """The course's folders, with another one for feedback."""
+        """The course's folders, with a different one for feedback."""
         below = str(place.relative_to(self._course.root))
         folders = CourseDirectory(
             config=self._course.config, root=str(self._course.root), feedback_directory=below
@@ -229,19 +229,19 @@ class Pipeline:
             raise NotGraded("it was deleted before it was collected")
 
     def _require_unchanged(self, hand_in: HandIn) -> None:
-        """Raise NotGraded if an attempt isn't what was graded: students can write to what they have handed in."""
+        """Raise NotGraded if an attempt has changed since it was graded: students can write to their hand-ins."""
         record = self._attempts(hand_in).at(hand_in.handed_in)
         if record is not None and record.digest and record.digest != digest_of(hand_in.folder):
             raise NotGraded(
                 "its notebooks were changed in the exchange after they had been graded: ask the student why. "
-                "What was graded last stays in the gradebook"
+                "The version that was graded last stays in the gradebook"
             )
 
     @contextmanager
     def _failing_as(
         self, kind: type[NotGraded], require: Callable[[], None] = lambda: None
     ) -> Iterator[None]:
-        """Turn errors into one of this kind, or Blocked if everybody else would meet them, too."""
+        """Turn errors into one of this kind, or into Blocked if they would affect everybody else, too."""
         self._heard.clear()
         try:
             yield
@@ -258,7 +258,7 @@ class Pipeline:
 
 
 class Heard(logging.Handler):
-    """Collects what nbgrader warns about, as sentences."""
+    """Collects nbgrader's warnings, as sentences."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)

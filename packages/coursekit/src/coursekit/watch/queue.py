@@ -1,4 +1,4 @@
-"""In which order hand-ins that wait are graded: as they arrived, but students take turns."""
+"""The order in which waiting hand-ins are graded: as they arrived, but students take turns."""
 
 import time
 from collections.abc import Callable, Container, Iterable
@@ -10,8 +10,8 @@ class Queue:
     """Hand-ins that wait.
 
     Each student's come oldest first. Between students, the one whose next hand-in has waited longest is first, and a
-    hand-in waits only since the student's previous one was done. So somebody who hands in hundreds delays everybody
-    else by one of them at a time, and alone they are graded as fast as ever.
+    hand-in waits only since the student's previous one was done. So a student who hands in hundreds delays
+    everybody else by only one of them at a time.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -24,7 +24,7 @@ class Queue:
         return sum(map(len, self._waiting.values()))
 
     def update(self, hand_ins: Iterable[HandIn]) -> None:
-        """Replace what waits; what has been waiting keeps its place."""
+        """Replace the waiting hand-ins; those that have been waiting keep their places."""
         now, before = self._clock(), self._seen
         self._waiting, self._seen = {}, {}
         for hand_in in sorted(hand_ins, key=lambda found: found.handed_in):
@@ -50,11 +50,11 @@ class Queue:
         return min(turns, key=self._place, default=None)
 
     def has(self, student: str, assignment: str) -> bool:
-        """Whether a hand-in of the student's for the assignment waits."""
+        """Whether a hand-in by the student for the assignment is waiting."""
         return any(hand_in.assignment == assignment for hand_in in self._waiting.get(student, []))
 
     def remove(self, hand_in: HandIn) -> None:
-        """It is done, or has been given up."""
+        """Remove a hand-in that is done or has been given up."""
         self._served[hand_in.student] = self._clock()
         waiting = self._waiting.get(hand_in.student, [])
         if hand_in in waiting:

@@ -15,7 +15,7 @@ from coursekit.watch.rules import AttemptRules, turns
 
 
 def record_of(course: RunningCourse, rules: AttemptRules, hand_in: HandIn) -> AttemptRecord:
-    """What to record of a hand-in that is in autograded/ and in the gradebook; its page is held at first."""
+    """The record of a hand-in that is in autograded/ and in the gradebook; its page is held at first."""
     assignment, rule = course.assignment(hand_in.assignment), rules.of(hand_in.assignment)
     results = {
         name: course.result(hand_in.student, hand_in.assignment, name) for name in assignment.released_names()

@@ -1,4 +1,4 @@
-"""What is known about a student's attempts at an assignment, in `.coursekit/attempts/<assignment>/<student>.json`."""
+"""Records of a student's attempts at an assignment, in `.coursekit/attempts/<assignment>/<student>.json`."""
 
 import hashlib
 import os
@@ -18,14 +18,14 @@ from coursekit.files import FOLDER, write_atomically
 
 #: version of the stored form; a file of another version is read as empty
 SCHEMA = 1
-#: bytes of a quoted name; what is longer is cut and gets a hash
+#: bytes of a quoted name; a longer one is cut and gets a hash
 _LONGEST = 180
 #: the outcomes of the checks of a notebook, by grade_id and by the check's name
 Outcomes = dict[str, dict[str, str]]
 
 
 class Page(StrEnum):
-    """What became of the page of an attempt."""
+    """The state of the page of an attempt."""
 
     HELD = "held"
     RELEASED = "released"
@@ -36,7 +36,7 @@ class AttemptRecord(Struct, frozen=True, forbid_unknown_fields=True):
 
     Args:
         handed_in: when, with time zone UTC. No two attempts of a student have the same time.
-        earned: the automatic points of each notebook, before the penalty. Points from manual grading are not in it.
+        earned: the automatic points of each notebook, before the penalty. Points from manual grading are not included.
         penalty: points deducted for handing in late.
         notebooks: the outcomes of the checks of each notebook.
         due: when the page may be released.
@@ -110,7 +110,7 @@ class Attempts:
 
 
 def outcomes_of(result: SubmissionResult) -> Outcomes:
-    """What a record keeps of a notebook's result."""
+    """The part of a notebook's result that a record stores."""
     return {
         exercise.grade_id: {check.name: str(check.outcome) for check in exercise.checks}
         for exercise in result.exercises

@@ -1,4 +1,4 @@
-"""The rules of attempts: how many pages a student gets in which time, what they show, and which attempt counts."""
+"""The rules of attempts: how many pages a student gets in a period, what they show, and which attempt counts."""
 
 import math
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ _MAX_MINUTES = 60 * _MAX_HOURS
 
 
 class Shows(StrEnum):
-    """What a page shows before the deadline."""
+    """How much a page shows before the deadline."""
 
     EVERYTHING = "everything"
     SENTENCES = "sentences"
@@ -70,7 +70,7 @@ def turns(rule: Rule, times: Sequence[datetime], deadline: datetime | None = Non
     With a pause, a page is due no earlier than that after the page before. Hand-ins within one pause share its end, so
     nobody waits longer by handing in more often.
 
-    No page of a hand-in before the deadline is held when the deadline and its grace period are over.
+    Once the deadline and its grace period are over, no page of a hand-in from before the deadline is held.
     """
     end = None if deadline is None else first_moment_after(rule, deadline)
     found: list[Turn] = []
@@ -112,14 +112,14 @@ class AttemptRules(Configurable):
     attempts = Integer(
         0,
         min=0,
-        help="hand-ins in a period whose pages come at once; the pages of further ones come when the period ends. "
+        help="hand-ins in a period whose pages are released at once; the pages of others come when the period ends. "
         "0: no limit",
     ).tag(config=True)
     period_hours = Float(
         24,
         min=0.01,
         max=_MAX_HOURS,
-        help="hours that a period lasts; it begins with a student's first hand-in",
+        help="length of a period in hours; it begins with a student's first hand-in",
     ).tag(config=True)
     pause_minutes = Float(
         0, min=0, max=_MAX_MINUTES, help="minutes between the pages of two hand-ins of a student"

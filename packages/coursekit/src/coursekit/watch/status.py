@@ -1,4 +1,4 @@
-"""What `coursekit watch` reports: events as they happen, and the file that `coursekit watch --status` reads."""
+"""Reports of `coursekit watch`: events as they happen, and the file that `coursekit watch --status` reads."""
 
 import contextlib
 import os
@@ -23,7 +23,7 @@ _NAMED_AT_MOST = 50
 
 
 class Kind(StrEnum):
-    """What has happened."""
+    """The kinds of events."""
 
     STARTED = "started"
     RELEASED = "released"
@@ -67,10 +67,10 @@ class Seen(Struct, frozen=True):
 
 
 class Status(Struct):
-    """What the loop is doing.
+    """The state of the loop.
 
     Args:
-        blocked: why nothing can be graded now, if that is so.
+        blocked: why nothing can be graded now; empty if it can.
         waiting: hand-ins that wait for their turn.
         on_hold: why the hand-ins of an assignment wait, by its name.
         backdated: hand-ins that arrived much later than their times say, the last ones of all runs.
@@ -115,9 +115,9 @@ def read_status(root: Path) -> Status:
 
 
 class Reports:
-    """Passes on events, and writes the status: when it changes, at most once a second, and as a sign of life.
+    """Passes on events, and writes the status: when it changes, at most once a second, and regularly as a sign of life.
 
-    A status that can't be written is left out; a full disk is reported where hand-ins suffer from it.
+    A status that can't be written is skipped; a full disk is reported where it affects hand-ins.
     """
 
     def __init__(self, root: Path, report: Callable[[Event], None]) -> None:
@@ -128,12 +128,12 @@ class Reports:
         #: what an earlier run has reported as refused
         self.refused_before = frozenset(before.refused)
         self.status = Status(os.getpid(), datetime.now(UTC), backdated=before.backdated)
-        #: until then, an earlier run has seen what arrived
+        #: an earlier run has seen everything that arrived until then
         self.seen_until = before.updated or datetime.now(UTC)
         self.failed = False
 
     def say(self, kind: Kind, text: str, student: str = "", assignment: str = "") -> None:
-        """Report what has happened in a sentence."""
+        """Report an event in a sentence."""
         self.report(Event(kind, printable(text, None), printable(student), printable(assignment)))
 
     def fail(self, kind: Kind, text: str, student: str = "", assignment: str = "") -> None:
@@ -142,7 +142,7 @@ class Reports:
         self.say(kind, text, student, assignment)
 
     def add_backdated(self, name: str, reason: str) -> None:
-        """Keep in the status that this hand-in arrived much later than its time says."""
+        """Note in the status that this hand-in arrived much later than its time says."""
         new = Seen(printable(name), reason)
         self.status.backdated = [*(one for one in self.status.backdated if one != new), new][-_NAMED_AT_MOST:]
 
@@ -168,12 +168,12 @@ class Reports:
 
 
 def seen(found: Iterable[tuple[str, str]]) -> list[Seen]:
-    """The last ones of a list that may be long."""
+    """The last items of a list that may be long."""
     return [Seen(name, reason) for name, reason in list(found)[-_NAMED_AT_MOST:]]
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """The smallest of sorted values that at least this share of them doesn't exceed."""
+    """The smallest of the sorted values such that at least this share of them are not above it."""
     return values[max(0, -(-int(share * 1000) * len(values) // 1000) - 1)]
 
 
@@ -185,7 +185,7 @@ def status_lines(status: Status, running: bool) -> list[str]:
         lines[0] += f"; {'last sign of life' if running else 'it last ran'} {_moment(status.updated)}"
     if status.blocked:
         lines.append(f"nothing can be graded: {status.blocked}")
-    lines.append(f"waiting: {status.waiting}; not completely copied yet: {status.incomplete}")
+    lines.append(f"waiting: {status.waiting}; still being copied: {status.incomplete}")
     lines += [f"on hold: {name}: {reason}" for name, reason in status.on_hold.items()]
     values = status.latencies()
     line = f"last hour: {len(values)} pages"

@@ -22,14 +22,14 @@ CLOCK_SECONDS = 60.0
 #: looking may take this share of the time
 _SHARE = 0.01
 _SHORTEST, _LONGEST = 1.0, 30.0
-#: so many files in the folders of a submission are looked at
+#: the most files in the folders of a submission that are looked at
 _MOST_BELOW = 2_000
 
 
 class Submitted:
     """The folder submitted/ of the course, for those without an exchange.
 
-    A hand-in is a folder in which nothing changes. Its time is that of timestamp.txt, or of the newest notebook.
+    A hand-in is a folder that has stopped changing. Its time is that of timestamp.txt, or of the newest notebook.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class Submitted:
         self._next = 0.0
 
     def changed(self) -> bool:
-        """True as often as looking costs less than a hundredth of the time."""
+        """True as often as possible while looking takes less than a hundredth of the time."""
         return self._clock() >= self._next
 
     def look(self) -> Look:
@@ -83,7 +83,7 @@ class Submitted:
 
 @dataclass(frozen=True)
 class _State:
-    """Of a submission folder: the time of its newest notebook, or 0; when it last changed; what differs then."""
+    """The state of a submission folder: the time of its newest notebook, or 0; when it last changed; and a stamp."""
 
     notebook: float
     changed: float
@@ -91,7 +91,7 @@ class _State:
 
 
 def _below(top: Sequence["os.DirEntry[str]"]) -> Iterator["os.DirEntry[str]"]:
-    """All that is in these folders, and in the folders in them; not what can't be read."""
+    """Everything in these folders, at any depth, except for folders that can't be read."""
     todo = list(top)
     while todo:
         entry = todo.pop()

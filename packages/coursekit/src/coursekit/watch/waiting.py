@@ -32,10 +32,10 @@ class Waiting:
     def __init__(self, watched: WatchedCourse, reports: Reports) -> None:
         self.watched, self._reports = watched, reports
         self.deadlines: dict[str, Deadlines] = {}
-        #: the hand-ins that were or can be graded; another list after each look
+        #: the hand-ins that were or can be graded; a new list after each look
         self.known: list[HandIn] = []
         self._queue = Queue()
-        #: who has a late hand-in that may be a second chance when the earlier ones are graded
+        #: students with a late hand-in that may be a second chance once the earlier ones are graded
         self._after_others: set[tuple[str, str]] = set()
         self._next_look = 0.0
         self._known: dict[str, Assignment] = {}
@@ -64,22 +64,22 @@ class Waiting:
         return False
 
     def look_fully_next(self) -> None:
-        """Expect that everything may have changed."""
+        """Make the next look a full one."""
         self._next_look = 0.0
 
     def first(self, busy: Container[str] = (), assignment: str = "") -> HandIn | None:
         """The hand-in whose turn it is, by default for any assignment; None if there is none.
 
-        `busy` students have one that is being graded.
+        `busy` students have a hand-in that is being graded.
         """
         return self._queue.first(busy, self._broken, assignment)
 
     def has(self, student: str, assignment: str) -> bool:
-        """Whether a hand-in of the student's for the assignment waits."""
+        """Whether a hand-in by the student for the assignment is waiting."""
         return self._queue.has(student, assignment)
 
     def done(self, hand_in: HandIn) -> None:
-        """It was graded."""
+        """Note that a hand-in was graded."""
         self._queue.remove(hand_in)
         self._count()
 
@@ -124,14 +124,14 @@ class Waiting:
         self._count()
 
     def _is_late(self, hand_in: HandIn) -> bool:
-        """As for nbgrader, a submission without its time stamp is never late."""
+        """Whether a hand-in is late; as in nbgrader, a submission without a time stamp never is."""
         if not hand_in.has_timestamp:
             return False
         deadline = self.deadlines[hand_in.assignment].of(hand_in.student)
         return not is_in_time(self.watched.rules.of(hand_in.assignment), hand_in.handed_in, deadline)
 
     def _name_late(self, late: Iterable[HandIn]) -> None:
-        """Report once each hand-in after the deadline that nobody has graded. Those of second chances are refused."""
+        """Report late hand-ins that nobody has graded, once each. A course with second chances refuses them instead."""
         left = (
             [hand_in for hand_in in late if not self._is_graded(hand_in)] if not self.watched.chance else []
         )
@@ -159,7 +159,7 @@ class Waiting:
     def _second_chances(
         self, chance: Chance, late: Iterable[HandIn], outstanding: Iterable[HandIn], look: Look
     ) -> list[HandIn]:
-        """Those of the late hand-ins that are second chances. The others are refused, or wait for earlier ones."""
+        """The late hand-ins that are second chances. The others are refused, or wait for earlier ones."""
         waiting = {(hand_in.student, hand_in.assignment) for hand_in in outstanding}
         self._after_others.clear()
         found = []
@@ -176,7 +176,7 @@ class Waiting:
                 rule = self.watched.rules.of(assignment)
                 chance.first_attempt(rule, attempts, hand_in.handed_in, deadline)
             except NoChance as reason:
-                refusal = Refusal(hand_in.folder, f"is no second chance: {reason}", student, assignment)
+                refusal = Refusal(hand_in.folder, f"isn't a second chance: {reason}", student, assignment)
                 look.refused.append(refusal)
             else:
                 found.append(hand_in)
@@ -185,7 +185,7 @@ class Waiting:
         return found
 
     def _name_unknown(self, names: set[str]) -> None:
-        """Report once for each assignment that there are hand-ins for it, but nothing to grade them with."""
+        """Report, once for each assignment, hand-ins that can't be graded because the assignment is not there."""
         reasons = {name: self._unknown.get(name) or self.watched.why_unknown(name) for name in names}
         for name in reasons.keys() - self._unknown.keys():
             self._reports.fail(Kind.WAITING, f"its hand-ins wait: {reasons[name]}", assignment=name)
@@ -204,7 +204,7 @@ class Waiting:
         self._reports.status.refused = seen((_name_of(each), each.reason) for each in now.values())
 
     def _try_again(self) -> None:
-        """Expect that what could not be graded can be, if the files of its assignment have changed."""
+        """Retry hand-ins that could not be graded, if the files of their assignment have changed."""
         names = {*self._broken, *(hand_in.assignment for hand_in in self._given_up)}
         stamps = {name: stamp_of(self.watched.course.assignment(name)) for name in names}
         before = len(self._broken), len(self._given_up)

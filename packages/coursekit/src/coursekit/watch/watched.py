@@ -1,4 +1,4 @@
-"""A course that is watched, with the settings it has now: where hand-ins arrive, and all that grades them."""
+"""A course that is watched, with its current settings: where hand-ins arrive, and everything that grades them."""
 
 import logging
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ from coursekit.watch.submitted import Submitted
 
 @dataclass(frozen=True)
 class WatchOptions:
-    """What to watch.
+    """The options of `coursekit watch`.
 
     Args:
         course_dir: as given on the command line.
@@ -63,13 +63,13 @@ class WatchedCourse:
             self._require_exchange_for_rules()
         self.history = History(course, self.exchange.feedback if self.exchange else None)
         self.runs = Runs(course, options.run)
-        if options.run.kernel_name:  # for what writes, too
+        if options.run.kernel_name:  # for the writers, too
             course.config.RunChecks.student_kernel = options.run.kernel_name
         self.pipeline = Pipeline(course, self.exchange, self.rules, self.history, heard.sentences)
         self.configuration = self._configuration_stamp()
 
     def repair(self) -> None:
-        """Undo what was under way when the command was killed."""
+        """Undo the unfinished steps of a command that was killed."""
         with self.course.alone():
             for assignment in self.course.layout.assignments():
                 put_all_back(self.course.folders, assignment.name)
@@ -111,7 +111,7 @@ class WatchedCourse:
         """The course with its new settings, if the configuration has changed.
 
         Raises:
-            CourseError: it is wrong now; said once.
+            CourseError: the new configuration is wrong; raised once.
         """
         stamp = self._configuration_stamp()
         if stamp == self.configuration:
@@ -129,7 +129,7 @@ class WatchedCourse:
         self.runs.close()
 
     def _require_exchange_for_rules(self) -> None:
-        """Raise CourseError if a rule needs earlier hand-ins, of which submitted/ only has the last."""
+        """Raise CourseError if a rule needs earlier hand-ins: submitted/ has only the last."""
         rules = [self.rules.of(name) for name in ("", *self.rules.per_assignment)]
         best = any(rule.counts is Counts.BEST for rule in rules)
         for needs, setting in (

@@ -56,7 +56,7 @@ def hide_memory() -> None:
 
 
 def serve_as(user: int) -> None:
-    """Become this user, and keep only root's right to turn forks into other users."""
+    """Become this user, and keep only root's right to turn forks into different users."""
     _check(_libc.prctl(_PR_SET_KEEPCAPS, 1, 0, 0, 0), "prctl")
     _change_user(user)
     _check(_libc.prctl(_PR_SET_KEEPCAPS, 0, 0, 0, 0), "prctl")
@@ -93,7 +93,7 @@ def mount_proc() -> None:
 def private_folders(targets: Sequence[str], mebibytes: int, kept: Sequence[str]) -> None:
     """Mount empty writable folders at `targets`, with one size limit for all of them together.
 
-    The files and folders `kept`, which lie in some of them, are mounted there again.
+    The files and folders `kept`, which are in some of them, are mounted there again.
     """
     scratch = targets[0]
     again = {path: os.open(path, os.O_PATH) for path in kept}
@@ -130,7 +130,7 @@ def drop_privileges() -> None:
     _check(_libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "prctl")
     for capability in range(64):
         if _libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0) != 0:
-            break  # past the last one that the system knows, or the process had none
+            break  # past the last one that the system knows, or the process has no right to drop any
     _libc.prctl(_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
     _set_capabilities()
 

@@ -2,7 +2,7 @@
 
 This process stays its parent. It connects the kernel's TCP ports, which are in the sandbox's own network namespace, to
 the unix sockets that the client uses: both carry the same bytes, so a kernel need not know unix sockets. It also reads
-what the kernel prints, to report why one ended before it listened.
+what the kernel prints, to report why a kernel ended before it listened.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ def run(argv: list[str], connection: dict[str, Any], limits: dict[str, int], ans
     The second answer says that it listens, or why it doesn't.
 
     Args:
-        limits: those that only the program gets.
+        limits: the limits that apply only to the program.
     """
     listeners = _listen(connection)
     printed, output = os.pipe()
@@ -65,7 +65,7 @@ def _listen(connection: dict[str, Any]) -> Listeners:
 
 
 def _become(argv: list[str], limits: dict[str, int], answers: socket.socket, output: int) -> NoReturn:
-    """Run the program in a process group of its own, to which interrupts are sent."""
+    """Run the program in a new process group, to which interrupts are sent."""
     try:
         os.setsid()
         os.dup2(output, 1)
@@ -106,7 +106,7 @@ async def _supervise(listeners: Listeners, printed: int, ended: int, answers: so
 
 
 def _read(printed: int, last: bytearray) -> bool:
-    """Read a block of what the kernel prints, and keep the end of it. Returns False after the last one."""
+    """Read a block of the kernel's output, and keep the end of it. Returns False after the last block."""
     block = os.read(printed, _BLOCK)
     last += block
     del last[:-_LAST_BYTES]

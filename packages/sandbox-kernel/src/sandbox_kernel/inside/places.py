@@ -1,4 +1,4 @@
-"""What both sides of the sandbox agree on: paths inside, and the format of a request.
+"""The conventions that both sides of the sandbox share: paths inside, and the format of a request.
 
 A separate module because the host imports it without the Linux-only code of the others.
 """
@@ -21,7 +21,7 @@ class Request(TypedDict):
     argv: list[str]  # the program to run; empty for ipykernel
     limits: dict[str, int]  # by the name of a resource limit, such as "NPROC"
     scratch: int  # MiB that all files of the kernel may take
-    writable: list[str]  # folders, which are empty at first
+    writable: list[str]  # folders that are empty at first
     kept: list[str]  # read-only files and folders in these
     preload: list[str]  # statements
     environment: dict[str, str]

@@ -68,7 +68,7 @@ def main(mode: str, modules: list[str]) -> None:
 
 
 def _preload(statements: list[str], preloaded: set[str]) -> None:
-    """Run the new statements. The kernel runs a statement that failed again, so the client sees why."""
+    """Run the new statements. The kernel runs a failed statement again, so that the client sees the error."""
     new = [statement for statement in statements if statement not in preloaded]
     if not new:
         return
@@ -81,9 +81,9 @@ def _preload(statements: list[str], preloaded: set[str]) -> None:
 
 @contextlib.contextmanager
 def _shared_memory() -> "Iterator[None]":
-    """Keep the garbage collector from what is made inside: not even later does it write to memory that forks share.
+    """Exempt objects that are created inside from garbage collection, which would write to memory that forks share.
 
-    Imports make hardly any garbage, but a sixth of their time goes to the search for it.
+    Imports create hardly any garbage, but spend a sixth of their time searching for it.
     """
     gc.disable()
     try:
@@ -100,7 +100,9 @@ def _fork(answer: int) -> int:
         return os.fork()
     except OSError as error:
         with contextlib.suppress(OSError), socket.socket(fileno=os.dup(answer)) as reply:
-            reply.send(json.dumps({"ok": False, "error": f"no further process ({error.strerror})"}).encode())
+            reply.send(
+                json.dumps({"ok": False, "error": f"can't start another process ({error.strerror})"}).encode()
+            )
         return -1
 
 
@@ -186,7 +188,7 @@ def _reason(error: BaseException) -> str:
 def _watch(kernel: int, reply: socket.socket, *unused: int) -> None:
     """End the kernel as soon as the other end of `reply` is closed; never returns.
 
-    The client may be killed, and then couldn't end the kernel itself.
+    A client that is killed can't end the kernel itself.
     """
     try:
         isolate.drop_privileges()

@@ -1,6 +1,6 @@
-"""How a wrong value relates to the right one, in one sentence that gives no right value away.
+"""How a wrong value relates to the right one, in one sentence that doesn't reveal the right value.
 
-No author has to have thought of the mistake. Nothing is said where chance could explain the relation.
+The instructor need not have foreseen the mistake. Nothing is said where chance could explain the relation.
 """
 
 from collections.abc import Iterable, Iterator
@@ -29,7 +29,7 @@ from coursekit.codecs import Tolerance, codec_of
 _MOST_ENTRIES = 20_000
 _MOST_LETTERS = 100_000
 _MOST_MASKS = 4
-#: entries of a tuple that are looked at one by one
+#: the most entries of a tuple that are looked at one by one
 _MOST_LISTED = 8
 
 
@@ -116,7 +116,7 @@ def _places_of(value: Any, values: list[Any] | tuple[Any, ...], tolerance: Toler
 
 
 def _is_telling(value: Any) -> bool:
-    """True if two values of this kind are hardly equal by chance."""
+    """True if two values of this kind are unlikely to be equal by chance."""
     array = as_array(value)
     if array is None:
         return information(value) >= ENOUGH
@@ -149,7 +149,7 @@ def _best(claims: Iterable[Claim]) -> str:
 
 
 def _beside_nan(pair: Pair) -> str:
-    """What is right beside entries that are NaN or infinite."""
+    """A sentence if all entries are right except for those that are NaN or infinite."""
     finite = np.isfinite(pair.found)
     if not pair.same_shape or not finite.any():
         return ""
@@ -162,7 +162,7 @@ def _beside_nan(pair: Pair) -> str:
 
 
 def _of_a_list(found: Any, right: Any, tolerance: Tolerance) -> str:
-    """A list of numbers where an array should be."""
+    """A sentence about a list of numbers where an array should be."""
     if not isinstance(found, list | tuple) or len(found) > _MOST_ENTRIES:
         return ""
     try:
@@ -212,7 +212,7 @@ def _of_dicts(found: dict[Any, Any], right: dict[Any, Any], tolerance: Tolerance
 
 
 def _of_columns(wrong: WrongValue, play: InPlay) -> str:
-    """Values that the codec takes apart into arrays of numbers, such as the columns of a table."""
+    """A relation of values that the codec splits into arrays of numbers, such as the columns of a table."""
     for name, found, right in _columns(wrong):
         if codec_of(right).difference(found, right, wrong.tolerance) is not None:
             text = _of_arrays(found, right, wrong.tolerance, play)

@@ -1,4 +1,4 @@
-"""How much a wrong array says for a relation, in bits, so that chance is never taken for a relation."""
+"""The evidence that a wrong array provides for a relation, in bits, so that chance is never mistaken for a relation."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -8,11 +8,11 @@ import numpy as np
 
 from coursekit.arrays import Numpy
 
-#: bits beyond those of chance that a relation needs to be told
+#: bits beyond those of chance that a relation needs to be reported
 ENOUGH = 14.0
 #: the same for a relation that only says where the right entries are
 ENOUGH_FOR_PLACES = 8.0
-#: the most that one entry says: close numbers often have a common cause
+#: the most bits that one entry contributes: close numbers often have a common cause
 _MOST_PER_ENTRY = 8.0
 
 
@@ -20,9 +20,9 @@ _MOST_PER_ENTRY = 8.0
 class Claim:
     """A relation in one sentence.
 
-    `bits` is what speaks for it, less what choosing it costs. Where several hold, the highest `rank` is told (3: it
-    explains every entry; 2: some of them; 1: a property), and among equals the one with the most bits. A claim that
-    only says where the right entries are, without a cause, is so even if by chance, and `needs` fewer bits.
+    `bits` is the evidence for it, minus the cost of choosing it. If several hold, the one with the highest `rank` is
+    reported (3: it explains every entry; 2: some of them; 1: a property), and among equals the one with the most bits.
+    A claim that only says where the right entries are, without a cause, is true even by chance, and `needs` fewer bits.
     """
 
     text: str
@@ -33,7 +33,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class InPlay:
-    """What the student's code was called with in this check: sizes, and boolean arrays, which may be masks."""
+    """The sizes in the arguments of this check's calls, and the boolean arrays, which may be masks."""
 
     sizes: frozenset[int] = frozenset()
     masks: Sequence[Numpy] = field(default=(), hash=False)
@@ -66,12 +66,12 @@ class Pair:
 
     @cached_property
     def kinds(self) -> int:
-        """The number of different entries that the two arrays hold."""
+        """The number of different entries in the two arrays."""
         return len(np.unique(np.concatenate([self.found.ravel(), self.right.ravel()])))
 
     @cached_property
     def one_entry(self) -> float:
-        """What it costs to read one number off the values."""
+        """The cost, in bits, of a claim that takes one number from the values."""
         return (
             min(float(np.log2(max(self.kinds, 1))), _MOST_PER_ENTRY) + 2
             if self.whole
@@ -91,10 +91,10 @@ class Pair:
             return bool((np.abs(self.found - candidate) <= self.tight + self.rtol * np.abs(candidate)).all())
 
     def bits(self, candidate: Numpy, where: Numpy | None = None) -> float:
-        """What the agreement with a candidate says, by the entries in `where`.
+        """The bits of evidence in the agreement with a candidate, from the entries in `where`.
 
-        By default these are the entries that the candidate has other than the right one. Equal entries of floats
-        count once, since one cause makes all of them.
+        By default these are the entries in which the candidate differs from the right array. Equal floats
+        count once, since one cause produces all of them.
         """
         if where is None:
             moved = self.right.shape != candidate.shape
@@ -116,7 +116,7 @@ class Pair:
 
 
 def axis_in_words(axis: int, ndim: int) -> str:
-    """An axis as a student counts it."""
+    """An axis in the words of a student."""
     if ndim == 1:
         return "its only axis"
     return "the last axis" if axis == ndim - 1 else f"axis {axis}"

@@ -1,4 +1,4 @@
-"""What is said of an exception: what it means, which sizes of the arguments it names, how many values a check expected."""
+"""Explains an exception: its meaning, the argument sizes that it names, and how many values a check expected."""
 
 import re
 import sys
@@ -11,7 +11,7 @@ from coursekit.codecs import describe, with_article
 
 #: words of messages about sizes that don't fit
 _ABOUT_SIZES = re.compile(r"size|shape|dimension|broadcast|length", re.IGNORECASE)
-#: what is indexed is often not an argument, and has one of their sizes by chance
+#: the indexed value is often not an argument, and has one of their sizes by chance
 _ABOUT_AN_INDEX = re.compile(r"out of bounds|out of range", re.IGNORECASE)
 _LOADING = "in loading state_dict"
 _NUMBER = re.compile(r"(?<![\w.])\d+(?=x\d|\b)|(?<=\dx)\d+")
@@ -19,7 +19,7 @@ _UNPACKED = re.compile(r"(?:too many|not enough) values to unpack \(expected (\d
 _MOST_LETTERS = 60
 _MOST_NAMED = 2
 _MOST_SIZES = 3
-#: what frequent messages mean, whatever the cause; in a text, the groups of its pattern
+#: the meaning of frequent messages, whatever the cause; a text may contain groups of its pattern
 _MEANINGS = tuple(
     (re.compile(pattern), text)
     for pattern, text in (
@@ -30,7 +30,7 @@ _MEANINGS = tuple(
         ),
         (
             r"does not require grad and does not have a grad_fn",
-            "What is differentiated here depends on no parameter: something before it was detached, turned into a number, or "
+            "The value that is differentiated here depends on no parameter: something before it was detached, turned into a number, or "
             "computed under `torch.no_grad()`.",
         ),
         (
@@ -57,15 +57,15 @@ _MEANINGS = tuple(
         ),
         (
             r"(?:must have the same dtype, but got|expected scalar type|expected m1 and m2 to have the same dtype)",
-            "Two dtypes meet here: part of the computation has another dtype than the rest.",
+            "Two dtypes meet here: part of the computation has a different dtype from the rest.",
         ),
         (
             r"must be Tensor, not (tuple|list|NoneType|int|float)",
-            "Where a tensor is needed, {0} arrives.",
+            "A tensor is needed here, but it got {0}.",
         ),
         (
             r"'(tuple|list|NoneType|float|int|str)' object has no attribute '(\w+)'",
-            "Where the code expects something with `{1}`, {0} arrives.",
+            "The code expects something with `{1}`, but got {0}.",
         ),
         (
             r"unsupported operand type\(s\) for (\S+?): '(\w+)' and '(\w+)'",
@@ -75,7 +75,7 @@ _MEANINGS = tuple(
             r"math domain error",
             "The logarithm or root that is taken here does not exist: the number is 0 or negative.",
         ),
-        (_LOADING, "Its parameters have other names or shapes than those that the exercise asks for."),
+        (_LOADING, "Its parameters have different names or shapes from those that the exercise asks for."),
         (r"division by zero", "The divisor is 0 here."),
         (
             r"index out of range in self",
@@ -93,17 +93,17 @@ _MEANINGS = tuple(
 _TYPES = ("tuple", "list", "dict", "set", "float", "int", "str", "Tensor", "method", "function")
 
 
-#: a key alone, and no sentence of the student's own
+#: a key alone, not a sentence that the student wrote
 _KEY = re.compile(r"""'[^' ]+'|"[^" ]+"|-?[\d.]+|\(.+\)|True|False|None|nan""")
 
 
 def _with_article(word: str) -> str:
-    """A part of a message: a type with its article, or a student's words, which may be long."""
+    """A part of a message: a type with its article, or a student's words, shortened."""
     return "None" if word == "NoneType" else with_article(word) if word in _TYPES else word[:_MOST_LETTERS]
 
 
 def meaning_of(raised: str, text: str) -> str:
-    """What an exception means, if its message is a frequent one that is hard to read; otherwise empty."""
+    """The meaning of an exception, if its message is a frequent one that is hard to read; otherwise empty."""
     if raised == "KeyError":
         kind = "dict or table" if "pandas" in sys.modules else "dict"
         return f"{text[:_MOST_LETTERS]} is not a key of the {kind}." if _KEY.fullmatch(text) else ""
@@ -137,7 +137,7 @@ def unpacking_relation(error: BaseException, value: Any) -> str:
     """How many values a check expected in place of the one that came back; empty if the error is about something else."""
     several = isinstance(value, list | tuple)
     if (match := _UNPACKED.match(str(error))) and not several:
-        return f"{match[1]} values should come back, with a comma between them, but it is {describe(value)} alone."
+        return f"{match[1]} values should come back, separated by commas, but only {describe(value)} did."
     attribute = re.match(r"'(tuple|list)' object has no attribute|(tuple|list) indices must be", str(error))
     if attribute and several:
         kind = with_article(type(value).__name__)

@@ -1,4 +1,4 @@
-"""Relations between places: axes exchanged, reversed, shifted; another order, another shape, sums and means."""
+"""Relations between places: axes exchanged, reversed or shifted; a different order or shape; sums and means."""
 
 from collections.abc import Callable, Iterator
 from itertools import islice, permutations
@@ -22,7 +22,7 @@ _MOST_SHIFTS = 4
 
 
 def moved_claims(pair: Pair) -> Iterator[Claim]:
-    """Relations in which the right numbers, or simple sums of them, are at other places."""
+    """Relations in which the right numbers, or simple sums of them, are in other places."""
     yield from _axes_exchanged(pair)
     if pair.same_shape:
         for axis, size in enumerate(pair.right.shape):
@@ -80,7 +80,7 @@ def _along(pair: Pair, axis: int) -> Iterator[Claim]:
 
 
 def _repeated(pair: Pair, axis: int, words: str) -> Iterator[Claim]:
-    """The right entry at one index of an axis is found at all of them."""
+    """The right entries at one index of an axis are repeated at all of them."""
     size = pair.right.shape[axis]
     first = np.take(pair.found, [0], axis)
     if not pair.equals(np.broadcast_to(first, pair.found.shape)):
@@ -99,7 +99,7 @@ def _shifted(pair: Pair, axis: int, words: str) -> Iterator[Claim]:
             candidate = np.roll(pair.right, sign * shift, axis)
             places = "one place" if shift == 1 else f"{shift} places"
             if pair.equals(candidate):
-                text = f"It is right, but shifted by {places} {way} along {words}, and what drops out comes in again."
+                text = f"It is right, but shifted by {places} {way} along {words}, and entries that drop out come back in at the other end."
                 yield Claim(text, pair.bits(candidate) - _CHOSEN - 2)
                 continue
             inside = slice(shift, None) if sign > 0 else slice(None, -shift)
@@ -135,9 +135,9 @@ def _any_order(pair: Pair) -> Iterator[Claim]:
     candidate = candidate.reshape(pair.right.shape)
     if pair.right.ndim > 1 and pair.equals(candidate):
         cost = lgamma(size + 1) / log(2)
-        if pair.whole:  # how often each number occurs is chance
+        if pair.whole:  # how often each integer occurs is chance
             cost = size * np.log2(pair.kinds) - 4 * pair.kinds
-        yield Claim("It holds the right numbers, but at other places.", pair.bits(candidate) - cost)
+        yield Claim("It holds the right numbers, but in other places.", pair.bits(candidate) - cost)
 
 
 def _other_shape(pair: Pair) -> Iterator[Claim]:
@@ -149,7 +149,7 @@ def _other_shape(pair: Pair) -> Iterator[Claim]:
                 size for size in right.shape if size != 1
             ]
             text = (
-                "Its numbers are right: only an axis of size 1 is missing, too many, or elsewhere."
+                "Its numbers are right: only an axis of size 1 is missing, extra, or in the wrong place."
                 if squeezed
                 else "Its numbers are right and in the right order: only the shape is wrong."
             )
@@ -166,7 +166,7 @@ def _other_shape(pair: Pair) -> Iterator[Claim]:
         except ValueError:
             return
         if pair.equals(candidate):
-            text = "It is the right one, repeated along an axis of its own."
+            text = "It is the right one, repeated along an extra axis."
             yield Claim(text, pair.bits(candidate) - 2)
 
 
@@ -188,7 +188,7 @@ def _reduced(pair: Pair) -> Iterator[Claim]:
 
 
 def _not_reduced(pair: Pair) -> Iterator[Claim]:
-    """The right one is the sum, the mean or the like of the wrong one along an axis."""
+    """The right array is a sum, a mean or the like of the wrong one along an axis."""
     ndim = pair.found.ndim
     for axis in range(ndim) if ndim in (pair.right.ndim, pair.right.ndim + 1) else ():
         for name, function in _REDUCTIONS:
@@ -206,7 +206,7 @@ def _not_reduced(pair: Pair) -> Iterator[Claim]:
 
 
 def _digits(pair: Pair) -> float:
-    """What it says that two numbers are equal, if they aren't simple."""
+    """The bits of evidence in two numbers being equal, if they aren't simple."""
     number = abs(pair.right.item())
     unit = 2 * (pair.tight + pair.rtol * number)
     return 0.0 if pair.whole or number <= unit else float(np.log2(number / unit)) + _CHOSEN

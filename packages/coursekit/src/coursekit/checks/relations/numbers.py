@@ -8,7 +8,7 @@ import numpy as np
 from coursekit.arrays import Numpy
 from coursekit.checks.relations.evidence import Claim, InPlay, Pair, axis_in_words, number_in_words
 
-#: one of a list was chosen
+#: the cost of choosing one relation from a list, in bits
 _CHOSEN = 4.0
 _FUNCTIONS: tuple[tuple[str, Callable[[Numpy], Numpy]], ...] = (
     ("Every entry is 1 minus the right one", lambda x: 1 - x),
@@ -17,16 +17,16 @@ _FUNCTIONS: tuple[tuple[str, Callable[[Numpy], Numpy]], ...] = (
     ("Every entry is the square of the right one", np.square),
     ("Every entry is the square root of the right one", np.sqrt),
     ("Every entry is 1 divided by the right one", lambda x: 1 / x),
-    ("Every entry has the right size, but none is negative", np.abs),
+    ("Every entry has the right magnitude, but none is negative", np.abs),
     ("Every negative entry has become 0, as after a ReLU; the others are right", lambda x: np.maximum(x, 0)),
     ("Every positive entry has become 0; the others are right", lambda x: np.minimum(x, 0)),
     ("Every entry is the hyperbolic tangent (`tanh`) of the right one", np.tanh),
     ("Every entry is the sigmoid of the right one", lambda x: 1 / (1 + np.exp(-x))),
     ("Every entry is the right one rounded to an integer", np.round),
-    ("Every entry is the right one without the digits after the point", np.trunc),
-    ("Every entry is the right one rounded to 1 digit after the point", lambda x: np.round(x, 1)),
-    ("Every entry is the right one rounded to 2 digits after the point", lambda x: np.round(x, 2)),
-    ("Every entry is the right one rounded to 3 digits after the point", lambda x: np.round(x, 3)),
+    ("Every entry is the right one without the digits after the decimal point", np.trunc),
+    ("Every entry is the right one rounded to 1 digit after the decimal point", lambda x: np.round(x, 1)),
+    ("Every entry is the right one rounded to 2 digits after the decimal point", lambda x: np.round(x, 2)),
+    ("Every entry is the right one rounded to 3 digits after the decimal point", lambda x: np.round(x, 3)),
     ("Every entry is the logarithm of 1 plus the right one", np.log1p),
 )
 _POWERS = ((1.0, "{}"), (0.5, "√{}"), (2.0, "{}²"))
@@ -55,7 +55,7 @@ def number_claims(pair: Pair, play: InPlay) -> Iterator[Claim]:
 
 
 def _bits_of_all(pair: Pair, candidate: Numpy) -> float:
-    """Where the entries that a function changes become few numbers, the others speak for it, too."""
+    """The bits for a function; if it maps the entries that it changes to few numbers, the others count, too."""
     moved = pair.bits(candidate)
     changed = np.abs(candidate - pair.right) > pair.tight + pair.rtol * np.abs(candidate)
     return max(moved, pair.bits(candidate, np.ones(candidate.shape, bool))) if changed.sum() >= 3 else moved
@@ -89,7 +89,7 @@ def _factor(pair: Pair, play: InPlay) -> Iterator[Claim]:
 
 
 def _known_factor(factor: float, pair: Pair, play: InPlay) -> str:
-    """The factor as a power of a size; empty if it is none."""
+    """The factor as a power of a size, in words; empty if it isn't one."""
     own: dict[int, list[int]] = {}
     for axis, size in enumerate(pair.right.shape):
         own.setdefault(size, []).append(axis)

@@ -14,7 +14,7 @@ _NEAR_ONE = 1e-3
 
 
 def part_claims(pair: Pair, play: InPlay) -> Iterator[Claim]:
-    """Where two arrays of one shape agree, and what is said of their sums."""
+    """Claims about where two arrays of one shape agree, and about their sums."""
     if not pair.same_shape or pair.right.ndim == 0:
         return
     if not pair.off.all() and pair.off.any():
@@ -27,7 +27,7 @@ def part_claims(pair: Pair, play: InPlay) -> Iterator[Claim]:
 
 
 def _right_in(pair: Pair, region: Numpy) -> float:
-    """What it says that the array is right in a region, at least in its most telling part."""
+    """The bits of evidence in the array being right in a region, minus the cost of choosing it."""
     return pair.bits(pair.right, region) - _CHOSEN
 
 
@@ -53,7 +53,7 @@ def _along(pair: Pair, axis: int) -> Iterator[Claim]:
     elif count == size - 1:
         text = f"Along {words}, only index {int(np.flatnonzero(wrong)[0])} is wrong."
     elif size <= _MOST_LISTED:
-        text = f"Along {words}, what is at {right} is right throughout, the rest is not."
+        text = f"Along {words}, everything at the indices {right} is right, and the rest is not."
         bits -= size
     else:
         return
@@ -114,7 +114,7 @@ def _beside_a_mask(pair: Pair, play: InPlay) -> Iterator[Claim]:
 
 
 def _sums(pair: Pair) -> Iterator[Claim]:
-    """Entries that are shares should sum to 1 along one axis, and do so along another, or along none."""
+    """Entries that should sum to 1 along one axis do so along another one, or along none."""
     if pair.right.min() < -pair.tight or pair.right.ndim == 0 or pair.whole:
         return
     ndim = pair.right.ndim
@@ -133,6 +133,6 @@ def _sums(pair: Pair) -> Iterator[Claim]:
 
 
 def _near_one(sums: Numpy) -> bool:
-    """True if each sum is 1, or 0 where everything is hidden."""
+    """True if each sum is 1, or 0 where a mask hides everything."""
     one = np.abs(sums - 1) < _NEAR_ONE
     return bool((one | (np.abs(sums) < _NEAR_ONE)).all() and one.any())

@@ -1,4 +1,4 @@
-"""Relations of text, lists, tuples and dicts: order, duplicates, capitals, spaces, an entry too many, types."""
+"""Relations of text, lists, tuples and dicts: order, duplicates, upper and lower case, spaces, an extra entry, types."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -8,7 +8,7 @@ from typing import Any
 from coursekit.checks.relations.evidence import ENOUGH
 from coursekit.codecs import letters, with_article
 
-#: what one letter says
+#: the bits that one letter contributes
 _LETTER = 3.0
 
 
@@ -19,9 +19,9 @@ def text_relation(found: str, right: str) -> str:
     if found.split() == right.split() or _without_spaces(found) == _without_spaces(right):
         return "Only spaces or line breaks differ."
     if found.casefold() == right.casefold():
-        return "Only capitals and small letters differ."
+        return "Only upper and lower case differ."
     if letters(found) == letters(right) and len(letters(right)) * _LETTER >= ENOUGH:
-        return "Only punctuation, spaces, or capitals and small letters differ."
+        return "Only punctuation, spaces, or upper and lower case differ."
     words = right.split()
     if found == right[::-1]:
         return "It is right, but written backwards."
@@ -33,7 +33,7 @@ def text_relation(found: str, right: str) -> str:
     if right.startswith(found) and most:
         return "It is right as far as it goes, but ends too early."
     if found.startswith(right):
-        return "It begins with the right text and goes on after it."
+        return "It begins with the right text and continues after it."
     if right.endswith(found) and most:
         return "It is right at the end, but its beginning is missing."
     if found.endswith(right):
@@ -85,14 +85,14 @@ def _list_relations(
         "The last entry is missing; the rest is right.",
         lambda: _telling(right[:-1]) and equal(found, right[:-1]),
     )
-    yield "There is an entry too many in front; the rest is right.", lambda: equal(found[1:], right)
-    yield "There is an entry too many at the end; the rest is right.", lambda: equal(found[:-1], right)
+    yield "There is an extra entry at the beginning; the rest is right.", lambda: equal(found[1:], right)
+    yield "There is an extra entry at the end; the rest is right.", lambda: equal(found[:-1], right)
     yield (
         "It is right as far as it goes, but ends too early.",
         lambda: len(found) < len(right) and _telling(found) and equal(found, right[: len(found)]),
     )
     yield (
-        "It begins with the right entries and goes on after them.",
+        "It begins with the right entries and continues after them.",
         lambda: len(found) > len(right) and equal(found[: len(right)], right),
     )
     yield (
@@ -122,13 +122,13 @@ def dict_relation(found: dict[Any, Any], right: dict[Any, Any], same: Callable[[
     }:
         return "Its entries are right, but its keys are of the wrong type."
     if _folded(found) == _folded(right):
-        return "In its keys, only capitals and small letters differ."
+        return "In its keys, only upper and lower case differ."
     common = found.keys() & right.keys()
     if common and all(same(found[key], right[key]) for key in common):
         if common == found.keys() and _telling(list(found.items())):
-            return "What it holds is right; the rest is missing."
+            return "The entries that it has are right; the others are missing."
         if common == right.keys():
-            return "It holds all right entries, and others besides."
+            return "It has all the right entries, and others as well."
     return ""
 
 
@@ -187,16 +187,16 @@ def _odd_type(found: list[Any], right: list[Any]) -> str:
 
 
 def _of_each_text(found: list[Any], right: list[Any]) -> str:
-    """What holds for every wrong text of a list."""
+    """A sentence that is true of every wrong text in a list."""
     if len(found) != len(right) or not all(isinstance(entry, str) for entry in [*found, *right]):
         return ""
     wrong = [(one, two) for one, two in zip(found, right, strict=True) if one != two]
     if all(one.casefold() == two.casefold() for one, two in wrong):
-        return "In its entries, only capitals and small letters differ."
+        return "In its entries, only upper and lower case differ."
     if all(_without_spaces(one) == _without_spaces(two) for one, two in wrong):
         return "In its entries, only spaces or line breaks differ."
     if all(letters(one) == letters(two) for one, two in wrong):
-        return "In its entries, only punctuation, spaces, or capitals and small letters differ."
+        return "In its entries, only punctuation, spaces, or upper and lower case differ."
     return ""
 
 

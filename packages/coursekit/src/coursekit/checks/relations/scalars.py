@@ -10,18 +10,18 @@ from coursekit.checks.relations.evidence import InPlay
 _CLOSE = 3e-6
 #: fractions with smaller denominators are often equal by chance
 _SIMPLE = 64
-#: the largest factor that is told without a size that explains it
+#: the largest factor that is reported without a size that explains it
 _MOST_TIMES = 40
 _FUNCTIONS: tuple[tuple[str, Callable[[float], float]], ...] = (
-    ("has the right size and the wrong sign", lambda x: -x),
+    ("has the right magnitude and the wrong sign", lambda x: -x),
     ("is e to the power of the right number", exp),
     ("is the logarithm of the right number", log),
     (
-        "is the right number in units of log 2: a logarithm to the base 2 in place of the natural one",
+        "is the right number in units of log 2: a base-2 logarithm instead of the natural one",
         lambda x: x / log(2),
     ),
     ("is 2 to the power of the right number", lambda x: 2**x),
-    ("is the logarithm to the base 2 of the right number", log2),
+    ("is the base-2 logarithm of the right number", log2),
     ("is the square of the right number", lambda x: x * x),
     ("is the square root of the right number", sqrt),
     ("is 1 divided by the right number", lambda x: 1 / x),
@@ -36,7 +36,7 @@ def scalar_relation(found: float, right: float, play: InPlay) -> str:
     if not (isfinite(found) and isfinite(right)):
         return ""
     if 0 < right < 1 and found > 1 and _same(found, 100 * right):
-        return "It is 100 times the right number: percent in place of a share."
+        return "It is 100 times the right number: a percentage instead of a fraction."
     if _is_simple(right) or _is_simple(found) or min(abs(right), abs(found)) < 1e-4:
         return ""
     for words, function in _FUNCTIONS:

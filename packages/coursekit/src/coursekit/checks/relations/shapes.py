@@ -1,4 +1,4 @@
-"""Relations of two shapes: an axis missing, too many, or of size 1 at another place; axes exchanged or joined."""
+"""Relations of two shapes: a missing or extra axis, or one of size 1 in the wrong place; axes exchanged or joined."""
 
 from math import prod
 
@@ -16,8 +16,8 @@ def shape_relation(found: Shape, right: Shape) -> str:
     ones = [tuple(size for size in shape if size != 1) for shape in (found, right)]
     if ones[0] == ones[1]:
         if len(found) == len(right):
-            return "Its axis of size 1 is at the wrong place."
-        return f"Only an axis of size 1 is {'missing' if len(found) < len(right) else 'too many'}."
+            return "Its axis of size 1 is in the wrong place."
+        return f"Only an axis of size 1 is {'missing' if len(found) < len(right) else 'extra'}."
     if len(found) == len(right):
         if sorted(found) == sorted(right) and len(set(right)) == len(right):
             moved = [axis for axis in range(len(right)) if found[axis] != right[axis]]
@@ -29,17 +29,17 @@ def shape_relation(found: Shape, right: Shape) -> str:
     if len(found) == len(right) - 1 and len(places := _left_out(right, found)) == 1 and right[places[0]] > 1:
         return f"Of the axes that it should have, {axis_in_words(places[0], len(right))} is missing."
     if len(found) == len(right) + 1 and len(places := _left_out(found, right)) == 1:
-        return f"It has an axis too many: {axis_in_words(places[0], len(found))}."
+        return f"It has one axis too many: {axis_in_words(places[0], len(found))}."
     if len(found) < len(right) and prod(found) == prod(right) and len(right) > 1:
         joined = [axis for axis in range(len(right) - 1) if _joined(right, axis) == found]
         if len(joined) == 1:
             names = f"axis {joined[0]} and {axis_in_words(joined[0] + 1, len(right))}"
-            return f"As many entries as it should have, but {names} are joined into one."
+            return f"It has as many entries as it should, but {names} are joined into one."
     return ""
 
 
 def _not_one(found: Shape, right: Shape) -> str:
-    """An axis that should have size 1 and is as long as another one."""
+    """A sentence about an axis that should have size 1 but is as long as another one."""
     wrong = [axis for axis in range(len(right)) if found[axis] != right[axis]]
     if len(wrong) != 1 or right[wrong[0]] != 1:
         return ""
