@@ -3,6 +3,8 @@
 import ast
 from pathlib import Path
 
+import pytest
+
 PACKAGES = Path(__file__).parents[2]
 COURSEKIT = PACKAGES / "coursekit" / "src" / "coursekit"
 SANDBOX_KERNEL = PACKAGES / "sandbox-kernel" / "src" / "sandbox_kernel"
@@ -83,6 +85,24 @@ def test_modules_import_only_from_those_below_them():
             f"{path}: {name}" for name in imports(path, "coursekit") if ORDER.index(name) > ORDER.index(own)
         ]
     assert wrong == []
+
+
+@pytest.mark.parametrize("package", [COURSEKIT, SANDBOX_KERNEL], ids=lambda folder: folder.name)
+def test_no_modules_import_each_other_in_a_circle(package):
+    modules = {
+        ".".join(path.relative_to(package.parent).with_suffix("").parts): path
+        for path in package.rglob("*.py")
+    }
+    modules = {name.removesuffix(".__init__"): path for name, path in modules.items()}
+    imported: dict[str, set[str]] = {}
+    for name, path in modules.items():
+        found = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ImportFrom)]
+        names = {f"{node.module}.{alias.name}" for node in found for alias in node.names}
+        imported[name] = ({node.module for node in found} | names) & modules.keys() - {name}
+    while leaves := [name for name, others in imported.items() if not others & imported.keys()]:
+        for name in leaves:
+            del imported[name]
+    assert sorted(imported) == []
 
 
 def test_the_kernel_s_package_knows_nothing_of_courses():

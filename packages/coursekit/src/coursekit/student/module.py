@@ -1,20 +1,35 @@
 """A student's module, as a check sees it: calls, gradients, parameters and modes, through requests to the kernel."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from coursekit.arrays import Array, is_array
+from coursekit.student.replies import Answer
 from coursekit.student.values import Call, Gradients, Named, Opaque, StudentError
 
 if TYPE_CHECKING:
     import torch
 
-    from coursekit.student.proxy import Student
+
+class _Student(Protocol):
+    """The requests that a module makes through its `Student`, which is defined above this module."""
+
+    _waiting: list[tuple[str, dict[str, Any]]]
+
+    def _call(
+        self, label: str, target: dict[str, Any], args: tuple[Any, ...], kwargs: dict[str, Any], seed: int
+    ) -> Call: ...
+
+    def _gradients(
+        self, label: str, target: dict[str, Any], args: tuple[Any, ...], kwargs: dict[str, Any], seed: int
+    ) -> Gradients: ...
+
+    def _ask(self, label: str, request: dict[str, Any]) -> Answer: ...
 
 
 class Module:
     """An `nn.Module` of the student, which stays in the kernel."""
 
-    def __init__(self, student: "Student", number: int, type_name: str) -> None:
+    def __init__(self, student: _Student, number: int, type_name: str) -> None:
         self.id = number
         self.type_name = type_name
         self._student = student
