@@ -27,6 +27,7 @@ from coursekit.checks.variants import mistakes_of
 from coursekit.course import CATALOGUES, NOT_CHECKS, Assignment, digests_of_records
 from coursekit.files import FOLDER, FileStamp, file_stamp, files_in, write_atomically
 from coursekit.kernels import other_language
+from coursekit.student.values import CheckOutcome
 
 if TYPE_CHECKING:  # it imports pytest, and a command may need nothing but cached results
     from coursekit.checks.run import Graded
@@ -34,6 +35,8 @@ if TYPE_CHECKING:  # it imports pytest, and a command may need nothing but cache
 _VERSIONS_OF = ("torch", "numpy", "pandas", "matplotlib", "ipykernel", "pytest")
 #: from harmless to severe
 _SEVERITY = (Status.GRADED, Status.PARTLY_GRADED, Status.TIMED_OUT, Status.KERNEL_DIED)
+#: how a check ends if code was stopped or ended its process
+_STOPPED = {CheckOutcome.TIMED_OUT, CheckOutcome.KERNEL_DIED}
 
 
 @dataclass(frozen=True)
@@ -71,8 +74,7 @@ class CachedResult:
     def stopped(self) -> bool:
         """True if some code was stopped or ended its process, so that grading it again may help."""
         outcomes = {check.outcome for exercise in self.result.exercises for check in exercise.checks}
-        stopped = {"timed out", "kernel died"}
-        return self.result.status in stopped or not stopped.isdisjoint(outcomes)
+        return self.result.status in (Status.TIMED_OUT, Status.KERNEL_DIED) or bool(outcomes & _STOPPED)
 
     def missing(self, key: CacheKey) -> list[str]:
         """The exercises to grade: those that aren't here or whose checks have changed."""
@@ -266,5 +268,5 @@ def _digest(parts: object) -> str:
 def _status(newest: Status, older: Status, carried: list[ExerciseResult]) -> Status:
     """The more severe status; the older one counts only if a carried exercise shows what caused it."""
     outcomes = {check.outcome for exercise in carried for check in exercise.checks}
-    shown = older in _SEVERITY and outcomes & {"blocked", "timed out", "kernel died"}
+    shown = older in _SEVERITY and outcomes & {CheckOutcome.BLOCKED, *_STOPPED}
     return max(newest, older if shown else newest, key=_SEVERITY.index)

@@ -18,7 +18,7 @@ from coursekit.checks.snippets import snippets_of
 from coursekit.checks.trying import Offer, Trials
 from coursekit.course import Assignment, CourseError
 from coursekit.kernels import hide_course
-from coursekit.student.runner import CellRun
+from coursekit.student.runner import CellRun, CellState
 from coursekit.student.session import Session
 from coursekit.student.submission import Submission
 from coursekit.student.values import CheckOutcome
@@ -123,7 +123,7 @@ def status_of(session: Session, exercises: list[ExerciseResult], runs: list[Cell
         return Status.KERNEL_DIED
     if session.timed_out or CheckOutcome.TIMED_OUT in outcomes:
         return Status.TIMED_OUT
-    broken = any(run.state != "ok" for run in runs)
+    broken = any(run.state != CellState.OK for run in runs)
     return Status.PARTLY_GRADED if broken and CheckOutcome.BLOCKED in outcomes else Status.GRADED
 
 
@@ -157,7 +157,8 @@ def _is_worth_reporting(submission: Submission, run: CellRun) -> bool:
     """True for a cell that did not run, unless its checks report why: it is unanswered, or a call ended the kernel."""
     name = submission.label(run.index)
     blank = submission.is_blank(name) or submission.has_placeholder(name)
-    return run.state not in ("ok", "left out") and not (blank and run.state == "error")
+    stopped = run.state not in (CellState.OK, CellState.LEFT_OUT)
+    return stopped and not (blank and run.state == CellState.ERROR)
 
 
 def _cell_line(submission: Submission, run: CellRun) -> str:

@@ -11,6 +11,7 @@ from coursekit.checks.job import GradingJob, HowToRun
 from coursekit.course import Assignment
 from coursekit.kernels import other_language
 from coursekit.student.kernel import NotStarted
+from coursekit.student.runner import CellState
 from coursekit.student.submission import Submission
 from coursekit.viva.asking import questions_about
 from coursekit.viva.choose import choose
@@ -221,7 +222,7 @@ def _questions(job: GradingJob, answers: Sequence[_Answer], seed: int, sheet: Sh
 def _scenes(whole: Stage, answer: _Answer) -> Iterator[Scene]:
     candidates = answer.asked.can_be_taken_out()[:_TAKEN_OUT_AT_MOST]
     run = whole.run_of(answer.index)
-    broken = run is not None and run.state != "ok"
+    broken = run is not None and run.state != CellState.OK
     for driver in ("",) if broken else answer.drivers:
         for scene in whole.scenes(answer.asked.code, driver, candidates):
             yield scene
@@ -237,5 +238,5 @@ def _varied(whole: Stage, answer: _Answer) -> list[Call]:
 
 def _note(sheet: Sheet, whole: Stage, answer: _Answer) -> None:
     run = whole.run_of(answer.index)
-    if run is not None and run.state != "left out":
+    if run is not None and run.state != CellState.LEFT_OUT:
         sheet.problem = f"The cell `{answer.asked.cell}` {run.description}."
