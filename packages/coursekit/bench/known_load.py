@@ -18,11 +18,12 @@ if os.fork() == 0:
 _KERNEL = """
 from nbformat import v4
 from coursekit.kernels import SANDBOX
+from coursekit.student.runner import CellState
 from coursekit.student.session import Session
 
 session = Session(v4.new_notebook(cells=[v4.new_code_cell({source!r})]), kernel_name=SANDBOX)
 session.run_cells()
-assert all(run.state == "ok" for run in session.runs.values()), session.runs
+assert all(run.state == CellState.OK for run in session.runs.values()), session.runs
 session.close()
 """
 

@@ -12,6 +12,7 @@ from nbgrader.api import SubmittedAssignment
 from bench.folders import ASSIGNMENT, COURSEKIT, CourseFolder, class_of
 from bench.meter import Metered
 from bench.table import HEAD, row
+from coursekit.checks.job import GradingJob
 from coursekit.checks.run import grade, points_of
 from coursekit.grading.running_course import RunningCourse
 from coursekit.report.table import class_table
@@ -58,7 +59,8 @@ def _expected(folder: CourseFolder, samples: list[Sample]) -> dict[str, float]:
         if not sample.full and sample.variant.name not in of_mistakes:
             path = folder.root / "submitted" / sample.student / ASSIGNMENT / f"{name}.ipynb"
             notebook, _ = restore_notebook(read_submitted(path).notebook, released)
-            of_mistakes[sample.variant.name] = grade(assignment, notebook, name, released).result.earned
+            job = GradingJob(assignment, name, notebook, released)
+            of_mistakes[sample.variant.name] = grade(job).result.earned
     if max(of_mistakes.values(), default=0) >= full:
         raise RuntimeError("a known mistake earns full marks")
     return {s.student: full if s.full else of_mistakes[s.variant.name] for s in samples}

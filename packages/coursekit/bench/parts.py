@@ -12,13 +12,14 @@ import torch
 
 from bench.folders import ASSIGNMENT, CourseFolder, class_of
 from bench.transactions import Transactions
+from coursekit.checks.job import GradingJob
 from coursekit.checks.run import grade
 from coursekit.grading.autograde import ClassRun, NotebookRun, RunOptions, SubmissionRun
 from coursekit.grading.running_course import RunningCourse
 from coursekit.grading.write import Writer
 from coursekit.grading.writers import Writers
 from coursekit.nbgrader_plugin.run_checks import RunChecks
-from coursekit.result_cache import CachedResult, GradingJob, ResultCache
+from coursekit.result_cache import CachedResult, ResultCache, key_of
 from coursekit.student.extra_files import own_files
 from coursekit.student.kernel import StudentKernel
 from coursekit.student.notebook_file import read_submitted
@@ -107,17 +108,17 @@ def _own_cpu(process: psutil.Process) -> float:
 def _one(course: RunningCourse, writer: Writer, student: str) -> dict[str, tuple[float, float]]:
     settings = RunChecks(config=course.config)
     assignment, cache = course.assignment(ASSIGNMENT), ResultCache(course.root)
-    limits = settings.limits_of(ASSIGNMENT)
     (name,) = assignment.released_names()
     clock = Clock()
     released = assignment.released(name)
     folder = course.submitted(student, ASSIGNMENT)
     content, _ = restore_notebook(read_submitted(folder / f"{name}.ipynb").notebook, released)
     own = own_files(folder, assignment.course.ignore)
-    key = GradingJob(assignment, name, content, released, limits, settings.student_kernel, own_files=own).key
+    job = GradingJob(assignment, name, content, released, settings.how_to_run(ASSIGNMENT), own)
+    key = key_of(job)
     clock.mark(_READ)
-    session = ClockedSession(clock, content, limits, settings.student_kernel)
-    graded = grade(assignment, content, name, released, limits, session=session)
+    session = ClockedSession(clock, content, job.how.limits, job.how.kernel_name)
+    graded = grade(job, session=session)
     session.mark(_CHECKS)
     session.close()
     clock.mark(_END)

@@ -19,6 +19,7 @@ from coursekit.checks.run import points_of
 from coursekit.checks.variants import alternatives_of
 from coursekit.grading.running_course import RunningCourse
 from coursekit.samples import Change, Sample
+from coursekit.student.values import CheckOutcome
 
 #: kinds of load: busy processes, students who hog the processor, or both
 KINDS = ("busy", "hogs", "both")
@@ -151,7 +152,7 @@ def _lost(folder: CourseFolder, student: str) -> list[str]:
         f"{student}: {exercise.grade_id}::{check.name}, {check.points:g} points, {check.outcome}: {check.message}"
         for exercise in result.exercises
         for check in exercise.checks
-        if check.outcome != "passed"
+        if check.outcome != CheckOutcome.PASSED
     ]
     if result.earned < full and not lines:
         lines = [f"{student}: {result.earned:g} of {full:g} points, {result.status}"]

@@ -231,12 +231,15 @@ def four_times(four_times_original: Path, tmp_path: Path) -> TinyCourse:
 @pytest.fixture
 def grade_answer(tiny_course: TinyCourse) -> Callable:
     """Grade one answer of the tiny course, as source text of the answer cell; gives the result."""
+    from coursekit.checks.job import GradingJob, HowToRun
     from coursekit.checks.run import grade
     from coursekit.student.limits import Limits
 
     def run(source: str, limits: Limits | None = None) -> object:
         released = tiny_course.assignment.released("double")
-        return grade(tiny_course.assignment, tiny_course.answer(source), "double", released, limits).result
+        how = HowToRun(limits or Limits())
+        job = GradingJob(tiny_course.assignment, "double", tiny_course.answer(source), released, how)
+        return grade(job).result
 
     return run
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from coursekit.checks.job import GradingJob
 from coursekit.checks.run import grade
 from coursekit.course import CourseError
 
@@ -63,7 +64,8 @@ def noting(course: TinyCourse, path: Path) -> TinyCourse:
 
 def points_of(course: TinyCourse, answer: str = RIGHT, **options: object) -> float:
     released = course.assignment.released("double")
-    return grade(course.assignment, course.answer(answer), "double", released, **options).result.earned
+    job = GradingJob(course.assignment, "double", course.answer(answer), released)
+    return grade(job, **options).result.earned
 
 
 def noted(path: Path) -> list[str]:

@@ -4,6 +4,7 @@ import nbformat
 import pytest
 from nbformat import v4
 
+from coursekit.checks.job import GradingJob
 from coursekit.checks.run import grade
 from coursekit.course import Course, CourseError
 from coursekit.earlier import earlier_source, load_parts, write_earlier
@@ -93,7 +94,6 @@ def test_a_submission_can_use_the_released_files(tiny_course):
     (folder / "data" / "words.txt").write_text("one two")
     answer = "from earlier import factor\nassert open('data/words.txt').read() == 'one two'\n"
     notebook = tiny_course.answer(answer + "def double(x):\n    return factor * x")
-    result = grade(
-        tiny_course.assignment, notebook, "double", tiny_course.assignment.released("double")
-    ).result
+    assignment = tiny_course.assignment
+    result = grade(GradingJob(assignment, "double", notebook, assignment.released("double"))).result
     assert result.earned == 10

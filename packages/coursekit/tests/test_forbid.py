@@ -3,6 +3,7 @@
 import pytest
 from nbformat import v4
 
+from coursekit.checks.job import GradingJob
 from coursekit.checks.run import grade
 from coursekit.student.names import mentions
 from coursekit.student.own_names import own_names
@@ -21,7 +22,7 @@ def grade_with(tiny_course):
         if other:
             notebook.cells.append(v4.new_code_cell(other))
         released = tiny_course.assignment.released("double")
-        return grade(tiny_course.assignment, notebook, "double", released).result
+        return grade(GradingJob(tiny_course.assignment, "double", notebook, released)).result
 
     return run
 

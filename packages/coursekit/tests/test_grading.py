@@ -1,5 +1,7 @@
 """Grading one notebook: what a student's answer earns, and what the student reads."""
 
+from dataclasses import replace
+
 import pytest
 from nbformat import v4
 
@@ -180,6 +182,7 @@ def test_the_seed_follows_from_the_code_that_grading_runs_and_not_from_the_text(
 
 
 def test_a_forbidden_name_costs_the_exercise_also_when_it_hides_in_another_cell(tiny_course):
+    from coursekit.checks.job import GradingJob
     from coursekit.checks.run import grade
 
     (tiny_course.checks.parent / "conftest.py").write_text(
@@ -188,13 +191,14 @@ def test_a_forbidden_name_costs_the_exercise_also_when_it_hides_in_another_cell(
     released = tiny_course.assignment.released("double")
     notebook = tiny_course.answer("def double(x):\n    return helper(x)")
     notebook.cells.insert(1, v4.new_code_cell("def helper(x):\n    return torch.add(x, x)"))
-    result = grade(tiny_course.assignment, notebook, "double", released).result
+    job = GradingJob(tiny_course.assignment, "double", notebook, released)
+    result = grade(job).result
     assert result.earned == 0
     assert "Your answer uses `add`" in outcome(result).message
 
     notebook = tiny_course.answer(RIGHT)
     notebook.cells.append(v4.new_code_cell("assert double(1) == torch.add(torch.tensor(1), 1)"))
-    assert grade(tiny_course.assignment, notebook, "double", released).result.earned == 10
+    assert grade(replace(job, notebook=notebook)).result.earned == 10
 
 
 def test_a_check_that_is_at_fault_is_not_blamed_on_the_student(tiny_course, grade_answer):

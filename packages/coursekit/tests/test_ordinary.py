@@ -9,6 +9,7 @@ from nbformat import NotebookNode, v4
 
 from coursekit.cells import CellKind, answer_of, find_cell, grade_id, is_answer_cell
 from coursekit.checks.collected import GraderCrash
+from coursekit.checks.job import GradingJob, HowToRun
 from coursekit.checks.results import SubmissionResult
 from coursekit.checks.run import grade
 from coursekit.checks.score_rule import ScoreRule
@@ -53,9 +54,8 @@ def run(
     for folder in (assignment.source_folder, assignment.release_folder):
         folder.mkdir(parents=True, exist_ok=True)
         nbformat.write(notebook, folder / "one.ipynb")
-    limits = Limits(cell_seconds=1, call_seconds=1)
-    graded = grade(assignment, notebook, "one", released, limits, rule=rule or ScoreRule())
-    return graded.result
+    how = HowToRun(Limits(cell_seconds=1, call_seconds=1), rule=rule or ScoreRule())
+    return grade(GradingJob(assignment, "one", notebook, released, how)).result
 
 
 def only(result: SubmissionResult):
@@ -164,7 +164,7 @@ def test_an_answer_in_another_cell_of_the_student_s_is_one(assignment):
     for folder in (assignment.source_folder, assignment.release_folder):
         folder.mkdir(parents=True)
         nbformat.write(released, folder / "one.ipynb")
-    graded = grade(assignment, notebook, "one", released, rule=ScoreRule())
+    graded = grade(GradingJob(assignment, "one", notebook, released))
     assert outcomes(graded.result) == {"test_half": "failed"}
 
 

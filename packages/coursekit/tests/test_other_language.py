@@ -7,8 +7,8 @@ import nbformat
 import pytest
 from nbformat import NotebookNode, v4
 
+from coursekit.checks.job import GradingJob, HowToRun
 from coursekit.checks.run import grade
-from coursekit.checks.score_rule import ScoreRule
 from coursekit.course import Assignment, Course, CourseError
 from coursekit.kernels import LIMITED, other_language
 from coursekit.nbgrader_plugin.bind import require_bound
@@ -91,9 +91,8 @@ def assignment(tmp_path: Path) -> Assignment:
 def test_its_test_cells_are_run_in_its_own_kernel(shell, assignment):
     notebook = assignment.released("one")
     notebook.cells[0].source += "  # twice its argument"
-    result = grade(
-        assignment, notebook, "one", assignment.released("one"), Limits(cell_seconds=5), rule=ScoreRule()
-    ).result
+    how = HowToRun(Limits(cell_seconds=5))
+    result = grade(GradingJob(assignment, "one", notebook, assignment.released("one"), how)).result
     assert {e.grade_id: (e.checks[0].outcome, e.earned) for e in result.exercises} == {
         "right": ("passed", 1),
         "wrong": ("failed", 0),
@@ -104,9 +103,10 @@ def test_its_test_cells_are_run_in_its_own_kernel(shell, assignment):
 
 
 def test_without_the_sandbox_it_is_not_run(shell, assignment):
-    released = assignment.released("one")
+    how = HowToRun(kernel_name=LIMITED)
+    job = GradingJob(assignment, "one", assignment.released("one"), assignment.released("one"), how)
     with pytest.raises(CourseError, match=r"^The kernel `shell` of a notebook runs in the sandbox only"):
-        grade(assignment, assignment.released("one"), "one", released, kernel_name=LIMITED, rule=ScoreRule())
+        grade(job)
 
 
 def test_a_kernel_that_is_not_installed_is_named(assignment):

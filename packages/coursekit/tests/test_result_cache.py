@@ -12,6 +12,7 @@ import torch
 from coursekit import result_cache
 from coursekit.attempt import RepeatBudget, grade_unless_cached
 from coursekit.cells import find_cell
+from coursekit.checks.job import GradingJob, HowToRun
 from coursekit.checks.reference import Store
 from coursekit.checks.results import CheckResult, ExerciseResult, SubmissionResult
 from coursekit.course import Course
@@ -19,7 +20,7 @@ from coursekit.grading.running_course import RunningCourse
 from coursekit.kernels import LIMITED, SANDBOX
 from coursekit.nbgrader_plugin.course_folders import Stop
 from coursekit.nbgrader_plugin.feedback import _result
-from coursekit.result_cache import CachedResult, CacheKey, GradingJob, ResultCache
+from coursekit.result_cache import CachedResult, CacheKey, ResultCache, key_of
 from coursekit.student.limits import Limits
 
 RIGHT, HALF = "def double(x):\n    return 2 * x", "def half(x):\n    return x / 2"
@@ -30,7 +31,7 @@ def key(course, notebook=None, limits=None, kernel=SANDBOX):
     assignment = Course(course.root).assignment("01_double")
     released = assignment.released("double")
     found = notebook or course.answer(RIGHT, HALF)
-    return GradingJob(assignment, "double", found, released, limits or Limits(), kernel).key
+    return key_of(GradingJob(assignment, "double", found, released, HowToRun(limits or Limits(), kernel)))
 
 
 def changed(old: CacheKey, new: CacheKey) -> tuple[bool, set[str]]:
@@ -349,7 +350,7 @@ def test_grading_uses_the_cache_and_fills_in_the_outputs(empty_class):
 
     def grade(fresh=False):
         notebook = empty_class.answer("print('hello')\n" + RIGHT, HALF)
-        job = GradingJob(assignment, "double", notebook, released, Limits(), SANDBOX)
+        job = GradingJob(assignment, "double", notebook, released)
         found = grade_unless_cached(job, cache, RepeatBudget(), lambda cached: not fresh)
         return found, find_cell(notebook, "double").outputs, empty_class.gradings()
 

@@ -3,6 +3,7 @@
 import pytest
 
 from coursekit.audit import run_audit
+from coursekit.checks.job import GradingJob, HowToRun
 from coursekit.checks.run import grade
 from coursekit.checks.snippets import snippets_of
 from coursekit.checks.trying import Offer
@@ -55,11 +56,11 @@ def problems(assignment):
     return run_audit(assignment, workers=1, degenerate=False).problems
 
 
-def graded(course, answer, **options):
+def graded(course, answer, limits=None, **options):
     notebook = course.answer(answer)
     released = blank_copy(read_notebook(course.assignment.source_notebooks()[0]))
-    result = grade(course.assignment, notebook, "double", released, **options).result
-    return notebook, result
+    job = GradingJob(course.assignment, "double", notebook, released, HowToRun(limits or Limits()))
+    return notebook, grade(job, **options).result
 
 
 def test_a_course_whose_snippets_show_all_mistakes_passes_the_audit(declare):

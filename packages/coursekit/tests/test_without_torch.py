@@ -13,6 +13,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from coursekit.checks.job import GradingJob, HowToRun
 from coursekit.checks.reference import Store
 from coursekit.checks.run import grade
 from coursekit.course import Course, blank_copy
@@ -99,6 +100,7 @@ def double(sales):
 GRADE = """
 import json, sys, nbformat
 from pathlib import Path
+from coursekit.checks.job import GradingJob, HowToRun
 from coursekit.checks.run import grade
 from coursekit.course import Course, blank_copy
 from coursekit.kernels import LIMITED
@@ -110,7 +112,8 @@ for answer in json.loads(sys.argv[1]):
     notebook = nbformat.read(path, as_version=4)
     released = blank_copy(notebook)
     notebook.cells[1].source = answer
-    result = grade(assignment, notebook, "double", released, kernel_name=LIMITED).result
+    job = GradingJob(assignment, "double", notebook, released, HowToRun(kernel_name=LIMITED))
+    result = grade(job).result
     results.append([[c.outcome, c.message, c.diagnosis] for c in result.exercises[0].checks])
 print(json.dumps(results))
 """
@@ -269,9 +272,9 @@ def test_a_course_of_arrays_says_so_where_torch_is_installed(numpy_course):
     record(course.assignment("01_double"), workers=1)
     (path,) = course.assignment("01_double").source_notebooks()
     notebook = nbformat.read(path, as_version=4)
-    result = grade(
-        course.assignment("01_double"), notebook, "double", blank_copy(notebook), kernel_name=LIMITED
-    ).result
+    how = HowToRun(kernel_name=LIMITED)
+    job = GradingJob(course.assignment("01_double"), "double", notebook, blank_copy(notebook), how)
+    result = grade(job).result
     assert result.earned == 10, [check.message for check in result.exercises[0].checks]
     assert {key.split("/")[1] for key in Store.load(numpy_course.checks.parent).tensors} == {
         "inputs",

@@ -13,9 +13,9 @@ import psutil
 import pytest
 
 from coursekit import workers
+from coursekit.checks.job import GradingJob, HowToRun
 from coursekit.grading.task import Task, local_workers
-from coursekit.kernels import SANDBOX
-from coursekit.result_cache import GradingJob
+from coursekit.result_cache import key_of
 from coursekit.student.limits import Limits
 
 RIGHT, HALF = "def double(x):\n    return 2 * x", "def half(x):\n    return x / 2"
@@ -39,10 +39,11 @@ def first_time():
 def tasks(course, count, limits=LIMITS):
     assignment = course.assignment
     notebook, released = course.answer(RIGHT, HALF), assignment.released("double")
-    key = GradingJob(assignment, "double", notebook, released, limits, SANDBOX).key
+    how = HowToRun(limits)
+    key = key_of(GradingJob(assignment, "double", notebook, released, how))
     for number in range(count):
         text = nbformat.writes(notebook)
-        yield Task(assignment, f"student-{number}", "double", text, key, None, limits, SANDBOX)
+        yield Task(assignment, f"student-{number}", "double", text, key, None, how)
 
 
 def trouble(course, line):

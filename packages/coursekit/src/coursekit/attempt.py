@@ -10,9 +10,10 @@ from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, replace
 
+from coursekit.checks.job import GradingJob
 from coursekit.checks.results import Status, SubmissionResult
 from coursekit.course import CourseError
-from coursekit.result_cache import CachedResult, CacheKey, GradingJob, ResultCache
+from coursekit.result_cache import CachedResult, CacheKey, ResultCache, key_of
 from coursekit.student.limits import REPEAT_BUDGET
 
 FAILED = "The grader failed on this notebook ({}). Nothing was graded; a person has to look at it."
@@ -64,18 +65,7 @@ def attempt(
 
     notebook = deepcopy(job.notebook)
     try:
-        graded = grade(
-            job.assignment,
-            notebook,
-            job.name,
-            job.released,
-            job.limits,
-            kernel_name=job.kernel_name,
-            exercises=exercises,
-            wary=wary,
-            rule=job.rule,
-            own_files=job.own_files,
-        )
+        graded = grade(replace(job, notebook=notebook), exercises=exercises, wary=wary)
         cached = CachedResult.of(graded, notebook, key)
     except CourseError as error:
         return Attempt(None, fault=str(error))
@@ -142,22 +132,23 @@ def grade_unless_cached(
     Raises:
         CourseError: a check is at fault.
     """
-    cached = cache.find(job.assignment.name, job.key)
+    key = key_of(job)
+    cached = cache.find(job.assignment.name, key)
     cached = cached if usable(cached) else CachedResult()
-    missing = cached.missing(job.key)
+    missing = cached.missing(key)
     if missing or not cached.result.status:
-        found = attempt(job, job.key, missing)
+        found = attempt(job, key, missing)
         if found.again and budget.allowed:
             with budget.spending():
-                found = settled(found, attempt(job, job.key, missing, wary=True))
+                found = settled(found, attempt(job, key, missing, wary=True))
         elif found.again:
             found = unconfirmed(found)
         if found.fault:
             raise CourseError(found.fault)
         if found.cached is None:
             return SubmissionResult(Status.KERNEL_DIED, notes=[FAILED.format(found.failure)])
-        cached = cached.updated(found.cached, job.key)
+        cached = cached.updated(found.cached, key)
         if not found.again:
-            cache.store(job.assignment.name, job.key, cached)
+            cache.store(job.assignment.name, key, cached)
     cached.put_outputs_into(job.notebook)
     return cached.result

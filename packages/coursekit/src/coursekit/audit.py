@@ -103,7 +103,7 @@ def _problems(audit: Audit) -> Iterator[str]:
     for name in [SOLUTION, *(alternative.name for alternative in audit.alternatives)]:
         for exercise in results[name].exercises:
             for check in exercise.checks:
-                if check.outcome != "passed":
+                if check.outcome != CheckOutcome.PASSED:
                     yield f"false alarm: {name} fails {exercise.grade_id}::{check.name}. {check.message}"
     if results[BLANK].earned:
         yield f"the blank notebook earns {results[BLANK].earned:g} points"

@@ -14,7 +14,12 @@ from nbgrader.apps.baseapp import NbGrader
 from nbgrader.coursedir import CourseDirectory
 from traitlets import TraitError
 from traitlets.config import Config, Configurable
-from traitlets.config.loader import ConfigFileNotFound, JSONFileConfigLoader, PyFileConfigLoader
+from traitlets.config.loader import (
+    ConfigFileNotFound,
+    FileConfigLoader,
+    JSONFileConfigLoader,
+    PyFileConfigLoader,
+)
 
 from coursekit.course import Course, CourseError
 
@@ -89,7 +94,7 @@ def course_in(folders: CourseDirectory, root: Path | None = None) -> Course:
     )
 
 
-class _PythonFile(PyFileConfigLoader):
+class _ErrorsWithPlaces(FileConfigLoader):
     """Reports an error with its file and line."""
 
     def load_config(self) -> Config:
@@ -102,17 +107,12 @@ class _PythonFile(PyFileConfigLoader):
             raise _broken_file(self.full_filename, error) from error
 
 
-class _JSONFile(JSONFileConfigLoader):
-    """Reports an error with its file and line."""
+class _PythonFile(_ErrorsWithPlaces, PyFileConfigLoader):
+    pass
 
-    def load_config(self) -> Config:
-        try:
-            loaded: Config = super().load_config()
-            return loaded
-        except ConfigFileNotFound:
-            raise
-        except Exception as error:
-            raise _broken_file(self.full_filename, error) from error
+
+class _JSONFile(_ErrorsWithPlaces, JSONFileConfigLoader):
+    pass
 
 
 class _Application(NbGrader):

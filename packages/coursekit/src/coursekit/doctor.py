@@ -27,6 +27,7 @@ from coursekit.nbgrader_plugin.bind import require_bound
 from coursekit.nbgrader_plugin.run_checks import RunChecks
 from coursekit.printing import quoted
 from coursekit.result_cache import installed_version
+from coursekit.student.runner import CellState
 from coursekit.student.session import Session
 from sandbox_kernel import bubblewrap, cgroup, users
 from sandbox_kernel.compare import missing_inside
@@ -186,7 +187,7 @@ def _seconds_to_start(kernel: str) -> float:
     session = Session(v4.new_notebook(cells=[v4.new_code_cell("1 + 1")]), kernel_name=kernel)
     try:
         session.run_cells()
-        if session.runs[0].state != "ok":
+        if session.runs[0].state != CellState.OK:
             raise RuntimeError(session.runs[0].error)
     finally:
         session.close()

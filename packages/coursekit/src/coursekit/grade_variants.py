@@ -16,6 +16,7 @@ from typing import TypeVar
 from nbformat import NotebookNode, v4
 
 from coursekit.cells import find_cell
+from coursekit.checks.job import GradingJob, HowToRun
 from coursekit.checks.run import Graded, grade
 from coursekit.checks.trying import Offer
 from coursekit.checks.variants import Alternative, Mistake, Variant
@@ -158,10 +159,7 @@ def grade_variant(
             exercises = _touched_by(variant, assignment, path.stem, submission, wide)
         session = _kernel(assignment)
         graded = grade(
-            assignment,
-            notebook,
-            path.stem,
-            released,
+            GradingJob(assignment, path.stem, notebook, released, HowToRun(rule=None)),
             session=session,
             exercises=exercises,
             first_failure=first_failure,

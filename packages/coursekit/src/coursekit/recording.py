@@ -1,6 +1,7 @@
 """Records what the solutions and the known mistakes return: the values that answers are compared with."""
 
 from coursekit.arrays import Array
+from coursekit.checks.job import GradingJob, HowToRun
 from coursekit.checks.reference import Store, is_recordable, to_stored
 from coursekit.checks.results import SubmissionResult
 from coursekit.checks.run import Graded, grade
@@ -35,7 +36,8 @@ def _record(assignment: Assignment, workers: int | None, progress: Progress | No
         source = read_notebook(path)
         if not assignment.bound_cells(path.stem, source.cells):
             continue
-        graded = grade(assignment, source, path.stem, blank_copy(source), store=store)
+        job = GradingJob(assignment, path.stem, source, blank_copy(source), HowToRun(rule=None))
+        graded = grade(job, store=store)
         for exercise in graded.result.exercises:
             for check in exercise.checks:
                 if check.outcome != CheckOutcome.PASSED:

@@ -11,7 +11,7 @@ import os
 import platform
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from functools import cache, cached_property, lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,14 +20,14 @@ from nbformat import NotebookNode
 import coursekit
 import sandbox_kernel
 from coursekit.cells import grade_id, is_locked_cell, nbgrader_metadata
+from coursekit.checks.job import GradingJob
 from coursekit.checks.results import ExerciseResult, Status, SubmissionResult
-from coursekit.checks.score_rule import ScoreRule
 from coursekit.checks.snippets import snippets_of
 from coursekit.checks.variants import mistakes_of
 from coursekit.course import CATALOGUES, NOT_CHECKS, Assignment, digests_of_records
 from coursekit.files import FOLDER, FileStamp, file_stamp, files_in, write_atomically
 from coursekit.kernels import other_language
-from coursekit.student.limits import Limits
+from coursekit.student.values import CheckOutcome
 
 if TYPE_CHECKING:  # it imports pytest, and a command may need nothing but cached results
     from coursekit.checks.run import Graded
@@ -35,6 +35,8 @@ if TYPE_CHECKING:  # it imports pytest, and a command may need nothing but cache
 _VERSIONS_OF = ("torch", "numpy", "pandas", "matplotlib", "ipykernel", "pytest")
 #: from harmless to severe
 _SEVERITY = (Status.GRADED, Status.PARTLY_GRADED, Status.TIMED_OUT, Status.KERNEL_DIED)
+#: how a check ends if code was stopped or ended its process
+_STOPPED = {CheckOutcome.TIMED_OUT, CheckOutcome.KERNEL_DIED}
 
 
 @dataclass(frozen=True)
@@ -47,73 +49,6 @@ class CacheKey:
     submission: str
     exercises: dict[str, str]
     parts: dict[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class GradingJob:
-    """A repaired notebook, the notebook that was released, and the settings to grade it with.
-
-    Args:
-        name: the notebook's name, without folder and suffix.
-        rule: for ordinary test cells.
-        own_files: the files that the student has put beside the notebook.
-    """
-
-    assignment: Assignment
-    name: str
-    notebook: NotebookNode
-    released: NotebookNode
-    limits: Limits
-    kernel_name: str
-    rule: ScoreRule = field(default_factory=ScoreRule)
-    own_files: tuple[Path, ...] = ()
-
-    @cached_property
-    def key(self) -> CacheKey:
-        """The hashes of what the result will depend on.
-
-        Raises:
-            CourseError: the known mistakes can't be read.
-        """
-        assignment = self.assignment
-        bound = assignment.bound_cells(self.name, self.notebook.cells)
-        ordinary = assignment.ordinary_cells(self.name, self.notebook.cells)
-        cells = _cells(self.notebook.cells), _cells(self.released.cells)
-        locked = [is_locked_cell(cell) for cell in self.notebook.cells]
-        of_student = [cell for cell, is_locked in zip(cells[0], locked, strict=True) if not is_locked]
-        of_instructor = [cell for cell, is_locked in zip(cells[0], locked, strict=True) if is_locked]
-        handed_out = _digests(assignment.handed_out(), assignment.course.ignore)
-        own = _digests(self.own_files, assignment.course.ignore)
-        parts = {
-            "submission": _digest(of_student),
-            "assignment": _digest([of_instructor, cells[1]]),
-            # a copy of what was handed out makes no difference, since the instructor's file replaces it
-            "own files": _digest({path: own[path] for path in own if path not in handed_out}),
-            "handed out": _digest(handed_out),
-            "limits": _digest(asdict(self.limits)),
-            "kernel": _digest([self.kernel_name, other_language(self.notebook.metadata)]),
-            **versions(),
-        }
-        common = list(_helpers(assignment, self.name, bound))
-        records = _records(assignment) if bound else {}
-        checked = {
-            name: _digest(
-                [_digest_of_file(file), common, _recorded(records, assignment.name_in_records(file))]
-            )
-            for name, file in bound.items()
-        }
-        scored = {
-            name: _digest(["ordinary", asdict(self.rule), nbgrader_metadata(cell).get("points")])
-            for cell in self.notebook.cells
-            if (name := grade_id(cell)) and name in ordinary
-        }
-        keys = checked | scored
-        names = [name for cell in self.notebook.cells if (name := grade_id(cell)) in keys]
-        return CacheKey(
-            _digest([self.name, *cells, ordinary, parts]),
-            {name: keys[name] for name in names},
-            parts,
-        )
 
 
 @dataclass
@@ -139,8 +74,7 @@ class CachedResult:
     def stopped(self) -> bool:
         """True if some code was stopped or ended its process, so that grading it again may help."""
         outcomes = {check.outcome for exercise in self.result.exercises for check in exercise.checks}
-        stopped = {"timed out", "kernel died"}
-        return self.result.status in stopped or not stopped.isdisjoint(outcomes)
+        return self.result.status in (Status.TIMED_OUT, Status.KERNEL_DIED) or bool(outcomes & _STOPPED)
 
     def missing(self, key: CacheKey) -> list[str]:
         """The exercises to grade: those that aren't here or whose checks have changed."""
@@ -189,6 +123,52 @@ class ResultCache:
 
     def _path(self, assignment: str, key: CacheKey) -> Path:
         return self._folder / assignment / f"{key.submission}.json"
+
+
+def key_of(job: GradingJob) -> CacheKey:
+    """The hashes of what the result of a job will depend on.
+
+    Raises:
+        CourseError: the known mistakes can't be read.
+    """
+    assignment = job.assignment
+    bound = assignment.bound_cells(job.name, job.notebook.cells)
+    rule = job.how.rule
+    ordinary = assignment.ordinary_cells(job.name, job.notebook.cells) if rule else []
+    cells = _cells(job.notebook.cells), _cells(job.released.cells)
+    locked = [is_locked_cell(cell) for cell in job.notebook.cells]
+    of_student = [cell for cell, is_locked in zip(cells[0], locked, strict=True) if not is_locked]
+    of_instructor = [cell for cell, is_locked in zip(cells[0], locked, strict=True) if is_locked]
+    handed_out = _digests(assignment.handed_out(), assignment.course.ignore)
+    own = _digests(job.own_files, assignment.course.ignore)
+    parts = {
+        "submission": _digest(of_student),
+        "assignment": _digest([of_instructor, cells[1]]),
+        # a copy of what was handed out makes no difference, since the instructor's file replaces it
+        "own files": _digest({path: own[path] for path in own if path not in handed_out}),
+        "handed out": _digest(handed_out),
+        "limits": _digest(asdict(job.how.limits)),
+        "kernel": _digest([job.how.kernel_name, other_language(job.notebook.metadata)]),
+        **versions(),
+    }
+    common = list(_helpers(assignment, job.name, bound))
+    records = _records(assignment) if bound else {}
+    checked = {
+        name: _digest([_digest_of_file(file), common, _recorded(records, assignment.name_in_records(file))])
+        for name, file in bound.items()
+    }
+    scored = {
+        name: _digest(["ordinary", asdict(rule), nbgrader_metadata(cell).get("points")])
+        for cell in job.notebook.cells
+        if rule and (name := grade_id(cell)) and name in ordinary
+    }
+    keys = checked | scored
+    names = [name for cell in job.notebook.cells if (name := grade_id(cell)) in keys]
+    return CacheKey(
+        _digest([job.name, *cells, ordinary, parts]),
+        {name: keys[name] for name in names},
+        parts,
+    )
 
 
 @cache
@@ -288,5 +268,5 @@ def _digest(parts: object) -> str:
 def _status(newest: Status, older: Status, carried: list[ExerciseResult]) -> Status:
     """The more severe status; the older one counts only if a carried exercise shows what caused it."""
     outcomes = {check.outcome for exercise in carried for check in exercise.checks}
-    shown = older in _SEVERITY and outcomes & {"blocked", "timed out", "kernel died"}
+    shown = older in _SEVERITY and outcomes & {CheckOutcome.BLOCKED, *_STOPPED}
     return max(newest, older if shown else newest, key=_SEVERITY.index)

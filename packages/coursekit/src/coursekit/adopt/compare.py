@@ -13,13 +13,14 @@ from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
-from nbgrader.api import BaseCell, Grade, Gradebook, Notebook, SubmittedAssignment, SubmittedNotebook
+from nbgrader.api import Gradebook
 
 from coursekit.adopt.copies import CourseCopy, generated, plain_copy
 from coursekit.adopt.nbgrader_log import failed_submissions, first_error
 from coursekit.adopt.reasons import GradedNotebook, reason
 from coursekit.checks.results import SubmissionResult
 from coursekit.course import CourseError, refuse_pattern
+from coursekit.grading.grades import grades_of
 from coursekit.grading.running_course import RunningCourse
 from coursekit.printing import quoted
 
@@ -152,18 +153,9 @@ _Scores = dict[tuple[str, str, str], tuple[float, float | None]]
 def _scores(copy: CourseCopy, course: RunningCourse, assignment: str) -> _Scores:
     """The points and the automatic score of every graded cell, by student, notebook and cell."""
     with Gradebook(copy.gradebook_url, course.folders.course_id) as gradebook:
-        rows = (
-            gradebook.db.query(SubmittedAssignment, Notebook.name, BaseCell.name, Grade)
-            .select_from(Grade)
-            .join(BaseCell, BaseCell.id == Grade.cell_id)
-            .join(SubmittedNotebook, SubmittedNotebook.id == Grade.notebook_id)
-            .join(Notebook, Notebook.id == SubmittedNotebook.notebook_id)
-            .join(SubmittedAssignment, SubmittedAssignment.id == SubmittedNotebook.assignment_id)
-        )
         return {
-            (submission.student_id, notebook, cell): (float(grade.max_score or 0), grade.auto_score)
-            for submission, notebook, cell, grade in rows
-            if submission.assignment.name == assignment
+            (student, notebook, grade.cell.name): (float(grade.max_score or 0), grade.auto_score)
+            for student, _, notebook, grade in grades_of(gradebook, assignment)
         }
 
 

@@ -1,26 +1,24 @@
 """Grades one notebook: runs its cells, scores the ordinary test cells, then runs the checks of the bound ones."""
 
 import time
-from collections.abc import Container, Sequence
+from collections.abc import Container
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import pytest
 from nbformat import NotebookNode
 
 from coursekit.cells import grade_id, is_test_cell, nbgrader_metadata
 from coursekit.checks.collected import GraderCrash, collected_checks
+from coursekit.checks.job import GradingJob
 from coursekit.checks.ordinary import ordinary_results
 from coursekit.checks.plugin import CheckRun
 from coursekit.checks.reference import Observation, Store
 from coursekit.checks.results import ExerciseResult, Status, SubmissionResult
-from coursekit.checks.score_rule import ScoreRule
 from coursekit.checks.snippets import snippets_of
 from coursekit.checks.trying import Offer, Trials
 from coursekit.course import Assignment, CourseError
-from coursekit.kernels import SANDBOX, hide_course
-from coursekit.student.limits import Limits
-from coursekit.student.runner import CellRun
+from coursekit.kernels import hide_course
+from coursekit.student.runner import CellRun, CellState
 from coursekit.student.session import Session
 from coursekit.student.submission import Submission
 from coursekit.student.values import CheckOutcome
@@ -40,35 +38,24 @@ class Graded:
 
 
 def grade(
-    assignment: Assignment,
-    notebook: NotebookNode,
-    name: str,
-    released: NotebookNode | None = None,
-    limits: Limits | None = None,
+    job: GradingJob,
+    *,
     store: Store | None = None,
-    kernel_name: str = SANDBOX,
     seed: int | None = None,
     session: Session | None = None,
     exercises: Container[str] | None = None,
     wary: bool = False,
-    rule: ScoreRule | None = None,
-    own_files: Sequence[Path] = (),
     first_failure: bool = False,
     offer: Offer = Offer.THAT_FAIL,
 ) -> Graded:
     """Grade a repaired notebook, and put the outputs of this run into its code cells.
 
     Args:
-        assignment: the assignment with the checks.
-        notebook: the submission, changed in place.
-        name: the notebook's name, without folder and suffix.
-        released: the released notebook, to recognize unanswered cells.
+        job: its notebook is changed in place.
         seed: the seed for checks that draw their inputs; by default it follows from the notebook's sources.
         session: a session to reuse (see `Session.reuse`) and leave open; by default a new one.
         exercises: grade_ids of the test cells to grade; by default all.
         wary: take time to find out which cell ends the kernel.
-        rule: how ordinary test cells are scored; by default they are neither run nor scored.
-        own_files: the files that the student has put beside the notebook; files that were handed out replace them.
         first_failure: stop at the first check that fails, and diagnose nothing.
         offer: which snippets to run after the checks; none while recording, or with `first_failure`.
 
@@ -78,13 +65,14 @@ def grade(
         NotStarted: no kernel could be started.
     """
     started = time.monotonic()
-    submission = Submission(notebook, released)
-    ordinary = assignment.ordinary_cells(name, notebook.cells) if rule else []
+    assignment, notebook, how = job.assignment, job.notebook, job.how
+    submission = Submission(notebook, job.released)
+    ordinary = assignment.ordinary_cells(job.name, notebook.cells) if how.rule else []
     kept_open = session
     if session is None:
         hide_course(assignment.course.root)
-        files = assignment.working_files(own_files)
-        session = Session(notebook, limits, kernel_name, files, wary, ordinary)
+        files = assignment.working_files(job.own_files)
+        session = Session(notebook, how.limits, how.kernel_name, files, wary, ordinary)
     else:
         session.reuse(notebook)
     store = store or Store.load(assignment.checks)
@@ -94,10 +82,10 @@ def grade(
         session.run_cells()
         # before the checks, since a call in them may end the kernel, and with it what the cells defined
         wanted = [test for test in ordinary if exercises is None or test in exercises]
-        scored = ordinary_results(submission, session.runs, wanted, rule or ScoreRule())
-        bound = assignment.bound_cells(name, notebook.cells)
+        scored = ordinary_results(submission, session.runs, wanted, how.rule) if how.rule else []
+        bound = assignment.bound_cells(job.name, notebook.cells)
         if chosen := [file for test, file in bound.items() if exercises is None or test in exercises]:
-            collected_checks(assignment, name, list(bound.values())).run(run, chosen, first_failure)
+            collected_checks(assignment, job.name, list(bound.values())).run(run, chosen, first_failure)
         trials = Trials(session, run.student, snippets_of(assignment) if offer is not Offer.NONE else [])
         trials.offer(run.exercises, offer)
     except GraderCrash as crash:
@@ -135,7 +123,7 @@ def status_of(session: Session, exercises: list[ExerciseResult], runs: list[Cell
         return Status.KERNEL_DIED
     if session.timed_out or CheckOutcome.TIMED_OUT in outcomes:
         return Status.TIMED_OUT
-    broken = any(run.state != "ok" for run in runs)
+    broken = any(run.state != CellState.OK for run in runs)
     return Status.PARTLY_GRADED if broken and CheckOutcome.BLOCKED in outcomes else Status.GRADED
 
 
@@ -169,7 +157,8 @@ def _is_worth_reporting(submission: Submission, run: CellRun) -> bool:
     """True for a cell that did not run, unless its checks report why: it is unanswered, or a call ended the kernel."""
     name = submission.label(run.index)
     blank = submission.is_blank(name) or submission.has_placeholder(name)
-    return run.state not in ("ok", "left out") and not (blank and run.state == "error")
+    stopped = run.state not in (CellState.OK, CellState.LEFT_OUT)
+    return stopped and not (blank and run.state == CellState.ERROR)
 
 
 def _cell_line(submission: Submission, run: CellRun) -> str:

@@ -2,12 +2,11 @@
 
 import argparse
 import json
-import os
 import sys
 from pathlib import Path
 from typing import Any
 
-from coursekit.cli.common import Commands, at_least_one, course_of, print_lines
+from coursekit.cli.common import Commands, course_of, print_lines
 from coursekit.course import CourseError
 from coursekit.printing import printable
 
@@ -26,11 +25,7 @@ def add(commands: Commands) -> None:
         help="grade submitted/ with nbgrader and with coursekit, in temporary copies, and compare the scores; "
         "nbgrader runs the students' code without a sandbox, to which you agree with this option",
     )
-    adopt.add_argument(
-        "--workers",
-        type=at_least_one,
-        help="with --compare: coursekit's number of processes; default: the number of cores",
-    )
+    adopt.add_workers("with --compare: processes of coursekit")
     adopt.add_argument("--json", action="store_true", help="print JSON, for programs")
 
 
@@ -93,9 +88,8 @@ def _compare(root: Path, options: argparse.Namespace) -> int:
         "does. Everything is done in temporary copies; the course is not changed."
     )
     names = options.assignments or [assignment.name for assignment in survey(root).assignments]
-    workers = options.workers or os.cpu_count() or 1
     found = []
-    for comparison in compare(root, names, workers, _note):
+    for comparison in compare(root, names, options.workers, _note):
         found.append(comparison)
         if not options.json:
             print_lines(comparison_lines(comparison))

@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from coursekit.cli.common import Commands, assignments_of, at_least_one, chosen_from, course_of, progress_bar
+from coursekit.cli.common import Commands, assignments_of, chosen_from, course_of, progress_bar
 from coursekit.course import CourseError
 from coursekit.printing import quoted
 
@@ -16,9 +16,7 @@ def add(commands: Commands) -> None:
         ("record", _record, "record the values of the solutions and mistakes (reference.safetensors)"),
     ]:
         added = commands.add_for_assignments(name, run, text)
-        added.add_argument(
-            "--workers", type=at_least_one, help="number of processes; default: the number of cores"
-        )
+        added.add_workers("number of processes")
         if run is _audit:
             added.add_argument(
                 "--only", default="*", metavar="PATTERN", help="mistakes and answers whose names match"

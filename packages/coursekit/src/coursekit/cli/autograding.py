@@ -2,14 +2,13 @@
 
 import argparse
 import contextlib
-import os
 import sys
 from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from coursekit.cli.common import Commands, at_least_one, chosen_from, course_of, print_lines, progress_bar
+from coursekit.cli.common import Commands, chosen_from, course_of, print_lines, progress_bar
 from coursekit.course import CourseError
 from coursekit.kernels import KERNELS, NONE
 from coursekit.printing import counted, printable
@@ -31,13 +30,9 @@ def add(commands: Commands) -> None:
         ("regrade", _regrade, "grade again where checks have changed, and list the scores that change"),
     ]:
         added = commands.add_for_assignments(name, run, text)
-        added.add_argument(
-            "--workers", type=at_least_one, help="processes on this machine; default: the number of cores"
-        )
+        added.add_workers()
         added.add_argument("--scheduler", default="", metavar="ADDRESS", help="grade on this Dask cluster")
-        added.add_argument(
-            "--sandbox", choices=KERNELS, help="`none` for trusted code; default: as configured"
-        )
+        added.add_sandbox()
         added.add_argument("--fresh", action="store_true", help="do not use the result cache")
         if run is _autograde:
             added.add_argument(
@@ -175,10 +170,9 @@ def _class_run(
 ) -> "Iterator[ClassRun]":
     from coursekit.grading.autograde import ClassRun, RunOptions
 
-    kernel = KERNELS.get(options.sandbox, "")
-    workers = options.workers or os.cpu_count() or 1
     force = getattr(options, "force", False)
-    how = RunOptions(workers, options.scheduler, kernel, options.fresh, force)
+    kernel = KERNELS.get(options.sandbox, "")
+    how = RunOptions(options.workers, options.scheduler, kernel, options.fresh, force)
     with contextlib.closing(ClassRun(course, assignment, how)) as run:
         yield run
 
@@ -189,7 +183,7 @@ def _writers(
     """Processes that write, no more than there are students for them."""
     from coursekit.grading.writers import Writers
 
-    count = max(1, min(options.workers or os.cpu_count() or 1, students - 1))
+    count = max(1, min(options.workers, students - 1))
     warm = not options.scheduler and options.sandbox != NONE
     return contextlib.closing(Writers(course, assignment.name, count, warm))
 

@@ -1,10 +1,12 @@
 """Helpers that the commands share. Modules here import anything large only when a command runs, so `--help` is quick."""
 
 import argparse
+import os
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NoReturn, Protocol
 
 from coursekit.course import Assignment, CourseError, refuse_pattern
+from coursekit.kernels import KERNELS
 from coursekit.printing import printable
 
 if TYPE_CHECKING:
@@ -19,18 +21,36 @@ class Run(Protocol):
     def __call__(self, options: argparse.Namespace) -> int | None: ...
 
 
+class CommandParser(argparse.ArgumentParser):
+    """The parser of a command, with the options that several commands have."""
+
+    def add_workers(self, what: str = "processes on this machine", at_most: int | None = None) -> None:
+        cores = os.cpu_count() or 1
+        self.add_argument(
+            "--workers",
+            type=at_least_one,
+            default=min(cores, at_most or cores),
+            help=f"{what}; default: the number of cores" + (f", at most {at_most}" if at_most else ""),
+        )
+
+    def add_sandbox(self) -> None:
+        self.add_argument(
+            "--sandbox", choices=KERNELS, help="`none` for trusted code; default: as configured"
+        )
+
+
 class Commands:
     """The commands of a parser, to which each module adds its own."""
 
     def __init__(self, parser: argparse.ArgumentParser) -> None:
-        self._parsers = parser.add_subparsers(required=True, metavar="COMMAND")
+        self._parsers = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=CommandParser)
 
-    def add(self, name: str, run: Run, text: str) -> argparse.ArgumentParser:
+    def add(self, name: str, run: Run, text: str) -> CommandParser:
         added = self._parsers.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
         added.set_defaults(run=run)
         return added
 
-    def add_for_assignments(self, name: str, run: Run, text: str) -> argparse.ArgumentParser:
+    def add_for_assignments(self, name: str, run: Run, text: str) -> CommandParser:
         """Add a command that takes the names of assignments; see `assignments_of`."""
         added = self.add(name, run, text)
         added.add_argument("assignments", nargs="*", metavar="ASSIGNMENT", help="default: all")

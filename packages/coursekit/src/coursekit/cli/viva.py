@@ -1,7 +1,6 @@
 """The command that asks students about their own code: viva."""
 
 import argparse
-import os
 
 from coursekit.cli.common import Commands, at_least_one, chosen_from, course_of, print_lines, progress_bar
 from coursekit.kernels import KERNELS
@@ -24,10 +23,8 @@ def add(commands: Commands) -> None:
         action="store_true",
         help="put the answers only into questions.csv, so that the pages can be handed out",
     )
-    viva.add_argument(
-        "--workers", type=at_least_one, help="processes on this machine; default: the number of cores"
-    )
-    viva.add_argument("--sandbox", choices=KERNELS, help="`none` for trusted code; default: as configured")
+    viva.add_workers()
+    viva.add_sandbox()
 
 
 def _few(text: str) -> int:
@@ -47,10 +44,9 @@ def _viva(options: argparse.Namespace) -> None:
     from coursekit.viva.sheets import sheets_of, tasks_of
 
     tasks = tasks_of(course, assignment, options.students, KERNELS.get(options.sandbox, ""))
-    workers = options.workers or os.cpu_count() or 1
     sheets = []
     with progress_bar(assignment.name, "student", len(tasks)) as bar:
-        for sheet in sheets_of(assignment, tasks, options.questions, options.seed, workers):
+        for sheet in sheets_of(assignment, tasks, options.questions, options.seed, options.workers):
             sheets.append(sheet)
             bar.update()
     sheets.sort(key=lambda sheet: sheet.student)

@@ -1,13 +1,12 @@
 """The command that grades hand-ins as they arrive."""
 
 import argparse
-import os
 from pathlib import Path
 
 import msgspec
 
 from coursekit.cli.autograding import require_plugged_in, start_server
-from coursekit.cli.common import Commands, at_least_one, chosen_from, course_of, print_lines
+from coursekit.cli.common import Commands, chosen_from, course_of, print_lines
 from coursekit.kernels import KERNELS
 
 _DESCRIPTION = """\
@@ -39,12 +38,8 @@ def add(commands: Commands) -> None:
         "--status", action="store_true", help="show what the running command is doing, and exit"
     )
     added.add_argument("--json", action="store_true", help="print one JSON object per line")
-    added.add_argument(
-        "--workers",
-        type=at_least_one,
-        help="submissions graded at a time; default: the number of cores, at most 4",
-    )
-    added.add_argument("--sandbox", choices=KERNELS, help="`none` for trusted code; default: as configured")
+    added.add_workers("submissions graded at a time", at_most=4)
+    added.add_sandbox()
 
 
 def _watch(options: argparse.Namespace) -> int:
@@ -64,8 +59,7 @@ def _watch(options: argparse.Namespace) -> int:
     def report(event: Event) -> None:
         print(event.as_json() if options.json else event.line(), flush=True)
 
-    workers = options.workers or min(4, os.cpu_count() or 1)
-    run = RunOptions(workers, kernel_name=KERNELS.get(options.sandbox, ""))
+    run = RunOptions(options.workers, kernel_name=KERNELS.get(options.sandbox, ""))
     watch = Watch(course, WatchOptions(options.course_dir, chosen, options.folder, run), report)
     return watch.run(options.once)
 

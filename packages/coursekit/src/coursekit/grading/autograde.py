@@ -8,6 +8,7 @@ from pathlib import Path
 import nbformat
 
 from coursekit.attempt import Attempt, RepeatBudget, settled, unconfirmed
+from coursekit.checks.job import GradingJob
 from coursekit.course import Assignment, CourseError
 from coursekit.grading.cluster import DaskWorkers
 from coursekit.grading.running_course import RunningCourse
@@ -16,7 +17,7 @@ from coursekit.nbgrader_plugin.bind import require_bound
 from coursekit.nbgrader_plugin.converters import reason_of
 from coursekit.nbgrader_plugin.instructors_text import instructors_texts, put_instructors_text
 from coursekit.nbgrader_plugin.run_checks import RunChecks
-from coursekit.result_cache import CachedResult, CacheKey, GradingJob, ResultCache
+from coursekit.result_cache import CachedResult, CacheKey, ResultCache, key_of
 from coursekit.student.extra_files import own_files
 from coursekit.student.notebook_file import read_submitted
 from coursekit.student.restore import restore_notebook
@@ -87,11 +88,7 @@ class ClassRun:
         course.hide()
         settings = RunChecks(config=course.config)
         self._course, self.assignment = course, assignment
-        self._limits, self._kernel_name, self._rule = (
-            settings.limits_of(assignment.name),
-            settings.student_kernel,
-            settings.rule,
-        )
+        self._how = settings.how_to_run(assignment.name)
         self._fresh, self._force = options.fresh or settings.fresh, options.force
         self._repeat_seconds = settings.repeat_budget
         self._cache = ResultCache(course.root)
@@ -196,12 +193,10 @@ class ClassRun:
             if handed_in.notebook is not None:
                 content, _ = restore_notebook(handed_in.notebook, released)
                 put_instructors_text(content, self._texts.get(name, {}))
-                job = GradingJob(
-                    self.assignment, name, content, released, self._limits, self._kernel_name, self._rule, own
-                )
-                cached = CachedResult() if self._fresh else self._cache.find(self.assignment.name, job.key)
+                key = key_of(GradingJob(self.assignment, name, content, released, self._how, own))
+                cached = CachedResult() if self._fresh else self._cache.find(self.assignment.name, key)
                 cached = CachedResult() if self._force and cached.stopped else cached
-                yield NotebookRun(name, content, job.key, cached, own_files=own)
+                yield NotebookRun(name, content, key, cached, own_files=own)
 
     def _task(self, student: str, notebook: NotebookRun) -> Task:
         return Task(
@@ -211,9 +206,7 @@ class ClassRun:
             nbformat.writes(notebook.content),
             notebook.key,
             tuple(notebook.cached.missing(notebook.key)),
-            self._limits,
-            self._kernel_name,
-            self._rule,
+            self._how,
             notebook.own_files,
         )
 

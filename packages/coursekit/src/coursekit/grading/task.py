@@ -1,16 +1,15 @@
 """One submission's notebook as a task for a worker process, on this machine or on another."""
 
 import threading
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import nbformat
 
 from coursekit.attempt import Attempt, attempt
-from coursekit.checks.score_rule import ScoreRule
+from coursekit.checks.job import GradingJob, HowToRun
 from coursekit.course import Assignment
-from coursekit.result_cache import CacheKey, GradingJob
-from coursekit.student.limits import Limits
+from coursekit.result_cache import CacheKey
 from coursekit.workers import Workers
 
 #: wall time on top of the submission's own limit after which a worker counts as hung
@@ -26,7 +25,6 @@ class Task:
         assignment: the assignment that it was handed in for, with its files on this machine.
         notebook: its JSON.
         exercises: those that are not in the cache; None means all.
-        rule: for ordinary test cells.
         own_files: the files that the student has put beside the notebook, on this machine.
         wary: for a second try (see `coursekit.attempt`).
     """
@@ -37,9 +35,7 @@ class Task:
     notebook: str
     key: CacheKey
     exercises: tuple[str, ...] | None
-    limits: Limits
-    kernel_name: str
-    rule: ScoreRule = field(default_factory=ScoreRule)
+    how: HowToRun
     own_files: tuple[Path, ...] = ()
     wary: bool = False
 
@@ -55,16 +51,7 @@ def carry_out(task: Task) -> Attempt:
             released = task.assignment.released(task.notebook_name)
         except Exception as error:
             return Attempt.failed(error)
-        job = GradingJob(
-            task.assignment,
-            task.notebook_name,
-            notebook,
-            released,
-            task.limits,
-            task.kernel_name,
-            task.rule,
-            task.own_files,
-        )
+        job = GradingJob(task.assignment, task.notebook_name, notebook, released, task.how, task.own_files)
         return attempt(job, task.key, task.exercises, task.wary)
 
 
@@ -74,4 +61,4 @@ def local_workers(count: int) -> LocalWorkers:
 
 
 def _longest_seconds(task: Task) -> float:
-    return task.limits.longest_seconds + _SPARE_SECONDS
+    return task.how.limits.longest_seconds + _SPARE_SECONDS

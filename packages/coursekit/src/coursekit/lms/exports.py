@@ -16,11 +16,12 @@ from nbgrader.plugins import ExportPlugin
 from traitlets import Dict, Unicode
 
 from coursekit.cells import exercise_name, is_automatic
-from coursekit.checks.results import STATUSES, CheckResult, SubmissionResult
+from coursekit.checks.results import STATUSES, CheckResult, Status, SubmissionResult
 from coursekit.course import CourseError
 from coursekit.grading.running_course import RunningCourse
 from coursekit.printing import quoted
 from coursekit.report.table import LATE, Row, class_table, write_rows
+from coursekit.student.values import CheckOutcome
 
 
 @dataclass(frozen=True)
@@ -194,7 +195,7 @@ class GradescopeExport(Export):
 
 def remark(score: Score) -> str:
     """Status, penalty and cells awaiting manual grading, as text for people; may be empty."""
-    parts = [score.row.status] if score.row.status != "graded" else []
+    parts = [score.row.status] if score.row.status != Status.GRADED else []
     if score.value is not None and score.row.penalty:
         why = "for being late"
         if score.penalty_name != LATE:
@@ -257,13 +258,13 @@ def gradescope_results(
 
 def _gradescope_test(number: str, exercise: str, check: CheckResult) -> dict[str, Any]:
     mistake = f"Likely mistake: {check.diagnosis}" if check.diagnosis else ""
-    why = check.outcome if check.outcome not in ("passed", "failed") else ""
+    why = check.outcome if check.outcome not in (CheckOutcome.PASSED, CheckOutcome.FAILED) else ""
     return {
         "name": f"{exercise}: {check.sentence}",
         "number": number,
         "score": check.earned,
         "max_score": check.points,
-        "status": "passed" if check.outcome == "passed" else "failed",
+        "status": "passed" if check.outcome == CheckOutcome.PASSED else "failed",
         "output": "\n".join(filter(None, [why, check.message, check.relation, mistake])),
         "output_format": "text",
         "visibility": "visible",

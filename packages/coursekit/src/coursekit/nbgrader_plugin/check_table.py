@@ -15,7 +15,7 @@ from coursekit.student.values import CheckOutcome
 
 # styles are inline, since formgrader's pages don't have our style sheet
 _CELL = "text-align:left; vertical-align:top; padding:0.4em 0.7em; border-bottom:1px solid #d0d7de;"
-_COLORS = {"passed": "#1a6b3c", "failed": "#a4262c"}
+_COLORS = {CheckOutcome.PASSED: "#1a6b3c", CheckOutcome.FAILED: "#a4262c"}
 _TRY_IT = (
     '<details class="try"><summary>{title}</summary><p>{what}</p>'
     '<div style="user-select:all;">{code}</div></details>'
@@ -72,7 +72,8 @@ def right_or_not(exercise: ExerciseResult) -> str:
 
 def exercise_as_html(exercise: ExerciseResult, title: str) -> str:
     """`right_or_not` as a separate line."""
-    color, mark = (_COLORS["passed"], "✓") if exercise.right else (_COLORS["failed"], "✗")
+    color = _COLORS[CheckOutcome.PASSED if exercise.right else CheckOutcome.FAILED]
+    mark = "✓" if exercise.right else "✗"
     return f'<p>{escape(title)}: <b style="color:{color};">{mark} {escape(right_or_not(exercise))}</b></p>'
 
 
@@ -83,7 +84,7 @@ def _row(check: CheckResult, place: Heading | None) -> str:
         tried = [_line(N_("Tried"), code_marked(check.tried))] if check.tried else []
         lines = [*tried, _line(N_("Should hold"), code_marked(check.sentence))]
         lines += [_line(label, text, color if label == _MISTAKE else "") for label, text in found]
-    if place and check.outcome != "passed":
+    if place and check.outcome != CheckOutcome.PASSED:
         link = f'<a href="#{escape(place.anchor)}">{escape(place.text)}</a>'
         lines.append(_line(N_("Explained in"), Markup(link)))
     if check.try_it:

@@ -76,7 +76,7 @@ def _score_row(
     if exercise and exercise.ordinary:
         state = _(exercise.checks[0].outcome)
     elif exercise and not exercise.unanswered:
-        passed = sum(check.outcome == "passed" for check in exercise.checks)
+        passed = sum(check.outcome == CheckOutcome.PASSED for check in exercise.checks)
         state = ngettext(
             "%(passed)s of %(checks)s check passed",
             "%(passed)s of %(checks)s checks passed",
@@ -100,7 +100,7 @@ def first_things(result: SubmissionResult, table: Sequence[ScoreRow]) -> list[Fi
     causes: dict[tuple[str, ...], list[tuple[ExerciseResult, CheckResult]]] = {}
     for exercise in result.exercises:
         for check in exercise.checks:
-            if check.outcome != "passed":
+            if check.outcome != CheckOutcome.PASSED:
                 causes.setdefault(_cause(exercise, check), []).append((exercise, check))
     written = [
         FirstThing(_(_NOT_ANSWERED), (Loss(row.grade_id, row.points, row.name),), unanswered=True)

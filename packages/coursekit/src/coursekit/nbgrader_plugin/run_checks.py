@@ -24,7 +24,7 @@ from coursekit.student.limits import REPEAT_BUDGET, Limits
 
 if TYPE_CHECKING:  # imported where it is used: the configuration imports this module in every command
     from coursekit.attempt import RepeatBudget
-    from coursekit.checks.score_rule import ScoreRule
+    from coursekit.checks.job import HowToRun
 
 #: the time that this process has left for second tries, by course and assignment
 _budgets: "dict[tuple[Path, str], RepeatBudget]" = {}
@@ -97,13 +97,14 @@ class RunChecks(Execute):
             preload=tuple(settings["preload"]),
         )
 
-    @property
-    def rule(self) -> "ScoreRule":
-        """How ordinary test cells are scored."""
+    def how_to_run(self, assignment: str, kernel_name: str = "") -> "HowToRun":
+        """How submissions of an assignment are run and scored; `kernel_name` replaces the configured one."""
+        from coursekit.checks.job import HowToRun
         from coursekit.checks.score_rule import ScoreRule
 
         ignore = IgnorePattern(config=self.config)
-        return ScoreRule(self.stderr_costs_points, ignore.pattern if ignore.enabled else "")
+        rule = ScoreRule(self.stderr_costs_points, ignore.pattern if ignore.enabled else "")
+        return HowToRun(self.limits_of(assignment), kernel_name or self.student_kernel, rule)
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
         result = SubmissionResult.from_dict(nb.metadata.pop(FOUND))
@@ -124,7 +125,8 @@ class RunChecks(Execute):
     def result_of(self, nb: NotebookNode, resources: ResourcesDict) -> SubmissionResult:
         """Grade the notebook; its code cells get the outputs of the run."""
         from coursekit.attempt import grade_unless_cached
-        from coursekit.result_cache import GradingJob, ResultCache
+        from coursekit.checks.job import GradingJob
+        from coursekit.result_cache import ResultCache
 
         names = resources["nbgrader"]
         course = course_of(self.config)
@@ -137,9 +139,7 @@ class RunChecks(Execute):
                 names["notebook"],
                 nb,
                 released,
-                self.limits_of(assignment.name),
-                self.student_kernel,
-                self.rule,
+                self.how_to_run(assignment.name),
                 own_files(Path(resources["metadata"]["path"]), course.ignore),
             ),
             ResultCache(course.root),

@@ -11,6 +11,7 @@ from coursekit.course import Assignment
 from coursekit.grading.running_course import RunningCourse
 from coursekit.report.table import ClassTable, Row, class_table
 from coursekit.student.extra_files import time_handed_in
+from coursekit.student.values import CheckOutcome
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ class Member:
     @property
     def missed(self) -> int:
         """The number of checks that were not passed."""
-        return sum(outcome.outcome != "passed" for outcome in self.outcomes.values())
+        return sum(outcome.outcome != CheckOutcome.PASSED for outcome in self.outcomes.values())
 
 
 @dataclass

@@ -8,12 +8,11 @@ from io import StringIO
 from pathlib import Path
 
 import nbformat
-from nbgrader.api import Assignment as AssignmentEntry
-from nbgrader.api import Grade, Notebook, SubmittedAssignment, SubmittedNotebook
 
 from coursekit.cells import find_cell, grade_id, is_answer_cell, nbgrader_metadata
 from coursekit.course import Assignment, CourseError
 from coursekit.files import write_atomically
+from coursekit.grading.grades import grades_of
 from coursekit.grading.running_course import RunningCourse
 from coursekit.printing import defused, printable, quoted
 from coursekit.report.deal import Reading
@@ -63,18 +62,9 @@ def answers_to_grade(course: RunningCourse, assignment: Assignment) -> list[Answ
         or (is_answer_cell(cell) and nbgrader_metadata(cell).get("grade"))
     }
     with course.alone(), course.gradebook() as gradebook:
-        rows = (
-            gradebook.db.query(SubmittedNotebook.id, SubmittedAssignment.student_id, Notebook.name, Grade)
-            .select_from(Grade)
-            .join(SubmittedNotebook, SubmittedNotebook.id == Grade.notebook_id)
-            .join(Notebook, Notebook.id == SubmittedNotebook.notebook_id)
-            .join(SubmittedAssignment, SubmittedAssignment.id == SubmittedNotebook.assignment_id)
-            .join(AssignmentEntry, AssignmentEntry.id == SubmittedAssignment.assignment_id)
-            .filter(AssignmentEntry.name == assignment.name)
-        )
         answers = [
             Answer(id, student, notebook, grade.name, grade.max_score, grade.manual_score)
-            for id, student, notebook, grade in rows
+            for student, id, notebook, grade in grades_of(gradebook, assignment.name)
             if (notebook, grade.name) in by_hand
             and (grade.needs_manual_grade or grade.manual_score is not None)
         ]

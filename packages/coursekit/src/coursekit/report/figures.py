@@ -11,6 +11,7 @@ from coursekit.course import CourseError
 from coursekit.printing import printable
 from coursekit.report.class_results import ClassResults, Member
 from coursekit.report.statistics import Stage, quartiles
+from coursekit.student.values import CheckOutcome
 
 try:
     import matplotlib
@@ -130,7 +131,7 @@ def _code(member: Member, key: str) -> int:
     result = member.outcomes.get(key)
     if result is None:
         return -1
-    return {"passed": 1, "failed": 0}.get(result.outcome, -1)
+    return {CheckOutcome.PASSED: 1, CheckOutcome.FAILED: 0}.get(result.outcome, -1)
 
 
 def _order(missed: np.ndarray) -> list[int]:

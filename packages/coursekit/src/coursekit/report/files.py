@@ -12,7 +12,7 @@ from coursekit.nbgrader_plugin.check_table import code_marked
 from coursekit.printing import printable, quoted
 from coursekit.report.contents import ClassReport
 from coursekit.report.groups import AnswerGroup
-from coursekit.report.pages import folder_of, page_environment
+from coursekit.report.pages import folder_of, page_environment, save_page
 from coursekit.report.table import write_rows
 
 _PAGE, _DATA = "report.html", "report.json"
@@ -27,10 +27,8 @@ def write_page(folder: Path, report: ClassReport) -> Path:
     Raises:
         CourseError: a library for the figures is not installed.
     """
-    html = as_html(report)
-    folder.mkdir(parents=True, exist_ok=True)
     path = folder / _PAGE
-    path.write_text(html, encoding="utf-8", errors="replace")
+    save_page(path, as_html(report))
     return path
 
 

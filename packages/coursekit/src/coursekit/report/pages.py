@@ -22,3 +22,9 @@ def page_environment(templates: Path) -> jinja2.Environment:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
+
+
+def save_page(path: Path, html: str) -> None:
+    """Write a page, with `?` for what can't be encoded, and make its folder if there is none."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(html, encoding="utf-8", errors="replace")

@@ -7,6 +7,7 @@ import numpy as np
 
 from coursekit.checks.results import Status
 from coursekit.report.class_results import Check, ClassResults
+from coursekit.student.values import CheckOutcome
 
 #: with fewer students, no check gets a warning about its discrimination
 ENOUGH_STUDENTS = 20
@@ -88,7 +89,7 @@ def check_statistics(results: ClassResults) -> list[CheckStatistics]:
     found = []
     for check in results.checks:
         outcomes = [(m.outcomes[check.key], m.outcomes) for m in results.graded if check.key in m.outcomes]
-        passed = [own.outcome == "passed" for own, _ in outcomes]
+        passed = [own.outcome == CheckOutcome.PASSED for own, _ in outcomes]
         rest = [sum(other.earned for other in every.values()) - own.earned for own, every in outcomes]
         discrimination = point_biserial(passed, rest)
         warning = _warning(len(passed), sum(passed), discrimination)

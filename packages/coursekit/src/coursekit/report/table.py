@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from nbgrader.api import Assignment as AssignmentEntry
-from nbgrader.api import Grade, Gradebook, MissingEntry, Notebook, SubmittedAssignment, SubmittedNotebook
-from sqlalchemy.orm import joinedload
+from nbgrader.api import Gradebook, MissingEntry, SubmittedAssignment
 
 from coursekit.cells import exercise_name, is_automatic
 from coursekit.checks.results import ExerciseResult, Status, SubmissionResult
 from coursekit.course import Assignment
+from coursekit.grading.grades import grades_of
 from coursekit.grading.running_course import RunningCourse
 from coursekit.kernels import LIMITED
 from coursekit.nbgrader_plugin.headings import exercise_titles
@@ -163,18 +163,8 @@ def _titles(assignment: Assignment, labels: Labels) -> dict[str, str]:
 
 def _points(gradebook: Gradebook, assignment: str, labels: Labels) -> dict[str, dict[str, float | None]]:
     """The score by student and label of the cell, in one query; None if it isn't graded yet."""
-    grades = (
-        gradebook.db.query(SubmittedAssignment.student_id, Notebook.name, Grade)
-        .select_from(Grade)
-        .options(joinedload(Grade.cell))
-        .join(SubmittedNotebook, SubmittedNotebook.id == Grade.notebook_id)
-        .join(Notebook, Notebook.id == SubmittedNotebook.notebook_id)
-        .join(SubmittedAssignment, SubmittedAssignment.id == SubmittedNotebook.assignment_id)
-        .join(AssignmentEntry, AssignmentEntry.id == SubmittedAssignment.assignment_id)
-        .filter(AssignmentEntry.name == assignment)
-    )
     found: dict[str, dict[str, float | None]] = {}
-    for student, notebook, grade in grades:
+    for student, _, notebook, grade in grades_of(gradebook, assignment):
         graded = grade.manual_score is not None or grade.auto_score is not None
         label = labels[notebook, grade.cell.name]
         found.setdefault(student, {})[label] = grade.score if graded else None

@@ -7,7 +7,7 @@ from typing import Any
 
 from coursekit.course import Assignment
 from coursekit.printing import printable
-from coursekit.report.pages import folder_of, page_environment
+from coursekit.report.pages import folder_of, page_environment, save_page
 from coursekit.report.similarity import SimilarityFound
 from coursekit.report.table import write_rows
 from coursekit.similar.side_by_side import ExerciseSideBySide, people_with, side_by_side
@@ -56,11 +56,9 @@ def write_similar(
 ) -> tuple[Path, SimilarityFound]:
     """Write page, table and summary into the folder of the class report; returns the page's path and the summary."""
     folder = folder_of(assignment)
-    folder.mkdir(parents=True, exist_ok=True)
     works = comparison.works
     clusters = clusters_of(comparison.pairs)
-    html = _as_html(assignment.name, comparison, clusters, problems)
-    (folder / PAGE).write_text(html, encoding="utf-8", errors="replace")
+    save_page(folder / PAGE, _as_html(assignment.name, comparison, clusters, problems))
     number_of = {place: number for number, members in enumerate(clusters, 1) for place in members}
     rows: list[list[Any]] = [["first", "second", "cluster", "expected_by_chance", "exercises", "note"]]
     for pair in comparison.pairs + comparison.same_owner:

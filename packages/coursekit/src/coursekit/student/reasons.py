@@ -74,7 +74,7 @@ class Reasons:
         run = self._session.runs.get(index)
         if self._submission.is_blank(label):
             return self._not_answered(label)
-        if run is None or run.state == "ok":
+        if run is None or run.state == CellState.OK:
             deleting = self._submission.deleting_cell(name)
             if deleting is not None:
                 return StudentError(

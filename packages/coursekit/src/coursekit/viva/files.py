@@ -7,7 +7,7 @@ from pathlib import Path
 from coursekit.course import Assignment
 from coursekit.nbgrader_plugin.check_table import code_marked
 from coursekit.printing import printable
-from coursekit.report.pages import folder_of, page_environment
+from coursekit.report.pages import folder_of, page_environment, save_page
 from coursekit.report.table import write_rows
 from coursekit.viva.questions import Question
 from coursekit.viva.sheet import Sheet
@@ -42,8 +42,8 @@ def write_sheets(assignment: Assignment, sheets: Sequence[Sheet], seed: int, ans
     folder = folder_of(assignment) / "viva"
     folder.mkdir(parents=True, exist_ok=True)
     for sheet in sheets:
-        _write(folder / f"{sheet.student}.html", as_html(assignment.name, sheet, seed, answers))
-    _write(folder.with_suffix(".html"), all_as_html(assignment.name, sheets, seed, answers))
+        save_page(folder / f"{sheet.student}.html", as_html(assignment.name, sheet, seed, answers))
+    save_page(folder.with_suffix(".html"), all_as_html(assignment.name, sheets, seed, answers))
     rows = [_row(sheet, number, one) for sheet in sheets for number, one in enumerate(sheet.questions, 1)]
     write_rows(folder / "questions.csv", [_COLUMNS, *rows])
     return folder
@@ -58,10 +58,6 @@ def all_as_html(assignment: str, sheets: Sequence[Sheet], seed: int, answers: bo
     """All sheets on one page, each of which begins on a new page in print, after a list of the students."""
     pages = [_page(sheet) for sheet in sheets]
     return _html("all.html.j2", pages=pages, assignment=assignment, seed=seed, answers=answers)
-
-
-def _write(path: Path, page: str) -> None:
-    path.write_text(page, encoding="utf-8", errors="replace")
 
 
 def _html(template: str, **values: object) -> str:

@@ -5,21 +5,20 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-import nbformat
-from nbformat import NotebookNode
+from nbformat import NotebookNode, from_dict
 
 from coursekit.cells import find_cell
 from coursekit.checks.collected import GraderCrash
+from coursekit.checks.job import GradingJob
 from coursekit.checks.results import CheckResult, Status
 from coursekit.checks.run import grade
 from coursekit.checks.trying import Offer
-from coursekit.course import Assignment, CourseError
+from coursekit.course import CourseError
 from coursekit.printing import printable
 from coursekit.student.kernel import NotStarted
 from coursekit.student.values import CheckOutcome
 from coursekit.viva.drivers import tests_of
 from coursekit.viva.questions import Asked, Kind, Question
-from coursekit.viva.running import HowToRun
 from coursekit.viva.statements import Sort
 
 #: for checks that draw their inputs; the same ones have to fail with both
@@ -43,15 +42,6 @@ class Change:
 
     source: str
     instead: str = ""
-
-
-@dataclass(frozen=True)
-class Handed:
-    """A notebook of one student, and the released notebook."""
-
-    name: str
-    text: str
-    released: NotebookNode
 
 
 def purposes(asked: Asked) -> Iterator[tuple[Question, Change]]:
@@ -116,9 +106,7 @@ def _has_name(node: ast.expr, names: frozenset[str]) -> bool:
 class Prover:
     """Runs the checks of one student's answers with and without a line."""
 
-    assignment: Assignment
-    notebooks: dict[str, Handed]
-    how: HowToRun
+    jobs: dict[str, GradingJob] = field(default_factory=dict)
     changes: dict[Question, Change] = field(default_factory=dict)
     _before: dict[tuple[str, str, int], Checks] = field(default_factory=dict)
     _tried: int = 0
@@ -129,10 +117,10 @@ class Prover:
         if self._tried >= _LINES_AT_MOST:
             return None
         self._tried += 1
-        handed = self.notebooks[question.notebook]
+        job = self.jobs[question.notebook]
         found: list[Checks] = []
         for seed in _SEEDS:
-            broken = self._broken(handed, question.cell, change, seed)
+            broken = self._broken(job, question.cell, change, seed)
             if not broken:
                 return None
             found.append(broken)
@@ -140,42 +128,30 @@ class Prover:
         rubric = _rubric([first[name] for name in first if name in second], change)
         return replace(question, rubric=rubric) if rubric else None
 
-    def _broken(self, handed: Handed, cell: str, change: Change, seed: int) -> Checks:
+    def _broken(self, job: GradingJob, cell: str, change: Change, seed: int) -> Checks:
         """The checks that pass, and fail after the change."""
-        key = handed.name, cell, seed
+        key = job.name, cell, seed
         if key not in self._before:
-            self._before[key] = self._checks(handed, cell, None, seed)
+            self._before[key] = self._checks(job, cell, None, seed)
         before = self._before[key]
         passed = {name for name, check in before.items() if check.outcome == CheckOutcome.PASSED}
         if not passed:
             return {}
-        after = self._checks(handed, cell, change.source, seed)
+        after = self._checks(job, cell, change.source, seed)
         return {
             name: check
             for name, check in after.items()
             if name in passed and check.outcome == CheckOutcome.FAILED
         }
 
-    def _checks(self, handed: Handed, cell: str, source: str | None, seed: int) -> Checks:
+    def _checks(self, job: GradingJob, cell: str, source: str | None, seed: int) -> Checks:
         """The outcomes of an answer's checks with a different source of its cell; none if they are unknown."""
-        notebook: NotebookNode = nbformat.reads(handed.text, as_version=4)
+        notebook: NotebookNode = from_dict(job.notebook)
         if source is not None and (found := find_cell(notebook, cell)) is not None:
             found.source = source
-        tests = tests_of(handed.released, cell)
+        tests = tests_of(job.released, cell)
         try:
-            graded = grade(
-                self.assignment,
-                notebook,
-                handed.name,
-                handed.released,
-                self.how.limits,
-                kernel_name=self.how.kernel_name,
-                seed=seed,
-                exercises=tests,
-                rule=self.how.rule,
-                own_files=self.how.own_files,
-                offer=Offer.NONE,
-            )
+            graded = grade(replace(job, notebook=notebook), seed=seed, exercises=tests, offer=Offer.NONE)
         except (CourseError, GraderCrash, NotStarted):  # a check may expect what only a whole answer has
             return {}
         if graded.result.status in (Status.TIMED_OUT, Status.KERNEL_DIED):

@@ -3,24 +3,20 @@
 import inspect
 from collections.abc import Iterator
 from contextlib import contextmanager
-from copy import copy
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
 from typing import Any, TypeVar
 
-from nbformat import NotebookNode, v4
+from nbformat import NotebookNode, from_dict, v4
 
-from coursekit.checks.score_rule import ScoreRule
+from coursekit.checks.job import GradingJob
 from coursekit.messages import MessageError
-from coursekit.student.limits import Limits
 from coursekit.student.replies import Failure
 from coursekit.student.runner import CellRun, CellState
 from coursekit.student.session import CallTimeout, KernelDied, Session
 from coursekit.viva import tracer, values
 from coursekit.viva.seen import Call, Effect, Traced, read_as
 from coursekit.viva.statements import AnswerCode, Statement
-from sandbox_kernel.environment import NO_FILES, WorkingFiles
 
 R = TypeVar("R")
 #: kernels are forks, which would all draw the same random numbers; the cell defines no names
@@ -29,18 +25,6 @@ __import__("random").seed({seed})
 __import__("numpy").random.seed({seed})
 "torch" in __import__("sys").modules and __import__("torch").manual_seed({seed}) and None
 """
-
-
-@dataclass(frozen=True)
-class HowToRun:
-    """The settings and files with which a notebook is run."""
-
-    limits: Limits
-    kernel_name: str
-    files: WorkingFiles = NO_FILES
-    #: the files that the student put beside the notebook
-    own_files: tuple[Path, ...] = ()
-    rule: ScoreRule = field(default_factory=ScoreRule)
 
 
 @dataclass(frozen=True)
@@ -146,17 +130,17 @@ class Stage:
 
 
 @contextmanager
-def stage(notebook: NotebookNode, how: HowToRun, seed: int, before: int | None = None) -> Iterator[Stage]:
-    """Run the cells of a notebook, or those above the cell number `before`.
+def stage(job: GradingJob, seed: int, before: int | None = None) -> Iterator[Stage]:
+    """Run the cells of a copy of the notebook, or those above the cell number `before`.
 
     Raises:
         CourseError: the kernel is not installed.
         NotStarted: it failed to start.
     """
-    part = copy(notebook)
-    above = notebook.cells if before is None else notebook.cells[:before]
-    part.cells = [v4.new_code_cell(_SET_SEED.format(seed=seed)), *above]
-    session = Session(part, how.limits, how.kernel_name, how.files)
+    part: NotebookNode = from_dict(job.notebook)
+    part.cells = [v4.new_code_cell(_SET_SEED.format(seed=seed)), *part.cells[:before]]
+    files = job.assignment.working_files(job.own_files)
+    session = Session(part, job.how.limits, job.how.kernel_name, files)
     try:
         session.run_cells()
         yield Stage(session, seed)

@@ -1,23 +1,25 @@
 """The sheet of one student: questions to which two runs of the same code have the same answer."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import nbformat
-from nbformat import NotebookNode
 
 from coursekit.cells import find_cell, grade_id, is_answer_cell
+from coursekit.checks.job import GradingJob, HowToRun
 from coursekit.course import Assignment
 from coursekit.kernels import other_language
 from coursekit.student.kernel import NotStarted
+from coursekit.student.runner import CellState
 from coursekit.student.submission import Submission
 from coursekit.viva.asking import questions_about
 from coursekit.viva.choose import choose
 from coursekit.viva.class_answers import keys_of
 from coursekit.viva.drivers import drivers_for
-from coursekit.viva.purpose import Handed, Prover, purposes
+from coursekit.viva.purpose import Prover, purposes
 from coursekit.viva.questions import Asked, Kind, Question, syntax_question
-from coursekit.viva.running import HowToRun, Scene, Stage, hangs, stage
+from coursekit.viva.running import Scene, Stage, hangs, stage
 from coursekit.viva.seen import Call
 from coursekit.viva.statements import AnswerCode
 
@@ -37,6 +39,7 @@ class ToAsk:
 
     Args:
         common: by notebook and cell, the statements of the most common answer.
+        own_files: what the student put beside the notebooks.
         problem: why there is nothing to run, in a sentence.
     """
 
@@ -44,6 +47,7 @@ class ToAsk:
     notebooks: dict[str, str]
     common: dict[tuple[str, str], frozenset[str]]
     how: HowToRun
+    own_files: tuple[Path, ...] = ()
     problem: str = ""
 
 
@@ -87,19 +91,18 @@ def make_sheet(assignment: Assignment, task: ToAsk, count: int, seed: int) -> Sh
     if task.problem:
         return sheet
     proven: list[Question] = []
-    prover = Prover(assignment, {}, task.how)
+    prover = Prover()
     try:
         for name, text in task.notebooks.items():
             notebook = nbformat.reads(text, as_version=4)
-            released = assignment.released(name)
+            job = GradingJob(assignment, name, notebook, assignment.released(name), task.how, task.own_files)
             if language := other_language(notebook.metadata):
                 sheet.problem = f"{name} is not in Python ({language}), so its code can't be traced."
                 continue
-            submission = Submission(notebook, released)
-            answers, found = _answers(assignment, name, submission, released, task)
+            answers, found = _answers(job, task.common)
             proven += found
-            first, second = _both_runs(notebook, answers, task.how, sheet)
-            prover.notebooks[name] = Handed(name, text, released)
+            first, second = _both_runs(job, answers, sheet)
+            prover.jobs[name] = job
             for answer in answers:
                 prover.changes |= dict(purposes(answer.asked))
             sheet.dropped += sum(one not in second for one in first)
@@ -132,11 +135,12 @@ def _chosen(proven: Sequence[Question], count: int, seed: str, prover: Prover) -
 
 
 def _answers(
-    assignment: Assignment, name: str, submission: Submission, released: NotebookNode, task: ToAsk
+    job: GradingJob, in_common: Mapping[tuple[str, str], frozenset[str]]
 ) -> tuple[list[_Answer], list[Question]]:
     """The answers that can be run, and the questions about those that Python can't read."""
     answers, unreadable = [], []
-    for index, cell in enumerate(submission.notebook.cells):
+    submission = Submission(job.notebook, job.released)
+    for index, cell in enumerate(job.notebook.cells):
         cell_name = grade_id(cell)
         if not cell_name or cell.cell_type != "code" or not is_answer_cell(cell):
             continue
@@ -146,27 +150,27 @@ def _answers(
             code = AnswerCode(cell.source)
         except SyntaxError as error:
             if error.lineno:
-                unreadable.append(syntax_question(name, cell_name, error.lineno))
+                unreadable.append(syntax_question(job.name, cell_name, error.lineno))
             continue
         except ValueError:
             continue
-        stub = find_cell(released, cell_name)
+        stub = find_cell(job.released, cell_name)
         given = frozenset(keys_of(stub.source) if stub is not None else ())
-        common = task.common.get((name, cell_name), frozenset())
+        common = in_common.get((job.name, cell_name), frozenset())
         asked = Asked(
-            name,
+            job.name,
             cell_name,
             code,
             lambda one, given=given: one.key in given,  # type: ignore[misc]
             lambda one, common=common: one.key not in common,  # type: ignore[misc]
         )
-        drivers = drivers_for(assignment, released, cell_name) if code.functions else []
+        drivers = drivers_for(job.assignment, job.released, cell_name) if code.functions else []
         answers.append(_Answer(index, asked, tuple(drivers)))
     return answers, unreadable
 
 
 def _both_runs(
-    notebook: NotebookNode, answers: Sequence[_Answer], how: HowToRun, sheet: Sheet
+    job: GradingJob, answers: Sequence[_Answer], sheet: Sheet
 ) -> tuple[list[Question], set[Question]]:
     """The questions of two runs; both are repeated once if a busy machine may have spoiled one."""
     first: list[Question] = []
@@ -174,21 +178,19 @@ def _both_runs(
     before = sheet.problem
     for _ in range(_TRIES):
         sheet.problem, sheet.suspect = before, False
-        first = _questions(notebook, answers, how, _SEEDS[0], sheet)
-        second = set(_questions(notebook, answers, how, _SEEDS[1], sheet)) if first else set()
+        first = _questions(job, answers, _SEEDS[0], sheet)
+        second = set(_questions(job, answers, _SEEDS[1], sheet)) if first else set()
         if not sheet.suspect:
             break
     return first, second
 
 
-def _questions(
-    notebook: NotebookNode, answers: Sequence[_Answer], how: HowToRun, seed: int, sheet: Sheet
-) -> list[Question]:
+def _questions(job: GradingJob, answers: Sequence[_Answer], seed: int, sheet: Sheet) -> list[Question]:
     """All questions about the answers of a notebook, from one run of it."""
     found: dict[int, list[Question]] = {}
     alone = [answer for answer in answers if answer.alone]
     if len(alone) < len(answers):
-        with stage(_fresh(notebook), how, seed) as whole:
+        with stage(job, seed) as whole:
             for answer in answers:
                 if answer.alone:
                     continue
@@ -208,7 +210,7 @@ def _questions(
                     sheet.problem = _TOO_LONG.format(answer.asked.cell)
             sheet.suspect = sheet.suspect or whole.suspect
     for answer in alone:
-        with stage(_fresh(notebook), how, seed, before=answer.index) as above:
+        with stage(job, seed, before=answer.index) as above:
             scenes = list(above.scenes(answer.asked.code, "", []))
             found[answer.index] = list(questions_about(answer.asked, scenes))
             sheet.suspect = sheet.suspect or above.suspect
@@ -220,7 +222,7 @@ def _questions(
 def _scenes(whole: Stage, answer: _Answer) -> Iterator[Scene]:
     candidates = answer.asked.can_be_taken_out()[:_TAKEN_OUT_AT_MOST]
     run = whole.run_of(answer.index)
-    broken = run is not None and run.state != "ok"
+    broken = run is not None and run.state != CellState.OK
     for driver in ("",) if broken else answer.drivers:
         for scene in whole.scenes(answer.asked.code, driver, candidates):
             yield scene
@@ -236,11 +238,5 @@ def _varied(whole: Stage, answer: _Answer) -> list[Call]:
 
 def _note(sheet: Sheet, whole: Stage, answer: _Answer) -> None:
     run = whole.run_of(answer.index)
-    if run is not None and run.state != "left out":
+    if run is not None and run.state != CellState.LEFT_OUT:
         sheet.problem = f"The cell `{answer.asked.cell}` {run.description}."
-
-
-def _fresh(notebook: NotebookNode) -> NotebookNode:
-    """A copy without outputs of an earlier run."""
-    copy: NotebookNode = nbformat.from_dict(notebook)
-    return copy

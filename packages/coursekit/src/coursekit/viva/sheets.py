@@ -3,11 +3,13 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
 
 from coursekit.cells import grade_id, is_answer_cell
+from coursekit.checks.job import HowToRun
 from coursekit.course import Assignment, CourseError
 from coursekit.grading.running_course import RunningCourse
 from coursekit.nbgrader_plugin.run_checks import RunChecks
@@ -16,7 +18,6 @@ from coursekit.student.extra_files import own_files
 from coursekit.student.notebook_file import read_submitted
 from coursekit.student.restore import restore_notebook
 from coursekit.viva.class_answers import keys_of, most_common
-from coursekit.viva.running import HowToRun
 from coursekit.viva.sheet import Sheet, ToAsk, make_sheet
 from coursekit.workers import Workers
 
@@ -39,8 +40,7 @@ def tasks_of(
         raise CourseError(f"{listed(unknown)} handed in nothing for {assignment.name}")
     course.hide()
     settings = RunChecks(config=course.config)
-    kernel = kernel_name or settings.student_kernel
-    how = HowToRun(settings.limits_of(assignment.name), kernel, rule=settings.rule)
+    how = settings.how_to_run(assignment.name, kernel_name)
     tasks = [_read(course, assignment, name, how) for name in everybody]
     common = _in_common(tasks)
     return [replace(task, common=common) for task in tasks if not students or task.student in students]
@@ -83,10 +83,10 @@ def _read(course: RunningCourse, assignment: Assignment, student: str, how: HowT
     folder = course.submitted(student, assignment.name)
     notebooks: dict[str, str] = {}
     problem = ""
+    own: tuple[Path, ...] = ()
     try:
         course.set_aside(student, assignment.name)  # links, which would be followed
         own = own_files(folder, assignment.course.ignore)
-        how = replace(how, files=assignment.working_files(own), own_files=own)
         for name in course.notebooks_of(assignment):
             found = read_submitted(folder / f"{name}.ipynb", assignment)
             if found.notebook is None:
@@ -96,7 +96,7 @@ def _read(course: RunningCourse, assignment: Assignment, student: str, how: HowT
             notebooks[name] = nbformat.writes(content)
     except OSError as error:
         problem = f"The files can't be read ({error.strerror})."
-    return ToAsk(student, notebooks, {}, how, "" if notebooks else problem)
+    return ToAsk(student, notebooks, {}, how, own, "" if notebooks else problem)
 
 
 def _in_common(tasks: Sequence[ToAsk]) -> dict[tuple[str, str], frozenset[str]]:
