@@ -78,11 +78,10 @@ def made_once(tmp_path_factory: pytest.TempPathFactory) -> MakeOnce:
     def course_of(name: str, make: Callable[[TinyCourse], None]) -> Path:
         folder = originals / name
         with FileLock(f"{folder}.lock"):
-            if not folder.exists():
-                course = TinyCourse(folder.with_suffix(".part") / "course")
-                shutil.rmtree(course.root.parent, ignore_errors=True)  # what another worker could not finish
-                make(course)
-                course.root.parent.rename(folder)
+            if not (folder / "made").exists():
+                shutil.rmtree(folder, ignore_errors=True)  # another worker could not finish it
+                make(TinyCourse(folder / "course"))
+                (folder / "made").touch()
         return folder / "course"
 
     return course_of

@@ -11,7 +11,7 @@ import pytest
 from nbformat import v4
 from nbgrader.api import Gradebook
 
-from coursekit.adopt.compare import Comparison, Score
+from coursekit.adopt.compare import AutograderComparison, ScorePair
 from coursekit.adopt.copies import generated, plain_copy
 from coursekit.adopt.nbgrader_log import failed_submissions, first_error
 from coursekit.adopt.reasons import GradedNotebook, reason
@@ -353,14 +353,14 @@ def test_an_error_without_a_traceback_is_its_own_reason():
 
 def test_equal_cells_of_a_notebook_share_a_row_and_so_do_those_that_differ_for_one_reason():
     scores = [
-        Score("ada", "a", "one", 2, 2, 2),
-        Score("ada", "a", "two", 1, 0.5, 0.5),
-        Score("ada", "a", "three", 3, 3, 0, "The reason."),
-        Score("ben", "a", "one", 2, None, None),
-        *(Score("ben", "a", cell, 2, None, 1, "nbgrader stopped.") for cell in ("two", "three")),
-        *(Score("cy", "a", cell, 2, None, 1, "nbgrader stopped.") for cell in ("one", "two", "three")),
+        ScorePair("ada", "a", "one", 2, 2, 2),
+        ScorePair("ada", "a", "two", 1, 0.5, 0.5),
+        ScorePair("ada", "a", "three", 3, 3, 0, "The reason."),
+        ScorePair("ben", "a", "one", 2, None, None),
+        *(ScorePair("ben", "a", cell, 2, None, 1, "nbgrader stopped.") for cell in ("two", "three")),
+        *(ScorePair("cy", "a", cell, 2, None, 1, "nbgrader stopped.") for cell in ("one", "two", "three")),
     ]
-    found = Comparison("ps1", 1, scores, 61.24, 5.0, ("big",))
+    found = AutograderComparison("ps1", 1, scores, 61.24, 5.0, ("big",))
     assert list(comparison_lines(found)) == [
         "ps1",
         "  student  notebook  cell          nbgrader  coursekit  why",

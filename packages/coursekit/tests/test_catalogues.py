@@ -14,7 +14,7 @@ from coursekit.checks import Mistake, mistakes_in
 from coursekit.checks.variants import alternatives_of, mistakes_of
 from coursekit.cli.matrix import figures
 from coursekit.course import Course, CourseError
-from coursekit.grading.cluster import packed
+from coursekit.grading.cluster import zipped_assignment
 from coursekit.nbgrader_plugin.bind import binding_problems
 from coursekit.stamps import stamp_of
 
@@ -158,7 +158,7 @@ def test_the_folder_of_a_notebook_called_mistakes_holds_its_checks(tiny_course):
 
 def test_a_cluster_gets_the_folder(split, tmp_path):
     assignment = split[0].assignment
-    zipfile.ZipFile(io.BytesIO(packed(assignment))).extractall(tmp_path / "worker")
+    zipfile.ZipFile(io.BytesIO(zipped_assignment(assignment))).extractall(tmp_path / "worker")
     assert mistakes_of(Course(tmp_path / "worker").assignment(assignment.name)) == mistakes_of(assignment)
 
 

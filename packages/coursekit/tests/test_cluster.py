@@ -232,7 +232,7 @@ def test_workers_get_what_students_get_and_what_pytest_reads_above_the_checks(em
         empty_class.root / "tests" / "conftest.py",
     ):
         path.write_text("")
-    names = zipfile.ZipFile(io.BytesIO(cluster.packed(empty_class.assignment))).namelist()
+    names = zipfile.ZipFile(io.BytesIO(cluster.zipped_assignment(empty_class.assignment))).namelist()
     assert {"source/01_double/data/a.csv", "tests/conftest.py"} < set(names)
     assert "source/01_double/data/a.pyc" not in names
 
@@ -240,12 +240,12 @@ def test_workers_get_what_students_get_and_what_pytest_reads_above_the_checks(em
 def test_an_assignment_needs_no_folder_of_checks_and_none_of_sources(empty_class):
     shutil.rmtree(empty_class.assignment.checks)
     shutil.rmtree(empty_class.assignment.source_folder)
-    names = zipfile.ZipFile(io.BytesIO(cluster.packed(empty_class.assignment))).namelist()
+    names = zipfile.ZipFile(io.BytesIO(cluster.zipped_assignment(empty_class.assignment))).namelist()
     assert "release/01_double/double.ipynb" in names
 
 
 def test_a_worker_with_other_versions_is_named_and_grades_nothing(empty_class):
-    files = cluster.packed(empty_class.assignment)
+    files = cluster.zipped_assignment(empty_class.assignment)
     outcome = cluster._grade("01_double", files, None, b"", versions() | {"Python": "3.9.0", "scipy": "1.0"})
     assert outcome.cached is None
     assert f"has Python {versions()['Python']} instead of 3.9.0, scipy (none) instead of 1.0" in outcome.fault

@@ -10,7 +10,7 @@ from nbformat import v4
 
 from coursekit.cli import main
 from coursekit.course import CourseError
-from coursekit.grading.cluster import _unpacked, packed
+from coursekit.grading.cluster import _unpacked, zipped_assignment
 from coursekit.grading.running_course import RunningCourse
 from coursekit.student.session import Session
 
@@ -48,7 +48,7 @@ def test_a_cluster_gets_the_files_of_renamed_folders(tmp_path):
     names = {"source": str(tmp_path / "disk" / "source"), "release": "Ausgabe"}
     lines = [f"c.CourseDirectory.{step}_directory = {name!r}" for step, name in names.items()]
     course = PlainCourse(tmp_path / "course", names=names).write("\n".join(lines)).pretend_generated()
-    there = _unpacked("ps1", packed(RunningCourse.open(course.root).assignment("ps1")))
+    there = _unpacked("ps1", zipped_assignment(RunningCourse.open(course.root).assignment("ps1")))
     assert [path.name for path in there.source_notebooks()] == ["p1.ipynb"]
     assert there.released_names() == ["p1"]
     assert (there.checks / "test_times.py").is_file()

@@ -114,3 +114,35 @@ def test_the_kernel_s_package_knows_nothing_of_courses():
 def test_modules_stay_short_enough_to_read():
     files = [*COURSEKIT.rglob("*.py"), *SANDBOX_KERNEL.rglob("*.py")]
     assert [path for path in files if len(path.read_text().splitlines()) > 300] == []
+
+
+#: public names that several modules may define, and why
+SHARED_NAMES = {
+    "add": "how each module of the command line adds its commands",
+    "main": "what a program runs",
+    "R": "a type variable",
+    "T": "a type variable",
+}
+
+
+def public_names(tree: ast.Module) -> set[str]:
+    """The public classes, functions and constants that a module defines at its top level."""
+    found = set()
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            found.add(node.name)
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            names = [n for target in targets for n in ast.walk(target) if isinstance(n, ast.Name)]
+            found |= {name.id for name in names if isinstance(name.ctx, ast.Store)}
+    return {name for name in found if not name.startswith("_")}
+
+
+def test_a_public_name_is_defined_in_one_module_only():
+    places: dict[str, list[Path]] = {}
+    for path in [*COURSEKIT.rglob("*.py"), *SANDBOX_KERNEL.rglob("*.py")]:
+        if "template" not in path.parts:  # what `coursekit new` copies
+            for name in public_names(ast.parse(path.read_text())):
+                places.setdefault(name, []).append(path)
+    doubled = {name: paths for name, paths in places.items() if len(paths) > 1}
+    assert {name: doubled[name] for name in doubled.keys() - SHARED_NAMES.keys()} == {}

@@ -14,7 +14,7 @@ from coursekit.nbgrader_plugin.budget import PageBudget
 from coursekit.nbgrader_plugin.feedback import FeedbackExporter
 from coursekit.nbgrader_plugin.headings import MAX_HEADINGS, headings
 from coursekit.nbgrader_plugin.markdown import (
-    MAX_CHARACTERS,
+    MAX_FORMATTED_CHARACTERS,
     TOO_COSTLY,
     TOO_LONG,
     highlighted_code,
@@ -59,8 +59,8 @@ def test_out_of_room_cells_are_left_out_and_check_results_complete():
 
 def test_a_cell_that_is_too_long_is_plain_text_and_cut():
     for draw in (safe_markdown, highlighted_code):
-        shown = draw("*x* " * MAX_CHARACTERS)
-        assert TOO_LONG in shown and shown.count("x") < MAX_CHARACTERS / 3
+        shown = draw("*x* " * MAX_FORMATTED_CHARACTERS)
+        assert TOO_LONG in shown and shown.count("x") < MAX_FORMATTED_CHARACTERS / 3
 
 
 def test_a_cell_that_takes_too_long_is_plain_text():
@@ -112,7 +112,7 @@ def test_a_page_has_its_cells_and_a_printable_name(tiny_course, caplog):
 
 
 def test_a_page_that_cannot_be_rendered_shows_points_and_reason_only(tiny_course, caplog, monkeypatch):
-    monkeypatch.setattr(feedback, "PAGE_BYTES", 1_000)
+    monkeypatch.setattr(feedback, "_PAGE_BYTES", 1_000)
     page = page_of(tiny_course, caplog)
     text = BeautifulSoup(page, "html.parser").get_text()
     assert feedback.NOT_RENDERED in text and "0 / 5" in text and "0 of 5 points" in text

@@ -3,7 +3,7 @@
 import nh3
 import pytest
 
-from coursekit.nbgrader_plugin.raw_html import MAX_DEPTH, balanced, canonical
+from coursekit.nbgrader_plugin.raw_html import MAX_HTML_DEPTH, balanced, canonical
 
 TAGS = frozenset(
     {"p", "b", "i", "a", "br", "img", "ul", "li", "div", "table", "tr", "td", "tbody", "details", "summary"}
@@ -53,7 +53,7 @@ def test_elements_are_closed_where_a_parser_closes_them(written, shown):
 
 def test_what_is_nested_too_deeply_keeps_its_text():
     shown = well_nested("<b>x" * 100 + "</b>y" * 100)
-    assert shown.count("<b>") == shown.count("</b>") == MAX_DEPTH
+    assert shown.count("<b>") == shown.count("</b>") == MAX_HTML_DEPTH
     assert shown.count("x") == shown.count("y") == 100
 
 

@@ -15,10 +15,10 @@ from coursekit.course import CourseError
 from coursekit.report.class_results import Check, ClassResults, Member, class_results
 from coursekit.report.contents import make_report, summary_lines
 from coursekit.report.figures import outcome_map, progress_chart, score_distribution
-from coursekit.report.files import as_html
+from coursekit.report.files import report_as_html
 from coursekit.report.similarity import SimilarityFound
 from coursekit.report.statistics import (
-    Stage,
+    AssignmentScores,
     check_statistics,
     fell_behind,
     named_mistakes,
@@ -150,7 +150,7 @@ def test_a_score_above_a_hundred_percent_is_drawn_at_the_edge():
     )
     assert score_distribution(extra).address == score_distribution(full).address
     assert "highest 120" in score_distribution(extra).text
-    one, other = ([Stage("01_x", (50, 50, last), 0)] for last in (120, 100))
+    one, other = ([AssignmentScores("01_x", (50, 50, last), 0)] for last in (120, 100))
     assert progress_chart(one).address == progress_chart(other).address
 
 
@@ -339,14 +339,14 @@ def test_the_report_of_a_large_class_stays_small_enough_to_read(empty_class, cap
 
 def test_the_same_class_gives_the_same_page(four_times):
     report = make_report(four_times.assignment)
-    assert as_html(report) == as_html(make_report(four_times.assignment))
+    assert report_as_html(report) == report_as_html(make_report(four_times.assignment))
 
 
 def test_the_report_says_how_many_answers_are_similar(four_times):
-    assert "Not compared yet" in as_html(make_report(four_times.assignment))
+    assert "Not compared yet" in report_as_html(make_report(four_times.assignment))
     SimilarityFound(works=5, pairs=2, clusters=1, page="similar.html").store(four_times.assignment)
     report = make_report(four_times.assignment)
-    shown = " ".join(as_html(report).split())
+    shown = " ".join(report_as_html(report).split())
     assert "5 works were compared: 2 pairs stand out, in 1 cluster of three or more" in shown
     assert '<a href="similar.html">' in shown
     assert "  similar answers, pairs that stand out: 2" in list(summary_lines(report))

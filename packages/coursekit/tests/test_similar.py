@@ -12,7 +12,7 @@ from coursekit.grading.running_course import RunningCourse
 from coursekit.similar.alike import similarities
 from coursekit.similar.fingerprints import fingerprints
 from coursekit.similar.page import clusters_of, one_of
-from coursekit.similar.surprise import Comparison, Pair, chances_of, compare, surprises_of
+from coursekit.similar.surprise import Comparison, SimilarPair, chances_of, compare_works, surprises_of
 from coursekit.similar.tokens import code_lines, text_lines
 from coursekit.similar.works import Reader, Work
 
@@ -29,7 +29,7 @@ def course(tmp_path):
 
 def compared(course: SimilarCourse, groups: dict[str, str] | None = None) -> Comparison:
     reader = Reader(Course(course.root).assignment("01_parts"), groups)
-    return compare(list(reader.of_class(RunningCourse.open(course.root))))
+    return compare_works(list(reader.of_class(RunningCourse.open(course.root))))
 
 
 def found(course: SimilarCourse) -> list[tuple[str, str]]:
@@ -333,14 +333,14 @@ def test_an_expectation_is_said_with_one_digit():
 
 
 def test_clusters_have_three_or_more():
-    pairs = [Pair(a, b, 0.0, {}) for a, b in [(0, 1), (2, 3), (3, 4), (5, 6), (6, 2)]]
+    pairs = [SimilarPair(a, b, 0.0, {}) for a, b in [(0, 1), (2, 3), (3, 4), (5, 6), (6, 2)]]
     assert clusters_of(pairs) == [[2, 3, 4, 5, 6]]
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 5])
 def test_a_tiny_class_is_compared_without_an_error(count):
     works = [Work(f"s{number}", f"s{number}") for number in range(count)]
-    assert compare(works).pairs == []
+    assert compare_works(works).pairs == []
 
 
 @pytest.mark.thorough

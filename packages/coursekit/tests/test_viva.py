@@ -7,8 +7,8 @@ import nbformat
 import pytest
 
 from coursekit.messages import MessageError
-from coursekit.viva.files import as_html
-from coursekit.viva.questions import Kind
+from coursekit.viva.files import sheet_as_html
+from coursekit.viva.questions import QuestionKind
 from coursekit.viva.seen import Effect, Traced, read_as
 from coursekit.viva.sheet import Sheet
 
@@ -50,21 +50,23 @@ def declared(empty_class):
     empty_class.checks.with_name("viva.py").write_text(INPUTS)
 
 
-def answers(sheet: Sheet, kind: Kind, cell: str = "double") -> dict[str, str]:
+def answers(sheet: Sheet, kind: QuestionKind, cell: str = "double") -> dict[str, str]:
     return {one.text: one.answer for one in sheet.questions if one.kind == kind and one.cell == cell}
 
 
 def test_inputs_come_from_the_visible_tests_if_the_course_declares_none(ask):
     sheet = ask("def double(x):\n    y = x + x\n    return y")
-    assert answers(sheet, Kind.VALUE) == {"When line 2 has run, what is the value of `y`?": "`2`"}
-    (one,) = [one for one in sheet.questions if one.kind == Kind.VALUE]
+    assert answers(sheet, QuestionKind.VALUE) == {"When line 2 has run, what is the value of `y`?": "`2`"}
+    (one,) = [one for one in sheet.questions if one.kind == QuestionKind.VALUE]
     assert one.calls == (("double(x)", ("x: 1",)),)
     assert sheet.problem == "" and sheet.dropped == 0
 
 
 def test_declared_inputs_come_first(ask, declared):
     sheet = ask("def double(x):\n    y = x + x\n    return y")
-    assert answers(sheet, Kind.SHAPE) == {"When line 2 has run, which shape does `y` have?": "`(3, 2)`"}
+    assert answers(sheet, QuestionKind.SHAPE) == {
+        "When line 2 has run, which shape does `y` have?": "`(3, 2)`"
+    }
     assert "x: [[1, 1], [1, 1], [1, 1]] (shape (3, 2), float32)" in {
         text for one in sheet.questions for _, inputs in one.calls for text in inputs
     }
@@ -72,15 +74,19 @@ def test_declared_inputs_come_first(ask, declared):
 
 def test_a_loop_a_branch_and_lines_that_are_taken_out(ask):
     sheet = ask(LONG)
-    assert answers(sheet, Kind.LOOP) == {"How often does the body of the loop in line 3 run?": "3 times."}
-    assert answers(sheet, Kind.BRANCH) == {"Is the condition in line 5 true?": "Yes: line 6 runs next."}
-    assert answers(sheet, Kind.TAKEN_OUT) == {
+    assert answers(sheet, QuestionKind.LOOP) == {
+        "How often does the body of the loop in line 3 run?": "3 times."
+    }
+    assert answers(sheet, QuestionKind.BRANCH) == {
+        "Is the condition in line 5 true?": "Yes: line 6 runs next."
+    }
+    assert answers(sheet, QuestionKind.TAKEN_OUT) == {
         "Line 2 is taken out. What does the call do then?": "It raises an exception: `UnboundLocalError`, in line 4.",
         "Line 4 is taken out. What does the call do then?": "It returns other values, of the same type and shape.",
         "Line 6 is taken out. What does the call do then?": "It returns other values, of the same type and shape.",
         "Line 7 is taken out. What does the call do then?": "It returns the same as before.",
     }
-    assert answers(sheet, Kind.VALUE) == {
+    assert answers(sheet, QuestionKind.VALUE) == {
         "When line 4 has run for the first time, what is the value of `y`?": "`2`",
         "When line 6 has run, what is the value of `y`?": "`2`",
         "When line 7 has run, what is the value of `y`?": "`2`",
@@ -88,19 +94,19 @@ def test_a_loop_a_branch_and_lines_that_are_taken_out(ask):
 
 
 def test_a_wrong_answer_is_asked_about_as_it_is(ask):
-    assert answers(ask("def double(x):\n    y = 3 * x\n    return y"), Kind.RESULT) == {
+    assert answers(ask("def double(x):\n    y = 3 * x\n    return y"), QuestionKind.RESULT) == {
         "What does it return?": "`3`"
     }
 
 
 def test_a_crashing_answer_is_asked_where_and_why(ask, declared):
     sheet = ask("def double(x):\n    y = x\n    z = 2 * y.mean()\n    return z + x")
-    assert answers(sheet, Kind.CRASH) == {
+    assert answers(sheet, QuestionKind.CRASH) == {
         "The call stops with an exception. Of which type is it, and which line of the cell causes it?": (
             "`AttributeError`, in line 3."
         )
     }
-    failing = answers(sheet, Kind.FAILS)
+    failing = answers(sheet, QuestionKind.FAILS)
     assert failing == {
         "Which of these calls stops with an exception, and of which type?": "Call A: `AttributeError`."
     }
@@ -108,13 +114,13 @@ def test_a_crashing_answer_is_asked_where_and_why(ask, declared):
 
 def test_code_outside_of_functions_is_asked_about_as_well(ask):
     sheet = ask("z = [n for n in range(7)]\nw = z[9]\ndouble = len")
-    assert answers(sheet, Kind.VALUE) == {"When line 1 has run, how many entries does `z` have?": "7"}
-    assert list(answers(sheet, Kind.CRASH).values()) == ["`IndexError`, in line 2."]
+    assert answers(sheet, QuestionKind.VALUE) == {"When line 1 has run, how many entries does `z` have?": "7"}
+    assert list(answers(sheet, QuestionKind.CRASH).values()) == ["`IndexError`, in line 2."]
 
 
 def test_a_cell_that_python_cant_read_has_one_question(ask):
     sheet = ask("def double(x):\n    return 2 * (x\n\nz = 1", RIGHT_HALF)
-    assert answers(sheet, Kind.SYNTAX) == {
+    assert answers(sheet, QuestionKind.SYNTAX) == {
         "Python can't read this cell. Which kind of error does it report, and in which line?": (
             "A `SyntaxError` in line 2."
         )
@@ -129,7 +135,9 @@ def test_an_endless_loop_gets_a_sentence_and_the_other_answer_its_questions(ask)
         seconds=1,
     )
     assert sheet.problem.startswith("The code in `double` can't be traced to its end")
-    assert answers(sheet, Kind.VALUE, "half") == {"When line 2 has run, what is the value of `y`?": "`1.0`"}
+    assert answers(sheet, QuestionKind.VALUE, "half") == {
+        "When line 2 has run, what is the value of `y`?": "`1.0`"
+    }
 
 
 @pytest.mark.thorough
@@ -148,12 +156,12 @@ def test_values_that_depend_on_chance_are_never_asked(source, ask, declared):
         f"def double(x):\n    y = {source}\n    if y > 0:\n        y = -1\n    return y"
     )
     kinds = {one.kind for one in sheet.questions if one.cell == "double"}
-    assert kinds.isdisjoint({Kind.VALUE, Kind.BRANCH, Kind.RESULT})
+    assert kinds.isdisjoint({QuestionKind.VALUE, QuestionKind.BRANCH, QuestionKind.RESULT})
 
 
 def test_values_that_depend_on_other_variables_of_the_notebook_are_not_asked(ask):
     sheet = ask("start = 4\ndef double(x):\n    y = x + start\n    return 2 * x")
-    assert answers(sheet, Kind.VALUE) == {}
+    assert answers(sheet, QuestionKind.VALUE) == {}
 
 
 def test_an_answer_that_differs_in_the_second_run_is_dropped(ask):
@@ -162,7 +170,7 @@ def test_an_answer_that_differs_in_the_second_run_is_dropped(ask):
         "def double(x):\n    y = torch.ones(size, 2)\n    return 2 * x"
     )
     assert sheet.dropped > 0
-    assert answers(sheet, Kind.SHAPE) == {}
+    assert answers(sheet, QuestionKind.SHAPE) == {}
 
 
 def test_lines_that_were_handed_out_are_not_asked_about(empty_class, ask):
@@ -230,7 +238,7 @@ def test_hostile_code_costs_the_other_answer_no_questions_but_where_the_sheet_sa
     assert sheet.problem.startswith(expected) and bool(sheet.problem) == bool(expected)
     half = [one for one in sheet.questions if one.cell == "half"]
     assert bool(half) == (not expected.startswith(ENDED))
-    page = as_html("01_double", sheet, 0)
+    page = sheet_as_html("01_double", sheet, 0)
     assert "<script" not in page and "<b>'" not in page
     if name in (
         "replaces the tracer",
@@ -239,7 +247,7 @@ def test_hostile_code_costs_the_other_answer_no_questions_but_where_the_sheet_sa
         "replies nothing",
         "ends the process",
     ):
-        assert answers(sheet, Kind.VALUE) == {}
+        assert answers(sheet, QuestionKind.VALUE) == {}
 
 
 SEEN = {"type": "int", "text": "3", "about": "3"}

@@ -16,7 +16,7 @@ from coursekit.checks.variants import alternatives_of, mistakes_of
 from coursekit.course import Course
 from coursekit.grading.running_course import RunningCourse
 from coursekit.samples import Sample, write_class
-from coursekit.viva.questions import Kind, Question
+from coursekit.viva.questions import Question, QuestionKind
 from coursekit.viva.sheet import make_sheet
 from coursekit.viva.sheets import tasks_of
 
@@ -89,11 +89,11 @@ def answered(one: Question, source: str, names: dict) -> str | None:
     with suppress(Exception):  # the question may be about a call that fails below this line
         namespace[title.partition("(")[0]](*arguments)
     match one.kind:
-        case Kind.SHAPE:
+        case QuestionKind.SHAPE:
             return f"`{tuple(seen[0].shape)}`"
-        case Kind.VALUE:
+        case QuestionKind.VALUE:
             return f"`{seen[0]!r}`" if "value of" in one.text else str(len(seen[0]))
-        case Kind.LOOP:
+        case QuestionKind.LOOP:
             return {0: "Never.", 1: "Once."}.get(len(seen), f"{len(seen)} times.")
         case _:
             return "Yes" if seen else "No"
@@ -108,7 +108,12 @@ def inside(node: ast.stmt, text: str) -> tuple[int, int, str]:
     return node.body[0].lineno - 1, node.body[0].col_offset, "seen.append(1)"
 
 
-PROBES = {Kind.SHAPE: after, Kind.VALUE: after, Kind.LOOP: inside, Kind.BRANCH: inside}
+PROBES = {
+    QuestionKind.SHAPE: after,
+    QuestionKind.VALUE: after,
+    QuestionKind.LOOP: inside,
+    QuestionKind.BRANCH: inside,
+}
 
 
 def read_input(text: str) -> object:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from coursekit.viva.questions import Kind
+from coursekit.viva.questions import QuestionKind
 from coursekit.viva.sheet import Sheet
 
 PLAIN = '''
@@ -45,11 +45,11 @@ def declare(empty_class):
 
 def failing(sheet: Sheet) -> dict[str, tuple[str, tuple[str, ...]]]:
     """By question, the answer and the inputs of each call."""
-    found = [one for one in sheet.questions if one.kind == Kind.FAILS and one.cell == "double"]
+    found = [one for one in sheet.questions if one.kind == QuestionKind.FAILS and one.cell == "double"]
     return {one.text: (one.answer, tuple(inputs[0] for _, inputs in one.calls)) for one in found}
 
 
-def texts(sheet: Sheet, kind: Kind) -> dict[str, str]:
+def texts(sheet: Sheet, kind: QuestionKind) -> dict[str, str]:
     return {one.text: one.answer for one in sheet.questions if one.kind == kind and one.cell == "double"}
 
 
@@ -84,7 +84,7 @@ def test_a_short_function_is_shown_whole(ask, declare):
     sheet = ask("def double(f, n):\n    y = f(torch.ones(n, 2))\n    z = y.sum(1)\n    return z")
     inputs = {text for one in sheet.questions for _, found in one.calls for text in found}
     assert "f: lambda x: torch.relu(x)" in inputs
-    assert texts(sheet, Kind.SHAPE)["When line 3 has run, which shape does `z` have?"] == "`(3,)`"
+    assert texts(sheet, QuestionKind.SHAPE)["When line 3 has run, which shape does `z` have?"] == "`(3,)`"
     assert len({one.kind for one in sheet.questions if one.cell == "double"}) > 2
 
 
@@ -99,10 +99,12 @@ def test_a_function_or_module_from_elsewhere_has_a_name(ask, declare, function, 
     )
     inputs = {text for one in sheet.questions for _, found in one.calls for text in found}
     assert shown in inputs
-    assert texts(sheet, Kind.LOOP) == {"How often does the body of the loop in line 3 run?": "3 times."}
-    assert texts(sheet, Kind.RESULT) == {"Which shape does the returned value have?": "`()`"} or not texts(
-        sheet, Kind.VALUE
-    ), "values may depend on what isn't shown"
+    assert texts(sheet, QuestionKind.LOOP) == {
+        "How often does the body of the loop in line 3 run?": "3 times."
+    }
+    assert texts(sheet, QuestionKind.RESULT) == {
+        "Which shape does the returned value have?": "`()`"
+    } or not texts(sheet, QuestionKind.VALUE), "values may depend on what isn't shown"
 
 
 @pytest.mark.parametrize(
@@ -116,4 +118,4 @@ def test_a_function_or_module_from_elsewhere_has_a_name(ask, declare, function, 
 def test_loops_that_the_hidden_part_of_an_input_decides_are_not_counted(ask, declare, loop):
     declare(FUNCTIONS.format(function="torch.nn.Linear(2, 2)"))
     sheet = ask(f"def double(f, n):\n    y = torch.ones(n, 2)\n    {loop}\n    return y")
-    assert texts(sheet, Kind.LOOP) == {}
+    assert texts(sheet, QuestionKind.LOOP) == {}

@@ -4,9 +4,9 @@ import csv
 
 import pytest
 
-from coursekit.viva.files import as_html
+from coursekit.viva.files import sheet_as_html
 from coursekit.viva.purpose import purposes
-from coursekit.viva.questions import Asked, Kind, Question
+from coursekit.viva.questions import Asked, Question, QuestionKind
 from coursekit.viva.sheet import Sheet
 from coursekit.viva.statements import AnswerCode
 
@@ -19,7 +19,7 @@ def half(x):
 
 
 def purposes_of(sheet: Sheet, cell: str) -> dict[int, Question]:
-    return {one.line: one for one in sheet.questions if one.kind == Kind.PURPOSE and one.cell == cell}
+    return {one.line: one for one in sheet.questions if one.kind == QuestionKind.PURPOSE and one.cell == cell}
 
 
 def changes(source: str, given: tuple[str, ...] = ()) -> dict[int, str]:
@@ -89,7 +89,7 @@ def test_without_a_check_that_passes_nothing_is_asked(ask):
 def test_the_page_and_the_table_have_the_whole_rubric(ask, empty_class, capsys):
     sheet = ask("def double(x):\n    y = x\n    y = 2 * y\n    return y")
     (one,) = [one for one in purposes_of(sheet, "double").values() if one.line == 3]
-    page = as_html("01_double", sheet, 0)
+    page = sheet_as_html("01_double", sheet, 0)
     assert page.count("“The output is twice the input” no longer holds.") >= 2  # on the screen and in print
     assert empty_class.coursekit("viva", "01_double", "--workers", "1", "--questions", "10") == 0
     with (empty_class.root / "reports" / "01_double" / "viva" / "questions.csv").open(newline="") as file:

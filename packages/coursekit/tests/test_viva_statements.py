@@ -4,7 +4,7 @@ import pytest
 
 from coursekit.viva.choose import choose
 from coursekit.viva.class_answers import keys_of, most_common
-from coursekit.viva.questions import Kind, Question
+from coursekit.viva.questions import Question, QuestionKind
 from coursekit.viva.statements import AnswerCode, Sort, outside_names
 
 LOOP = """\
@@ -82,7 +82,7 @@ def test_the_most_common_answer_needs_a_class_and_two_students(answers, expected
     assert most_common(answers) == expected
 
 
-def question(cell: str, line: int, kind: Kind = Kind.SHAPE, own: bool = False) -> Question:
+def question(cell: str, line: int, kind: QuestionKind = QuestionKind.SHAPE, own: bool = False) -> Question:
     return Question(kind, "n", cell, line, f"{kind} {line}?", "4", own=own, interest=4)
 
 
@@ -92,7 +92,7 @@ def test_own_lines_come_before_common_ones():
 
 
 def test_a_sheet_spreads_over_cells_kinds_and_lines():
-    questions = [question(cell, line, kind) for cell in "ab" for line in (1, 2) for kind in Kind]
+    questions = [question(cell, line, kind) for cell in "ab" for line in (1, 2) for kind in QuestionKind]
     for seed in range(20):
         chosen = choose(questions, 4, str(seed))
         assert len({(one.cell, one.line) for one in chosen}) == 4

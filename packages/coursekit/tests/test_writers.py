@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from coursekit.files import FOLDER
+from coursekit.files import STATE_FOLDER
 from coursekit.grading.running_course import RunningCourse
 from coursekit.grading.write import Uncached, Writer
 from coursekit.report.table import class_table
@@ -199,7 +199,7 @@ def test_a_large_class_does_not_keep_a_command_waiting_that_wants_to_be_alone(lo
     ann = Holder(locks, "writing", "ann")
     assert ann.has_it()
     alone = Holder(locks, "alone")
-    until(lambda: is_locked(locks.root / FOLDER / "next"))  # it is the next one now
+    until(lambda: is_locked(locks.root / STATE_FOLDER / "next"))  # it is the next one now
     ben = Holder(locks, "writing", "ben")
     assert not ben.has_it(A_MOMENT)
     ann.let_go()

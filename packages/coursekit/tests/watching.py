@@ -20,7 +20,7 @@ from coursekit.grading.autograde import RunOptions
 from coursekit.grading.running_course import RunningCourse
 from coursekit.watch.loop import Watch
 from coursekit.watch.records import Attempts
-from coursekit.watch.status import Event, Kind
+from coursekit.watch.status import Event, EventKind
 from coursekit.watch.watched import WatchOptions
 
 RIGHT = "def double(x):\n    return 2 * x"
@@ -95,7 +95,7 @@ class WatchedExchange:
             texts.append(event.text)
             if left and left[0][0] in event.text:
                 left.pop(0)[1]()
-            if not left and event.kind != Kind.ENDED:
+            if not left and event.kind != EventKind.ENDED:
                 os.kill(os.getpid(), signal.SIGTERM)
 
         give_up = threading.Timer(PATIENCE_SECONDS, os.kill, (os.getpid(), signal.SIGTERM))

@@ -16,7 +16,7 @@ from bench.similar.students import answers_of
 from coursekit.cells import find_cell, is_answer_cell
 from coursekit.checks.variants import alternatives_of, mistakes_of
 from coursekit.course import Assignment, blank_copy, read_notebook
-from coursekit.similar.surprise import compare
+from coursekit.similar.surprise import compare_works
 from coursekit.similar.works import Reader, Work
 
 WAYS = {"02_attention": attention, "05_seq2seq": seq2seq}
@@ -117,7 +117,7 @@ def _listed(found: Assignment, people: dict[str, Answers]) -> tuple[list[frozens
     begin = time.process_time()
     reader = Reader(found)
     works = list(_works(reader, blank_copy(_source(found)), people))
-    comparison = compare(works)
+    comparison = compare_works(works)
     names = [frozenset((works[pair.first].student, works[pair.second].student)) for pair in comparison.pairs]
     return names, time.process_time() - begin
 

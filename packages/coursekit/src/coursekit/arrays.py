@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 else:
     Array = Any
 
-Kind = Literal["torch", "numpy"]
+ArrayKind = Literal["torch", "numpy"]
 Numpy: TypeAlias = np.ndarray[Any, Any]
 
-_kind: ContextVar[Kind] = ContextVar("kind")
+_kind: ContextVar[ArrayKind] = ContextVar("kind")
 
 
 def has_torch() -> bool:
@@ -42,13 +42,13 @@ def use_one_thread() -> None:
         torch.set_num_threads(1)
 
 
-def current_kind() -> Kind:
+def current_kind() -> ArrayKind:
     """The kind that the course works with: torch where it is installed, unless the course says otherwise."""
     return _kind.get("torch" if has_torch() else "numpy")
 
 
 @contextmanager
-def using(kind: Kind) -> Iterator[None]:
+def using(kind: ArrayKind) -> Iterator[None]:
     """Work with arrays of this kind inside the `with` block."""
     if kind not in ("torch", "numpy"):
         raise ValueError(f"arrays are 'torch' or 'numpy', not {kind!r}")
@@ -121,7 +121,7 @@ def to_tensor(array: "Array") -> "torch.Tensor":
     return array if isinstance(array, torch.Tensor) else torch.from_numpy(np.array(array, order="C"))
 
 
-def to_kind(array: "Array", kind: Kind) -> "Array":
+def to_kind(array: "Array", kind: ArrayKind) -> "Array":
     """The array as one of this kind."""
     return to_tensor(array) if kind == "torch" else to_numpy(array)
 
@@ -154,7 +154,7 @@ def save(arrays: "dict[str, Array]") -> bytes:
     return safetensors.numpy.save({key: np.array(value, order="C") for key, value in arrays.items()})
 
 
-def load(data: bytes, kind: Kind) -> "dict[str, Array]":
+def load(data: bytes, kind: ArrayKind) -> "dict[str, Array]":
     """The arrays of a safetensors file, as one kind."""
     if kind == "torch":
         import safetensors.torch

@@ -16,7 +16,7 @@ from coursekit.course import CourseError
 from coursekit.result_cache import CachedResult, CacheKey, ResultCache, key_of
 from coursekit.student.limits import REPEAT_BUDGET
 
-FAILED = "The grader failed on this notebook ({}). Nothing was graded; a person has to look at it."
+GRADER_FAILED = "The grader failed on this notebook ({}). Nothing was graded; a person has to look at it."
 UNCONFIRMED = (
     "Some of the code was stopped or ended its process ({}), and no time was left to try again on an idle machine. "
     "The next `autograde` will."
@@ -146,7 +146,7 @@ def grade_unless_cached(
         if found.fault:
             raise CourseError(found.fault)
         if found.cached is None:
-            return SubmissionResult(Status.KERNEL_DIED, notes=[FAILED.format(found.failure)])
+            return SubmissionResult(Status.KERNEL_DIED, notes=[GRADER_FAILED.format(found.failure)])
         cached = cached.updated(found.cached, key)
         if not found.again:
             cache.store(job.assignment.name, key, cached)

@@ -15,11 +15,11 @@ from coursekit.checks.results import SubmissionResult
 from coursekit.checks.run import Graded
 from coursekit.checks.said import without_measured_numbers
 from coursekit.checks.snippets import NOT_SHOWN, assigned, bound, not_shown, snippets_of, used_from_outside
-from coursekit.checks.trying import PASSED
+from coursekit.checks.trying import SNIPPET_PASSED
 from coursekit.checks.variants import Alternative, Mistake, alternatives_of, mistakes_of
 from coursekit.course import Assignment, CourseError, read_notebook
 from coursekit.degenerate import Degenerate, degenerate_answers, earns_everything, passed_checks
-from coursekit.grade_variants import BLANK, SOLUTION, Answer, Progress, grade_variants, name_of
+from coursekit.grade_variants import BLANK, SOLUTION, Progress, VariantOrName, grade_variants, name_of
 from coursekit.printing import quoted
 from coursekit.recording import failed_checks, mistake_records, require_checks
 from coursekit.student.values import CheckOutcome
@@ -81,7 +81,7 @@ def run_audit(
     nothing = degenerate_answers(assignment, only) if degenerate else []
     if only != "*" and not [*mistakes, *alternatives, *nothing]:
         raise CourseError(f"{assignment.checks} has no mistake and no alternative that matches `{only}`")
-    variants: list[Answer] = [SOLUTION, BLANK, *mistakes, *alternatives, *nothing]
+    variants: list[VariantOrName] = [SOLUTION, BLANK, *mistakes, *alternatives, *nothing]
     found = dict(grade_variants(assignment, variants, workers, progress, thorough))
     graded = {name: found[name] for name in map(name_of, variants)}
     for variant in graded.values():
@@ -120,11 +120,11 @@ def _problems(audit: Audit) -> Iterator[str]:
             yield f"not caught: {mistake.name} keeps full marks"
         elif not failed & mistake.checks():
             yield f"caught only by others: {mistake.name} fails {', '.join(sorted(failed))}"
-        named = named_mistakes(results[mistake.name])
+        named = mistake_ids(results[mistake.name])
         if named and mistake.sentence not in {sentences[name] for name in named}:
             yield f"wrong diagnosis: {mistake.name} is taken for {', '.join(sorted(named))}"
     for alternative in audit.alternatives:
-        for name in named_mistakes(results[alternative.name]):
+        for name in mistake_ids(results[alternative.name]):
             yield f"wrong diagnosis: {alternative.name} is taken for {name}"
 
 
@@ -189,7 +189,7 @@ def _wrong_snippets(audit: Audit) -> Iterator[str]:
             yield f"the snippet `{snippet.name}` assigns `{name}`, which the notebook needs: use another name"
     for answer in [SOLUTION, *(alternative.name for alternative in audit.alternatives)]:
         for name, ended in audit.graded[answer].tried.items():
-            if ended != PASSED:
+            if ended != SNIPPET_PASSED:
                 yield f"false alarm: the snippet `{name}` fails for {answer}. {ended}"
     if unknown := reasons.keys() - {mistake.name for mistake in mistakes_of(audit.assignment)}:
         yield f"{NOT_SHOWN} names {', '.join(sorted(unknown))}: no such mistake"
@@ -200,7 +200,7 @@ def _wrong_snippets(audit: Audit) -> Iterator[str]:
         hidden = [c.name for c in exercise.checks if c.outcome == CheckOutcome.FAILED and not c.try_it]
         if hidden and mistake.name not in reasons:
             tried = audit.graded[mistake.name].tried
-            stopped = [f" {name}: {how}" for name, how in tried.items() if how != PASSED]
+            stopped = [f" {name}: {how}" for name, how in tried.items() if how != SNIPPET_PASSED]
             yield f"no snippet shows {mistake.name} for {', '.join(hidden)}.{''.join(stopped)}"
         if not hidden and mistake.name in reasons:
             yield f"{NOT_SHOWN} names {mistake.name}, but a snippet shows it"
@@ -217,7 +217,7 @@ def _shared_names(path: Path) -> set[str]:
     return {name for names, _ in cells for name in names if name in needed}
 
 
-def named_mistakes(result: SubmissionResult) -> set[str]:
+def mistake_ids(result: SubmissionResult) -> set[str]:
     """The ids of all mistakes that are offered to the student."""
     return {
         name

@@ -22,7 +22,7 @@ from coursekit.student.names import defined_names
 from coursekit.student.syntax import parse
 
 MODULE = "earlier"
-FILE = f"{MODULE}.py"
+_FILE = f"{MODULE}.py"
 
 
 def earlier_source(assignment: Assignment) -> str | None:
@@ -68,7 +68,7 @@ def write_earlier(assignment: Assignment) -> Path | None:
     source = earlier_source(assignment)
     if source is None:
         return None
-    path = assignment.source_notebooks()[0].with_name(FILE)
+    path = assignment.source_notebooks()[0].with_name(_FILE)
     path.write_text(source, encoding="utf-8")
     return path
 
@@ -90,7 +90,7 @@ class _Parts:
                 self.take(other, name)
                 return
         raise CourseError(
-            f"{assignment.name} imports `{name}` from {FILE}, but no earlier assignment defines it"
+            f"{assignment.name} imports `{name}` from {_FILE}, but no earlier assignment defines it"
         )
 
     def take(self, assignment: Assignment, name: str) -> None:
@@ -102,7 +102,7 @@ class _Parts:
         original = cell.imported_from(MODULE).get(name)
         if original:
             if original != name:
-                raise CourseError(f"{assignment.name}: import `{original}` from {FILE} under its own name")
+                raise CourseError(f"{assignment.name}: import `{original}` from {_FILE} under its own name")
             self.take_from_before(assignment, name)
             return
         if self.origin.setdefault(name, assignment.name) != assignment.name and not cell.imports(name):

@@ -11,7 +11,7 @@ OPEN_SAFELY = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 #: errors that would affect every other student, too
 FOR_EVERYBODY = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 #: the folder of a course for coursekit's own files, which people needn't read
-FOLDER = ".coursekit"
+STATE_FOLDER = ".coursekit"
 
 
 def write_atomically(path: Path, text: str) -> None:

@@ -38,14 +38,14 @@ _SECONDS = Limits().longest_seconds + 120
 _VARIANTS_PER_KERNEL = 50
 #: called with a variant's name, how many are done, and of how many
 Progress = Callable[[str, int, int], None]
-Answer = Variant | str
+VariantOrName = Variant | str
 R = TypeVar("R")
-V = TypeVar("V", bound=Answer)
+V = TypeVar("V", bound=VariantOrName)
 
 
 def grade_variants(
     assignment: Assignment,
-    variants: Sequence[Answer],
+    variants: Sequence[VariantOrName],
     workers: int | None = None,
     progress: Progress | None = None,
     thorough: bool = True,
@@ -78,7 +78,7 @@ def run_variants(
             progress(name_of(variant), number, len(variants))
 
 
-def name_of(variant: Answer) -> str:
+def name_of(variant: VariantOrName) -> str:
     return variant if isinstance(variant, str) else variant.name
 
 
@@ -133,7 +133,7 @@ def _kernel(assignment: Assignment) -> Session:
 
 
 def grade_variant(
-    assignment: Assignment, variant: Answer, thorough: bool = False, first_failure: bool = False
+    assignment: Assignment, variant: VariantOrName, thorough: bool = False, first_failure: bool = False
 ) -> Graded:
     """Grade the notebook that the variant changes; for the solution and the blank notebook, all that have checks.
 
@@ -175,7 +175,7 @@ def grade_variant(
     return _merged(found)
 
 
-def _offered(variant: Answer) -> Offer:
+def _offered(variant: VariantOrName) -> Offer:
     """The snippets to run: all that a right answer must pass, those that may show a mistake, none for the rest."""
     if variant == SOLUTION or isinstance(variant, Alternative):
         return Offer.ALL

@@ -22,9 +22,9 @@ from traitlets.config import Configurable
 from coursekit.course import CourseError
 
 ENGLISH = "en"
-FOLDER = "languages"
+_FOLDER = "languages"
 _CODE = re.compile(r"[A-Za-z]{2,3}([-_]\w+)*")
-_OURS = Path(__file__).parent / FOLDER
+_OURS = Path(__file__).parent / _FOLDER
 
 
 class FeedbackPage(Configurable):
@@ -102,7 +102,7 @@ def speaking(language: str, course: Path | None = None) -> Iterator[None]:
 
 
 def _texts(language: str, course: Path | None) -> gettext.NullTranslations:
-    folders = [course / FOLDER, _OURS] if course else [_OURS]
+    folders = [course / _FOLDER, _OURS] if course else [_OURS]
     paths = [folder / f"{language}.po" for folder in folders]
     path = next((path for path in paths if _CODE.fullmatch(language) and path.is_file()), None)
     if path is not None:

@@ -17,7 +17,7 @@ from coursekit.arrays import Array, copied, is_plain, is_tensor, load, noun, sav
 from coursekit.packing import PLAIN, PackingError, packer_named, packer_of
 
 MAX_BYTES = 64 * 2**20
-MAX_DEPTH = 20
+MAX_MESSAGE_DEPTH = 20
 #: limits of one message: bytes of its JSON, entries of all lists and dicts in it, arrays
 MAX_TEXT = 4 * 2**20
 MAX_ITEMS = 100_000
@@ -64,8 +64,8 @@ def encode(value: Any, describe: Callable[[Any], Description | None] | None = No
         items += 1
         if items > MAX_ITEMS:
             raise MessageError(f"the value has more than {MAX_ITEMS} entries")
-        if depth > MAX_DEPTH:
-            raise MessageError(f"the value is nested more than {MAX_DEPTH} deep")
+        if depth > MAX_MESSAGE_DEPTH:
+            raise MessageError(f"the value is nested more than {MAX_MESSAGE_DEPTH} deep")
         if type(item) in PLAIN:
             return _odd_number(item) or item
         if isinstance(item, np.ndarray | np.generic) and item.dtype.char in _LONG:
@@ -136,7 +136,7 @@ def decode(buffers: list[Any], restore: Callable[[Description], Any] | None = No
     """
 
     def value(item: Any, depth: int) -> Any:
-        if depth > 2 * MAX_DEPTH:
+        if depth > 2 * MAX_MESSAGE_DEPTH:
             raise MessageError("nested too deep")
         if isinstance(item, list):
             return [value(part, depth + 1) for part in item]

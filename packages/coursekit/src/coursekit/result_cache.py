@@ -25,7 +25,7 @@ from coursekit.checks.results import ExerciseResult, Status, SubmissionResult
 from coursekit.checks.snippets import snippets_of
 from coursekit.checks.variants import mistakes_of
 from coursekit.course import CATALOGUES, NOT_CHECKS, Assignment, digests_of_records
-from coursekit.files import FOLDER, FileStamp, file_stamp, files_in, write_atomically
+from coursekit.files import STATE_FOLDER, FileStamp, file_stamp, files_in, write_atomically
 from coursekit.kernels import other_language
 from coursekit.student.values import CheckOutcome
 
@@ -99,7 +99,7 @@ class ResultCache:
     """The cached results of a course: one file per graded notebook, in `.coursekit/results`."""
 
     def __init__(self, root: Path) -> None:
-        self._folder = root / FOLDER / "results"
+        self._folder = root / STATE_FOLDER / "results"
 
     def find(self, assignment: str, key: CacheKey) -> CachedResult:
         """The stored result; an ungraded one if there is none, or it is damaged or of another schema version."""

@@ -21,7 +21,7 @@ from coursekit.student.names import defined_names
 _TEXT_ANSWER = "A short answer by the sample student, for manual grading."
 
 Change = Callable[[NotebookNode, str], None]
-Writer = Callable[[Path, NotebookNode], object]
+WriteNotebook = Callable[[Path, NotebookNode], object]
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Sample:
     status: Status = Status.GRADED
     full: bool = False
     change: Change | None = None
-    write: Writer = lambda path, notebook: nbformat.write(notebook, path)
+    write: WriteNotebook = lambda path, notebook: nbformat.write(notebook, path)
     variant: Variant | None = None
     answered: bool = True
 
@@ -185,11 +185,11 @@ def _other_kernel(notebook: NotebookNode, main: str) -> None:
     notebook.metadata.kernelspec = {"name": "ir", "display_name": "R", "language": "R"}
 
 
-def _write_text(text: str, name: str = "") -> Writer:
+def _write_text(text: str, name: str = "") -> WriteNotebook:
     return lambda path, notebook: path.with_name(name or path.name).write_text(text)
 
 
-def _write_as(ending: str) -> Writer:
+def _write_as(ending: str) -> WriteNotebook:
     return lambda path, notebook: nbformat.write(notebook, path.with_name(f"{path.stem}{ending}"))
 
 

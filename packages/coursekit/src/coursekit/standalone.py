@@ -23,7 +23,7 @@ from coursekit.files import files_in
 from coursekit.printing import quoted
 from coursekit.student.syntax import parse
 
-FOLDER = "standalone"
+_FOLDER = "standalone"
 CELL_ID = "standalone-setup"
 _SETUP = """\
 #@title Setup: run this cell first
@@ -56,7 +56,7 @@ def write_standalone(assignment: Assignment) -> list[Path]:
     Raises:
         CourseError: the assignment has not been released, or a package that it imports isn't installed here.
     """
-    folder = assignment.course.root / FOLDER / assignment.name
+    folder = assignment.course.root / _FOLDER / assignment.name
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     for name in assignment.released_names():

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from coursekit.viva.files import all_as_html, as_html
-from coursekit.viva.questions import Kind, Question
+from coursekit.viva.files import all_as_html, sheet_as_html
+from coursekit.viva.questions import Question, QuestionKind
 from coursekit.viva.sheet import Sheet
 
 SOURCE = """\
@@ -18,16 +18,20 @@ CALL = (("make_causal_mask(length)", ("length: 3",)),)
 CHOICES = ("It returns the same as before.", "It returns other values, of the same type and shape.")
 
 
-def question(kind: Kind, line: int, text: str, answer: str, choices: tuple[str, ...] = ()) -> Question:
+def question(
+    kind: QuestionKind, line: int, text: str, answer: str, choices: tuple[str, ...] = ()
+) -> Question:
     return Question(kind, "attention", "causal_mask", line, text, answer, CALL, choices)
 
 
 SHEET = Sheet(
     "ada",
     [
-        question(Kind.SHAPE, 2, "When line 2 has run, which shape does `mask` have?", "`(3, 3)`"),
-        question(Kind.LOOP, 3, "How often does the body of the loop in line 3 run?", "3 times."),
-        question(Kind.TAKEN_OUT, 4, "Line 4 is taken out. What does the call do then?", CHOICES[1], CHOICES),
+        question(QuestionKind.SHAPE, 2, "When line 2 has run, which shape does `mask` have?", "`(3, 3)`"),
+        question(QuestionKind.LOOP, 3, "How often does the body of the loop in line 3 run?", "3 times."),
+        question(
+            QuestionKind.TAKEN_OUT, 4, "Line 4 is taken out. What does the call do then?", CHOICES[1], CHOICES
+        ),
     ],
     {("attention", "causal_mask"): SOURCE},
 )
@@ -39,7 +43,7 @@ WITH_RUBRIC = Sheet(
     "bob",
     [
         Question(
-            Kind.PURPOSE,
+            QuestionKind.PURPOSE,
             "attention",
             "causal_mask",
             4,
@@ -56,7 +60,7 @@ WITHOUT = Sheet("cho", problem="There is nothing to ask: attention.ipynb is miss
 @pytest.fixture
 def sheet(tmp_path: Path) -> Path:
     path = tmp_path / "ada.html"
-    path.write_text(as_html("02_attention", SHEET, 0), encoding="utf-8")
+    path.write_text(sheet_as_html("02_attention", SHEET, 0), encoding="utf-8")
     return path
 
 

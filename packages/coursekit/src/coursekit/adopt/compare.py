@@ -25,11 +25,11 @@ from coursekit.grading.running_course import RunningCourse
 from coursekit.printing import quoted
 
 _SAME = 1e-9  # scores that differ by less are equal
-Progress = Callable[[str], None]
+_Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Score:
+class ScorePair:
     """A student's automatic score of one cell; None if a person has to grade it."""
 
     student: str
@@ -48,18 +48,18 @@ class Score:
 
 
 @dataclass
-class Comparison:
+class AutograderComparison:
     """The scores of one assignment by both graders, and how long each took."""
 
     assignment: str
     workers: int
-    scores: list[Score] = field(default_factory=list)
+    scores: list[ScorePair] = field(default_factory=list)
     nbgrader_seconds: float = 0.0
     coursekit_seconds: float = 0.0
     left_out: tuple[str, ...] = ()
 
     @property
-    def different(self) -> list[Score]:
+    def different(self) -> list[ScorePair]:
         return [score for score in self.scores if not score.equal]
 
     def as_dict(self) -> dict[str, Any]:
@@ -67,7 +67,9 @@ class Comparison:
         return asdict(self) | {"scores": scores}
 
 
-def compare(root: Path, names: Sequence[str], workers: int, progress: Progress) -> Iterator[Comparison]:
+def compare_autograders(
+    root: Path, names: Sequence[str], workers: int, progress: _Progress
+) -> Iterator[AutograderComparison]:
     """Compare the assignments that have submissions, one after the other.
 
     Plain nbgrader runs students' code on this machine without a sandbox.
@@ -96,10 +98,10 @@ def compare(root: Path, names: Sequence[str], workers: int, progress: Progress) 
 
 
 def _compare_assignment(
-    course: RunningCourse, copies: tuple[CourseCopy, CourseCopy], name: str, workers: int, progress: Progress
-) -> Comparison:
+    course: RunningCourse, copies: tuple[CourseCopy, CourseCopy], name: str, workers: int, progress: _Progress
+) -> AutograderComparison:
     plain, ours = copies
-    found = Comparison(name, workers, left_out=plain.left_out)
+    found = AutograderComparison(name, workers, left_out=plain.left_out)
     progress(f"{name}: grading with nbgrader")
     start = time.monotonic()
     log = _nbgrader(plain, "autograde", name, "--force")
@@ -128,14 +130,14 @@ def _joined(
     theirs: "_Scores",
     own: "_Scores",
     failures: dict[str, str],
-) -> Iterator[Score]:
+) -> Iterator[ScorePair]:
     plain, ours = copies
     assignment = ours.course.assignment(name)
     for student, notebook, cell in sorted(theirs.keys() | own.keys()):
         key = student, notebook, cell
         points, their_score = theirs.get(key, (0.0, None))
         points, own_score = own.get(key, (points, None))
-        score = Score(student, notebook, cell, points, their_score, own_score)
+        score = ScorePair(student, notebook, cell, points, their_score, own_score)
         if not score.equal:
             failure = failures.get(str(plain.course.submitted(student, name)), "")
             pair = (

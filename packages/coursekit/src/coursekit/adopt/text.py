@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from coursekit.adopt.cells import NotebookReport
-from coursekit.adopt.compare import Comparison, Score
+from coursekit.adopt.compare import AutograderComparison, ScorePair
 from coursekit.adopt.survey import AssignmentReport, CourseReport
 from coursekit.cells import CellKind
 from coursekit.checks.results import points_in_words
@@ -44,7 +44,7 @@ def report_lines(report: CourseReport) -> Iterator[str]:
     yield from _next_steps(report)
 
 
-def comparison_lines(found: Comparison) -> Iterator[str]:
+def comparison_lines(found: AutograderComparison) -> Iterator[str]:
     """All that `coursekit adopt --compare` prints about one assignment.
 
     A row is for all cells of a notebook with equal scores, or for those that differ for one reason.
@@ -61,7 +61,7 @@ def comparison_lines(found: Comparison) -> Iterator[str]:
             alike = [score for score in different if score.why == why]
             rows.append([student, notebook, _cells(alike), *_sums(alike), why])
     header = ["student", "notebook", "cell", ">nbgrader", ">coursekit", "why"]
-    yield from (f"  {line}" for line in table_lines(header, rows))
+    yield from (f"  {line}" for line in _aligned_lines(header, rows))
     equal_count = len(found.scores) - len(found.different)
     yield f"  {equal_count} of {len(found.scores)} scores are equal."
     yield (
@@ -72,12 +72,12 @@ def comparison_lines(found: Comparison) -> Iterator[str]:
         yield f"  Left out of the copies, since they are large: {', '.join(found.left_out)}"
 
 
-def _cells(scores: Sequence[Score]) -> str:
+def _cells(scores: Sequence[ScorePair]) -> str:
     names = [score.cell for score in scores]
     return ", ".join(names) if len(names) <= _MAX_CELLS else f"{len(names)} cells"
 
 
-def _sums(scores: Sequence[Score]) -> list[str]:
+def _sums(scores: Sequence[ScorePair]) -> list[str]:
     return [_sum(score.nbgrader for score in scores), _sum(score.coursekit for score in scores)]
 
 
@@ -87,7 +87,7 @@ def _sum(scores: Iterable[float | None]) -> str:
     return f"{sum(found):g}" if found else "-"
 
 
-def table_lines(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+def _aligned_lines(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
     """A table with its columns aligned; those whose header begins with `>` to the right."""
     names = [name.removeprefix(">") for name in header]
     widths = [max(len(row[place]) for row in [names, *rows]) for place in range(len(names))]
@@ -126,7 +126,7 @@ def _notebook_lines(notebook: NotebookReport) -> Iterator[str]:
         [str(cell.position), cell.kind, "" if cell.points is None else f"{cell.points:g}", cell.grade_id]
         for cell in notebook.cells
     ]
-    yield from (f"  {line}" for line in table_lines([">cell", "kind", ">points", "grade_id"], rows))
+    yield from (f"  {line}" for line in _aligned_lines([">cell", "kind", ">points", "grade_id"], rows))
 
 
 def _gains(report: CourseReport) -> Iterator[str]:

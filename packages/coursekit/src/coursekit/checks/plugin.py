@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from coursekit.arrays import Kind, has_torch, using
+from coursekit.arrays import ArrayKind, has_torch, using
 from coursekit.cells import exercise_name
 from coursekit.checks.bounds import bounded
 from coursekit.checks.diagnosis import FailedExercise, diagnose
@@ -128,7 +128,7 @@ def check_run(request: pytest.FixtureRequest) -> CheckRun:
 
 
 @pytest.fixture
-def arrays() -> Kind:
+def arrays() -> ArrayKind:
     """The kind of arrays that `student`, `reference` and `draw` return: "torch" or "numpy".
 
     The default is torch, if it is installed. A course that uses NumPy arrays even where torch is installed says so
@@ -142,7 +142,7 @@ def arrays() -> Kind:
 
 
 @pytest.fixture(autouse=True)
-def _kind_of_arrays(arrays: Kind) -> Iterator[None]:
+def _kind_of_arrays(arrays: ArrayKind) -> Iterator[None]:
     with using(arrays):
         yield
 

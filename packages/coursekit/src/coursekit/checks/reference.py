@@ -12,7 +12,7 @@ from safetensors import SafetensorError
 
 from coursekit.arrays import (
     Array,
-    Kind,
+    ArrayKind,
     as_array,
     copied,
     current_kind,
@@ -67,7 +67,7 @@ class Store:
         """
         path = folder / RECORDED
         try:
-            kind: Kind = "torch" if has_torch() else "numpy"  # torch reads types that NumPy lacks
+            kind: ArrayKind = "torch" if has_torch() else "numpy"  # torch reads types that NumPy lacks
             return cls(path, load(path.read_bytes(), kind) if path.exists() else {})
         except (SafetensorError, OSError) as error:
             raise CourseError.of_records(path, error) from error

@@ -10,7 +10,7 @@ from coursekit.language import N_, ngettext
 from coursekit.student.values import CheckOutcome
 
 #: version of the stored form of a result; one of another version is graded again
-SCHEMA = 4
+_SCHEMA = 4
 
 
 class Status(StrEnum):
@@ -156,7 +156,7 @@ class SubmissionResult:
     def as_dict(self) -> dict[str, Any]:
         """The stored form, with its schema version."""
         values: dict[str, Any] = msgspec.to_builtins(self)
-        return {"schema": SCHEMA} | values
+        return {"schema": _SCHEMA} | values
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> "SubmissionResult":
@@ -166,7 +166,7 @@ class SubmissionResult:
             ValueError: it has another schema version, or a field is unknown, missing or of the wrong type.
         """
         result = msgspec.convert(values, cls)
-        if values.get("schema") != SCHEMA or not _has_all_fields(values):
+        if values.get("schema") != _SCHEMA or not _has_all_fields(values):
             raise ValueError("a result of another version")
         return result
 

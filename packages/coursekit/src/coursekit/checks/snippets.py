@@ -21,7 +21,7 @@ from coursekit.course import Assignment, CourseError
 from coursekit.files import FileStamp, file_stamp
 from coursekit.student.syntax import imported_by
 
-FILE_NAME = "try_it.py"
+_FILE_NAME = "try_it.py"
 #: the variable in that file that lists the mistakes that no snippet shows: reason -> ids
 NOT_SHOWN = "NOT_SHOWN"
 _MOST_LINES = 25
@@ -65,7 +65,7 @@ def try_it(exercise: str, *checks: str) -> Callable[[Callable[..., None]], Snipp
     return make
 
 
-def snippets_of(assignment: Assignment, file: str = FILE_NAME) -> list[Snippet]:
+def snippets_of(assignment: Assignment, file: str = _FILE_NAME) -> list[Snippet]:
     """The snippets of an assignment, in the order of the file; none if there is no such file.
 
     Raises:
@@ -87,13 +87,13 @@ def candidates(snippets: Sequence[Snippet], exercise: str, check: str) -> list[S
 
 def used_from_outside(source: str) -> set[str]:
     """The names that some lines use but don't bind at top level; builtins don't count."""
-    code = compile(source, FILE_NAME, "exec")
+    code = compile(source, _FILE_NAME, "exec")
     return {name for name in _loaded(code) if not hasattr(builtins, name)} - bound(source)
 
 
 def bound(source: str) -> set[str]:
     """The names that some lines bind at top level."""
-    code = compile(source, FILE_NAME, "exec")
+    code = compile(source, _FILE_NAME, "exec")
     return {step.argval for step in dis.get_instructions(code) if step.opname == "STORE_NAME"}
 
 
@@ -130,7 +130,7 @@ def _text(function: Callable[..., None]) -> str:
     return "\n".join([*(f"# {line}".rstrip() for line in docstring.splitlines()), *lines])
 
 
-def _read(assignment: Assignment, file: str = FILE_NAME) -> tuple[tuple[Snippet, ...], dict[str, str]]:
+def _read(assignment: Assignment, file: str = _FILE_NAME) -> tuple[tuple[Snippet, ...], dict[str, str]]:
     path = assignment.checks / file
     stamp = file_stamp(path)
     return _read_file(path, stamp) if stamp else ((), {})

@@ -10,7 +10,7 @@ from coursekit.student.proxy import Student
 from coursekit.student.session import Session
 from coursekit.student.values import CheckOutcome, StudentError
 
-PASSED = "passed"
+SNIPPET_PASSED = "passed"
 
 
 class Offer(StrEnum):
@@ -35,7 +35,7 @@ class Trials:
         self._student = student
         self._snippets = snippets
         self._stopped = False
-        #: by name, how each snippet ended: `PASSED`, or what went wrong
+        #: by name, how each snippet ended: `SNIPPET_PASSED`, or what went wrong
         self.ended: dict[str, str] = {}
         self._failed: set[str] = set()
 
@@ -68,7 +68,7 @@ class Trials:
             if error.raised and error.outcome == CheckOutcome.FAILED:
                 self._failed.add(snippet.name)
             return str(error)
-        return PASSED
+        return SNIPPET_PASSED
 
 
 def _failed(exercises: Mapping[str, ExerciseResult]) -> Iterator[tuple[str, CheckResult]]:

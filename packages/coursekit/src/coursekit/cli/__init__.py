@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from coursekit.cli import adopting, authoring, autograding, dealing, reporting, similar, viva, watching
-from coursekit.cli.common import Commands, Run
+from coursekit.cli.common import Command, Commands
 from coursekit.course import CourseError
 from coursekit.printing import printable
 
@@ -23,7 +23,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     gc.set_threshold(_COLLECT_AFTER, 10, 10)
     options = _parser().parse_args(arguments)
-    run: Run = options.run
+    run: Command = options.run
     try:
         return run(options) or 0
     except CourseError as error:

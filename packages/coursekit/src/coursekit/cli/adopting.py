@@ -79,7 +79,7 @@ def _write(root: Path, options: argparse.Namespace) -> int:
 
 
 def _compare(root: Path, options: argparse.Namespace) -> int:
-    from coursekit.adopt.compare import compare
+    from coursekit.adopt.compare import compare_autograders
     from coursekit.adopt.survey import survey
     from coursekit.adopt.text import comparison_lines
 
@@ -89,7 +89,7 @@ def _compare(root: Path, options: argparse.Namespace) -> int:
     )
     names = options.assignments or [assignment.name for assignment in survey(root).assignments]
     found = []
-    for comparison in compare(root, names, options.workers, _note):
+    for comparison in compare_autograders(root, names, options.workers, _note):
         found.append(comparison)
         if not options.json:
             print_lines(comparison_lines(comparison))

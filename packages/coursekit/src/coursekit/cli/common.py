@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from coursekit.grading.running_course import RunningCourse
 
 
-class Run(Protocol):
+class Command(Protocol):
     """Runs a command; returns its exit code, or None for 0."""
 
     def __call__(self, options: argparse.Namespace) -> int | None: ...
@@ -45,12 +45,12 @@ class Commands:
     def __init__(self, parser: argparse.ArgumentParser) -> None:
         self._parsers = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=CommandParser)
 
-    def add(self, name: str, run: Run, text: str) -> CommandParser:
+    def add(self, name: str, run: Command, text: str) -> CommandParser:
         added = self._parsers.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
         added.set_defaults(run=run)
         return added
 
-    def add_for_assignments(self, name: str, run: Run, text: str) -> CommandParser:
+    def add_for_assignments(self, name: str, run: Command, text: str) -> CommandParser:
         """Add a command that takes the names of assignments; see `assignments_of`."""
         added = self.add(name, run, text)
         added.add_argument("assignments", nargs="*", metavar="ASSIGNMENT", help="default: all")

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from coursekit.audit import Audit, costs, named_mistakes
+from coursekit.audit import Audit, costs, mistake_ids
 from coursekit.checks.snippets import snippets_of
 from coursekit.grade_variants import SOLUTION
 from coursekit.mutants.run import MutationRun
@@ -44,7 +44,7 @@ def audit_lines(audit: Audit) -> Iterator[str]:
             offered = results[mistake.name].exercise(exercise.grade_id)
             tried = [check.try_it for check in offered.checks] if offered else []
             shown = ("yes" if any(tried) else "-") if is_shown else ""
-            named = "yes" if named_mistakes(results[mistake.name]) else "-"
+            named = "yes" if mistake_ids(results[mistake.name]) else "-"
             yield (
                 f"        {mistake.name:{width}}  "
                 + " ".join(marks)
@@ -71,7 +71,7 @@ def figures(audits: Sequence[Audit]) -> str:
         full = results[SOLUTION].earned
         mistakes += len(audit.mistakes)
         caught += sum(results[mistake.name].earned < full for mistake in audit.mistakes)
-        named += sum(bool(named_mistakes(results[mistake.name])) for mistake in audit.mistakes)
+        named += sum(bool(mistake_ids(results[mistake.name])) for mistake in audit.mistakes)
         alternatives += len(audit.alternatives)
         right += sum(results[variant.name].earned == full for variant in audit.alternatives)
         problems += len(audit.problems)

@@ -39,7 +39,7 @@ def add(commands: Commands) -> None:
 
 def _similar(options: argparse.Namespace) -> None:
     from coursekit.similar.page import write_similar
-    from coursekit.similar.surprise import compare
+    from coursekit.similar.surprise import compare_works
     from coursekit.similar.works import Reader
 
     course = course_of(options)
@@ -52,7 +52,7 @@ def _similar(options: argparse.Namespace) -> None:
     if not works:
         raise CourseError(f"nobody has handed in a readable notebook of {assignment.name}")
     earlier = [work for folder in options.against for work in reader.of_folder(folder)]
-    comparison = compare([*works, *earlier])
+    comparison = compare_works([*works, *earlier])
     page, found = write_similar(assignment, comparison, reader.problems)
     beside = f" with each other and with {len(earlier)} earlier ones" if earlier else ""
     lines = [

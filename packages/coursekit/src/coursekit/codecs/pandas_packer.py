@@ -15,7 +15,7 @@ from coursekit.packing import Packer, PackingError
 MAX_ROWS = 5_000_000
 MAX_COLUMNS = 1_000
 #: entries of all columns together
-MAX_CELLS = 10_000_000
+MAX_TABLE_CELLS = 10_000_000
 _NUMBERS = {
     *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
     *("float16", "float32", "float64"),
@@ -155,8 +155,8 @@ def _frame(columns: Any, index: Any, parts: list[Any]) -> Any:
 
     if len(parts) != len(columns) or len(parts) > MAX_COLUMNS:
         raise PackingError("with columns that don't match their names")
-    if len(parts) * len(index) > MAX_CELLS:
-        raise PackingError(f"with more than {MAX_CELLS} entries")
+    if len(parts) * len(index) > MAX_TABLE_CELLS:
+        raise PackingError(f"with more than {MAX_TABLE_CELLS} entries")
     data = [_column(part) for part in parts]
     frame = pd.DataFrame({place: _labeled(column, index) for place, column in enumerate(data)}, index=index)
     frame.columns = columns

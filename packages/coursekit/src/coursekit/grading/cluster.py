@@ -28,7 +28,7 @@ _AHEAD = 2
 _TRIES = 3
 
 
-class Work(Protocol):
+class WorkerFunction(Protocol):
     """The function that a worker calls with a task."""
 
     def __call__(
@@ -42,7 +42,7 @@ class DaskWorkers:
 
     assignment: Assignment
     address: str
-    work: Work | None = None
+    work: WorkerFunction | None = None
 
     def start(self) -> None:
         """Do nothing: the workers are already running."""
@@ -120,7 +120,7 @@ class DaskWorkers:
     def _place_files(self, client: Any) -> Any:
         try:
             client.wait_for_workers(1, timeout=_WORKER_SECONDS)
-            return client.scatter(packed(self.assignment), broadcast=True, hash=False)
+            return client.scatter(zipped_assignment(self.assignment), broadcast=True, hash=False)
         except TimeoutError:
             raise CourseError(
                 f"the Dask scheduler at {self.address} has no workers, not even after {_WORKER_SECONDS} s"
@@ -168,7 +168,7 @@ def zipped(paths: Iterable[Path]) -> bytes:
     return buffer.getvalue()
 
 
-def packed(assignment: Assignment) -> bytes:
+def zipped_assignment(assignment: Assignment) -> bytes:
     """The notebooks and checks of an assignment as a zip archive, in folders of nbgrader's default names."""
     buffer, usual = io.BytesIO(), Course(Path()).assignment(assignment.name)
     with zipfile.ZipFile(buffer, "w", strict_timestamps=False) as archive:

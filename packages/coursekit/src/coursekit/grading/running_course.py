@@ -22,7 +22,7 @@ from traitlets.config import Config
 from coursekit.checks.results import Status, SubmissionResult
 from coursekit.configuration import course_in, read_configuration
 from coursekit.course import Assignment, Course, CourseError
-from coursekit.files import FOLDER, written_at
+from coursekit.files import STATE_FOLDER, written_at
 from coursekit.kernels import hide_course
 from coursekit.language import FeedbackPage
 from coursekit.nbgrader_plugin.course_folders import beside_of, handed_in, rename_students, usable_name
@@ -160,14 +160,14 @@ class RunningCourse:
         with contextlib.ExitStack() as held:
             with self._locked("next"):  # held by a command that waits to be alone: no more writers may start
                 held.enter_context(self._locked("writing", fcntl.LOCK_SH))
-            students = held.enter_context((self.root / FOLDER / "students").open("a"))
+            students = held.enter_context((self.root / STATE_FOLDER / "students").open("a"))
             byte = int.from_bytes(hashlib.sha256(os.fsencode(student)).digest()[:4])
             fcntl.lockf(students, fcntl.LOCK_EX, 1, byte)
             yield
 
     @contextlib.contextmanager
     def _locked(self, name: str, how: int = fcntl.LOCK_EX) -> Iterator[None]:
-        path = self.root / FOLDER / name
+        path = self.root / STATE_FOLDER / name
         path.parent.mkdir(exist_ok=True)
         with path.open("a") as file:
             fcntl.flock(file, how)

@@ -14,7 +14,7 @@ from nbgrader.apps.baseapp import NbGrader
 from nbgrader.preprocessors import CheckCellMetadata
 from sqlalchemy.exc import InterfaceError, OperationalError, SAWarning
 
-from coursekit.attempt import FAILED
+from coursekit.attempt import GRADER_FAILED
 from coursekit.checks.results import Status, SubmissionResult
 from coursekit.course import CourseError
 from coursekit.files import FOR_EVERYBODY
@@ -78,7 +78,7 @@ class Writer:
                 name, uncached = resources["nbgrader"]["notebook"], writer._uncached
                 if name in uncached.failures:
                     return SubmissionResult(
-                        Status.KERNEL_DIED, notes=[FAILED.format(uncached.failures[name])]
+                        Status.KERNEL_DIED, notes=[GRADER_FAILED.format(uncached.failures[name])]
                     )
                 if name in uncached.unconfirmed:
                     uncached.unconfirmed[name].put_outputs_into(nb)

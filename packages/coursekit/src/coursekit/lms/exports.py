@@ -25,7 +25,7 @@ from coursekit.student.values import CheckOutcome
 
 
 @dataclass(frozen=True)
-class Score:
+class StudentScore:
     """The score of one student in one assignment. `value` is after the late penalty, like nbgrader's score.
 
     `titles` are the names of the graded cells in text for people.
@@ -79,7 +79,7 @@ class Export(ExportPlugin):
             )
         print(f"{destination}: {', '.join(scores) or 'no assignment'}")
 
-    def write(self, destination: Path, scores: dict[str, list[Score]]) -> None:
+    def write(self, destination: Path, scores: dict[str, list[StudentScore]]) -> None:
         """Write the scores of each assignment; all list the same students in the same order."""
         raise NotImplementedError
 
@@ -90,7 +90,7 @@ class Export(ExportPlugin):
     def course(self) -> RunningCourse:
         return RunningCourse.of(self.parent)
 
-    def _scores(self, gradebook: Gradebook, name: str) -> Iterator[Score]:
+    def _scores(self, gradebook: Gradebook, name: str) -> Iterator[StudentScore]:
         try:
             entry: AssignmentEntry = gradebook.find_assignment(name)
         except MissingEntry:
@@ -103,9 +103,9 @@ class Export(ExportPlugin):
         for row in table.rows:
             if not wanted or row.student in wanted:
                 student = students.get(row.student) or Student(id=row.student)
-                yield Score(student, row, entry.max_score, table.titles, table.penalty_name)
+                yield StudentScore(student, row, entry.max_score, table.titles, table.penalty_name)
 
-    def _warn(self, assignment: str, scores: list[Score]) -> None:
+    def _warn(self, assignment: str, scores: list[StudentScore]) -> None:
         without = Counter(score.row.status for score in scores if score.value is None)
         if without:
             counts = ", ".join(f"{count} {status}" for status, count in without.most_common())
@@ -120,7 +120,7 @@ class Export(ExportPlugin):
 class TableExport(Export):
     """Names, status, cells awaiting manual grading, and score; no score if nothing was graded."""
 
-    def write(self, destination: Path, scores: dict[str, list[Score]]) -> None:
+    def write(self, destination: Path, scores: dict[str, list[StudentScore]]) -> None:
         head = ["assignment", "student_id", "last_name", "first_name", "email", "status", "ungraded"]
         head += ["raw_score", "late_submission_penalty", "score", "max_score"]
         rows = [[name, *_fields(score)] for name, found in scores.items() for score in found]
@@ -138,7 +138,7 @@ class CanvasExport(Export):
     default_name = "canvas.csv"
     found_by, or_by = "lms_user_id", "logins"
 
-    def write(self, destination: Path, scores: dict[str, list[Score]]) -> None:
+    def write(self, destination: Path, scores: dict[str, list[StudentScore]]) -> None:
         found = list(scores.values())
         head = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", *map(self.column, scores)]
         possible = ["    Points Possible", "", "", "", ""]
@@ -161,7 +161,7 @@ class MoodleExport(Export):
     default_name = "moodle.csv"
     found_by, or_by = "email", "ID numbers"
 
-    def write(self, destination: Path, scores: dict[str, list[Score]]) -> None:
+    def write(self, destination: Path, scores: dict[str, list[StudentScore]]) -> None:
         head = ["First name", "Surname", "ID number", "Email address"]
         for name in scores:
             head += [f"{self.column(name)} (Real)", f"{self.column(name)} (Feedback)"]
@@ -180,7 +180,7 @@ class GradescopeExport(Export):
 
     default_name = "gradescope"
 
-    def write(self, destination: Path, scores: dict[str, list[Score]]) -> None:
+    def write(self, destination: Path, scores: dict[str, list[StudentScore]]) -> None:
         for name, found in scores.items():
             for score in found:
                 if score.value is None:
@@ -193,7 +193,7 @@ class GradescopeExport(Export):
                 )
 
 
-def remark(score: Score) -> str:
+def remark(score: StudentScore) -> str:
     """Status, penalty and cells awaiting manual grading, as text for people; may be empty."""
     parts = [score.row.status] if score.row.status != Status.GRADED else []
     if score.value is not None and score.row.penalty:
@@ -206,7 +206,7 @@ def remark(score: Score) -> str:
     return "; ".join(parts)
 
 
-def _fields(score: Score) -> list[Any]:
+def _fields(score: StudentScore) -> list[Any]:
     student, row = score.student, score.row
     penalty = None if score.value is None else row.penalty
     names = [student.id, student.last_name, student.first_name, student.email]

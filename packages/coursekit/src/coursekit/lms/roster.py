@@ -30,7 +30,7 @@ class Roster:
             first, last = student.first_name or "", student.last_name or ""
             self._names[student.id] = f"{first} {last}"
             emails = {student.id.casefold(), (student.email or "").casefold()}
-            names = {squeezed(f"{first} {last}"), squeezed(f"{last} {first}")}
+            names = {letters_of_name(f"{first} {last}"), letters_of_name(f"{last} {first}")}
             keys = [
                 ("id", {student.id}),
                 ("number", {student.lms_user_id}),
@@ -55,16 +55,16 @@ class Roster:
         return self._ids.get(("email", email.casefold()), [])
 
     def by_name(self, name: str) -> list[str]:
-        return self._ids.get(("name", squeezed(name)), [])
+        return self._ids.get(("name", letters_of_name(name)), [])
 
     def by_anything(self, text: str) -> list[str]:
         return self.by_id(text) or self.by_number(text) or self.by_email(text) or self.by_name(text)
 
     def is_called(self, student: str, name: str) -> bool:
         """False if no part of the student's name is in `name`, which then may be the name of a group."""
-        words = [squeezed(word) for word in self._names[student].split()]
+        words = [letters_of_name(word) for word in self._names[student].split()]
         return not words or any(
-            word in squeezed(name) for word in words if len(word) > 1 or not word.isascii()
+            word in letters_of_name(name) for word in words if len(word) > 1 or not word.isascii()
         )
 
 
@@ -107,13 +107,13 @@ class Groups:
                 continue
             known = next((found for text in texts if (found := roster.by_anything(text))), [texts[0]])
             student = only(known, f"{texts[0]} in {path.name}")
-            if student and squeezed(group):
-                members.setdefault(squeezed(group), []).append(student)
+            if student and letters_of_name(group):
+                members.setdefault(letters_of_name(group), []).append(student)
         return cls(members)
 
     def of(self, name: str) -> tuple[str, ...]:
         """The members of a group; empty if it isn't listed."""
-        return tuple(dict.fromkeys(self._members.get(squeezed(name), [])))
+        return tuple(dict.fromkeys(self._members.get(letters_of_name(name), [])))
 
     def by_student(self) -> dict[str, str]:
         """The group of each student who is in one."""
@@ -131,7 +131,7 @@ def name_as_id(name: str) -> str:
     return re.sub(r"[^\w]+", "-", text).strip("-_")
 
 
-def squeezed(name: str) -> str:
+def letters_of_name(name: str) -> str:
     """Only the letters and digits of a name, in lower case."""
     return re.sub(r"[\W_]+", "", unicodedata.normalize("NFC", name).casefold())
 

@@ -25,7 +25,7 @@ class Fate:
 
 
 @dataclass(frozen=True)
-class Score:
+class MutationScore:
     """The mutants of one exercise. Those that `may_survive` are neither killed nor holes in the checks."""
 
     exercise: str
@@ -57,16 +57,16 @@ class MutationRun:
             if self.fates[mutant.name] == Fate() and _key(mutant) not in argued
         ]
 
-    def scores(self) -> list[Score]:
+    def scores(self) -> list[MutationScore]:
         """A score for each exercise, in the order of the notebooks."""
         cells = dict.fromkeys(mutant.cell for mutant in self.tried)
         return [self._score(cell) for cell in cells]
 
-    def _score(self, cell: str) -> Score:
+    def _score(self, cell: str) -> MutationScore:
         mine = [mutant for mutant in self.tried if mutant.cell == cell]
         survived = sum(self.fates[mutant.name] == Fate() for mutant in mine)
         holes = sum(mutant.cell == cell for mutant in self.survivors)
-        return Score(cell, len(mine), len(mine) - survived, survived - holes)
+        return MutationScore(cell, len(mine), len(mine) - survived, survived - holes)
 
     def problems(self) -> Iterator[str]:
         """Problems other than survivors: checks that crash, and wrong entries in `equivalent.py`."""

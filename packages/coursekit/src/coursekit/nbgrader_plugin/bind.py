@@ -13,7 +13,7 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 from coursekit.checks.results import points_in_words
 from coursekit.course import NOT_CHECKS, Assignment, CourseError
 from coursekit.kernels import is_installed, other_language
-from coursekit.nbgrader_plugin.course_folders import course_of, stop
+from coursekit.nbgrader_plugin.course_folders import configured_course, stop
 from coursekit.nbgrader_plugin.headings import heading_named, headings
 from coursekit.printing import listed
 
@@ -28,7 +28,7 @@ class BindChecks(NbGraderPreprocessor):
     """Stops the command if a test cell and its checks differ in points, or if checks belong to no cell."""
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
-        course = course_of(self.config)
+        course = configured_course(self.config)
         names = resources["nbgrader"]
         assignment = course.assignment(names["assignment"])
         path = Path(course.source, assignment.name, f"{names['notebook']}.ipynb")

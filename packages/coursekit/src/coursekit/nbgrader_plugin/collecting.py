@@ -17,7 +17,7 @@ from nbgrader.exchange.default import ExchangeCollect
 from coursekit.files import FOR_EVERYBODY, OPEN_SAFELY
 from coursekit.nbgrader_plugin.course_folders import beside_of
 from coursekit.printing import printable
-from coursekit.student.extra_files import MAX_DEPTH, MAX_ENTRIES, NotATime, time_in
+from coursekit.student.extra_files import MAX_ENTRIES, MAX_FOLDER_DEPTH, NotATime, time_in
 
 _CHUNK = 2**20
 _NAMED_AT_MOST = 5
@@ -130,8 +130,10 @@ def _files(source: Path, skipped: list[str]) -> Iterator[tuple[Path, str, int]]:
     """The files below a folder, notebooks first in each: folder, name, and a descriptor of the folder."""
     for place, folders, files, descriptor in os.fwalk(source):
         folder = Path(place)
-        if len(folder.relative_to(source).parts) >= MAX_DEPTH and folders:
-            skipped.append(f"is nested more than {MAX_DEPTH} folders deep; the rest was not collected.")
+        if len(folder.relative_to(source).parts) >= MAX_FOLDER_DEPTH and folders:
+            skipped.append(
+                f"is nested more than {MAX_FOLDER_DEPTH} folders deep; the rest was not collected."
+            )
             folders.clear()
         folders.sort()
         for name in sorted(files, key=lambda name: (not name.endswith(".ipynb"), name)):

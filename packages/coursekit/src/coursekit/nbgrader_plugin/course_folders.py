@@ -19,7 +19,7 @@ from coursekit.student.extra_files import ExtraFiles, handed_out_files
 from coursekit.student.renamed import put_endings_right
 
 
-def course_of(config: Config) -> Course:
+def configured_course(config: Config) -> Course:
     """The course in which nbgrader runs. While it converts, its working directory is the course's root."""
     return course_in(CourseDirectory(config=config), Path.cwd())
 

@@ -23,7 +23,7 @@ from coursekit.language import N_, FeedbackPage, _, current_language, ngettext, 
 from coursekit.nbgrader_plugin.budget import TooCostly, render_in_child
 from coursekit.nbgrader_plugin.check_table import code_marked
 from coursekit.nbgrader_plugin.converters import find_folders
-from coursekit.nbgrader_plugin.course_folders import Stop, course_of, stop
+from coursekit.nbgrader_plugin.course_folders import Stop, configured_course, stop
 from coursekit.nbgrader_plugin.first_look import first_things, score_rows
 from coursekit.nbgrader_plugin.headings import page_titles
 from coursekit.nbgrader_plugin.markdown import highlighted_code, safe_markdown
@@ -39,7 +39,7 @@ from coursekit.watch.records import Attempts
 from coursekit.watch.rules import AttemptRules, Shows
 
 #: CPU seconds, MiB and bytes; a page that needs more shows the points only. The budget of its cells is far below that
-PAGE_SECONDS, PAGE_MEMORY, PAGE_BYTES = 30.0, 1_024, 64 * 2**20
+_PAGE_SECONDS, _PAGE_MEMORY, _PAGE_BYTES = 30.0, 1_024, 64 * 2**20
 #: notes on a page, and characters in each
 MAX_NOTES, MAX_NOTE = 50, 600
 #: key of the resources: the student's deadline
@@ -76,7 +76,7 @@ class FeedbackExporter(Exporter):
         self, nb: NotebookNode, resources: dict[str, Any] | None = None, **options: Any
     ) -> tuple[str, dict[str, Any]]:
         try:
-            with speaking(FeedbackPage(config=self.config).language, course_of(self.config).root):
+            with speaking(FeedbackPage(config=self.config).language, configured_course(self.config).root):
                 return self._export(nb, resources, **options)
         except (CourseError, TraitError) as error:
             stop(self.log, str(error))
@@ -91,7 +91,7 @@ class FeedbackExporter(Exporter):
         given = frozenset(cell.source.strip() for cell in released)
         frame = self._frame(nb, names, Path(filled["metadata"].get("path", "")))
         try:
-            page = render_in_child(lambda: _page(nb, frame, given), PAGE_SECONDS, PAGE_MEMORY, PAGE_BYTES)
+            page = render_in_child(lambda: _page(nb, frame, given), _PAGE_SECONDS, _PAGE_MEMORY, _PAGE_BYTES)
         except TooCostly as error:
             page = _page_without_cells(nb, frame)
             self.log.warning(
@@ -107,7 +107,7 @@ class FeedbackExporter(Exporter):
         """Everything on the page besides the cells, without anything that it must not show yet."""
         assignment, student = names["assignment"], names["student"]
         rule = AttemptRules(config=self.config).of(assignment)
-        attempts = Attempts.load(course_of(self.config).root, assignment, student)
+        attempts = Attempts.load(configured_course(self.config).root, assignment, student)
         plugin = second_chance_of(self.config)
         now, deadline = datetime.now(UTC), names.get(DEADLINE)
         shows = rule.shows if is_in_time(rule, now, deadline) else Shows.EVERYTHING
@@ -144,7 +144,7 @@ class FeedbackExporter(Exporter):
 
     def _released(self, names: dict[str, Any]) -> list[NotebookNode]:
         """The released cells; none if there is no release, so all are shown as the student's own."""
-        assignment = course_of(self.config).assignment(names["assignment"])
+        assignment = configured_course(self.config).assignment(names["assignment"])
         try:
             cells: list[NotebookNode] = assignment.released(names["notebook"]).cells
         except CourseError:

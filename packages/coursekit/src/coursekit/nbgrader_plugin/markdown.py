@@ -20,7 +20,7 @@ from coursekit.language import N_, _
 from coursekit.nbgrader_plugin.budget import render_in_child
 from coursekit.nbgrader_plugin.raw_html import balanced, canonical
 
-MAX_CHARACTERS, MAX_LINE = 50_000, 2_000
+MAX_FORMATTED_CHARACTERS, MAX_LINE = 50_000, 2_000
 #: CPU seconds and MiB for a cell that is rendered in a child process
 CELL_SECONDS, CELL_MEMORY = 2.0, 256
 #: characters of HTML per character of a cell, and for any cell; formulas and highlighted code take about 10
@@ -124,7 +124,7 @@ _cached_markdown = lru_cache(maxsize=128)(render_markdown)  # the instructor's t
 
 def as_plain_text(source: str, why: str) -> str:
     """The reason, and the source of a cell, cut if it is too long."""
-    text = source[:MAX_CHARACTERS]
+    text = source[:MAX_FORMATTED_CHARACTERS]
     return f"<p>{escape(_(why))}</p><pre>{escape(text, quote=False)}{'…' if len(source) > len(text) else ''}</pre>"
 
 
@@ -134,7 +134,7 @@ def _within_limits(render: Callable[[str], str], source: str, linear: bool) -> s
     Args:
         linear: rendering takes linear time, so a small cell needs no child process.
     """
-    if len(source) > MAX_CHARACTERS:
+    if len(source) > MAX_FORMATTED_CHARACTERS:
         return as_plain_text(source, TOO_LONG)
     largest = MAX_GROWTH * len(source) + _FRAME
     try:
@@ -191,7 +191,7 @@ def highlighted_code(source: str, *args: Any, **options: Any) -> str:
 
 def _render_code(source: str) -> str:
     longest = max(map(len, source.splitlines()), default=0)
-    if len(source) <= MAX_CHARACTERS and longest > MAX_LINE:
+    if len(source) <= MAX_FORMATTED_CHARACTERS and longest > MAX_LINE:
         return f"<pre>{escape(source)}</pre>"
     # a cell magic chooses another lexer
     return _within_limits(_highlighted, source, linear="%%" not in source and not _BLANKS.search(source))

@@ -7,7 +7,7 @@ gigabytes. Both steps here take linear time and write each tag once.
 import re
 from html import escape
 
-MAX_DEPTH = 40
+MAX_HTML_DEPTH = 40
 _VOID = {"br", "hr", "img"}
 _TAG_NAME = re.compile(r"<(/?)([a-zA-Z][^\s/<>]*)")
 _ATTRIBUTE = re.compile(r"""[\s/]*([^\s"'<>/=]+)(?:\s*=\s*("[^"]*"|'[^']*'|[^\s"'=<>`]+))?""")
@@ -96,7 +96,7 @@ def _in_quotes(value: str) -> str:
 
 
 def balanced(html: str, tags: frozenset[str]) -> str:
-    """Close every element, in the order in which a parser would; nest at most `MAX_DEPTH` deep.
+    """Close every element, in the order in which a parser would; nest at most `MAX_HTML_DEPTH` deep.
 
     A tag that isn't in the form of `canonical` becomes text; one that isn't in `tags` is removed.
     """
@@ -133,7 +133,7 @@ class _Balance:
             before += self._ending(*_ENDS[name])
         inside = self._open[-1] if self._open else ""
         fits = inside in _PLACES[name] if name in _PLACES else inside not in _WITHIN_TABLES
-        if not fits or len(self._open) >= MAX_DEPTH:
+        if not fits or len(self._open) >= MAX_HTML_DEPTH:
             if name not in _VOID:
                 self._left_out[name] = self._left_out.get(name, 0) + 1
             return before

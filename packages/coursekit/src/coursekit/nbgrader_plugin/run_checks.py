@@ -16,7 +16,7 @@ from coursekit.checks.results import SubmissionResult
 from coursekit.course import CourseError
 from coursekit.kernels import SANDBOX, hide_course
 from coursekit.nbgrader_plugin.check_table import check_output
-from coursekit.nbgrader_plugin.course_folders import course_of, stop
+from coursekit.nbgrader_plugin.course_folders import configured_course, stop
 from coursekit.per_assignment import PerAssignment
 from coursekit.printing import printable
 from coursekit.student.extra_files import own_files
@@ -129,7 +129,7 @@ class RunChecks(Execute):
         from coursekit.result_cache import ResultCache
 
         names = resources["nbgrader"]
-        course = course_of(self.config)
+        course = configured_course(self.config)
         assignment = course.assignment(names["assignment"])
         released = assignment.released(names["notebook"])
         hide_course(course.root, self.config)

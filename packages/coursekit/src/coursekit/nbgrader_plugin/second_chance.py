@@ -14,7 +14,7 @@ from nbgrader.preprocessors import AssignLatePenalties
 from traitlets import Float
 from traitlets.config import Config
 
-from coursekit.nbgrader_plugin.course_folders import course_of
+from coursekit.nbgrader_plugin.course_folders import configured_course
 from coursekit.nbgrader_plugin.shown import deadline_of
 from coursekit.watch.chance import Chance, is_in_time
 from coursekit.watch.records import AttemptRecord, Attempts
@@ -65,7 +65,7 @@ class SecondChance(BasePlugin):
         rule, handed_in = AttemptRules(config=self.config).of(assignment), submitted.replace(tzinfo=UTC)
         if is_in_time(rule, handed_in, deadline):
             return None
-        attempts = Attempts.load(course_of(self.config).root, assignment, student)
+        attempts = Attempts.load(configured_course(self.config).root, assignment, student)
         return self.chance.first_attempt(rule, attempts, handed_in, deadline)
 
 

@@ -25,7 +25,7 @@ from coursekit.course import CourseError, read_notebook
 from coursekit.kernels import other_language
 from coursekit.nbgrader_plugin.bind import require_bound
 from coursekit.nbgrader_plugin.converters import make_ready
-from coursekit.nbgrader_plugin.course_folders import beside_of, course_of, stop
+from coursekit.nbgrader_plugin.course_folders import beside_of, configured_course, stop
 from coursekit.nbgrader_plugin.run_checks import FOUND, RESULT, RunChecks
 from coursekit.nbgrader_plugin.second_chance import require_chance
 from coursekit.printing import printable
@@ -49,7 +49,7 @@ def before_autograde(assignment: str, student: str, notebooks: list[str]) -> Non
     # in formgrader, the application is Jupyter's server
     config = app.config if isinstance(app, NbGrader) else read_configuration(Path.cwd()).config
     folder = Path(notebooks[0]).parent
-    course = course_of(config)
+    course = configured_course(config)
     graded = course.assignment(folder.name if set(assignment) & set("*?[") else assignment)
     try:
         RunChecks(config=config)  # raises if a setting is invalid
@@ -110,7 +110,7 @@ class RepairCells(NbGraderPreprocessor):
         names = resources["nbgrader"]
         try:
             require_chance(self.config, names)
-            assignment = course_of(self.config).assignment(names["assignment"])
+            assignment = configured_course(self.config).assignment(names["assignment"])
             released = assignment.released(names["notebook"])
         except NoChance as reason:
             stop(self.log, f"{names['assignment']}, {printable(names['student'])}: not graded: {reason}")

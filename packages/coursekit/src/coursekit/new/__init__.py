@@ -7,7 +7,7 @@ There is one about PyTorch and one about NumPy. The files in `template/torch/` o
 import re
 from pathlib import Path
 
-from coursekit.arrays import Kind, has_torch
+from coursekit.arrays import ArrayKind, has_torch
 from coursekit.course import Assignment, Course, CourseError
 from coursekit.printing import quoted
 
@@ -15,7 +15,7 @@ TEMPLATES = Path(__file__).parent / "template"
 _NAME = re.compile(r"(?P<number>\d*)[ _-]*(?P<topic>[\w -]*)")
 
 
-def write_assignment(course: Course, name: str, arrays: Kind | None = None) -> Assignment:
+def write_assignment(course: Course, name: str, arrays: ArrayKind | None = None) -> Assignment:
     """Write source/<name> and tests/<name>; the reference values must be recorded afterwards.
 
     Args:

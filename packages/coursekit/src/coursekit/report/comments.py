@@ -11,7 +11,7 @@ from coursekit.course import Assignment, CourseError
 from coursekit.grading.running_course import RunningCourse
 from coursekit.report.files import groups_in
 from coursekit.report.groups import AnswerGroup
-from coursekit.report.pages import FOLDER
+from coursekit.report.pages import REPORTS_FOLDER
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def find_group(assignments: Iterable[Assignment], id: str) -> tuple[Assignment, 
     if not found:
         raise CourseError(
             f"there is no answer group {id}: `coursekit report ASSIGNMENT` lists the groups and their ids "
-            f"in {FOLDER}/ASSIGNMENT/report.html"
+            f"in {REPORTS_FOLDER}/ASSIGNMENT/report.html"
         )
     if len(found) > 1:
         names = " and ".join(assignment.name for assignment, _ in found)

@@ -14,10 +14,10 @@ from coursekit.report.groups import AnswerGroup, answer_code, answer_groups, exc
 from coursekit.report.similarity import SimilarityFound, similarity_found
 from coursekit.report.statistics import (
     ENOUGH_STUDENTS,
+    AssignmentScores,
     CheckStatistics,
     FellBehind,
     NamedMistake,
-    Stage,
     check_statistics,
     fell_behind,
     named_mistakes,
@@ -61,7 +61,7 @@ class ClassReport:
     checks: list[CheckStatistics]
     mistakes: list[NamedMistake]
     groups: list[GroupEntry]
-    stages: list[Stage]
+    stages: list[AssignmentScores]
     behind: list[FellBehind]
     graders: Calibration | None = None
     similar: SimilarityFound | None = None

@@ -17,7 +17,7 @@ from coursekit.grading.running_course import RunningCourse
 from coursekit.printing import defused, printable, quoted
 from coursekit.report.deal import Reading
 
-FOLDER = "dealt"
+_FOLDER = "dealt"
 #: entry in the column `score` for a first reading, whose scores are in nbgrader's gradebook
 IN_FORMGRADER = "in formgrader"
 _FIRST, _SECOND = "first", "second"
@@ -29,7 +29,7 @@ Scores = dict[tuple[str, str], float]
 
 
 @dataclass(frozen=True)
-class Answer:
+class WrittenAnswer:
     """An answer that a person grades. `submission` is the id of the notebook in the gradebook; `score` is the manual one."""
 
     submission: str
@@ -48,11 +48,11 @@ class Dealt:
     scores: Scores
 
 
-def folder_of(assignment: Assignment) -> Path:
-    return assignment.course.root / FOLDER / assignment.name
+def _folder_of(assignment: Assignment) -> Path:
+    return assignment.course.root / _FOLDER / assignment.name
 
 
-def answers_to_grade(course: RunningCourse, assignment: Assignment) -> list[Answer]:
+def answers_to_grade(course: RunningCourse, assignment: Assignment) -> list[WrittenAnswer]:
     """The answers that a person has graded or has to grade; an unanswered question already scores 0."""
     by_hand = {
         (name, grade_id(cell))
@@ -63,7 +63,7 @@ def answers_to_grade(course: RunningCourse, assignment: Assignment) -> list[Answ
     }
     with course.alone(), course.gradebook() as gradebook:
         answers = [
-            Answer(id, student, notebook, grade.name, grade.max_score, grade.manual_score)
+            WrittenAnswer(id, student, notebook, grade.name, grade.max_score, grade.manual_score)
             for student, id, notebook, grade in grades_of(gradebook, assignment.name)
             if (notebook, grade.name) in by_hand
             and (grade.needs_manual_grade or grade.manual_score is not None)
@@ -72,7 +72,7 @@ def answers_to_grade(course: RunningCourse, assignment: Assignment) -> list[Answ
     return [answer for answer in answers if _was_read(course, assignment, answer)]
 
 
-def _was_read(course: RunningCourse, assignment: Assignment, answer: Answer) -> bool:
+def _was_read(course: RunningCourse, assignment: Assignment, answer: WrittenAnswer) -> bool:
     result = course.result(answer.student, assignment.name, answer.notebook)
     return result is None or not result.nothing_graded
 
@@ -99,7 +99,7 @@ def read_lists(assignment: Assignment) -> Dealt:
         CourseError: a list can't be read, or a score in it is not a number from 0 to the points of the answer.
     """
     found = Dealt([], {})
-    for path in _lists(folder_of(assignment)):
+    for path in _lists(_folder_of(assignment)):
         seen: dict[Reading, None] = {}
         for submission, cell, second, score in _rows(path):
             seen[Reading(submission, path.stem, second)] = None
@@ -128,11 +128,15 @@ def read_scores(path: Path, dealt: Dealt) -> Scores:
 
 
 def write_lists(
-    course: RunningCourse, assignment: Assignment, dealt: Dealt, answers: Sequence[Answer], address: str
+    course: RunningCourse,
+    assignment: Assignment,
+    dealt: Dealt,
+    answers: Sequence[WrittenAnswer],
+    address: str,
 ) -> list[Path]:
     """Write a list for each grader, without names of students, and remove those of others; returns the paths."""
-    folder = folder_of(assignment)
-    of_submission: dict[str, list[Answer]] = {}
+    folder = _folder_of(assignment)
+    of_submission: dict[str, list[WrittenAnswer]] = {}
     for answer in answers:
         of_submission.setdefault(answer.submission, []).append(answer)
     paths = []
@@ -159,7 +163,12 @@ def _lists(folder: Path) -> list[Path]:
 
 
 def _row(
-    course: RunningCourse, assignment: Assignment, second: bool, answer: Answer, scores: Scores, address: str
+    course: RunningCourse,
+    assignment: Assignment,
+    second: bool,
+    answer: WrittenAnswer,
+    scores: Scores,
+    address: str,
 ) -> list[object]:
     link = f"{address.rstrip('/')}/formgrader/submissions/{answer.submission}"
     known = scores.get((answer.submission, answer.cell))
@@ -169,7 +178,7 @@ def _row(
     return [reading, defused(answer.cell), f"{answer.points:g}", score, link, text, answer.submission]
 
 
-def _text_of(course: RunningCourse, assignment: Assignment, answer: Answer) -> str:
+def _text_of(course: RunningCourse, assignment: Assignment, answer: WrittenAnswer) -> str:
     """The answer, for those who must not see in formgrader how it has been graded."""
     path = course.autograded(answer.student, assignment.name) / f"{answer.notebook}.ipynb"
     if not path.is_file():

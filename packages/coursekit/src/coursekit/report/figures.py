@@ -10,7 +10,7 @@ import numpy as np
 from coursekit.course import CourseError
 from coursekit.printing import printable
 from coursekit.report.class_results import ClassResults, Member
-from coursekit.report.statistics import Stage, quartiles
+from coursekit.report.statistics import AssignmentScores, quartiles
 from coursekit.student.values import CheckOutcome
 
 try:
@@ -32,7 +32,7 @@ except ModuleNotFoundError as error:
 
 #: from seaborn's palette for the color-blind
 BLUE, ORANGE = (sns.color_palette("colorblind")[index] for index in (0, 1))
-PASSED, FAILED, NO_VERDICT = "#cfe3f3", "#c44e00", "#4d4d4d"
+PASSED_COLOR, FAILED_COLOR, NO_VERDICT_COLOR = "#cfe3f3", "#c44e00", "#4d4d4d"
 _MAX_NAMES, _MAX_NAME, _MAX_LABEL = 60, 40, 44
 #: scores above 100 %, by extra credit, are drawn at the edge
 _DRAWN = (0, 100)
@@ -74,10 +74,10 @@ def outcome_map(results: ClassResults) -> Picture:
     names = [printable(members[index].student, _MAX_NAME).replace("$", r"\$") for index in rows]
     height = min(3 + 0.19 * len(members), 11)
     figure, axes = plt.subplots(figsize=(max(6, 3 + 0.25 * len(labels)), height + 1.8), layout="constrained")
-    colors = {"passed": PASSED, "failed": FAILED, "no answer, or no verdict": NO_VERDICT}
+    colors = {"passed": PASSED_COLOR, "failed": FAILED_COLOR, "no answer, or no verdict": NO_VERDICT_COLOR}
     sns.heatmap(
         values[np.ix_(rows, columns)],
-        ax=axes, cmap=ListedColormap([NO_VERDICT, FAILED, PASSED]), vmin=-1, vmax=1, cbar=False,
+        ax=axes, cmap=ListedColormap([NO_VERDICT_COLOR, FAILED_COLOR, PASSED_COLOR]), vmin=-1, vmax=1, cbar=False,
         linewidths=0.5 if named else 0, rasterized=True,
         xticklabels=[_short(label) for label in labels], yticklabels=names if named else False,
     )  # fmt: skip
@@ -95,11 +95,11 @@ def outcome_map(results: ClassResults) -> Picture:
     return _picture(figure, text)
 
 
-def progress_chart(stages: Sequence[Stage]) -> Picture:
+def progress_chart(stages: Sequence[AssignmentScores]) -> Picture:
     """The scores of each assignment as a box, in the order of the course."""
     figure, axes = plt.subplots(figsize=(6, 1.1 + 0.4 * len(stages)), layout="constrained")
     sns.boxplot(
-        [np.clip(stage.scores, *_DRAWN) for stage in stages], orient="h", ax=axes, color=PASSED, width=0.6,
+        [np.clip(stage.scores, *_DRAWN) for stage in stages], orient="h", ax=axes, color=PASSED_COLOR, width=0.6,
         fliersize=3, medianprops={"color": ORANGE, "linewidth": 2.5},
     )  # fmt: skip
     axes.set_yticks(range(len(stages)), [stage.assignment for stage in stages])

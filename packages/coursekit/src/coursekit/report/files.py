@@ -28,11 +28,11 @@ def write_page(folder: Path, report: ClassReport) -> Path:
         CourseError: a library for the figures is not installed.
     """
     path = folder / _PAGE
-    save_page(path, as_html(report))
+    save_page(path, report_as_html(report))
     return path
 
 
-def as_html(report: ClassReport) -> str:
+def report_as_html(report: ClassReport) -> str:
     """The page, with its figures embedded and all text from students escaped. It has no scripts and no links out."""
     from coursekit.report import figures  # needs the extra `report`
 

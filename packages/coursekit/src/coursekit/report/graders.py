@@ -7,7 +7,7 @@ from itertools import combinations
 from coursekit.course import Assignment
 from coursekit.grading.running_course import RunningCourse
 from coursekit.printing import counted
-from coursekit.report.dealt import Answer, Dealt, answers_to_grade, read_lists
+from coursekit.report.dealt import Dealt, WrittenAnswer, answers_to_grade, read_lists
 from coursekit.report.statistics import quartiles
 
 #: with at least this many answers, a difference between graders may be more than chance
@@ -80,14 +80,14 @@ def calibration(assignment: Assignment) -> Calibration | None:
 
 @dataclass(frozen=True)
 class _Scored:
-    answer: Answer
+    answer: WrittenAnswer
     grader: str
     score: float | None
 
 
-def _scores(dealt: Dealt, answers: Sequence[Answer]) -> Iterator[_Scored]:
+def _scores(dealt: Dealt, answers: Sequence[WrittenAnswer]) -> Iterator[_Scored]:
     """Every reading of every answer. The gradebook has the scores of first readings, the lists those of second ones."""
-    by_submission: dict[str, list[Answer]] = {}
+    by_submission: dict[str, list[WrittenAnswer]] = {}
     for answer in answers:
         by_submission.setdefault(answer.submission, []).append(answer)
     for reading in dealt.readings:

@@ -20,7 +20,7 @@ from coursekit.report.pages import folder_of
 from coursekit.watch.chance import is_in_time
 from coursekit.watch.rules import AttemptRules, Rule, Shows
 
-FOLDER, TABLE = "letters", "letters.csv"
+_FOLDER, _TABLE = "letters", "letters.csv"
 _COLUMNS = ("student", "email", "subject", "text")
 
 
@@ -46,7 +46,7 @@ class Letters:
 
     @property
     def folder(self) -> Path:
-        return folder_of(self.assignment) / FOLDER / f"{self.started:%Y-%m-%d_%H%M%S}"
+        return folder_of(self.assignment) / _FOLDER / f"{self.started:%Y-%m-%d_%H%M%S}"
 
     def write(self, moved: list[Move]) -> None:
         """Write the letter to the student of these moves; none if a person entered these scores."""
@@ -69,7 +69,7 @@ class Letters:
         self.count += 1
 
     def _add_row(self, row: list[str]) -> None:
-        path = self.folder / TABLE
+        path = self.folder / _TABLE
         begins = not path.exists()
         with path.open("a", newline="", encoding="utf-8") as file:
             table = csv.writer(file)

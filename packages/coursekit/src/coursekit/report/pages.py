@@ -6,11 +6,11 @@ import jinja2
 
 from coursekit.course import Assignment
 
-FOLDER = "reports"
+REPORTS_FOLDER = "reports"
 
 
 def folder_of(assignment: Assignment) -> Path:
-    return assignment.course.root / FOLDER / assignment.name
+    return assignment.course.root / REPORTS_FOLDER / assignment.name
 
 
 def page_environment(templates: Path) -> jinja2.Environment:

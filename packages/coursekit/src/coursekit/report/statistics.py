@@ -43,7 +43,7 @@ class NamedMistake:
 
 
 @dataclass(frozen=True)
-class Stage:
+class AssignmentScores:
     """One assignment in the progress of a class; scores in percent."""
 
     assignment: str
@@ -126,10 +126,10 @@ def named_mistakes(results: ClassResults) -> list[NamedMistake]:
     return sorted(found, key=lambda mistake: -len(mistake.students))
 
 
-def progress(so_far: Sequence[ClassResults]) -> list[Stage]:
+def progress(so_far: Sequence[ClassResults]) -> list[AssignmentScores]:
     """The scores of each graded assignment, in the order of the course; missing students have none."""
     return [
-        Stage(
+        AssignmentScores(
             results.assignment,
             tuple(results.scores),
             sum(member.status == Status.MISSING for member in results.members),

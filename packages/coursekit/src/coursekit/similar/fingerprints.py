@@ -9,13 +9,13 @@ parameterized matching (1993): `a = b @ a` is like `x = y @ x`, and not like `x 
 from functools import lru_cache
 from hashlib import blake2b
 
-from coursekit.similar.tokens import Line
+from coursekit.similar.tokens import TokenLine
 
 LENGTH = 6
 WINDOW = 3
 
 
-def fingerprints(line: Line) -> frozenset[int]:
+def fingerprints(line: TokenLine) -> frozenset[int]:
     """The fingerprints of a line; one for the whole line if it is short."""
     return _fingerprints(line.tokens, line.own)
 

@@ -11,10 +11,10 @@ from coursekit.report.pages import folder_of, page_environment, save_page
 from coursekit.report.similarity import SimilarityFound
 from coursekit.report.table import write_rows
 from coursekit.similar.side_by_side import ExerciseSideBySide, people_with, side_by_side
-from coursekit.similar.surprise import Comparison, Pair
+from coursekit.similar.surprise import Comparison, SimilarPair
 from coursekit.similar.works import Work
 
-PAGE, TABLE = "similar.html", "similar.csv"
+PAGE, _TABLE = "similar.html", "similar.csv"
 _TEMPLATES = Path(__file__).parent / "templates"
 #: pairs with code on the page; the table has all
 _MAX_PAIRS, _MAX_PROBLEMS = 40, 50
@@ -26,13 +26,13 @@ _MOST_CLASSES = 10_000
 class Entry:
     """A pair, and its code."""
 
-    pair: Pair
+    pair: SimilarPair
     first: Work
     second: Work
     exercises: list[ExerciseSideBySide]
 
 
-def clusters_of(pairs: Sequence[Pair]) -> list[list[int]]:
+def clusters_of(pairs: Sequence[SimilarPair]) -> list[list[int]]:
     """Three or more works that pairs connect, the largest cluster first."""
     cluster: dict[int, list[int]] = {}
     for pair in pairs:
@@ -72,7 +72,7 @@ def write_similar(
                 same_owner_note(works[pair.first], works[pair.second]) if mine else "",
             ]
         )
-    write_rows(folder / TABLE, rows)
+    write_rows(folder / _TABLE, rows)
     found = SimilarityFound(len(works), len(comparison.pairs), len(clusters), PAGE)
     found.store(assignment)
     return folder / PAGE, found
@@ -103,7 +103,7 @@ def _as_html(
         entries=entries,
         problems=problems[:_MAX_PROBLEMS],
         more_problems=max(0, len(problems) - _MAX_PROBLEMS),
-        table=TABLE,
+        table=_TABLE,
     )
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from coursekit.printing import shortened
-from coursekit.similar.surprise import Pair
+from coursekit.similar.surprise import SimilarPair
 from coursekit.similar.works import Work
 
 _MAX_LINES, _MAX_LINE = 120, 200
@@ -36,7 +36,7 @@ def people_with(works: Sequence[Work]) -> Counter[int]:
     return Counter(one for _, one in owned)
 
 
-def side_by_side(works: Sequence[Work], pair: Pair, people: Counter[int]) -> list[ExerciseSideBySide]:
+def side_by_side(works: Sequence[Work], pair: SimilarPair, people: Counter[int]) -> list[ExerciseSideBySide]:
     """The exercises of a pair that are unusually alike."""
     first, second = works[pair.first], works[pair.second]
     return [

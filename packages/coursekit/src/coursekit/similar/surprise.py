@@ -36,7 +36,7 @@ Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class Pair:
+class SimilarPair:
     """Two works, by their places in the list of works.
 
     Args:
@@ -55,14 +55,14 @@ class Comparison:
     """All pairs of a class that stand out, and the closest of those that don't."""
 
     works: Sequence[Work]
-    pairs: list[Pair]
+    pairs: list[SimilarPair]
     #: alike, but with the same owner
-    same_owner: list[Pair]
-    next_closest: Pair | None
+    same_owner: list[SimilarPair]
+    next_closest: SimilarPair | None
     exercises: int = 0
 
 
-def compare(works: Sequence[Work], allowed: float = EXPECTED) -> Comparison:
+def compare_works(works: Sequence[Work], allowed: float = EXPECTED) -> Comparison:
     """Compare every two works, except for two of earlier classes."""
     first, second = np.triu_indices(len(works), 1)
     earlier = np.array([bool(work.origin) for work in works], dtype=bool)
@@ -86,10 +86,10 @@ def compare(works: Sequence[Work], allowed: float = EXPECTED) -> Comparison:
 
     low = -math.log(_SHOWN)
 
-    def pair(place: int) -> Pair:
+    def pair(place: int) -> SimilarPair:
         found = {name: float(values[place]) for name, values in surprises.items() if values[place] > low}
         ordered = dict(sorted(found.items(), key=lambda item: -item[1]))
-        return Pair(int(first[place]), int(second[place]), float(expected[place]), ordered)
+        return SimilarPair(int(first[place]), int(second[place]), float(expected[place]), ordered)
 
     chosen = [pair(int(place)) for place in np.argsort(expected, kind="stable") if expected[place] <= allowed]
     mine = [pair for pair in chosen if works[pair.first].owner != works[pair.second].owner]

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from coursekit.student.syntax import parse
 
 #: the most characters of one cell that are compared
-MAX_CHARACTERS = 50_000
+MAX_COMPARED_CHARACTERS = 50_000
 _OPEN, _CLOSED = "([{", ")]}"
 _HEADS = {
     *("if", "elif", "else", "for", "while", "def", "class", "with", "try", "except", "finally", "async"),
@@ -32,7 +32,7 @@ _WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True)
-class Line:
+class TokenLine:
     """A statement, the head of a compound statement, or a sentence, and its place (physical lines, from 1).
 
     `own` is True for each token that is a name bound in the cell.
@@ -44,9 +44,9 @@ class Line:
     own: tuple[bool, ...]
 
 
-def code_lines(source: str) -> list[Line]:
+def code_lines(source: str) -> list[TokenLine]:
     """The statements of a code cell. A cell that Python can't tokenize is read line by line."""
-    source = source[:MAX_CHARACTERS]
+    source = source[:MAX_COMPARED_CHARACTERS]
     names = _bound_names(source)
     try:
         found = list(_statements(source))
@@ -58,9 +58,9 @@ def code_lines(source: str) -> list[Line]:
     return [_line(tokens, names) for tokens in found if tokens and not _is_text(tokens)]
 
 
-def text_lines(source: str) -> list[Line]:
+def text_lines(source: str) -> list[TokenLine]:
     """The sentences of a written answer, as words."""
-    source = source[:MAX_CHARACTERS]
+    source = source[:MAX_COMPARED_CHARACTERS]
     lines = []
     for match in _SENTENCE.finditer(source):
         words = _WORD.findall(match[0].casefold())
@@ -68,7 +68,7 @@ def text_lines(source: str) -> list[Line]:
             start = match.start() + len(match[0]) - len(match[0].lstrip())
             first = source.count("\n", 0, start) + 1
             last = first + match[0].strip().count("\n")
-            lines.append(Line(first, last, tuple(words), (False,) * len(words)))
+            lines.append(TokenLine(first, last, tuple(words), (False,) * len(words)))
     return lines
 
 
@@ -125,7 +125,7 @@ def _is_text(tokens: list[tuple[str, int]]) -> bool:
     return all(text.startswith(("'", '"')) for text, _ in tokens)
 
 
-def _line(found: list[tuple[str, int]], names: frozenset[str]) -> Line:
+def _line(found: list[tuple[str, int]], names: frozenset[str]) -> TokenLine:
     texts = tuple(text for text, _ in found)
     is_head = texts[0] in ("def", "async", "class")
     own, depth = [], 0
@@ -134,7 +134,7 @@ def _line(found: list[tuple[str, int]], names: frozenset[str]) -> Line:
         is_keyword = after == "=" and depth > 0 and not is_head and "lambda" not in texts
         is_attribute = before == "."
         own.append(not is_keyword and (f".{text}" if is_attribute else text) in names)
-    return Line(found[0][1], found[-1][1], texts, tuple(own))
+    return TokenLine(found[0][1], found[-1][1], texts, tuple(own))
 
 
 def _bound_names(source: str) -> frozenset[str]:

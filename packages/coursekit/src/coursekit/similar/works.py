@@ -12,7 +12,7 @@ from coursekit.course import Assignment, CourseError, read_notebook
 from coursekit.grading.running_course import RunningCourse
 from coursekit.printing import printable, quoted
 from coursekit.similar.fingerprints import fingerprints
-from coursekit.similar.tokens import MAX_CHARACTERS, Line, code_lines, text_lines
+from coursekit.similar.tokens import MAX_COMPARED_CHARACTERS, TokenLine, code_lines, text_lines
 from coursekit.student.names import squeezed
 from coursekit.student.notebook_file import read_submitted
 from coursekit.student.restore import restore_notebook
@@ -28,7 +28,7 @@ class AnswerLine:
     """A line of a cell and its fingerprints."""
 
     cell: int
-    line: Line
+    line: TokenLine
     fingerprints: frozenset[int]
 
 
@@ -76,7 +76,7 @@ class Reader:
         self._assignment = assignment
         self._groups = groups or {}
         self._names = assignment.released_names() or [path.stem for path in assignment.source_notebooks()]
-        self._lines: dict[tuple[str, str], list[tuple[Line, frozenset[int]]]] = {}
+        self._lines: dict[tuple[str, str], list[tuple[TokenLine, frozenset[int]]]] = {}
         self._released = {name: assignment.released(name) for name in assignment.released_names()}
         every = assignment.course.assignments()
         self.given = given_by([*every[: every.index(assignment)], assignment])
@@ -140,7 +140,7 @@ class Reader:
             found = grade_id(cell)
             label = f"{name}: {found}" if found and len(self._names) > 1 else found or f"cell {number}"
             total += len(cell.source)
-            if len(cell.source) > MAX_CHARACTERS or total > MAX_WORK_CHARACTERS:
+            if len(cell.source) > MAX_COMPARED_CHARACTERS or total > MAX_WORK_CHARACTERS:
                 self.problems.append(
                     f"{printable(work.name)} is compared in part: {printable(label)} is very long."
                 )
@@ -186,5 +186,5 @@ def _answers(released: NotebookNode) -> set[str | None]:
     return {grade_id(cell) for cell in released.cells if is_answer_cell(cell)}
 
 
-def _lines(kind: str, source: str) -> list[Line]:
+def _lines(kind: str, source: str) -> list[TokenLine]:
     return code_lines(source) if kind == "code" else text_lines(source)

@@ -19,14 +19,14 @@ from pathlib import Path, PurePath
 
 from nbgrader.utils import parse_utc
 
-from coursekit.files import FOLDER, beside_notebooks, write_atomically
+from coursekit.files import STATE_FOLDER, beside_notebooks, write_atomically
 from coursekit.printing import printable
 
 TIMESTAMP = "timestamp.txt"
 #: written by nbgrader's exchange, which names feedback after it
 SECRET = "submission_secret.txt"
 MAX_ENTRIES = 2_000
-MAX_DEPTH = 20
+MAX_FOLDER_DEPTH = 20
 _MAX_TIMESTAMP_BYTES = 1024
 _YEARS = range(1990, 2200)
 #: strict, since nbgrader reads the third word as a time zone, and opens the file of that name
@@ -34,7 +34,7 @@ _TIMESTAMP = re.compile(r"(?=.*\d{4})(?!.*(?:\.\.|\s/))[\w:.,+ -]{4,80}(/\w+)*",
 _NAMED_AT_MOST = 5
 _RECORDED_AT_MOST = 100
 _TOO_MANY = f"holds a folder of more than {MAX_ENTRIES:,} files, so it was set aside and not copied."
-_TOO_DEEP = f"is nested more than {MAX_DEPTH} folders deep, so it was set aside and not copied."
+_TOO_DEEP = f"is nested more than {MAX_FOLDER_DEPTH} folders deep, so it was set aside and not copied."
 _BEYOND = (_TOO_MANY, _TOO_DEEP)
 _KINDS = {
     stat.S_ISLNK: "a link",
@@ -81,7 +81,7 @@ class ExtraFiles:
         cls, root: Path, folder: Path, handed_out: frozenset[PurePath] = frozenset()
     ) -> "ExtraFiles":
         inside = folder.relative_to(root) if folder.is_relative_to(root) else Path(*folder.parts[1:])
-        return cls(folder, root / FOLDER / "set_aside" / inside, handed_out)
+        return cls(folder, root / STATE_FOLDER / "set_aside" / inside, handed_out)
 
     def set_aside(self) -> list[str]:
         """Move files away that nbgrader can't read, and return the `notes`.
@@ -136,7 +136,7 @@ class ExtraFiles:
         elif path.is_dir():
             with os.scandir(path) as inside:
                 for count, entry in enumerate(inside):
-                    if count > MAX_ENTRIES or depth > MAX_DEPTH:
+                    if count > MAX_ENTRIES or depth > MAX_FOLDER_DEPTH:
                         yield self.folder / name.parts[0], _TOO_MANY if count > MAX_ENTRIES else _TOO_DEEP
                         return
                     yield from self._odd_in(Path(entry.path), name / entry.name, depth + 1)

@@ -21,7 +21,7 @@ from coursekit.cells import (
 from coursekit.printing import listed
 from coursekit.student.names import squeezed
 from coursekit.student.statements import (
-    LONGEST,
+    MAX_PARSED_CHARACTERS,
     Definitions,
     Piece,
     definitions_in,
@@ -40,7 +40,7 @@ _BUILTIN = frozenset(dir(builtins))
 
 
 @dataclass(frozen=True)
-class Edit:
+class ChangedCell:
     """A cell that does not run as the student wrote it, with its submitted and its released source."""
 
     cell: NotebookNode
@@ -64,7 +64,7 @@ class Restoration:
         self.expected = {
             name: expected_names(cell) for name, cell in self.known.items() if is_answer_cell(cell)
         }
-        self.edits: list[Edit] = []
+        self.edits: list[ChangedCell] = []
         self.handed_out: dict[int, NotebookNode] = {}
         self.notes: list[str] = []
         self.definitions = Definitions()
@@ -237,7 +237,7 @@ class Gathering:
 
 
 def needed_additions(
-    edits: Iterable[tuple[Edit, bool]], sources: Iterable[str], wanted: Set[str], bound: Set[str]
+    edits: Iterable[tuple[ChangedCell, bool]], sources: Iterable[str], wanted: Set[str], bound: Set[str]
 ) -> list[str]:
     """For each edit, the statements that were added and that the student's code needs to run.
 
@@ -250,7 +250,7 @@ def needed_additions(
     left, asked = _BUDGET, set(wanted)
     found: list[list[Piece]] = []
     for edit, is_answer in edits:
-        affordable = len(edit.submitted) <= min(LONGEST, left)
+        affordable = len(edit.submitted) <= min(MAX_PARSED_CHARACTERS, left)
         left -= len(edit.submitted) if affordable else 0
         found.append(_additions(edit) if affordable else [])
         asked |= {name for one in found[-1] for name in one.binds if is_answer}
@@ -258,14 +258,14 @@ def needed_additions(
         return ["" for _ in found]
     missing = asked - bound
     for source in sources:
-        if len(source) <= min(LONGEST, left):
+        if len(source) <= min(MAX_PARSED_CHARACTERS, left):
             left -= len(source)
             missing |= needed_names(source) - bound - _BUILTIN
     needed = _needed([one for additions in found for one in additions], missing, bound | _BUILTIN)
     return ["\n".join(_with_seeds(additions, needed)) for additions in found]
 
 
-def _additions(edit: Edit) -> list[Piece]:
+def _additions(edit: ChangedCell) -> list[Piece]:
     """The top-level statements of a cell that the released cell does not have."""
     theirs, ours = pieces_of(edit.submitted), pieces_of(edit.released)
     matcher = SequenceMatcher(None, [p.shape for p in theirs], [p.shape for p in ours], autojunk=False)

@@ -21,7 +21,7 @@ MAX_CELLS = 2_000
 MAX_CODE_CHARACTERS = 200_000
 MAX_TEXT_CHARACTERS = 1_000_000
 #: in all cells together
-MAX_CHARACTERS = 4_000_000
+MAX_NOTEBOOK_CHARACTERS = 4_000_000
 #: for files that only Python's own parser reads, which takes more memory
 MAX_LENIENT_BYTES = 20 * 2**20
 MAX_LENIENT_ITEMS = 400_000
@@ -222,9 +222,9 @@ def _plain_cells(cells: Iterable[_Cell], notes: list[str]) -> Iterator[NotebookN
                 f"has {length:,} characters in the cell {label}, more than {limit:,}. Shorten it. {HAND_IN_AGAIN}"
             )
         total += length
-        if total > MAX_CHARACTERS:
+        if total > MAX_NOTEBOOK_CHARACTERS:
             raise Refused(
-                f"has more than {MAX_CHARACTERS:,} characters in its cells. Delete those that are not "
+                f"has more than {MAX_NOTEBOOK_CHARACTERS:,} characters in its cells. Delete those that are not "
                 f"needed. {HAND_IN_AGAIN}"
             )
         yield plain

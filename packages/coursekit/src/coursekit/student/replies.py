@@ -16,9 +16,9 @@ from coursekit.codecs import unpack
 from coursekit.messages import (
     KIND,
     MAX_BYTES,
-    MAX_DEPTH,
     MAX_DIGITS,
     MAX_ITEMS,
+    MAX_MESSAGE_DEPTH,
     MAX_TENSORS,
     MAX_TEXT,
     MessageError,
@@ -29,12 +29,12 @@ from coursekit.packing import PackingError
 #: commas and opening brackets of the JSON: `encode` writes at most six per entry
 _MAX_MARKS = 6 * MAX_ITEMS
 #: levels of the JSON: `encode` writes three for each level of the value
-_MAX_LEVELS = 3 * MAX_DEPTH + 10
+_MAX_LEVELS = 3 * MAX_MESSAGE_DEPTH + 10
 #: bytes of the safetensors header
 _MAX_HEADER = 512 * 2**10
 _MAX_AXES = 32
 
-Count = Annotated[int, Meta(ge=0, le=MAX_BYTES)]
+_Count = Annotated[int, Meta(ge=0, le=MAX_BYTES)]
 ShortText = Annotated[str, Meta(max_length=200)]
 LongText = Annotated[str, Meta(max_length=2_000)]
 
@@ -93,8 +93,8 @@ class TensorEntry(Struct, frozen=True, forbid_unknown_fields=True):
     dtype: Literal[
         "BOOL", "U8", "I8", "I16", "I32", "I64", "U16", "U32", "U64", "F16", "BF16", "F32", "F64", "C64"
     ]
-    shape: Annotated[list[Count], Meta(max_length=_MAX_AXES)]
-    data_offsets: tuple[Count, Count]
+    shape: Annotated[list[_Count], Meta(max_length=_MAX_AXES)]
+    data_offsets: tuple[_Count, _Count]
 
 
 class ReplyError(Struct, frozen=True, forbid_unknown_fields=True):
@@ -105,7 +105,7 @@ class ReplyError(Struct, frozen=True, forbid_unknown_fields=True):
 
     type: Annotated[str, Meta(max_length=100)]
     message: LongText
-    lines: Annotated[list[tuple[Count, LongText]], Meta(max_length=5)]
+    lines: Annotated[list[tuple[_Count, LongText]], Meta(max_length=5)]
     bases: Annotated[list[Annotated[str, Meta(max_length=100)]], Meta(max_length=20)] = []
 
 
@@ -114,7 +114,7 @@ class Answer(Struct, frozen=True, forbid_unknown_fields=True):
 
     ok: Literal[True]
     value: Any = None
-    changed: Annotated[list[Count | ShortText], Meta(max_length=100)] = []
+    changed: Annotated[list[_Count | ShortText], Meta(max_length=100)] = []
     inputs: Annotated[list[Any], Meta(max_length=100)] | None = None
     parameters: dict[str, Any] | None = None
 
@@ -176,7 +176,7 @@ def _check_text(text: bytes) -> None:
     for mark in re.finditer(rb"[\[\]{}]", bare):
         level += 1 if mark[0] in b"[{" else -1
         if level > _MAX_LEVELS:
-            raise MessageError(f"the reply is nested more than {MAX_DEPTH} deep")
+            raise MessageError(f"the reply is nested more than {MAX_MESSAGE_DEPTH} deep")
 
 
 def _read_arrays(data: bytes) -> dict[str, Array]:
@@ -197,8 +197,8 @@ def _value(item: Any, arrays: dict[str, Array], restore: Callable[[Any], Any], d
     def parts(items: list[Any]) -> Iterator[Any]:
         return (_value(part, arrays, restore, depth + 1) for part in items)
 
-    if depth > MAX_DEPTH + 2:  # the reply is a dict itself
-        raise MessageError(f"the reply is nested more than {MAX_DEPTH} deep")
+    if depth > MAX_MESSAGE_DEPTH + 2:  # the reply is a dict itself
+        raise MessageError(f"the reply is nested more than {MAX_MESSAGE_DEPTH} deep")
     if isinstance(item, list):
         return list(parts(item))
     if not isinstance(item, dict):

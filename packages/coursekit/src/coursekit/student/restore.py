@@ -14,7 +14,7 @@ from nbformat import NotebookNode, v4
 
 from coursekit.cells import PLACEHOLDER, grade_id, is_demo, is_locked_cell, is_test_cell
 from coursekit.printing import listed
-from coursekit.student.gather import Edit, Gathering, Restoration
+from coursekit.student.gather import ChangedCell, Gathering, Restoration
 from coursekit.student.names import squeezed
 from coursekit.student.statements import code_in, is_code
 
@@ -164,7 +164,7 @@ class _Restoration(Restoration):
 
     def _note_edits(self, cell: NotebookNode, handed_in: list[str], original: NotebookNode) -> None:
         self.edits += [
-            Edit(cell, source, original.source) for source in handed_in if source != original.source
+            ChangedCell(cell, source, original.source) for source in handed_in if source != original.source
         ]
 
     def _converted(self, name: str, kind: str, source: str) -> str:

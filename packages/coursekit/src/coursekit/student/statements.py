@@ -14,7 +14,7 @@ from coursekit.student.names import defined_names, used_names
 from coursekit.student.syntax import imported_by, parse
 
 #: characters of a cell that is parsed; of a longer one, only lines that begin a definition are looked at
-LONGEST = 20_000
+MAX_PARSED_CHARACTERS = 20_000
 #: characters of one notebook that are parsed
 _BUDGET = 400_000
 _DEFINITION = re.compile(r"^(?:async[ \t]+def|def|class)[ \t]+(\w+)", re.MULTILINE)
@@ -36,7 +36,7 @@ class Definitions:
 
     def of(self, source: str) -> frozenset[str]:
         if source not in self._found:
-            parsed = len(source) <= min(LONGEST, self._left)
+            parsed = len(source) <= min(MAX_PARSED_CHARACTERS, self._left)
             self._left -= len(source) if parsed else 0
             self._found[source] = defined_names(source) if parsed else frozenset(_DEFINITION.findall(source))
         return self._found[source]
@@ -83,7 +83,7 @@ class Piece:
 
 def pieces_of(source: str) -> list[Piece]:
     """The statements of a cell; none if it is too long or can't be parsed."""
-    tree = parse(source) if len(source) <= LONGEST else None
+    tree = parse(source) if len(source) <= MAX_PARSED_CHARACTERS else None
     lines = source.split("\n")
     pieces, last = [], 0
     for statement in tree.body if tree else ():
@@ -121,7 +121,7 @@ def _defining(pieces: list[Piece], wanted: frozenset[str]) -> list[Piece]:
 
 def deleted_names(source: str) -> frozenset[str]:
     """Names in the `del` statements at the top level of a cell."""
-    tree = parse(source) if len(source) <= LONGEST else None
+    tree = parse(source) if len(source) <= MAX_PARSED_CHARACTERS else None
     statements = [s for s in tree.body if isinstance(s, ast.Delete)] if tree else []
     return frozenset(target.id for s in statements for target in s.targets if isinstance(target, ast.Name))
 
@@ -133,7 +133,7 @@ def code_in(source: str) -> str:
 
 
 def is_code(source: str) -> bool:
-    return len(source) <= 10 * LONGEST and parse(source) is not None
+    return len(source) <= 10 * MAX_PARSED_CHARACTERS and parse(source) is not None
 
 
 def _bound(statement: ast.stmt) -> set[str]:
@@ -186,7 +186,7 @@ def reached_code(sources: Sequence[str], wanted: Set[str]) -> list[str]:
 
 def statements_of(source: str) -> Sequence[Statement]:
     """The top-level statements of a cell, including those inside `if`, `for`, `with` and the like."""
-    return _remembered(source) if len(source) <= LONGEST else _find_statements(source)
+    return _remembered(source) if len(source) <= MAX_PARSED_CHARACTERS else _find_statements(source)
 
 
 @lru_cache(maxsize=64)

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 
-from coursekit.viva.questions import INTEREST, Asked, Kind, Question, as_tuple, inputs_of, shown_value
+from coursekit.viva.questions import INTEREST, Asked, Question, QuestionKind, as_tuple, inputs_of, shown_value
 from coursekit.viva.running import Scene
-from coursekit.viva.seen import Call, Effect, Run, Seen
-from coursekit.viva.statements import Sort, Statement, outside_names
+from coursekit.viva.seen import Effect, SeenValue, StatementRun, TracedCall
+from coursekit.viva.statements import AnswerStatement, Sort, outside_names
 
 _TAKEN_OUT = (
     "It raises an exception. (Of which type?)",
@@ -17,7 +17,9 @@ _TAKEN_OUT = (
 _MOST_INPUTS = 8
 
 
-def questions_about(asked: Asked, scenes: Sequence[Scene], varied: Sequence[Call] = ()) -> Iterator[Question]:
+def questions_about(
+    asked: Asked, scenes: Sequence[Scene], varied: Sequence[TracedCall] = ()
+) -> Iterator[Question]:
     """All questions about an answer that these calls can answer; the same calls lead to the same questions.
 
     Args:
@@ -37,7 +39,7 @@ def questions_about(asked: Asked, scenes: Sequence[Scene], varied: Sequence[Call
                 f"Which names does `{function}` take from outside: neither parameters, nor assigned in it, "
                 "nor built into Python?"
             )
-            yield asked.question(Kind.NAMES, text, ", ".join(f"`{name}`" for name in names))
+            yield asked.question(QuestionKind.NAMES, text, ", ".join(f"`{name}`" for name in names))
 
 
 def _about_crash(asked: Asked, scene: Scene) -> Iterator[Question]:
@@ -49,7 +51,9 @@ def _about_crash(asked: Asked, scene: Scene) -> Iterator[Question]:
         return
     what = "The call" if call.name else "Running this cell"
     text = f"{what} stops with an exception. Of which type is it, and which line of the cell causes it?"
-    yield asked.question(Kind.CRASH, text, f"`{error.type}`, in line {error.line}.", calls=scene.calls)
+    yield asked.question(
+        QuestionKind.CRASH, text, f"`{error.type}`, in line {error.line}.", calls=scene.calls
+    )
 
 
 def _about_lines(asked: Asked, scene: Scene) -> Iterator[Question]:
@@ -71,29 +75,29 @@ def _about_lines(asked: Asked, scene: Scene) -> Iterator[Question]:
             count = runs[one.body].count if one.body in runs else 0
             if once:
                 text = f"How often does the body of the loop in line {one.first} run?"
-                yield asked.question(Kind.LOOP, text, _times(count), one, scene.calls)
+                yield asked.question(QuestionKind.LOOP, text, _times(count), one, scene.calls)
 
 
-def _about_values(asked: Asked, scene: Scene, one: Statement, run: Run) -> Iterator[Question]:
+def _about_values(asked: Asked, scene: Scene, one: AnswerStatement, run: StatementRun) -> Iterator[Question]:
     when = f"When line {one.first} has run{' for the first time' if run.count > 1 else ''}"
     for name, seen in run.values:
         if name not in one.assigns:
             continue
         if seen.shape:
             text = f"{when}, which shape does `{name}` have?"
-            weight = INTEREST[Kind.SHAPE] + _variety(seen.shape)
+            weight = INTEREST[QuestionKind.SHAPE] + _variety(seen.shape)
             yield asked.question(
-                Kind.SHAPE, text, f"`{as_tuple(seen.shape)}`", one, scene.calls, interest=weight
+                QuestionKind.SHAPE, text, f"`{as_tuple(seen.shape)}`", one, scene.calls, interest=weight
             )
         elif seen.length is not None and seen.length > 3 and not _is_doubtful(asked, scene):
             text = f"{when}, how many entries does `{name}` have?"
-            yield asked.question(Kind.VALUE, text, str(seen.length), one, scene.calls)
+            yield asked.question(QuestionKind.VALUE, text, str(seen.length), one, scene.calls)
         elif scene.call.name and _is_value(seen) and _is_certain(asked, scene):
             text = f"{when}, what is the value of `{name}`?"
-            yield asked.question(Kind.VALUE, text, f"`{seen.text}`", one, scene.calls)
+            yield asked.question(QuestionKind.VALUE, text, f"`{seen.text}`", one, scene.calls)
 
 
-def _about_branch(asked: Asked, scene: Scene, one: Statement, run: Run) -> Iterator[Question]:
+def _about_branch(asked: Asked, scene: Scene, one: AnswerStatement, run: StatementRun) -> Iterator[Question]:
     when = "the first time, " if run.count > 1 else ""
     if run.then == one.body:
         answer = f"Yes: line {asked.code.statements[one.body].first} runs next."
@@ -102,7 +106,7 @@ def _about_branch(asked: Asked, scene: Scene, one: Statement, run: Run) -> Itera
     else:
         answer = "No."
     text = f"Is the condition in line {one.first} true{', ' + when.rstrip(', ') if when else ''}?"
-    yield asked.question(Kind.BRANCH, text, answer, one, scene.calls)
+    yield asked.question(QuestionKind.BRANCH, text, answer, one, scene.calls)
 
 
 def _about_result(asked: Asked, scene: Scene) -> Iterator[Question]:
@@ -115,16 +119,16 @@ def _about_result(asked: Asked, scene: Scene) -> Iterator[Question]:
     one = asked.code.statements[ends[0]] if len(ends) == 1 and asked.is_open(ends[0]) else None
     if seen.shape:
         text = "Which shape does the returned value have?"
-        yield asked.question(Kind.RESULT, text, f"`{as_tuple(seen.shape)}`", one, scene.calls)
+        yield asked.question(QuestionKind.RESULT, text, f"`{as_tuple(seen.shape)}`", one, scene.calls)
     elif seen.parts and len(seen.parts) == seen.length and all(part.shape for part in seen.parts):
         shapes = ", ".join(f"`{as_tuple(part.shape or ())}`" for part in seen.parts)
         text = f"It returns {seen.length} values. Which shapes do they have, in order?"
-        yield asked.question(Kind.RESULT, text, shapes, one, scene.calls)
+        yield asked.question(QuestionKind.RESULT, text, shapes, one, scene.calls)
     elif _is_value(seen) and _is_certain(asked, scene):
-        yield asked.question(Kind.RESULT, "What does it return?", f"`{seen.text}`", one, scene.calls)
+        yield asked.question(QuestionKind.RESULT, "What does it return?", f"`{seen.text}`", one, scene.calls)
 
 
-def _about_taking_out(asked: Asked, scene: Scene, one: Statement, effect: Effect) -> Iterator[Question]:
+def _about_taking_out(asked: Asked, scene: Scene, one: AnswerStatement, effect: Effect) -> Iterator[Question]:
     if effect.effect in ("same", "values") and not _is_certain(asked, scene):
         return
     match effect.effect:
@@ -146,10 +150,12 @@ def _about_taking_out(asked: Asked, scene: Scene, one: Statement, effect: Effect
     obvious = effect.error is not None and effect.error.type in ("NameError", "UnboundLocalError")
     text = f"Line {one.first} is taken out. What does the call do then?"
     weight = 1 if obvious else None
-    yield asked.question(Kind.TAKEN_OUT, text, answer, one, scene.calls, _TAKEN_OUT, weight)
+    yield asked.question(QuestionKind.TAKEN_OUT, text, answer, one, scene.calls, _TAKEN_OUT, weight)
 
 
-def _about_failing(asked: Asked, calls: Sequence[Call], varied: Sequence[Call]) -> Iterator[Question]:
+def _about_failing(
+    asked: Asked, calls: Sequence[TracedCall], varied: Sequence[TracedCall]
+) -> Iterator[Question]:
     """Which of up to three calls of a function stops with an exception; if none does, one with other inputs may."""
     for name in dict.fromkeys(call.name for call in calls if call.name):
         mine = [call for call in calls if call.name == name]
@@ -168,7 +174,7 @@ def _about_failing(asked: Asked, calls: Sequence[Call], varied: Sequence[Call]) 
         letter = "ABC"[chosen.index(failing[0])]
         kind = failing[0].error.type if failing[0].error else ""
         text = "Which of these calls stops with an exception, and of which type?"
-        yield asked.question(Kind.FAILS, text, f"Call {letter}: `{kind}`.", calls=chosen)
+        yield asked.question(QuestionKind.FAILS, text, f"Call {letter}: `{kind}`.", calls=chosen)
 
 
 def _raises(asked: Asked, number: int) -> bool:
@@ -190,11 +196,11 @@ def _variety(shape: tuple[int, ...]) -> int:
     return 1 if 1 < len(shape) == len(set(shape)) else -1 if len(set(shape)) == 1 else 0
 
 
-def _is_value(seen: Seen) -> bool:
+def _is_value(seen: SeenValue) -> bool:
     return bool(seen.text) and seen.type != "NoneType" and "`" not in seen.text and seen.text.isprintable()
 
 
-def _is_shown(call: Call) -> bool:
+def _is_shown(call: TracedCall) -> bool:
     """True if a reader can tell what the inputs are, at least their shapes."""
     return len(call.args) <= _MOST_INPUTS and all(shown_value(seen) for _, seen in call.args)
 

@@ -10,7 +10,7 @@ SMALLEST_CLASS = 3
 
 
 def keys_of(source: str) -> tuple[str, ...]:
-    """The keys of an answer's statements (see `Statement.key`); empty if it can't be parsed."""
+    """The keys of an answer's statements (see `AnswerStatement.key`); empty if it can't be parsed."""
     try:
         return tuple(one.key for one in AnswerCode(source).statements)
     except (SyntaxError, ValueError):

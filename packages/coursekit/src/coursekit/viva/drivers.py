@@ -9,7 +9,7 @@ from coursekit.checks.snippets import snippets_of
 from coursekit.course import Assignment
 
 #: the file beside the checks where a course declares inputs, in the form of `try_it.py`
-FILE_NAME = "viva.py"
+_FILE_NAME = "viva.py"
 _AT_MOST = 8
 
 
@@ -33,7 +33,7 @@ def tests_of(released: NotebookNode, answer: str) -> list[str]:
 
 
 def _sources(assignment: Assignment, released: NotebookNode, tests: list[str]) -> Iterator[str]:
-    for snippet in (*snippets_of(assignment, FILE_NAME), *snippets_of(assignment)):
+    for snippet in (*snippets_of(assignment, _FILE_NAME), *snippets_of(assignment)):
         if snippet.exercise in tests:
             yield snippet.text
     for test in tests:

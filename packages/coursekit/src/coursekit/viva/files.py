@@ -15,9 +15,9 @@ from coursekit.viva.sheet import Sheet
 _TEMPLATES = Path(__file__).parent / "templates"
 _MOST_LINES, _MOST_CHARACTERS, _AROUND = 120, 160, 8
 _COLUMNS = ("student", "question", "notebook", "cell", "line", "kind", "calls", "text", "choices", "answer")
-Line = tuple[int | str, str, bool]
+_Line = tuple[int | str, str, bool]
 #: notebook and cell
-Place = tuple[str, str]
+_Place = tuple[str, str]
 
 
 @dataclass(frozen=True)
@@ -25,8 +25,8 @@ class _Page:
     """The contents of a page: the questions of a sheet by cell, and the lines of these cells."""
 
     sheet: Sheet
-    cells: list[tuple[Place, list[Question]]]
-    listings: dict[Place, list[Line]]
+    cells: list[tuple[_Place, list[Question]]]
+    listings: dict[_Place, list[_Line]]
 
     @property
     def ordered(self) -> list[Question]:
@@ -42,14 +42,14 @@ def write_sheets(assignment: Assignment, sheets: Sequence[Sheet], seed: int, ans
     folder = folder_of(assignment) / "viva"
     folder.mkdir(parents=True, exist_ok=True)
     for sheet in sheets:
-        save_page(folder / f"{sheet.student}.html", as_html(assignment.name, sheet, seed, answers))
+        save_page(folder / f"{sheet.student}.html", sheet_as_html(assignment.name, sheet, seed, answers))
     save_page(folder.with_suffix(".html"), all_as_html(assignment.name, sheets, seed, answers))
     rows = [_row(sheet, number, one) for sheet in sheets for number, one in enumerate(sheet.questions, 1)]
     write_rows(folder / "questions.csv", [_COLUMNS, *rows])
     return folder
 
 
-def as_html(assignment: str, sheet: Sheet, seed: int, answers: bool = True) -> str:
+def sheet_as_html(assignment: str, sheet: Sheet, seed: int, answers: bool = True) -> str:
     """The page of one student, with all text from the student escaped. It has no scripts and no links."""
     return _html("viva.html.j2", page=_page(sheet), assignment=assignment, seed=seed, answers=answers)
 
@@ -67,7 +67,7 @@ def _html(template: str, **values: object) -> str:
 
 
 def _page(sheet: Sheet) -> _Page:
-    cells: dict[Place, list[Question]] = {}
+    cells: dict[_Place, list[Question]] = {}
     for one in sheet.questions:
         cells.setdefault((one.notebook, one.cell), []).append(one)
     listings = {
@@ -77,10 +77,10 @@ def _page(sheet: Sheet) -> _Page:
     return _Page(sheet, list(cells.items()), listings)
 
 
-def listing(source: str, asked: set[int]) -> list[Line]:
+def listing(source: str, asked: set[int]) -> list[_Line]:
     """The lines of a cell with their numbers, and whether a question is about each; of a long cell, only some."""
     lines = source.split("\n")
-    shown: list[Line] = []
+    shown: list[_Line] = []
     for number, text in enumerate(lines, 1):
         near = (
             len(lines) <= _MOST_LINES or any(abs(number - line) <= _AROUND for line in asked) or number == 1

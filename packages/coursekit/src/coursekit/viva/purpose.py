@@ -18,7 +18,7 @@ from coursekit.printing import printable
 from coursekit.student.kernel import NotStarted
 from coursekit.student.values import CheckOutcome
 from coursekit.viva.drivers import tests_of
-from coursekit.viva.questions import Asked, Kind, Question
+from coursekit.viva.questions import Asked, Question, QuestionKind
 from coursekit.viva.statements import Sort
 
 #: for checks that draw their inputs; the same ones have to fail with both
@@ -37,14 +37,14 @@ Checks = dict[tuple[str, str], CheckResult]
 
 
 @dataclass(frozen=True)
-class Change:
+class ShortenedAnswer:
     """An answer without a statement, or with a shorter one `instead`."""
 
     source: str
     instead: str = ""
 
 
-def purposes(asked: Asked) -> Iterator[tuple[Question, Change]]:
+def purposes(asked: Asked) -> Iterator[tuple[Question, ShortenedAnswer]]:
     """A question about each line of an answer that can be left out or shortened; nothing is proven yet."""
     nodes = {
         node.lineno: node for node in ast.walk(ast.parse(asked.code.source)) if isinstance(node, ast.stmt)
@@ -53,9 +53,9 @@ def purposes(asked: Asked) -> Iterator[tuple[Question, Change]]:
         if not asked.is_open(number) or not one.alone:
             continue
         if one.sort in (Sort.ASSIGN, Sort.CALL) and one.optional:
-            change = Change(asked.code.without(one))
+            change = ShortenedAnswer(asked.code.without(one))
         elif instead := _shorter(nodes[one.first], asked.code.local_names):
-            change = Change(asked.code.without(one, instead), instead)
+            change = ShortenedAnswer(asked.code.without(one, instead), instead)
         else:
             continue
         text = f"What is line {one.first} for? Say what would be wrong without it."
@@ -63,7 +63,7 @@ def purposes(asked: Asked) -> Iterator[tuple[Question, Change]]:
         answer = (
             f"One of these is enough, in any words. Found by running the checks with line {one.first} {how}:"
         )
-        yield asked.question(Kind.PURPOSE, text, answer, one), change
+        yield asked.question(QuestionKind.PURPOSE, text, answer, one), change
 
 
 def _shorter(node: ast.stmt, names: frozenset[str]) -> str:
@@ -107,7 +107,7 @@ class Prover:
     """Runs the checks of one student's answers with and without a line."""
 
     jobs: dict[str, GradingJob] = field(default_factory=dict)
-    changes: dict[Question, Change] = field(default_factory=dict)
+    changes: dict[Question, ShortenedAnswer] = field(default_factory=dict)
     _before: dict[tuple[str, str, int], Checks] = field(default_factory=dict)
     _tried: int = 0
 
@@ -128,7 +128,7 @@ class Prover:
         rubric = _rubric([first[name] for name in first if name in second], change)
         return replace(question, rubric=rubric) if rubric else None
 
-    def _broken(self, job: GradingJob, cell: str, change: Change, seed: int) -> Checks:
+    def _broken(self, job: GradingJob, cell: str, change: ShortenedAnswer, seed: int) -> Checks:
         """The checks that pass, and fail after the change."""
         key = job.name, cell, seed
         if key not in self._before:
@@ -166,7 +166,7 @@ class Prover:
         }
 
 
-def _rubric(broken: list[CheckResult], change: Change) -> tuple[str, ...]:
+def _rubric(broken: list[CheckResult], change: ShortenedAnswer) -> tuple[str, ...]:
     """The findings of the checks: known mistakes first, then each check's message."""
     telling = [check for check in broken if not any(name in check.message for name in _MISSING)]
     wrong = [check for check in telling if not _EXCEPTION.search(check.message)]

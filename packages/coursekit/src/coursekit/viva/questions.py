@@ -4,14 +4,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from coursekit.viva.seen import Call, Seen
-from coursekit.viva.statements import AnswerCode, Sort, Statement
+from coursekit.viva.seen import SeenValue, TracedCall
+from coursekit.viva.statements import AnswerCode, AnswerStatement, Sort
 
 #: how much more interesting a question is if something in its cell is the student's own
 _NEAR_OWN = 2
 
 
-class Kind(StrEnum):
+class QuestionKind(StrEnum):
     """The kinds of questions. `INTEREST` says which come first."""
 
     PURPOSE = "purpose"
@@ -28,17 +28,17 @@ class Kind(StrEnum):
 
 
 INTEREST = {
-    Kind.CRASH: 7,
-    Kind.SYNTAX: 7,
-    Kind.PURPOSE: 6,
-    Kind.FAILS: 6,
-    Kind.TAKEN_OUT: 5,
-    Kind.BRANCH: 4,
-    Kind.LOOP: 4,
-    Kind.SHAPE: 4,
-    Kind.VALUE: 4,
-    Kind.RESULT: 1,
-    Kind.NAMES: 1,
+    QuestionKind.CRASH: 7,
+    QuestionKind.SYNTAX: 7,
+    QuestionKind.PURPOSE: 6,
+    QuestionKind.FAILS: 6,
+    QuestionKind.TAKEN_OUT: 5,
+    QuestionKind.BRANCH: 4,
+    QuestionKind.LOOP: 4,
+    QuestionKind.SHAPE: 4,
+    QuestionKind.VALUE: 4,
+    QuestionKind.RESULT: 1,
+    QuestionKind.NAMES: 1,
 }
 
 
@@ -53,7 +53,7 @@ class Question:
         rubric: what counts as a right answer, if the answer is in words.
     """
 
-    kind: Kind
+    kind: QuestionKind
     notebook: str
     cell: str
     line: int
@@ -78,8 +78,8 @@ class Asked:
     notebook: str
     cell: str
     code: AnswerCode
-    given: Callable[[Statement], bool]
-    own: Callable[[Statement], bool]
+    given: Callable[[AnswerStatement], bool]
+    own: Callable[[AnswerStatement], bool]
 
     def is_open(self, number: int) -> bool:
         """True if the statement may be asked about."""
@@ -109,11 +109,11 @@ class Asked:
 
     def question(
         self,
-        kind: Kind,
+        kind: QuestionKind,
         text: str,
         answer: str,
-        about: Statement | None = None,
-        calls: Sequence[Call] = (),
+        about: AnswerStatement | None = None,
+        calls: Sequence[TracedCall] = (),
         choices: tuple[str, ...] = (),
         interest: int | None = None,
     ) -> Question:
@@ -128,19 +128,28 @@ def syntax_question(notebook: str, cell: str, line: int) -> Question:
     """The question about a cell that Python can't read."""
     text = "Python can't read this cell. Which kind of error does it report, and in which line?"
     answer = f"A `SyntaxError` in line {line}."
-    return Question(Kind.SYNTAX, notebook, cell, line, text, answer, own=True, interest=INTEREST[Kind.SYNTAX])
+    return Question(
+        QuestionKind.SYNTAX,
+        notebook,
+        cell,
+        line,
+        text,
+        answer,
+        own=True,
+        interest=INTEREST[QuestionKind.SYNTAX],
+    )
 
 
-def title_of(call: Call) -> str:
+def title_of(call: TracedCall) -> str:
     name = call.name.removesuffix(".__init__")
     return f"{name}({', '.join(name for name, _ in call.args)})" if name else ""
 
 
-def inputs_of(call: Call) -> tuple[str, ...]:
+def inputs_of(call: TracedCall) -> tuple[str, ...]:
     return tuple(f"{name}: {shown_value(seen)}" for name, seen in call.args)
 
 
-def shown_value(seen: Seen) -> str:
+def shown_value(seen: SeenValue) -> str:
     """An input for a reader; empty if it can't be shown."""
     if seen.shape is not None:
         size = f"shape {as_tuple(seen.shape)}, {seen.dtype.removeprefix('torch.')}".rstrip(", ")

@@ -15,8 +15,8 @@ from coursekit.student.replies import Failure
 from coursekit.student.runner import CellRun, CellState
 from coursekit.student.session import CallTimeout, KernelDied, Session
 from coursekit.viva import tracer, values
-from coursekit.viva.seen import Call, Effect, Traced, read_as
-from coursekit.viva.statements import AnswerCode, Statement
+from coursekit.viva.seen import Effect, Traced, TracedCall, read_as
+from coursekit.viva.statements import AnswerCode, AnswerStatement
 
 R = TypeVar("R")
 #: kernels are forks, which would all draw the same random numbers; the cell defines no names
@@ -34,12 +34,12 @@ class Scene:
     For a method, `made` is the call that made its object.
     """
 
-    call: Call
-    made: Call | None = None
+    call: TracedCall
+    made: TracedCall | None = None
     effects: dict[int, Effect] = field(default_factory=dict)
 
     @property
-    def calls(self) -> list[Call]:
+    def calls(self) -> list[TracedCall]:
         return [self.made, self.call] if self.made else [self.call]
 
 
@@ -77,7 +77,7 @@ class Stage:
             return
         calls = [call for call in traced.calls if call.complete and _is_sound(call, code)]
         main = next((call for call in calls if not call.name.endswith("__init__")), None)
-        made: dict[str, Call] = {}
+        made: dict[str, TracedCall] = {}
         for call in calls:
             owner, _, method = call.name.rpartition(".")
             if method == "__init__":
@@ -91,7 +91,7 @@ class Stage:
                         scene.effects[number] = effect
             yield scene
 
-    def varied(self, code: AnswerCode, driver: str) -> list[Call]:
+    def varied(self, code: AnswerCode, driver: str) -> list[TracedCall]:
         """Calls of the function that a driver calls first, with different inputs."""
         traced = self._ask(Traced, "vary", code.source, driver)
         calls = traced.calls if traced else ()
@@ -100,7 +100,7 @@ class Stage:
     def _traced(self, source: str, driver: str, lines: list[int], names: list[list[str]]) -> Traced | None:
         return self._ask(Traced, "trace", self._number, source, driver, lines, names)
 
-    def _without(self, code: AnswerCode, statement: Statement, driver: str) -> Effect | None:
+    def _without(self, code: AnswerCode, statement: AnswerStatement, driver: str) -> Effect | None:
         return self._ask(Effect, "without", self._number, code.without(statement), driver)
 
     def _ask(self, kind: type[R], name: str, *args: Any) -> R | None:
@@ -164,7 +164,7 @@ def hangs(run: CellRun | None) -> bool:
     return run is not None and run.state in (CellState.TIMED_OUT, CellState.KERNEL_DIED, CellState.LEFT_OUT)
 
 
-def _is_sound(call: Call, code: AnswerCode) -> bool:
+def _is_sound(call: TracedCall, code: AnswerCode) -> bool:
     """True if this code can make such a call; a student's process may invent others."""
     parts = [call.name.replace(".<locals>", "")] if call.name else []
     parts += [name for name, _ in call.args]

@@ -14,7 +14,7 @@ Shown = Annotated[str, Meta(max_length=120)]
 R = TypeVar("R")
 
 
-class Seen(Struct, frozen=True, forbid_unknown_fields=True):
+class SeenValue(Struct, frozen=True, forbid_unknown_fields=True):
     """A value: `text` is exact and short, or empty; `about` is rounded, for an input that is shown.
 
     A function or module whose text is not known has a `name` at most.
@@ -27,7 +27,7 @@ class Seen(Struct, frozen=True, forbid_unknown_fields=True):
     dtype: Name = ""
     length: Count | None = None
     name: Name = ""
-    parts: Annotated[tuple["Seen", ...], Meta(max_length=4)] = ()
+    parts: Annotated[tuple["SeenValue", ...], Meta(max_length=4)] = ()
 
 
 class Raised(Struct, frozen=True, forbid_unknown_fields=True):
@@ -37,26 +37,26 @@ class Raised(Struct, frozen=True, forbid_unknown_fields=True):
     line: Place
 
 
-class Run(Struct, frozen=True, forbid_unknown_fields=True):
+class StatementRun(Struct, frozen=True, forbid_unknown_fields=True):
     """How often a statement ran, the values it had assigned after the first time, and which statement came next."""
 
     statement: Place
     count: Count
-    values: Annotated[tuple[tuple[Name, Seen], ...], Meta(max_length=30)]
+    values: Annotated[tuple[tuple[Name, SeenValue], ...], Meta(max_length=30)]
     then: Place
 
 
-class Call(Struct, frozen=True, forbid_unknown_fields=True):
+class TracedCall(Struct, frozen=True, forbid_unknown_fields=True):
     """A call of a function in the answer, or with an empty name the run of its cell.
 
     It is `random` if it has drawn random numbers, and `closed` if it uses no variables of the notebook.
     """
 
     name: Name
-    args: Annotated[tuple[tuple[Name, Seen], ...], Meta(max_length=30)]
-    runs: Annotated[tuple[Run, ...], Meta(max_length=2_000)]
+    args: Annotated[tuple[tuple[Name, SeenValue], ...], Meta(max_length=30)]
+    runs: Annotated[tuple[StatementRun, ...], Meta(max_length=2_000)]
     frames: Annotated[tuple[tuple[Name, Count], ...], Meta(max_length=50)]
-    result: Seen
+    result: SeenValue
     error: Raised | None
     complete: bool
     random: bool
@@ -66,7 +66,7 @@ class Call(Struct, frozen=True, forbid_unknown_fields=True):
 class Traced(Struct, frozen=True, forbid_unknown_fields=True):
     """The calls that a driver made; `stopped` if the answer ran for too long."""
 
-    calls: Annotated[tuple[Call, ...], Meta(max_length=10)]
+    calls: Annotated[tuple[TracedCall, ...], Meta(max_length=10)]
     stopped: bool
 
 
@@ -75,7 +75,7 @@ class Effect(Struct, frozen=True, forbid_unknown_fields=True):
 
     effect: Literal["same", "values", "dtype", "shape", "length", "type", "error", "unknown"]
     error: Raised | None
-    result: Seen
+    result: SeenValue
 
 
 def read_as(value: Any, kind: type[R]) -> R:

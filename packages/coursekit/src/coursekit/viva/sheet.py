@@ -18,9 +18,9 @@ from coursekit.viva.choose import choose
 from coursekit.viva.class_answers import keys_of
 from coursekit.viva.drivers import drivers_for
 from coursekit.viva.purpose import Prover, purposes
-from coursekit.viva.questions import Asked, Kind, Question, syntax_question
+from coursekit.viva.questions import Asked, Question, QuestionKind, syntax_question
 from coursekit.viva.running import Scene, Stage, hangs, stage
-from coursekit.viva.seen import Call
+from coursekit.viva.seen import TracedCall
 from coursekit.viva.statements import AnswerCode
 
 #: for the random numbers of the two runs: answers that depend on them differ
@@ -127,7 +127,7 @@ def _chosen(proven: Sequence[Question], count: int, seed: str, prover: Prover) -
     left = list(proven)
     while True:
         chosen = choose(left, count, seed)
-        unproven = [one for one in chosen if one.kind == Kind.PURPOSE and not one.rubric]
+        unproven = [one for one in chosen if one.kind == QuestionKind.PURPOSE and not one.rubric]
         if not unproven:
             return chosen
         found = {one: prover.proven(one) for one in unproven}
@@ -230,7 +230,7 @@ def _scenes(whole: Stage, answer: _Answer) -> Iterator[Scene]:
                 candidates = []  # only once for each answer
 
 
-def _varied(whole: Stage, answer: _Answer) -> list[Call]:
+def _varied(whole: Stage, answer: _Answer) -> list[TracedCall]:
     """Calls with other inputs, from the first driver that has some."""
     tried = (whole.varied(answer.asked.code, driver) for driver in answer.drivers[:_VARIED_AT_MOST])
     return next(filter(None, tried), [])

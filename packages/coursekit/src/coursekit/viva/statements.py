@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 #: a longer answer is not looked at
-LONGEST = 30_000
+_LONGEST = 30_000
 _MAGIC = re.compile(r"^([^\S\n]*)[%!].*$", re.MULTILINE)
 _UNPREDICTABLE = {
     *("set", "frozenset", "hash", "id", "vars", "dir", "globals", "locals"),
@@ -31,7 +31,7 @@ class Sort(StrEnum):
 
 
 @dataclass(frozen=True)
-class Statement:
+class AnswerStatement:
     """One statement of an answer; of a compound one, its header.
 
     Args:
@@ -78,7 +78,7 @@ class AnswerCode:
     """
 
     def __init__(self, source: str) -> None:
-        if len(source) > LONGEST:
+        if len(source) > _LONGEST:
             raise ValueError("the answer is too long")
         #: with magics replaced, in the same lines
         self.source = _MAGIC.sub(r"\1pass", source)
@@ -88,7 +88,7 @@ class AnswerCode:
             raise ValueError("the answer is nested too deep") from None
         #: parameters and variables
         self.local_names = _local_names(self._tree)
-        self.statements: list[Statement] = []
+        self.statements: list[AnswerStatement] = []
         self._inside_function: set[str] = set()
         self._bindings: dict[str, Counter[str]] = {"": _bound(self._tree)}
         self._parameters: dict[str, set[str]] = {"": set()}
@@ -109,7 +109,7 @@ class AnswerCode:
         sets = any(isinstance(node, ast.Set | ast.SetComp) for node in nodes)
         return sets or not names.isdisjoint(_UNPREDICTABLE)
 
-    def without(self, statement: Statement, instead: str = "pass") -> str:
+    def without(self, statement: AnswerStatement, instead: str = "pass") -> str:
         """The source with this statement replaced by one that does less; all other lines keep their numbers."""
         lines = self.source.split("\n")
         first = lines[statement.first - 1]
@@ -127,7 +127,7 @@ class AnswerCode:
 
     def _add(self, node: ast.stmt, function: str, in_loop: bool) -> int:
         number = len(self.statements)
-        self.statements.append(Statement(Sort.OTHER, 0, 0, ""))
+        self.statements.append(AnswerStatement(Sort.OTHER, 0, 0, ""))
         blocks: list[ast.stmt] = getattr(node, "body", [])
         last = max(node.lineno, blocks[0].lineno - 1) if blocks else node.end_lineno or node.lineno
         sort, inside, loops = Sort.OTHER, function, in_loop
@@ -153,7 +153,7 @@ class AnswerCode:
         self._collect(getattr(node, "finalbody", []) or [], inside, loops)
         for handler in getattr(node, "handlers", []) or getattr(node, "cases", []) or []:
             self._collect(handler.body, inside, loops)
-        self.statements[number] = Statement(
+        self.statements[number] = AnswerStatement(
             sort,
             node.lineno,
             last,

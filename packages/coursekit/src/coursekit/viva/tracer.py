@@ -13,10 +13,10 @@ from contextlib import redirect_stdout
 from types import BuiltinFunctionType, CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
 
-from coursekit.viva.values import apart, describe, difference, pairs, varied
+from coursekit.viva.values import apart, described_value, kind_of_change, pairs, varied
 
 #: the file names under which an answer and a driver are compiled
-FILE, _DRIVER = "<answer>", "<driver>"
+_ANSWER, _DRIVER = "<answer>", "<driver>"
 _MOST_STEPS, _MOST_CALLS = 20_000, 4
 #: flags of generators and coroutines, whose frames are entered more than once
 _RESUMED = 0x20 | 0x80 | 0x200
@@ -53,9 +53,9 @@ def without(number: int, source: str, driver: str) -> dict[str, Any]:
     found = _recorded(source, driver, [], [])
     call = found.main
     if call is None or found.stopped or number not in _returned:
-        return {"effect": "unknown", "error": None, "result": describe(None)}
-    effect = "error" if call.error else difference(_returned[number], call.value)
-    return {"effect": effect, "error": call.error, "result": describe(call.value)}
+        return {"effect": "unknown", "error": None, "result": described_value(None)}
+    effect = "error" if call.error else kind_of_change(_returned[number], call.value)
+    return {"effect": effect, "error": call.error, "result": described_value(call.value)}
 
 
 def vary(source: str, driver: str) -> dict[str, Any]:
@@ -110,7 +110,7 @@ class _Call:
             "args": pairs(self.args),
             "runs": runs,
             "frames": [[name[:100], count] for name, count in self.frames.items()][:50],
-            "result": describe(self.value),
+            "result": described_value(self.value),
             "error": self.error,
             "complete": self.complete,
             "random": self.random,
@@ -140,7 +140,7 @@ class _Recorder:
 
     def __call__(self, frame: FrameType, event: str, argument: Any) -> Any:
         code = frame.f_code
-        if event != "call" or code.co_filename != FILE or code.co_flags & _RESUMED:
+        if event != "call" or code.co_filename != _ANSWER or code.co_flags & _RESUMED:
             return None
         if code.co_name[:1] == "<" and not (self._whole and code.co_name == "<module>"):
             return None
@@ -168,7 +168,9 @@ class _Recorder:
             run.then = then if run.then == -2 else run.then
             if run.values is None and not failed:
                 found = frame.f_locals
-                run.values = {name: describe(found[name]) for name in self._names[last] if name in found}
+                run.values = {
+                    name: described_value(found[name]) for name in self._names[last] if name in found
+                }
 
         def local(frame: FrameType, event: str, argument: Any) -> Any:
             nonlocal last, failed
@@ -206,7 +208,7 @@ class _Recorder:
 def _recorded(source: str, driver: str, lines: list[int], names: list[list[str]]) -> _Recorder:
     """Run the driver on a copy of the notebook's names; what it raises doesn't matter."""
     namespace = dict(sys.modules["coursekit.agent"]._namespace)
-    answer = compile(source, FILE, "exec")
+    answer = compile(source, _ANSWER, "exec")
     code = compile(driver, _DRIVER, "exec") if driver else answer
     recorder = _Recorder(lines, names, not driver, driver)
     recorder.namespace = namespace
@@ -237,7 +239,7 @@ def _watch(recorder: _Recorder | None, run: Callable[[], Any]) -> None:
 
 def _described(value: Any, driver: str) -> dict[str, Any]:
     """The description of an argument; for a short function that the driver defines, its whole source."""
-    found = describe(value)
+    found = described_value(value)
     code = value.__code__ if type(value) is FunctionType else None
     if code and code.co_filename == _DRIVER and not code.co_freevars and _is_closed(code, value.__globals__):
         kinds = (ast.Lambda, ast.FunctionDef)

@@ -13,7 +13,7 @@ _MOST_TEXT, _MOST_SHOWN = 40, 120
 _MOST_VARIED = 8
 
 
-def describe(value: Any) -> dict[str, Any]:
+def described_value(value: Any) -> dict[str, Any]:
     """The parts of a value that may be asked about or shown: `text` is exact and short, `about` is rounded."""
     found: dict[str, Any] = {"type": type(value).__name__[:60], "text": "", "about": ""}
     try:
@@ -27,7 +27,7 @@ def describe(value: Any) -> dict[str, Any]:
                 found["text"] = _literal(value, _MOST_TEXT, exact=True)
                 found["about"] = _literal(value, _MOST_SHOWN, exact=False)
             if type(value) is tuple and len(value) <= 4:
-                found["parts"] = [describe(part) for part in value if type(part) is not tuple]
+                found["parts"] = [described_value(part) for part in value if type(part) is not tuple]
         elif type(value) in (FunctionType, BuiltinFunctionType):
             found["name"] = f"function {value.__name__}"[:60] if value.__name__.isidentifier() else ""
         elif _is_module(value):
@@ -127,7 +127,7 @@ def _one_longer(value: Any, axis: int) -> Any:
     return np.concatenate([value, np.take(value, [0], axis)], axis)
 
 
-def difference(before: Any, after: Any) -> str:
+def kind_of_change(before: Any, after: Any) -> str:
     """One word for how a returned value has changed; `unknown` if it can't be compared."""
     if type(before) is not type(after):
         return "type"
@@ -136,7 +136,7 @@ def difference(before: Any, after: Any) -> str:
     if type(before) in (list, tuple):
         if len(before) != len(after):
             return "length"
-        found = {difference(one, other) for one, other in zip(before, after, strict=True)}
+        found = {kind_of_change(one, other) for one, other in zip(before, after, strict=True)}
         return next((one for one in _BY_WEIGHT if one in found), "same")
     if type(before) in (int, float):
         if before == after or (before != before and after != after):

@@ -11,7 +11,7 @@ from coursekit.watch.arrivals import HandIn
 from coursekit.watch.chance import attempt_that_counts
 from coursekit.watch.faults import NotGraded
 from coursekit.watch.records import AttemptRecord, Attempts
-from coursekit.watch.status import Kind, Reports
+from coursekit.watch.status import EventKind, Reports
 from coursekit.watch.watched import WatchedCourse
 
 
@@ -67,9 +67,11 @@ class Counting:
             self.watched.pipeline.put_back(hand_in)
         except NotGraded as reason:
             text = f"{which} counts, but is not in the gradebook: {reason}"
-            self._reports.fail(Kind.NOT_GRADED, text, student, assignment)
+            self._reports.fail(EventKind.NOT_GRADED, text, student, assignment)
         else:
-            self._reports.say(Kind.RELEASED, f"{which} counts and is in the gradebook", student, assignment)
+            self._reports.say(
+                EventKind.RELEASED, f"{which} counts and is in the gradebook", student, assignment
+            )
 
     def _is_in_place(
         self, student: str, assignment: str, counting: AttemptRecord, records: list[AttemptRecord]

@@ -11,7 +11,7 @@ from coursekit.watch.faults import NotGraded
 from coursekit.watch.history import Deadlines
 from coursekit.watch.records import AttemptRecord, Attempts, Page
 from coursekit.watch.rules import Shows, time_in_words
-from coursekit.watch.status import Kind, Reports, seen
+from coursekit.watch.status import EventKind, Reports, seen
 from coursekit.watch.watched import WatchedCourse
 
 
@@ -54,9 +54,9 @@ class DuePages:
                 self.watched.pipeline.release(student, assignment, record)
             except NotGraded as reason:
                 text = f"the held page was not released: {reason}"
-                self._reports.fail(Kind.NOT_GRADED, text, student, assignment)
+                self._reports.fail(EventKind.NOT_GRADED, text, student, assignment)
             else:
-                self._reports.say(Kind.RELEASED, "the held page was released", student, assignment)
+                self._reports.say(EventKind.RELEASED, "the held page was released", student, assignment)
             del self._held[key]
             self._count()
 
@@ -90,10 +90,10 @@ class DuePages:
                 self.watched.pipeline.rewrite(student, assignment, found[-1])
             except NotGraded as reason:
                 text = f"the page after the deadline was not written: {reason}"
-                self._reports.fail(Kind.NOT_GRADED, text, student, assignment)
+                self._reports.fail(EventKind.NOT_GRADED, text, student, assignment)
             else:
                 text = "after the deadline, the page was written again in full"
-                self._reports.say(Kind.RELEASED, text, student, assignment)
+                self._reports.say(EventKind.RELEASED, text, student, assignment)
         self._final.add((student, assignment))
 
     def _attempts(self, student: str, assignment: str) -> Attempts:

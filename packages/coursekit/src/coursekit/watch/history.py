@@ -11,7 +11,7 @@ from pathlib import Path
 from nbgrader.api import SubmittedAssignment
 from nbgrader.utils import notebook_hash
 
-from coursekit.files import FOLDER, write_atomically
+from coursekit.files import STATE_FOLDER, write_atomically
 from coursekit.grading.running_course import RunningCourse
 from coursekit.student.extra_files import time_handed_in
 from coursekit.watch.arrivals import HandIn
@@ -51,7 +51,7 @@ class History:
     def held_folder(self, student: str, assignment: str, handed_in: datetime) -> Path:
         """The folder that holds the page of an attempt until it is due."""
         names = f"{student}\0{assignment}\0{handed_in.isoformat()}"
-        return self._course.root / FOLDER / "held" / hashlib.sha256(os.fsencode(names)).hexdigest()[:32]
+        return self._course.root / STATE_FOLDER / "held" / hashlib.sha256(os.fsencode(names)).hexdigest()[:32]
 
     def _from_first_not_done(self, hand_ins: Sequence[HandIn]) -> list[HandIn]:
         attempts: Attempts | None = None
@@ -81,7 +81,7 @@ class History:
     def _graded_before(self, assignment: str, hand_ins: Sequence[HandIn]) -> frozenset[str]:
         """The hand-ins that were there when the assignment was watched for the first time, and had been graded."""
         if assignment not in self._left_alone:
-            path = self._course.root / FOLDER / "watch" / f"{file_name(assignment)}.json"
+            path = self._course.root / STATE_FOLDER / "watch" / f"{file_name(assignment)}.json"
             try:
                 names = json.loads(path.read_text(encoding="utf-8"))
             except (FileNotFoundError, ValueError):

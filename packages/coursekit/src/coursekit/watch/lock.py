@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import IO
 
 from coursekit.course import CourseError
-from coursekit.files import FOLDER
+from coursekit.files import STATE_FOLDER
 
 #: longer than `is_watched` takes
 _ASKING_SECONDS = 0.2
@@ -22,7 +22,7 @@ def locked(root: Path) -> Iterator[None]:
     Raises:
         CourseError: another process watches it.
     """
-    path = root / FOLDER / "watch.lock"
+    path = root / STATE_FOLDER / "watch.lock"
     path.parent.mkdir(exist_ok=True)
     with path.open("a+") as file:
         found_free = _try_to_lock(file)
@@ -44,7 +44,7 @@ def locked(root: Path) -> Iterator[None]:
 def is_watched(root: Path) -> bool:
     """Whether a process watches the course."""
     try:
-        with (root / FOLDER / "watch.lock").open() as file:
+        with (root / STATE_FOLDER / "watch.lock").open() as file:
             return not _try_to_lock(file, fcntl.LOCK_SH)
     except FileNotFoundError:
         return False

@@ -23,7 +23,7 @@ from coursekit.watch.lock import locked
 from coursekit.watch.pipeline import GradedHandIn
 from coursekit.watch.records import Page
 from coursekit.watch.rules import time_in_words
-from coursekit.watch.status import Event, Kind, Reports
+from coursekit.watch.status import Event, EventKind, Reports
 from coursekit.watch.waiting import Waiting
 from coursekit.watch.watched import WatchedCourse, WatchOptions
 
@@ -56,7 +56,7 @@ class Watch:
             The exit code: with `once`, 1 if something was refused or not graded.
         """
         with locked(self._watched.course.root), self._signals():
-            self._reports.say(Kind.STARTED, f"watching {self._place}")
+            self._reports.say(EventKind.STARTED, f"watching {self._place}")
             self._name_unknown_rules()
             begun = time.monotonic()
             try:
@@ -69,7 +69,7 @@ class Watch:
                         time.sleep(BLOCKED_SECONDS if self._is_full else POLL_SECONDS)
             finally:
                 self._watched.close()
-            self._reports.say(Kind.ENDED, "ended")
+            self._reports.say(EventKind.ENDED, "ended")
             self._reports.write(now=True)
         return int(once and (self._reports.failed or bool(self._reports.status.blocked)))
 
@@ -112,12 +112,12 @@ class Watch:
     def _unblock(self) -> None:
         if self._reports.status.blocked:
             self._reports.status.blocked = ""
-            self._reports.say(Kind.RELOADED, "grading continues")
+            self._reports.say(EventKind.RELOADED, "grading continues")
 
     def _block(self, reason: str) -> None:
         if reason != self._reports.status.blocked:
             self._reports.status.blocked = reason
-            self._reports.say(Kind.WAITING, reason)
+            self._reports.say(EventKind.WAITING, reason)
 
     def _step(self) -> bool:
         """Look, grade the hand-ins whose turn it is, and release pages that are due; False if there was nothing to do."""
@@ -140,18 +140,20 @@ class Watch:
         try:
             reopened = self._watched.reopened()
         except CourseError as error:
-            self._reports.say(Kind.PROBLEM, f"{error}. Until that is fixed, the previous settings are used.")
+            self._reports.say(
+                EventKind.PROBLEM, f"{error}. Until that is fixed, the previous settings are used."
+            )
             return
         if reopened is not None:
             self._watched = self._waiting.watched = self._due.watched = reopened
             self._counting.settings_changed(reopened)
             self._waiting.look_fully_next()
-            self._reports.say(Kind.RELOADED, "the settings have changed and were read again")
+            self._reports.say(EventKind.RELOADED, "the settings have changed and were read again")
             self._name_unknown_rules()
 
     def _name_unknown_rules(self) -> None:
         for sentence in self._watched.unknown_rules():
-            self._reports.say(Kind.PROBLEM, sentence)
+            self._reports.say(EventKind.PROBLEM, sentence)
 
     def _grade(self) -> bool:
         """Grade the hand-ins of the assignment whose turn it is, as long as it is."""
@@ -190,7 +192,7 @@ class Watch:
                 return
             with self._giving_up(hand_in):
                 for sentence in self._watched.pipeline.collect(hand_in):
-                    self._reports.say(Kind.PROBLEM, sentence, hand_in.student, hand_in.assignment)
+                    self._reports.say(EventKind.PROBLEM, sentence, hand_in.student, hand_in.assignment)
                 self._name_backdated(hand_in)
                 under_way[hand_in.student] = hand_in
                 yield hand_in.student
@@ -202,7 +204,7 @@ class Watch:
                 f"its time is {hand_in.handed_in:%Y-%m-%d %H:%M} UTC, but it arrived at "
                 f"{hand_in.arrived:%Y-%m-%d %H:%M} UTC: ask why before you accept it as in time"
             )
-            self._reports.say(Kind.PROBLEM, text, hand_in.student, hand_in.assignment)
+            self._reports.say(EventKind.PROBLEM, text, hand_in.student, hand_in.assignment)
             self._reports.add_backdated(f"{hand_in.student} {hand_in.assignment}", text)
 
     @contextlib.contextmanager
@@ -216,9 +218,9 @@ class Watch:
     def _finished(self, graded: GradedHandIn) -> None:
         hand_in, record = graded.hand_in, graded.record
         seconds = max(0.0, (datetime.now(UTC) - hand_in.handed_in).total_seconds())
-        kind, what = Kind.RELEASED, f"page released after {seconds:.1f} s"
+        kind, what = EventKind.RELEASED, f"page released after {seconds:.1f} s"
         if record.page == Page.HELD:
-            kind, what = Kind.HELD, f"page held until {time_in_words(record.due)}"
+            kind, what = EventKind.HELD, f"page held until {time_in_words(record.due)}"
             self._due.hold(hand_in.student, hand_in.assignment, record)
         else:
             self._reports.add_latency(seconds)
@@ -247,7 +249,7 @@ class Watch:
         self._reports.report(event)
         self._reports.failed = self._reports.failed or nothing_graded
         for problem in graded.problems:
-            self._reports.say(Kind.PROBLEM, problem, hand_in.student, hand_in.assignment)
+            self._reports.say(EventKind.PROBLEM, problem, hand_in.student, hand_in.assignment)
         self._reports.write()
 
     @contextlib.contextmanager

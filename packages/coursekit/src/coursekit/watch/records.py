@@ -14,10 +14,10 @@ from msgspec import Struct
 
 from coursekit.checks.results import SubmissionResult
 from coursekit.course import CourseError
-from coursekit.files import FOLDER, write_atomically
+from coursekit.files import STATE_FOLDER, write_atomically
 
 #: version of the stored form; a file of another version is read as empty
-SCHEMA = 1
+_SCHEMA = 1
 #: bytes of a quoted name; a longer one is cut and gets a hash
 _LONGEST = 180
 #: the outcomes of the checks of a notebook, by grade_id and by the check's name
@@ -86,14 +86,14 @@ class Attempts:
         Raises:
             CourseError: the file can't be opened.
         """
-        path = root / FOLDER / "attempts" / file_name(assignment) / f"{file_name(student)}.json"
+        path = root / STATE_FOLDER / "attempts" / file_name(assignment) / f"{file_name(student)}.json"
         try:
             stored = msgspec.json.decode(path.read_bytes(), type=_Stored)
         except (FileNotFoundError, msgspec.MsgspecError, UnicodeDecodeError):
             return cls(path)
         except OSError as error:
             raise CourseError(f"{path} can't be read ({error.strerror}): make it readable") from error
-        return cls(path, stored.attempts if stored.schema == SCHEMA else ())
+        return cls(path, stored.attempts if stored.schema == _SCHEMA else ())
 
     def at(self, handed_in: datetime) -> AttemptRecord | None:
         """The attempt that was handed in at this time."""
@@ -106,7 +106,7 @@ class Attempts:
 
     def store(self) -> None:
         """Write the file atomically, so that a killed command leaves no partial file."""
-        write_atomically(self._path, msgspec.json.encode(_Stored(SCHEMA, self.records)).decode())
+        write_atomically(self._path, msgspec.json.encode(_Stored(_SCHEMA, self.records)).decode())
 
 
 def outcomes_of(result: SubmissionResult) -> Outcomes:

@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from coursekit.files import FOLDER, write_atomically
+from coursekit.files import STATE_FOLDER, write_atomically
 from coursekit.printing import printable
 from coursekit.watch.rules import time_in_words
 
@@ -22,7 +22,7 @@ _SIGN_OF_LIFE = 60.0
 _NAMED_AT_MOST = 50
 
 
-class Kind(StrEnum):
+class EventKind(StrEnum):
     """The kinds of events."""
 
     STARTED = "started"
@@ -39,7 +39,7 @@ class Kind(StrEnum):
 class Event(Struct, frozen=True, omit_defaults=True):
     """Something that has happened; `text` says what, and the names whose hand-in it was."""
 
-    kind: Kind
+    kind: EventKind
     text: str
     student: str = ""
     assignment: str = ""
@@ -59,14 +59,14 @@ class Event(Struct, frozen=True, omit_defaults=True):
         return msgspec.json.encode(fields).decode()
 
 
-class Seen(Struct, frozen=True):
+class ListedHandIn(Struct, frozen=True):
     """A hand-in with something about it, such as why it was refused."""
 
     name: str
     reason: str
 
 
-class Status(Struct):
+class WatchStatus(Struct):
     """The state of the loop.
 
     Args:
@@ -86,14 +86,14 @@ class Status(Struct):
     waiting: int = 0
     incomplete: int = 0
     on_hold: dict[str, str] = {}
-    backdated: list[Seen] = []
+    backdated: list[ListedHandIn] = []
     late: int = 0
-    late_ones: list[Seen] = []
+    late_ones: list[ListedHandIn] = []
     held: int = 0
-    held_ones: list[Seen] = []
+    held_ones: list[ListedHandIn] = []
     next_due: datetime | None = None
-    refused: list[Seen] = []
-    not_graded: list[Seen] = []
+    refused: list[ListedHandIn] = []
+    not_graded: list[ListedHandIn] = []
     hour: list[tuple[float, float]] = []
 
     def latencies(self) -> list[float]:
@@ -103,15 +103,15 @@ class Status(Struct):
 
 
 def status_path(root: Path) -> Path:
-    return root / FOLDER / "watch.json"
+    return root / STATE_FOLDER / "watch.json"
 
 
-def read_status(root: Path) -> Status:
+def read_status(root: Path) -> WatchStatus:
     """The stored status; an empty one if there is none, or another version wrote it."""
     try:
-        return msgspec.json.decode(status_path(root).read_bytes(), type=Status)
+        return msgspec.json.decode(status_path(root).read_bytes(), type=WatchStatus)
     except (OSError, msgspec.MsgspecError):
-        return Status()
+        return WatchStatus()
 
 
 class Reports:
@@ -127,23 +127,23 @@ class Reports:
         self._hour = deque(before.hour)
         #: what an earlier run has reported as refused
         self.refused_before = frozenset(before.refused)
-        self.status = Status(os.getpid(), datetime.now(UTC), backdated=before.backdated)
+        self.status = WatchStatus(os.getpid(), datetime.now(UTC), backdated=before.backdated)
         #: an earlier run has seen everything that arrived until then
         self.seen_until = before.updated or datetime.now(UTC)
         self.failed = False
 
-    def say(self, kind: Kind, text: str, student: str = "", assignment: str = "") -> None:
+    def say(self, kind: EventKind, text: str, student: str = "", assignment: str = "") -> None:
         """Report an event in a sentence."""
         self.report(Event(kind, printable(text, None), printable(student), printable(assignment)))
 
-    def fail(self, kind: Kind, text: str, student: str = "", assignment: str = "") -> None:
+    def fail(self, kind: EventKind, text: str, student: str = "", assignment: str = "") -> None:
         """Report something that a person has to look at."""
         self.failed = True
         self.say(kind, text, student, assignment)
 
     def add_backdated(self, name: str, reason: str) -> None:
         """Note in the status that this hand-in arrived much later than its time says."""
-        new = Seen(printable(name), reason)
+        new = ListedHandIn(printable(name), reason)
         self.status.backdated = [*(one for one in self.status.backdated if one != new), new][-_NAMED_AT_MOST:]
 
     def add_latency(self, seconds: float) -> None:
@@ -167,9 +167,9 @@ class Reports:
             write_atomically(self._path, msgspec.json.encode(self.status).decode())
 
 
-def seen(found: Iterable[tuple[str, str]]) -> list[Seen]:
+def seen(found: Iterable[tuple[str, str]]) -> list[ListedHandIn]:
     """The last items of a list that may be long."""
-    return [Seen(name, reason) for name, reason in list(found)[-_NAMED_AT_MOST:]]
+    return [ListedHandIn(name, reason) for name, reason in list(found)[-_NAMED_AT_MOST:]]
 
 
 def percentile(values: Sequence[float], share: float) -> float:
@@ -177,7 +177,7 @@ def percentile(values: Sequence[float], share: float) -> float:
     return values[max(0, -(-int(share * 1000) * len(values) // 1000) - 1)]
 
 
-def status_lines(status: Status, running: bool) -> list[str]:
+def status_lines(status: WatchStatus, running: bool) -> list[str]:
     """The status for people."""
     since = f" since {_moment(status.started)}" if status.started else ""
     lines = [f"running{since}, process {status.pid}" if running else "not running"]

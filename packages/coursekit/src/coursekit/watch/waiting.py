@@ -16,7 +16,7 @@ from coursekit.watch.history import Deadlines
 from coursekit.watch.queue import Queue
 from coursekit.watch.records import Attempts
 from coursekit.watch.rules import time_in_words
-from coursekit.watch.status import Kind, Reports, Seen, seen
+from coursekit.watch.status import EventKind, ListedHandIn, Reports, seen
 from coursekit.watch.watched import WatchedCourse
 
 #: between full looks, since network file systems report changes late
@@ -88,13 +88,13 @@ class Waiting:
         stamp, reason = stamp_of(self.watched.course.assignment(hand_in.assignment)), f"{error.what}: {error}"
         self._given_up[hand_in] = stamp, reason
         self._queue.remove(hand_in)
-        self._reports.fail(Kind.NOT_GRADED, reason, hand_in.student, hand_in.assignment)
+        self._reports.fail(EventKind.NOT_GRADED, reason, hand_in.student, hand_in.assignment)
         self._count()
 
     def hold(self, assignment: str, stamp: Stamp, reason: str) -> None:
         """Leave an assignment's hand-ins waiting until its files have another stamp."""
         self._broken[assignment] = stamp, reason
-        self._reports.fail(Kind.WAITING, f"its hand-ins wait: {reason}", assignment=assignment)
+        self._reports.fail(EventKind.WAITING, f"its hand-ins wait: {reason}", assignment=assignment)
         self._count()
 
     def _look(self) -> None:
@@ -143,7 +143,7 @@ class Waiting:
                     f"`nbgrader collect {quoted(hand_in.assignment)} --student={quoted(hand_in.student)} --update` and "
                     "autograde it, or grant an extension"
                 )
-                self._reports.say(Kind.WAITING, text, hand_in.student, hand_in.assignment)
+                self._reports.say(EventKind.WAITING, text, hand_in.student, hand_in.assignment)
         self._late = set(left)
         self._reports.status.late = len(left)
         self._reports.status.late_ones = seen(
@@ -188,7 +188,7 @@ class Waiting:
         """Report, once for each assignment, hand-ins that can't be graded because the assignment is not there."""
         reasons = {name: self._unknown.get(name) or self.watched.why_unknown(name) for name in names}
         for name in reasons.keys() - self._unknown.keys():
-            self._reports.fail(Kind.WAITING, f"its hand-ins wait: {reasons[name]}", assignment=name)
+            self._reports.fail(EventKind.WAITING, f"its hand-ins wait: {reasons[name]}", assignment=name)
         self._unknown = reasons
 
     def _refuse(self, look: Look) -> None:
@@ -197,9 +197,9 @@ class Waiting:
         for folder in sorted(now.keys() - self._refused.keys()):
             refusal = now[folder]
             self._reports.failed = True
-            if Seen(_name_of(refusal), refusal.reason) not in self._reports.refused_before:
+            if ListedHandIn(_name_of(refusal), refusal.reason) not in self._reports.refused_before:
                 text = f"refused: {printable(str(folder), None)} {refusal.reason}"
-                self._reports.say(Kind.REFUSED, text, refusal.student, refusal.assignment)
+                self._reports.say(EventKind.REFUSED, text, refusal.student, refusal.assignment)
         self._refused = {folder: refusal.reason for folder, refusal in now.items()}
         self._reports.status.refused = seen((_name_of(each), each.reason) for each in now.values())
 

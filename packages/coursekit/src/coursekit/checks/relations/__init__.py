@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from coursekit.arrays import Numpy, as_array, is_array, to_numpy
-from coursekit.checks.relations.evidence import ENOUGH, Claim, InPlay, Pair
-from coursekit.checks.relations.moved import moved_claims
-from coursekit.checks.relations.numbers import number_claims
-from coursekit.checks.relations.parts import part_claims
+from coursekit.checks.relations.evidence import ENOUGH, InPlay, Pair, Relation
+from coursekit.checks.relations.moved import moved_relations
+from coursekit.checks.relations.numbers import number_relations
+from coursekit.checks.relations.parts import part_relations
 from coursekit.checks.relations.plain import (
     dict_relation,
     information,
@@ -140,10 +140,10 @@ def _of_arrays(found: Numpy, right: Numpy, tolerance: Tolerance, play: InPlay) -
     pair = Pair(one, two, atol, tolerance.rtol, boolean)
     if not np.isfinite(one).all():
         return _beside_nan(pair)
-    return _best([*number_claims(pair, play), *moved_claims(pair), *part_claims(pair, play)])
+    return _best([*number_relations(pair, play), *moved_relations(pair), *part_relations(pair, play)])
 
 
-def _best(claims: Iterable[Claim]) -> str:
+def _best(claims: Iterable[Relation]) -> str:
     sure = [claim for claim in claims if claim.bits >= claim.needs]
     return max(sure, key=lambda claim: (claim.rank, claim.bits)).text if sure else ""
 

@@ -17,12 +17,12 @@ _MOST_PER_ENTRY = 8.0
 
 
 @dataclass(frozen=True)
-class Claim:
+class Relation:
     """A relation in one sentence.
 
     `bits` is the evidence for it, minus the cost of choosing it. If several hold, the one with the highest `rank` is
     reported (3: it explains every entry; 2: some of them; 1: a property), and among equals the one with the most bits.
-    A claim that only says where the right entries are, without a cause, is true even by chance, and `needs` fewer bits.
+    One that only says where the right entries are, without a cause, is true even by chance, and `needs` fewer bits.
     """
 
     text: str

@@ -7,7 +7,7 @@ from math import lgamma, log
 import numpy as np
 
 from coursekit.arrays import Numpy
-from coursekit.checks.relations.evidence import ENOUGH_FOR_PLACES, Claim, Pair, axis_in_words
+from coursekit.checks.relations.evidence import ENOUGH_FOR_PLACES, Pair, Relation, axis_in_words
 
 _CHOSEN = 5.0
 _REDUCTIONS: tuple[tuple[str, Callable[..., Numpy]], ...] = (
@@ -21,7 +21,7 @@ _MOST_ORDERS = 24
 _MOST_SHIFTS = 4
 
 
-def moved_claims(pair: Pair) -> Iterator[Claim]:
+def moved_relations(pair: Pair) -> Iterator[Relation]:
     """Relations in which the right numbers, or simple sums of them, are in other places."""
     yield from _axes_exchanged(pair)
     if pair.same_shape:
@@ -33,7 +33,7 @@ def moved_claims(pair: Pair) -> Iterator[Claim]:
         yield from _other_shape(pair)
 
 
-def _axes_exchanged(pair: Pair) -> Iterator[Claim]:
+def _axes_exchanged(pair: Pair) -> Iterator[Relation]:
     ndim = pair.right.ndim
     if ndim < 2 or pair.found.ndim != ndim:
         return
@@ -47,11 +47,11 @@ def _axes_exchanged(pair: Pair) -> Iterator[Claim]:
                 if len(moved) == 2
                 else f"It is right, with its axes in the order {', '.join(map(str, order))}."
             )
-            yield Claim(text, pair.bits(candidate) - _CHOSEN)
+            yield Relation(text, pair.bits(candidate) - _CHOSEN)
             return
 
 
-def _along(pair: Pair, axis: int) -> Iterator[Claim]:
+def _along(pair: Pair, axis: int) -> Iterator[Relation]:
     """Relations along one axis of two arrays of one shape."""
     words, right = axis_in_words(axis, pair.right.ndim), pair.right
     functions: list[tuple[str, Callable[[], Numpy]]] = [
@@ -73,13 +73,13 @@ def _along(pair: Pair, axis: int) -> Iterator[Claim]:
         for text, function in functions:
             candidate = function()
             if np.isfinite(candidate).all() and pair.equals(candidate):
-                yield Claim(text, pair.bits(candidate) - _CHOSEN)
+                yield Relation(text, pair.bits(candidate) - _CHOSEN)
     yield from _repeated(pair, axis, words)
     yield from _shifted(pair, axis, words)
     yield from _other_order(pair, axis, words)
 
 
-def _repeated(pair: Pair, axis: int, words: str) -> Iterator[Claim]:
+def _repeated(pair: Pair, axis: int, words: str) -> Iterator[Relation]:
     """The right entries at one index of an axis are repeated at all of them."""
     size = pair.right.shape[axis]
     first = np.take(pair.found, [0], axis)
@@ -89,10 +89,12 @@ def _repeated(pair: Pair, axis: int, words: str) -> Iterator[Claim]:
         candidate = np.broadcast_to(np.take(pair.right, [index], axis), pair.right.shape)
         if pair.equals(candidate):
             which = "first" if index == 0 else "last"
-            yield Claim(f"The right {which} entry is repeated along {words}.", pair.bits(candidate) - _CHOSEN)
+            yield Relation(
+                f"The right {which} entry is repeated along {words}.", pair.bits(candidate) - _CHOSEN
+            )
 
 
-def _shifted(pair: Pair, axis: int, words: str) -> Iterator[Claim]:
+def _shifted(pair: Pair, axis: int, words: str) -> Iterator[Relation]:
     size = pair.right.shape[axis]
     for shift in range(1, min(_MOST_SHIFTS, size - 1) + 1):
         for way, sign in (("towards the end", 1), ("towards the start", -1)):
@@ -100,7 +102,7 @@ def _shifted(pair: Pair, axis: int, words: str) -> Iterator[Claim]:
             places = "one place" if shift == 1 else f"{shift} places"
             if pair.equals(candidate):
                 text = f"It is right, but shifted by {places} {way} along {words}, and entries that drop out come back in at the other end."
-                yield Claim(text, pair.bits(candidate) - _CHOSEN - 2)
+                yield Relation(text, pair.bits(candidate) - _CHOSEN - 2)
                 continue
             inside = slice(shift, None) if sign > 0 else slice(None, -shift)
             where = (slice(None),) * axis + (inside,)
@@ -109,10 +111,10 @@ def _shifted(pair: Pair, axis: int, words: str) -> Iterator[Claim]:
             part = Pair(pair.found[where], pair.right[where], pair.tight, pair.rtol)
             if part.equals(candidate[where]):
                 text = f"It is right, but shifted by {places} {way} along {words}."
-                yield Claim(text, part.bits(candidate[where]) - _CHOSEN - 3)
+                yield Relation(text, part.bits(candidate[where]) - _CHOSEN - 3)
 
 
-def _other_order(pair: Pair, axis: int, words: str) -> Iterator[Claim]:
+def _other_order(pair: Pair, axis: int, words: str) -> Iterator[Relation]:
     """The slices along an axis are right, but in another order."""
     size = pair.right.shape[axis]
     if not 2 < size <= 64:
@@ -124,10 +126,10 @@ def _other_order(pair: Pair, axis: int, words: str) -> Iterator[Claim]:
         return
     candidate = np.take(pair.right, fits.argmax(1), axis)
     text = f"It is right, but in another order along {words}."
-    yield Claim(text, pair.bits(candidate) - _CHOSEN - lgamma(size + 1) / log(2))
+    yield Relation(text, pair.bits(candidate) - _CHOSEN - lgamma(size + 1) / log(2))
 
 
-def _any_order(pair: Pair) -> Iterator[Claim]:
+def _any_order(pair: Pair) -> Iterator[Relation]:
     size = pair.right.size
     order = np.argsort(pair.found.ravel(), kind="stable"), np.argsort(pair.right.ravel(), kind="stable")
     candidate = np.empty(size)
@@ -137,10 +139,10 @@ def _any_order(pair: Pair) -> Iterator[Claim]:
         cost = lgamma(size + 1) / log(2)
         if pair.whole:  # how often each integer occurs is chance
             cost = size * np.log2(pair.kinds) - 4 * pair.kinds
-        yield Claim("It holds the right numbers, but in other places.", pair.bits(candidate) - cost)
+        yield Relation("It holds the right numbers, but in other places.", pair.bits(candidate) - cost)
 
 
-def _other_shape(pair: Pair) -> Iterator[Claim]:
+def _other_shape(pair: Pair) -> Iterator[Relation]:
     found, right = pair.found, pair.right
     if found.size == right.size:
         candidate = right.reshape(found.shape)
@@ -153,7 +155,7 @@ def _other_shape(pair: Pair) -> Iterator[Claim]:
                 if squeezed
                 else "Its numbers are right and in the right order: only the shape is wrong."
             )
-            yield Claim(text, pair.bits(candidate) - 2)
+            yield Relation(text, pair.bits(candidate) - 2)
     yield from _reduced(pair)
     yield from _not_reduced(pair)
     if found.ndim == right.ndim:
@@ -167,10 +169,10 @@ def _other_shape(pair: Pair) -> Iterator[Claim]:
             return
         if pair.equals(candidate):
             text = "It is the right one, repeated along an extra axis."
-            yield Claim(text, pair.bits(candidate) - 2)
+            yield Relation(text, pair.bits(candidate) - 2)
 
 
-def _reduced(pair: Pair) -> Iterator[Claim]:
+def _reduced(pair: Pair) -> Iterator[Relation]:
     """The sum or the mean along an axis, with or without that axis."""
     if not pair.right.ndim - 1 <= pair.found.ndim <= pair.right.ndim or pair.right.ndim == 0:
         return
@@ -183,11 +185,11 @@ def _reduced(pair: Pair) -> Iterator[Claim]:
                     text = f"It is the right one, {name} along {words}."
                     if name.startswith("taken"):
                         text = f"It is the largest of the right entries along {words}."
-                    yield Claim(text, pair.bits(candidate) - _CHOSEN)
+                    yield Relation(text, pair.bits(candidate) - _CHOSEN)
                     return
 
 
-def _not_reduced(pair: Pair) -> Iterator[Claim]:
+def _not_reduced(pair: Pair) -> Iterator[Relation]:
     """The right array is a sum, a mean or the like of the wrong one along an axis."""
     ndim = pair.found.ndim
     for axis in range(ndim) if ndim in (pair.right.ndim, pair.right.ndim + 1) else ():
@@ -201,7 +203,7 @@ def _not_reduced(pair: Pair) -> Iterator[Claim]:
                 everywhere = np.ones(pair.right.shape, bool)
                 # a single number has as many digits as fit between it and the tolerance
                 bits = _digits(pair) if pair.right.size == 1 else part.bits(pair.right, everywhere)
-                yield Claim(text, bits - 2, rank=2)
+                yield Relation(text, bits - 2, rank=2)
                 return
 
 
@@ -212,7 +214,7 @@ def _digits(pair: Pair) -> float:
     return 0.0 if pair.whole or number <= unit else float(np.log2(number / unit)) + _CHOSEN
 
 
-def _longer_or_shorter(pair: Pair, axis: int) -> Iterator[Claim]:
+def _longer_or_shorter(pair: Pair, axis: int) -> Iterator[Relation]:
     """Entries are missing or too many at one end of an axis."""
     words, ndim = axis_in_words(axis, pair.right.ndim), pair.right.ndim
     own, wanted = pair.found.shape[axis], pair.right.shape[axis]
@@ -232,7 +234,7 @@ def _longer_or_shorter(pair: Pair, axis: int) -> Iterator[Claim]:
             what = "should not be there" if own > wanted else ("is missing" if number == 1 else "are missing")
             text = f"Along {words}, {which} {what}; the rest is right."
             bits = part.bits(right, np.ones(right.shape, bool)) - _CHOSEN
-            yield Claim(text, bits, needs=ENOUGH_FOR_PLACES)
+            yield Relation(text, bits, needs=ENOUGH_FOR_PLACES)
 
 
 def _softmax(right: Numpy, axis: int) -> Numpy:

@@ -6,7 +6,7 @@ from math import prod
 import numpy as np
 
 from coursekit.arrays import Numpy
-from coursekit.checks.relations.evidence import Claim, InPlay, Pair, axis_in_words, number_in_words
+from coursekit.checks.relations.evidence import InPlay, Pair, Relation, axis_in_words, number_in_words
 
 #: the cost of choosing one relation from a list, in bits
 _CHOSEN = 4.0
@@ -32,7 +32,7 @@ _FUNCTIONS: tuple[tuple[str, Callable[[Numpy], Numpy]], ...] = (
 _POWERS = ((1.0, "{}"), (0.5, "√{}"), (2.0, "{}²"))
 
 
-def number_claims(pair: Pair, play: InPlay) -> Iterator[Claim]:
+def number_relations(pair: Pair, play: InPlay) -> Iterator[Relation]:
     """Relations of two arrays of one shape."""
     if not pair.same_shape or pair.kinds < 2:
         return
@@ -51,7 +51,7 @@ def number_claims(pair: Pair, play: InPlay) -> Iterator[Claim]:
                     if pair.boolean and text.endswith("1 minus the right one")
                     else text
                 )
-                yield Claim(f"{text}.", _bits_of_all(pair, candidate) - _CHOSEN)
+                yield Relation(f"{text}.", _bits_of_all(pair, candidate) - _CHOSEN)
 
 
 def _bits_of_all(pair: Pair, candidate: Numpy) -> float:
@@ -61,31 +61,31 @@ def _bits_of_all(pair: Pair, candidate: Numpy) -> float:
     return max(moved, pair.bits(candidate, np.ones(candidate.shape, bool))) if changed.sum() >= 3 else moved
 
 
-def _one_number_for_all(pair: Pair) -> Iterator[Claim]:
+def _one_number_for_all(pair: Pair) -> Iterator[Relation]:
     first = pair.found.ravel()[0]
     if pair.found.size > 1 and np.ptp(pair.found) <= pair.tight and np.ptp(pair.right) > 2 * pair.tight:
         what = {0.0: "0", 1.0: "1"}.get(float(first), "the same number")
         if pair.boolean:
             what = "True" if first else "False"
         entries = min(pair.found.size, 100)
-        yield Claim(
+        yield Relation(
             f"Every entry is {what}.", entries * min(np.log2(max(pair.kinds, 2)), 8.0) - pair.one_entry
         )
 
 
-def _factor(pair: Pair, play: InPlay) -> Iterator[Claim]:
+def _factor(pair: Pair, play: InPlay) -> Iterator[Relation]:
     large = np.abs(pair.right) >= np.abs(pair.right).max() / 2
     factor = float(np.median(pair.found[large] / pair.right[large]))
     if factor == 0 or not pair.equals(factor * pair.right):
         return
     bits = pair.bits(factor * pair.right)
     if abs(factor + 1) <= 2 * pair.rtol:
-        yield Claim("Every entry has the wrong sign.", bits - _CHOSEN)
+        yield Relation("Every entry has the wrong sign.", bits - _CHOSEN)
         return
     how = _known_factor(factor, pair, play) or (
         f"times {number_in_words(factor)}" if abs(factor) > 1 else f"divided by {number_in_words(1 / factor)}"
     )
-    yield Claim(f"Every entry is the right one {how}.", bits - pair.one_entry)
+    yield Relation(f"Every entry is the right one {how}.", bits - pair.one_entry)
 
 
 def _known_factor(factor: float, pair: Pair, play: InPlay) -> str:
@@ -114,16 +114,16 @@ def _known_factor(factor: float, pair: Pair, play: InPlay) -> str:
     return ""
 
 
-def _offset(pair: Pair) -> Iterator[Claim]:
+def _offset(pair: Pair) -> Iterator[Relation]:
     offset = float(np.median(pair.found - pair.right))
     candidate = pair.right + offset
     if abs(offset) > pair.tight and pair.equals(candidate):
         way = "too large" if offset > 0 else "too small"
         text = f"Every entry is {way} by the same number, {number_in_words(abs(offset))}."
-        yield Claim(text, pair.bits(candidate) - pair.one_entry)
+        yield Relation(text, pair.bits(candidate) - pair.one_entry)
 
 
-def _factor_and_offset(pair: Pair) -> Iterator[Claim]:
+def _factor_and_offset(pair: Pair) -> Iterator[Relation]:
     """The line through the pairs of entries."""
     x, y = pair.right.ravel(), pair.found.ravel()
     middle = x - x.mean()
@@ -134,4 +134,4 @@ def _factor_and_offset(pair: Pair) -> Iterator[Claim]:
     if known or not pair.equals(candidate):
         return
     text = f"Every entry is the right one times {number_in_words(slope)}, plus {number_in_words(offset)}."
-    yield Claim(text, pair.bits(candidate) - 2 * pair.one_entry - 1)
+    yield Relation(text, pair.bits(candidate) - 2 * pair.one_entry - 1)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from coursekit.arrays import Numpy
-from coursekit.checks.relations.evidence import Claim, InPlay, Pair, axis_in_words
+from coursekit.checks.relations.evidence import InPlay, Pair, Relation, axis_in_words
 
 _CHOSEN = 5.0
 _MOST_LISTED = 8
@@ -13,7 +13,7 @@ _MOST_LISTED = 8
 _NEAR_ONE = 1e-3
 
 
-def part_claims(pair: Pair, play: InPlay) -> Iterator[Claim]:
+def part_relations(pair: Pair, play: InPlay) -> Iterator[Relation]:
     """Claims about where two arrays of one shape agree, and about their sums."""
     if not pair.same_shape or pair.right.ndim == 0:
         return
@@ -31,7 +31,7 @@ def _right_in(pair: Pair, region: Numpy) -> float:
     return pair.bits(pair.right, region) - _CHOSEN
 
 
-def _along(pair: Pair, axis: int) -> Iterator[Claim]:
+def _along(pair: Pair, axis: int) -> Iterator[Relation]:
     size = pair.right.shape[axis]
     others = tuple(other for other in range(pair.right.ndim) if other != axis)
     wrong: Numpy = np.asarray(pair.off.any(axis=others))
@@ -57,7 +57,7 @@ def _along(pair: Pair, axis: int) -> Iterator[Claim]:
         bits -= size
     else:
         return
-    yield Claim(text, bits, rank=2)
+    yield Relation(text, bits, rank=2)
 
 
 def _spread(flags: Numpy, axis: int, shape: tuple[int, ...]) -> Numpy:
@@ -69,7 +69,7 @@ def _are(count: int) -> str:
     return "is" if count == 1 else "are"
 
 
-def _beside_the_diagonal(pair: Pair) -> Iterator[Claim]:
+def _beside_the_diagonal(pair: Pair) -> Iterator[Relation]:
     if pair.right.ndim < 2 or min(pair.right.shape[-2:]) < 3:
         return
     ones = np.ones(pair.right.shape[-2:], bool)
@@ -80,19 +80,19 @@ def _beside_the_diagonal(pair: Pair) -> Iterator[Claim]:
     ):
         here = np.broadcast_to(region, pair.right.shape)
         if not pair.off[~here].any():
-            yield Claim(f"It is wrong only {words}.", _right_in(pair, ~here), rank=2)
+            yield Relation(f"It is wrong only {words}.", _right_in(pair, ~here), rank=2)
 
 
-def _by_sign(pair: Pair) -> Iterator[Claim]:
+def _by_sign(pair: Pair) -> Iterator[Relation]:
     for words, region in (
         ("negative", pair.right < -pair.tight),
         ("positive", pair.right > pair.tight),
     ):
         if 3 <= region.sum() <= region.size - 3 and pair.off[region].all() and not pair.off[~region].any():
-            yield Claim(f"It is wrong only where it should be {words}.", _right_in(pair, ~region), rank=2)
+            yield Relation(f"It is wrong only where it should be {words}.", _right_in(pair, ~region), rank=2)
 
 
-def _beside_a_mask(pair: Pair, play: InPlay) -> Iterator[Claim]:
+def _beside_a_mask(pair: Pair, play: InPlay) -> Iterator[Relation]:
     """Right only where a mask that was passed in hides nothing."""
     shape = pair.right.shape
     for mask in play.masks:
@@ -110,10 +110,10 @@ def _beside_a_mask(pair: Pair, play: InPlay) -> Iterator[Claim]:
             if region.all() or not region.any() or pair.off[region].any():
                 continue
             if pair.off[~region].mean() > 0.5:
-                yield Claim(f"It is right only {words}.", _right_in(pair, region) + 1, rank=2)
+                yield Relation(f"It is right only {words}.", _right_in(pair, region) + 1, rank=2)
 
 
-def _sums(pair: Pair) -> Iterator[Claim]:
+def _sums(pair: Pair) -> Iterator[Relation]:
     """Entries that should sum to 1 along one axis do so along another one, or along none."""
     if pair.right.min() < -pair.tight or pair.right.ndim == 0 or pair.whole:
         return
@@ -127,9 +127,9 @@ def _sums(pair: Pair) -> Iterator[Claim]:
     sums = pair.right.size // pair.right.shape[right[0]]
     if len(own) == 1 and pair.found.min() >= -pair.tight:
         text = f"Its entries sum to 1 along {axis_in_words(own[0], ndim)}, but should along {words}."
-        yield Claim(text, sums * 8.0 - _CHOSEN, rank=2)
+        yield Relation(text, sums * 8.0 - _CHOSEN, rank=2)
     elif not own and sums >= 3:
-        yield Claim(f"Its entries should sum to 1 along {words}, and don't.", sums * 8.0 - _CHOSEN, rank=1)
+        yield Relation(f"Its entries should sum to 1 along {words}, and don't.", sums * 8.0 - _CHOSEN, rank=1)
 
 
 def _near_one(sums: Numpy) -> bool:
