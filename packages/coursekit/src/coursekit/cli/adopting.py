@@ -25,7 +25,7 @@ def add(commands: Commands) -> None:
         help="grade submitted/ with nbgrader and with coursekit, in temporary copies, and compare the scores; "
         "nbgrader runs the students' code without a sandbox, to which you agree with this option",
     )
-    adopt.add_workers("with --compare: processes of coursekit")
+    adopt.add_workers("with --compare: coursekit's number of processes")
     adopt.add_argument("--json", action="store_true", help="print JSON, for programs")
 
 

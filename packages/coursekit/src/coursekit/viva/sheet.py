@@ -39,7 +39,7 @@ class ToAsk:
 
     Args:
         common: by notebook and cell, the statements of the most common answer.
-        own_files: what the student put beside the notebooks.
+        own_files: the files that the student put beside the notebooks.
         problem: why there is nothing to run, in a sentence.
     """
 
