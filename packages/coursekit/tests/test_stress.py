@@ -17,7 +17,7 @@ from bench.busy import busy_processes  # noqa: E402
 def test_right_answers_keep_their_points_beside_busy_processes_and_a_hog():
     """07 makes its first optimizer in a check, which takes seconds of CPU time."""
     small = ["--assignments", "07_inside_pretrained", "--rounds", "1", "--alternatives", "0"]
-    small += ["--kinds", "both", "--busy", "4", "--hogs", "shells", "--hog-seconds", "5"]
+    small += ["--kinds", "both", "--busy", "2", "--hogs", "shells", "--hog-seconds", "5"]
     command = [sys.executable, "-m", "bench", "stress", *small]
     done = subprocess.run(command, cwd=PACKAGE, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr

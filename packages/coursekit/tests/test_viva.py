@@ -231,7 +231,13 @@ PROBLEMS = {
 }
 
 
-@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.thorough] if name in ("swallows everything", "prints") else [])
+        for name in HOSTILE
+    ],
+)
 def test_hostile_code_costs_the_other_answer_no_questions_but_where_the_sheet_says_so(name, ask):
     sheet = ask(HOSTILE[name], RIGHT_HALF, seconds=1)
     expected = PROBLEMS.get(name, "")

@@ -242,6 +242,7 @@ def state(exchange: WatchedExchange) -> dict[str, object]:
     }
 
 
+@pytest.mark.thorough
 def test_a_watch_that_is_killed_at_any_moment_goes_on_at_the_next_start(exchange, tmp_path, course_at):
     for answers in ((TRIPLE, RIGHT), (RIGHT, TRIPLE)):
         for student, answer in zip(("ada", "ben", "cleo"), (*answers, RIGHT), strict=True):
