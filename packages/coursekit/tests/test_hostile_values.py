@@ -5,6 +5,8 @@ import time
 import tracemalloc
 from collections.abc import Iterator
 from contextlib import contextmanager
+from copy import deepcopy
+from functools import cache
 
 import matplotlib.figure
 import numpy as np
@@ -154,11 +156,16 @@ NUMPY = {
 }
 
 
-def figure(**changed: object) -> dict:
-    """A packed figure with one line, of which some fields are others."""
+@cache  # drawing takes long, and pytest collects in each of its processes
+def packed_figure() -> dict:
     drawn = matplotlib.figure.Figure()
     drawn.subplots().plot([1, 2], [3, 4])
-    data = FigurePacker().pack(drawn)
+    return FigurePacker().pack(drawn)
+
+
+def figure(**changed: object) -> dict:
+    """A packed figure with one line, of which some fields are others."""
+    data = deepcopy(packed_figure())
     for name, value in changed.items():
         place = (
             data
