@@ -65,21 +65,23 @@ def tiny_source() -> NotebookNode:
     return tiny_notebook()
 
 
-MakeOnce = Callable[[str, Callable[[TinyCourse], None]], Path]
+MakeOnce = Callable[..., Path]
 
 
 @pytest.fixture(scope="session")
 def made_once(tmp_path_factory: pytest.TempPathFactory) -> MakeOnce:
-    """`made_once(name, make)` returns the folder of a course that `make` filled, once for all of xdist's workers."""
+    """`made_once(name, make, base)` returns a copy of `base` that `make` has changed, once for all of xdist's workers."""
     own = tmp_path_factory.getbasetemp()
     originals = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "originals"
     originals.mkdir(exist_ok=True)
 
-    def course_of(name: str, make: Callable[[TinyCourse], None]) -> Path:
+    def course_of(name: str, make: Callable[[TinyCourse], None], base: Path | None = None) -> Path:
         folder = originals / name
         with FileLock(f"{folder}.lock"):
             if not (folder / "made").exists():
                 shutil.rmtree(folder, ignore_errors=True)  # another worker could not finish it
+                if base:
+                    shutil.copytree(base, folder / "course")
                 make(TinyCourse(folder / "course"))
                 (folder / "made").touch()
         return folder / "course"
@@ -119,12 +121,12 @@ def tiny_course(tiny_original: Path, tmp_path: Path) -> TinyCourse:
 
 @pytest.fixture(scope="session")
 def generated_original(tiny_original: Path, made_once: MakeOnce) -> Path:
-    def make(course: TinyCourse) -> None:
-        shutil.copytree(tiny_original, course.root)
-        done = course.run("nbgrader", "generate_assignment", "01_double", "--force")
-        assert done.returncode == 0, done.stderr
+    return made_once("generated", _generate, tiny_original)
 
-    return made_once("generated", make)
+
+def _generate(course: TinyCourse) -> None:
+    done = course.run("nbgrader", "generate_assignment", "01_double", "--force")
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.fixture
@@ -136,12 +138,7 @@ def generated(generated_original: Path, tmp_path: Path) -> TinyCourse:
 @pytest.fixture(scope="session")
 def class_original(tiny_original: Path, made_once: MakeOnce) -> Path:
     """The course with a second exercise and short limits, after `nbgrader generate_assignment`."""
-
-    def make(course: TinyCourse) -> None:
-        shutil.copytree(tiny_original, course.root)
-        _add_half(course)
-
-    return made_once("class", make)
+    return made_once("class", _add_half, tiny_original)
 
 
 def _add_half(course: TinyCourse) -> None:
@@ -157,8 +154,7 @@ def _add_half(course: TinyCourse) -> None:
         "from coursekit.nbgrader_plugin import configure\n"
         "c = get_config()\nc.Execute.timeout = 2\nc.RunChecks.call_timeout = 2\nconfigure(c)\n"
     )
-    done = course.run("nbgrader", "generate_assignment", "01_double", "--force")
-    assert done.returncode == 0, done.stderr
+    _generate(course)
 
 
 @pytest.fixture
@@ -170,12 +166,7 @@ def empty_class(class_original: Path, tmp_path: Path) -> TinyCourse:
 @pytest.fixture(scope="session")
 def graded_original(class_original: Path, made_once: MakeOnce) -> Path:
     """`CLASS`, graded by `coursekit autograde`; what it printed is in autograde.txt."""
-
-    def make(course: TinyCourse) -> None:
-        shutil.copytree(class_original, course.root)
-        _grade_class(course)
-
-    return made_once("graded", make)
+    return made_once("graded", _grade_class, class_original)
 
 
 def _grade_class(course: TinyCourse) -> None:
@@ -200,12 +191,7 @@ def graded_class(graded_original: Path, tmp_path: Path) -> TinyCourse:
 @pytest.fixture(scope="session")
 def four_times_original(class_original: Path, made_once: MakeOnce) -> Path:
     """A class in which three share a mistake that has no name, and one has all right, after `coursekit report`."""
-
-    def make(course: TinyCourse) -> None:
-        shutil.copytree(class_original, course.root)
-        _report_four_times(course)
-
-    return made_once("four-times", make)
+    return made_once("four-times", _report_four_times, class_original)
 
 
 def _report_four_times(course: TinyCourse) -> None:
