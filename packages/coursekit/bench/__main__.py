@@ -26,6 +26,12 @@ def main() -> int:
         return options.run(Path(folder), options) or 0
 
 
+def _at_least_two(text: str) -> int:
+    if not text.isdecimal() or int(text) < 2:
+        raise argparse.ArgumentTypeError(f"{text} is not a whole number of at least 2")
+    return int(text)
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m bench", description="Measure the cost of grading.")
     commands = parser.add_subparsers(required=True, metavar="part")
@@ -44,7 +50,7 @@ def _parser() -> argparse.ArgumentParser:
     many.add_argument("--count", type=int, default=2000)
     many.set_defaults(run=lambda scratch, options: large(scratch, options.count))
     one = commands.add_parser("parts", help="where the time of one submission goes")
-    one.add_argument("--times", type=int, default=20)
+    one.add_argument("--times", type=_at_least_two, default=20, help="submissions that are measured")
     one.set_defaults(run=lambda scratch, options: parts(scratch, options.times))
     under_load = commands.add_parser("stress", help="do right answers keep their points on a busy machine?")
     names = [assignment.name for assignment in Course(ROOT).assignments()]
