@@ -1,7 +1,9 @@
 """Courses with one assignment of two points, for tests of nbgrader's configuration."""
 
 import sys
+import tempfile
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 import nbformat
@@ -41,7 +43,13 @@ def arrays():
 """
 
 
-GRADEBOOKS: dict[tuple, bytes] = {}
+@cache
+def _empty_gradebook() -> bytes:
+    """A new gradebook, for which nbgrader takes more than a second."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "gradebook.db"
+        Gradebook(f"sqlite:///{path}").close()
+        return path.read_bytes()
 
 
 def mark(name: str, **values: object) -> dict:
@@ -94,11 +102,7 @@ class PlainCourse:
         self.folder("release").mkdir(parents=True)
         released = plain_notebook("# YOUR CODE HERE\nraise NotImplementedError()", self.points)
         nbformat.write(released, self.folder("release") / f"{self.notebook}.ipynb")
-        database = self.database or self.root / "gradebook.db"
-        key = (self.assignment, self.notebook, self.points, *students)
-        if key in GRADEBOOKS:  # nbgrader takes a second to create one
-            database.write_bytes(GRADEBOOKS[key])
-            return self
+        (self.database or self.root / "gradebook.db").write_bytes(_empty_gradebook())
         with self.gradebook() as gradebook:
             gradebook.add_assignment(self.assignment)
             gradebook.add_notebook(self.notebook, self.assignment)
@@ -107,7 +111,6 @@ class PlainCourse:
             )
             for student in students:
                 gradebook.add_student(student)
-        GRADEBOOKS[key] = database.read_bytes()
         return self
 
     def hand_in(self, student: str, factor: int) -> None:

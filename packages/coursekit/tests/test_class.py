@@ -169,7 +169,7 @@ def test_without_a_sandbox_the_table_says_so(empty_class, capsys):
     assert "1 graded without a sandbox" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("answer", ["", "import os\nos._exit(1)"])
+@pytest.mark.parametrize("answer", ["", pytest.param("import os\nos._exit(1)", marks=pytest.mark.thorough)])
 def test_equal_submissions_each_have_their_row(empty_class, answer):
     for student in ("ada", "bob", "eve"):
         empty_class.hand_in(student, empty_class.answer(answer or RIGHT, HALF))

@@ -68,7 +68,11 @@ print(os.listdir("/proc/self/task") == [str(os.getpid())])
 
 @pytest.mark.parametrize(
     "command",
-    ["coursekit autograde 01_double", "coursekit watch --folder --once", "nbgrader autograde 01_double"],
+    [
+        "coursekit autograde 01_double",
+        pytest.param("coursekit watch --folder --once", marks=pytest.mark.thorough),
+        pytest.param("nbgrader autograde 01_double", marks=pytest.mark.thorough),
+    ],
 )
 def test_where_bubblewrap_does_not_run_a_sentence_says_so_without_a_traceback(
     generated, monkeypatch, command

@@ -36,7 +36,7 @@ def test_where_nothing_is_missing_every_kernel_is_started_and_the_exit_code_is_0
 
 def test_without_bubblewrap_it_says_what_to_install_and_the_exit_code_is_1(generated, monkeypatch):
     monkeypatch.setenv("PATH", str(Path(sys.executable).parent))
-    done = generated.run_new("coursekit", "doctor")
+    done = generated.run("coursekit", "doctor")
     assert done.returncode == 1
     assert (
         "missing   sandbox          bubblewrap is missing: install it (`apt-get install bubblewrap`"

@@ -114,16 +114,16 @@ def test_every_check_of_the_course_is_explained_somewhere(assignment):
                 assert explaining(source, found, grade_id(cell)) is not None
 
 
-def test_a_missing_heading_stops_generate_assignment_with_one_sentence(tiny_course):
-    tiny_course.checks.write_text(
-        tiny_course.checks.read_text().replace("@points(4)", "@points(4, see='Nowhere')")
+def test_a_missing_heading_stops_generate_assignment_with_one_sentence(generated):
+    generated.checks.write_text(
+        generated.checks.read_text().replace("@points(4)", "@points(4, see='Nowhere')")
     )
-    done = tiny_course.run("nbgrader", "generate_assignment", "01_double", "--force")
+    done = generated.run("nbgrader", "generate_assignment", "01_double", "--force")
     assert done.returncode != 0
     assert (
         "tests/01_double/test_double.py: a check says see='Nowhere', but source/01_double/double.ipynb has no "
         "such heading. Copy the heading's text from the notebook."
-        in done.stderr.replace(str(tiny_course.root) + "/", "")
+        in done.stderr.replace(str(generated.root) + "/", "")
     )
     assert "Traceback" not in done.stderr
 

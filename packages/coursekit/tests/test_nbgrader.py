@@ -41,10 +41,10 @@ def row_of(course, student):
     return next(row for row in class_table(course.assignment).rows if row.student == student)
 
 
-def test_an_edited_points_value_stops_generate_assignment_with_one_sentence(tiny_course, tiny_source):
+def test_an_edited_points_value_stops_generate_assignment_with_one_sentence(generated, tiny_source):
     find_cell(tiny_source, "test_double").metadata.nbgrader.points = 12
-    tiny_course.write_source(tiny_source)
-    done = tiny_course.run("nbgrader", "generate_assignment", "01_double", "--force")
+    generated.write_source(tiny_source)
+    done = generated.run("nbgrader", "generate_assignment", "01_double", "--force")
     assert done.returncode != 0
     assert (
         "source/01_double/double.ipynb: the test cell `test_double` is worth 12 points, but the checks in "
@@ -63,9 +63,9 @@ def test_a_check_without_points_is_named(tiny_course, mark):
     )
 
 
-def test_checks_without_a_test_cell_stop_generate_assignment(tiny_course):
-    tiny_course.checks.with_name("test_other.py").write_text("")
-    done = tiny_course.run("nbgrader", "generate_assignment", "01_double", "--force")
+def test_checks_without_a_test_cell_stop_generate_assignment(generated):
+    generated.checks.with_name("test_other.py").write_text("")
+    done = generated.run("nbgrader", "generate_assignment", "01_double", "--force")
     assert "tests/01_double/test_other.py belongs to no cell" in done.stderr
 
 

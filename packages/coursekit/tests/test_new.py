@@ -81,6 +81,7 @@ def test_the_page_about_writing_checks_shows_what_the_audit_prints_and_its_examp
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.thorough
 def test_the_new_assignment_can_be_released_and_its_notebook_runs(course):
     done = course.run("nbgrader", "generate_assignment", NAME)
     assert done.returncode == 0, done.stderr

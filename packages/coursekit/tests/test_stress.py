@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import psutil
+import pytest
 
 PACKAGE = Path(__file__).parents[1]
 sys.path.append(str(PACKAGE))  # bench is not installed; last, so that coursekit is the installed one
@@ -14,6 +15,7 @@ sys.path.append(str(PACKAGE))  # bench is not installed; last, so that coursekit
 from bench.busy import busy_processes  # noqa: E402
 
 
+@pytest.mark.thorough
 def test_right_answers_keep_their_points_beside_busy_processes_and_a_hog():
     """07 makes its first optimizer in a check, which takes seconds of CPU time."""
     small = ["--assignments", "07_inside_pretrained", "--rounds", "1", "--alternatives", "0"]

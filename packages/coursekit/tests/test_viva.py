@@ -220,6 +220,7 @@ HOSTILE = {
 }  # fmt: skip
 
 
+SLOW = {"swallows everything", "prints", "ends the trace", "replaces the tracer", "removes modules"}
 ENDED = "Nothing below `double` was run: "
 #: of the others, all is run
 PROBLEMS = {
@@ -233,10 +234,7 @@ PROBLEMS = {
 
 @pytest.mark.parametrize(
     "name",
-    [
-        pytest.param(name, marks=[pytest.mark.thorough] if name in ("swallows everything", "prints") else [])
-        for name in HOSTILE
-    ],
+    [pytest.param(name, marks=[pytest.mark.thorough] if name in SLOW else []) for name in HOSTILE],
 )
 def test_hostile_code_costs_the_other_answer_no_questions_but_where_the_sheet_says_so(name, ask):
     sheet = ask(HOSTILE[name], RIGHT_HALF, seconds=1)

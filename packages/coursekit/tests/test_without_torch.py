@@ -209,6 +209,7 @@ def test_a_course_is_graded_where_torch_is_missing(bare_python, numpy_course):
     )
 
 
+@pytest.mark.thorough
 def test_a_new_assignment_is_one_with_numpy_where_torch_is_missing(bare_python, numpy_course):
     said = run(bare_python, numpy_course, "coursekit", "new", "08_my_topic")
     assert "test_standardized.py" in said

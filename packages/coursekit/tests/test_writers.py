@@ -94,6 +94,7 @@ def test_a_writer_that_is_killed_midway_costs_nothing(course):
     everybody_is_graded(course)
 
 
+@pytest.mark.thorough
 def test_a_student_whose_writer_dies_each_time_is_named_and_the_others_are_graded(course):
     add_step(course, f"if forked and student == 'student-07': {KILL}")
     done = course.run(*COMMAND)

@@ -16,7 +16,7 @@ SLACK = 10
 
 
 #: of each theme, how many attacks are in every test run
-FIRST = 3
+FIRST = 2
 
 
 def marked_attacks() -> list[pytest.ParameterSet]:
