@@ -151,6 +151,22 @@ def from_2_to_5_and_back(shift_matrix):
         assert torch.allclose(found, code(start + step), atol=1e-4), "The matrix doesn't lead there."
 
 
+@try_it("test_shift_matrix", "test_moves_every_code_ahead")
+def from_2_to_5_at_width_8(shift_matrix):
+    """Width 8: the frequencies are 1, 1/10, 1/100 and 1/1000. Three steps lead from 2 to 5."""
+    import math
+
+    import torch
+
+    def code(t):
+        return torch.tensor([f(t / 10**i) for i in range(4) for f in (math.sin, math.cos)])
+
+    found = shift_matrix(3, 8).float() @ code(2)
+    print("From 2, three steps should lead to", code(5).tolist())
+    print("They lead to", found.tolist())
+    assert torch.allclose(found, code(5), atol=1e-4), "The matrix doesn't lead there."
+
+
 # --------------------------------------------------------------------------------------------- exercise 4
 @try_it("test_integer_sequence_embedding")
 def tens_and_ones(IntegerSequenceEmbedding):

@@ -147,8 +147,11 @@ def test_gradients(draw, assert_gradients):
 def test_inputs_unchanged_and_dtype_kept(student, draw):
     """The inputs, including the mask, keep their values, and for float64 inputs the output is float64 at full precision."""
     q, k, v = (draw.normal(3, *shape, dtype=torch.float64) for shape in [(2, 5), (4, 5), (4, 7)])
-    call = student.call("masked_attention", q, k, v, with_a_key(draw.bools(3, 2, 4)))
+    mask = with_a_key(draw.bools(3, 2, 4))
+    call = student.call("masked_attention", q, k, v, mask)
     assert_unchanged(call)
+    mask[1, 1] = False  # this query may attend to nothing
+    assert_unchanged(student.call("masked_attention", q, k, v, mask))
     output, weights = call.value
     assert output.dtype == weights.dtype == torch.float64, (
         f"The inputs are float64, but the output is {output.dtype} and the weights are {weights.dtype}."

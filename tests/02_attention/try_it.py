@@ -343,12 +343,12 @@ def same_masked_inputs_afterwards(masked_attention):
     import torch
 
     inputs = [torch.ones(1, 2, 2, dtype=torch.float64) for _ in range(3)]
-    visible = torch.tensor([[[True, False], [True, True]]])
+    visible = torch.tensor([[[False, False], [True, False]]])
     output, _ = masked_attention(*inputs, visible)
     print("q, k and v should still be ones:", *(one.tolist() for one in inputs))
     assert all((one == 1).all() for one in inputs), "Your function changed q, k or v."
-    print("The mask should still be [[[True, False], [True, True]]]:", visible.tolist())
-    assert visible.tolist() == [[[True, False], [True, True]]], "Your function changed the mask."
+    print("The mask should still be [[[False, False], [True, False]]]:", visible.tolist())
+    assert visible.tolist() == [[[False, False], [True, False]]], "Your function changed the mask."
     assert output.dtype == torch.float64, f"The inputs are float64, but the output is {output.dtype}."
 
 

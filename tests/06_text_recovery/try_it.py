@@ -6,8 +6,8 @@ from coursekit.checks import try_it
 # --------------------------------------------------------------------------------------------- exercise 1
 @try_it("test_preprocess")
 def the_mice_and_an_old_bus(preprocess):
-    """A table of three words: mice is mouse, saw is see, and old is ancient."""
-    table = {"mice": "mouse", "saw": "see", "old": "ancient"}
+    """A table of four words: mice is mouse, saw is see, see is view, and old is ancient."""
+    table = {"mice": "mouse", "saw": "see", "see": "view", "old": "ancient"}
     found = preprocess("The Mice and an old bus (7) saw a cat; cat!", table)
     wanted = ["mouse", "and", "ancient", "bus", "7", "see", "cat", "cat"]
     print("The words should be", wanted)

@@ -71,6 +71,10 @@ def in_training_mode(model):
     return model.modes
 
 
+def is_in_training_mode(model):
+    return model.training
+
+
 def sgd(model, lr):
     return torch.optim.SGD(model.parameters(), lr=lr)
 '''

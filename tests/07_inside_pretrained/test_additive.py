@@ -67,13 +67,15 @@ def test_attention(student, reference, draw):
     reference.assert_close(weights, name="weights")
     reference.assert_close(output, name="output")
 
-    batch, l_query, l_key, d_k, d_v = draw.sizes(5)
-    q, k, v = draw.normal(batch, l_query, d_k), draw.normal(batch, l_key, d_k), draw.normal(batch, l_key, d_v)
-    mask = with_a_key(draw.bools(batch, l_query, l_key))
-    added = torch.zeros(mask.shape).masked_fill(~mask, -torch.inf)
-    output, _ = student.attention_with_additive_mask(q, k, v, added)
-    expected = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
-    assert_close(output, expected, name="output", context="with a mask of 0 and -inf")
+    batch, heads, l_query, l_key, d_k, d_v = draw.sizes(6)
+    for leading in [(batch,), (batch, heads), ()]:
+        q, k = draw.normal(*leading, l_query, d_k), draw.normal(*leading, l_key, d_k)
+        v, mask = draw.normal(*leading, l_key, d_v), with_a_key(draw.bools(*leading, l_query, l_key))
+        added = torch.zeros(mask.shape).masked_fill(~mask, -torch.inf)
+        output, _ = student.attention_with_additive_mask(q, k, v, added)
+        expected = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+        context = f"with a mask of 0 and -inf, of shape {tuple(mask.shape)}"
+        assert_close(output, expected, name="output", context=context)
 
 
 @points(1)

@@ -105,3 +105,6 @@ def test_without_gradients(student, tiny, tokens, draw):
     assert not any(tiny.in_training_mode(model)), (
         "The model was passed in evaluation mode, but run in training mode, so its dropout was on."
     )
+    assert not tiny.is_in_training_mode(model), (
+        "The model was passed in evaluation mode, and left in training mode, so its dropout is on from now on."
+    )

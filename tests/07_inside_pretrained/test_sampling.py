@@ -101,4 +101,7 @@ def test_without_gradients(student, tiny, draw):
     assert not any(tiny.in_training_mode(model)), (
         "The model was passed in evaluation mode, but run in training mode, so its dropout was on."
     )
+    assert not tiny.is_in_training_mode(model), (
+        "The model was passed in evaluation mode, and left in training mode, so its dropout is on from now on."
+    )
     assert_close(student.generate_n_tokens(model, ids, 0), ids, name="ids", context="with n_tokens=0")

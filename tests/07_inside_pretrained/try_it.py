@@ -17,11 +17,13 @@ def even_and_odd(next_token_probabilities):
             return SimpleNamespace(logits=5 + torch.tensor([even, odd]).log()[input_ids.cumsum(dim=1) % 2])
 
     recorded, even, odd = [], [0.5, 0.3, 0.2], [0.1, 0.3, 0.6]
-    found = next_token_probabilities(Sums(), torch.tensor([[1, 1], [0, 1]]))
+    sums = Sums().eval()
+    found = next_token_probabilities(sums, torch.tensor([[1, 1], [0, 1]]))
     print(f"After 1, 1 and after 0, 1 there should be {[even, odd]}. There is", found.tolist())
     assert found.shape == (2, 3), f"The shape is {tuple(found.shape)}, not (2, 3)."
     assert torch.allclose(found, torch.tensor([even, odd]), atol=1e-4), "The probabilities are wrong."
     assert not any(recorded), "Gradients are on."
+    assert not sums.training, "The model was in evaluation mode, and is in training mode now."
 
 
 @try_it("test_next_token")

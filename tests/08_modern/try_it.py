@@ -184,7 +184,7 @@ def four_tokens_in_three_pieces(CausalAttention, KVCache):
     import torch
 
     torch.manual_seed(0)
-    tiny, box = CausalAttention(4, 2, 1), KVCache()
+    tiny, box, other = CausalAttention(4, 2, 1), KVCache(), KVCache()
     four = torch.tensor(
         [[[1.0, 0.0, 2.0, 0.0], [1.0, 0.0, 2.0, 0.0], [0.0, 1.0, 0.0, 3.0], [2.0, 0.0, 1.0, 1.0]]]
     )
@@ -192,6 +192,9 @@ def four_tokens_in_three_pieces(CausalAttention, KVCache):
     pieces = torch.cat([tiny(part, box) for part in four.split([1, 2, 1], dim=1)], dim=1)
     print(f"Both should be the same:\n{at_once}\n{pieces}")
     assert torch.allclose(at_once, pieces, atol=1e-5), "With a cache, the output is different."
+    new = torch.cat([tiny(part, other) for part in four.split([2, 2], dim=1)], dim=1)
+    print(f"With a new cache, too:\n{new}")
+    assert torch.allclose(at_once, new, atol=1e-5), "With a new cache, the output is different."
     print("The cache should hold (1, 1, 4, 2) keys and values:", tuple(box.k.shape), tuple(box.v.shape))
     assert box.k.shape == box.v.shape == (1, 1, 4, 2), (
         "The cache does not hold one key and value for each group."

@@ -3,23 +3,18 @@
 import pytest
 
 LONGEST_FIRST = (
-    # it keeps the machine busy, which the audit beside it doesn't mind
-    *(
-        "test_stress.py",
-        "test_audit.py",
-        "test_attacks.py",
-        "test_sample_class.py",
-        "test_notebooks.py",
-    ),
-    *(
-        "test_cold_attacks.py",
-        "test_hub.py",
-        "test_formgrader.py",
-        "test_guides.py",
-        "test_feedback_page.py",
-        "test_class_report.py",
-        "test_new.py",
-    ),
+    "test_stress.py",  # keeps the machine busy, so it runs beside the audit, which allows for that
+    "test_audit.py",
+    "test_attacks.py",
+    "test_sample_class.py",
+    "test_notebooks.py",
+    "test_cold_attacks.py",
+    "test_hub.py",
+    "test_formgrader.py",
+    "test_guides.py",
+    "test_feedback_page.py",
+    "test_class_report.py",
+    "test_new.py",
 )
 
 

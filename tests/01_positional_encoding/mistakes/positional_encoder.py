@@ -157,6 +157,13 @@ MISTAKES = [
         sentence="Your table doesn't follow the module, because `.to()` doesn't convert a plain attribute. Make it a buffer.",
     ),
     Mistake(
+        "input_to_float32",
+        cell="positional_encoder",
+        edits=[("x = x * math.sqrt(self.d_model)", "x = x.float() * math.sqrt(self.d_model)")],
+        about=["test_follows_its_dtype"],
+        sentence="You convert the input to float32. Leave its dtype as it is: `.to()` converts the table as well.",
+    ),
+    Mistake(
         "float64_table",
         cell="positional_encoder",
         edits=[

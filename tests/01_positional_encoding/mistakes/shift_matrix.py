@@ -85,6 +85,13 @@ MISTAKES = [
         sentence="Your exponent is twice as large as it should be: it contains the factor 2 twice.",
     ),
     Mistake(
+        "shift_frequencies_of_width_4",
+        cell="shift_matrix",
+        edits=[("(even / d_model)", "(even / 4)")],
+        about=["test_moves_every_code_ahead"],
+        sentence="Your frequencies 1, 1/100, 1/10000 … are those of a code of width 4. The exponent is 2i / d_model.",
+    ),
+    Mistake(
         "shift_cosine_own_exponent",
         cell="shift_matrix",
         edits=[

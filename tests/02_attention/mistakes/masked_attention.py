@@ -209,6 +209,22 @@ MISTAKES = [
         sentence="You modified the mask in place. Leave the inputs unchanged.",
     ),
     Mistake(
+        "empty_rows_opened_in_place",
+        cell="masked_attention",
+        edits=[
+            (
+                "        scores = scores.masked_fill(~mask, lowest)",
+                "        has_a_key = mask.any(dim=-1, keepdim=True)\n"
+                "        mask |= ~has_a_key\n"
+                "        scores = scores.masked_fill(~mask, lowest)",
+            ),
+            ("        has_a_key = mask.any(dim=-1, keepdim=True)  # (..., L_query or 1, 1)\n", ""),
+        ],
+        about=["test_inputs_unchanged_and_dtype_kept"],
+        sentence="You open the rows of the mask in which everything is hidden, and `|=` does it in the caller's mask. "
+        "Write `mask = mask | …`, which creates a new one.",
+    ),
+    Mistake(
         "masked_torch_does_it",
         cell="masked_attention",
         source="""
@@ -277,6 +293,7 @@ MISTAKES = with_costs(
             "masked_float32_inside",
             "nan_in_the_gradients",
             "mask_changed_in_place",
+            "empty_rows_opened_in_place",
         ],
     },
 )

@@ -109,6 +109,17 @@ MISTAKES = [
         "Your code fails for a word that isn't in the table. Such words stay as they are.",
     ),
     mistake(
+        "pre_lemma_of_the_lemma",
+        [
+            (
+                "words.append(lemmas.get(word, word))",
+                "while word in lemmas:\n            word = lemmas[word]\n        words.append(word)",
+            )
+        ],
+        "test_inflection",
+        "You look up the lemma again, as if it were an inflected form. Look each word up once.",
+    ),
+    mistake(
         "pre_final_s_cut",
         [("lemmas.get(word, word)", 'lemmas.get(word, word.removesuffix("s"))')],
         "test_inflection",

@@ -6,6 +6,12 @@ mistake = mistakes_in("additive")
 
 MISTAKES = [
     mistake(
+        "axes_from_the_front",
+        ("k.transpose(-2, -1)", "k.transpose(1, 2)"),
+        ["test_attention"],
+        "You transpose axes 1 and 2. Count from the end, -2 and -1, since there may be any number of axes before them.",
+    ),
+    mistake(
         "inverted",
         ("masked_fill(~mask,", "masked_fill(mask,"),
         ["test_hides_what_is_false", "test_zero_where_true"],

@@ -6,6 +6,15 @@ mistake = mistakes_in("next_token")
 
 MISTAKES = [
     mistake(
+        "left_in_training_mode",
+        (
+            "        logits = model(input_ids).logits  # (batch, length, vocab)",
+            "        logits = model.eval()(input_ids).logits  # (batch, length, vocab)\n    model.train()",
+        ),
+        ["test_without_gradients"],
+        "You leave the model in training mode, which turns its dropout on. It need not change its mode at all.",
+    ),
+    mistake(
         "first_position",
         ("logits[:, -1]", "logits[:, 0]"),
         ["test_after_the_last_token"],

@@ -161,6 +161,18 @@ MISTAKES = [
         "With a cache, your mask treats the first keys as the new ones. Row i belongs to position start + i.",
     ),
     mistake(
+        "positions_counted_in_the_module",
+        [
+            (
+                "start = 0 if cache is None else cache.length",
+                "start = 0 if cache is None else getattr(self, 'seen', 0)\n"
+                "        self.seen = getattr(self, 'seen', 0) + (cache is not None) * x.shape[1]",
+            )
+        ],
+        [CACHED, "test_nothing_is_kept_elsewhere"],
+        "You count the positions in the module, so they go on counting when a new cache begins. Ask the cache for its length.",
+    ),
+    mistake(
         "no_mask_with_a_cache",
         [("grouped_attention(q, k, v, mask)", "grouped_attention(q, k, v, mask if cache is None else None)")],
         [CACHED],
