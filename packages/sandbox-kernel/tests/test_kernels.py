@@ -137,6 +137,29 @@ def test_links_that_lead_nowhere_or_in_a_circle_are_not_copied(tmp_path):
     assert names == ["data", "data/inner", "data/table.csv"] == ["data", *sorted(copied)]
 
 
+def test_each_limited_kernel_has_its_own_home_which_ends_with_it(start_kernel, tmp_path):
+    data = tmp_path / "data.csv"
+    data.write_text("1,2")
+    one, other = (start_kernel("limited", working_files=[str(file)]) for file in (data, tmp_path))
+    where = "import os; print(os.getcwd(), oct(os.stat('.').st_mode & 0o777), sorted(os.listdir()))"
+    home, mode, names = one.run(where).split(maxsplit=2)
+    assert (mode, "data.csv" in names) == ("0o700", True)
+    one.run("open('mine', 'w').close()")
+    assert "mine" not in other.run(where)
+    one.manager.restart_kernel(now=True)
+    assert one.manager.is_alive() and Path(home, "mine").exists()
+    one.manager.shutdown_kernel(now=True)
+    assert not Path(home).exists()
+
+
+@EACH
+def test_a_working_file_that_does_not_exist_is_named(kernel, tmp_path):
+    config = Config(WatchedProvisioner={"working_files": [str(tmp_path / "data.csv")]})
+    manager = KernelManager(kernel_name=kernel, config=config)
+    with pytest.raises(start.StartFailed, match=r"`working_files`: .*data\.csv does not exist"):
+        manager.start_kernel()
+
+
 def test_a_server_that_another_thread_has_closed_is_gone():
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     theirs.close()

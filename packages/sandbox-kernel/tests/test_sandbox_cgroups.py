@@ -105,7 +105,7 @@ def test_the_client_s_processes_are_moved_if_the_system_requires_it(mount, monke
     ("own", "controllers", "words"),
     [
         ("/user.slice", "cpu memory", "isn't delegated to this program: start the program with `systemd-run"),
-        ("/", "", "has no controllers here"),
+        ("/", "", "cgroups v2 has none"),
         ("/no/such", "cpu", "can't be seen"),
     ],
 )

@@ -68,6 +68,10 @@ class TestFoldersLeftOut:
         with pytest.raises(SandboxError, match="home can't be shown to a kernel: it is a home folder"):
             python_view(sys.executable, [str(tmp_path / "home")])
 
+    def test_what_does_not_exist_can_t_be_shown(self, tmp_path):
+        with pytest.raises(SandboxError, match=r"gone can't be shown to a kernel: it does not exist"):
+            python_view(sys.executable, [str(tmp_path / "gone")])
+
     def test_an_environment_in_the_course_folder_itself_shows_only_its_own_parts(self, tmp_path):
         course = tmp_path / "course"
         subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(course)], check=True)

@@ -48,7 +48,7 @@ class Cgroups:
         self.controllers = [name for name in _WANTED if name in present]
         self._left: list[Path] = []
         if not self.controllers:
-            raise NoCgroups("cgroups v2 has no controllers here: cgroups v1 uses them")
+            raise NoCgroups("the controllers belong to cgroups v1 here, and cgroups v2 has none")
         if not (_is_delegated(folder, mount) or (_is_root(folder) and not managed)):
             raise NoCgroups(f"{folder} isn't delegated to this program: {_REMEDY}")
         try:

@@ -81,7 +81,7 @@ def python_view(interpreter: str, shown: Sequence[str] = (), hidden: Sequence[st
         hidden: folders that must stay hidden, besides those of `hidden_folders`.
 
     Raises:
-        SandboxError: the interpreter doesn't run, or a folder in `shown` must stay hidden.
+        SandboxError: the interpreter doesn't run, or a folder in `shown` does not exist or must stay hidden.
     """
     variables = tuple((name, os.environ.get(name, "")) for name in _PYTHON_VARIABLES)
     report = _ask(interpreter, variables, _current_folder())
@@ -210,7 +210,9 @@ def _environment(interpreter: str, report: _Report, secret: Sequence[str]) -> li
 
 def _given(paths: Iterable[str], secret: Sequence[str]) -> list[str]:
     found: list[str] = []
-    for path in paths:
+    for path in map(os.path.expanduser, paths):
+        if not os.path.lexists(path):
+            raise SandboxError(f"{os.path.abspath(path)} can't be shown to a kernel: it does not exist")
         if reason := _refusal(Path(path), secret):
             raise SandboxError(f"{path} can't be shown to a kernel: {reason}")
         found += _spellings(path)

@@ -5,6 +5,7 @@ import contextlib
 import os
 import resource
 import sys
+import tempfile
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +19,7 @@ from jupyter_client.provisioning.provisioner_base import KernelProvisionerBase
 from traitlets import Dict, Float, Integer, List, TraitError, Unicode, validate
 
 from sandbox_kernel.environment import FIXED, WorkingFiles, clean_environment, make_home
+from sandbox_kernel.start import StartFailed
 from sandbox_kernel.usage import Family, Usage, family_of
 from sandbox_kernel.view import python_view
 
@@ -76,7 +78,16 @@ class WatchedProvisioner(KernelProvisionerBase):
 
     @property
     def _files(self) -> WorkingFiles:
-        return WorkingFiles(self.working_files, self.left_out)
+        """The settings, with `~` expanded.
+
+        Raises:
+            StartFailed: a file doesn't exist.
+        """
+        paths = [os.path.expanduser(path) for path in self.working_files]
+        for path in paths:
+            if not os.path.exists(path):
+                raise StartFailed(f"`working_files`: {os.path.abspath(path)} does not exist")
+        return WorkingFiles(paths, self.left_out)
 
     @property
     def _manager(self) -> KernelManager:
@@ -127,14 +138,18 @@ class WatchedProvisioner(KernelProvisionerBase):
 class LimitedProvisioner(WatchedProvisioner, LocalProvisioner):
     """Starts a kernel as an ordinary process of this user, with a clean environment and a memory limit: no sandbox.
 
-    Its home folder is `home`, in the folder of the connection file. It is not removed when the kernel ends.
+    It has its own home folder, which is kept over restarts and removed when the kernel is shut down.
     """
+
+    _home: tempfile.TemporaryDirectory[str] | None = None
 
     async def pre_launch(self, **kwargs: Any) -> dict[str, Any]:
         kwargs = await super().pre_launch(**kwargs)
-        home = Path(self._manager.connection_file).parent / "home"
-        if not home.exists():
-            make_home(home, self._files)
+        if self._home is None:
+            files = self._files
+            self._home = tempfile.TemporaryDirectory(prefix="limited-kernel-", ignore_cleanup_errors=True)
+            make_home(Path(self._home.name), files)
+        home = Path(self._home.name)
         variables = clean_environment(home) | dict(python_view(sys.executable).variables)
         return kwargs | {"env": variables | self.environment, "cwd": str(home)}
 
@@ -158,3 +173,6 @@ class LimitedProvisioner(WatchedProvisioner, LocalProvisioner):
     async def cleanup(self, restart: bool = False) -> None:
         self.stop_watching()
         await super().cleanup(restart=restart)
+        if self._home is not None and not restart:
+            self._home.cleanup()
+            self._home = None

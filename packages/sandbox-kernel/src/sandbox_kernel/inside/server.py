@@ -182,6 +182,8 @@ def _serve(mode: str, was_root: bool, request: "Request", answer: int, archive: 
 def _reason(error: BaseException) -> str:
     if isinstance(error, OSError) and error.errno == errno.ETOOMANYREFS:
         return "too many files are in flight between processes of this user"
+    if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+        return "`working_files` take more than `scratch_limit` allows"
     return f"{type(error).__name__}: {error}"
 
 
