@@ -4,6 +4,7 @@ import csv
 import shutil
 from datetime import datetime
 
+import nbformat
 import pytest
 
 from coursekit.checks.results import SubmissionResult
@@ -177,6 +178,19 @@ def test_equal_submissions_each_have_their_row(empty_class, answer):
     grades = empty_class.grades()
     assert set(grades) == {"ada", "bob", "eve"}
     assert grades["ada"] == grades["bob"] == grades["eve"]
+
+
+def test_a_notebook_above_the_submission_folders_is_named(empty_class, capsys):
+    place = empty_class.root / "submitted" / "ivo" / "double.ipynb"
+    empty_class.hand_in("ada", empty_class.answer(RIGHT, HALF)).parent.parent.with_name("ivo").mkdir()
+    nbformat.write(empty_class.answer(RIGHT, HALF), place)
+    assert autograde(empty_class) == 1
+    said = capsys.readouterr().out
+    assert (
+        f"{place} is in no submission folder, so it was not graded. Move it to {place.parents[1]}/STUDENT/ASSIGNMENT."
+        in said
+    )
+    assert "1 graded" in said
 
 
 def test_students_with_odd_names_have_their_row(empty_class):

@@ -67,11 +67,26 @@ def imports(path: Path, package: str) -> list[str]:
     """The places of the modules of a package that a file imports."""
     found = []
     for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names if alias.name.startswith(f"{package}.")]
+            found += [place(name.removeprefix(f"{package}.")) for name in names]
         if isinstance(node, ast.ImportFrom) and node.module == package:
             found += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith(f"{package}."):
             found.append(place(node.module.removeprefix(f"{package}.")))
     return found
+
+
+@pytest.mark.parametrize("package", [COURSEKIT, SANDBOX_KERNEL], ids=lambda folder: folder.name)
+def test_imports_name_the_whole_module(package):
+    """The tests below read no relative imports."""
+    relative = [
+        f"{path}:{node.lineno}"
+        for path in package.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ImportFrom) and node.level
+    ]
+    assert relative == []
 
 
 def test_modules_import_only_from_those_below_them():

@@ -2,7 +2,9 @@
 
 import json
 import struct
+from decimal import Decimal
 from enum import IntEnum
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -64,6 +66,11 @@ def test_instances_of_subclasses_of_plain_types_arrive_as_these():
     found = there_and_back(Words([Word("cat"), special.UNK, np.str_("dog")]))
     assert found == ["cat", 3, "dog"]
     assert [type(part) for part in [found, *found]] == [list, str, int, str]
+
+
+@pytest.mark.parametrize("number", [Fraction(1, 4), Decimal("0.25")])
+def test_exact_numbers_arrive_as_floats(number):
+    assert there_and_back([number]) == [0.25]
 
 
 def test_keys_of_a_subclass_of_text_arrive_as_text():

@@ -171,7 +171,10 @@ def grade_variant(
             return graded
         found.append(graded)
     if not found:
-        raise CourseError(f"no notebook of {assignment.name} has a cell `{cell}`")
+        raise CourseError(
+            f"{assignment.checks}: `{name_of(variant)}` changes the cell `{cell}`, which no notebook of {assignment.name} has. "
+            "Write the grade_id of an answer cell"
+        )
     return _merged(found)
 
 

@@ -4,8 +4,10 @@ The text of this module is also sent into the student's kernel, so it may import
 has.
 """
 
+import decimal
 import json
 import math
+import numbers
 import socket
 import struct
 from collections.abc import Callable
@@ -93,6 +95,8 @@ def encode(value: Any, describe: Callable[[Any], Description | None] | None = No
         for kind, plain in _BASES.items():
             if isinstance(item, kind):
                 return tree(plain(item), depth)
+        if isinstance(item, numbers.Real | decimal.Decimal):  # such as a Fraction
+            return tree(float(item), depth)
         described = describe(item) if describe else None
         if described is None:
             raise MessageError(f"a value of type {type(item).__name__} can't be sent")
@@ -104,9 +108,9 @@ def encode(value: Any, describe: Callable[[Any], Description | None] | None = No
         raise MessageError(str(error)) from None
     buffers = [text.encode(), save(arrays)]
     if len(buffers[0]) > MAX_TEXT:
-        raise MessageError(f"the value without its tensors is larger than {MAX_TEXT // 2**20} MB")
+        raise MessageError(f"the value without its tensors is larger than {MAX_TEXT // 2**20} MiB")
     if sum(map(len, buffers)) > MAX_BYTES:
-        raise MessageError(f"the value is larger than {MAX_BYTES // 2**20} MB")
+        raise MessageError(f"the value is larger than {MAX_BYTES // 2**20} MiB")
     return buffers
 
 
@@ -203,7 +207,7 @@ def receive(recv: Callable[[int], bytes]) -> tuple[int, list[bytes]]:
 
     number, first, second = _HEAD.unpack(read(_HEAD.size))
     if first + second > MAX_BYTES:
-        raise MessageError(f"it is larger than {MAX_BYTES // 2**20} MB")
+        raise MessageError(f"it is larger than {MAX_BYTES // 2**20} MiB")
     body = read(first + second)
     return number, [body[:first], body[first:]]
 

@@ -1,4 +1,4 @@
-"""Modules beside the checks, with code that check files, known mistakes and other right answers share by importing it.
+"""Lets check files, known mistakes and alternative right answers import shared modules from the folder of the checks.
 
 The folders of the checks are searched last, so a check file called `random.py` or `numpy.py` hides no other module.
 """

@@ -44,9 +44,12 @@ def add(commands: Commands) -> None:
 
 def _autograde(options: argparse.Namespace) -> int:
     course, chosen = _get_ready(options)
+    from coursekit.nbgrader_plugin.course_folders import misplaced_notebooks
     from coursekit.report.table import class_table
 
-    worst = 0
+    misplaced = misplaced_notebooks(course.folders)
+    print_lines(misplaced)
+    worst = int(bool(misplaced))
     for assignment in chosen:
         problems = course.rename_students(assignment.name)
         students = course.gradable(

@@ -60,6 +60,16 @@ def rename_students(folders: CourseDirectory, assignment: str) -> list[str]:
     return sentences
 
 
+def misplaced_notebooks(folders: CourseDirectory) -> list[str]:
+    """A sentence for each notebook that lies above the submission folders, so that nbgrader does not see it."""
+    above = Path(_submission_folder(folders, ANY).pattern).parent
+    place = folders.format_path(folders.submitted_directory, "STUDENT", "ASSIGNMENT")
+    return [
+        f"{printable(path)} is in no submission folder, so it was not graded. Move it to {place}."
+        for path in sorted(glob.glob(str(above / "*.ipynb")))
+    ]
+
+
 def usable_name(name: str) -> str:
     """The name without what nbgrader can't handle."""
     try:

@@ -159,7 +159,7 @@ class ExtraFiles:
             except NotATime as error:
                 return f"{error}, so it was set aside, and the time of submission is unknown."
         if not is_folder and path.lstat().st_size > self.max_bytes:
-            return f"is {path.lstat().st_size // 2**20:,} MiB large, so it was set aside and not copied."
+            return f"is {path.lstat().st_size // 10**6:,} MB large, so it was set aside and not copied."
         if str(name) == SECRET and path.lstat().st_size > _MAX_TIMESTAMP_BYTES:
             return "isn't what nbgrader wrote, so it was set aside."
         return ""

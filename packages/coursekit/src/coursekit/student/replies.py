@@ -168,7 +168,7 @@ _STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)', re.DOTALL)
 def _check_text(text: bytes) -> None:
     """Refuse JSON that would take a lot of memory or a deep stack to parse."""
     if len(text) > MAX_TEXT:
-        raise MessageError(f"the reply without its tensors is larger than {MAX_TEXT // 2**20} MB")
+        raise MessageError(f"the reply without its tensors is larger than {MAX_TEXT // 2**20} MiB")
     bare = _STRING.sub(b"", text)
     if bare.count(b",") + bare.count(b"[") + bare.count(b"{") > _MAX_MARKS:
         raise MessageError(f"the reply has more than {MAX_ITEMS} entries")

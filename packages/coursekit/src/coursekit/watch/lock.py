@@ -1,4 +1,4 @@
-"""One watch per course."""
+"""Makes sure that only one `coursekit watch` runs for a course."""
 
 import contextlib
 import fcntl
