@@ -1,4 +1,4 @@
-# Each target is a thin line over nbgrader, pytest or coursekit; `make help` lists them.
+# Most targets only call nbgrader, pytest or coursekit; `make help` lists them.
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
@@ -18,7 +18,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # SQLAlchemy's warnings about nbgrader's own queries
 export PYTHONWARNINGS := ignore:Object of type
 
-.PHONY: bench bench-large bench-watch stress demo demos test test-all setup release grade feedback audit attacks pictures texts docs hub lint clean help
+.PHONY: bench bench-large bench-watch stress demo demos for-tests test test-all setup release grade feedback audit attacks pictures texts docs hub lint clean help
 
 demo: setup  ## grade a sample class in its own folder, write the feedback pages and a class report
 	rm -rf $(DEMO) && mkdir -p $(DEMO)/tests
@@ -36,7 +36,9 @@ TESTS = pytest --numprocesses=2 --dist=loadfile --no-loadscope-reorder $(COVERAG
 
 FOR_TESTS = setup $(VENV)/extras $(VENV)/browser
 
-test: $(FOR_TESTS)  ## set everything up and run the tests (FLAGS="and not browser": leave some out)
+for-tests: $(FOR_TESTS)  ## make or update the environment for single tests, which you then run with .venv/bin/pytest FILE
+
+test: $(FOR_TESTS)  ## set everything up and run the tests (FLAGS="and not browser": leave some out; TESTFLAGS: options of pytest)
 	$(TESTS) -m "not thorough $(FLAGS)" $(TESTFLAGS)
 
 test-all: $(FOR_TESTS) $(VENV)/hub  ## the tests, and those that take longer: all audits and attacks, JupyterHub, a term, large classes
@@ -116,7 +118,7 @@ LANGUAGES := packages/coursekit/src/coursekit/languages
 
 texts: setup  ## collect the fixed texts of students' pages for translators, and update the languages
 	pybabel --quiet extract --mapping-file packages/coursekit/babel.cfg --no-location --sort-output --width 100 --project coursekit \
-		--version 0.2 --copyright-holder "the coursekit authors" --output-file $(LANGUAGES)/coursekit.pot packages/coursekit/src/coursekit
+		--version 0.3 --copyright-holder "the coursekit authors" --output-file $(LANGUAGES)/coursekit.pot packages/coursekit/src/coursekit
 	for file in $(LANGUAGES)/*.po; do pybabel --quiet update --locale $$(basename $$file .po) --no-fuzzy-matching --width 100 \
 		--ignore-obsolete --input-file $(LANGUAGES)/coursekit.pot --output-file $$file; done
 
@@ -134,7 +136,7 @@ lint: setup  ## check format, style and types
 	ruff format --check . && ruff check . && mypy
 
 clean:  ## remove the environment, results and pages that can be made again; keep submissions, grades and letters
-	rm -rf $(VENV) $(DEMO) .coursekit/results .pytest_cache .ruff_cache build docs/generated
+	rm -rf $(VENV) $(DEMO) .coursekit/results .pytest_cache .ruff_cache .mypy_cache build docs/generated
 	git clean -fdXq feedback
 
 help:
