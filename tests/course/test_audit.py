@@ -22,8 +22,6 @@ each_assignment = pytest.mark.parametrize(
     "assignment", Course(ROOT).assignments(), ids=lambda assignment: assignment.name
 )
 
-#: audited in every test run
-EXAMPLE = "01_positional_encoding"
 #: answers that compute nothing are graded here for one assignment, by `make audit` for all
 WITH_DEGENERATE = "02_attention"
 #: its checks of a shape, of a type, or of a value that is a constant in the right answer, too
@@ -33,13 +31,8 @@ NOT_OF_VALUES = {
 }
 
 
-@pytest.mark.parametrize(
-    "assignment",
-    [
-        pytest.param(a, id=a.name, marks=[] if a.name == EXAMPLE else pytest.mark.thorough)
-        for a in Course(ROOT).assignments()
-    ],
-)
+@pytest.mark.thorough
+@each_assignment
 def test_the_checks_are_right_about_every_known_answer(assignment):
     with_degenerate = assignment.name == WITH_DEGENERATE
     audit = run_audit(assignment, workers=1, thorough=False, degenerate=with_degenerate)

@@ -98,6 +98,7 @@ def compared(tmp_path_factory):
     return json.loads(done.stdout), done.stderr, before == files(root)
 
 
+@pytest.mark.thorough
 def test_each_score_is_equal_or_different_with_a_reason(compared):
     (found,) = compared[0]["assignments"]
     scores = {(row["student"], row["cell"]): row for row in found["scores"]}
@@ -130,16 +131,19 @@ def test_each_score_is_equal_or_different_with_a_reason(compared):
     assert different["zoë b", "hidden"] == "coursekit graded it with hidden checks. `double(-2)` returned 0."
 
 
+@pytest.mark.thorough
 def test_both_graders_are_timed(compared):
     (found,) = compared[0]["assignments"]
     assert found["nbgrader_seconds"] > 0 and found["coursekit_seconds"] > 0
     assert found["workers"] == 2
 
 
+@pytest.mark.thorough
 def test_the_command_first_says_that_nbgrader_has_no_sandbox(compared):
     assert compared[1].startswith("nbgrader now runs the students' code on this machine without a sandbox")
 
 
+@pytest.mark.thorough
 def test_no_file_of_the_course_is_changed_added_or_removed(compared):
     assert compared[2]
 

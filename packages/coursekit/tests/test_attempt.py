@@ -143,6 +143,7 @@ def test_without_time_for_a_second_try_a_result_says_so_and_is_graded_next_time(
     assert len(course.cached()) == 2
 
 
+@pytest.mark.thorough
 @BY_EITHER
 def test_force_uses_no_death_and_no_timeout_from_the_cache(course, command):
     course.hand_in("deadly", course.answer("import os\ndef double(x):\n    os._exit(1)", HALF))

@@ -216,14 +216,21 @@ def test_students_with_odd_names_have_their_row(empty_class):
     assert {result_of(empty_class, name).earned for name in names} == {15}
 
 
-def test_a_check_at_fault_ends_the_command_with_one_sentence(empty_class):
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("student.half(torch.zeros(3))", "no_such_name", "NameError: name 'no_such_name' is not defined"),
+        ("def test_half_of_zero(student)", "def test_half_of_zero(studnet)", "there is no fixture `studnet`"),
+    ],
+)
+def test_a_check_at_fault_ends_the_command_with_one_sentence(empty_class, old, new, reason):
     checks = empty_class.checks.with_name("test_half.py")
-    checks.write_text(checks.read_text().replace("student.half(torch.zeros(3))", "no_such_name"))
+    checks.write_text(checks.read_text().replace(old, new))
     empty_class.hand_in("ada", empty_class.answer(RIGHT, HALF))
     done = empty_class.run("coursekit", "autograde", "01_double", "--workers", "2")
     assert done.returncode == 2
     assert "coursekit: A check is at fault, not the submission. " in done.stderr
-    assert "test_half.py::test_half_of_zero: NameError: name 'no_such_name' is not defined" in done.stderr
+    assert f"test_half.py::test_half_of_zero: {reason}" in done.stderr
     assert "Traceback" not in done.stdout + done.stderr
     assert statuses(empty_class) == {"ada": "not autograded"}
 

@@ -173,6 +173,7 @@ def test_a_folder_whose_name_has_no_time_is_reported_and_the_others_are_collecte
     assert caplog.text.count("was not collected: nbgrader names such folders") == 4
 
 
+@pytest.mark.thorough
 def test_a_bad_timestamp_that_was_collected_before_does_not_stop_an_update(exchange):
     exchange.collect()
     (exchange.root / "submitted" / "honest" / "ps1" / "timestamp.txt").write_text("yesterday")

@@ -121,6 +121,7 @@ def test_an_assignment_goes_to_two_students_and_their_feedback_comes_back(genera
     assert "8.5 of 15 points" in second
 
 
+@pytest.mark.thorough
 def test_both_grading_commands_deduct_the_same_for_lateness(generated):
     with (generated.root / "nbgrader_config.py").open("a") as file:
         file.write("c = get_config()\n" + LATE + "c.LatePenalty.per_day = 0.2\nc.LatePenalty.at_most = 0.5\n")

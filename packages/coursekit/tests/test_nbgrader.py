@@ -1,6 +1,7 @@
 """nbgrader's own commands with coursekit plugged in, on the tiny course."""
 
 import json
+from copy import deepcopy
 
 import pytest
 from bs4 import BeautifulSoup
@@ -51,6 +52,26 @@ def test_an_edited_points_value_stops_generate_assignment_with_one_sentence(gene
         "tests/01_double/test_double.py add up to 10." in done.stderr
     )
     assert "Traceback" not in done.stderr
+
+
+def test_cells_with_the_same_grade_id_stop_generate_assignment_with_one_sentence(generated, tiny_source):
+    again = deepcopy(find_cell(tiny_source, "test_double"))
+    again["id"] = "again"
+    tiny_source.cells.append(again)
+    generated.write_source(tiny_source)
+    done = generated.run("nbgrader", "generate_assignment", "01_double", "--force")
+    assert done.returncode != 0
+    assert (
+        "source/01_double/double.ipynb: the cells 3, 6 have the same grade_id `test_double`. Give each its own."
+        in done.stderr
+    )
+    assert "Traceback" not in done.stderr
+
+
+def test_points_without_a_number_are_explained(tiny_course):
+    tiny_course.checks.write_text(tiny_course.checks.read_text().replace("@points(4)", "@points"))
+    with pytest.raises(CourseError, match=r"test_double\.py.*write @points\(2\)"):
+        require_bound(tiny_course.assignment)
 
 
 @pytest.mark.parametrize("mark", ["", '@points("4")\n'])

@@ -78,7 +78,7 @@ BESIDE: dict[str, tuple[str, Put, str]] = {
     "secret-folder": ("submission_secret.txt", a_folder, "is a folder where a file belongs"),
     "pipe": ("data.csv", a_pipe, "is a pipe"),
     "link": ("data.csv", a_link("../../ann/01_double/double.ipynb"), "is a link"),
-    "huge": ("data.csv", a_huge_file, "is 1,024 MiB large"),
+    "huge": ("data.csv", a_huge_file, "is 1,073 MB large"),
     "file-for-folder": ("tables", content(b"x"), "is a file where a folder belongs"),
     "folder-for-file": ("given.csv", a_folder, "is a folder where a file belongs"),
     "many-files": ("many", many_files, "holds a folder of more than 2,000 files"),

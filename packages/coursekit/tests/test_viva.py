@@ -128,6 +128,7 @@ def test_a_cell_that_python_cant_read_has_one_question(ask):
     assert {one.cell for one in sheet.questions} == {"double", "half"}
 
 
+@pytest.mark.thorough
 def test_an_endless_loop_gets_a_sentence_and_the_other_answer_its_questions(ask):
     sheet = ask(
         "def double(x):\n    while True:\n        x = x + 0\n    return x",
@@ -159,11 +160,13 @@ def test_values_that_depend_on_chance_are_never_asked(source, ask, declared):
     assert kinds.isdisjoint({QuestionKind.VALUE, QuestionKind.BRANCH, QuestionKind.RESULT})
 
 
+@pytest.mark.thorough
 def test_values_that_depend_on_other_variables_of_the_notebook_are_not_asked(ask):
     sheet = ask("start = 4\ndef double(x):\n    y = x + start\n    return 2 * x")
     assert answers(sheet, QuestionKind.VALUE) == {}
 
 
+@pytest.mark.thorough
 def test_an_answer_that_differs_in_the_second_run_is_dropped(ask):
     sheet = ask(
         "import random\nsize = random.randint(2, 10**4)\n"

@@ -64,16 +64,19 @@ def test_a_right_answer_is_asked_with_which_other_input_it_fails(ask, declare):
     assert answer == f"Call {'ABC'[wrong]}: `ValueError`."
 
 
+@pytest.mark.thorough
 def test_an_answer_that_takes_any_input_gets_no_such_question(ask, declare):
     declare(PLAIN.format(more=""))
     assert failing(ask("def double(x):\n    y = x\n    return y + x")) == {}
 
 
+@pytest.mark.thorough
 def test_what_the_student_s_own_assert_says_is_no_riddle(ask, declare):
     declare(PLAIN.format(more=""))
     assert failing(ask(f"def double(x):\n{NUMBER}    assert x.ndim == 2\n    return x + x")) == {}
 
 
+@pytest.mark.thorough
 def test_methods_and_functions_with_any_number_of_arguments_are_not_called_again(ask, declare):
     declare(PLAIN.format(more=", 1"))
     assert failing(ask(f"def double(x, *more):\n{NUMBER}    rows, columns = x.shape\n    return x + x")) == {}

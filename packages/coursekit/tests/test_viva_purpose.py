@@ -31,6 +31,7 @@ def changes(source: str, given: tuple[str, ...] = ()) -> dict[int, str]:
     return {one.line: change.instead or "pass" for one, change in purposes(asked)}
 
 
+@pytest.mark.thorough
 def test_the_rubric_is_what_the_checks_say_without_the_line(ask):
     sheet = ask("def double(x):\n    y = x\n    y = 2 * y\n    return y")
     one = purposes_of(sheet, "double")[3]
@@ -41,6 +42,7 @@ def test_the_rubric_is_what_the_checks_say_without_the_line(ask):
     assert not any("left alone" in part for part in one.rubric), "this check passes without the line, too"
 
 
+@pytest.mark.thorough
 def test_a_line_that_no_check_misses_is_not_asked_about(ask):
     asked = purposes_of(ask("def double(x):\n    return 2 * x", HALVED), "half")
     assert 3 in asked
@@ -48,6 +50,7 @@ def test_a_line_that_no_check_misses_is_not_asked_about(ask):
     assert 4 not in asked, "printing changes nothing"
 
 
+@pytest.mark.thorough
 def test_a_line_that_only_defines_a_name_is_not_asked_about(ask):
     asked = purposes_of(
         ask("def double(x):\n    y = 2\n    if x is None:\n        y = 3\n    return y * x"), "double"

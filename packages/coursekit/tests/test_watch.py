@@ -57,6 +57,7 @@ def test_hand_ins_are_graded_in_order_and_each_gets_its_page(exchange, capfd):
     assert (status["running"], status["waiting"], len(status["hour"])) == (False, 0, 4)
 
 
+@pytest.mark.thorough
 def test_what_the_instructor_has_graded_before_is_left_alone(exchange, capfd):
     exchange.hand_in("ada", TRIPLE)
     graded = exchange.hand_in("ada", RIGHT)
@@ -153,6 +154,7 @@ def test_after_a_new_deadline_the_page_of_a_new_attempt_is_written_in_full_again
     assert "You took three times the input." in exchange.page(exchange.handed_in[1])
 
 
+@pytest.mark.thorough
 def test_without_a_sandbox_a_hand_in_is_graded_once(generated, capfd, monkeypatch):
     monkeypatch.setattr(submitted, "FOLDER_SECONDS", 0.2)
     config = generated.root / "nbgrader_config.py"

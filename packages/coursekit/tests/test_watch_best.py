@@ -103,7 +103,8 @@ def killed_after(exchange, attempts: int, seconds: float) -> bool:
     return watching.kill_after(seconds)
 
 
-@pytest.mark.parametrize("attempt", [0, pytest.param(1, marks=pytest.mark.thorough)])
+@pytest.mark.thorough
+@pytest.mark.parametrize("attempt", [0, 1])
 def test_killed_at_any_time_the_next_start_puts_it_right(exchange, attempt):
     exchange.settings(BEST)
     for answer in (TRIPLE, DETACHED, TRIPLE):

@@ -264,6 +264,7 @@ def test_a_pandas_course_is_graded_where_torch_is_missing(bare_python, numpy_cou
     assert in_place[1][1].startswith("`double` changed its argument `sales` in place. Work on a copy")
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(
     importlib.util.find_spec("torch") is None, reason="what a course says where torch is installed"
 )

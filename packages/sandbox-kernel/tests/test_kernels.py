@@ -28,6 +28,10 @@ from sandbox_kernel.start import StartFailed
 from sandbox_kernel.watched import LimitedProvisioner
 
 EACH = pytest.mark.parametrize("kernel", [SANDBOX, COLD, LIMITED])
+#: kernels that a test starts itself cost seconds, so most test runs only start the warm one
+EACH_STARTED = pytest.mark.parametrize(
+    "kernel", [SANDBOX, *(pytest.param(name, marks=pytest.mark.thorough) for name in (COLD, LIMITED))]
+)
 IN_SANDBOX = pytest.mark.parametrize("kernel", [SANDBOX, COLD])
 
 
@@ -78,12 +82,12 @@ def client(manager):
     client.stop_channels()
 
 
-@EACH
+@EACH_STARTED
 def test_any_nbclient_program_can_use_it_by_name(kernel):
     assert run(kernel, "x = 20", "print(2 * x + 2)") == ["", "42"]
 
 
-@EACH
+@EACH_STARTED
 def test_a_kernel_that_was_ended_for_its_memory_can_be_restarted(kernel, tmp_path):
     config = Config(WatchedProvisioner={"memory_limit": 512})
     manager = KernelManager(kernel_name=kernel, connection_file=str(tmp_path / "kernel.json"), config=config)
@@ -226,7 +230,7 @@ print([folder for folder, _, _ in os.walk("/") if not folder.startswith("/proc")
     assert own - (above - set(bubblewrap.WRITABLE)) == set(bubblewrap.WRITABLE)
 
 
-@EACH
+@EACH_STARTED
 def test_environment_adds_variables_to_one_kernel_and_replaces_defaults(kernel, start_kernel, shared):
     source = "import os\nprint(*map(os.environ.get, ['COLOR', 'OMP_NUM_THREADS', 'USER', 'HOME']))"
     settings = {"COLOR": "green", "OMP_NUM_THREADS": "2"}
@@ -260,7 +264,15 @@ def test_a_request_that_is_too_long_is_a_failed_start_and_the_server_goes_on(sta
     assert shared(SANDBOX).run("print(1)") == "1"
 
 
-@pytest.mark.parametrize("manager", [SANDBOX, COLD, LIMITED], indirect=True)
+@pytest.mark.parametrize(
+    "manager",
+    [
+        SANDBOX,
+        pytest.param(COLD, marks=pytest.mark.thorough),
+        pytest.param(LIMITED, marks=pytest.mark.thorough),
+    ],
+    indirect=True,
+)
 def test_an_interrupt_and_a_restart_do_what_they_should(manager, client):
     reply = client.execute_interactive(
         "import time\nprint('it runs', flush=True)\nwhile True: time.sleep(0.01)",
@@ -272,7 +284,7 @@ def test_an_interrupt_and_a_restart_do_what_they_should(manager, client):
     assert_restarted(manager)
 
 
-@pytest.mark.parametrize("manager", [SANDBOX, COLD], indirect=True)
+@pytest.mark.parametrize("manager", [SANDBOX, pytest.param(COLD, marks=pytest.mark.thorough)], indirect=True)
 def test_no_process_is_left_when_the_kernel_ends(manager, client):
     inside = Path(f"/proc/{manager.provisioner._started.pid}")
     namespace = (inside / "ns" / "pid").readlink()
@@ -367,7 +379,7 @@ time.sleep(600)
 """
 
 
-@pytest.mark.parametrize("name", [SANDBOX, COLD])
+@pytest.mark.parametrize("name", [SANDBOX, pytest.param(COLD, marks=pytest.mark.thorough)])
 def test_a_kernel_does_not_outlive_a_process_that_is_killed(name):
     starter = subprocess.Popen(
         [sys.executable, "-c", _STARTS_A_KERNEL.format(name=name)], stdout=subprocess.PIPE, text=True

@@ -97,7 +97,7 @@ def test_the_readme_s_example_runs_it(install, tmp_path, monkeypatch):
     assert (done.stdout.strip(), done.returncode) == ("sandbox", 0), done.stderr
 
 
-@pytest.mark.parametrize("kernel", [SANDBOX, COLD])
+@pytest.mark.parametrize("kernel", [SANDBOX, pytest.param(COLD, marks=pytest.mark.thorough)])
 def test_it_runs_in_the_sandbox_with_the_same_limits(install, kernel):
     install()
     where, status, limits, others = run(

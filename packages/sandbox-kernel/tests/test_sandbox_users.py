@@ -19,7 +19,7 @@ AS_ROOT = pytest.mark.skipif(os.geteuid() != 0 or bool(users.user_ids_problem())
 
 
 @AS_ROOT
-@IN_SANDBOX
+@pytest.mark.parametrize("kernel", [SANDBOX, pytest.param(COLD, marks=pytest.mark.thorough)])
 def test_each_kernel_of_root_s_has_its_own_user_id(kernel, shared, start_kernel):
     source = "import os; print(os.getuid(), os.getgid())"
     first, second = shared(kernel).run(source), start_kernel(kernel).run(source)

@@ -167,7 +167,7 @@ def _install_editable(project: Path, environment: Path) -> None:
     assert list(environment.glob("lib/*/site-packages/__editable___*_finder.py"))
 
 
-@pytest.mark.parametrize("kernel", ["sandbox", "sandbox-cold"])
+@pytest.mark.parametrize("kernel", [SANDBOX, pytest.param(COLD, marks=pytest.mark.thorough)])
 def test_what_can_be_imported_outside_can_be_imported_inside_and_nothing_beside_it_is_visible(host, kernel):
     outside = json.loads(host.run("-c", host.imports()))
     assert all(outside.values())
@@ -185,7 +185,7 @@ def test_what_can_be_imported_outside_can_be_imported_inside_and_nothing_beside_
     assert "libown.so" in lines[3]
 
 
-@pytest.mark.parametrize("kernel", ["sandbox", "sandbox-cold"])
+@pytest.mark.parametrize("kernel", [SANDBOX, pytest.param(COLD, marks=pytest.mark.thorough)])
 def test_a_kernel_starts_in_an_environment_that_is_the_course_folder_itself(host, kernel, tmp_path):
     course = tmp_path / "course"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(course)], check=True)
@@ -201,7 +201,7 @@ def test_a_kernel_starts_in_an_environment_that_is_the_course_folder_itself(host
     assert (json.loads(lines[0])["installed"], lines[1]) == ("in the environment", "[]")
 
 
-@pytest.mark.parametrize("kernel", ["sandbox", "sandbox-cold"])
+@pytest.mark.parametrize("kernel", [SANDBOX, pytest.param(COLD, marks=pytest.mark.thorough)])
 def test_nothing_of_it_can_be_changed(host, kernel):
     source = """
 import os
@@ -283,7 +283,7 @@ def test_of_a_hidden_folder_of_the_system_only_the_environment_in_it_is_seen():
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="needs root, to make a folder in /usr/local")
-@pytest.mark.parametrize("kernel", [SANDBOX, COLD])
+@pytest.mark.parametrize("kernel", [SANDBOX, pytest.param(COLD, marks=pytest.mark.thorough)])
 def test_a_hidden_folder_of_the_system_is_empty_inside(kernel, monkeypatch):
     with tempfile.TemporaryDirectory(dir="/usr/local", prefix="hidden-") as folder:
         Path(folder).chmod(0o755)

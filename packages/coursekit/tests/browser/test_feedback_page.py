@@ -1,7 +1,7 @@
 """The feedback page in a browser: a class of assignment 2, and what a hostile student hands in."""
 
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -126,11 +126,7 @@ class GradedClass:
         handed_in = {
             student: make(assignment) for student, make in (("ada", ada), ("bea", bea), ("mallory", mallory))
         }
-        handed_in |= {student: with_edit(assignment, *edit) for student, edit in UNSEEN.items()}
-        for student, notebook in handed_in.items():
-            folder = root / "submitted" / student / NAME
-            folder.mkdir(parents=True)
-            nbformat.write(notebook, folder / f"{NOTEBOOK}.ipynb")
+        self.write(handed_in)
         (root / "submitted" / "bea" / NAME / "timestamp.txt").write_text(f"{HANDED_IN:%Y-%m-%d %H:%M:%S} UTC")
         self.run("coursekit", "autograde", NAME, "--workers", "2", code=1)  # not everybody's can be graded
         with Gradebook(f"sqlite:///{root / 'gradebook.db'}") as book:
@@ -146,6 +142,12 @@ class GradedClass:
             file.write("c = get_config()\nc.AttemptRules.attempts = 5\n")
         self.run("nbgrader", "generate_feedback", NAME)
 
+    def write(self, notebooks: Mapping[str, nbformat.NotebookNode]) -> None:
+        for student, notebook in notebooks.items():
+            folder = self.root / "submitted" / student / NAME
+            folder.mkdir(parents=True)
+            nbformat.write(notebook, folder / f"{NOTEBOOK}.ipynb")
+
     def hand_in(self, students: Sequence[str]) -> None:
         assignment = Course(self.root).assignment(NAME)
         samples = [*ordinary_class(assignment), *ODD_CLASS]
@@ -155,6 +157,8 @@ class GradedClass:
 
     def grade_more(self) -> None:
         self.hand_in(MORE)
+        assignment = Course(self.root).assignment(NAME)
+        self.write({student: with_edit(assignment, *edit) for student, edit in UNSEEN.items()})
         self.run("coursekit", "autograde", NAME, "--workers", "2", code=1)
         self.run("nbgrader", "generate_feedback", NAME)
 
@@ -385,7 +389,9 @@ def test_figures_say_what_drew_them(graded, page):
     assert alt.endswith("drawn by the cell above, under the heading “Exercise 2: attention(q, k, v)”")
 
 
+@pytest.mark.thorough
 def test_a_wrong_answer_gets_a_name_or_else_a_relation_or_else_the_difference(graded, page):
+    assert set(UNSEEN) <= set(everybody(graded))
     said = {student: " ".join(texts(graded.open(page, student), "#test_attention")) for student in UNSEEN}
     assert "You divided by the square root of the number of keys." in said["keys"]
     assert "It is right, with axis 1 and the last axis exchanged." in said["turned"]
@@ -393,7 +399,9 @@ def test_a_wrong_answer_gets_a_name_or_else_a_relation_or_else_the_difference(gr
     assert "Likely" not in said["cosine"] + said["turned"]
 
 
+@pytest.mark.thorough
 def test_pictures_for_the_docs(graded, page, picture: Callable[..., Path]):
+    assert set(UNSEEN) <= set(everybody(graded))
     graded.open(page, "ada")
     page.set_viewport_size({"width": 1000, "height": 960})
     assert picture(page, "feedback").stat().st_size > 10_000

@@ -24,6 +24,8 @@ def points(number: float, see: str = "") -> Any:
 
     By default that is the nearest heading above the answer cell. The number in front of a heading may be left out.
     """
+    if callable(number):
+        raise TypeError("@points needs the number of points: write @points(2), for example")
     return pytest.mark.points(number, see=see)
 
 

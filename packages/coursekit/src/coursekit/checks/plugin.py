@@ -190,7 +190,10 @@ def pytest_runtest_makereport(
     if call.excinfo is not None:
         found = explain(call.excinfo.value, run.student, item.path)
         if found is None:
-            run.faults.append(f"{item.nodeid}: {call.excinfo.exconly().splitlines()[0]}")
+            error, reason = call.excinfo.value, call.excinfo.exconly().splitlines()[0]
+            if isinstance(error, pytest.FixtureLookupError):
+                reason = f"there is no fixture `{error.argname}`"
+            run.faults.append(f"{item.nodeid}: {reason}")
             found = (CheckOutcome.FAILED, "")
         outcome, message = found
         message = shown(message)

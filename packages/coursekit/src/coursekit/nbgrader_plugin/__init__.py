@@ -12,7 +12,7 @@ from nbgrader.preprocessors import CheckCellMetadata, ClearOutput, Execute, Save
 from traitlets.config import Config
 
 from coursekit.nbgrader_plugin import rubric
-from coursekit.nbgrader_plugin.bind import BindChecks
+from coursekit.nbgrader_plugin.bind import BindChecks, RequireUniqueNames
 from coursekit.nbgrader_plugin.collecting import HarmlessCollect
 from coursekit.nbgrader_plugin.converters import OnlyMissingNotebooks, PrintableFormatter
 from coursekit.nbgrader_plugin.feedback import FeedbackExporter, GetGradesAndState
@@ -31,7 +31,8 @@ def configure(config: Config) -> None:
     are escaped in everything that nbgrader logs.
     """
     release = list(GenerateAssignment.preprocessors.default_args[0])
-    release.insert(release.index(CheckCellMetadata) + 1, BindChecks)
+    checked = release.index(CheckCellMetadata)
+    release[checked : checked + 1] = [RequireUniqueNames, CheckCellMetadata, BindChecks]
     config.GenerateAssignment.preprocessors = release
 
     sanitize = list(Autograde.sanitize_preprocessors.default_args[0])

@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from nbformat import NotebookNode
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import NbGraderPreprocessor
 
+from coursekit.cells import grade_id, nbgrader_metadata
 from coursekit.checks.results import points_in_words
 from coursekit.course import NOT_CHECKS, Assignment, CourseError
 from coursekit.kernels import is_installed, other_language
@@ -22,6 +24,29 @@ if TYPE_CHECKING:
 
 #: only check files contain this
 _HAS_POINTS = re.compile(r"^@(?:[\w.]+\.)?points\(", re.MULTILINE)
+
+
+class RequireUniqueNames(NbGraderPreprocessor):
+    """Stops the command if two cells have the same grade_id, for which nbgrader itself prints a traceback."""
+
+    def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
+        places = defaultdict(list)
+        for number, cell in enumerate(nb.cells, 1):
+            marks = nbgrader_metadata(cell)
+            if any(marks.get(kind) for kind in ("grade", "solution", "locked")):
+                places[grade_id(cell)].append(str(number))
+        names = resources["nbgrader"]
+        source = Path(
+            configured_course(self.config).source, names["assignment"], f"{names['notebook']}.ipynb"
+        )
+        problems = [
+            f"{source}: the cells {', '.join(numbers)} have the same grade_id `{name}`. Give each its own."
+            for name, numbers in places.items()
+            if len(numbers) > 1
+        ]
+        if problems:
+            stop(self.log, "\n".join(problems))
+        return nb, resources
 
 
 class BindChecks(NbGraderPreprocessor):
@@ -82,6 +107,9 @@ def binding_problems(assignment: Assignment, notebook: NotebookNode, path: Path)
             f"file; then the test cell `{name}` is run in its notebook."
             for name, file in files.items()
         ]
+    remedy = "Change the points of the cell or of the checks."
+    if not path.is_relative_to(assignment.course.source):
+        remedy += f" If the source is right, run `nbgrader generate_assignment {assignment.name} --force`."
     problems = []
     known_headings = headings(notebook)
     for name, found in collect_marks(assignment, path.stem, notebook).items():
@@ -96,7 +124,7 @@ def binding_problems(assignment: Assignment, notebook: NotebookNode, path: Path)
         if total != cell_points[name]:
             problems.append(
                 f"{path}: the test cell `{name}` is worth {points_in_words(cell_points[name])}, but the checks in "
-                f"{files[name]} add up to {total:g}. Change the points of the cell or of the checks."
+                f"{files[name]} add up to {total:g}. {remedy}"
             )
         problems += [
             f"{files[name]}: a check says see={see!r}, but {path} has no such heading. "
