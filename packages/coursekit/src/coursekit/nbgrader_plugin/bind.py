@@ -17,7 +17,7 @@ from coursekit.course import NOT_CHECKS, Assignment, CourseError
 from coursekit.kernels import is_installed, other_language
 from coursekit.nbgrader_plugin.course_folders import configured_course, stop
 from coursekit.nbgrader_plugin.headings import heading_named, headings
-from coursekit.printing import listed
+from coursekit.printing import listed, quoted
 
 if TYPE_CHECKING:
     import pytest
@@ -109,7 +109,9 @@ def binding_problems(assignment: Assignment, notebook: NotebookNode, path: Path)
         ]
     remedy = "Change the points of the cell or of the checks."
     if not path.is_relative_to(assignment.course.source):
-        remedy += f" If the source is right, run `nbgrader generate_assignment {assignment.name} --force`."
+        remedy += (
+            f" If the source is right, run `nbgrader generate_assignment {quoted(assignment.name)} --force`."
+        )
     problems = []
     known_headings = headings(notebook)
     for name, found in collect_marks(assignment, path.stem, notebook).items():
