@@ -157,11 +157,11 @@ MISTAKES = [
         sentence="Your table doesn't follow the module, because `.to()` doesn't convert a plain attribute. Make it a buffer.",
     ),
     Mistake(
-        "input_to_float32",
+        "output_is_float32",
         cell="positional_encoder",
-        edits=[("x = x * math.sqrt(self.d_model)", "x = x.float() * math.sqrt(self.d_model)")],
+        edits=[("return x + self.pe[:, :length]", "return (x + self.pe[:, :length]).float()")],
         about=["test_follows_its_dtype"],
-        sentence="You convert the input to float32. Leave its dtype as it is: `.to()` converts the table as well.",
+        sentence="Your output is always float32. Leave the dtype of the input as it is: `.to()` converts the table as well.",
     ),
     Mistake(
         "float64_table",
