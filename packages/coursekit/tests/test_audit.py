@@ -149,7 +149,7 @@ def test_an_edit_that_no_longer_fits_is_named(tiny_course):
     notebook = tiny_course.answer("def double(x):\n    return x + x")
     with pytest.raises(
         CourseError,
-        match=r"the edit '2 \* x' of `square` must occur exactly once in the answer cell `double`, but occurs 0",
+        match=r"`square`: '2 \* x' must occur exactly once in the answer cell `double`, but occurs 0",
     ):
         mistake.apply(notebook)
 

@@ -58,8 +58,8 @@ class Variant:
             if cell.source.count(old) != 1:
                 times = cell.source.count(old)
                 raise CourseError(
-                    f"the mistakes or alternatives of the assignment: the edit {old!r} of `{self.name}` must occur exactly once "
-                    f"in the answer cell `{self.cell}`, but occurs {times} times. Copy the text from the source notebook"
+                    f"the known mistake or alternative `{self.name}`: {old!r} must occur exactly once in the answer cell "
+                    f"`{self.cell}`, but occurs {times} times. Copy it from the source notebook"
                 )
             cell.source = cell.source.replace(old, new)
         return copy

@@ -35,11 +35,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader of the output, such as `head`, has ended
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
-    except PermissionError as error:
-        _print_error(f"{error.filename} can't be read or written: change its permissions.")
-        return 2
     except OSError as error:  # its message names the file
-        _print_error(str(error))
+        refused = isinstance(error, PermissionError) and error.filename
+        remedy = f"{error.filename} can't be read or written: change its permissions."
+        _print_error(remedy if refused else str(error))
         return 2
 
 
