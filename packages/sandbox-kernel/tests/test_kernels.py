@@ -2,13 +2,11 @@
 
 import ast
 import asyncio
-import io
 import shutil
 import signal
 import socket
 import subprocess
 import sys
-import tarfile
 import tempfile
 import time
 from collections.abc import Callable
@@ -22,7 +20,7 @@ from traitlets import TraitError
 from traitlets.config import Config
 
 from sandbox_kernel import COLD, LIMITED, SANDBOX, bubblewrap, sandboxed, start
-from sandbox_kernel.environment import WorkingFiles, make_home, pack_home
+from sandbox_kernel.environment import WorkingFiles
 from sandbox_kernel.sandboxed import SandboxProvisioner
 from sandbox_kernel.start import StartFailed
 from sandbox_kernel.watched import LimitedProvisioner
@@ -107,40 +105,6 @@ def test_a_kernel_that_was_ended_for_its_memory_can_be_restarted(kernel, tmp_pat
         manager.shutdown_kernel(now=True)
 
 
-def test_of_a_link_among_the_files_the_kernel_gets_what_it_leads_to(tmp_path):
-    (tmp_path / "shared.csv").write_text("1,2")
-    folder = tmp_path / "data"
-    folder.mkdir()
-    (folder / "link.csv").symlink_to(tmp_path / "shared.csv")
-    packed = io.BytesIO()
-    pack_home(packed, WorkingFiles([str(folder), str(folder / "link.csv")], ()))
-    packed.seek(0)
-    with tarfile.open(fileobj=packed) as archive:
-        members = {member.name: member for member in archive}
-        for name in ("data/link.csv", "link.csv"):
-            assert members[name].isreg()
-            assert archive.extractfile(members[name]).read() == b"1,2"
-
-
-def test_links_that_lead_nowhere_or_in_a_circle_are_not_copied(tmp_path):
-    folder = tmp_path / "data"
-    (folder / "inner").mkdir(parents=True)
-    (folder / "table.csv").write_text("1,2")
-    (folder / "notes.txt").write_text("left out")
-    (folder / ".#table.csv").symlink_to("someone@somewhere.1")  # an editor's lock
-    (folder / "inner" / "up").symlink_to(folder)
-    (folder / "itself").symlink_to("itself")
-    files = WorkingFiles([str(folder)], ["*.txt"])
-    packed = io.BytesIO()
-    pack_home(packed, files)
-    packed.seek(0)
-    with tarfile.open(fileobj=packed) as archive:
-        names = [name for name in archive.getnames() if not name.startswith(".matplotlib")]
-    make_home(tmp_path / "home", files)
-    copied = [str(path.relative_to(tmp_path / "home")) for path in (tmp_path / "home" / "data").rglob("*")]
-    assert names == ["data", "data/inner", "data/table.csv"] == ["data", *sorted(copied)]
-
-
 def test_each_limited_kernel_has_its_own_home_which_ends_with_it(start_kernel, tmp_path):
     data = tmp_path / "data.csv"
     data.write_text("1,2")
@@ -154,14 +118,6 @@ def test_each_limited_kernel_has_its_own_home_which_ends_with_it(start_kernel, t
     assert one.manager.is_alive() and Path(home, "mine").exists()
     one.manager.shutdown_kernel(now=True)
     assert not Path(home).exists()
-
-
-@EACH
-def test_a_working_file_that_does_not_exist_is_named(kernel, tmp_path):
-    config = Config(WatchedProvisioner={"working_files": [str(tmp_path / "data.csv")]})
-    manager = KernelManager(kernel_name=kernel, config=config)
-    with pytest.raises(start.StartFailed, match=r"`working_files`: .*data\.csv does not exist"):
-        manager.start_kernel()
 
 
 def test_a_server_that_another_thread_has_closed_is_gone():
