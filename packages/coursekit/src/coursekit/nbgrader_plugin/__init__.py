@@ -8,7 +8,7 @@ configure(get_config())
 from collections.abc import Callable
 
 from nbgrader.converters import Autograde, GenerateAssignment
-from nbgrader.preprocessors import CheckCellMetadata, ClearOutput, Execute, SaveAutoGrades
+from nbgrader.preprocessors import CheckCellMetadata, ClearMarkScheme, ClearOutput, Execute, SaveAutoGrades
 from traitlets.config import Config
 
 from coursekit.nbgrader_plugin import rubric
@@ -17,6 +17,7 @@ from coursekit.nbgrader_plugin.collecting import HarmlessCollect
 from coursekit.nbgrader_plugin.converters import OnlyMissingNotebooks, PrintableFormatter
 from coursekit.nbgrader_plugin.feedback import FeedbackExporter, GetGradesAndState
 from coursekit.nbgrader_plugin.markdown import highlighted_code, safe_markdown
+from coursekit.nbgrader_plugin.released_pictures import RemoveSolutionPictures
 from coursekit.nbgrader_plugin.run_checks import RunChecks
 from coursekit.nbgrader_plugin.steps import RepairCells, SaveScores, SubmissionExporter, before_autograde
 
@@ -33,6 +34,7 @@ def configure(config: Config) -> None:
     release = list(GenerateAssignment.preprocessors.default_args[0])
     checked = release.index(CheckCellMetadata)
     release[checked : checked + 1] = [RequireUniqueNames, CheckCellMetadata, BindChecks]
+    release.insert(release.index(ClearMarkScheme) + 1, RemoveSolutionPictures)
     config.GenerateAssignment.preprocessors = release
 
     sanitize = list(Autograde.sanitize_preprocessors.default_args[0])
