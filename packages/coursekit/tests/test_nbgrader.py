@@ -1,6 +1,7 @@
 """nbgrader's own commands with coursekit plugged in, on the tiny course."""
 
 import json
+import os
 from copy import deepcopy
 
 import pytest
@@ -13,6 +14,8 @@ from coursekit.checks.results import SubmissionResult
 from coursekit.course import CourseError
 from coursekit.nbgrader_plugin.bind import require_bound
 from coursekit.report.table import class_table
+
+from .forked import run_forked
 
 RIGHT = "def double(x):\n    return 2 * x"
 TRIPLE = "def double(x):\n    return 3 * x"
@@ -66,6 +69,14 @@ def test_cells_with_the_same_grade_id_stop_generate_assignment_with_one_sentence
         in done.stderr
     )
     assert "Traceback" not in done.stderr
+
+
+def test_commands_work_in_an_environment_that_was_not_activated(tiny_course):
+    environment = {"PATH": os.defpath, "HOME": str(tiny_course.root)}
+    done = run_forked(
+        ["nbgrader", "generate_assignment", "01_double", "--force"], tiny_course.root, environment
+    )
+    assert done.returncode == 0, done.stderr
 
 
 def test_points_without_a_number_are_explained(tiny_course):

@@ -5,7 +5,11 @@ from coursekit.nbgrader_plugin import configure
 configure(get_config())
 """
 
+import os
+import shutil
+import sys
 from collections.abc import Callable
+from pathlib import Path
 
 from nbgrader.converters import Autograde, GenerateAssignment
 from nbgrader.preprocessors import CheckCellMetadata, ClearMarkScheme, ClearOutput, Execute, SaveAutoGrades
@@ -31,6 +35,12 @@ def configure(config: Config) -> None:
     `generate_feedback` writes a page that needs no script. `zip_collect` handles any archive, and names of students
     are escaped in everything that nbgrader logs.
     """
+    if not shutil.which(
+        "alembic"
+    ):  # nbgrader runs it for each gradebook: `.venv/bin/nbgrader` has not set PATH
+        os.environ["PATH"] = os.pathsep.join(
+            [str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)]
+        )
     release = list(GenerateAssignment.preprocessors.default_args[0])
     checked = release.index(CheckCellMetadata)
     release[checked : checked + 1] = [RequireUniqueNames, CheckCellMetadata, BindChecks]
