@@ -152,7 +152,9 @@ def key_of(job: GradingJob) -> CacheKey:
         "submission": _digest(of_student),
         "assignment": _digest([of_instructor, cells[1]]),
         # a copy of what was handed out makes no difference, since the instructor's file replaces it
-        "own files": _digest({path: own[path] for path in own if path not in handed_out}),
+        "own files": _digest(
+            {path: own[path] for path in own if path not in handed_out or assignment.is_replaceable(path)}
+        ),
         "handed out": _digest(handed_out),
         "limits": _digest(asdict(job.how.limits)),
         "kernel": _digest([job.how.kernel_name, other_language(job.notebook.metadata)]),

@@ -84,17 +84,18 @@ class RunChecks(Execute):
     fresh = Bool(False, help="grade everything again, without the result cache").tag(config=True)
 
     @validate("timeout")
-    def _positive_timeout(self, proposal: Bunch) -> int | None:
+    def _sensible_timeout(self, proposal: Bunch) -> int | None:
         seconds: int | None = proposal.value
-        if seconds is not None and seconds <= 0:
-            raise TraitError("c.Execute.timeout must be more than 0 seconds")
+        if seconds is not None and seconds <= 0 and seconds != -1:
+            raise TraitError("c.Execute.timeout must be more than 0 seconds, or -1 for no limit of a cell")
         return seconds
 
     def limits_of(self, assignment: str) -> Limits:
-        """The limits for submissions of an assignment."""
+        """The limits for submissions of an assignment. As in nbgrader, a timeout of None or -1 is none for a cell."""
         settings = RunChecks.per_assignment.of(self, assignment)
+        seconds = settings["timeout"]
         return Limits(
-            settings["timeout"] or Limits.cell_seconds,
+            seconds if seconds and seconds > 0 else settings["submission_timeout"],
             settings["call_timeout"],
             submission_seconds=settings["submission_timeout"],
             memory=settings["memory_limit"],
