@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterable
 from pathlib import Path
 
 import nbgrader.tests.apps
@@ -19,11 +20,12 @@ FILES = sorted(path.stem for path in APPS.glob("test_*.py"))
 _SECONDS = 300
 
 
-def outcomes(file: str, folder: Path, configured: bool) -> dict[str, str]:
+def outcomes(file: str, folder: Path, configured: bool, only: Iterable[str] = ()) -> dict[str, str]:
     """How each test of a file ends, by its name: "passed", "skipped" or "failed".
 
     Args:
         folder: an empty one for everything that the tests write.
+        only: names of tests to run; by default all.
     """
     for name in ("home", "tmp", "jupyter", "work"):
         (folder / name).mkdir(parents=True)
@@ -38,6 +40,8 @@ def outcomes(file: str, folder: Path, configured: bool) -> dict[str, str]:
     }
     command = [sys.executable, "-m", "pytest", "--quiet", "-p", "no:cacheprovider", "-p", "no:xdist"]
     command += ["-c", os.devnull, f"--rootdir={folder}", f"--timeout={_SECONDS}", f"--junitxml={report}"]
+    names = sorted({name.partition("::")[2].partition("[")[0] for name in only})
+    command += ["-k", " or ".join(names)] if names else []
     done = subprocess.run(
         [*command, "--pyargs", f"nbgrader.tests.apps.{file}"],
         cwd=folder / "work",

@@ -41,7 +41,7 @@ class SubmittedNotebook:
 
     Args:
         language: the language of the kernel that it was saved with, or the kernel's name; empty if the file doesn't say.
-        saved: the outputs of each cell as JSON, which nobody has read (see `saved_outputs`).
+        saved: each cell's execution count and outputs as JSON, which nobody has read (see `saved_outputs`).
     """
 
     notebook: NotebookNode | None
@@ -49,7 +49,7 @@ class SubmittedNotebook:
     notes: list[str] = field(default_factory=list)
     missing: bool = False
     language: str = ""
-    saved: list[Raw] = field(default_factory=list)
+    saved: list[tuple[Raw, Raw]] = field(default_factory=list)
 
 
 class _Cell(Struct):
@@ -62,6 +62,7 @@ class _Cell(Struct):
     metadata: Raw = _NOTHING
     id: Raw = _NOTHING
     outputs: Raw = _NOTHING
+    execution_count: Raw = _NOTHING
 
 
 class _Notebook(Struct):
@@ -158,7 +159,7 @@ def _read_json(data: bytes) -> SubmittedNotebook:
         )
     notebook, notes = v4.new_notebook(), list[str]()
     notebook.cells = list(_plain_cells(cells, notes))
-    saved = [cell.outputs for cell in cells]
+    saved = [(cell.execution_count, cell.outputs) for cell in cells]
     return SubmittedNotebook(notebook, notes=notes, language=_language(content), saved=saved)
 
 

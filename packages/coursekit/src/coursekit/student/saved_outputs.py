@@ -10,6 +10,7 @@ from coursekit.student.limits import Limits
 from coursekit.student.notebook_json import SubmittedNotebook
 from coursekit.student.runner import MAX_ERROR, MAX_ERRORS, MAX_PICTURES, MAX_TRACEBACK
 
+_COUNT = msgspec.json.Decoder(int | None)
 _OUTPUTS = msgspec.json.Decoder(list[dict[str, Any]])
 #: characters that an output counts in addition to its text
 _COST = 20
@@ -19,10 +20,11 @@ def put_saved_outputs(submitted: SubmittedNotebook) -> None:
     """Give the code cells their outputs: text and PNG pictures only, as in `runner`, and as much of them."""
     cells = submitted.notebook.cells if submitted.notebook is not None else []
     pictures = MAX_PICTURES
-    for cell, saved in zip(cells, submitted.saved, strict=True):
+    for cell, (count, saved) in zip(cells, submitted.saved, strict=True):
         if cell.cell_type != "code":
             continue
         try:
+            cell.execution_count = _COUNT.decode(count)
             outputs = _OUTPUTS.decode(saved)
         except (msgspec.DecodeError, UnicodeDecodeError):  # none, or those of a format before version 4
             continue
@@ -40,8 +42,6 @@ def put_saved_outputs(submitted: SubmittedNotebook) -> None:
             pictures -= picture
             room -= _COST + len(plain.get("text", "")) + len(plain.get("data", {}).get("text/plain", ""))
             cell.outputs.append(plain)
-            if isinstance(count := output.get("execution_count"), int):
-                cell.execution_count = count
 
 
 def _plain(output: Mapping[str, Any], room: int) -> NotebookNode | None:
