@@ -16,18 +16,9 @@ def course(tmp_path):
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        (
-            "c.Autograde.autograde_preprocessors = []",
-            "sets c.Autograde.autograde_preprocessors itself. Your own steps",
-        ),
-        (
-            "c.Autograde.pre_convert_hook = 'shutil.copy'",
-            "c.Autograde.pre_convert_hook itself. Yours isn't called",
-        ),
-        ("c.BaseConverter.pre_convert_hook = 'shutil.copy'", "c.BaseConverter.pre_convert_hook itself"),
-        ("c.GenerateAssignment.preprocessors.append('x')", "sets c.GenerateAssignment.preprocessors itself"),
+        ("c.Autograde.exporter_class = 'mine.Exporter'", "sets c.Autograde.exporter_class itself. Remove"),
         ("c.HTMLExporter.template_name = 'mine'", "formgrader's pages have coursekit's template"),
-        ("c.ZipCollectApp.extractor_plugin = 'mine.Extractor'", "move the line below `configure(c)`"),
+        ("c.HTMLExporter.preprocessors = []", "formgrader's pages have coursekit's template"),
     ],
 )
 def test_a_setting_that_coursekit_replaces_is_named_with_its_line(course, line, said):
@@ -36,6 +27,22 @@ def test_a_setting_that_coursekit_replaces_is_named_with_its_line(course, line, 
     (problem,) = course.look().problems
     assert problem.startswith(f"{course.root / 'nbgrader_config.py'}, line 2: ")
     assert said in problem
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "c.Autograde.autograde_preprocessors = []",
+        "c.Autograde.pre_convert_hook = 'shutil.copy'",
+        "c.BaseConverter.pre_convert_hook = 'shutil.copy'",
+        "c.GenerateAssignment.preprocessors.append('x')",
+        "c.ZipCollectApp.extractor_plugin = 'mine.Extractor'",
+    ],
+)
+def test_a_setting_to_which_coursekit_adds_is_no_problem_above_configure(course, line):
+    course.write("source/ps1/a.ipynb", ordinary())
+    course.config(line)
+    assert course.look().problems == []
 
 
 def test_in_an_adopted_course_a_setting_below_configure_is_named(course):

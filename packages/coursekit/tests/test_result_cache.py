@@ -352,7 +352,7 @@ def test_grading_uses_the_cache_and_fills_in_the_outputs(empty_class):
         notebook = empty_class.answer("print('hello')\n" + RIGHT, HALF)
         job = GradingJob(assignment, "double", notebook, released)
         found = grade_unless_cached(job, cache, RepeatBudget(), lambda cached: not fresh)
-        return found, find_cell(notebook, "double").outputs, empty_class.gradings()
+        return found.result, find_cell(notebook, "double").outputs, empty_class.gradings()
 
     first, outputs, graded = grade()
     assert (first.earned, set(graded)) == (15, BOTH)

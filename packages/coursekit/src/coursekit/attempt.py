@@ -122,7 +122,7 @@ def grade_unless_cached(
     cache: ResultCache,
     budget: RepeatBudget,
     usable: Callable[[CachedResult], bool] = lambda cached: True,
-) -> SubmissionResult:
+) -> CachedResult:
     """Grade the exercises that are not in the cache, and fill in the outputs of the notebook's cells.
 
     Args:
@@ -146,9 +146,11 @@ def grade_unless_cached(
         if found.fault:
             raise CourseError(found.fault)
         if found.cached is None:
-            return SubmissionResult(Status.KERNEL_DIED, notes=[GRADER_FAILED.format(found.failure)])
+            return CachedResult(
+                SubmissionResult(Status.KERNEL_DIED, notes=[GRADER_FAILED.format(found.failure)])
+            )
         cached = cached.updated(found.cached, key)
         if not found.again:
             cache.store(job.assignment.name, key, cached)
     cached.put_outputs_into(job.notebook)
-    return cached.result
+    return cached

@@ -1,5 +1,6 @@
 """nbgrader's metadata of cells: what kind a cell is, and which cells belong together."""
 
+import hashlib
 import re
 from collections.abc import Iterable
 from enum import StrEnum
@@ -45,6 +46,11 @@ def nbgrader_metadata(cell: "NotebookNode") -> dict[str, Any]:
     """nbgrader's metadata of a cell; empty if there is none."""
     found = cell.metadata.get("nbgrader")
     return found if isinstance(found, dict) else {}
+
+
+def made_up_id(place: int, source: str) -> str:
+    """An id for a cell that has none. Unlike nbformat's, it is the same each time, so equal notebooks stay equal."""
+    return hashlib.sha256(f"{place}\n{source}".encode(errors="replace")).hexdigest()[:16]
 
 
 def grade_id(cell: "NotebookNode") -> str | None:

@@ -85,12 +85,14 @@ def read_configuration(root: Path | None = None) -> Configuration:
 
 def course_in(folders: CourseDirectory, root: Path | None = None) -> Course:
     """The course with the folders that are configured."""
+    kept = folders.config.get("Autograde", {}).get("exclude_overwriting", {})
     return Course(
         root or Path(folders.root),
         folders.source_directory,
         folders.release_directory,
         structure=folders.directory_structure,
         ignore=tuple(folders.ignore),
+        not_overwritten=tuple((name, tuple(files)) for name, files in kept.items()),
     )
 
 

@@ -43,6 +43,7 @@ class Course:
     Args:
         structure: nbgrader's `directory_structure`.
         ignore: patterns of files next to the notebooks that students don't get.
+        not_overwritten: by assignment, handed-out files that a student may replace (`Autograde.exclude_overwriting`).
     """
 
     root: Path
@@ -51,6 +52,7 @@ class Course:
     tests: str = "tests"
     structure: str = "{nbgrader_step}/{student_id}/{assignment_id}"
     ignore: tuple[str, ...] = (".ipynb_checkpoints", "*.pyc", "__pycache__", "feedback")
+    not_overwritten: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     def assignment(self, name: str) -> "Assignment":
         return Assignment(self, name)
@@ -103,8 +105,19 @@ class Assignment:
         return [path for path in found if path.name[0] != "_"]
 
     def working_files(self, own_files: Sequence[Path] = ()) -> WorkingFiles:
-        """The files next to a submission when it runs; those that were handed out replace files of the same name."""
-        return WorkingFiles([str(path) for path in (*own_files, *self.handed_out())], self.course.ignore)
+        """The files next to a submission when it runs; those that were handed out replace files of the same name.
+
+        A student's own version of a file that may be replaced counts, and all of the folder that it is in.
+        """
+        last = [path for path in own_files if self.is_replaceable(path.name)]
+        return WorkingFiles(
+            [str(path) for path in (*own_files, *self.handed_out(), *last)], self.course.ignore
+        )
+
+    def is_replaceable(self, path: str) -> bool:
+        """Whether a student may replace a file, or files in a folder, that were handed out; `path` is where it is."""
+        names = dict(self.course.not_overwritten).get(self.name, ())
+        return Path(path).parts[0] in {Path(name).parts[0] for name in names if name}
 
     def released(self, notebook: str) -> "NotebookNode":
         """The notebook that students got.

@@ -4,6 +4,7 @@ Grading the same submission again takes its results from here. When a check has 
 again.
 """
 
+import base64
 import hashlib
 import importlib.metadata
 import json
@@ -28,6 +29,7 @@ from coursekit.course import CATALOGUES, NOT_CHECKS, Assignment, digests_of_reco
 from coursekit.files import STATE_FOLDER, FileStamp, file_stamp, files_in, write_atomically
 from coursekit.kernels import other_language
 from coursekit.student.values import CheckOutcome
+from coursekit.student.written import WrittenFiles
 
 if TYPE_CHECKING:  # it imports pytest, and a command may need nothing but cached results
     from coursekit.checks.run import Graded
@@ -53,10 +55,11 @@ class CacheKey:
 
 @dataclass
 class CachedResult:
-    """The result of one notebook, and the outputs of its cells by index."""
+    """The result of one notebook, the outputs of its cells by index, and the files that they wrote."""
 
     result: SubmissionResult = field(default_factory=lambda: SubmissionResult(Status.UNGRADED))
     outputs: dict[int, list[dict[str, Any]]] = field(default_factory=dict)
+    written: WrittenFiles = field(default_factory=WrittenFiles)
 
     @classmethod
     def of(cls, graded: "Graded", notebook: NotebookNode, key: CacheKey) -> "CachedResult":
@@ -68,7 +71,7 @@ class CachedResult:
             if cell.cell_type == "code" and cell.outputs
         }
         result = replace(graded.result, exercises=exercises, key=key.submission, depends_on=key.parts)
-        return cls(result, outputs)
+        return cls(result, outputs, graded.written)
 
     @property
     def stopped(self) -> bool:
@@ -88,7 +91,8 @@ class CachedResult:
         exercises = new | {exercise.grade_id: exercise for exercise in carried}
         found = [exercises[name] for name in key.exercises if name in exercises]
         status = _status(newer.result.status, self.result.status, carried)
-        return CachedResult(replace(newer.result, exercises=found, status=status), newer.outputs)
+        result = replace(newer.result, exercises=found, status=status)
+        return CachedResult(result, newer.outputs, newer.written)
 
     def put_outputs_into(self, notebook: NotebookNode) -> None:
         for index, outputs in self.outputs.items():
@@ -109,14 +113,17 @@ class ResultCache:
             if stored["digest"] != _digest(record):
                 return CachedResult()
             outputs = {int(index): outputs for index, outputs in record["outputs"].items()}
-            return CachedResult(SubmissionResult.from_dict(record["result"]), outputs)
+            contents = {name: base64.b64decode(text) for name, text in record["written"].items()}
+            result = SubmissionResult.from_dict(record["result"])
+            return CachedResult(result, outputs, WrittenFiles(contents))
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             return CachedResult()
 
     def store(self, assignment: str, key: CacheKey, cached: CachedResult) -> None:
         """Write the file atomically, so that a killed command leaves no partial file."""
         outputs = {str(index): outputs for index, outputs in cached.outputs.items()}
-        record = {"result": cached.result.as_dict(), "outputs": outputs}
+        written = {name: base64.b64encode(data).decode() for name, data in cached.written.contents.items()}
+        record = {"result": cached.result.as_dict(), "outputs": outputs, "written": written}
         write_atomically(
             self._path(assignment, key), json.dumps({"digest": _digest(record), "record": record})
         )
@@ -145,7 +152,9 @@ def key_of(job: GradingJob) -> CacheKey:
         "submission": _digest(of_student),
         "assignment": _digest([of_instructor, cells[1]]),
         # a copy of what was handed out makes no difference, since the instructor's file replaces it
-        "own files": _digest({path: own[path] for path in own if path not in handed_out}),
+        "own files": _digest(
+            {path: own[path] for path in own if path not in handed_out or assignment.is_replaceable(path)}
+        ),
         "handed out": _digest(handed_out),
         "limits": _digest(asdict(job.how.limits)),
         "kernel": _digest([job.how.kernel_name, other_language(job.notebook.metadata)]),

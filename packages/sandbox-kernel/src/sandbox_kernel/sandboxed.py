@@ -199,6 +199,22 @@ class SandboxProvisioner(WatchedProvisioner):
             "MEMLOCK": 0,
         }
 
+    def open_home(self) -> int | None:
+        if self._started is None:
+            return None
+        try:
+            home = os.open(
+                f"/proc/{self._started.pid}/root{HOME}", os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+            )
+        except OSError:
+            return None
+        if select.select([self._started.pidfd], [], [], 0)[
+            0
+        ]:  # the number may belong to another process by now
+            os.close(home)
+            return None
+        return home
+
     async def poll(self) -> int | None:
         if self._started is None or self._ended:
             return 1

@@ -98,6 +98,13 @@ class WatchedProvisioner(KernelProvisionerBase):
         """Return the CPU time that the kernel's processes have used so far; zero before the start."""
         return self._family.usage() if self._family else Usage()
 
+    def open_home(self) -> int | None:
+        """Return a descriptor of the kernel's home folder, which the caller has to close; None if there is none now.
+
+        What the kernel runs may change any name in it at any time: open files by this descriptor, and follow no links.
+        """
+        return None
+
     def watch(self, family: Family, end: Callable[[], None]) -> None:
         """Watch the memory of the kernel's processes from now on, and call `end` if they use too much."""
         self._family = family
@@ -164,6 +171,9 @@ class LimitedProvisioner(WatchedProvisioner, LocalProvisioner):
         if self._manager.transport == "ipc":
             await self._sockets_bound(dict(info))
         return info
+
+    def open_home(self) -> int | None:
+        return os.open(self._home.name, os.O_RDONLY | os.O_DIRECTORY) if self._home else None
 
     async def _sockets_bound(self, info: dict[str, Any]) -> None:
         paths = [f"{info['ip']}-{port}" for name, port in info.items() if name.endswith("_port")]

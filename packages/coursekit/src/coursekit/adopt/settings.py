@@ -17,14 +17,8 @@ _CONVERTERS = {
     "GenerateAssignment": GenerateAssignment,
     "GenerateFeedback": GenerateFeedback,
 }
-#: what to do about a setting that `configure` replaces, by the end of its name
-_REMEDIES = {
-    "preprocessors": "Your own steps are left out. To keep one, insert it into that list after `configure(c)`.",
-    "pre_convert_hook": "Yours isn't called; run it before `coursekit autograde`.",
-    "exporter_class": "Remove the line.",
-    "extractor_plugin": "To keep yours, move the line below `configure(c)`.",
-    "logging_config": "Remove the line.",
-}
+#: ends of the names of settings that `configure` adds to, so that those made above it stay
+_KEPT = ("preprocessors", "pre_convert_hook", "extractor_plugin", "logging_config")
 _OTHER_REMEDY = (
     "formgrader's pages have coursekit's template. To keep yours, move the line below `configure(c)`."
 )
@@ -71,11 +65,9 @@ def settings_problems(config: Config, file: ConfigFile) -> Iterator[str]:
                         f"{file.path}, line {lines[-1]}: c.{owner}.{trait} is set after `configure(c)`, which "
                         "switches off a part of coursekit. Move the line above it, or remove it."
                     )
-            elif lines or set_elsewhere:
+            elif (lines or set_elsewhere) and (section == "HTMLExporter" or not trait.endswith(_KEPT)):
                 place = f"{file.path}, line {lines[-1]}" if lines else "nbgrader's configuration"
-                remedy = next(
-                    (text for name, text in _REMEDIES.items() if trait.endswith(name)), _OTHER_REMEDY
-                )
+                remedy = "Remove the line." if trait == "exporter_class" else _OTHER_REMEDY
                 yield f"{place}: coursekit sets c.{owner}.{trait} itself. {remedy}"
 
 
@@ -88,8 +80,8 @@ def settings_changes(config: Config, file: ConfigFile) -> Iterator[str]:
                 yield f"{_place(file, section, trait)}: c.{section}.{trait} has no effect; coursekit starts the kernels."
         if found.get("timeout", 1) is None or found.get("timeout", 1) < 0:
             yield (
-                f"{_place(file, section, 'timeout')}: c.{section}.timeout sets no limit for a cell. coursekit "
-                "needs one: set a number of seconds, or remove the line for coursekit's default."
+                f"{_place(file, section, 'timeout')}: c.{section}.timeout sets no limit for a cell. In coursekit, "
+                "c.RunChecks.submission_timeout limits the whole notebook."
             )
         elif "timeout" in found:
             yield (

@@ -9,10 +9,17 @@ from nbconvert.filters import strip_ansi
 from nbformat import NotebookNode, v4
 from nbgrader.utils import determine_grade, has_failed
 
-from coursekit.cells import answer_of, find_cell, grade_id, is_answer_cell, nbgrader_metadata
-from coursekit.checks.results import CheckResult, ExerciseResult
+from coursekit.cells import (
+    answer_of,
+    find_cell,
+    grade_id,
+    ids_of_test_cells,
+    is_answer_cell,
+    nbgrader_metadata,
+)
+from coursekit.checks.results import CheckResult, ExerciseResult, Status, SubmissionResult
 from coursekit.checks.score_rule import ScoreRule, is_stderr
-from coursekit.printing import printable
+from coursekit.printing import listed, printable
 from coursekit.student.runner import CellRun, CellState
 from coursekit.student.submission import Submission
 from coursekit.student.values import CheckOutcome
@@ -46,6 +53,30 @@ def ordinary_results(
         for index, cell in enumerate(submission.notebook.cells)
         if (name := grade_id(cell)) is not None and name in wanted
     ]
+
+
+def result_of_outputs(submission: Submission, ordinary: Container[str], rule: ScoreRule) -> SubmissionResult:
+    """The result of a notebook that was not run: its ordinary test cells are scored by the outputs that it has.
+
+    Others, and those without any output, are left to a person. (nbgrader itself awards full marks without output.)
+    """
+    cells = submission.notebook.cells
+    ran = {
+        index: CellRun(index, CellState.OK)
+        for index, cell in enumerate(cells)
+        if cell.cell_type == "code" and (cell.outputs or cell.execution_count)
+    }
+    with_outputs = ids_of_test_cells(cells[index] for index in ran)
+    scored = [name for name in with_outputs if name in ordinary]
+    left = [name for name in ids_of_test_cells(cells) if name not in scored]
+    notes = ["It was not run: scores follow from the outputs in the file that was handed in."]
+    if left:
+        notes.append(f"A person has to grade what can't be scored without running it: {listed(left)}.")
+    return SubmissionResult(
+        Status.PARTLY_GRADED if left else Status.GRADED,
+        notes=notes,
+        exercises=ordinary_results(submission, ran, scored, rule),
+    )
 
 
 def _result(

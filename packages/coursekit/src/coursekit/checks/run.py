@@ -22,19 +22,21 @@ from coursekit.student.runner import CellRun, CellState
 from coursekit.student.session import Session
 from coursekit.student.submission import Submission
 from coursekit.student.values import CheckOutcome
+from coursekit.student.written import WrittenFiles
 
 
 @dataclass
 class Graded:
     """The result and, by `<file>::<check>`, the comparisons with recorded values and the messages of failed checks.
 
-    `tried` says how each snippet that was run ended, by name (see `Trials`).
+    `tried` says how each snippet that was run ended, by name (see `Trials`). `written` are the files that the cells wrote.
     """
 
     result: SubmissionResult
     observations: dict[str, list[Observation]]
     said: dict[str, str]
     tried: dict[str, str] = field(default_factory=dict)
+    written: WrittenFiles = field(default_factory=WrittenFiles)
 
 
 def grade(
@@ -77,9 +79,13 @@ def grade(
         session.reuse(notebook)
     store = store or Store.load(assignment.checks)
     offer = Offer.NONE if store.recording or first_failure else offer
+    written = WrittenFiles()
     run = CheckRun(assignment, submission, session, store, submission.seed if seed is None else seed)
     try:
         session.run_cells()
+        if kept_open is None:  # before the checks, whose calls may write as well
+            written = session.read_written()
+            run.notes.extend(written.notes())
         # before the checks, since a call in them may end the kernel, and with it what the cells defined
         wanted = [test for test in ordinary if exercises is None or test in exercises]
         scored = ordinary_results(submission, session.runs, wanted, how.rule) if how.rule else []
@@ -113,7 +119,7 @@ def grade(
         suspect=list(dict.fromkeys(session.suspect)),
     )
     observations = {name: found.observations for name, found in run.references.items()}
-    return Graded(result, observations, run.said, trials.ended)
+    return Graded(result, observations, run.said, trials.ended, written)
 
 
 def status_of(session: Session, exercises: list[ExerciseResult], runs: list[CellRun]) -> Status:

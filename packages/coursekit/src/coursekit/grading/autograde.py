@@ -17,6 +17,7 @@ from coursekit.nbgrader_plugin.bind import require_bound
 from coursekit.nbgrader_plugin.converters import reason_of
 from coursekit.nbgrader_plugin.instructors_text import instructors_texts, put_instructors_text
 from coursekit.nbgrader_plugin.run_checks import RunChecks
+from coursekit.printing import quoted
 from coursekit.result_cache import CachedResult, CacheKey, ResultCache, key_of
 from coursekit.student.extra_files import own_files
 from coursekit.student.notebook_file import read_submitted
@@ -87,6 +88,11 @@ class ClassRun:
             course.config.RunChecks.student_kernel = options.kernel_name
         course.hide()
         settings = RunChecks(config=course.config)
+        if not settings.enabled:
+            raise CourseError(
+                "c.Execute.enabled is False: remove it, or grade the outputs in the submitted files with "
+                f"`nbgrader autograde {quoted(assignment.name)} --no-execute`"
+            )
         self._course, self.assignment = course, assignment
         self._how = settings.how_to_run(assignment.name)
         self._fresh, self._force = options.fresh or settings.fresh, options.force

@@ -74,15 +74,14 @@ class Writer:
         class TakeResult(RunChecks):
             """Takes results from the cache; a notebook that is not there is graded at once."""
 
-            def result_of(self, nb: NotebookNode, resources: ResourcesDict) -> SubmissionResult:
+            def result_of(self, nb: NotebookNode, resources: ResourcesDict) -> CachedResult:
                 name, uncached = resources["nbgrader"]["notebook"], writer._uncached
                 if name in uncached.failures:
-                    return SubmissionResult(
-                        Status.KERNEL_DIED, notes=[GRADER_FAILED.format(uncached.failures[name])]
-                    )
+                    note = GRADER_FAILED.format(uncached.failures[name])
+                    return CachedResult(SubmissionResult(Status.KERNEL_DIED, notes=[note]))
                 if name in uncached.unconfirmed:
                     uncached.unconfirmed[name].put_outputs_into(nb)
-                    return uncached.unconfirmed[name].result
+                    return uncached.unconfirmed[name]
                 return super().result_of(nb, resources)
 
             def regrades_stopped(self) -> bool:

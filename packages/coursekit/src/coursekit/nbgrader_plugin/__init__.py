@@ -11,9 +11,18 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from nbgrader.converters import Autograde, GenerateAssignment
-from nbgrader.preprocessors import CheckCellMetadata, ClearMarkScheme, ClearOutput, Execute, SaveAutoGrades
+from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
+from nbgrader.converters import Autograde, GenerateAssignment, GenerateFeedback
+from nbgrader.preprocessors import (
+    CheckCellMetadata,
+    ClearMarkScheme,
+    ClearOutput,
+    Execute,
+    GetGrades,
+    SaveAutoGrades,
+)
 from traitlets.config import Config
+from traitlets.utils.nested_update import nested_update
 
 from coursekit.nbgrader_plugin import rubric
 from coursekit.nbgrader_plugin.bind import BindChecks, RequireUniqueNames
@@ -21,6 +30,7 @@ from coursekit.nbgrader_plugin.collecting import HarmlessCollect
 from coursekit.nbgrader_plugin.converters import OnlyMissingNotebooks, PrintableFormatter
 from coursekit.nbgrader_plugin.feedback import FeedbackExporter, GetGradesAndState
 from coursekit.nbgrader_plugin.markdown import highlighted_code, safe_markdown
+from coursekit.nbgrader_plugin.own_steps import own_steps, put_after, put_before, replace, with_own_hook
 from coursekit.nbgrader_plugin.released_pictures import RemoveSolutionPictures
 from coursekit.nbgrader_plugin.run_checks import RunChecks
 from coursekit.nbgrader_plugin.steps import RepairCells, SaveScores, SubmissionExporter, before_autograde
@@ -34,30 +44,34 @@ def configure(config: Config) -> None:
     `generate_assignment` binds test cells to their checks, `autograde` runs the checks in a sandbox, and
     `generate_feedback` writes a page that needs no script. `zip_collect` handles any archive, and names of students
     are escaped in everything that nbgrader logs.
+
+    A course's own steps, hook and settings of the log are kept if they are set before.
     """
-    if not shutil.which(
-        "alembic"
-    ):  # nbgrader runs it for each gradebook: `.venv/bin/nbgrader` has not set PATH
-        os.environ["PATH"] = os.pathsep.join(
-            [str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)]
-        )
-    release = list(GenerateAssignment.preprocessors.default_args[0])
-    checked = release.index(CheckCellMetadata)
-    release[checked : checked + 1] = [RequireUniqueNames, CheckCellMetadata, BindChecks]
-    release.insert(release.index(ClearMarkScheme) + 1, RemoveSolutionPictures)
+    if not shutil.which("alembic"):  # nbgrader runs it for each gradebook; `.venv/bin/nbgrader` has not set PATH
+        places = (str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath))
+        os.environ["PATH"] = os.pathsep.join(places)
+    release = own_steps(config, GenerateAssignment, "preprocessors")
+    put_before(release, CheckCellMetadata, RequireUniqueNames)
+    put_after(release, CheckCellMetadata, BindChecks)
+    put_after(release, ClearMarkScheme, RemoveSolutionPictures)
     config.GenerateAssignment.preprocessors = release
 
-    sanitize = list(Autograde.sanitize_preprocessors.default_args[0])
-    sanitize.insert(sanitize.index(ClearOutput), RepairCells)
+    sanitize = own_steps(config, Autograde, "sanitize_preprocessors")
+    put_before(sanitize, ClearOutput, RepairCells)
     config.Autograde.sanitize_preprocessors = sanitize
 
-    swapped = {Execute: RunChecks, SaveAutoGrades: SaveScores}
-    grade = Autograde.autograde_preprocessors.default_args[0]
-    config.Autograde.autograde_preprocessors = [swapped.get(step, step) for step in grade]
+    grade = own_steps(config, Autograde, "autograde_preprocessors")
+    replace(grade, Execute, RunChecks)
+    replace(grade, SaveAutoGrades, SaveScores)
+    config.Autograde.autograde_preprocessors = grade
     config.Autograde.exporter_class = SubmissionExporter
-    config.Autograde.pre_convert_hook = _dotted(before_autograde)
+    config.Autograde.pre_convert_hook = with_own_hook(config, before_autograde)
 
-    config.GenerateFeedback.preprocessors = [GetGradesAndState]
+    feedback = own_steps(config, GenerateFeedback, "preprocessors")
+    replace(feedback, GetGrades, GetGradesAndState)
+    config.GenerateFeedback.preprocessors = [
+        step for step in feedback if step is not CSSHTMLHeaderPreprocessor
+    ]
     config.GenerateFeedback.exporter_class = FeedbackExporter
 
     # formgrader's pages
@@ -67,16 +81,17 @@ def configure(config: Config) -> None:
     config.HTMLExporter.preprocessors = [rubric.ShowRubric]
     config.HTMLExporter.filters = {"markdown2html": safe_markdown, "highlight_code": highlighted_code}
 
-    config.NbGrader.logging_config = {
+    logging_config = {
         "formatters": {"console": {"class": _dotted(PrintableFormatter)}},
         "filters": {"notebooks": {"()": OnlyMissingNotebooks}},
         "handlers": {"console": {"filters": ["notebooks"]}},
     }
+    config.NbGrader.logging_config = nested_update(logging_config, config.NbGrader.get("logging_config", {}))
 
     if "collect" not in config.ExchangeFactory:  # a hub may have its own exchange
         config.ExchangeFactory.collect = _dotted(HarmlessCollect)
-    # nbgrader's own extractor crashes on a broken archive
-    config.ZipCollectApp.extractor_plugin = "coursekit.lms.HarmlessExtractor"
+    if "extractor_plugin" not in config.ZipCollectApp:  # nbgrader's own crashes on a broken archive
+        config.ZipCollectApp.extractor_plugin = "coursekit.lms.HarmlessExtractor"
 
 
 def _dotted(item: type | Callable[..., object]) -> str:

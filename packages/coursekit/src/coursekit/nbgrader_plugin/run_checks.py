@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import NotebookNode
+from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import Execute, IgnorePattern
 from traitlets import Bool, Bunch, Float, Integer, List, TraitError, Unicode, validate
 
@@ -21,10 +22,13 @@ from coursekit.per_assignment import PerAssignment
 from coursekit.printing import printable
 from coursekit.student.extra_files import own_files
 from coursekit.student.limits import REPEAT_BUDGET, Limits
+from coursekit.student.submission import Submission
 
 if TYPE_CHECKING:  # imported where it is used: the configuration imports this module in every command
     from coursekit.attempt import RepeatBudget
     from coursekit.checks.job import HowToRun
+    from coursekit.checks.score_rule import ScoreRule
+    from coursekit.result_cache import CachedResult
 
 #: the time that this process has left for second tries, by course and assignment
 _budgets: "dict[tuple[Path, str], RepeatBudget]" = {}
@@ -80,17 +84,18 @@ class RunChecks(Execute):
     fresh = Bool(False, help="grade everything again, without the result cache").tag(config=True)
 
     @validate("timeout")
-    def _positive_timeout(self, proposal: Bunch) -> int | None:
+    def _sensible_timeout(self, proposal: Bunch) -> int | None:
         seconds: int | None = proposal.value
-        if seconds is not None and seconds <= 0:
-            raise TraitError("c.Execute.timeout must be more than 0 seconds")
+        if seconds is not None and seconds <= 0 and seconds != -1:
+            raise TraitError("c.Execute.timeout must be more than 0 seconds, or -1 for no limit of a cell")
         return seconds
 
     def limits_of(self, assignment: str) -> Limits:
-        """The limits for submissions of an assignment."""
+        """The limits for submissions of an assignment. As in nbgrader, a timeout of None or -1 is none for a cell."""
         settings = RunChecks.per_assignment.of(self, assignment)
+        seconds = settings["timeout"]
         return Limits(
-            settings["timeout"] or Limits.cell_seconds,
+            seconds if seconds and seconds > 0 else settings["submission_timeout"],
             settings["call_timeout"],
             submission_seconds=settings["submission_timeout"],
             memory=settings["memory_limit"],
@@ -100,20 +105,29 @@ class RunChecks(Execute):
     def how_to_run(self, assignment: str, kernel_name: str = "") -> "HowToRun":
         """How submissions of an assignment are run and scored; `kernel_name` replaces the configured one."""
         from coursekit.checks.job import HowToRun
+
+        kernel_name = kernel_name or self.student_kernel
+        return HowToRun(self.limits_of(assignment), kernel_name, self._score_rule())
+
+    def _score_rule(self) -> "ScoreRule":
         from coursekit.checks.score_rule import ScoreRule
 
         ignore = IgnorePattern(config=self.config)
-        rule = ScoreRule(self.stderr_costs_points, ignore.pattern if ignore.enabled else "")
-        return HowToRun(self.limits_of(assignment), kernel_name or self.student_kernel, rule)
+        return ScoreRule(self.stderr_costs_points, ignore.pattern if ignore.enabled else "")
+
+    def __call__(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
+        """Also without running (`--no-execute`), there is a result to write."""
+        return self.preprocess(nb, resources)
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
         result = SubmissionResult.from_dict(nb.metadata.pop(FOUND))
         if not result.status:
             try:
-                graded = self.result_of(nb, resources)
+                graded = (self.result_of if self.enabled else self._result_without_running)(nb, resources)
             except CourseError as error:
                 stop(self.log, str(error))
-            result = replace(graded, notes=result.notes + graded.notes)
+            result = replace(graded.result, notes=result.notes + graded.result.notes)
+            graded.written.put_into(*self._folders(resources))
         for cell in nb.cells:
             if is_test_cell(cell):
                 cell.outputs.insert(0, check_output(result, grade_id(cell) or "", nb))
@@ -122,7 +136,7 @@ class RunChecks(Execute):
         self.print_result(result, resources)
         return nb, resources
 
-    def result_of(self, nb: NotebookNode, resources: ResourcesDict) -> SubmissionResult:
+    def result_of(self, nb: NotebookNode, resources: ResourcesDict) -> "CachedResult":
         """Grade the notebook; its code cells get the outputs of the run."""
         from coursekit.attempt import grade_unless_cached
         from coursekit.checks.job import GradingJob
@@ -140,11 +154,32 @@ class RunChecks(Execute):
                 nb,
                 released,
                 self.how_to_run(assignment.name),
-                own_files(Path(resources["metadata"]["path"]), course.ignore),
+                own_files(self._folders(resources)[1], course.ignore),
             ),
             ResultCache(course.root),
             self._budget(course.root, assignment.name),
             lambda cached: not (self.fresh or (self.regrades_stopped() and cached.stopped)),
+        )
+
+    def _result_without_running(self, nb: NotebookNode, resources: ResourcesDict) -> "CachedResult":
+        """The result that follows from the outputs in the submitted file."""
+        from coursekit.checks.ordinary import result_of_outputs
+        from coursekit.result_cache import CachedResult
+
+        names = resources["nbgrader"]
+        assignment = configured_course(self.config).assignment(names["assignment"])
+        released = assignment.released(names["notebook"])
+        ordinary = assignment.ordinary_cells(names["notebook"], nb.cells)
+        return CachedResult(result_of_outputs(Submission(nb, released), ordinary, self._score_rule()))
+
+    def _folders(self, resources: ResourcesDict) -> tuple[Path, Path, Path]:
+        """The folders in autograded/, submitted/ and source/ of the submission."""
+        names, folders = resources["nbgrader"], CourseDirectory(config=self.config)
+        student, assignment = names["student"], names["assignment"]
+        return (
+            Path(resources["metadata"]["path"]),
+            Path(folders.format_path(folders.submitted_directory, student, assignment)),
+            Path(folders.format_path(folders.source_directory, ".", assignment)),
         )
 
     def _budget(self, root: Path, assignment: str) -> "RepeatBudget":

@@ -32,6 +32,7 @@ from coursekit.printing import printable
 from coursekit.stamps import Stamp, stamp_of
 from coursekit.student.notebook_file import read_submitted
 from coursekit.student.restore import restore_notebook
+from coursekit.student.saved_outputs import put_saved_outputs
 from coursekit.watch.chance import NoChance
 
 #: the files of an assignment when its checks were last compared with its cells; a server lives for weeks
@@ -118,6 +119,8 @@ class RepairCells(NbGraderPreprocessor):
             stop(self.log, str(error))
         place = resources["metadata"]
         handed = read_submitted(Path(place["path"], f"{place['name']}.ipynb"), assignment)
+        if not RunChecks(config=self.config).enabled:
+            put_saved_outputs(handed)
         set_aside = place["set_aside"]
         if handed.notebook is None:
             self.log.warning("%s: %s", names["student"], handed.problem)

@@ -117,6 +117,7 @@ class Gathering:
         for edit, source in zip(self._work.edits, sources, strict=True):
             if source:
                 cell = v4.new_code_cell(source)
+                del cell["id"]  # a random one
                 above[id(edit.cell)].append(cell)
                 self._added[id(cell)] = _AddedCell(cell, edit.cell)
         self._work.cells[:] = [one for cell in self._work.cells for one in (*above[id(cell)], cell)]

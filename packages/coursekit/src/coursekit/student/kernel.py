@@ -1,6 +1,7 @@
 """Starts a kernel with a submission's notebook, connects it to the grader, and removes it."""
 
 import contextlib
+import os
 import shutil
 import tempfile
 import time
@@ -20,11 +21,13 @@ from traitlets import Type
 from traitlets.config import Config
 
 from coursekit.course import CourseError
+from coursekit.files import files_in
 from coursekit.kernels import COLD, LIMITED, other_language, require_kernel
 from coursekit.messages import MAX_BYTES
 from coursekit.student.channel import Channel, KernelGone, agent_code
 from coursekit.student.limits import Limits
 from coursekit.student.runner import QUIET, CellRunner
+from coursekit.student.written import WrittenFiles, read_written
 from sandbox_kernel.bubblewrap import SandboxError
 from sandbox_kernel.environment import NO_FILES, WorkingFiles
 from sandbox_kernel.sandboxed import SandboxProvisioner
@@ -115,6 +118,21 @@ class StudentKernel:
     def usage(self) -> Usage | None:
         """The time that the kernel has used so far; None if its processes can't be measured."""
         return self.provisioner.usage() if isinstance(self.provisioner, WatchedProvisioner) else None
+
+    def read_written(self, files: WorkingFiles) -> WrittenFiles:
+        """Read the files that are in the kernel's home folder and not among `files`, with which it started."""
+        home = self.provisioner.open_home() if isinstance(self.provisioner, WatchedProvisioner) else None
+        if home is None:
+            return WrittenFiles()
+        known = {
+            str(file.relative_to(path.parent))
+            for path in map(Path, files.paths)
+            for file in files_in(path, files.left_out)
+        }
+        try:
+            return read_written(home, known, files.left_out)
+        finally:
+            os.close(home)
 
     @property
     def ended_because(self) -> str:

@@ -9,9 +9,8 @@ from typing import TypeVar
 import msgspec
 from msgspec import Raw, Struct
 from nbformat import NotebookNode, v4
-from nbformat.corpus.words import generate_corpus_id
 
-from coursekit.cells import grade_id
+from coursekit.cells import grade_id, made_up_id
 from coursekit.printing import printable
 
 #: in the whole file, since each may become a Python object
@@ -42,6 +41,7 @@ class SubmittedNotebook:
 
     Args:
         language: the language of the kernel that it was saved with, or the kernel's name; empty if the file doesn't say.
+        saved: each cell's execution count and outputs as JSON, which nobody has read (see `saved_outputs`).
     """
 
     notebook: NotebookNode | None
@@ -49,6 +49,7 @@ class SubmittedNotebook:
     notes: list[str] = field(default_factory=list)
     missing: bool = False
     language: str = ""
+    saved: list[tuple[Raw, Raw]] = field(default_factory=list)
 
 
 class _Cell(Struct):
@@ -60,6 +61,8 @@ class _Cell(Struct):
     level: Raw = _NOTHING  # headings before version 4
     metadata: Raw = _NOTHING
     id: Raw = _NOTHING
+    outputs: Raw = _NOTHING
+    execution_count: Raw = _NOTHING
 
 
 class _Notebook(Struct):
@@ -156,7 +159,8 @@ def _read_json(data: bytes) -> SubmittedNotebook:
         )
     notebook, notes = v4.new_notebook(), list[str]()
     notebook.cells = list(_plain_cells(cells, notes))
-    return SubmittedNotebook(notebook, notes=notes, language=_language(content))
+    saved = [(cell.execution_count, cell.outputs) for cell in cells]
+    return SubmittedNotebook(notebook, notes=notes, language=_language(content), saved=saved)
 
 
 def _as_utf8(data: bytes) -> bytes:
@@ -207,7 +211,7 @@ def _cells_of(content: _Notebook) -> list[_Cell]:
 def _plain_cells(cells: Iterable[_Cell], notes: list[str]) -> Iterator[NotebookNode]:
     total = 0
     for number, cell in enumerate(cells, 1):
-        plain = _plain_cell(cell)
+        plain = _plain_cell(cell, number)
         name = grade_id(plain)
         label = f"`{printable(name)}`" if name else f"number {number}"
         if "\0" in plain.source:
@@ -230,7 +234,7 @@ def _plain_cells(cells: Iterable[_Cell], notes: list[str]) -> Iterator[NotebookN
         yield plain
 
 
-def _plain_cell(cell: _Cell) -> NotebookNode:
+def _plain_cell(cell: _Cell, number: int) -> NotebookNode:
     kind, source = _value(cell.cell_type), _text(cell.source if cell.input is _NOTHING else cell.input)
     if kind == "heading":
         level = _value(cell.level)
@@ -238,7 +242,7 @@ def _plain_cell(cell: _Cell) -> NotebookNode:
         kind, source = "markdown", f"{marks} {source}"
     # v4.new_code_cell would validate each cell, which takes longer than everything else
     plain = NotebookNode(
-        id=generate_corpus_id(),
+        id=made_up_id(number, source),
         cell_type=kind if kind in ("code", "markdown") else "raw",
         metadata=NotebookNode(),
         source=source,

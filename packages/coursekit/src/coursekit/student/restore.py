@@ -12,7 +12,7 @@ from itertools import dropwhile, takewhile
 
 from nbformat import NotebookNode, v4
 
-from coursekit.cells import PLACEHOLDER, grade_id, is_demo, is_locked_cell, is_test_cell
+from coursekit.cells import PLACEHOLDER, grade_id, is_demo, is_locked_cell, is_test_cell, made_up_id
 from coursekit.printing import listed
 from coursekit.student.gather import ChangedCell, Gathering, Restoration
 from coursekit.student.names import squeezed
@@ -119,8 +119,11 @@ class _Restoration(Restoration):
             original = self.known[name]
             locked = is_locked_cell(original)
             kind, source = cell.cell_type, cell.source
+            of_run = {name: cell[name] for name in ("execution_count", "outputs") if name in cell}
             cell.clear()
             cell.update(deepcopy(original))
+            if kind == original.cell_type:
+                cell.update(of_run)
             if locked:
                 handed_in = [*self._removed_copies[name], *([source] if kind == "code" else [])]
                 self._note_edits(cell, handed_in, original)
@@ -236,7 +239,9 @@ class _Restoration(Restoration):
 
 def _make_ids_unique(cells: list[NotebookNode]) -> None:
     seen: set[str] = set()
-    for cell in sorted(cells, key=lambda cell: grade_id(cell) is None):
-        if not cell.get("id") or cell["id"] in seen:
-            cell["id"] = v4.new_raw_cell()["id"]
-        seen.add(cell["id"])
+    for place, cell in sorted(enumerate(cells, 1), key=lambda found: grade_id(found[1]) is None):
+        name = cell.get("id")
+        while not name or name in seen:
+            name = made_up_id(place, f"{name}\n{cell.source}")
+        cell["id"] = name
+        seen.add(name)

@@ -17,6 +17,7 @@ from coursekit.student.kernel import NotStarted, StudentKernel
 from coursekit.student.limits import Breach, Limits, Stopwatch
 from coursekit.student.replies import Reply, read_reply
 from coursekit.student.runner import CellRun, CellState
+from coursekit.student.written import WrittenFiles
 from sandbox_kernel.environment import NO_FILES, WorkingFiles
 from sandbox_kernel.usage import Usage
 
@@ -145,6 +146,10 @@ class Session:
                 self._left_out.add(index)
                 self._run_again()
                 return
+
+    def read_written(self) -> WrittenFiles:
+        """Read the files that the cells wrote; none if the kernel has ended."""
+        return self._kernel.read_written(self._files) if self._kernel else WrittenFiles()
 
     def restart_without(self, index: int | None, because: str = "") -> bool:
         """After a call has ended the kernel: run the other cells in a new one, unless there were two already.

@@ -1,0 +1,1 @@
+"""Test suites of the projects that coursekit extends, run with coursekit in force."""
