@@ -16,6 +16,7 @@ from coursekit.nbgrader_plugin.bind import BindChecks, RequireUniqueNames
 from coursekit.nbgrader_plugin.collecting import HarmlessCollect
 from coursekit.nbgrader_plugin.converters import OnlyMissingNotebooks, PrintableFormatter
 from coursekit.nbgrader_plugin.feedback import FeedbackExporter, GetGradesAndState
+from coursekit.nbgrader_plugin.generating import ReleaseExporter, RequireSameCells
 from coursekit.nbgrader_plugin.markdown import highlighted_code, safe_markdown
 from coursekit.nbgrader_plugin.run_checks import RunChecks
 from coursekit.nbgrader_plugin.steps import RepairCells, SaveScores, SubmissionExporter, before_autograde
@@ -32,8 +33,9 @@ def configure(config: Config) -> None:
     """
     release = list(GenerateAssignment.preprocessors.default_args[0])
     checked = release.index(CheckCellMetadata)
-    release[checked : checked + 1] = [RequireUniqueNames, CheckCellMetadata, BindChecks]
+    release[checked : checked + 1] = [RequireUniqueNames, CheckCellMetadata, BindChecks, RequireSameCells]
     config.GenerateAssignment.preprocessors = release
+    config.GenerateAssignment.exporter_class = ReleaseExporter
 
     sanitize = list(Autograde.sanitize_preprocessors.default_args[0])
     sanitize.insert(sanitize.index(ClearOutput), RepairCells)

@@ -1,17 +1,15 @@
 """In generate_assignment: make sure that bound test cells and check files match."""
 
 import re
-import shutil
 from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import NotebookNode
-from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import NbGraderPreprocessor
 
-from coursekit.cells import grade_id, nbgrader_metadata
+from coursekit.cells import grade_id, is_graded_cell, nbgrader_metadata
 from coursekit.checks.results import points_in_words
 from coursekit.course import NOT_CHECKS, Assignment, CourseError
 from coursekit.kernels import is_installed, other_language
@@ -27,7 +25,7 @@ _HAS_POINTS = re.compile(r"^@(?:[\w.]+\.)?points\(", re.MULTILINE)
 
 
 class RequireUniqueNames(NbGraderPreprocessor):
-    """Stops the command if two cells have the same grade_id, for which nbgrader itself prints a traceback."""
+    """Stops the command if two cells have the same grade_id, or a graded one has no points: nbgrader prints a traceback."""
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
         places = defaultdict(list)
@@ -43,6 +41,11 @@ class RequireUniqueNames(NbGraderPreprocessor):
             f"{source}: the cells {', '.join(numbers)} have the same grade_id `{name}`. Give each its own."
             for name, numbers in places.items()
             if len(numbers) > 1
+        ]
+        problems += [
+            f"{source}: the cell `{grade_id(cell)}` is graded, but has no points. Set them in its nbgrader toolbar."
+            for cell in nb.cells
+            if is_graded_cell(cell) and "points" not in nbgrader_metadata(cell)
         ]
         if problems:
             stop(self.log, "\n".join(problems))
@@ -62,9 +65,6 @@ class BindChecks(NbGraderPreprocessor):
         except CourseError as error:
             problems = [str(error)]
         if problems:
-            if CourseDirectory(config=self.config).notebook_id == "*":
-                # as nbgrader itself does after an error
-                shutil.rmtree(assignment.release_folder, ignore_errors=True)
             stop(self.log, "\n".join(problems))
         return nb, resources
 
