@@ -140,6 +140,7 @@ def _get_ready(options: argparse.Namespace) -> "tuple[RunningCourse, list[Assign
     course = course_of(options)
     chosen = chosen_from(course, options.assignments)
     require_plugged_in(course)
+    course.require_gradebook(writing=not getattr(options, "dry_run", False))
     generated = course.assignments()
     if not generated:
         raise CourseError("the gradebook has no assignments: run `nbgrader generate_assignment NAME` first")

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 from nbgrader.api import Gradebook
 from nbgrader.coursedir import CourseDirectory
-from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import SQLAlchemyError
 from traitlets.config import Config
 
@@ -26,6 +25,13 @@ from coursekit.files import STATE_FOLDER, written_at
 from coursekit.kernels import hide_course
 from coursekit.language import FeedbackPage
 from coursekit.nbgrader_plugin.course_folders import beside_of, handed_in, rename_students, usable_name
+from coursekit.nbgrader_plugin.gradebook_state import (
+    gradebook_problem,
+    no_driver,
+    shown_url,
+    sqlite_file,
+    url_in,
+)
 from coursekit.nbgrader_plugin.late import LatePenalty
 from coursekit.nbgrader_plugin.rubric import ShowRubric
 from coursekit.nbgrader_plugin.run_checks import RESULT, RunChecks
@@ -58,6 +64,7 @@ class RunningCourse:
     files: tuple[Path, ...] = ()
     opened_at: Path | None = None
     _student_pattern: str = "*"
+    _usable: bool = False
 
     @classmethod
     def open(cls, root: Path | None = None) -> "RunningCourse":
@@ -107,8 +114,24 @@ class RunningCourse:
         """nbgrader's database, for a `with` statement.
 
         Raises:
-            GradebookAway: it can't be reached.
+            GradebookAway: it can't be used now.
             CourseError: its driver is not installed.
+        """
+        if not self._usable:
+            self.require_gradebook()
+        try:
+            return Gradebook(self._db_url, self.folders.course_id)
+        except SQLAlchemyError as error:
+            reason = str(error).splitlines()[0]
+            raise GradebookAway(
+                f"the gradebook {shown_url(self._db_url)} can't be opened: {reason}"
+            ) from error
+
+    def require_gradebook(self, writing: bool = False) -> None:
+        """Make sure, before any work is done, that the gradebook can be read or, with `writing`, written.
+
+        Raises:
+            GradebookAway, CourseError: as `gradebook`.
         """
         path = self.gradebook_file
         if path is not None and not path.exists():
@@ -116,29 +139,21 @@ class RunningCourse:
                 f"{path} does not exist: run `nbgrader generate_assignment --force` for its assignments first"
             )
         try:
-            return Gradebook(self._db_url, self.folders.course_id)
+            problem = gradebook_problem(self._db_url, writing)
         except ImportError as error:
-            raise CourseError(
-                f"c.CourseDirectory.db_url needs a driver that is not installed ({error}): for "
-                'postgresql+psycopg2://… `pip install "coursekit[postgres]"`'
-            ) from error
-        except SQLAlchemyError as error:
-            reason = str(error).splitlines()[0]
-            raise GradebookAway(f"the gradebook {_shown(self._db_url)} can't be opened: {reason}") from error
+            raise CourseError(no_driver(error)) from error
+        if problem:
+            raise GradebookAway(problem)
+        self._usable = True
 
     @property
     def gradebook_file(self) -> Path | None:
         """The file of an SQLite database, which may not exist; None for other databases."""
-        return _file_of(self._db_url)
+        return sqlite_file(self._db_url)
 
     @property
     def _db_url(self) -> str:
-        """The gradebook's URL. nbgrader converts in the course's folder, so a relative path starts there."""
-        url: str = self.folders.db_url
-        path = _file_of(url)
-        if path is None or path.is_absolute():
-            return url
-        return make_url(url).set(database=str(self.root / path)).render_as_string(hide_password=False)
+        return url_in(self.folders)
 
     def assignments(self) -> set[str]:
         """The assignments in the gradebook: those that were generated."""
@@ -277,23 +292,3 @@ def _is_done(result: SubmissionResult | None) -> bool:
     if result is None or result.suspect:
         return False
     return bool(result.key) or result.status in (Status.MISSING, Status.UNREADABLE)
-
-
-def _file_of(url: str) -> Path | None:
-    """The file of an SQLite database; None for other databases."""
-    try:
-        parts = make_url(url)
-    except SQLAlchemyError:  # opening it reports what is wrong
-        return None
-    if parts.get_backend_name() != "sqlite" or parts.database in (None, "", ":memory:"):
-        return None
-    return Path(str(parts.database))
-
-
-def _shown(url: str) -> str:
-    """The URL without its password."""
-    try:
-        parts: URL = make_url(url)
-    except SQLAlchemyError:
-        return url
-    return parts.render_as_string(hide_password=True)

@@ -22,9 +22,10 @@ from coursekit.files import written_at
 from coursekit.language import N_, FeedbackPage, _, current_language, ngettext, speaking
 from coursekit.nbgrader_plugin.budget import TooCostly, render_in_child
 from coursekit.nbgrader_plugin.check_table import code_marked
-from coursekit.nbgrader_plugin.converters import find_folders
+from coursekit.nbgrader_plugin.converters import OneFolder, find_folders
 from coursekit.nbgrader_plugin.course_folders import Stop, configured_course, stop
 from coursekit.nbgrader_plugin.first_look import first_things, score_rows
+from coursekit.nbgrader_plugin.gradebook_state import require_gradebook
 from coursekit.nbgrader_plugin.headings import page_titles
 from coursekit.nbgrader_plugin.markdown import highlighted_code, safe_markdown
 from coursekit.nbgrader_plugin.page_parts import PageParts, Part
@@ -66,6 +67,8 @@ class FeedbackExporter(Exporter):
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         if isinstance(self.parent, BaseConverter):
+            if not isinstance(self.parent, OneFolder):
+                require_gradebook(self.log, self.parent.coursedir, writing=False)
             find_folders(self.parent, self.parent.coursedir.autograded_directory)
 
     @default("file_extension")

@@ -27,7 +27,7 @@ from coursekit.files import STATE_FOLDER
 from coursekit.nbgrader_plugin.cell_rows import CellChanges, cells_in, recorded_cells
 from coursekit.nbgrader_plugin.converters import reason_of
 from coursekit.nbgrader_plugin.course_folders import stop
-from coursekit.nbgrader_plugin.gradebook_state import require_gradebook
+from coursekit.nbgrader_plugin.gradebook_state import require_gradebook, url_in
 from coursekit.printing import quoted
 
 
@@ -45,7 +45,7 @@ class ReleaseExporter(NotebookExporter):
         for path in chain(*notebooks.values()):
             _require_readable(converter, path)
         if not converter.no_database:
-            require_gradebook(self.log, folders.db_url, writing=True)
+            require_gradebook(self.log, folders, writing=True)
             if folders.notebook_id == "*":
                 for name, paths in notebooks.items():
                     _require_same_notebooks(converter, name, {path.stem for path in paths})
@@ -144,7 +144,7 @@ def _changes(gradebook: Gradebook, assignment: str, notebook: str, nb: NotebookN
 
 
 def _require_same_notebooks(converter: GenerateAssignment, assignment: str, now: set[str]) -> None:
-    with Gradebook(converter.coursedir.db_url, converter.coursedir.course_id) as gradebook:
+    with Gradebook(url_in(converter.coursedir), converter.coursedir.course_id) as gradebook:
         try:
             entry = gradebook.find_assignment(assignment)
         except MissingEntry:

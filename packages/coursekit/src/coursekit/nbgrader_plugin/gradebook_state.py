@@ -5,6 +5,7 @@ import os
 import re
 from pathlib import Path
 
+from nbgrader.coursedir import CourseDirectory
 from nbgrader.dbutil import ALEMBIC_DIR
 from sqlalchemy import create_engine, inspect, text
 from sqlalchemy.engine import URL, Connection, make_url
@@ -18,10 +19,30 @@ _SQLITE = b"SQLite format 3\0"
 _RESTORE = "restore the gradebook from a backup"
 
 
-def require_gradebook(log: logging.Logger, url: str, writing: bool) -> None:
+def require_gradebook(log: logging.Logger, folders: CourseDirectory, writing: bool) -> None:
     """Stop an nbgrader command with a sentence if the gradebook can't be used."""
-    if problem := gradebook_problem(url, writing):
+    try:
+        problem = gradebook_problem(url_in(folders), writing)
+    except ImportError as error:
+        problem = no_driver(error)
+    if problem:
         stop(log, problem)
+
+
+def url_in(folders: CourseDirectory) -> str:
+    """The gradebook's URL. nbgrader converts in the course's folder, so a relative path starts there."""
+    url: str = folders.db_url
+    path = sqlite_file(url)
+    if path is None or path.is_absolute():
+        return url
+    return make_url(url).set(database=str(Path(folders.root, path))).render_as_string(hide_password=False)
+
+
+def no_driver(error: ImportError) -> str:
+    return (
+        f"c.CourseDirectory.db_url needs a driver that is not installed ({error}): for "
+        'postgresql+psycopg2://… `pip install "coursekit[postgres]"`'
+    )
 
 
 def gradebook_problem(url: str, writing: bool) -> str:
@@ -59,9 +80,16 @@ def gradebook_problem(url: str, writing: bool) -> str:
             )
         if path and ("malformed" in reason or "not a database" in reason):
             return f"{place} is damaged ({reason}): {_RESTORE}."
-        return f"the gradebook {place} can't be opened: {reason}"
+        return _unopened(place, reason)
     except SQLAlchemyError as error:
-        return f"the gradebook {place} can't be opened: {str(error).splitlines()[0]}"
+        return _unopened(place, str(error).splitlines()[0])
+
+
+def _unopened(place: str, reason: str) -> str:
+    return (
+        f"the gradebook {place} can't be opened ({reason}): see whether its database runs, and check "
+        "c.CourseDirectory.db_url."
+    )
 
 
 def sqlite_file(url: str) -> Path | None:
@@ -105,30 +133,22 @@ def _version_problem(connection: Connection, place: str) -> str:
     tables = inspect(connection).get_table_names()
     if not tables:
         return ""  # nbgrader fills it
-    version = ""
+    version = None
     if "alembic_version" in tables:
-        version = connection.execute(text("SELECT version_num FROM alembic_version")).scalar() or ""
-    known = _revisions()
-    if version and version not in known:
-        return (
-            f"{place} was made by a newer version of nbgrader than the one that is installed here: install that version, "
-            f"or {_RESTORE}."
-        )
-    if version in known.values() or not version:
+        version = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
+    if version is None or version in _older_revisions():
         return f"{place} was made by an older version of nbgrader: run `nbgrader db upgrade`."
-    return ""
+    return ""  # a newer one has more columns, which this one leaves alone
 
 
-def _revisions() -> dict[str, str]:
-    """The revisions of the database that the installed nbgrader knows, each with the one before it.
+def _older_revisions() -> set[str]:
+    """The revisions that the installed nbgrader knows, apart from its own.
 
     Read from the files: importing alembic takes longer than everything else here.
     """
-    found = {}
-    for path in Path(ALEMBIC_DIR, "versions").glob("*.py"):
-        names = dict(
-            re.findall(r"^(revision|down_revision) = ['\"](\w+)['\"]", path.read_text(), re.MULTILINE)
-        )
-        if "revision" in names:
-            found[names["revision"]] = names.get("down_revision", "")
-    return found
+    found = [path.read_text(encoding="utf-8") for path in Path(ALEMBIC_DIR, "versions").glob("*.py")]
+    return {
+        name
+        for source in found
+        for name in re.findall(r"^down_revision = ['\"](\w+)['\"]", source, re.MULTILINE)
+    }
