@@ -11,8 +11,9 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 
 from coursekit.cells import grade_id, is_graded_cell, nbgrader_metadata
 from coursekit.checks.results import points_in_words
-from coursekit.course import NOT_CHECKS, Assignment, CourseError
+from coursekit.course import NOT_CHECKS, Assignment, CourseError, read_notebook
 from coursekit.kernels import is_installed, other_language
+from coursekit.nbgrader_plugin.cell_rows import cells_in
 from coursekit.nbgrader_plugin.course_folders import configured_course, stop
 from coursekit.nbgrader_plugin.headings import heading_named, headings
 from coursekit.printing import listed, quoted
@@ -109,9 +110,7 @@ def binding_problems(assignment: Assignment, notebook: NotebookNode, path: Path)
         ]
     remedy = "Change the points of the cell or of the checks."
     if not path.is_relative_to(assignment.course.source):
-        remedy += (
-            f" If the source is right, run `nbgrader generate_assignment {quoted(assignment.name)} --force`."
-        )
+        remedy += f" If the source is right, run `{_to_release(assignment, notebook, path.stem)}`."
     problems = []
     known_headings = headings(notebook)
     for name, found in collect_marks(assignment, path.stem, notebook).items():
@@ -135,6 +134,14 @@ def binding_problems(assignment: Assignment, notebook: NotebookNode, path: Path)
             if see and not heading_named(known_headings, see)
         ]
     return [*problems, *_unbound_files(assignment)]
+
+
+def _to_release(assignment: Assignment, released: NotebookNode, name: str) -> str:
+    """The command that releases the source; with other cells than before, nbgrader's fails if there are submissions."""
+    source = assignment.source_folder / f"{name}.ipynb"
+    if source.exists() and cells_in(read_notebook(source)) != cells_in(released):
+        return f"coursekit revise {quoted(assignment.name)}"
+    return f"nbgrader generate_assignment {quoted(assignment.name)} --force"
 
 
 def _unbound_files(assignment: Assignment) -> list[str]:

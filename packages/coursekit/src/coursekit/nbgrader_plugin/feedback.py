@@ -24,6 +24,7 @@ from coursekit.nbgrader_plugin.budget import TooCostly, render_in_child
 from coursekit.nbgrader_plugin.check_table import code_marked
 from coursekit.nbgrader_plugin.converters import OneFolder, find_folders
 from coursekit.nbgrader_plugin.course_folders import Stop, configured_course, stop
+from coursekit.nbgrader_plugin.course_time import CourseTime
 from coursekit.nbgrader_plugin.first_look import first_things, score_rows
 from coursekit.nbgrader_plugin.gradebook_state import require_gradebook
 from coursekit.nbgrader_plugin.headings import page_titles
@@ -131,7 +132,9 @@ class FeedbackExporter(Exporter):
                 page_titles(nb),
             ),
         )
-        return _Frame(names | {"student": printable(str(student))}, result, shows, attempt or None)
+        clock = CourseTime(config=self.config)
+        times = tuple(clock.in_words(time) if time else "" for time in (deadline, deadline and handed_in))
+        return _Frame(names | {"student": printable(str(student))}, result, shows, attempt or None, *times)
 
     def _handed_in(self, assignment: str, student: str, autograded: Path) -> datetime | None:
         """The time in timestamp.txt, or else that of the newest notebook, as `coursekit watch --folder` takes it."""
@@ -176,6 +179,8 @@ class _Frame:
     result: SubmissionResult
     shows: Shows
     attempt: AttemptLine | None
+    deadline: str = ""
+    handed_in: str = ""
 
 
 def _page(nb: NotebookNode, frame: _Frame, given: frozenset[str]) -> str:
@@ -217,6 +222,8 @@ def _rendered(nb: NotebookNode, frame: _Frame, parts: list[Part], reason: str = 
         names=frame.names,
         result=result,
         attempt=frame.attempt,
+        deadline=frame.deadline,
+        handed_in=frame.handed_in,
         only_whether_right=frame.shows is Shows.EXERCISES,
         language=current_language(),
         explanation=_(EXPLANATIONS[frame.shows]),

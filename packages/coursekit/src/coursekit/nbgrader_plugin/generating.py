@@ -27,7 +27,7 @@ from coursekit.files import STATE_FOLDER
 from coursekit.nbgrader_plugin.cell_rows import CellChanges, cells_in, recorded_cells
 from coursekit.nbgrader_plugin.converters import reason_of
 from coursekit.nbgrader_plugin.course_folders import stop
-from coursekit.nbgrader_plugin.gradebook_state import require_gradebook, url_in
+from coursekit.nbgrader_plugin.gradebook_state import require_gradebook, sqlite_file, url_in
 from coursekit.printing import quoted
 
 
@@ -144,7 +144,11 @@ def _changes(gradebook: Gradebook, assignment: str, notebook: str, nb: NotebookN
 
 
 def _require_same_notebooks(converter: GenerateAssignment, assignment: str, now: set[str]) -> None:
-    with Gradebook(url_in(converter.coursedir), converter.coursedir.course_id) as gradebook:
+    url = url_in(converter.coursedir)
+    file = sqlite_file(url)
+    if file is not None and not file.exists():
+        return
+    with Gradebook(url, converter.coursedir.course_id) as gradebook:
         try:
             entry = gradebook.find_assignment(assignment)
         except MissingEntry:
