@@ -261,7 +261,9 @@ def _assignments(course: RunningCourse) -> Iterator[Finding]:
 def _gradebook(course: RunningCourse) -> Finding:
     path = course.gradebook_file
     if path is not None and not path.exists():
-        return Finding("gradebook", NOTE, "none yet", "`nbgrader generate_assignment` creates it")
+        return Finding(
+            "gradebook", NOTE, "none yet", "`nbgrader generate_assignment NAME --force` creates it"
+        )
     try:
         course.require_gradebook(writing=True)
         with course.gradebook() as gradebook:

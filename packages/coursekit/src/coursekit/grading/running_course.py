@@ -140,7 +140,7 @@ class RunningCourse:
         path = self.gradebook_file
         if path is not None and not path.exists():
             raise GradebookAway(
-                f"{path} does not exist: run `nbgrader generate_assignment --force` for its assignments first"
+                f"{path} does not exist: run `nbgrader generate_assignment NAME --force` for each assignment first"
             )
         try:
             problem = gradebook_state.gradebook_problem(self._db_url, writing)
