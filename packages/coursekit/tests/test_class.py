@@ -247,7 +247,8 @@ def test_without_generate_assignment_one_sentence_says_what_to_do(tiny_course, e
     tiny_course.hand_in("ada", tiny_course.answer(RIGHT))
     assert autograde(tiny_course) == 2
     assert (
-        "gradebook.db does not exist: run `nbgrader generate_assignment --force`" in capsys.readouterr().err
+        "gradebook.db does not exist: run `nbgrader generate_assignment NAME --force`"
+        in capsys.readouterr().err
     )
     shutil.copytree(empty_class.root / "source" / "01_double", empty_class.root / "source" / "02_other")
     assert empty_class.coursekit("autograde", "02_other") == 2

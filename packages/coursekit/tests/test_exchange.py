@@ -2,14 +2,16 @@
 
 import os
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import nbformat
 import pytest
+from nbgrader.preprocessors import AssignLatePenalties
+from traitlets.config import Config
 
 from coursekit.grading.running_course import RunningCourse
-from coursekit.nbgrader_plugin.late import DAY, LatePenalty
+from coursekit.nbgrader_plugin.late import LatePenalty
 
 from .forked import run_forked
 
@@ -142,12 +144,21 @@ def test_both_grading_commands_deduct_the_same_for_lateness(generated):
     assert penalty(generated, "two-days") == 3
 
 
-def test_the_grace_period_is_free_and_after_it_the_first_day_counts(monkeypatch):
-    monkeypatch.setattr(LatePenalty, "_maximum_points", lambda self, student: 100.0)
-    late = LatePenalty(grace_minutes=30)
-    assert late.late_submission_penalty("ada", 80, 30 * 60) is None
-    assert late.late_submission_penalty("ada", 80, 30 * 60 + 1) == 10
-    assert late.late_submission_penalty("ada", 80, DAY + 1) == 20
+def test_the_grace_period_is_free_and_after_it_the_first_day_counts(generated):
+    due = datetime(2026, 1, 10, 12)
+
+    def cost(late: timedelta) -> float | None:
+        with generated.gradebook() as gradebook:
+            gradebook.update_or_create_student("ada")
+            gradebook.update_or_create_assignment("01_double", duedate=due)
+            gradebook.update_or_create_submission("01_double", "ada", timestamp=due + late)
+            step = AssignLatePenalties(config=Config({"LatePenalty": {"grace_minutes": 30}}))
+            step.gradebook, step.assignment_id, step.notebook_id = gradebook, "01_double", "double"
+            return LatePenalty(parent=step).late_submission_penalty("ada", 15, late.total_seconds())
+
+    assert cost(timedelta(minutes=30)) is None
+    assert cost(timedelta(minutes=30, seconds=1)) == 1.5
+    assert cost(timedelta(days=1, seconds=1)) == 3
 
 
 def test_the_course_itself_deducts_nothing_for_lateness():

@@ -11,19 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
-from alembic.config import Config as AlembicConfig
-from alembic.script import ScriptDirectory
 from nbformat import v4
-from nbgrader.dbutil import ALEMBIC_DIR
 from packaging.requirements import Requirement
-from sqlalchemy import create_engine, inspect, text
-from sqlalchemy.exc import SQLAlchemyError
 
 from coursekit.checks.reference import Store
 from coursekit.course import CourseError, refuse_pattern
 from coursekit.grading.running_course import RunningCourse
 from coursekit.kernels import COLD, LIMITED, SANDBOX, hide_course, is_installed, require_kernel
 from coursekit.nbgrader_plugin.bind import require_bound
+from coursekit.nbgrader_plugin.gradebook_state import shown_url
 from coursekit.nbgrader_plugin.run_checks import RunChecks
 from coursekit.printing import quoted
 from coursekit.result_cache import installed_version
@@ -263,27 +259,19 @@ def _assignments(course: RunningCourse) -> Iterator[Finding]:
 
 
 def _gradebook(course: RunningCourse) -> Finding:
-    url = course.folders.db_url
+    path = course.gradebook_file
+    if path is not None and not path.exists():
+        return Finding(
+            "gradebook", NOTE, "none yet", "`nbgrader generate_assignment NAME --force` creates it"
+        )
     try:
-        engine = create_engine(url)
-        place = engine.url.render_as_string(hide_password=True)
-        if engine.url.database and url.startswith("sqlite") and not Path(engine.url.database).exists():
-            return Finding("gradebook", NOTE, "none yet", "`nbgrader generate_assignment` creates it")
-        with engine.connect() as connection:
-            if "alembic_version" not in inspect(connection).get_table_names():
-                remedy = "`nbgrader generate_assignment` fills it"
-                return Finding("gradebook", NOTE, f"{place} is empty", remedy)
-            version = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
-            students = connection.execute(text("SELECT count(*) FROM student")).scalar()
-    except (SQLAlchemyError, ImportError, OSError) as error:
-        reason = str(error).splitlines()[0]
-        remedy = "check c.CourseDirectory.db_url, or restore the file from a backup"
-        return Finding("gradebook", MISSING, f"can't be opened: {reason}", remedy)
-    alembic = AlembicConfig()
-    alembic.set_main_option("script_location", ALEMBIC_DIR)
-    if version != ScriptDirectory.from_config(alembic).get_current_head():
-        found = f"{place} was made by another version of nbgrader"
-        return Finding("gradebook", MISSING, found, "`nbgrader db upgrade`")
+        course.require_gradebook(writing=True)
+        with course.gradebook() as gradebook:
+            students = len(gradebook.students)
+    except CourseError as error:
+        found, _, remedy = str(error).rstrip(".").rpartition(": ")
+        return Finding("gradebook", MISSING, found, remedy)
+    place = shown_url(course.folders.db_url)
     return Finding("gradebook", OK, f"{place}, {students} students")
 
 

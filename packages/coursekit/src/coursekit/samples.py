@@ -16,6 +16,7 @@ from coursekit.checks.results import Status
 from coursekit.checks.run import points_of
 from coursekit.checks.variants import Variant, alternatives_of, mistakes_of
 from coursekit.course import Assignment, CourseError, read_notebook
+from coursekit.printing import quoted
 from coursekit.student.names import defined_names
 
 _TEXT_ANSWER = "A short answer by the sample student, for manual grading."
@@ -89,7 +90,10 @@ def _main(assignment: Assignment) -> tuple[str, NotebookNode, str]:
     """The notebook's name, its source, and the answer cell whose hidden checks have the most points."""
     names = assignment.released_names()
     if not names:
-        raise CourseError(f"{assignment.name} is not in release/: run `nbgrader generate_assignment` first")
+        raise CourseError(
+            f"{assignment.name} is not in release/: run `nbgrader generate_assignment {quoted(assignment.name)} --force` "
+            "first"
+        )
     if len(names) > 1:
         raise CourseError(
             f"{assignment.name} has {len(names)} released notebooks, and the sample class is for one: choose another "

@@ -63,7 +63,7 @@ def write_standalone(assignment: Assignment) -> list[Path]:
         written.append(folder / f"{name}.ipynb")
         nbformat.write(standalone(assignment, name), written[-1])
     if not written:
-        command = f"nbgrader generate_assignment {quoted(assignment.name)}"
+        command = f"nbgrader generate_assignment {quoted(assignment.name)} --force"
         raise CourseError(f"{assignment.release_folder} has no notebook: run `{command}` first")
     return written
 

@@ -238,7 +238,7 @@ def test_an_assignment_that_was_not_generated_is_not_collected(collect, generate
     (generated.root / "release" / "01_double" / "double.ipynb").unlink()
     done = collect("Canvas", {"a_1_11_double.ipynb": NOTEBOOK})
     assert done.returncode == 1
-    assert "run `nbgrader generate_assignment 01_double` first" in done.stderr
+    assert "run `nbgrader generate_assignment 01_double --force` first" in done.stderr
 
 
 def test_folders_that_are_nested_too_deep_are_skipped(collect, handed_in):

@@ -104,6 +104,11 @@ class ExerciseResult:
         return sum(check.points for check in self.checks)
 
     @property
+    def automatic_score(self) -> float | None:
+        """The score for the gradebook; None if a person has to decide."""
+        return self.earned
+
+    @property
     def earned(self) -> float:
         return sum(check.earned for check in self.checks)
 

@@ -140,9 +140,12 @@ def _get_ready(options: argparse.Namespace) -> "tuple[RunningCourse, list[Assign
     course = course_of(options)
     chosen = chosen_from(course, options.assignments)
     require_plugged_in(course)
+    course.require_gradebook(writing=not getattr(options, "dry_run", False))
     generated = course.assignments()
     if not generated:
-        raise CourseError("the gradebook has no assignments: run `nbgrader generate_assignment NAME` first")
+        raise CourseError(
+            "the gradebook has no assignments: run `nbgrader generate_assignment NAME --force` first"
+        )
     for assignment in chosen:
         if not options.assignments and assignment.name not in generated:
             print(f"{assignment.name}: skipped, since it has not been generated yet", file=sys.stderr)

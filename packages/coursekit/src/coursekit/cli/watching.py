@@ -1,13 +1,18 @@
 """The command that grades hand-ins as they arrive."""
 
 import argparse
-from pathlib import Path
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from coursekit.cli.autograding import require_plugged_in, start_server
 from coursekit.cli.common import Commands, chosen_from, course_of, print_lines
+from coursekit.course import CourseError
 from coursekit.kernels import KERNELS
+
+if TYPE_CHECKING:
+    from coursekit.grading.running_course import RunningCourse
 
 _DESCRIPTION = """\
 Grade each hand-in when it arrives, write it into the gradebook, and release its feedback page.
@@ -45,7 +50,7 @@ def add(commands: Commands) -> None:
 def _watch(options: argparse.Namespace) -> int:
     course = course_of(options)
     if options.status:
-        return _show_status(course.root, options.json)
+        return _show_status(course, options.json)
     chosen = (
         tuple(found.name for found in chosen_from(course, options.assignments)) if options.assignments else ()
     )
@@ -64,13 +69,27 @@ def _watch(options: argparse.Namespace) -> int:
     return watch.run(options.once)
 
 
-def _show_status(root: Path, as_json: bool) -> int:
+def _show_status(course: "RunningCourse", as_json: bool) -> int:
     from coursekit.watch.lock import is_watched
     from coursekit.watch.status import read_status, status_lines
 
-    status, running = read_status(root), is_watched(root)
+    status, running = read_status(course.root), is_watched(course.root)
     if as_json:
         print(msgspec.json.encode({"running": running} | msgspec.to_builtins(status)).decode())
     else:
-        print_lines(status_lines(status, running))
+        print_lines([*status_lines(status, running), *_deadlines(course)])
     return int(not running or bool(status.blocked or status.on_hold or status.not_graded))
+
+
+def _deadlines(course: "RunningCourse") -> "Iterator[str]":
+    """The deadlines of all assignments, as they are understood."""
+    from coursekit.grading.deadlines import deadline_lines
+    from coursekit.nbgrader_plugin.course_time import CourseTime
+
+    clock = CourseTime(config=course.config)
+    try:
+        with course.gradebook() as gradebook:
+            for name in sorted(entry.name for entry in gradebook.assignments):
+                yield from (f"{name}: {line.strip()}" for line in deadline_lines(gradebook, name, clock))
+    except CourseError as error:
+        yield str(error)

@@ -1,9 +1,20 @@
 """The grades of an assignment in the gradebook."""
 
 from collections.abc import Iterable
+from typing import TypeGuard
 
-from nbgrader.api import Assignment, Grade, Gradebook, Notebook, SubmittedAssignment, SubmittedNotebook
+from nbgrader.api import (
+    Assignment,
+    BaseCell,
+    Grade,
+    Gradebook,
+    Notebook,
+    SubmittedAssignment,
+    SubmittedNotebook,
+)
 from sqlalchemy.orm import joinedload
+
+from coursekit.checks.results import ExerciseResult, Status, SubmissionResult
 
 
 def grades_of(gradebook: Gradebook, assignment: str) -> Iterable[tuple[str, str, str, Grade]]:
@@ -19,3 +30,53 @@ def grades_of(gradebook: Gradebook, assignment: str) -> Iterable[tuple[str, str,
         .filter(Assignment.name == assignment)
     )
     return found
+
+
+class RecordedScores:
+    """The automatic scores of an assignment that are in the gradebook, read in one query.
+
+    A folder in autograded/ doesn't prove that they are: the student's rows may have been removed, or the gradebook may
+    be new, or restored from a backup.
+    """
+
+    def __init__(self, gradebook: Gradebook, assignment: str) -> None:
+        found = (
+            gradebook.db.query(
+                SubmittedAssignment.student_id,
+                Notebook.name,
+                BaseCell.name,
+                Grade.auto_score,
+                Grade.needs_manual_grade,
+            )
+            .select_from(SubmittedNotebook)
+            .join(Notebook, Notebook.id == SubmittedNotebook.notebook_id)
+            .join(SubmittedAssignment, SubmittedAssignment.id == SubmittedNotebook.assignment_id)
+            .join(Assignment, Assignment.id == SubmittedAssignment.assignment_id)
+            .outerjoin(Grade, Grade.notebook_id == SubmittedNotebook.id)
+            .outerjoin(BaseCell, BaseCell.id == Grade.cell_id)
+            .filter(Assignment.name == assignment)
+        )
+        self._grades: dict[tuple[str, str], dict[str, tuple[float | None, float | None]]] = {}
+        for student, notebook, cell, *grade in found:
+            self._grades.setdefault((student, notebook), {})[cell] = (grade[0], grade[1])
+
+    def agree(self, student: str, notebook: str, result: SubmissionResult) -> bool:
+        """Whether they are those of the result."""
+        grades = self._grades.get((student, notebook))
+        if grades is None:
+            return False
+        return result.nothing_graded or all(
+            _agrees(exercise, *grades.get(exercise.grade_id, (None, None))) for exercise in result.exercises
+        )
+
+
+def _agrees(exercise: ExerciseResult, score: float | None, manual_score: float | None) -> bool:
+    """Whether this is the score of the exercise; a person may have decided where there was none."""
+    return score == exercise.automatic_score or (score is None and manual_score is not None)
+
+
+def is_done(result: SubmissionResult | None) -> TypeGuard[SubmissionResult]:
+    """False if the result is missing or unconfirmed, or the grader failed: then it has no key."""
+    if result is None or result.suspect:
+        return False
+    return bool(result.key) or result.status in (Status.MISSING, Status.UNREADABLE)

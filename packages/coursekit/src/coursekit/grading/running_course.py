@@ -15,17 +15,19 @@ from typing import TYPE_CHECKING
 
 from nbgrader.api import Gradebook
 from nbgrader.coursedir import CourseDirectory
-from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import SQLAlchemyError
 from traitlets.config import Config
 
-from coursekit.checks.results import Status, SubmissionResult
+from coursekit.checks.results import SubmissionResult
 from coursekit.configuration import course_in, read_configuration
 from coursekit.course import Assignment, Course, CourseError
 from coursekit.files import STATE_FOLDER, written_at
+from coursekit.grading.grades import RecordedScores, is_done
 from coursekit.kernels import hide_course
 from coursekit.language import FeedbackPage
+from coursekit.nbgrader_plugin import gradebook_state
 from coursekit.nbgrader_plugin.course_folders import beside_of, handed_in, rename_students, usable_name
+from coursekit.nbgrader_plugin.course_time import CourseTime
 from coursekit.nbgrader_plugin.late import LatePenalty
 from coursekit.nbgrader_plugin.rubric import ShowRubric
 from coursekit.nbgrader_plugin.run_checks import RESULT, RunChecks
@@ -58,6 +60,7 @@ class RunningCourse:
     files: tuple[Path, ...] = ()
     opened_at: Path | None = None
     _student_pattern: str = "*"
+    _usable: bool = False
 
     @classmethod
     def open(cls, root: Path | None = None) -> "RunningCourse":
@@ -67,7 +70,15 @@ class RunningCourse:
             CourseError: its configuration raises an error, or a setting is unknown or has the wrong type.
         """
         found = read_configuration(root)
-        for ours in (RunChecks, LatePenalty, SecondChance, ShowRubric, AttemptRules, FeedbackPage):
+        for ours in (
+            RunChecks,
+            LatePenalty,
+            SecondChance,
+            ShowRubric,
+            AttemptRules,
+            FeedbackPage,
+            CourseTime,
+        ):
             found.require_valid(ours)
         log = logging.getLogger(__name__)
         log.setLevel(logging.CRITICAL)  # nbgrader's messages are in its results
@@ -107,38 +118,46 @@ class RunningCourse:
         """nbgrader's database, for a `with` statement.
 
         Raises:
-            GradebookAway: it can't be reached.
+            GradebookAway: it can't be used now.
             CourseError: its driver is not installed.
+        """
+        if not self._usable:
+            self.require_gradebook()
+        try:
+            return Gradebook(self._db_url, self.folders.course_id)
+        except SQLAlchemyError as error:
+            reason = str(error).splitlines()[0]
+            raise GradebookAway(
+                f"the gradebook {gradebook_state.shown_url(self._db_url)} can't be opened: {reason}"
+            ) from error
+
+    def require_gradebook(self, writing: bool = False) -> None:
+        """Make sure, before any work is done, that the gradebook can be read or, with `writing`, written.
+
+        Raises:
+            GradebookAway, CourseError: as `gradebook`.
         """
         path = self.gradebook_file
         if path is not None and not path.exists():
             raise GradebookAway(
-                f"{path} does not exist: run `nbgrader generate_assignment --force` for its assignments first"
+                f"{path} does not exist: run `nbgrader generate_assignment NAME --force` for each assignment first"
             )
         try:
-            return Gradebook(self._db_url, self.folders.course_id)
+            problem = gradebook_state.gradebook_problem(self._db_url, writing)
         except ImportError as error:
-            raise CourseError(
-                f"c.CourseDirectory.db_url needs a driver that is not installed ({error}): for "
-                'postgresql+psycopg2://… `pip install "coursekit[postgres]"`'
-            ) from error
-        except SQLAlchemyError as error:
-            reason = str(error).splitlines()[0]
-            raise GradebookAway(f"the gradebook {_shown(self._db_url)} can't be opened: {reason}") from error
+            raise CourseError(gradebook_state.no_driver(error)) from error
+        if problem:
+            raise GradebookAway(problem)
+        self._usable = True
 
     @property
     def gradebook_file(self) -> Path | None:
         """The file of an SQLite database, which may not exist; None for other databases."""
-        return _file_of(self._db_url)
+        return gradebook_state.sqlite_file(self._db_url)
 
     @property
     def _db_url(self) -> str:
-        """The gradebook's URL. nbgrader converts in the course's folder, so a relative path starts there."""
-        url: str = self.folders.db_url
-        path = _file_of(url)
-        if path is None or path.is_absolute():
-            return url
-        return make_url(url).set(database=str(self.root / path)).render_as_string(hide_password=False)
+        return gradebook_state.url_in(self.folders)
 
     def assignments(self) -> set[str]:
         """The assignments in the gradebook: those that were generated."""
@@ -225,12 +244,14 @@ class RunningCourse:
             CourseError: as `notebooks_of`.
         """
         name, notebooks = assignment.name, self.notebooks_of(assignment)
-        return [
-            student
-            for student in self.handed_in(name)
-            if self.is_newer(student, name)
-            or not all(_is_done(self.result(student, name, notebook)) for notebook in notebooks)
-        ]
+        with self.gradebook() as gradebook:
+            recorded = RecordedScores(gradebook, name)
+
+        def is_graded(student: str) -> bool:
+            found = {notebook: self.result(student, name, notebook) for notebook in notebooks}
+            return all(is_done(it) and recorded.agree(student, book, it) for book, it in found.items())
+
+        return [found for found in self.handed_in(name) if self.is_newer(found, name) or not is_graded(found)]
 
     def set_aside(self, student: str, assignment: str) -> list[str]:
         """Move away files in a submission that can't be copied; returns a sentence for each.
@@ -270,30 +291,3 @@ class RunningCourse:
 
     def _place(self, step: str, student: str, assignment: str) -> Path:
         return Path(self.folders.format_path(step, student, assignment))
-
-
-def _is_done(result: SubmissionResult | None) -> bool:
-    """False if the result is missing or unconfirmed, or the grader failed: then it has no key."""
-    if result is None or result.suspect:
-        return False
-    return bool(result.key) or result.status in (Status.MISSING, Status.UNREADABLE)
-
-
-def _file_of(url: str) -> Path | None:
-    """The file of an SQLite database; None for other databases."""
-    try:
-        parts = make_url(url)
-    except SQLAlchemyError:  # opening it reports what is wrong
-        return None
-    if parts.get_backend_name() != "sqlite" or parts.database in (None, "", ":memory:"):
-        return None
-    return Path(str(parts.database))
-
-
-def _shown(url: str) -> str:
-    """The URL without its password."""
-    try:
-        parts: URL = make_url(url)
-    except SQLAlchemyError:
-        return url
-    return parts.render_as_string(hide_password=True)

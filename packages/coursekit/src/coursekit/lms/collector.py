@@ -158,7 +158,7 @@ class Collector(FileNameCollectorPlugin):
         if not expected:
             raise CourseError(
                 f"{assignment.release_folder} has no notebook: "
-                f"run `nbgrader generate_assignment {quoted(assignment.name)}` first"
+                f"run `nbgrader generate_assignment {quoted(assignment.name)} --force` first"
             )
         return expected
 

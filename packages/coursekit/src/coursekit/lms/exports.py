@@ -95,7 +95,11 @@ class Export(ExportPlugin):
             entry: AssignmentEntry = gradebook.find_assignment(name)
         except MissingEntry:
             known = ", ".join(entry.name for entry in gradebook.assignments)
-            has = f"it has {known}" if known else f"run `nbgrader generate_assignment {quoted(name)}` first"
+            has = (
+                f"it has {known}"
+                if known
+                else f"run `nbgrader generate_assignment {quoted(name)} --force` first"
+            )
             raise CourseError(f"the gradebook has no {name}; {has}") from None
         students = {student.id: student for student in gradebook.students}
         wanted = {str(student) for student in self.student}

@@ -29,6 +29,7 @@ from coursekit.nbgrader_plugin.bind import BindChecks, RequireUniqueNames
 from coursekit.nbgrader_plugin.collecting import HarmlessCollect
 from coursekit.nbgrader_plugin.converters import OnlyMissingNotebooks, PrintableFormatter
 from coursekit.nbgrader_plugin.feedback import FeedbackExporter, GetGradesAndState
+from coursekit.nbgrader_plugin.generating import ReleaseExporter, RequireSameCells
 from coursekit.nbgrader_plugin.markdown import highlighted_code, safe_markdown
 from coursekit.nbgrader_plugin.own_steps import own_steps, put_after, put_before, replace, with_own_hook
 from coursekit.nbgrader_plugin.released_pictures import RemoveSolutionPictures
@@ -53,8 +54,10 @@ def configure(config: Config) -> None:
     release = own_steps(config, GenerateAssignment, "preprocessors")
     put_before(release, CheckCellMetadata, RequireUniqueNames)
     put_after(release, CheckCellMetadata, BindChecks)
+    put_after(release, BindChecks, RequireSameCells)
     put_after(release, ClearMarkScheme, RemoveSolutionPictures)
     config.GenerateAssignment.preprocessors = release
+    config.GenerateAssignment.exporter_class = ReleaseExporter
 
     sanitize = own_steps(config, Autograde, "sanitize_preprocessors")
     put_before(sanitize, ClearOutput, RepairCells)

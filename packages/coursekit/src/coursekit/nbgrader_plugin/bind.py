@@ -1,20 +1,19 @@
 """In generate_assignment: make sure that bound test cells and check files match."""
 
 import re
-import shutil
 from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import NotebookNode
-from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import NbGraderPreprocessor
 
-from coursekit.cells import grade_id, nbgrader_metadata
+from coursekit.cells import grade_id, is_graded_cell, nbgrader_metadata
 from coursekit.checks.results import points_in_words
-from coursekit.course import NOT_CHECKS, Assignment, CourseError
+from coursekit.course import NOT_CHECKS, Assignment, CourseError, read_notebook
 from coursekit.kernels import is_installed, other_language
+from coursekit.nbgrader_plugin.cell_rows import cells_in
 from coursekit.nbgrader_plugin.course_folders import configured_course, stop
 from coursekit.nbgrader_plugin.headings import heading_named, headings
 from coursekit.printing import listed, quoted
@@ -27,7 +26,7 @@ _HAS_POINTS = re.compile(r"^@(?:[\w.]+\.)?points\(", re.MULTILINE)
 
 
 class RequireUniqueNames(NbGraderPreprocessor):
-    """Stops the command if two cells have the same grade_id, for which nbgrader itself prints a traceback."""
+    """Stops the command if two cells have the same grade_id, or a graded one has no points: nbgrader prints a traceback."""
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
         places = defaultdict(list)
@@ -43,6 +42,11 @@ class RequireUniqueNames(NbGraderPreprocessor):
             f"{source}: the cells {', '.join(numbers)} have the same grade_id `{name}`. Give each its own."
             for name, numbers in places.items()
             if len(numbers) > 1
+        ]
+        problems += [
+            f"{source}: the cell `{grade_id(cell)}` is graded, but has no points. Set them in its nbgrader toolbar."
+            for cell in nb.cells
+            if is_graded_cell(cell) and "points" not in nbgrader_metadata(cell)
         ]
         if problems:
             stop(self.log, "\n".join(problems))
@@ -62,9 +66,6 @@ class BindChecks(NbGraderPreprocessor):
         except CourseError as error:
             problems = [str(error)]
         if problems:
-            if CourseDirectory(config=self.config).notebook_id == "*":
-                # as nbgrader itself does after an error
-                shutil.rmtree(assignment.release_folder, ignore_errors=True)
             stop(self.log, "\n".join(problems))
         return nb, resources
 
@@ -109,9 +110,7 @@ def binding_problems(assignment: Assignment, notebook: NotebookNode, path: Path)
         ]
     remedy = "Change the points of the cell or of the checks."
     if not path.is_relative_to(assignment.course.source):
-        remedy += (
-            f" If the source is right, run `nbgrader generate_assignment {quoted(assignment.name)} --force`."
-        )
+        remedy += f" If the source is right, run `{_to_release(assignment, notebook, path.stem)}`."
     problems = []
     known_headings = headings(notebook)
     for name, found in collect_marks(assignment, path.stem, notebook).items():
@@ -135,6 +134,14 @@ def binding_problems(assignment: Assignment, notebook: NotebookNode, path: Path)
             if see and not heading_named(known_headings, see)
         ]
     return [*problems, *_unbound_files(assignment)]
+
+
+def _to_release(assignment: Assignment, released: NotebookNode, name: str) -> str:
+    """The command that releases the source; with other cells than before, nbgrader's fails if there are submissions."""
+    source = assignment.source_folder / f"{name}.ipynb"
+    if source.exists() and cells_in(read_notebook(source)) != cells_in(released):
+        return f"coursekit revise {quoted(assignment.name)}"
+    return f"nbgrader generate_assignment {quoted(assignment.name)} --force"
 
 
 def _unbound_files(assignment: Assignment) -> list[str]:

@@ -19,6 +19,7 @@ from tornado.log import LogFormatter
 
 from coursekit.files import write_atomically
 from coursekit.nbgrader_plugin.course_folders import beside_of, rename_students
+from coursekit.nbgrader_plugin.gradebook_state import require_gradebook
 from coursekit.printing import printable
 from coursekit.student.extra_files import StuckError
 
@@ -37,6 +38,8 @@ def make_ready(converter: BaseConverter) -> None:
     """Prepare the submissions that are about to be autograded: rename folders, and set aside unreadable files."""
     folders = converter.coursedir
     assignment = folders.assignment_id
+    if not isinstance(converter, OneFolder):
+        require_gradebook(converter.log, folders, writing=True)
     if folders.student_id == "*" and not isinstance(converter, OneFolder):
         for sentence in rename_students(folders, assignment):
             converter.log.warning(sentence)

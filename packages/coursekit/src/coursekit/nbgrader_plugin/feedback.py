@@ -22,9 +22,11 @@ from coursekit.files import written_at
 from coursekit.language import N_, FeedbackPage, _, current_language, ngettext, speaking
 from coursekit.nbgrader_plugin.budget import TooCostly, render_in_child
 from coursekit.nbgrader_plugin.check_table import code_marked
-from coursekit.nbgrader_plugin.converters import find_folders
+from coursekit.nbgrader_plugin.converters import OneFolder, find_folders
 from coursekit.nbgrader_plugin.course_folders import Stop, configured_course, stop
+from coursekit.nbgrader_plugin.course_time import CourseTime
 from coursekit.nbgrader_plugin.first_look import first_things, score_rows
+from coursekit.nbgrader_plugin.gradebook_state import require_gradebook
 from coursekit.nbgrader_plugin.headings import page_titles
 from coursekit.nbgrader_plugin.markdown import highlighted_code, safe_markdown
 from coursekit.nbgrader_plugin.page_parts import PageParts, Part
@@ -66,6 +68,8 @@ class FeedbackExporter(Exporter):
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         if isinstance(self.parent, BaseConverter):
+            if not isinstance(self.parent, OneFolder):
+                require_gradebook(self.log, self.parent.coursedir, writing=False)
             find_folders(self.parent, self.parent.coursedir.autograded_directory)
 
     @default("file_extension")
@@ -128,7 +132,9 @@ class FeedbackExporter(Exporter):
                 page_titles(nb),
             ),
         )
-        return _Frame(names | {"student": printable(str(student))}, result, shows, attempt or None)
+        clock = CourseTime(config=self.config)
+        times = tuple(clock.in_words(time) if time else "" for time in (deadline, deadline and handed_in))
+        return _Frame(names | {"student": printable(str(student))}, result, shows, attempt or None, *times)
 
     def _handed_in(self, assignment: str, student: str, autograded: Path) -> datetime | None:
         """The time in timestamp.txt, or else that of the newest notebook, as `coursekit watch --folder` takes it."""
@@ -173,6 +179,8 @@ class _Frame:
     result: SubmissionResult
     shows: Shows
     attempt: AttemptLine | None
+    deadline: str = ""
+    handed_in: str = ""
 
 
 def _page(nb: NotebookNode, frame: _Frame, given: frozenset[str]) -> str:
@@ -214,6 +222,8 @@ def _rendered(nb: NotebookNode, frame: _Frame, parts: list[Part], reason: str = 
         names=frame.names,
         result=result,
         attempt=frame.attempt,
+        deadline=frame.deadline,
+        handed_in=frame.handed_in,
         only_whether_right=frame.shows is Shows.EXERCISES,
         language=current_language(),
         explanation=_(EXPLANATIONS[frame.shows]),

@@ -5,16 +5,18 @@ It is a separate module, since nbgrader_config.py chooses the plugin by its dott
     c.AssignLatePenalties.plugin_class = "coursekit.nbgrader_plugin.late.LatePenalty"
 """
 
-import math
+from datetime import UTC
 
 from nbgrader.plugins import BasePlugin
 from traitlets import Float
 
-DAY = 24 * 60 * 60
+from coursekit.nbgrader_plugin.course_time import CourseTime
 
 
 class LatePenalty(BasePlugin):
     """Deducts a share of the notebook's points for each day, or part of a day, after the deadline.
+
+    A day ends at the time of day of the deadline in the course's zone, so it has 23 or 25 hours when the clocks change.
 
     The share is of the maximum points rather than the score: nbgrader computes the penalty when it autogrades,
     before the written answers have been graded.
@@ -30,10 +32,9 @@ class LatePenalty(BasePlugin):
         """The points to deduct, or None within the grace period. nbgrader never deducts more than `score`."""
         if total_seconds_late <= 60 * self.grace_minutes:
             return None
-        days = math.ceil(total_seconds_late / DAY)
-        return float(min(days * self.per_day, self.at_most) * self._maximum_points(student_id))
-
-    def _maximum_points(self, student_id: str) -> float:
         step = self.parent  # nbgrader's AssignLatePenalties, while it handles one notebook of one student
+        submission = step.gradebook.find_submission(step.assignment_id, student_id)
+        due, handed_in = (time.replace(tzinfo=UTC) for time in (submission.duedate, submission.timestamp))
+        days = CourseTime(config=self.config).days_late(due, handed_in)
         notebook = step.gradebook.find_submission_notebook(step.notebook_id, step.assignment_id, student_id)
-        return float(notebook.max_score)
+        return float(min(days * self.per_day, self.at_most) * notebook.max_score)

@@ -28,7 +28,7 @@ from coursekit.nbgrader_plugin.converters import make_ready
 from coursekit.nbgrader_plugin.course_folders import beside_of, configured_course, stop
 from coursekit.nbgrader_plugin.run_checks import FOUND, RESULT, RunChecks
 from coursekit.nbgrader_plugin.second_chance import require_chance
-from coursekit.printing import printable
+from coursekit.printing import printable, quoted
 from coursekit.stamps import Stamp, stamp_of
 from coursekit.student.notebook_file import read_submitted
 from coursekit.student.restore import restore_notebook
@@ -157,7 +157,7 @@ class SaveScores(SaveAutoGrades):
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
         names = resources["nbgrader"]
-        self.gradebook = Gradebook(names["db_url"])
+        self.gradebook, self._assignment = Gradebook(names["db_url"]), names["assignment"]
         with self.gradebook:
             found = self.gradebook.find_submission_notebook(
                 names["notebook"], names["assignment"], names["student"]
@@ -177,7 +177,9 @@ class SaveScores(SaveAutoGrades):
     def _row(self, rows: dict[str, Any], cell: NotebookNode) -> Any:
         name = grade_id(cell) or ""
         if name not in rows:
-            raise MissingEntry(f"{name} was added after this was graded: run `nbgrader generate_assignment`")
+            raise MissingEntry(
+                f"the gradebook has no row for {name}: run `coursekit revise {quoted(self._assignment)}` first"
+            )
         return rows[name]
 
     def _add_score(self, cell: NotebookNode, resources: ResourcesDict) -> None:
@@ -185,7 +187,7 @@ class SaveScores(SaveAutoGrades):
         grade = self._row(self._grades, cell)
         if is_test_cell(cell) or result.nothing_graded:
             exercise = result.exercise(grade_id(cell) or "")
-            grade.auto_score = exercise.earned if exercise else None
+            grade.auto_score = exercise.automatic_score if exercise else None
         else:
             grade.auto_score, _ = determine_grade(cell, self.log)
         grade.needs_manual_grade = grade.auto_score is None or grade.manual_score is not None

@@ -78,6 +78,7 @@ def comment_on(assignment: Assignment, recipients: Recipients, text: str) -> Com
     if not text:
         raise CourseError('the comment is empty: coursekit comment GROUP "the comment"')
     course = RunningCourse.open(assignment.course.root)
+    course.require_gradebook(writing=True)
     commented = Commented([], [], [])
     with course.alone(), course.gradebook() as gradebook:
         for student in recipients.students:

@@ -13,9 +13,11 @@ from nbgrader.api import Gradebook, MissingEntry, SubmittedAssignment
 from coursekit.cells import exercise_name, is_automatic
 from coursekit.checks.results import ExerciseResult, Status, SubmissionResult
 from coursekit.course import Assignment
-from coursekit.grading.grades import grades_of
+from coursekit.grading.deadlines import deadline_lines
+from coursekit.grading.grades import RecordedScores, grades_of
 from coursekit.grading.running_course import RunningCourse
 from coursekit.kernels import LIMITED
+from coursekit.nbgrader_plugin.course_time import CourseTime
 from coursekit.nbgrader_plugin.headings import exercise_titles
 from coursekit.nbgrader_plugin.second_chance import second_chance_of
 from coursekit.printing import defused, printable
@@ -77,6 +79,8 @@ class ClassTable:
     rows: list[Row]
     penalty_name: str = LATE
     titles: dict[str, str] = field(default_factory=dict)
+    #: sentences about the deadline and extensions, as they are understood
+    deadlines: list[str] = field(default_factory=list)
 
 
 def class_table(assignment: Assignment) -> ClassTable:
@@ -102,14 +106,20 @@ def class_table(assignment: Assignment) -> ClassTable:
         known = {student.id for student in gradebook.students}
         points = _points(gradebook, assignment.name, labels)
         penalties = _penalties(gradebook, assignment.name)
+        recorded = RecordedScores(gradebook, assignment.name)
+        deadlines = list(deadline_lines(gradebook, assignment.name, CourseTime(config=course.config)))
     rows = []
     for student in sorted(known | set(course.handed_in())):
         results = {name: course.result(student, assignment.name, name) for name in names}
-        found = {name: result for name, result in results.items() if result is not None}
+        found = {
+            name: result
+            for name, result in results.items()
+            if result is not None and recorded.agree(student, name, result)
+        }
         folder = course.submitted(student, assignment.name)
         statuses = {
-            name: str(result.status) if result else _status_of_file(folder / f"{name}.ipynb")
-            for name, result in results.items()
+            name: str(found[name].status) if name in found else _status_of_file(folder / f"{name}.ipynb")
+            for name in names
         }
         if found:
             row = _graded(
@@ -133,7 +143,9 @@ def class_table(assignment: Assignment) -> ClassTable:
     penalty_name = "second chance" if second_chance_of(course.config) else LATE
     titles = _titles(assignment, labels)
     return ClassTable(
-        assignment.name, maximum, rows, penalty_name, {label: titles[label] for label in maximum}
+        *(assignment.name, maximum, rows, penalty_name),
+        {label: titles[label] for label in maximum},
+        deadlines,
     )
 
 
@@ -236,6 +248,7 @@ def table_lines(table: ClassTable) -> Iterator[str]:
     for row in table.rows:
         if len(set(row.notebooks.values())) > 1:
             yield f"{printable(row.student)}: {row.by_notebook}"
+    yield from table.deadlines
     unprotected = sum(row.unprotected for row in table.rows)
     if unprotected:
         yield f"{unprotected} graded without a sandbox: their code could read what the grader can read."

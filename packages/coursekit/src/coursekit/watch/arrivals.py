@@ -38,6 +38,7 @@ class HandIn:
         state: changes with the files, if these can change.
         arrived: when its folder, or a file in it, was last changed in the exchange, a time that the student can't choose.
         has_timestamp: False if the time is that of a file, which says when it was copied.
+        copied: where `arrived` isn't known, when something in its folder was last changed.
     """
 
     student: str
@@ -48,6 +49,13 @@ class HandIn:
     state: object = None
     arrived: datetime | None = field(default=None, compare=False)
     has_timestamp: bool = field(default=True, compare=False)
+    copied: datetime | None = field(default=None, compare=False)
+
+    def waited(self, now: datetime) -> float:
+        """The seconds since it could have been graded: since it is here, whatever time the student wrote."""
+        times = (self.handed_in, self.arrived, self.copied)
+        began = max((time for time in times if time is not None and time <= now), default=now)
+        return (now - began).total_seconds()
 
     def is_backdated(self, since: datetime) -> bool:
         """Whether it arrived after `since`, and much later than its time says."""

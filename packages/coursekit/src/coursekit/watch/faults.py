@@ -35,6 +35,4 @@ def away(error: BaseException) -> str:
 
 def gone(inbound: Path) -> str:
     """A sentence about an exchange that doesn't exist."""
-    return (
-        f"{inbound} does not exist; waiting for it. Mount it, or create it with `nbgrader release_assignment`"
-    )
+    return f"{inbound} does not exist; waiting for it. Mount it, or create it with `nbgrader release_assignment NAME`"

@@ -217,7 +217,7 @@ class Watch:
 
     def _finished(self, graded: GradedHandIn) -> None:
         hand_in, record = graded.hand_in, graded.record
-        seconds = max(0.0, (datetime.now(UTC) - hand_in.handed_in).total_seconds())
+        seconds = hand_in.waited(datetime.now(UTC))
         kind, what = EventKind.RELEASED, f"page released after {seconds:.1f} s"
         if record.page == Page.HELD:
             kind, what = EventKind.HELD, f"page held until {time_in_words(record.due)}"

@@ -179,10 +179,10 @@ def percentile(values: Sequence[float], share: float) -> float:
 
 def status_lines(status: WatchStatus, running: bool) -> list[str]:
     """The status for people."""
-    since = f" since {_moment(status.started)}" if status.started else ""
+    since = f" since {_past(status.started)}" if status.started else ""
     lines = [f"running{since}, process {status.pid}" if running else "not running"]
     if status.updated:
-        lines[0] += f"; {'last sign of life' if running else 'it last ran'} {_moment(status.updated)}"
+        lines[0] += f"; {'last sign of life' if running else 'it last ran'} {_past(status.updated)}"
     if status.blocked:
         lines.append(f"nothing can be graded: {status.blocked}")
     lines.append(f"waiting: {status.waiting}; still being copied: {status.incomplete}")
@@ -203,6 +203,11 @@ def status_lines(status: WatchStatus, running: bool) -> list[str]:
     lines += [f"refused: {found.name}: {found.reason}" for found in status.refused]
     lines += [f"{found.name}: {found.reason}" for found in status.not_graded]
     return [printable(line, None) for line in lines]
+
+
+def _past(when: datetime) -> str:
+    """A time that has passed, in whole minutes, so that it isn't in the future."""
+    return time_in_words(when.replace(second=0, microsecond=0))
 
 
 def _moment(when: datetime | None) -> str:

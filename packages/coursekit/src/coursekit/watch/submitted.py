@@ -73,7 +73,12 @@ class Submitted:
             with contextlib.suppress(NotATime):
                 when, has_timestamp = time_in(small_text(folder / TIMESTAMP)).replace(tzinfo=UTC), True
             look.hand_ins.append(
-                HandIn(student, assignment, when, folder, state=state.stamp, has_timestamp=has_timestamp)
+                HandIn(
+                    *(student, assignment, when, folder),
+                    state=state.stamp,
+                    has_timestamp=has_timestamp,
+                    copied=datetime.fromtimestamp(state.changed, UTC),
+                )
             )
         self._still = still
         took = self._clock() - begun

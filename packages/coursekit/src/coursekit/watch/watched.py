@@ -90,7 +90,9 @@ class WatchedCourse:
     def why_unknown(self, assignment: str) -> str:
         """Why an assignment that is not among `assignments` can't be graded."""
         if any(found.name == assignment for found in self.course.layout.assignments()):
-            return f"it has not been generated: run `nbgrader generate_assignment {quoted(assignment)}`"
+            return (
+                f"it has not been generated: run `nbgrader generate_assignment {quoted(assignment)} --force`"
+            )
         return f"{self.course.layout.source}/ has no such assignment"
 
     def unknown_rules(self) -> list[str]:

@@ -1,0 +1,200 @@
+"""In generate_assignment: nothing in release/ is lost if it fails, and cells that can't change are named before it starts.
+
+nbgrader removes release/<assignment> before it converts anything, and again after an error. Its exporter is made before
+that, and when it has finished, it sets the directory's `student_id` back, whatever happened. In between, the release
+is kept beside itself.
+"""
+
+import fcntl
+import os
+import re
+import shutil
+import sys
+from itertools import chain
+from pathlib import Path
+from typing import Any, TextIO
+
+from nbconvert.exporters import NotebookExporter
+from nbconvert.exporters.exporter import ResourcesDict
+from nbformat import NotebookNode
+from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.converters import GenerateAssignment
+from nbgrader.converters.base import NbGraderException
+from nbgrader.preprocessors import NbGraderPreprocessor, SaveCells
+
+from coursekit.course import CourseError, read_notebook
+from coursekit.files import STATE_FOLDER
+from coursekit.nbgrader_plugin.cell_rows import CellChanges, cells_in, recorded_cells
+from coursekit.nbgrader_plugin.converters import reason_of
+from coursekit.nbgrader_plugin.course_folders import stop
+from coursekit.nbgrader_plugin.gradebook_state import require_gradebook, sqlite_file, url_in
+from coursekit.printing import quoted
+
+
+class ReleaseExporter(NotebookExporter):
+    """nbgrader's exporter. When it is made, it looks at all that can be known before nbgrader removes the release."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        if not isinstance(self.parent, GenerateAssignment):
+            return
+        converter, folders = self.parent, self.parent.coursedir
+        notebooks = {
+            _name_in(converter, path): list(map(Path, found)) for path, found in converter.assignments.items()
+        }
+        for path in chain(*notebooks.values()):
+            _require_readable(converter, path)
+        if not converter.no_database:
+            require_gradebook(self.log, folders, writing=True)
+            if folders.notebook_id == "*":
+                for name, paths in notebooks.items():
+                    _require_same_notebooks(converter, name, {path.stem for path in paths})
+        KeptReleases(converter, {name: [path.name for path in paths] for name, paths in notebooks.items()})
+
+
+class KeptReleases:
+    """The releases as they were, beside the new ones; put back when nbgrader ends without having written them.
+
+    A killed command leaves them there, and the next one puts them back before it begins.
+    """
+
+    def __init__(self, converter: GenerateAssignment, notebooks: dict[str, list[str]]) -> None:
+        folders = converter.coursedir
+        self._whole = folders.notebook_id == "*"
+        self._before = sys.exception()
+        self._places: list[Path] = []
+        self._lock = _locked(Path(folders.root))
+        try:
+            for assignment, names in notebooks.items():
+                release = Path(folders.format_path(folders.release_directory, ".", assignment))
+                if _kept(release).is_dir():  # a command was killed
+                    self._put_back(release)
+                if converter.force or not release.exists():  # or nbgrader leaves it alone
+                    self._places.append(release)
+                    self._keep(release, names)
+        except OSError as error:
+            self._lock.close()
+            stop(converter.log, f"{release} can't be replaced: {reason_of(error)}")
+        folders.observe(self._ended, "student_id")
+
+    def _keep(self, release: Path, notebooks: list[str]) -> None:
+        if self._whole and release.is_dir() and not release.is_symlink():
+            os.rename(release, _kept(release))
+        elif not self._whole and release.is_dir():
+            _kept(release).mkdir()
+            for name in notebooks:
+                if (release / name).exists():
+                    os.rename(release / name, _kept(release) / name)
+
+    def _ended(self, change: Any) -> None:
+        change.owner.unobserve(self._ended, "student_id")
+        error = sys.exception()
+        # NbGraderException: nbgrader has gone through all assignments, and removed what it could not convert
+        stopped = error is not self._before and not isinstance(error, NbGraderException)
+        try:
+            for release in self._places:
+                if stopped or not release.exists():
+                    self._put_back(release)
+                elif not self._whole:
+                    self._put_back_missing(release)
+                shutil.rmtree(_kept(release), ignore_errors=True)
+        finally:
+            self._lock.close()
+
+    def _put_back(self, release: Path) -> None:
+        """Put everything back, in place of what has been written since."""
+        if self._whole:
+            shutil.rmtree(release, ignore_errors=True)
+        if _kept(release).is_dir():
+            for path in [] if self._whole else _kept(release).iterdir():
+                (release / path.name).unlink(missing_ok=True)
+            self._put_back_missing(release)
+
+    def _put_back_missing(self, release: Path) -> None:
+        if not release.exists():
+            os.rename(_kept(release), release)
+            return
+        for path in _kept(release).iterdir() if _kept(release).is_dir() else ():
+            if not (release / path.name).exists():
+                os.replace(path, release / path.name)
+
+
+class RequireSameCells(NbGraderPreprocessor):
+    """Stops the command if cells were added, removed or retyped, and there are submissions, for which nbgrader prints a traceback."""
+
+    def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
+        names = resources["nbgrader"]
+        if SaveCells(config=self.config, parent=self.parent).enabled:
+            with Gradebook(names["db_url"]) as gradebook:
+                changes = _changes(gradebook, names["assignment"], names["notebook"], nb)
+            if changes:
+                stop(self.log, f"{names['notebook']}: {changes} {_remedy(names['assignment'])}")
+        return nb, resources
+
+
+def _changes(gradebook: Gradebook, assignment: str, notebook: str, nb: NotebookNode) -> str:
+    try:
+        found = gradebook.find_notebook(notebook, assignment)
+    except MissingEntry:
+        return ""
+    if not found.submissions:
+        return ""
+    changes = CellChanges(recorded_cells(found), cells_in(nb))
+    return f"{changes}, and there are submissions, for which nbgrader can't change cells." if changes else ""
+
+
+def _require_same_notebooks(converter: GenerateAssignment, assignment: str, now: set[str]) -> None:
+    url = url_in(converter.coursedir)
+    file = sqlite_file(url)
+    if file is not None and not file.exists():
+        return
+    with Gradebook(url, converter.coursedir.course_id) as gradebook:
+        try:
+            entry = gradebook.find_assignment(assignment)
+        except MissingEntry:
+            return
+        before = {notebook.name for notebook in entry.notebooks}
+        if before == now or not entry.submissions:
+            return
+    added, removed = sorted(now - before), sorted(before - now)
+    what = [f"{', '.join(added)} added"] * bool(added) + [f"{', '.join(removed)} removed"] * bool(removed)
+    stop(
+        converter.log,
+        f"{assignment}: notebooks changed ({'; '.join(what)}), and there are submissions, for which nbgrader can't change "
+        f"notebooks. {_remedy(assignment)}",
+    )
+
+
+def _remedy(assignment: str) -> str:
+    return (
+        f"`coursekit revise {quoted(assignment)}` changes the gradebook and keeps the grades, or undo the change. release/ "
+        "was not changed."
+    )
+
+
+def _name_in(converter: GenerateAssignment, path: str) -> str:
+    """The assignment whose source folder this is, as nbgrader finds it out."""
+    folders = converter.coursedir
+    pattern = folders.format_path(folders.source_directory, ".*", "(?P<name>.*)", escape=True)
+    found = re.match(pattern, path)
+    return found["name"] if found else Path(path).name
+
+
+def _kept(release: Path) -> Path:
+    return release.with_name(f".{release.name}.replaced")
+
+
+def _require_readable(converter: GenerateAssignment, path: Path) -> None:
+    try:
+        read_notebook(path)
+    except CourseError as error:
+        stop(converter.log, str(error))
+
+
+def _locked(root: Path) -> TextIO:
+    """A file that only one `generate_assignment` has at a time; it is released when the file is closed."""
+    path = root / STATE_FOLDER / "generating"
+    path.parent.mkdir(exist_ok=True)
+    file = path.open("a")
+    fcntl.flock(file, fcntl.LOCK_EX)
+    return file

@@ -1,0 +1,354 @@
+"""No advice that fails: every command that a message names exists, and was run in the situation that the message is about.
+
+`ADVICE` has an entry for each. A new message fails the first test until it has one, too.
+"""
+
+import ast
+import re
+import shlex
+import shutil
+import sqlite3
+import tomllib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from coursekit.cli import _parser
+
+from .tiny_course import RIGHT, TinyCourse
+
+PACKAGES = Path(__file__).parents[2]
+SOURCES = (
+    PACKAGES / "coursekit/src/coursekit",
+    PACKAGES / "sandbox-kernel/src/sandbox_kernel",
+)
+#: a command in backticks, at the end of a line after a colon, or on an indented line of its own
+COMMAND = re.compile(
+    r"`((?:coursekit|nbgrader|pip|make|jupyter|source|apt-get|dnf) [^`]*)`"
+    r"|: (nbgrader generate_feedback [^`]*|coursekit (?:report|comment) [^`]*)$"
+    r"|^ {4}((?:coursekit|nbgrader) [a-z]+ \S.*?)(?: +#.*)?$",
+    re.MULTILINE,
+)
+
+
+def text_of(node: ast.expr) -> str:
+    """The text of a string, with `{}` for the values of an f-string."""
+    if isinstance(node, ast.JoinedStr):
+        return "".join(text_of(part) if isinstance(part, ast.Constant) else "{}" for part in node.values)
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+
+
+def messages(tree: ast.Module) -> Iterator[str]:
+    """All strings but docstrings."""
+    parts, documentation = set(), set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            parts |= {id(part) for part in ast.walk(node)} - {id(node)}
+        elif isinstance(node, ast.Expr):
+            documentation.add(id(node.value))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant | ast.JoinedStr) and id(node) not in parts | documentation:
+            yield text_of(node)
+
+
+def advice() -> set[tuple[str, str]]:
+    """Every command in a message, with the module that it is in."""
+    return {
+        (str(path.relative_to(source)), next(filter(None, found.groups())).strip())
+        for source in SOURCES
+        for path in source.rglob("*.py")
+        if "template" not in path.parts
+        for text in messages(ast.parse(path.read_text()))
+        for found in COMMAND.finditer(text)
+    }
+
+
+# ------------------------------------------------------------------------------------------------ situations
+
+
+@dataclass(frozen=True)
+class Situation:
+    """What leads to a message: something that happens to a course, and the command that says it.
+
+    The command in the message is run as it is printed, with the name of the assignment for NAME, ASSIGNMENT and the like.
+    Then the first command must not say this any more.
+    """
+
+    happens: Callable[[TinyCourse], object]
+    command: str
+    course: str = "generated"
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """The test, by file and name, that runs this command in this situation."""
+
+    test: str
+
+
+@dataclass(frozen=True)
+class NotRun:
+    """Why the command can't be run in a test; only that it exists is tested."""
+
+    why: str
+
+
+def nothing(course):
+    """It is like this from the start."""
+
+
+def no_release(course):
+    shutil.rmtree(course.root / "release")
+
+
+def no_gradebook(course):
+    (course.root / "gradebook.db").unlink()
+
+
+def empty_gradebook(course):
+    no_gradebook(course)
+    (course.root / "gradebook.db").touch()
+
+
+def not_in_gradebook(course):
+    with course.gradebook() as gradebook:
+        gradebook.remove_assignment("01_double")
+        gradebook.add_assignment("00_other")
+
+
+def older_gradebook(course):
+    with sqlite3.connect(course.root / "gradebook.db") as database:
+        database.execute("UPDATE alembic_version SET version_num = '167914646830'")
+        database.execute("ALTER TABLE student DROP COLUMN lms_user_id")
+
+
+def other_points(course):
+    """The instructor changed points in source/ and in the checks, and has not released them yet."""
+    course.checks.write_text(course.checks.read_text().replace("@points(4)", "@points(5)"))
+    change(course, lambda notebook: notebook.cells[2].metadata.nbgrader.update(points=11))
+    course.hand_in("ada", course.answer(RIGHT))
+
+
+def another_cell(course):
+    def add(notebook):
+        cell = notebook.cells[-1].copy()
+        cell["id"], cell.metadata = "more", nbformat.from_dict(dict(cell.metadata))
+        cell.metadata.nbgrader.grade_id = "more"
+        notebook.cells.append(cell)
+
+    change(course, add)
+
+
+def other_points_and_another_cell(course):
+    other_points(course)
+    another_cell(course)
+    (course.root / "graded.txt").unlink(missing_ok=True)
+
+
+def change(course, edit):
+    path = course.root / "source/01_double/double.ipynb"
+    notebook = nbformat.read(path, as_version=4)
+    edit(notebook)
+    course.write_source(notebook)
+
+
+def handed_in(course):
+    course.hand_in("ada", course.answer(RIGHT))
+
+
+def no_row(course):
+    """Somebody has removed one grade from the database."""
+    with course.gradebook() as gradebook:
+        gradebook.db.delete(gradebook.find_grade("test_double", "double", "01_double", "right"))
+        gradebook.db.commit()
+
+
+def no_records(course):
+    (course.checks.parent / "reference.safetensors").unlink()
+    course.hand_in("ada", course.answer(RIGHT))
+
+
+def damaged_records(course):
+    (course.checks.parent / "reference.safetensors").write_bytes(b"nothing")
+    course.hand_in("ada", course.answer(RIGHT))
+
+
+def other_solution(course):
+    def edit(notebook):
+        notebook.cells[1].source = notebook.cells[1].source.replace("y = 2 * x", "y = x * 2.0000001")
+
+    change(course, edit)
+
+
+def misread_deadline(course):
+    from datetime import datetime
+
+    with course.gradebook() as gradebook:
+        gradebook.update_or_create_assignment("01_double", duedate=datetime(2026, 7, 9, 23, 55, 40))
+
+
+def report_damaged(course):
+    assert course.run("coursekit", "report", "01_double").returncode == 0
+    (course.root / "reports/01_double/report.json").write_text("{")
+
+
+GENERATE = "nbgrader generate_assignment {} --force"
+ADVICE: dict[tuple[str, str], Situation | Elsewhere | NotRun] = {
+    ("course.py", GENERATE): Situation(no_release, "coursekit earlier 01_double"),
+    ("course.py", "coursekit record {}"): Situation(damaged_records, "coursekit autograde"),
+    ("checks/reference.py", "coursekit record {}"): Situation(no_records, "coursekit autograde"),
+    ("audit.py", "coursekit record {}"): Situation(other_solution, "coursekit audit 01_double"),
+    ("grading/running_course.py", GENERATE): Situation(not_in_gradebook, "coursekit autograde 01_double"),
+    ("grading/running_course.py", "nbgrader generate_assignment NAME --force"): Situation(
+        no_gradebook, "coursekit table"
+    ),
+    ("cli/autograding.py", "nbgrader generate_assignment NAME --force"): Situation(
+        empty_gradebook, "coursekit autograde"
+    ),
+    ("cli/deadlines.py", GENERATE): Situation(not_in_gradebook, "coursekit deadline 01_double"),
+    ("cli/deadlines.py", "coursekit autograde {} --force"): Elsewhere(
+        "test_exchange.py::test_both_grading_commands_deduct_the_same_for_lateness"
+    ),
+    ("cli/revising.py", GENERATE): Situation(not_in_gradebook, "coursekit revise 01_double"),
+    ("cli/revising.py", "coursekit autograde {} --force"): Elsewhere(
+        "test_revise.py::test_what_people_wrote_stays"
+    ),
+    ("cli/revising.py", "nbgrader generate_assignment"): NotRun("what the command replaces"),
+    ("cli/reporting.py", "coursekit autograde"): Situation(handed_in, "coursekit report"),
+    ("cli/reporting.py", "nbgrader generate_feedback {} --force"): NotRun(
+        "test_comment.py writes the comments"
+    ),
+    ("cli/dealing.py", "coursekit autograde"): Situation(handed_in, "coursekit deal 01_double --to a,b"),
+    ("cli/dealing.py", "coursekit report {}"): NotRun("test_deal.py deals"),
+    ("cli/authoring.py", "coursekit record {}"): Elsewhere("test_new.py"),
+    ("cli/authoring.py", "coursekit audit {}"): Elsewhere("test_new.py"),
+    ("cli/adopting.py", "coursekit new NAME"): Elsewhere("test_new.py"),
+    ("cli/adopting.py", "coursekit adopt"): Elsewhere("test_adopt.py"),
+    ("cli/adopting.py", "nbgrader autograde"): NotRun("what has always been so"),
+    ("grading/deadlines.py", 'coursekit deadline {} "{}"'): Situation(misread_deadline, "coursekit table"),
+    ("grading/deadlines.py", "coursekit deadline {} TIME"): Elsewhere(
+        "test_deadlines.py::test_the_command_sets_and_shows_deadlines_and_extensions"
+    ),
+    ("grading/deadlines.py", "nbgrader db student add {}"): Elsewhere(
+        "test_advice.py::test_a_student_who_is_added_as_advised_gets_the_extension"
+    ),
+    ("nbgrader_plugin/bind.py", GENERATE): Situation(other_points, "coursekit autograde"),
+    ("nbgrader_plugin/bind.py", "coursekit revise {}"): Situation(
+        other_points_and_another_cell, "coursekit autograde", "graded_class"
+    ),
+    ("nbgrader_plugin/generating.py", "coursekit revise {}"): Situation(
+        another_cell, "nbgrader generate_assignment 01_double --force", "graded_class"
+    ),
+    ("nbgrader_plugin/steps.py", "coursekit revise {}"): Situation(
+        no_row, "coursekit autograde", "graded_class"
+    ),
+    ("nbgrader_plugin/gradebook_state.py", "nbgrader db upgrade"): Situation(
+        older_gradebook, "coursekit table"
+    ),
+    ("nbgrader_plugin/feedback.py", "coursekit autograde"): Elsewhere("test_feedback.py"),
+    ("report/contents.py", "coursekit autograde {}"): Situation(handed_in, "coursekit report 01_double"),
+    ("report/files.py", "coursekit report {}"): Situation(
+        report_damaged, "coursekit comment 0123456789 text", "graded_class"
+    ),
+    ("report/comments.py", "coursekit report ASSIGNMENT"): NotRun("it prints the ids"),
+    ("report/comments.py", 'coursekit comment GROUP "the comment"'): Elsewhere("test_comment.py"),
+    ("report/check_comments.py", "coursekit report ASSIGNMENT"): NotRun("it prints the checks"),
+    ("report/dealt.py", "coursekit deal"): Elsewhere("test_deal.py"),
+    ("doctor.py", GENERATE.removesuffix(" --force") + " --force"): Situation(no_release, "coursekit doctor"),
+    ("doctor.py", "nbgrader generate_assignment NAME --force"): Situation(no_gradebook, "coursekit doctor"),
+    ("doctor.py", "coursekit new 01_my_topic"): Elsewhere("test_new.py"),
+    ("samples.py", GENERATE): Situation(no_release, "coursekit samples 01_double"),
+    ("standalone.py", GENERATE): Situation(no_release, "coursekit standalone 01_double"),
+    ("mutants/run.py", "coursekit audit {}"): Elsewhere("test_mutants.py"),
+    ("earlier.py", "coursekit earlier {}"): Elsewhere("test_earlier.py"),
+    ("adopt/text.py", "coursekit adopt --write"): Elsewhere("test_adopt_write.py"),
+    ("adopt/text.py", "coursekit adopt --compare"): Elsewhere("test_adopt_compare.py"),
+    ("adopt/text.py", "coursekit autograde"): Elsewhere("test_quickstart.py"),
+    ("adopt/settings.py", "coursekit autograde"): NotRun("says when something else is run"),
+    ("adopt/settings.py", "nbgrader db upgrade"): Elsewhere("test_gradebook_state.py"),
+    ("adopt/cells.py", "nbgrader update {}"): Elsewhere("test_adopt.py"),
+    ("adopt/compare.py", "nbgrader generate_assignment {}"): NotRun("says that it fails, and why"),
+    ("adopt/reasons.py", "coursekit doctor"): Elsewhere("test_doctor.py"),
+    ("new/__init__.py", "coursekit adopt --write"): Elsewhere("test_adopt_write.py"),
+    ("lms/collector.py", "nbgrader db student import students.csv"): Elsewhere("lms/test_collect.py"),
+    ("lms/collector.py", "nbgrader db student add ID"): Elsewhere("lms/test_collect.py"),
+    ("lms/collector.py", GENERATE): Elsewhere("lms/test_collect.py"),
+    ("lms/exports.py", GENERATE): Elsewhere("lms/test_exports.py"),
+    ("watch/chance.py", "coursekit watch"): Elsewhere("test_second_chance.py"),
+    ("watch/faults.py", "nbgrader release_assignment NAME"): Elsewhere("test_watch_faults.py"),
+    ("watch/lock.py", "coursekit watch --status"): Elsewhere("test_deadlines.py"),
+    ("watch/waiting.py", "nbgrader collect {} --student={} --update"): Elsewhere("test_exchange.py"),
+    ("watch/watched.py", GENERATE): Elsewhere("test_watch.py"),
+}
+#: they would change this environment or this machine
+FOREIGN = ("pip ", "make ", "jupyter ", "source ", "apt-get ", "dnf ")
+
+
+def test_each_command_in_a_message_has_a_situation_in_which_it_was_run():
+    found = {entry for entry in advice() if not entry[1].startswith(FOREIGN)}
+    assert sorted(found - ADVICE.keys()) == [], "new advice: add a situation in which a test runs it"
+    assert sorted(ADVICE.keys() - found) == [], "no message says this any more"
+
+
+@pytest.mark.parametrize("entry", [entry for entry in ADVICE.values() if isinstance(entry, Elsewhere)])
+def test_the_other_tests_that_are_named_are_there(entry):
+    file, _, name = entry.test.partition("::")
+    text = Path(__file__).with_name("tests").with_name(file).read_text()
+    assert f"def {name}" in text
+
+
+def test_the_commands_exist_with_their_options():
+    """Also those that no test can run."""
+    pyproject = tomllib.loads((PACKAGES / "coursekit/pyproject.toml").read_text())
+    extras, makefile = (
+        pyproject["project"]["optional-dependencies"],
+        (PACKAGES.parent / "Makefile").read_text(),
+    )
+    for _, command in sorted(advice()):
+        words = shlex.split(command.replace("{}", "1"))
+        if words[0] == "coursekit":
+            options = [word for word in words[1:] if word != "--status"] if len(words) > 2 else words[1:]
+            with_values = {
+                "new": ["new", "1"],
+                "comment": ["comment", "1", "2"],
+                "deal": ["deal", "1", "--to", "a"],
+            }
+            _parser().parse_args(with_values.get(options[0], options))
+        elif words[0] == "make":
+            assert f"\n{words[1]}:" in makefile
+        elif words[0] == "pip" and "[" in command:
+            assert re.search(r"\[(\w+)\]", command)[1] in extras
+
+
+SITUATIONS = {entry: found for entry, found in ADVICE.items() if isinstance(found, Situation)}
+
+
+@pytest.mark.parametrize(("module", "template"), SITUATIONS, ids=lambda value: value)
+def test_the_advice_works(request, module, template):
+    situation = SITUATIONS[module, template]
+    course = request.getfixturevalue(situation.course)
+    situation.happens(course)
+    pattern = re.escape(template).replace(r"\{\}", ".+?")
+    pattern = re.compile(f"`?({pattern})(?:`|$)", re.MULTILINE)
+    said = course.run(*shlex.split(situation.command))
+    found = pattern.search(said.stdout + said.stderr)
+    assert found, said.stdout + said.stderr
+    remedy = [re.sub(r"^(NAME|ASSIGNMENT)$", "01_double", word) for word in shlex.split(found[1])]
+    done = course.run(*remedy)
+    graded = remedy[:2] == ["coursekit", "autograde"]
+    assert done.returncode in ((0, 1) if graded else (0,)), done.stdout + done.stderr
+    again = course.run(*shlex.split(situation.command))
+    assert not pattern.search(again.stdout + again.stderr), again.stdout + again.stderr
+    assert "Traceback" not in again.stderr
+
+
+def test_a_student_who_is_added_as_advised_gets_the_extension(generated, capsys):
+    assert generated.coursekit("deadline", "01_double", "2026-07-09 23:59") == 0
+    extend = ("deadline", "01_double", "2026-07-11 12:00", "--student", "zoe")
+    assert generated.coursekit(*extend) == 2
+    (command,) = re.findall(r"`(nbgrader [^`]+)`", capsys.readouterr().err)
+    assert generated.run(*shlex.split(command)).returncode == 0
+    assert generated.coursekit(*extend) == 0
