@@ -88,7 +88,10 @@ class CachedResult:
         exercises = new | {exercise.grade_id: exercise for exercise in carried}
         found = [exercises[name] for name in key.exercises if name in exercises]
         status = _status(newer.result.status, self.result.status, carried)
-        return CachedResult(replace(newer.result, exercises=found, status=status), newer.outputs)
+        doubts = [doubt for doubt in self.result.doubts if doubt.grade_id not in new] + newer.result.doubts
+        return CachedResult(
+            replace(newer.result, exercises=found, status=status, doubts=doubts), newer.outputs
+        )
 
     def put_outputs_into(self, notebook: NotebookNode) -> None:
         for index, outputs in self.outputs.items():

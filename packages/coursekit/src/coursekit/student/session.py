@@ -51,7 +51,8 @@ class Session:
         ordinary: grade_ids of the test cells that have no hidden checks, and so are run.
 
     Reasons to repeat the run before its result counts are in `suspect`: code that exceeded a limit other than CPU
-    time, or ended its kernel, may succeed on an idle machine.
+    time, or ended its kernel, may succeed on an idle machine. `earlier` has the outputs of ordinary test cells that were
+    run again, by index: whoever ends the kernel gets no second draw.
     """
 
     def __init__(
@@ -76,6 +77,7 @@ class Session:
         self.runs: dict[int, CellRun] = {}
         self.deaths: list[str] = []
         self.suspect: list[str] = []
+        self.earlier: dict[int, list[list[NotebookNode]]] = {}
         self.timed_out = False
         self.crashed = False
         self._left_out: set[int] = set()
@@ -164,6 +166,11 @@ class Session:
         return is_test_cell(cell) and grade_id(cell) in self._ordinary
 
     def _run_again(self) -> None:
+        for index in self.runs.keys() - self._left_out:
+            cell = self.notebook.cells[index]
+            if self._is_ordinary(cell):
+                self.earlier.setdefault(index, []).append(cell.outputs)
+                cell.outputs = []
         try:
             self.run_cells()
         except NotStarted as error:
