@@ -101,7 +101,7 @@ def answer_of(notebook: "NotebookNode", test: str) -> str:
     return above or named
 
 
-def tests_of(notebook: "NotebookNode", answer: str) -> list[str]:
+def tests_about(notebook: "NotebookNode", answer: str) -> list[str]:
     """The grade_ids of the test cells that are about the answer cell `answer`."""
     return [test for test in ids_of_test_cells(notebook.cells) if answer_of(notebook, test) == answer]
 

@@ -5,7 +5,7 @@ from copy import deepcopy
 
 from nbformat import NotebookNode
 
-from coursekit.cells import grade_id, tests_of
+from coursekit.cells import grade_id, tests_about
 from coursekit.printing import listed
 from coursekit.student.gather import Restoration
 
@@ -25,7 +25,7 @@ def put_back_deleted(work: Restoration) -> None:
         else:
             if not is_below and following is not None:
                 place = places.get(id(following), place)
-            tests = (places.get(id(work.known[test]), place) for test in tests_of(work.released, name))
+            tests = (places.get(id(work.known[test]), place) for test in tests_about(work.released, name))
             place, is_below = min([place, *tests]), True
             work.present[name] = deepcopy(original)
             added[place].append(work.present[name])

@@ -18,7 +18,7 @@ from coursekit.cells import (
     is_locked_cell,
     is_test_cell,
     runs_before_checks,
-    tests_of,
+    tests_about,
 )
 from coursekit.printing import listed
 from coursekit.student.names import squeezed
@@ -178,7 +178,7 @@ class Gathering:
 
     def _first_test(self, name: str, places: Mapping[int, int]) -> int:
         """The place of the first test of an answer, which must stay above that test and below its heading."""
-        tests = (places[id(self._work.present[test])] for test in tests_of(self._work.released, name))
+        tests = (places[id(self._work.present[test])] for test in tests_about(self._work.released, name))
         return min(tests, default=len(places))
 
     def _needed_by(self, own: NotebookNode, above: int, last: int) -> list[str]:

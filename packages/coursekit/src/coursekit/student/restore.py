@@ -20,7 +20,7 @@ from coursekit.cells import (
     is_graded_cell,
     is_locked_cell,
     is_test_cell,
-    tests_of,
+    tests_about,
 )
 from coursekit.doubts import Doubt, decided_by_a_person
 from coursekit.printing import listed
@@ -29,7 +29,7 @@ from coursekit.student.deleted import put_back_deleted
 from coursekit.student.gather import ChangedCell, Gathering, Restoration
 from coursekit.student.names import squeezed
 from coursekit.student.statements import code_in, is_code
-from coursekit.student.texts import Texts
+from coursekit.student.written import WrittenAnswers
 
 #: a text that occurs more often doesn't identify a place
 _OFTEN = 10
@@ -70,7 +70,7 @@ def restored(submitted: NotebookNode, released: NotebookNode, beside: Sequence[s
     gathering.keep_additions()
     gathering.gather_answers()
     gathering.note_additions()
-    Texts(work, beside).gather()
+    WrittenAnswers(work, beside).gather()
     Candidates(work, beside).doubt()
     _make_ids_unique(work.cells)
     notebook = v4.new_notebook(metadata=deepcopy(released.metadata))
@@ -86,7 +86,7 @@ def _of_graded_cells(work: Restoration) -> list[Doubt]:
     found = []
     for name, what in work.doubts.items():
         if not is_graded_cell(work.known[name]):
-            graded = tests_of(work.released, name)
+            graded = tests_about(work.released, name)
         else:
             graded = [name] if work.is_blank(name, work.present[name]) else []
         found += [Doubt(cell, decided_by_a_person(what)) for cell in graded]

@@ -27,7 +27,7 @@ _BUDGET = 400_000
 _WORD = re.compile(r"\w")
 
 
-class Texts:
+class WrittenAnswers:
     """Looks for the texts of empty written answers in a restored notebook.
 
     Args:
@@ -185,8 +185,10 @@ def _added(submitted: str, released: str) -> str:
 
 
 def _added_prose(submitted: str, released: str) -> str:
-    """The comments and constant strings among the lines that were added to a code cell."""
+    """The comments and constant strings among the lines that were added to a code cell, unless these define something."""
     lines = _added(submitted, released).split("\n")
     comments = [line.lstrip("# ") for line in lines if line.lstrip().startswith("#")]
     rest = "\n".join(line for line in lines if not line.lstrip().startswith("#"))
+    if defined_names(rest):
+        return ""
     return "\n".join([*comments, *([prose_in(rest)] if rest.strip() else [])])
