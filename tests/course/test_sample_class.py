@@ -171,7 +171,7 @@ def test_unreadable_and_missing_submissions_have_no_points_instead_of_zero(grade
         ("os-exit-in-a-call", "ended the Python process"),
         ("memory-hog", "used more than 2048 MiB of memory"),
         ("sys-exit", "SystemExit"),
-        ("test-cell-deleted", "Missing cells were restored"),
+        ("test-cell-deleted", "Deleted cells were put back"),
         ("test-cell-edited", "was edited, so it was restored"),
         ("test-cell-doubled", "more than once: one copy was removed"),
         ("marks-stripped", "Marks that nbgrader needs were missing"),

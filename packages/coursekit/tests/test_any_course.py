@@ -13,6 +13,7 @@ from nbgrader.api import Gradebook
 from coursekit.checks.results import CheckResult, ExerciseResult
 from coursekit.cli import autograding, main
 from coursekit.course import Course
+from coursekit.doubts import Doubt
 from coursekit.report.table import Row, class_table
 from coursekit.student.values import CheckOutcome
 
@@ -136,11 +137,9 @@ def test_a_value_that_is_not_a_score_is_reported_and_is_no_error(course):
 
 def test_students_are_named_if_only_their_value_is_not_a_score():
     passed = CheckResult("value", "", 1, CheckOutcome.PASSED)
-    right, odd = (ExerciseResult("value", [passed], doubt=doubt) for doubt in ("", "It is -1."))
-    rows = [
-        Row("ada", "graded", exercises=[("value", right)]),
-        Row("ben", "graded", exercises=[("value", odd)]),
-    ]
+    exercises = [("value", ExerciseResult("value", [passed]))]
+    odd = [("value", Doubt("value", "It is -1.", stands_by=True))]
+    rows = [Row("ada", "graded", exercises=exercises), Row("ben", "graded", exercises=exercises, doubts=odd)]
     (line,) = autograding._doubts(SimpleNamespace(rows=rows, titles={}))
     assert line == "value has full marks because its value is not a score: look at ben"
 

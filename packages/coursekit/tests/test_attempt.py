@@ -62,14 +62,19 @@ def a_kernel_that_dies_once(course):
 
 
 @BY_BOTH
-def test_a_kernel_that_died_once_costs_nothing(course, command):
+def test_a_person_decides_on_what_a_kernel_that_died_once_would_cost(course, command):
     a_kernel_that_dies_once(course)
     if command == "coursekit":
-        assert autograde(course) == 0
+        assert autograde(course) == 1
     else:
         done = course.run("nbgrader", "autograde", "01_double")
         assert done.returncode == 0, done.stderr
-    assert (row(course, "unlucky").status, row(course, "unlucky").total) == ("graded", 15)
+    found = row(course, "unlucky")
+    assert (found.status, found.points["test_double"], found.points["test_half"]) == ("kernel died", 10, 3)
+    ((label, doubt),) = found.undecided
+    assert label == "test_half"
+    assert "was graded twice" in doubt.why and "it ended the Python process" in doubt.why
+    assert course.grades()["unlucky"]["test_half"] == (3, None, True)
     assert len(course.cached()) == 2
 
 
@@ -135,11 +140,12 @@ def test_without_time_for_a_second_try_a_result_says_so_and_is_graded_next_time(
     else:
         course.run("nbgrader", "autograde", "01_double")
     assert row(course, "unlucky").status == "kernel died"
+    assert course.grades()["unlucky"]["test_half"] == (3, None, True)
     (note,) = course.autograded("unlucky").metadata["coursekit"]["notes"]
     assert "no time was left to try again on an idle machine" in note
     assert len(course.cached()) == 1
     assert autograde(course) == 0
-    assert row(course, "unlucky").status == "graded"
+    assert (row(course, "unlucky").status, row(course, "unlucky").waiting) == ("graded", [])
     assert len(course.cached()) == 2
 
 
@@ -162,15 +168,44 @@ def tried(points, *suspect):
     return Attempt(CachedResult(result), again=bool(suspect))
 
 
-def test_the_better_of_two_tries_counts():
+def test_what_two_tries_confirm_counts_and_a_person_decides_on_the_rest():
     for first, second in [(tried(10, "slow"), tried(0, "slow")), (tried(0, "slow"), tried(10))]:
         found = settled(first, second)
-        assert (found.earned, found.again, found.cached.result.suspect) == (10, False, [])
+        assert (found.earned, found.again, found.cached.result.suspect) == (0, False, [])
+        (doubt,) = found.cached.result.doubts
+        assert (doubt.grade_id, doubt.stands_by) == ("test_x", False)
+        assert "(slow)" in doubt.why
 
 
-def test_a_second_try_that_fails_in_the_grader_leaves_the_first():
+@pytest.mark.parametrize("points", [0, 10])
+def test_tries_that_agree_leave_no_doubt(points):
+    found = settled(tried(points, "slow"), tried(points, "slow"))
+    assert (found.earned, found.cached.result.doubts) == (points, [])
+
+
+def test_each_check_has_the_points_of_its_worse_try():
+    def attempt_with(*outcomes):
+        checks = [CheckResult(f"test_{n}", "It works.", 2, outcome) for n, outcome in enumerate(outcomes)]
+        result = SubmissionResult("graded", exercises=[ExerciseResult("test_x", checks)], suspect=["died"])
+        return Attempt(CachedResult(result), again=True)
+
+    found = settled(
+        attempt_with("passed", "failed", "passed"), attempt_with("kernel died", "passed", "passed")
+    )
+    assert [check.outcome for check in found.cached.result.exercises[0].checks] == [
+        *("kernel died", "failed", "passed")
+    ]
+    assert (found.earned, len(found.cached.result.doubts)) == (2, 1)
+
+
+def test_a_try_that_did_not_start_does_not_count():
+    found = settled(Attempt(None, failure="the kernel failed to start: no", again=True), tried(10))
+    assert (found.earned, found.again, found.cached.result.doubts) == (10, False, [])
+
+
+def test_a_person_decides_if_the_grader_fails_in_the_second_try():
     found = settled(tried(0, "slow"), Attempt(None, failure="the kernel failed to start: no", again=True))
-    assert (found.earned, found.again) == (0, False)
+    assert (found.earned, found.again, len(found.cached.result.doubts)) == (0, False, 1)
 
 
 def test_two_failed_starts_are_a_failure_that_is_not_tried_again():
@@ -180,7 +215,9 @@ def test_two_failed_starts_are_a_failure_that_is_not_tried_again():
 
 
 def test_an_unconfirmed_result_says_what_is_in_doubt():
-    assert "(a call slept)" in unconfirmed(tried(0, "a call slept")).cached.result.notes[0]
+    result = unconfirmed(tried(0, "a call slept")).cached.result
+    assert "(a call slept)" in result.notes[0]
+    assert result.is_undecided("test_x")
 
 
 def test_the_block_spends_the_budget(monkeypatch):

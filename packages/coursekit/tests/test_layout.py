@@ -24,6 +24,7 @@ ORDER = [
     "stamps",
     "per_assignment",
     "language",
+    "doubts",
     "codecs",
     "configuration",
     "kernels",

@@ -67,12 +67,13 @@ def test_two_answers_in_one_cell_are_both_found(two, two_released, left):
     assert notes[-1] == "The answer to `half` was found in the cell `double` and copied to its own cell."
 
 
-def test_an_answer_in_a_later_cell_is_copied_behind_that_cell(two, two_released):
+def test_an_answer_below_its_test_is_copied_above_it_with_what_it_needs(two, two_released):
     find_cell(two, "double").source = find_cell(two_released, "double").source
-    find_cell(two, "half").source += f"\n\n\n{ANSWER}"
+    answer = ANSWER.replace("x + x", "x * TWO")
+    find_cell(two, "half").source += f"\n\n\n{answer}"
     notebook, _ = restore_notebook(two, two_released)
-    assert find_cell(notebook, "double").source == ANSWER
-    assert place(notebook, "double") == place(notebook, "half") + 1
+    assert find_cell(notebook, "double").source == f"TWO = 2\n\n\n{answer}"
+    assert place(notebook, "double") == place(notebook, "test_double") - 1
 
 
 def test_an_answer_in_a_new_cell_is_found(two, two_released):
@@ -80,7 +81,8 @@ def test_an_answer_in_a_new_cell_is_found(two, two_released):
     find_cell(two, "half").source = find_cell(two_released, "half").source
     two.cells.append(own)
     notebook, notes = restore_notebook(two, two_released)
-    assert find_cell(notebook, "half").source == HALVED
+    assert find_cell(notebook, "half").source == f"TWO = 2\n\n\n{HALVED}"
+    assert place(notebook, "half") == place(notebook, "test_half") - 1
     assert own.source in sources(notebook)
     assert "found in the cell number" in notes[-1]
 

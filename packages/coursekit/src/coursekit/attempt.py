@@ -1,7 +1,8 @@
-"""Grading with a second try: nothing counts against a student unless a try on an idle machine confirms it.
+"""Grading with a second try: nothing counts for or against a student unless a try on an idle machine confirms it.
 
 Using too much CPU time, or returning a wrong value, does not depend on the machine. But code that was stopped while it
-waited, or a kernel that died or did not start, may be due to a busy machine or to another student's code.
+waited, or a kernel that died or did not start, may be due to a busy machine or to another student's code. It may also be
+the student's own code that ends itself when it doesn't like the draw, so where two tries disagree, a person decides.
 """
 
 import time
@@ -11,16 +12,22 @@ from copy import deepcopy
 from dataclasses import dataclass, replace
 
 from coursekit.checks.job import GradingJob
-from coursekit.checks.results import Status, SubmissionResult
+from coursekit.checks.results import ExerciseResult, Status, SubmissionResult
 from coursekit.course import CourseError
+from coursekit.doubts import Doubt, decided_by_a_person
 from coursekit.result_cache import CachedResult, CacheKey, ResultCache, key_of
 from coursekit.student.limits import REPEAT_BUDGET
+from coursekit.student.values import CheckOutcome
 
 GRADER_FAILED = "The grader failed on this notebook ({}). Nothing was graded; a person has to look at it."
 UNCONFIRMED = (
     "Some of the code was stopped or ended its process ({}), and no time was left to try again on an idle machine. "
     "The next `autograde` will."
 )
+_DISAGREE = "`{}` was graded twice, because some of the code was stopped or ended its process ({}), and only once earned some of its points"
+_ONE_TRY = "Some checks of `{}` did not finish, because some of the code was stopped or ended its process ({}), and no other try confirms it"
+#: how checks end that may end better in another try
+_NOT_FINISHED = {CheckOutcome.TIMED_OUT, CheckOutcome.KERNEL_DIED, CheckOutcome.BLOCKED}
 
 
 @dataclass(frozen=True)
@@ -77,12 +84,67 @@ def attempt(
 
 
 def settled(first: Attempt, second: Attempt) -> Attempt:
-    """The better of two tries, which is final; the second one if they are equal."""
-    better = first if first.earned > second.earned else second
-    if better.cached is None:
-        return replace(better, again=False)
-    result = replace(better.cached.result, suspect=[])
-    return replace(better, cached=replace(better.cached, result=result), again=False)
+    """The final outcome of two tries: what both confirm counts, and a person decides where they disagree.
+
+    A try without a result, such as one whose kernel failed to start, says nothing about the submission. If the other one
+    was ended by the submission, nothing confirms that this would happen again.
+    """
+    if first.cached is None or second.cached is None:
+        only = second if first.cached is None else first
+        if only.cached is None:
+            return replace(only, again=False)
+        result = _in_doubt(only.cached.result) if only.again else only.cached.result
+        cached = only.cached
+    else:
+        cached = first.cached if first.earned < second.earned else second.cached  # it shows what was lost
+        result = _confirmed(cached.result, first.cached.result, second.cached.result)
+    return Attempt(replace(cached, result=replace(result, suspect=[])))
+
+
+def _confirmed(
+    shown: SubmissionResult, first: SubmissionResult, second: SubmissionResult
+) -> SubmissionResult:
+    """The result `shown`, with only the points that both tries earned, and a doubt where one earned more."""
+    exercises, doubts = [], list(shown.doubts)
+    for exercise in shown.exercises:
+        one, other = first.exercise(exercise.grade_id), second.exercise(exercise.grade_id)
+        if one and other and _points_of(one) != _points_of(other):
+            exercise = _common(one, other)
+            doubts.append(
+                Doubt(
+                    exercise.grade_id,
+                    decided_by_a_person(_DISAGREE.format(exercise.grade_id, _ends(first, second))),
+                )
+            )
+        exercises.append(exercise)
+    return replace(shown, exercises=exercises, doubts=doubts)
+
+
+def _points_of(exercise: ExerciseResult) -> list[float]:
+    return [check.earned for check in exercise.checks]
+
+
+def _common(one: ExerciseResult, other: ExerciseResult) -> ExerciseResult:
+    """The worse result of each check."""
+    if [check.name for check in one.checks] != [check.name for check in other.checks]:
+        return min(one, other, key=lambda exercise: exercise.earned)
+    pairs = zip(one.checks, other.checks, strict=True)
+    return replace(one, checks=[min(pair, key=lambda check: check.earned) for pair in pairs])
+
+
+def _ends(*results: SubmissionResult) -> str:
+    """Why tries ended early, of the first one that did."""
+    return next((reason for result in results for reason in result.suspect), "")
+
+
+def _in_doubt(result: SubmissionResult) -> SubmissionResult:
+    """The result, with doubts about the exercises that lost points because code was stopped or ended its process."""
+    doubts = [
+        Doubt(exercise.grade_id, decided_by_a_person(_ONE_TRY.format(exercise.grade_id, _ends(result))))
+        for exercise in result.exercises
+        if any(check.outcome in _NOT_FINISHED and check.earned < check.points for check in exercise.checks)
+    ]
+    return replace(result, doubts=[*result.doubts, *doubts])
 
 
 def unconfirmed(first: Attempt) -> Attempt:
@@ -90,7 +152,7 @@ def unconfirmed(first: Attempt) -> Attempt:
     if first.cached is None:
         return first
     result = first.cached.result
-    result = replace(result, notes=[*result.notes, UNCONFIRMED.format(result.suspect[0])])
+    result = replace(_in_doubt(result), notes=[*result.notes, UNCONFIRMED.format(result.suspect[0])])
     return replace(first, cached=replace(first.cached, result=result))
 
 

@@ -107,6 +107,11 @@ def answer_of(notebook: "NotebookNode", test: str) -> str:
     return above or named
 
 
+def tests_about(notebook: "NotebookNode", answer: str) -> list[str]:
+    """The grade_ids of the test cells that are about the answer cell `answer`."""
+    return [test for test in ids_of_test_cells(notebook.cells) if answer_of(notebook, test) == answer]
+
+
 def is_answer_cell(cell: "NotebookNode") -> bool:
     """True for a cell that the student fills in, with code or text."""
     return bool(nbgrader_metadata(cell).get("solution"))

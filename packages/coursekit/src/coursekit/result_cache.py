@@ -28,8 +28,8 @@ from coursekit.checks.variants import mistakes_of
 from coursekit.course import CATALOGUES, NOT_CHECKS, Assignment, digests_of_records
 from coursekit.files import STATE_FOLDER, FileStamp, file_stamp, files_in, write_atomically
 from coursekit.kernels import other_language
+from coursekit.student.files_written import WrittenFiles
 from coursekit.student.values import CheckOutcome
-from coursekit.student.written import WrittenFiles
 
 if TYPE_CHECKING:  # it imports pytest, and a command may need nothing but cached results
     from coursekit.checks.run import Graded
@@ -91,7 +91,8 @@ class CachedResult:
         exercises = new | {exercise.grade_id: exercise for exercise in carried}
         found = [exercises[name] for name in key.exercises if name in exercises]
         status = _status(newer.result.status, self.result.status, carried)
-        result = replace(newer.result, exercises=found, status=status)
+        doubts = [doubt for doubt in self.result.doubts if doubt.grade_id not in new] + newer.result.doubts
+        result = replace(newer.result, exercises=found, status=status, doubts=doubts)
         return CachedResult(result, newer.outputs, newer.written)
 
     def put_outputs_into(self, notebook: NotebookNode) -> None:

@@ -44,6 +44,9 @@ def reason(cell: str, nbgrader: GradedNotebook, coursekit: GradedNotebook, is_bo
     if result.nothing_graded:
         note = f" {result.notes[0]}" if result.notes else ""
         return f"For coursekit its status is {result.status}, without a score; a person decides.{note}"
+    if result.is_undecided(cell):
+        why = next(doubt.why for doubt in result.doubts if doubt.grade_id == cell)
+        return f"For coursekit it is undecided. {why}"
     if nbgrader.content is None:
         return f"nbgrader has not graded this notebook; it stopped with {(nbgrader.failure or 'an error').rstrip('.')}."
     if find_cell(nbgrader.content, cell) is None and find_cell(coursekit.content, cell) is not None:

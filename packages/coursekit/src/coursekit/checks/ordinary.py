@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
 from contextlib import suppress
 
 from nbconvert.filters import strip_ansi
@@ -19,7 +19,14 @@ from coursekit.cells import (
 )
 from coursekit.checks.results import CheckResult, ExerciseResult, Status, SubmissionResult
 from coursekit.checks.score_rule import ScoreRule, is_stderr
+from coursekit.doubts import Doubt, decided_by_a_person
 from coursekit.printing import listed, printable
+from coursekit.student.causes import (
+    because,
+    failed_definition,
+    missing_name,
+    used_above_its_definition,
+)
 from coursekit.student.runner import CellRun, CellState
 from coursekit.student.submission import Submission
 from coursekit.student.values import CheckOutcome
@@ -27,19 +34,25 @@ from coursekit.student.values import CheckOutcome
 #: characters of a message, and of a line of code in it
 _MAX_MESSAGE, _MAX_LINE = 500, 100
 _SENTENCE = "The tests of this cell pass."
+_AGAIN = decided_by_a_person(
+    "The test cell `{}` was run again, because a later one had ended the process, and did better than the first time"
+)
 _OUTCOMES = {
     CellState.TIMED_OUT: CheckOutcome.TIMED_OUT,
     CellState.KERNEL_DIED: CheckOutcome.KERNEL_DIED,
 }
 _ERRORS = {CheckOutcome.TIMED_OUT: "CellTimeoutError", CheckOutcome.KERNEL_DIED: "DeadKernelError"}
-MISSING_NAME = re.compile(r"name '(\w+)' is not defined")
 _LINE = re.compile(r"(?:Cell In\[\d+\], |In\[\d+\]:? )line (\d+)")
 
 
 def ordinary_results(
-    submission: Submission, runs: Mapping[int, CellRun], wanted: Container[str], rule: ScoreRule
-) -> list[ExerciseResult]:
-    """The results of the ordinary test cells in `wanted`.
+    submission: Submission,
+    runs: Mapping[int, CellRun],
+    wanted: Container[str],
+    rule: ScoreRule,
+    earlier: Mapping[int, Sequence[list[NotebookNode]]],
+) -> tuple[list[ExerciseResult], list[Doubt]]:
+    """The results of the ordinary test cells in `wanted`, and values that are not scores.
 
     A cell that did not run to its end gets an error as its first output, so that nbgrader's rule counts it as failed.
 
@@ -47,12 +60,14 @@ def ordinary_results(
         submission: the submission with the outputs of the run. Only the released notebook is quoted, since the other
             may have hidden tests.
         runs: the runs of the cells, by index.
+        earlier: outputs of earlier runs, after which another cell ended the process; the worst one counts.
     """
-    return [
-        _result(submission, index, name, runs, rule)
+    found = [
+        _result(submission, index, name, runs, rule, earlier.get(index, ()))
         for index, cell in enumerate(submission.notebook.cells)
         if (name := grade_id(cell)) is not None and name in wanted
     ]
+    return [result for result, _ in found], [doubt for _, doubt in found if doubt]
 
 
 def result_of_outputs(submission: Submission, ordinary: Container[str], rule: ScoreRule) -> SubmissionResult:
@@ -72,16 +87,19 @@ def result_of_outputs(submission: Submission, ordinary: Container[str], rule: Sc
     notes = ["It was not run: scores follow from the outputs in the file that was handed in."]
     if left:
         notes.append(f"A person has to grade what can't be scored without running it: {listed(left)}.")
-    return SubmissionResult(
-        Status.PARTLY_GRADED if left else Status.GRADED,
-        notes=notes,
-        exercises=ordinary_results(submission, ran, scored, rule),
-    )
+    exercises, doubts = ordinary_results(submission, ran, scored, rule, {})
+    status = Status.PARTLY_GRADED if left else Status.GRADED
+    return SubmissionResult(status, notes=notes, exercises=exercises, doubts=doubts)
 
 
 def _result(
-    submission: Submission, index: int, name: str, runs: Mapping[int, CellRun], rule: ScoreRule
-) -> ExerciseResult:
+    submission: Submission,
+    index: int,
+    name: str,
+    runs: Mapping[int, CellRun],
+    rule: ScoreRule,
+    earlier: Sequence[list[NotebookNode]],
+) -> tuple[ExerciseResult, Doubt | None]:
     cell = submission.notebook.cells[index]
     stopped = _stopped(runs.get(index))
     if stopped:
@@ -90,11 +108,13 @@ def _result(
         cell.outputs.append(_error(CheckOutcome.FAILED, runs[index].error))
     shown = find_cell(submission.released, name) if submission.released is not None else None
     points = float(nbgrader_metadata(cell)["points"])
-    counted = rule.counted(cell)
-    try:
-        earned = float(determine_grade(counted)[0])
-    except (ValueError, KeyError, TypeError):  # nbgrader would stop here
-        earned = points
+    counted, *others = (
+        rule.counted(NotebookNode(cell, outputs=outputs)) for outputs in (cell.outputs, *earlier)
+    )
+    earned, doubt = _earned(counted, points), _doubt(name, counted, points)
+    worst = min(others, key=lambda other: _earned(other, points), default=counted)
+    if _earned(worst, points) < earned:
+        counted, earned, doubt = worst, _earned(worst, points), Doubt(name, _AGAIN.format(name))
     outcome = _outcome(counted, earned, points)
     message = _message(counted, outcome, earned, shown)
     if stopped:
@@ -103,23 +123,31 @@ def _result(
         outcome, message = _not_the_test_s(submission, name, counted, runs) or (outcome, message)
     credit = 0.0 if outcome is CheckOutcome.PASSED else earned
     check = CheckResult(name, _sentence(shown), points, outcome, message, credit=credit)
-    return ExerciseResult(name, [check], ordinary=True, doubt=_doubt(name, counted, points))
+    return ExerciseResult(name, [check], ordinary=True), doubt
 
 
-def _doubt(name: str, counted: NotebookNode, points: float) -> str:
-    """A sentence if nbgrader's rule awards full marks for a value that is not a score; empty otherwise."""
+def _earned(counted: NotebookNode, points: float) -> float:
+    try:
+        return float(determine_grade(counted)[0])
+    except (ValueError, KeyError, TypeError):  # nbgrader would stop here
+        return points
+
+
+def _doubt(name: str, counted: NotebookNode, points: float) -> Doubt | None:
+    """A doubt if nbgrader's rule awards full marks for a value that is not a score."""
     deciding = next((o for o in counted.outputs if _is_error(o) or is_stderr(o) or _is_value(o)), None)
     if deciding is None or not _is_value(deciding) or not points:
-        return ""
+        return None
     text = str(deciding.get("data", {}).get("text/plain", ""))
     with suppress(ValueError):
         if 0 <= float(text) <= points:
-            return ""
+            return None
     value = f"`{_plain(text)[:_MAX_LINE]}`" if text and "`" not in text else "an object without text"
-    return (
+    why = (
         f"The value of the test cell `{name}` is {value}, which is not a score between 0 and {points:g}, so the "
         "cell has full marks. A person has to look at it."
     )
+    return Doubt(name, why, stands_by=True)
 
 
 def _not_the_test_s(
@@ -131,17 +159,40 @@ def _not_the_test_s(
     if cell is not None and is_answer_cell(cell) and submission.is_untouched(answer):
         return CheckOutcome.NOT_ANSWERED, submission.not_answered(answer)
     error = next(filter(_is_error, counted.outputs), None)
-    missing = MISSING_NAME.match(error.evalue) if error is not None and error.ename == "NameError" else None
-    if missing is None:
+    missing = missing_name(error.evalue) if error is not None and error.ename == "NameError" else ""
+    run = failed_definition(missing, submission, runs) if missing else None
+    if run is None:
         return None
-    index = submission.defining_cell(missing[1])
-    run = runs.get(index) if index is not None else None
-    if index is None or run is None or run.state is CellState.OK:
-        return None
-    label = submission.label(index)
     if run.state is CellState.LEFT_OUT:
         return CheckOutcome.BLOCKED, run.error
-    return CheckOutcome.BLOCKED, f"`{missing[1]}` is missing, since the cell `{label}` {run.description}."
+    return CheckOutcome.BLOCKED, f"`{missing}` is missing, since {because(run, submission, runs)}."
+
+
+def doubt_about_order(
+    submission: Submission, runs: Mapping[int, CellRun], exercise: ExerciseResult
+) -> Doubt | None:
+    """A doubt if an exercise lost points because of the order of the student's cells, which Jupyter may run in another.
+
+    A test cell that ran above its answer says nothing about it, and neither does code above what defines its names.
+    """
+    if exercise.right or exercise.unanswered:
+        return None
+    test, answer = exercise.grade_id, submission.answer_to(exercise.grade_id)
+    place, at = submission.place_of(answer), submission.place_of(test)
+    if exercise.ordinary and place is not None and at is not None and place > at:
+        what = f"The answer cell `{answer}` is below its test cell `{test}`, which ran before it"
+        return Doubt(test, decided_by_a_person(what))
+    for index in (place, at if exercise.ordinary else None):
+        run = runs.get(index) if index is not None else None
+        found = used_above_its_definition(run, submission, runs) if run is not None else None
+        if found:
+            name, used, defined = found
+            what = (
+                f"The cell `{submission.label(used)}` needs `{name}`, which only a cell below it defines "
+                f"(`{submission.label(defined)}`)"
+            )
+            return Doubt(test, decided_by_a_person(what))
+    return None
 
 
 def _stopped(run: CellRun | None) -> tuple[CheckOutcome, str] | None:

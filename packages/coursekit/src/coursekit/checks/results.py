@@ -6,11 +6,12 @@ from typing import Any
 
 import msgspec
 
+from coursekit.doubts import Doubt
 from coursekit.language import N_, ngettext
 from coursekit.student.values import CheckOutcome
 
 #: version of the stored form of a result; one of another version is graded again
-_SCHEMA = 4
+_SCHEMA = 5
 
 
 class Status(StrEnum):
@@ -89,24 +90,17 @@ class CheckResult:
 class ExerciseResult:
     """The results of the checks of one test cell, in the order of the file. `key` is a hash of everything they depend on.
 
-    An `ordinary` test cell has no checks; the run of the cell counts as one. `doubt` is a sentence if a
-    person has to look at its score.
+    An `ordinary` test cell has no checks; the run of the cell counts as one.
     """
 
     grade_id: str
     checks: list[CheckResult] = field(default_factory=list)
     key: str = ""
     ordinary: bool = False
-    doubt: str = ""
 
     @property
     def points(self) -> float:
         return sum(check.points for check in self.checks)
-
-    @property
-    def automatic_score(self) -> float | None:
-        """The score for the gradebook; None if a person has to decide."""
-        return self.earned
 
     @property
     def earned(self) -> float:
@@ -127,7 +121,7 @@ class SubmissionResult:
 
     `seed` replays the checks that draw their inputs. `key` is a hash of everything that the result depends on, and
     `depends_on` has its parts. `kernel` is the kernelspec in which it ran. `suspect` names what a second try may not confirm (see
-    `coursekit.attempt`).
+    `coursekit.attempt`). `doubts` are about its graded cells, also those without checks, such as written answers.
     """
 
     status: Status
@@ -140,14 +134,19 @@ class SubmissionResult:
     key: str = ""
     depends_on: dict[str, str] = field(default_factory=dict)
     suspect: list[str] = field(default_factory=list)
+    doubts: list[Doubt] = field(default_factory=list)
 
     def exercise(self, grade_id: str) -> ExerciseResult | None:
         return next((exercise for exercise in self.exercises if exercise.grade_id == grade_id), None)
 
     @property
     def all_notes(self) -> list[str]:
-        """The notes on the submission and on single exercises."""
-        return [*self.notes, *(exercise.doubt for exercise in self.exercises if exercise.doubt)]
+        """The notes on the submission and the doubts about its cells, each sentence once."""
+        return list(dict.fromkeys([*self.notes, *(doubt.why for doubt in self.doubts)]))
+
+    def is_undecided(self, grade_id: str) -> bool:
+        """True if a person has to decide on the score of a graded cell."""
+        return any(doubt.grade_id == grade_id and not doubt.stands_by for doubt in self.doubts)
 
     @property
     def earned(self) -> float:
@@ -180,7 +179,7 @@ def _names(kind: type) -> frozenset[str]:
     return frozenset(field.name for field in fields(kind))
 
 
-_OF_CHECK, _OF_EXERCISE = _names(CheckResult), _names(ExerciseResult)
+_OF_CHECK, _OF_EXERCISE, _OF_DOUBT = _names(CheckResult), _names(ExerciseResult), _names(Doubt)
 _OF_SUBMISSION = _names(SubmissionResult) | {"schema"}
 
 
@@ -192,4 +191,5 @@ def _has_all_fields(stored: dict[str, Any]) -> bool:
         stored.keys() == _OF_SUBMISSION
         and all(exercise.keys() == _OF_EXERCISE for exercise in exercises)
         and all(check.keys() == _OF_CHECK for check in checks)
+        and all(doubt.keys() == _OF_DOUBT for doubt in stored.get("doubts", []))
     )

@@ -10,7 +10,7 @@ from nbformat import NotebookNode
 from coursekit.cells import grade_id, is_test_cell, nbgrader_metadata
 from coursekit.checks.collected import GraderCrash, collected_checks
 from coursekit.checks.job import GradingJob
-from coursekit.checks.ordinary import ordinary_results
+from coursekit.checks.ordinary import doubt_about_order, ordinary_results
 from coursekit.checks.plugin import CheckRun
 from coursekit.checks.reference import Observation, Store
 from coursekit.checks.results import ExerciseResult, Status, SubmissionResult
@@ -18,11 +18,11 @@ from coursekit.checks.snippets import snippets_of
 from coursekit.checks.trying import Offer, Trials
 from coursekit.course import Assignment, CourseError
 from coursekit.kernels import hide_course
+from coursekit.student.files_written import WrittenFiles
 from coursekit.student.runner import CellRun, CellState
 from coursekit.student.session import Session
 from coursekit.student.submission import Submission
 from coursekit.student.values import CheckOutcome
-from coursekit.student.written import WrittenFiles
 
 
 @dataclass
@@ -88,7 +88,11 @@ def grade(
             run.notes.extend(written.notes())
         # before the checks, since a call in them may end the kernel, and with it what the cells defined
         wanted = [test for test in ordinary if exercises is None or test in exercises]
-        scored = ordinary_results(submission, session.runs, wanted, how.rule) if how.rule else []
+        scored, doubts = (
+            ordinary_results(submission, session.runs, wanted, how.rule, session.earlier)
+            if how.rule
+            else ([], [])
+        )
         bound = assignment.bound_cells(job.name, notebook.cells)
         if chosen := [file for test, file in bound.items() if exercises is None or test in exercises]:
             collected_checks(assignment, job.name, list(bound.values())).run(run, chosen, first_failure)
@@ -107,6 +111,7 @@ def grade(
         run.diagnose()
     found = run.exercises | {exercise.grade_id: exercise for exercise in scored}
     results = [found[test] for cell in notebook.cells if (test := grade_id(cell)) in found]
+    out_of_order = (doubt_about_order(submission, session.runs, exercise) for exercise in results)
     others = [run for index, run in session.runs.items() if grade_id(notebook.cells[index]) not in ordinary]
     result = SubmissionResult(
         status=status_of(session, results, others),
@@ -117,6 +122,7 @@ def grade(
         seconds=round(time.monotonic() - started, 1),
         kernel=session.kernel_name,
         suspect=list(dict.fromkeys(session.suspect)),
+        doubts=doubts + [doubt for doubt in out_of_order if doubt],
     )
     observations = {name: found.observations for name, found in run.references.items()}
     return Graded(result, observations, run.said, trials.ended, written)

@@ -211,24 +211,38 @@ def _conclude(table: "ClassTable", problems: list[str]) -> int:
 
 
 def _doubts(table: "ClassTable") -> Iterator[str]:
-    """Test cells with full marks for a value that is not a score; this may be right, so it is not an error."""
+    """Cells that a person has to look at or to decide on. The grader has done what it can, so this is not an error."""
     doubtful: dict[str, list[str]] = {}
+    undecided: dict[str, list[str]] = {}
     full: Counter[str] = Counter()
     for row in table.rows:
         for label, exercise in row.exercises:
             full[label] += exercise.earned >= exercise.points
-            if exercise.doubt:
+        for label, doubt in row.doubts:
+            if doubt.stands_by:
                 doubtful.setdefault(label, []).append(row.student)
+        for label in dict.fromkeys(label for label, _ in row.undecided):
+            undecided.setdefault(label, []).append(row.student)
+    for label, students in undecided.items():
+        yield (
+            f"{table.titles.get(label, label)} is undecided and awaits manual grading, as `coursekit table` explains: "
+            f"{_named(students)}"
+        )
     for label, students in doubtful.items():
-        title, named = table.titles.get(label, label), students[:_MAX_NAMES]
+        title = table.titles.get(label, label)
         if len(students) == full[label] > 1:  # the cell causes it, as with `plt.plot(…)` in its last line
             yield (
                 f"{title}: its test cell's value is not a score, for all {full[label]} who have full marks. If the cell should have no value, "
                 "end its last line with a semicolon"
             )
             continue
-        more = f" and {len(students) - len(named)} more" if len(students) > len(named) else ""
-        yield f"{title} has full marks because its value is not a score: look at {', '.join(named)}{more}"
+        yield f"{title} has full marks because its value is not a score: look at {_named(students)}"
+
+
+def _named(students: list[str]) -> str:
+    """The names, of the first few at least."""
+    more = f" and {len(students) - _MAX_NAMES} more" if len(students) > _MAX_NAMES else ""
+    return f"{', '.join(map(printable, students[:_MAX_NAMES]))}{more}"
 
 
 def _reason(row: "Row") -> str:

@@ -14,7 +14,8 @@ from nbgrader.api import (
 )
 from sqlalchemy.orm import joinedload
 
-from coursekit.checks.results import ExerciseResult, Status, SubmissionResult
+from coursekit.checks.results import Status, SubmissionResult
+from coursekit.doubts import certain_score
 
 
 def grades_of(gradebook: Gradebook, assignment: str) -> Iterable[tuple[str, str, str, Grade]]:
@@ -66,13 +67,17 @@ class RecordedScores:
         if grades is None:
             return False
         return result.nothing_graded or all(
-            _agrees(exercise, *grades.get(exercise.grade_id, (None, None))) for exercise in result.exercises
+            _agrees(
+                certain_score(exercise.earned, result.is_undecided(exercise.grade_id)),
+                *grades.get(exercise.grade_id, (None, None)),
+            )
+            for exercise in result.exercises
         )
 
 
-def _agrees(exercise: ExerciseResult, score: float | None, manual_score: float | None) -> bool:
-    """Whether this is the score of the exercise; a person may have decided where there was none."""
-    return score == exercise.automatic_score or (score is None and manual_score is not None)
+def _agrees(certain: float | None, score: float | None, manual_score: float | None) -> bool:
+    """Whether this is the automatic score of a cell; a person may have decided where there was none."""
+    return score == certain or (score is None and manual_score is not None)
 
 
 def is_done(result: SubmissionResult | None) -> TypeGuard[SubmissionResult]:

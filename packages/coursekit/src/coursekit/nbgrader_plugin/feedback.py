@@ -230,7 +230,9 @@ def _rendered(nb: NotebookNode, frame: _Frame, parts: list[Part], reason: str = 
         sentence=sentence,
         rows=rows,
         first=[] if reason else first_things(result, rows),
-        waiting=0 if result.nothing_graded else sum(row.points for row in rows if row.awaits_grading),
+        waiting=0
+        if result.nothing_graded
+        else sum(row.points - (row.score or 0) for row in rows if row.awaits_grading),
         parts=parts,
         reason=_(reason),
     )

@@ -16,6 +16,10 @@ from coursekit.watch.rules import Shows
 
 FIRST_THINGS = 3
 _NOT_ANSWERED = N_("Not answered.")
+#: at the end of a message about what is missing: the cell that is the cause, and what became of it
+_CAUSE = re.compile(
+    r".*\bsince (?:the cell `[^`]+` depends on )?the cell (`[^`]+`),?(?: which)? (.+)", re.DOTALL
+)
 _NUMBERS = re.compile(r"[(\[][\d, ]*[)\]]|-?\d[\d.e+-]*")
 
 
@@ -71,9 +75,12 @@ def _score_row(
     exercise = result.exercise(name)
     if exercise and shows is Shows.EXERCISES:
         score = exercise.points if exercise.right else None
-        return ScoreRow(name, title, score, exercise.points, right_or_not(exercise))
+        state = _("awaiting manual grading") if awaits_grading else right_or_not(exercise)
+        return ScoreRow(name, title, score, exercise.points, state, awaits_grading)
     unanswered = False
-    if exercise and exercise.ordinary:
+    if exercise and awaits_grading:
+        state = _("awaiting manual grading")
+    elif exercise and exercise.ordinary:
         state = _(exercise.checks[0].outcome)
     elif exercise and not exercise.unanswered:
         passed = sum(check.outcome == CheckOutcome.PASSED for check in exercise.checks)
@@ -90,7 +97,7 @@ def _score_row(
         state = _("graded manually")
     else:
         state, unanswered = _(CheckOutcome.NOT_ANSWERED), True
-    score = None if awaits_grading else mark.get("score") or 0
+    score = mark.get("score") or None if awaits_grading else mark.get("score") or 0
     return ScoreRow(name, title, score, mark.get("points") or 0, state, awaits_grading, unanswered)
 
 
@@ -114,8 +121,13 @@ def first_things(result: SubmissionResult, table: Sequence[ScoreRow]) -> list[Fi
 def _first_thing(
     failed: Sequence[tuple[ExerciseResult, CheckResult]], names: Mapping[str, str]
 ) -> FirstThing:
-    """Sum up the checks that failed for one reason, in the words of the check with the most points."""
+    """Sum up the checks that failed for one reason, in the words of the check with the most points.
+
+    If a cell did not run, the checks that need it directly say it in the fewest words.
+    """
     exercise, check = max(failed, key=lambda pair: pair[1].points)
+    if _failed_cell(check):
+        exercise, check = min(failed, key=lambda pair: len(pair[1].message))
     lost: dict[str, float] = {}
     for each, its_check in failed:
         lost[each.grade_id] = lost.get(each.grade_id, 0) + its_check.points - its_check.earned
@@ -131,12 +143,20 @@ def _first_thing(
     return FirstThing(_(_NOT_ANSWERED) if exercise.unanswered else text, tuple(losses), exercise.unanswered)
 
 
+def _failed_cell(check: CheckResult) -> tuple[str, ...]:
+    """The cell whose failure caused that of the check, and how it failed; empty if the check itself failed."""
+    found = _CAUSE.fullmatch(check.message) if check.outcome != CheckOutcome.FAILED else None
+    return found.groups() if found else ()
+
+
 def _cause(exercise: ExerciseResult, check: CheckResult) -> tuple[str, ...]:
     """A key that checks share if they failed for the same reason: a diagnosis, or a message without its numbers."""
     if exercise.unanswered:
         return "unanswered", exercise.grade_id
     if check.diagnosis:  # by its sentence, since each exercise has its own name for the same mistake
         return "mistake", check.diagnosis
+    if cell := _failed_cell(check):
+        return "cell", *cell
     if check.message:
         return "message", _NUMBERS.sub("", check.message)
     return "check", exercise.grade_id, check.name

@@ -116,7 +116,8 @@ class PageParts:
             return Part("verdict", exercise_as_html(exercise, title), name)
         table = checks_as_html(exercise, self.notebook, found)
         changed = nbgrader_metadata(cell).get("score", exercise.earned) != exercise.earned
-        return Part("verdict", table, name, score=_score(cell) if changed else "")
+        waits = bool(nbgrader_metadata(cell).get("needs_manual_grade"))
+        return Part("verdict", table, name, score=_score(cell) if changed or waits else "")
 
     def _answer(self, cell: NotebookNode) -> Part:
         mark = nbgrader_metadata(cell)
@@ -254,6 +255,8 @@ def _score(cell: NotebookNode) -> str:
     mark = nbgrader_metadata(cell)
     most = mark.get("points") or 0
     if mark.get("needs_manual_grade"):
-        return _("Awaiting manual grading: %(points)s.", points=points_in_words(most))
+        return _(
+            "Awaiting manual grading: %(points)s.", points=points_in_words(most - (mark.get("score") or 0))
+        )
     score = score_in_words(mark.get("score") or 0, most)
     return _("%(score)s, graded manually.", score=score) if mark.get("by_hand") else f"{score}."

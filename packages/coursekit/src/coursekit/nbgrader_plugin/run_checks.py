@@ -15,6 +15,7 @@ from traitlets import Bool, Bunch, Float, Integer, List, TraitError, Unicode, va
 from coursekit.cells import grade_id, is_test_cell
 from coursekit.checks.results import SubmissionResult
 from coursekit.course import CourseError
+from coursekit.doubts import Doubt
 from coursekit.kernels import SANDBOX, hide_course
 from coursekit.nbgrader_plugin.check_table import check_output
 from coursekit.nbgrader_plugin.course_folders import configured_course, stop
@@ -126,7 +127,11 @@ class RunChecks(Execute):
                 graded = (self.result_of if self.enabled else self._result_without_running)(nb, resources)
             except CourseError as error:
                 stop(self.log, str(error))
-            result = replace(graded.result, notes=result.notes + graded.result.notes)
+            result = replace(
+                graded.result,
+                notes=result.notes + graded.result.notes,
+                doubts=_of_lost_points(result.doubts, graded.result),
+            )
             graded.written.put_into(*self._folders(resources))
         for cell in nb.cells:
             if is_test_cell(cell):
@@ -200,7 +205,12 @@ class RunChecks(Execute):
         points = (
             f"{result.earned:g} points in {result.seconds:g} s" if result.exercises else "nothing to grade"
         )
-        doubts = [exercise.doubt for exercise in result.exercises if exercise.doubt]
         line = f"{names['assignment']}  {names['student']}: {result.status}, {points}"
-        for text in (line, *(f"  {doubt}" for doubt in doubts)):
+        for text in (line, *(f"  {doubt.why}" for doubt in result.doubts)):
             print(printable(text, None), file=sys.stderr, flush=True)
+
+
+def _of_lost_points(of_repairs: list[Doubt], graded: SubmissionResult) -> list[Doubt]:
+    """All doubts about a graded notebook: a repaired answer that has passed all its tests is in no doubt."""
+    right = {exercise.grade_id for exercise in graded.exercises if exercise.right}
+    return [doubt for doubt in of_repairs if doubt.grade_id not in right] + graded.doubts

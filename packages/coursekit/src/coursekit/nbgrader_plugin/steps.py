@@ -21,7 +21,9 @@ from traitlets.config import Application
 from coursekit.cells import grade_id, is_test_cell, nbgrader_metadata
 from coursekit.checks.results import Status, SubmissionResult
 from coursekit.configuration import read_configuration
-from coursekit.course import CourseError, read_notebook
+from coursekit.course import Assignment, CourseError, read_notebook
+from coursekit.doubts import certain_score
+from coursekit.files import files_in
 from coursekit.kernels import other_language
 from coursekit.nbgrader_plugin.bind import require_bound
 from coursekit.nbgrader_plugin.converters import make_ready
@@ -30,8 +32,9 @@ from coursekit.nbgrader_plugin.run_checks import FOUND, RESULT, RunChecks
 from coursekit.nbgrader_plugin.second_chance import require_chance
 from coursekit.printing import printable, quoted
 from coursekit.stamps import Stamp, stamp_of
+from coursekit.student.extra_files import own_files
 from coursekit.student.notebook_file import read_submitted
-from coursekit.student.restore import restore_notebook
+from coursekit.student.restore import restored
 from coursekit.student.saved_outputs import put_saved_outputs
 from coursekit.watch.chance import NoChance
 
@@ -127,13 +130,23 @@ class RepairCells(NbGraderPreprocessor):
             status = Status.MISSING if handed.missing else Status.UNREADABLE
             notebook, found = deepcopy(released), SubmissionResult(status, notes=[handed.problem, *set_aside])
         else:
-            notebook, notes = restore_notebook(handed.notebook, released)
-            notes = _language_notes(handed.language, released) + handed.notes + notes
-            found = SubmissionResult(Status.UNGRADED, notes=notes + set_aside)
+            repaired = restored(handed.notebook, released, _names_beside(Path(place["path"]), assignment))
+            notebook = repaired.notebook
+            notes = _language_notes(handed.language, released) + handed.notes + repaired.notes
+            found = SubmissionResult(Status.UNGRADED, notes=notes + set_aside, doubts=repaired.doubts)
             for note in found.notes:
                 self.log.warning("%s: %s", names["student"], note)
         notebook.metadata[FOUND] = found.as_dict()
         return notebook, resources
+
+
+def _names_beside(folder: Path, assignment: Assignment) -> list[str]:
+    """The student's own files next to a notebook, and in folders there, but for those that were handed out."""
+    handed_out = {path.name for path in assignment.handed_out()}
+    own = [path for path in own_files(folder, assignment.course.ignore) if path.name not in handed_out]
+    return [
+        str(file.relative_to(folder)) for path in own for file in files_in(path, assignment.course.ignore)
+    ]
 
 
 def _language_notes(saved_with: str, released: NotebookNode) -> list[str]:
@@ -151,7 +164,7 @@ class SaveScores(SaveAutoGrades):
     """Writes the scores of the checks into the gradebook, whatever a test cell printed.
 
     Manual scores and comments stay. A missing or unreadable notebook gets no automatic score and is marked for
-    manual grading. The rows of a notebook are read at once and written in one transaction, where nbgrader has one for
+    manual grading, and so is a cell whose score is in doubt. The rows of a notebook are read at once and written in one transaction, where nbgrader has one for
     each cell: the shorter it is, the more processes can write.
     """
 
@@ -185,16 +198,20 @@ class SaveScores(SaveAutoGrades):
     def _add_score(self, cell: NotebookNode, resources: ResourcesDict) -> None:
         result: SubmissionResult = resources[RESULT]
         grade = self._row(self._grades, cell)
+        name = grade_id(cell) or ""
         if is_test_cell(cell) or result.nothing_graded:
-            exercise = result.exercise(grade_id(cell) or "")
-            grade.auto_score = exercise.automatic_score if exercise else None
+            exercise = result.exercise(name)
+            earned = exercise.earned if exercise else None
         else:
-            grade.auto_score, _ = determine_grade(cell, self.log)
-        grade.needs_manual_grade = grade.auto_score is None or grade.manual_score is not None
+            earned, _ = determine_grade(cell, self.log)
+        undecided = result.is_undecided(name)
+        grade.auto_score = certain_score(earned, undecided)
+        grade.needs_manual_grade = undecided or grade.auto_score is None or grade.manual_score is not None
 
     def _add_comment(self, cell: NotebookNode, resources: ResourcesDict) -> None:
         metadata, comment = nbgrader_metadata(cell), self._row(self._comments, cell)
         unchanged = metadata.get("checksum") == compute_checksum(cell) and not metadata.get("task")
+        unchanged = unchanged and not resources[RESULT].is_undecided(grade_id(cell) or "")
         comment.auto_comment = "No response." if unchanged else None
         if metadata.get("task"):  # nbgrader's 0 for a missing notebook would stay when it is handed in
             grade = self._row(self._grades, cell)

@@ -13,6 +13,7 @@ from nbgrader.api import Gradebook, MissingEntry, SubmittedAssignment
 from coursekit.cells import exercise_name, is_automatic
 from coursekit.checks.results import ExerciseResult, Status, SubmissionResult
 from coursekit.course import Assignment
+from coursekit.doubts import Doubt
 from coursekit.grading.deadlines import deadline_lines
 from coursekit.grading.grades import RecordedScores, grades_of
 from coursekit.grading.running_course import RunningCourse
@@ -47,14 +48,22 @@ class Row:
     results: list[SubmissionResult] = field(default_factory=list, repr=False)
     #: with their labels
     exercises: list[tuple[str, ExerciseResult]] = field(default_factory=list, repr=False)
+    doubts: list[tuple[str, Doubt]] = field(default_factory=list, repr=False)
     notebooks: dict[str, str] = field(default_factory=dict)
-    #: cells that a person can grade now
+    #: cells that a person can grade now, or has to decide on
     waiting: list[str] = field(default_factory=list)
 
     @property
     def by_notebook(self) -> str:
         """The statuses of the notebooks, such as "lab graded, essay missing"."""
         return ", ".join(f"{name} {status}" for name, status in self.notebooks.items())
+
+    @property
+    def undecided(self) -> list[tuple[str, Doubt]]:
+        """The doubts that a person has not resolved yet, with the labels of their cells."""
+        return [
+            (label, doubt) for label, doubt in self.doubts if label in self.waiting and not doubt.stands_by
+        ]
 
     @property
     def total(self) -> float | None:
@@ -104,7 +113,7 @@ def class_table(assignment: Assignment) -> ClassTable:
         maximum = {labels[cell]: points for cell, points in cells.items()}
         names = [notebook.name for notebook in notebooks]
         known = {student.id for student in gradebook.students}
-        points = _points(gradebook, assignment.name, labels)
+        points, undecided = _points(gradebook, assignment.name, labels)
         penalties = _penalties(gradebook, assignment.name)
         recorded = RecordedScores(gradebook, assignment.name)
         deadlines = list(deadline_lines(gradebook, assignment.name, CourseTime(config=course.config)))
@@ -130,11 +139,16 @@ def class_table(assignment: Assignment) -> ClassTable:
                 for name, result in found.items()
                 for exercise in result.exercises
             ]
+            row.doubts = [
+                (labels.get((name, doubt.grade_id), doubt.grade_id), doubt)
+                for name, result in found.items()
+                for doubt in result.doubts
+            ]
             readable = {name for name, result in found.items() if not result.nothing_graded}
             row.waiting = [
                 label
                 for (name, _), label in labels.items()
-                if name in readable and row.points.get(label) is None
+                if name in readable and (row.points.get(label) is None or (student, label) in undecided)
             ]
         else:
             handed_in = any(folder.glob("*.ipynb"))
@@ -173,14 +187,22 @@ def _titles(assignment: Assignment, labels: Labels) -> dict[str, str]:
     return found | {label: f"{book}/{found[label]}" for (book, name), label in clashing if is_automatic(name)}
 
 
-def _points(gradebook: Gradebook, assignment: str, labels: Labels) -> dict[str, dict[str, float | None]]:
-    """The score by student and label of the cell, in one query; None if it isn't graded yet."""
+def _points(
+    gradebook: Gradebook, assignment: str, labels: Labels
+) -> tuple[dict[str, dict[str, float | None]], set[tuple[str, str]]]:
+    """The score by student and label of the cell, in one query, and the cells that wait for a person.
+
+    A score is None if the cell isn't graded yet.
+    """
     found: dict[str, dict[str, float | None]] = {}
+    waiting = set()
     for student, _, notebook, grade in grades_of(gradebook, assignment):
         graded = grade.manual_score is not None or grade.auto_score is not None
         label = labels[notebook, grade.cell.name]
         found.setdefault(student, {})[label] = grade.score if graded else None
-    return found
+        if grade.needs_manual_grade and grade.manual_score is None:
+            waiting.add((student, label))
+    return found, waiting
 
 
 def _penalties(gradebook: Gradebook, assignment: str) -> dict[str, float | None]:
@@ -248,6 +270,9 @@ def table_lines(table: ClassTable) -> Iterator[str]:
     for row in table.rows:
         if len(set(row.notebooks.values())) > 1:
             yield f"{printable(row.student)}: {row.by_notebook}"
+        for label, doubt in row.undecided:
+            title = table.titles.get(label, exercise_name(label))
+            yield f"{printable(row.student)}: {title} is undecided. {printable(doubt.why, None)}"
     yield from table.deadlines
     unprotected = sum(row.unprotected for row in table.rows)
     if unprotected:

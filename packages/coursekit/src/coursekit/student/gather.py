@@ -1,8 +1,8 @@
-"""Moves answers, the code they need, and texts that a student wrote in the wrong cells to the right ones."""
+"""Moves answers, and the code they need, that a student wrote in the wrong cells to the right ones."""
 
 import builtins
 from collections import defaultdict
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Mapping, Set
 from copy import deepcopy
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
@@ -17,6 +17,8 @@ from coursekit.cells import (
     is_demo,
     is_locked_cell,
     is_test_cell,
+    runs_before_checks,
+    tests_about,
 )
 from coursekit.printing import listed
 from coursekit.student.names import squeezed
@@ -53,7 +55,9 @@ class Restoration:
 
     By grade_id: `known` has the released cells, `present` those found so far, `expected` the names that answers have
     to define. `handed_out` has the released versions of other cells, by the id of the cell object. `edits` are
-    the changed cells that are restored or not run.
+    the changed code cells that are restored or not run, `rewritten` all cells that got the instructor's text back.
+    `pictured` are cells to which the student attached a picture, by their ids. `doubts` say what is uncertain about an
+    answer, by its grade_id.
     """
 
     def __init__(self, submitted: NotebookNode, released: NotebookNode) -> None:
@@ -65,6 +69,10 @@ class Restoration:
             name: expected_names(cell) for name, cell in self.known.items() if is_answer_cell(cell)
         }
         self.edits: list[ChangedCell] = []
+        self.rewritten: list[ChangedCell] = []
+        given = {name for cell in released.cells for name in cell.get("attachments") or ()}
+        self.pictured = {id(cell) for cell in self.cells if set(cell.get("attachments") or ()) - given}
+        self.doubts: dict[str, str] = {}
         self.handed_out: dict[int, NotebookNode] = {}
         self.notes: list[str] = []
         self.definitions = Definitions()
@@ -75,6 +83,12 @@ class Restoration:
 
     def remove(self, unwanted: set[int]) -> None:
         self.cells[:] = [cell for cell in self.cells if id(cell) not in unwanted]
+
+
+def label_of(cell: NotebookNode, number: int) -> str:
+    """How a note refers to a cell: by its grade_id, or its number in the restored notebook."""
+    what = "test cell" if is_test_cell(cell) else "demo cell" if is_demo(cell) else "cell"
+    return f"{what} `{grade_id(cell)}`" if grade_id(cell) else f"{what} number {number}"
 
 
 @dataclass
@@ -153,13 +167,36 @@ class Gathering:
             for place in found:
                 if id(self._work.cells[place]) in self._added:
                     self._added[id(self._work.cells[place])].copied.append(wanted)
-            if places[id(own)] < found[-1]:  # the answer may need what that cell defines above it
+            if places[id(own)] < found[-1] < self._first_test(name, places):
+                # the answer may need what that cell defines above it
                 self._work.cells.insert(found[-1] + 1, own)
                 del self._work.cells[places[id(own)]]
-            label = self._label(host, found[-1] + 1)
-            self._work.notes.append(
-                f"The answer to `{name}` was found in the {label} and copied to its own cell."
-            )
+            elif places[id(own)] < found[-1]:
+                own.source = "\n\n\n".join([*self._needed_by(own, places[id(own)], found[-1]), own.source])
+            what = f"The answer to `{name}` was found in the {self._label(host, found[-1] + 1)}"
+            self._work.notes.append(f"{what} and copied to its own cell.")
+            self._work.doubts[name] = f"{what}, where it may depend on other code"
+
+    def _first_test(self, name: str, places: Mapping[int, int]) -> int:
+        """The place of the first test of an answer, which must stay above that test and below its heading."""
+        tests = (places[id(self._work.present[test])] for test in tests_about(self._work.released, name))
+        return min(tests, default=len(places))
+
+    def _needed_by(self, own: NotebookNode, above: int, last: int) -> list[str]:
+        """The statements between an answer cell and the cell where its answer was found that the answer needs."""
+        bound = {
+            name
+            for cell in self._work.cells[:above]
+            if runs_before_checks(cell)
+            for name in self._work.definitions.of(cell.source)
+        }
+        binds = self._work.definitions.of(own.source)
+        cells = [cell for cell in self._work.cells[above + 1 : last + 1] if self._is_students_code(cell)]
+        if sum(len(cell.source) for cell in cells) > _BUDGET:
+            return []
+        pieces = [piece for cell in cells for piece in pieces_of(cell.source) if not piece.binds & binds]
+        bound |= binds | _BUILTIN
+        return _with_seeds(pieces, _needed(pieces, set(needed_names(own.source) - bound), bound))
 
     def note_additions(self) -> None:
         """Remove code from the new cells that answer cells now contain, and add notes about the rest."""
@@ -175,43 +212,8 @@ class Gathering:
                     f"Your additions to the {where}, {names}, were kept in a new cell above it."
                 )
 
-    def gather_texts(self) -> None:
-        """Copy text next to an empty written answer into it, so that a person reads it."""
-        for name, original in self._work.known.items():
-            own = self._work.present[name]
-            if not is_answer_cell(original) or own.cell_type == "code" or not self._work.is_blank(name, own):
-                continue
-            texts = self._texts_around(own)
-            if texts:
-                own.source = "\n\n".join(texts)
-                self._work.notes.append(f"The text next to the answer cell `{name}` was copied into it.")
-
-    def _texts_around(self, own: NotebookNode) -> list[str]:
-        """The student's texts between the released cells above and below, and at the end of the one above."""
-        place = next(index for index, cell in enumerate(self._work.cells) if cell is own)
-        first = last = place
-        while first > 0 and self._is_students_own(self._work.cells[first - 1]):
-            first -= 1
-        while last + 1 < len(self._work.cells) and self._is_students_own(self._work.cells[last + 1]):
-            last += 1
-        texts = [cell.source for cell in self._work.cells[first : last + 1] if cell.cell_type != "code"]
-        above = self._work.cells[first - 1] if first else own
-        if above.cell_type != "code" and id(above) in self._work.handed_out:
-            submitted, released = above.source.strip(), self._work.handed_out[id(above)].source.strip()
-            if released and submitted.startswith(released):
-                texts.insert(0, submitted[len(released) :].strip())
-        blank = squeezed(own.source)
-        return [text for text in texts if text.strip() and squeezed(text) != blank]
-
-    def _is_students_own(self, cell: NotebookNode) -> bool:
-        return not grade_id(cell) and id(cell) not in self._work.handed_out
-
-    def _label(self, cell: NotebookNode, number: int) -> str:
-        """How a note refers to a cell; a new cell is named after the one that its code comes from."""
-        if id(cell) in self._added:
-            cell = self._added[id(cell)].origin
-        what = "test cell" if is_test_cell(cell) else "demo cell" if is_demo(cell) else "cell"
-        return f"{what} `{grade_id(cell)}`" if grade_id(cell) else f"{what} number {number}"
+    def _label(self, cell: NotebookNode, number: int) -> str:  # a new cell has the name of the code's origin
+        return label_of(self._added[id(cell)].origin if id(cell) in self._added else cell, number)
 
     def _asks_for_variables(self, cell: NotebookNode) -> bool:
         """True for the test cell of an unanswered exercise that asks for variables whose names are unknown."""

@@ -25,9 +25,9 @@ from coursekit.files import files_in
 from coursekit.kernels import COLD, LIMITED, other_language, require_kernel
 from coursekit.messages import MAX_BYTES
 from coursekit.student.channel import Channel, KernelGone, agent_code
+from coursekit.student.files_written import WrittenFiles, read_written
 from coursekit.student.limits import Limits
 from coursekit.student.runner import QUIET, CellRunner
-from coursekit.student.written import WrittenFiles, read_written
 from sandbox_kernel.bubblewrap import SandboxError
 from sandbox_kernel.environment import NO_FILES, WorkingFiles
 from sandbox_kernel.sandboxed import SandboxProvisioner

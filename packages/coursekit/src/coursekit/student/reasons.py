@@ -1,6 +1,7 @@
 """Turns what went wrong in the student's process into a sentence for the student."""
 
 from coursekit.course import CourseError
+from coursekit.student.causes import because, failed_definition, missing_name, root_of
 from coursekit.student.replies import ReplyError
 from coursekit.student.runner import CellRun, CellState
 from coursekit.student.session import Session
@@ -35,7 +36,7 @@ class Reasons:
         if run is None:
             raise CourseError(f"a check asks for the cell `{grade_id}`, which is not run while grading")
         if run.state != CellState.OK:
-            raise _failed(run, f"The cell `{grade_id}`")
+            raise self._failed(run)
         return index
 
     def of_error(self, label: str, error: ReplyError, answer_cell: str) -> StudentError:
@@ -56,6 +57,10 @@ class Reasons:
                     f"In the cell `{name}`, line {line} is still `raise NotImplementedError()`: delete it.",
                     CheckOutcome.NOT_ANSWERED,
                 )
+        lacking = missing_name(message) if kind == "NameError" else ""
+        failed = failed_definition(lacking, self._submission, self._session.runs) if lacking else None
+        if failed is not None:
+            return self._failed(failed, f"`{label}` needs `{lacking}`, which is missing")
         place = ""
         if where:
             index, line, text = where
@@ -86,7 +91,17 @@ class Reasons:
                 if self._submission.defining_cell(name) is not None
                 else f"The cell `{label}` defines no `{name}` when the notebook runs top to bottom."
             )
-        return _failed(run, f"`{name}` is missing, since the cell `{label}`")
+        return self._failed(run, f"`{name}` is missing")
+
+    def _failed(self, run: CellRun, missing: str = "") -> StudentError:
+        """The error about a cell that did not run to its end, and about what is `missing` because of it."""
+        if run.state is CellState.LEFT_OUT:
+            return StudentError(run.error, CheckOutcome.KERNEL_DIED)
+        reason = because(run, self._submission, self._session.runs)
+        sentence = f"{missing}, since {reason}." if missing else f"{reason[0].upper()}{reason[1:]}."
+        state = root_of(run, self._submission, self._session.runs).state
+        stopped = state in (CellState.TIMED_OUT, CellState.KERNEL_DIED)
+        return StudentError(sentence, CheckOutcome(state) if stopped else CheckOutcome.BLOCKED)
 
     def _not_answered(self, name: str) -> StudentError:
         return StudentError(self._submission.not_answered(name), CheckOutcome.NOT_ANSWERED)
@@ -100,12 +115,3 @@ class Reasons:
             if index is not None:
                 return index, line, text
         return None
-
-
-def _failed(run: CellRun, subject: str) -> StudentError:
-    """The error about a cell that did not run to its end, in a sentence that begins with `subject`."""
-    if run.state is CellState.LEFT_OUT:
-        return StudentError(run.error, CheckOutcome.KERNEL_DIED)
-    stopped = run.state in (CellState.TIMED_OUT, CellState.KERNEL_DIED)
-    outcome = CheckOutcome(run.state) if stopped else CheckOutcome.BLOCKED
-    return StudentError(f"{subject} {run.description}.", outcome)

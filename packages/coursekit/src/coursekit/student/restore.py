@@ -5,45 +5,93 @@ grader's process.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from copy import deepcopy
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import dropwhile, takewhile
 
 from nbformat import NotebookNode, v4
 
-from coursekit.cells import PLACEHOLDER, grade_id, is_demo, is_locked_cell, is_test_cell, made_up_id
+from coursekit.cells import (
+    PLACEHOLDER,
+    grade_id,
+    is_demo,
+    is_graded_cell,
+    is_locked_cell,
+    is_test_cell,
+    made_up_id,
+    tests_about,
+)
+from coursekit.doubts import Doubt, decided_by_a_person
 from coursekit.printing import listed
+from coursekit.student.candidates import Candidates
+from coursekit.student.deleted import put_back_deleted
 from coursekit.student.gather import ChangedCell, Gathering, Restoration
 from coursekit.student.names import squeezed
 from coursekit.student.statements import code_in, is_code
+from coursekit.student.written import WrittenAnswers
 
 #: a text that occurs more often doesn't identify a place
 _OFTEN = 10
 
 
+@dataclass(frozen=True)
+class Restored:
+    """A restored notebook, notes of the changes, and doubts about graded cells that lose points because of them."""
+
+    notebook: NotebookNode
+    notes: list[str]
+    doubts: list[Doubt]
+
+
 def restore_notebook(submitted: NotebookNode, released: NotebookNode) -> tuple[NotebookNode, list[str]]:
-    """The submitted notebook with all marked cells of the released one, and notes of the changes.
+    """The restored notebook and the notes of `restored`."""
+    found = restored(submitted, released)
+    return found.notebook, found.notes
+
+
+def restored(submitted: NotebookNode, released: NotebookNode, beside: Sequence[str] = ()) -> Restored:
+    """The submitted notebook with all marked cells of the released one.
 
     A marked cell has a grade_id. Of duplicate answer cells, the last one with an answer counts; the earlier ones stay
     as ordinary cells. A cell without its mark is recognized by its id, its text, the names it defines, or its place.
     An answer in another cell is copied to its answer cell. The student's own cells are kept, and so is code that
-    answers need and that was added to cells that are restored or not run.
+    answers need and that was added to cells that are restored or not run. What isn't sure becomes a doubt.
+
+    Args:
+        beside: the names of the student's own files next to the notebook, which may be answers.
     """
     work = _Restoration(submitted, released)
     work.find_marked()
     work.find_stripped()
     work.restore()
-    work.insert_missing()
+    put_back_deleted(work)
     gathering = Gathering(work)
     gathering.keep_additions()
     gathering.gather_answers()
     gathering.note_additions()
-    gathering.gather_texts()
+    WrittenAnswers(work, beside).gather()
+    Candidates(work, beside).doubt()
     _make_ids_unique(work.cells)
     notebook = v4.new_notebook(metadata=deepcopy(released.metadata))
     notebook.cells = work.cells
-    return notebook, work.notes
+    return Restored(notebook, work.notes, _of_graded_cells(work))
+
+
+def _of_graded_cells(work: Restoration) -> list[Doubt]:
+    """The doubts about answers as doubts about the cells whose points depend on them.
+
+    A written answer that isn't empty is read by a person in any case.
+    """
+    found = []
+    for name, what in work.doubts.items():
+        if not is_graded_cell(work.known[name]):
+            graded = tests_about(work.released, name)
+        else:
+            graded = [name] if work.is_blank(name, work.present[name]) else []
+        found += [Doubt(cell, decided_by_a_person(what)) for cell in graded]
+    return found
 
 
 class _Restoration(Restoration):
@@ -71,8 +119,13 @@ class _Restoration(Restoration):
             copies = [cell for cell in others if name not in self.expected or self.is_blank(name, cell)]
             extra |= {id(cell) for cell in copies}
             if name not in self.expected:
-                self._removed_copies[name] += [cell.source for cell in copies if cell.cell_type == "code"]
+                self._removed_copies[name] += [
+                    cell.source for cell in copies if cell.cell_type == self.known[name].cell_type
+                ]
             if len(others) > len(copies):
+                self.doubts[name] = (
+                    f"The cell `{name}` is in the notebook more than once, with different answers"
+                )
                 which = "last one" if chosen is found[-1] else "last one that answers it"
                 earlier = (
                     ", and test cells above it ran with an earlier one"
@@ -125,31 +178,15 @@ class _Restoration(Restoration):
             if kind == original.cell_type:
                 cell.update(of_run)
             if locked:
-                handed_in = [*self._removed_copies[name], *([source] if kind == "code" else [])]
-                self._note_edits(cell, handed_in, original)
+                copies = self._removed_copies[name]
+                self._note_edits(cell, [*copies, *([source] if kind == "code" else [])], original)
+                self.rewritten += _changed(cell, [*copies, source], original)
                 if source != original.source:
                     what = "test cell" if is_test_cell(original) else "given cell"
                     self.notes.append(f"The {what} `{name}` was edited, so it was restored.")
             else:
                 cell.source = source if kind == cell.cell_type else self._converted(name, kind, source)
         self._restore_ordinary()
-
-    def insert_missing(self) -> None:
-        """Put missing marked cells back, each behind the marked cell that it followed."""
-        gone, place = [], 0
-        places = {id(cell): index for index, cell in enumerate(self.cells)}
-        added: dict[int, list[NotebookNode]] = defaultdict(list)
-        for name, original in self.known.items():
-            if name in self.present:
-                place = places[id(self.present[name])] + 1
-            else:
-                self.present[name] = deepcopy(original)
-                added[place].append(self.present[name])
-                gone.append(name)
-        cells = [*self.cells, None]
-        self.cells = [c for index, cell in enumerate(cells) for c in (*added[index], cell) if c is not None]
-        if gone:
-            self.notes.append(f"Missing cells were restored: {listed(gone)}.")
 
     def _chosen(self, name: str, found: list[NotebookNode]) -> NotebookNode:
         answered = [cell for cell in found if not self.is_blank(name, cell)] or found
@@ -166,14 +203,13 @@ class _Restoration(Restoration):
         return any(mark is not None and is_test_cell(mark) for mark in marks)
 
     def _note_edits(self, cell: NotebookNode, handed_in: list[str], original: NotebookNode) -> None:
-        self.edits += [
-            ChangedCell(cell, source, original.source) for source in handed_in if source != original.source
-        ]
+        if original.cell_type == "code":
+            self.edits += _changed(cell, handed_in, original)
 
     def _converted(self, name: str, kind: str, source: str) -> str:
         """The text of an answer whose cell type was changed, converted to the original type."""
         own = self.known[name].cell_type
-        was = f"The answer cell `{name}` was handed in as a {kind} cell"
+        was = self.doubts[name] = f"The answer cell `{name}` was handed in as a {kind} cell"
         if own != "code":
             self.notes.append(f"{was}; it was turned back into a {own} cell.")
             return source
@@ -235,6 +271,10 @@ class _Restoration(Restoration):
                 for original, cell in zip(self.released.cells[a:a_end], self.cells[b:b_end], strict=True):
                     if cell.cell_type == original.cell_type and (name := grade_id(original)) in self.expected:
                         yield name, cell
+
+
+def _changed(cell: NotebookNode, handed_in: Iterable[str], original: NotebookNode) -> list[ChangedCell]:
+    return [ChangedCell(cell, source, original.source) for source in handed_in if source != original.source]
 
 
 def _make_ids_unique(cells: list[NotebookNode]) -> None:

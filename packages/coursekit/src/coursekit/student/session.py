@@ -13,11 +13,11 @@ from coursekit import messages
 from coursekit.cells import grade_id, is_demo, is_test_cell
 from coursekit.kernels import SANDBOX
 from coursekit.student.channel import KernelGone, Unresponsive
+from coursekit.student.files_written import WrittenFiles
 from coursekit.student.kernel import NotStarted, StudentKernel
 from coursekit.student.limits import Breach, Limits, Stopwatch
 from coursekit.student.replies import Reply, read_reply
 from coursekit.student.runner import CellRun, CellState
-from coursekit.student.written import WrittenFiles
 from sandbox_kernel.environment import NO_FILES, WorkingFiles
 from sandbox_kernel.usage import Usage
 
@@ -52,7 +52,8 @@ class Session:
         ordinary: grade_ids of the test cells that have no hidden checks, and so are run.
 
     Reasons to repeat the run before its result counts are in `suspect`: code that exceeded a limit other than CPU
-    time, or ended its kernel, may succeed on an idle machine.
+    time, or ended its kernel, may succeed on an idle machine. `earlier` has the outputs of ordinary test cells that were
+    run again, by index: whoever ends the kernel gets no second draw.
     """
 
     def __init__(
@@ -77,6 +78,7 @@ class Session:
         self.runs: dict[int, CellRun] = {}
         self.deaths: list[str] = []
         self.suspect: list[str] = []
+        self.earlier: dict[int, list[list[NotebookNode]]] = {}
         self.timed_out = False
         self.crashed = False
         self._left_out: set[int] = set()
@@ -169,6 +171,11 @@ class Session:
         return is_test_cell(cell) and grade_id(cell) in self._ordinary
 
     def _run_again(self) -> None:
+        for index in self.runs.keys() - self._left_out:
+            cell = self.notebook.cells[index]
+            if self._is_ordinary(cell):
+                self.earlier.setdefault(index, []).append(cell.outputs)
+                cell.outputs = []
         try:
             self.run_cells()
         except NotStarted as error:

@@ -68,6 +68,10 @@ class Submission:
             (index for index in reversed(self._definitions) if name in self._definitions[index]), None
         )
 
+    def first_definition(self, name: str) -> int | None:
+        """Index of the first cell that binds `name` at top level."""
+        return next((index for index in self._definitions if name in self._definitions[index]), None)
+
     def deleting_cell(self, name: str) -> int | None:
         """Index of the last cell with `del name`."""
         cells = self.notebook.cells

@@ -1,141 +1,194 @@
-"""Files that a notebook wrote while it ran, such as a figure that it saved: read from its kernel's home folder.
+"""What students wrote in other cells than that of a written answer: copied into it, or left to a person."""
 
-Everything is opened by a descriptor of its folder and without following links, since the student's code may still run
-and change any name.
-"""
+import ast
+import re
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from pathlib import PurePath
 
-import os
-import stat
-from collections.abc import Container, Iterator, Sequence
-from dataclasses import dataclass, field
-from fnmatch import fnmatch
-from itertools import islice
-from pathlib import Path, PurePosixPath
+from nbformat import NotebookNode, v4
 
-from coursekit.files import OPEN_SAFELY
-from coursekit.printing import listed, printable
-from coursekit.student.extra_files import SECRET, TIMESTAMP
+from coursekit.cells import grade_id, is_answer_cell, is_graded_cell
+from coursekit.printing import printable
+from coursekit.student.gather import Restoration, label_of
+from coursekit.student.names import defined_names, squeezed
+from coursekit.student.statements import MAX_PARSED_CHARACTERS
+from coursekit.student.syntax import parse
 
-#: what is kept of one notebook: files, bytes in all of them
-MAX_WRITTEN_FILES, MAX_WRITTEN_BYTES = 100, 10_000_000
-#: what is looked at: entries of a folder, folders in one another
-_MAX_ENTRIES, _MAX_FOLDERS, _MAX_DEPTH = 1_000, 100, 5
-_NAMED_AT_MOST = 5
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-
-
-@dataclass
-class WrittenFiles:
-    """The contents of the files by their paths in the working folder, and the paths of those that aren't kept."""
-
-    contents: dict[str, bytes] = field(default_factory=dict)
-    too_much: list[str] = field(default_factory=list)
-
-    def notes(self) -> list[str]:
-        """A sentence that names the files that aren't kept, if there are any."""
-        named = listed(printable(name, 80) for name in self.too_much[:_NAMED_AT_MOST])
-        more = len(self.too_much) - _NAMED_AT_MOST
-        rest = f" and {more:,} more" if more > 0 else ""
-        return [f"The notebook wrote more than is kept for graders: {named}{rest}."] if named else []
-
-    def put_into(self, folder: Path, handed_in: Path, handed_out: Path) -> None:
-        """Write the files into a folder of autograded/; those that were handed in or handed out stay as they are."""
-        for name, content in self.contents.items():
-            path = folder / name
-            if any(os.path.lexists(place / name) for place in (handed_in, handed_out)):
-                continue
-            if path.is_dir() or not all(
-                above.is_dir() or not os.path.lexists(above) for above in path.parents
-            ):
-                continue  # another notebook wrote a file where this one made a folder
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.unlink(missing_ok=True)  # nbgrader makes the files of an earlier run read-only
-            path.write_bytes(content)
+#: places that a sentence names
+_NAMED_AT_MOST = 3
+#: files that may be an answer
+_MAY_BE_ANSWER = re.compile(
+    r"\.(?:png|jpe?g|gif|webp|heic|svg|tiff?|bmp|pdf|docx?|odt|rtf|pages)\Z", re.IGNORECASE
+)
+_TEXT_MAGIC = re.compile(r"\s*%%(?:markdown|html|latex)\b.*\n?")
+#: characters of code cells that are searched for text
+_BUDGET = 400_000
+_WORD = re.compile(r"\w")
 
 
-def read_written(home: int, known: Container[str], left_out: Sequence[str]) -> WrittenFiles:
-    """Read what is in a kernel's home folder.
-
-    Not in it are hidden files, since libraries keep their settings there, links, notebooks, and what nbgrader itself
-    writes beside a submission.
+class WrittenAnswers:
+    """Looks for the texts of empty written answers in a restored notebook.
 
     Args:
-        home: a descriptor of the folder.
-        known: the paths of the files that the kernel started with.
-        left_out: patterns of names that nbgrader doesn't copy either.
+        beside: the names of the student's own files next to the notebook.
     """
-    found = WrittenFiles()
-    room = MAX_WRITTEN_BYTES
-    for folder, name, path in _regular_files(home, known, left_out, found.too_much):
-        content = _content(folder, name, room) if len(found.contents) < MAX_WRITTEN_FILES else None
-        if content is None:
-            found.too_much.append(path)
-        else:
-            found.contents[path] = content
-            room -= len(content)
-    return found
 
+    def __init__(self, work: Restoration, beside: Sequence[str] = ()) -> None:
+        self._work = work
+        self._beside = beside
+        self._left, self._parsed = _BUDGET, dict[str, str]()
+        self._claimed: set[int] = set()  # the cells whose text belongs to an answer
 
-def _regular_files(
-    home: int, known: Container[str], left_out: Sequence[str], too_much: list[str]
-) -> Iterator[tuple[int, str, str]]:
-    """Yield a descriptor of the folder, the name and the path of each file; names what it doesn't look at."""
-    folders = [""]
-    for count, place in enumerate(folders):
-        descriptor = _open_folder(home, place)
-        if descriptor is None:
-            continue
-        try:
-            with os.scandir(descriptor) as entries:
-                names = sorted(entry.name for entry in islice(entries, _MAX_ENTRIES + 1))
-            if len(names) > _MAX_ENTRIES or count >= _MAX_FOLDERS:
-                too_much.append(f"{place or '.'}/")
+    def gather(self) -> None:
+        """Copy text next to an empty written answer into it, so that a person reads it; doubt the other empty ones."""
+        if not any(self._is_blank(name) for name in self._written):
+            return
+        self._keep_lost()
+        for name in self._written:
+            own = self._work.present[name]
+            near = self._near(own)
+            if self._is_blank(name) and own.cell_type != "code":
+                texts = [text for cell in near if (text := self._text_of(cell)).strip()]
+                if not texts:
+                    continue
+                own.source = "\n\n".join(texts)
+                self._work.notes.append(f"The text next to the answer cell `{name}` was copied into it.")
+            if not self._is_blank(name):
+                self._claimed |= {id(cell) for cell in near}
+        self._doubt_the_rest()
+
+    @property
+    def _written(self) -> list[str]:
+        """The answers that a person grades, and other text that students fill in."""
+        return [
+            name
+            for name, cell in self._work.known.items()
+            if is_answer_cell(cell) and (is_graded_cell(cell) or cell.cell_type != "code")
+        ]
+
+    def _is_blank(self, name: str) -> bool:
+        return self._work.is_blank(name, self._work.present[name])
+
+    def _keep_lost(self) -> None:
+        """Put text that was written into an instructor's cell, which has been restored, into a new cell below it."""
+        for edit in self._work.rewritten:
+            code = edit.cell.cell_type == "code"
+            text = (
+                _added_prose(edit.submitted, edit.released) if code else _added(edit.submitted, edit.released)
+            )
+            if _WORD.search(text):
+                place = next(i for i, cell in enumerate(self._work.cells) if cell is edit.cell)
+                self._work.cells.insert(place + 1, v4.new_markdown_cell(text))
+                kind = "" if code else " given"
+                self._work.notes.append(
+                    f"Your text in the{kind} cell `{grade_id(edit.cell)}` was kept in a new cell below it."
+                )
+
+    def _near(self, own: NotebookNode) -> list[NotebookNode]:
+        """The student's cells between the released cells above and below an answer, and the text cell above these."""
+        cells = self._work.cells
+        first = last = next(index for index, cell in enumerate(cells) if cell is own)
+        while first > 0 and self._is_students_own(cells[first - 1]):
+            first -= 1
+        while last + 1 < len(cells) and self._is_students_own(cells[last + 1]):
+            last += 1
+        above = cells[first - 1 : first] if first and not grade_id(cells[first - 1]) else []
+        return [*above, *(cell for cell in cells[first : last + 1] if cell is not own)]
+
+    def _text_of(self, cell: NotebookNode) -> str:
+        """The text that a student wrote in a cell that isn't an answer cell; empty if it is code."""
+        if cell.cell_type == "code":
+            return self._prose(cell.source) if self._is_students_own(cell) else ""
+        original = self._work.handed_out.get(id(cell))
+        if original is not None:
+            return _added(cell.source, original.source)
+        return "" if squeezed(cell.source) in self._released_texts else cell.source
+
+    def _prose(self, source: str) -> str:
+        if source not in self._parsed:
+            affordable = len(source) <= self._left
+            self._left -= len(source) if affordable else 0
+            self._parsed[source] = prose_in(source) if affordable else ""
+        return self._parsed[source]
+
+    @cached_property
+    def _released_texts(self) -> frozenset[str]:
+        return frozenset(squeezed(cell.source) for cell in self._work.known.values())
+
+    def _is_students_own(self, cell: NotebookNode) -> bool:
+        return not grade_id(cell) and id(cell) not in self._work.handed_out
+
+    def _doubt_the_rest(self) -> None:
+        """Let a person decide on empty answers while the student has other texts or pictures."""
+        places = list(dict.fromkeys(self._other_places()))
+        more = f" and {len(places) - _NAMED_AT_MOST} more" if len(places) > _NAMED_AT_MOST else ""
+        where = f"{', '.join(places[:_NAMED_AT_MOST])}{more}"
+        for name in self._written:
+            if not self._is_blank(name):
                 continue
-            for name in names:
-                path = str(PurePosixPath(place, name))
-                if path in known or not name.isprintable() or any(fnmatch(name, one) for one in left_out):
-                    continue
-                if not place and (name[0] == "." or name.endswith(".ipynb") or name in (TIMESTAMP, SECRET)):
-                    continue
-                mode = _mode(descriptor, name)
-                if stat.S_ISREG(mode):
-                    yield descriptor, name, path
-                elif stat.S_ISDIR(mode) and path.count("/") < _MAX_DEPTH:
-                    folders.append(path)
-                elif stat.S_ISDIR(mode):
-                    too_much.append(f"{path}/")
-        finally:
-            os.close(descriptor)
+            if id(self._work.present[name]) in self._work.pictured:
+                self._work.doubts[name] = (
+                    f"The answer cell `{name}` has no text, but a picture is attached to it"
+                )
+            elif places:
+                self._work.doubts[name] = (
+                    f"The answer cell `{name}` is empty, but something else may be its answer: {where}"
+                )
+
+    def _other_places(self) -> Iterator[str]:
+        for index, cell in enumerate(self._work.cells):
+            if id(cell) in self._claimed:
+                continue
+            if id(cell) in self._work.pictured:
+                yield f"the picture in the {label_of(cell, index + 1)}"
+            elif not grade_id(cell) and _WORD.search(self._text_of(cell)):
+                yield f"the text in the {label_of(cell, index + 1)}"
+        code = "\n".join(cell.source for cell in self._work.cells if cell.cell_type == "code")
+        for name in self._beside:  # a file that the notebook's own code writes or reads is no answer
+            if _MAY_BE_ANSWER.search(name) and PurePath(name).name not in code:
+                yield f"the file {printable(name)}"
 
 
-def _open_folder(home: int, place: str) -> int | None:
-    """A descriptor of a folder below `home`; None if it is no longer one."""
-    descriptor = os.dup(home)
-    for name in PurePosixPath(place).parts:
-        above = descriptor
-        try:
-            descriptor = os.open(name, _FOLDER, dir_fd=above)
-        except OSError:
-            return None
-        finally:
-            os.close(above)
-    return descriptor
+def prose_in(source: str) -> str:
+    """The text in a code cell that has nothing else: comments, constant strings, or what isn't code at all."""
+    magic = _TEXT_MAGIC.match(source)
+    if magic:
+        return source[magic.end() :]
+    tree = parse(source) if len(source) <= MAX_PARSED_CHARACTERS else None
+    if tree is None:
+        return "" if defined_names(source) else source
+    if not all(isinstance(part, ast.Expr) and _is_text(part.value) for part in tree.body):
+        return ""
+    comments = [line.lstrip("# ") for line in source.split("\n") if line.lstrip().startswith("#")]
+    return "\n".join([*comments, *(text for part in tree.body for text in _strings_in(part))])
 
 
-def _mode(folder: int, name: str) -> int:
-    try:
-        return os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
-    except OSError:
-        return 0
+def _is_text(value: ast.expr) -> bool:
+    """True for a string, or a call with nothing but strings, such as `print("Because")`."""
+    if isinstance(value, ast.Call):
+        return isinstance(value.func, ast.Name) and all(map(_is_text, value.args))
+    return isinstance(value, ast.Constant) and isinstance(value.value, str)
 
 
-def _content(folder: int, name: str, room: int) -> bytes | None:
-    """The content of a regular file; None if it has more than `room` bytes, or can't be read."""
-    try:
-        with open(os.open(name, OPEN_SAFELY, dir_fd=folder), "rb") as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                return None
-            content = file.read(room + 1)
-    except OSError:
-        return None
-    return content if len(content) <= room else None
+def _strings_in(node: ast.AST) -> Iterator[str]:
+    return (n.value for n in ast.walk(node) if isinstance(n, ast.Constant) and isinstance(n.value, str))
+
+
+def _added(submitted: str, released: str) -> str:
+    """The text that was added to a released one; the changed lines if that one was changed, too."""
+    before, found, after = submitted.partition(released.strip())
+    if found and released.strip():
+        return "\n\n".join(part for part in (before.strip(), after.strip()) if part)
+    known = {line.strip() for line in released.split("\n")}
+    return "\n".join(line for line in submitted.split("\n") if line.strip() not in known)
+
+
+def _added_prose(submitted: str, released: str) -> str:
+    """The comments and constant strings among the lines that were added to a code cell, unless these define something."""
+    lines = _added(submitted, released).split("\n")
+    comments = [line.lstrip("# ") for line in lines if line.lstrip().startswith("#")]
+    rest = "\n".join(line for line in lines if not line.lstrip().startswith("#"))
+    if defined_names(rest):
+        return ""
+    return "\n".join([*comments, *([prose_in(rest)] if rest.strip() else [])])

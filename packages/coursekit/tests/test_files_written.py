@@ -6,7 +6,7 @@ import stat
 import nbformat
 import pytest
 
-from coursekit.student.written import MAX_WRITTEN_BYTES, MAX_WRITTEN_FILES, WrittenFiles, read_written
+from coursekit.student.files_written import MAX_WRITTEN_BYTES, MAX_WRITTEN_FILES, WrittenFiles, read_written
 
 from .forked import run_forked
 from .plain_course import PlainCourse
