@@ -107,9 +107,10 @@ def test_table_and_csv_have_the_same_rows(graded_class, tmp_path, capsys):
         assert line.split()[-1] == (f"{float(row['total']):g}" if row["total"] else "-")
 
 
-def test_a_second_run_grades_nothing(graded_class):
+def test_a_second_run_grades_nothing(graded_class, capsys):
     cached, written = graded_class.cached(), when_autograded(graded_class)
-    assert autograde(graded_class) == 1
+    assert autograde(graded_class) == 0
+    assert "01_double: nothing new to grade; 4 graded, " in capsys.readouterr().out
     assert (graded_class.cached(), when_autograded(graded_class)) == (cached, written)
     assert not graded_class.gradings()
 

@@ -1,6 +1,7 @@
 """The command's help is quick to print and complete, and where nothing can be graded, it says so."""
 
 import os
+import re
 import subprocess
 import sys
 
@@ -56,6 +57,7 @@ def test_every_command_has_a_help_text(command, capsys):
 def test_workers_can_be_forked_from_a_command_that_has_read_the_configuration(generated):
     script = f"""
 import os
+import re
 from coursekit.cli import main
 os.chdir({str(generated.root)!r})
 assert main(["table", "01_double"]) == 0
@@ -88,3 +90,10 @@ def test_where_bubblewrap_does_not_run_a_sentence_says_so_without_a_traceback(
     assert done.returncode != 0
     assert "bubblewrap does not run here (bwrap: no permissions here)" in said
     assert "Traceback" not in said
+
+
+def test_the_versions_are_printed(capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["--version"])
+    assert ended.value.code == 0
+    assert re.fullmatch(r"coursekit \S+, sandbox-kernel \S+, nbgrader 0\.9\.\d+\n", capsys.readouterr().out)

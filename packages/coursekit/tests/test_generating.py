@@ -136,7 +136,8 @@ def test_one_notebook_of_two_leaves_the_other_alone(generated):
 def test_changed_cells_are_named_when_there_are_submissions(graded_class, change_cells):
     before = files(graded_class)
     if change_cells == "notebook":
-        nbformat.write(source_of(graded_class), graded_class.root / "source/01_double/second.ipynb")
+        second = v4.new_notebook(cells=[another()], metadata=source_of(graded_class).metadata)
+        nbformat.write(second, graded_class.root / "source/01_double/second.ipynb")
         words = "second added"
     else:
         edit, words = {

@@ -1,5 +1,7 @@
 """`coursekit revise`: other cells in an assignment that has submissions, without losing what people wrote."""
 
+import shutil
+
 import nbformat
 import pytest
 from nbformat import v4
@@ -12,7 +14,9 @@ CONFIG = "nbgrader_config.py"
 
 @pytest.fixture
 def graded(graded_class):
-    """The graded class, in which a person has graded the written answers of two."""
+    """The graded class, in which a person has graded the written answers of two. Those who cost time have left."""
+    for student in ("exception", "exits", "loop", "broken"):
+        shutil.rmtree(graded_class.root / "submitted" / student)
     with graded_class.gradebook() as gradebook:
         for student, score in (("right", 4), ("floor", 1)):
             grade = gradebook.find_grade("why", "double", "01_double", student)
@@ -102,10 +106,17 @@ def test_what_people_wrote_stays(graded, change, capsys):
     assert by_people(graded) == after
     out = capsys.readouterr().out
     assert "`coursekit autograde 01_double --force`" in out
-    assert graded.coursekit("autograde", "01_double", "--force", "--workers", "1") in (0, 1)
-    assert by_people(graded) == after
     assert graded.run("nbgrader", "generate_assignment", "01_double", "--force").returncode == 0
     assert "Traceback" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("change", [added, pytest.param(moved, marks=pytest.mark.thorough)])
+def test_what_people_wrote_stays_when_the_submissions_are_graded_again(graded, change):
+    _, after = change(graded)
+    assert graded.coursekit("revise", "01_double") == 0
+    assert graded.coursekit("autograde", "01_double", "--force", "--workers", "1") in (0, 1)
+    assert by_people(graded) == after
+    assert graded.grades()["right"]["test_double"] == (10, None, False)
 
 
 def test_a_cell_that_people_have_graded_is_not_removed_without_being_asked(graded, capsys):

@@ -5,7 +5,9 @@ import gc
 import os
 import sys
 from collections.abc import Sequence
+from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 from coursekit.cli import (
     adopting,
@@ -59,9 +61,24 @@ def _print_error(message: str) -> None:
     print("coursekit: " + "\n".join(lines), file=sys.stderr)
 
 
+class _Version(argparse.Action):
+    """Finds out the versions only when they are asked for, since that reads the environment."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **(options | {"nargs": 0}))
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        names = ("coursekit", "sandbox-kernel", "nbgrader")
+        print(", ".join(f"{name} {version(name)}" for name in names))
+        parser.exit()
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="coursekit", description="Grade notebook courses with hidden checks."
+    )
+    parser.add_argument(
+        "--version", action=_Version, help="print the versions of coursekit and nbgrader, and exit"
     )
     parser.add_argument(
         "--course-dir",

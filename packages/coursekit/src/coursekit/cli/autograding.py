@@ -58,7 +58,7 @@ def _autograde(options: argparse.Namespace) -> int:
         problems += _grade(options, course, assignment, students)
         with course.alone():  # while no other command is replacing a folder
             table = class_table(assignment)
-        worst = max(worst, _conclude(table, problems))
+        worst = max(worst, _conclude(table, problems, students))
     return worst
 
 
@@ -194,8 +194,12 @@ def _writers(
     return contextlib.closing(Writers(course, assignment.name, count, warm))
 
 
-def _conclude(table: "ClassTable", problems: list[str]) -> int:
-    """Print the statuses, and which students need a person's attention; returns 1 if not everyone is graded."""
+def _conclude(table: "ClassTable", problems: list[str], students: list[str]) -> int:
+    """Print the statuses, and which students need a person's attention.
+
+    Returns 1 if there are problems, or one of these students, who are new, needs attention; what an earlier command has
+    reported is only repeated.
+    """
     from coursekit.checks.results import Status
 
     counts = Counter(row.status for row in table.rows)
@@ -206,8 +210,11 @@ def _conclude(table: "ClassTable", problems: list[str]) -> int:
         if row.status not in (Status.GRADED, Status.MISSING)
     ]
     lines = attention + problems + list(_doubts(table))
-    print_lines([f"{table.assignment}: {statuses}", *(f"  {line}" for line in lines)])
-    return int(counts[Status.GRADED] < len(table.rows) or bool(problems))
+    statuses_now = {row.student: row.status for row in table.rows}
+    graded = {status for name in students if (status := statuses_now.get(name)) != Status.MISSING}
+    new = "" if graded else "nothing new to grade; "
+    print_lines([f"{table.assignment}: {new}{statuses}", *(f"  {line}" for line in lines)])
+    return int(bool(problems) or bool(graded - {Status.GRADED}))
 
 
 def _doubts(table: "ClassTable") -> Iterator[str]:

@@ -65,9 +65,8 @@ def _deal(options: argparse.Namespace) -> None:
     graders = grader_names(options.to)
     submissions = {answer.submission for answer in answers}
     if not submissions:
-        raise CourseError(
-            f"{assignment.name} has no written answers to grade: run `coursekit autograde` first"
-        )
+        first = ": run `coursekit autograde` first" if course.to_do(assignment) else ""
+        raise CourseError(f"{assignment.name} has no written answers to grade{first}")
     scored = {submission for submission, _ in dealt.scores}
     kept = [
         reading

@@ -24,26 +24,18 @@ from nbgrader.api import (
 
 from coursekit.cells import find_cell, nbgrader_metadata
 from coursekit.course import CourseError
-from coursekit.nbgrader_plugin.cell_rows import (
-    GRADE,
-    SOLUTION,
-    TASK,
-    CellChanges,
-    CellKinds,
-    cells_in,
-    recorded_cells,
-)
+from coursekit.nbgrader_plugin.cell_rows import CellChanges, CellKinds, RowKind, cells_in, recorded_cells
 
 #: a notebook and the grade_id of a cell in it
-Place = tuple[str, str]
+CellPlace = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class Loss:
+class LostGrade:
     """A grade or comment by a person that would be removed with its cell."""
 
     student: str
-    place: Place
+    place: CellPlace
     score: float | None = None
     extra_credit: float | None = None
     comment: str = ""
@@ -60,8 +52,8 @@ class Revision:
     """What a revision changes: sentences about the cells, where cells went, and what is lost."""
 
     changes: list[str] = field(default_factory=list)
-    moved: dict[Place, Place] = field(default_factory=dict)
-    losses: list[Loss] = field(default_factory=list)
+    moved: dict[CellPlace, CellPlace] = field(default_factory=dict)
+    losses: list[LostGrade] = field(default_factory=list)
 
     def lines(self) -> Iterator[str]:
         yield from self.changes
@@ -95,7 +87,7 @@ def revise(
     return found
 
 
-def _places(cells: Mapping[str, CellKinds]) -> Iterator[Place]:
+def _places(cells: Mapping[str, CellKinds]) -> Iterator[CellPlace]:
     return ((notebook, cell) for notebook, kinds in cells.items() for cell in kinds)
 
 
@@ -108,9 +100,11 @@ def _changes(before: Mapping[str, CellKinds], now: Mapping[str, CellKinds]) -> I
             yield f"{name}: {changes}"
 
 
-def _moves(gone: set[Place], new: set[Place], renamed: Mapping[str, str]) -> dict[Place, Place]:
+def _moves(
+    gone: set[CellPlace], new: set[CellPlace], renamed: Mapping[str, str]
+) -> dict[CellPlace, CellPlace]:
     """Where removed cells went: as the caller says, or to the only other notebook that has a new one of this name."""
-    found: dict[Place, Place] = {}
+    found: dict[CellPlace, CellPlace] = {}
     for old, name in renamed.items():
         found[_one(gone, old, "removed")] = _one(new, name, "added")
     for place in sorted(gone - found.keys()):
@@ -120,7 +114,7 @@ def _moves(gone: set[Place], new: set[Place], renamed: Mapping[str, str]) -> dic
     return found
 
 
-def _one(places: Iterable[Place], name: str, what: str) -> Place:
+def _one(places: Iterable[CellPlace], name: str, what: str) -> CellPlace:
     matching = [place for place in places if name in (place[1], "/".join(place))]
     if len(matching) != 1:
         named = ", ".join(sorted("/".join(place) for place in places)) or "none"
@@ -165,9 +159,9 @@ class _Rows:
                     "cell_type": found.cell_type,
                 }
                 for kind, row, values in (
-                    (GRADE, GradeCell, graded),
-                    (SOLUTION, SolutionCell, {}),
-                    (TASK, TaskCell, graded),
+                    (RowKind.GRADE, GradeCell, graded),
+                    (RowKind.SOLUTION, SolutionCell, {}),
+                    (RowKind.TASK, TaskCell, graded),
                 ):
                     if kind in kinds and (name, cell, row) not in self._cells:
                         self._cells[name, cell, row] = added = row(name=cell, notebook=entry, **values)
@@ -202,19 +196,21 @@ class _Rows:
         """Remove the rows of cells and notebooks that are gone, and note what people wrote there."""
         for (name, cell, row), entry in self._old.items():
             kinds = self._now.get(name, {}).get(cell, frozenset())
-            if {GradeCell: GRADE, SolutionCell: SOLUTION, TaskCell: TASK}[row] in kinds:
+            if {GradeCell: RowKind.GRADE, SolutionCell: RowKind.SOLUTION, TaskCell: RowKind.TASK}[
+                row
+            ] in kinds:
                 continue
             for grade in self._db.query(Grade).filter(Grade.cell_id == entry.id).all():
                 if grade.manual_score is not None or grade.extra_credit:
                     who = grade.notebook.assignment.student_id
                     self._revision.losses.append(
-                        Loss(who, (name, cell), grade.manual_score, grade.extra_credit)
+                        LostGrade(who, (name, cell), grade.manual_score, grade.extra_credit)
                     )
                 self._db.delete(grade)
             for comment in self._db.query(Comment).filter(Comment.cell_id == entry.id).all():
                 if comment.manual_comment:
                     who = comment.notebook.assignment.student_id
-                    self._revision.losses.append(Loss(who, (name, cell), comment=comment.manual_comment))
+                    self._revision.losses.append(LostGrade(who, (name, cell), comment=comment.manual_comment))
                 self._db.delete(comment)
             self._db.flush()
             self._db.delete(entry)
@@ -231,14 +227,21 @@ class _Rows:
         self._db.flush()
 
     def _row(
-        self, place: Place, types: tuple[type, ...], among: Mapping[tuple[str, str, type], BaseCell]
+        self, place: CellPlace, types: tuple[type, ...], among: Mapping[tuple[str, str, type], BaseCell]
     ) -> BaseCell | None:
         """The row of a cell that grades or comments belong to, now or before."""
         kinds = self._now.get(place[0], {}).get(place[1], frozenset()) if among is self._cells else None
         for row in types:
             wanted = (
                 kinds is None
-                or (GRADE if row is GradeCell else SOLUTION if row is SolutionCell else TASK) in kinds
+                or (
+                    RowKind.GRADE
+                    if row is GradeCell
+                    else RowKind.SOLUTION
+                    if row is SolutionCell
+                    else RowKind.TASK
+                )
+                in kinds
             )
             if wanted and (*place, row) in among:
                 return among[(*place, row)]

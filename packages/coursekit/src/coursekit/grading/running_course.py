@@ -121,7 +121,8 @@ class RunningCourse:
             GradebookAway: it can't be used now.
             CourseError: its driver is not installed.
         """
-        if not self._usable:
+        path = self.gradebook_file
+        if not self._usable or (path and not path.exists()):
             self.require_gradebook()
         try:
             return Gradebook(self._db_url, self.folders.course_id)

@@ -1,6 +1,7 @@
 """The cells of a notebook as nbgrader's gradebook records them, and how those of two versions differ."""
 
 from dataclasses import dataclass
+from enum import StrEnum
 
 from nbformat import NotebookNode
 from nbgrader.api import Notebook
@@ -8,9 +9,18 @@ from nbgrader.utils import is_grade, is_locked, is_solution, is_task
 
 from coursekit.cells import grade_id
 
-#: the kinds of rows that the gradebook has for a cell, by its grade_id
-CellKinds = dict[str, frozenset[str]]
-GRADE, SOLUTION, TASK, SOURCE = "grade", "solution", "task", "source"
+
+class RowKind(StrEnum):
+    """The kinds of rows that the gradebook has for a cell."""
+
+    GRADE = "grade"
+    SOLUTION = "solution"
+    TASK = "task"
+    SOURCE = "source"
+
+
+#: by the grade_id of the cell
+CellKinds = dict[str, frozenset[RowKind]]
 
 
 def cells_in(notebook: NotebookNode) -> CellKinds:
@@ -19,22 +29,26 @@ def cells_in(notebook: NotebookNode) -> CellKinds:
     for cell in notebook.cells:
         kinds = {
             kind
-            for kind, is_one in ((GRADE, is_grade), (SOLUTION, is_solution), (TASK, is_task))
+            for kind, is_one in (
+                (RowKind.GRADE, is_grade),
+                (RowKind.SOLUTION, is_solution),
+                (RowKind.TASK, is_task),
+            )
             if is_one(cell)
         }
         if kinds or is_locked(cell):
-            found[grade_id(cell) or ""] = frozenset({*kinds, SOURCE})
+            found[grade_id(cell) or ""] = frozenset({*kinds, RowKind.SOURCE})
     return found
 
 
 def recorded_cells(notebook: Notebook) -> CellKinds:
     """The cells that the gradebook has."""
-    found: dict[str, set[str]] = {}
+    found: dict[str, set[RowKind]] = {}
     for kind, rows in (
-        (GRADE, notebook.grade_cells),
-        (SOLUTION, notebook.solution_cells),
-        (TASK, notebook.task_cells),
-        (SOURCE, notebook.source_cells),
+        (RowKind.GRADE, notebook.grade_cells),
+        (RowKind.SOLUTION, notebook.solution_cells),
+        (RowKind.TASK, notebook.task_cells),
+        (RowKind.SOURCE, notebook.source_cells),
     ):
         for row in rows:
             found.setdefault(row.name, set()).add(kind)

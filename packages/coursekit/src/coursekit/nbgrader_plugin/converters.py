@@ -8,19 +8,21 @@ import contextlib
 import copy
 import glob
 import logging
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from nbconvert.exporters.exporter import ResourcesDict
+from nbgrader.api import Assignment, Gradebook, SubmittedAssignment
 from nbgrader.converters import Autograde, GenerateFeedback
 from nbgrader.converters.base import BaseConverter
 from tornado.log import LogFormatter
 
 from coursekit.files import write_atomically
 from coursekit.nbgrader_plugin.course_folders import beside_of, rename_students
-from coursekit.nbgrader_plugin.gradebook_state import require_gradebook
-from coursekit.printing import printable
+from coursekit.nbgrader_plugin.gradebook_state import require_gradebook, url_in
+from coursekit.printing import printable, quoted
 from coursekit.student.extra_files import StuckError
 
 
@@ -50,6 +52,26 @@ def make_ready(converter: BaseConverter) -> None:
                 converter.log.warning("%s: %s", path, sentence)
         except (StuckError, OSError) as error:
             converter.log.error("%s is not graded: %s", path, error)
+            del converter.assignments[path]
+
+
+def leave_out_unrecorded(converter: BaseConverter) -> None:
+    """Name each autograded submission that the gradebook doesn't have, and leave it out: nbgrader prints a traceback."""
+    folders = converter.coursedir
+    pattern = folders.format_path(
+        folders.autograded_directory, "(?P<student>.*)", "(?P<assignment>.*)", escape=True
+    )
+    with Gradebook(url_in(folders), folders.course_id) as gradebook:
+        rows = gradebook.db.query(SubmittedAssignment.student_id, Assignment.name)
+        recorded = set(map(tuple, rows.join(Assignment, Assignment.id == SubmittedAssignment.assignment_id)))
+    for path in list(converter.assignments):
+        found = re.fullmatch(pattern, path)
+        if found and (found["student"], found["assignment"]) not in recorded:
+            converter.log.error(
+                "%s has no page, since the gradebook has no scores of it: run `coursekit autograde %s`, or remove the folder",
+                path,
+                quoted(found["assignment"]),
+            )
             del converter.assignments[path]
 
 
