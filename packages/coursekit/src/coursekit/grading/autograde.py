@@ -193,6 +193,8 @@ class ClassRun:
             if handed_in.notebook is not None:
                 content, _ = restore_notebook(handed_in.notebook, released)
                 put_instructors_text(content, self._texts.get(name, {}))
+                for cell in content.cells:  # no result depends on pictures, which may be large
+                    cell.pop("attachments", None)
                 key = key_of(GradingJob(self.assignment, name, content, released, self._how, own))
                 cached = CachedResult() if self._fresh else self._cache.find(self.assignment.name, key)
                 cached = CachedResult() if self._force and cached.stopped else cached

@@ -16,7 +16,8 @@ from coursekit.nbgrader_plugin.bind import BindChecks, RequireUniqueNames
 from coursekit.nbgrader_plugin.collecting import HarmlessCollect
 from coursekit.nbgrader_plugin.converters import OnlyMissingNotebooks, PrintableFormatter
 from coursekit.nbgrader_plugin.feedback import FeedbackExporter, GetGradesAndState
-from coursekit.nbgrader_plugin.markdown import highlighted_code, safe_markdown
+from coursekit.nbgrader_plugin.markdown import highlighted_code
+from coursekit.nbgrader_plugin.pictures import markdown_with_pictures
 from coursekit.nbgrader_plugin.run_checks import RunChecks
 from coursekit.nbgrader_plugin.steps import RepairCells, SaveScores, SubmissionExporter, before_autograde
 
@@ -53,7 +54,10 @@ def configure(config: Config) -> None:
     config.HTMLExporter.template_file = rubric.TEMPLATE_FILE
     config.HTMLExporter.extra_template_basedirs = rubric.TEMPLATE_FOLDERS
     config.HTMLExporter.preprocessors = [rubric.ShowRubric]
-    config.HTMLExporter.filters = {"markdown2html": safe_markdown, "highlight_code": highlighted_code}
+    config.HTMLExporter.filters = {
+        "markdown2html": markdown_with_pictures,
+        "highlight_code": highlighted_code,
+    }
 
     config.NbGrader.logging_config = {
         "formatters": {"console": {"class": _dotted(PrintableFormatter)}},

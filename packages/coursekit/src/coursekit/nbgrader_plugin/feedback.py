@@ -28,6 +28,7 @@ from coursekit.nbgrader_plugin.first_look import first_things, score_rows
 from coursekit.nbgrader_plugin.headings import page_titles
 from coursekit.nbgrader_plugin.markdown import highlighted_code, safe_markdown
 from coursekit.nbgrader_plugin.page_parts import PageParts, Part
+from coursekit.nbgrader_plugin.pictures import Pictures, text_and_pictures
 from coursekit.nbgrader_plugin.run_checks import RESULT
 from coursekit.nbgrader_plugin.second_chance import second_chance_of
 from coursekit.nbgrader_plugin.shown import EXPLANATIONS, deadline_of, hide_outputs, result_as_shown
@@ -89,9 +90,12 @@ class FeedbackExporter(Exporter):
         released = self._released(names)
         _hide_hidden_tests(nb, released)
         given = frozenset(cell.source.strip() for cell in released)
-        frame = self._frame(nb, names, Path(filled["metadata"].get("path", "")))
+        folder = Path(filled["metadata"].get("path", ""))
+        frame = self._frame(nb, names, folder)
         try:
-            page = render_in_child(lambda: _page(nb, frame, given), _PAGE_SECONDS, _PAGE_MEMORY, _PAGE_BYTES)
+            page = render_in_child(
+                lambda: _page(nb, frame, given, Pictures(folder)), _PAGE_SECONDS, _PAGE_MEMORY, _PAGE_BYTES
+            )
         except TooCostly as error:
             page = _page_without_cells(nb, frame)
             self.log.warning(
@@ -150,7 +154,10 @@ class FeedbackExporter(Exporter):
         except CourseError:
             return []
         for cell in cells:  # fills the caches that the child process of each page inherits
-            safe_markdown(cell.source) if cell.cell_type == "markdown" else highlighted_code(cell.source)
+            if cell.cell_type == "markdown":
+                safe_markdown(text_and_pictures(cell.source)[0])
+            else:
+                highlighted_code(cell.source)
         return cells
 
 
@@ -175,8 +182,9 @@ class _Frame:
     attempt: AttemptLine | None
 
 
-def _page(nb: NotebookNode, frame: _Frame, given: frozenset[str]) -> str:
-    return _rendered(nb, frame, PageParts(nb, frame.result, given, shows=frame.shows).parts())
+def _page(nb: NotebookNode, frame: _Frame, given: frozenset[str], pictures: Pictures) -> str:
+    parts = PageParts(nb, frame.result, given, shows=frame.shows, pictures=pictures).parts()
+    return _rendered(nb, frame, parts)
 
 
 def _page_without_cells(nb: NotebookNode, frame: _Frame) -> str:

@@ -13,6 +13,7 @@ from nbformat.corpus.words import generate_corpus_id
 
 from coursekit.cells import grade_id
 from coursekit.printing import printable
+from coursekit.student.attachments import read_attachments, without_data
 
 #: in the whole file, since each may become a Python object
 MAX_BRACKETS = 200_000
@@ -59,6 +60,7 @@ class _Cell(Struct):
     input: Raw = _NOTHING  # code before version 4
     level: Raw = _NOTHING  # headings before version 4
     metadata: Raw = _NOTHING
+    attachments: Raw = _NOTHING
     id: Raw = _NOTHING
 
 
@@ -215,8 +217,15 @@ def _plain_cells(cells: Iterable[_Cell], notes: list[str]) -> Iterator[NotebookN
             notes.append(
                 f"The cell {label} contained NUL characters, which Python can't read; they were removed."
             )
-        length = len(plain.source)
-        limit = MAX_TEXT_CHARACTERS if plain.cell_type == "markdown" else MAX_CODE_CHARACTERS
+        if plain.cell_type != "code" and cell.attachments is not _NOTHING:
+            attachments = read_attachments(cell.attachments)
+            if attachments:
+                plain["attachments"] = attachments
+            elif attachments is None:
+                notes.append(f"The pictures attached to the cell {label} are damaged; they were left out.")
+        length, limit = len(plain.source), MAX_CODE_CHARACTERS
+        if plain.cell_type == "markdown":
+            length, limit = len(without_data(plain.source)), MAX_TEXT_CHARACTERS
         if length > limit:
             raise Refused(
                 f"has {length:,} characters in the cell {label}, more than {limit:,}. Shorten it. {HAND_IN_AGAIN}"

@@ -14,6 +14,7 @@ from nbformat import NotebookNode, v4
 
 from coursekit.cells import PLACEHOLDER, grade_id, is_demo, is_locked_cell, is_test_cell
 from coursekit.printing import listed
+from coursekit.student.attachments import KeptAttachments
 from coursekit.student.gather import ChangedCell, Gathering, Restoration
 from coursekit.student.names import squeezed
 from coursekit.student.statements import code_in, is_code
@@ -31,6 +32,7 @@ def restore_notebook(submitted: NotebookNode, released: NotebookNode) -> tuple[N
     answers need and that was added to cells that are restored or not run.
     """
     work = _Restoration(submitted, released)
+    attachments = KeptAttachments(work.cells)
     work.find_marked()
     work.find_stripped()
     work.restore()
@@ -40,6 +42,7 @@ def restore_notebook(submitted: NotebookNode, released: NotebookNode) -> tuple[N
     gathering.gather_answers()
     gathering.note_additions()
     gathering.gather_texts()
+    attachments.put_back(work.cells, work.handed_out)
     _make_ids_unique(work.cells)
     notebook = v4.new_notebook(metadata=deepcopy(released.metadata))
     notebook.cells = work.cells
