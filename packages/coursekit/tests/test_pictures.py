@@ -312,3 +312,29 @@ def test_a_picture_alone_is_an_answer_that_a_person_grades(tmp_path):
         "nothing": (0, False),
         "text": (None, True),
     }
+
+
+DISPLAYING = """\
+from IPython.display import SVG, Image, display
+
+display(Image("figure.png"), Image("figure.jpg"), SVG("figure.svg"))
+
+def double(x):
+    return 2 * x"""
+
+
+def test_pictures_that_code_displays_are_kept_in_the_formats_that_plain_nbgrader_keeps(both):
+    jpeg = picture("JPEG")
+    files = {"figure.png": RED, "figure.jpg": jpeg, "figure.svg": SVG}
+    both.hand_in(both.released(DISPLAYING), files)
+    both.autograde()
+
+    def kept(side):
+        outputs = find_cell(side.autograded(), "double").outputs
+        return [kind for output in outputs for kind in output.data if kind.startswith("image/")]
+
+    assert kept(both.ours) == kept(both.plain) == ["image/png", "image/jpeg", "image/svg+xml"]
+    both.ours.run("nbgrader", "generate_feedback", "a1")
+    shown = sources(BeautifulSoup(both.ours.page(), "html.parser"))
+    assert shown[:2] == [embedded(RED), embedded(jpeg, "image/jpeg")]
+    assert shown[2].startswith("data:image/svg+xml;base64,")

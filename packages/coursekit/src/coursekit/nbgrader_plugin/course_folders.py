@@ -18,6 +18,9 @@ from coursekit.printing import printable
 from coursekit.student.extra_files import ExtraFiles, handed_out_files
 from coursekit.student.renamed import put_endings_right
 
+#: a line break stops nbgrader's commands; the others would be HTML in formgrader, whose lists don't escape names
+_REPLACED = str.maketrans({"\n": " ", "<": "‹", ">": "›", '"': "”"})
+
 
 def configured_course(config: Config) -> Course:
     """The course in which nbgrader runs. While it converts, its working directory is the course's root."""
@@ -39,7 +42,7 @@ def handed_in(folders: CourseDirectory, assignment: str | None = None) -> list[s
 def rename_students(folders: CourseDirectory, assignment: str) -> list[str]:
     """Rename the students' folders that nbgrader can't handle; returns a sentence for each.
 
-    nbgrader's gradebook rejects names that aren't UTF-8, and its commands reject line breaks.
+    nbgrader's gradebook rejects names that aren't UTF-8, its commands reject line breaks, and formgrader runs HTML.
     """
     sentences = []
     for place, student in _submission_folder(folders, assignment).found():
@@ -76,7 +79,7 @@ def usable_name(name: str) -> str:
         name.encode()
     except UnicodeEncodeError:  # bytes that aren't UTF-8, as Python's file functions return them
         name = os.fsencode(name).decode("cp1252", errors="replace")
-    return name.replace("\n", " ")
+    return name.translate(_REPLACED)
 
 
 @dataclass(frozen=True)
