@@ -49,8 +49,9 @@ class Side:
     def grades(self, student: str = STUDENT, assignment: str = ASSIGNMENT) -> dict[str, tuple]:
         """By cell, the automatic score and whether a person has to look at it."""
         with Gradebook(f"sqlite:///{self.root / 'gradebook.db'}") as book:
-            (found,) = book.find_submission(assignment, student).notebooks
-            return {grade.name: (grade.auto_score, grade.needs_manual_grade) for grade in found.grades}
+            found = book.find_submission(assignment, student).notebooks
+            grades = (grade for notebook in found for grade in notebook.grades)
+            return {grade.name: (grade.auto_score, grade.needs_manual_grade) for grade in grades}
 
     def autograded(self, student: str = STUDENT) -> NotebookNode:
         return nbformat.read(self.folder("autograded", student) / f"{NOTEBOOK}.ipynb", as_version=4)
@@ -69,13 +70,19 @@ class BothSides:
     def sides(self) -> tuple[Side, Side]:
         return self.plain, self.ours
 
-    def write(self, source: NotebookNode, assignment: str = ASSIGNMENT) -> None:
-        """Write the source and generate the assignment, on both sides."""
+    def write(
+        self,
+        source: NotebookNode,
+        assignment: str = ASSIGNMENT,
+        others: dict[str, NotebookNode] | None = None,
+    ) -> None:
+        """Write the source, and other notebooks, and generate the assignment, on both sides."""
         self.plain.root.mkdir(parents=True, exist_ok=True)
         (self.plain.root / "nbgrader_config.py").write_text("c = get_config()\n")
         folder = self.plain.root / "source" / assignment
         folder.mkdir(parents=True)
-        nbformat.write(source, folder / f"{NOTEBOOK}.ipynb")
+        for name, notebook in {NOTEBOOK: source, **(others or {})}.items():
+            nbformat.write(notebook, folder / f"{name}.ipynb")
         self.plain.run("nbgrader", "generate_assignment", assignment)
         shutil.copytree(self.plain.root, self.ours.root)
         (self.ours.root / "nbgrader_config.py").write_text(CONFIGURE)

@@ -24,6 +24,13 @@ from coursekit.nbgrader_plugin.steps import RepairCells, SaveScores, SubmissionE
 __all__ = ["configure"]
 
 
+#: what operating systems and editors write beside a notebook; nothing of it is anybody's work
+_LEFTOVERS = [
+    *("._*", ".DS_Store", "__MACOSX", "Thumbs.db", "desktop.ini", ".nfs*"),
+    *(".*.ipynb", "*~", "#*#", ".#*", ".~*", "~$*", ".*.sw[nop]"),
+]
+
+
 def configure(config: Config) -> None:
     """Make nbgrader's commands use hidden checks.
 
@@ -59,6 +66,7 @@ def configure(config: Config) -> None:
         "highlight_code": highlighted_code,
     }
 
+    config.CourseDirectory.ignore.extend(_LEFTOVERS)
     config.NbGrader.logging_config = {
         "formatters": {"console": {"class": _dotted(PrintableFormatter)}},
         "filters": {"notebooks": {"()": OnlyMissingNotebooks}},

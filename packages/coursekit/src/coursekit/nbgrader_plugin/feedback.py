@@ -18,7 +18,7 @@ from traitlets.log import get_logger
 from coursekit.cells import grade_id, is_locked_cell, is_test_cell
 from coursekit.checks.results import STATUSES, Status, SubmissionResult, points_in_words, score_in_words
 from coursekit.course import CourseError
-from coursekit.files import written_at
+from coursekit.files import notebooks_in, written_at
 from coursekit.language import N_, FeedbackPage, _, current_language, ngettext, speaking
 from coursekit.nbgrader_plugin.budget import TooCostly, render_in_child
 from coursekit.nbgrader_plugin.check_table import code_marked
@@ -143,7 +143,7 @@ class FeedbackExporter(Exporter):
             return None
         folders = self.parent.coursedir
         submitted = Path(folders.format_path(folders.submitted_directory, student, assignment))
-        times = [written_at(path.lstat()) for path in submitted.glob("*.ipynb")]
+        times = [written_at(path.lstat()) for path in notebooks_in(submitted)]
         return datetime.fromtimestamp(max(times), UTC) if times else None
 
     def _released(self, names: dict[str, Any]) -> list[NotebookNode]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import NotebookNode
+from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import Execute, IgnorePattern
 from traitlets import Bool, Bunch, Float, Integer, List, TraitError, Unicode, validate
 
@@ -19,7 +20,7 @@ from coursekit.nbgrader_plugin.check_table import check_output
 from coursekit.nbgrader_plugin.course_folders import configured_course, stop
 from coursekit.per_assignment import PerAssignment
 from coursekit.printing import printable
-from coursekit.student.extra_files import own_files
+from coursekit.student.extra_files import own_files, own_notebooks
 from coursekit.student.limits import REPEAT_BUDGET, Limits
 
 if TYPE_CHECKING:  # imported where it is used: the configuration imports this module in every command
@@ -133,6 +134,9 @@ class RunChecks(Execute):
         assignment = course.assignment(names["assignment"])
         released = assignment.released(names["notebook"])
         hide_course(course.root, self.config)
+        folders = CourseDirectory(config=self.config)
+        handed_in = folders.format_path(folders.submitted_directory, names["student"], assignment.name)
+        own = own_files(Path(resources["metadata"]["path"]), course.ignore)
         return grade_unless_cached(
             GradingJob(
                 assignment,
@@ -140,7 +144,7 @@ class RunChecks(Execute):
                 nb,
                 released,
                 self.how_to_run(assignment.name),
-                own_files(Path(resources["metadata"]["path"]), course.ignore),
+                own + own_notebooks(Path(handed_in), nb.cells, own),
             ),
             ResultCache(course.root),
             self._budget(course.root, assignment.name),

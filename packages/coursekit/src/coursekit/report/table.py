@@ -13,6 +13,7 @@ from nbgrader.api import Gradebook, MissingEntry, SubmittedAssignment
 from coursekit.cells import exercise_name, is_automatic
 from coursekit.checks.results import ExerciseResult, Status, SubmissionResult
 from coursekit.course import Assignment
+from coursekit.files import notebooks_in
 from coursekit.grading.grades import grades_of
 from coursekit.grading.running_course import RunningCourse
 from coursekit.kernels import LIMITED
@@ -127,7 +128,7 @@ def class_table(assignment: Assignment) -> ClassTable:
                 if name in readable and row.points.get(label) is None
             ]
         else:
-            handed_in = any(folder.glob("*.ipynb"))
+            handed_in = bool(notebooks_in(folder))
             row = Row(student, NOT_AUTOGRADED if handed_in else Status.MISSING, dict.fromkeys(maximum))
         rows.append(row)
     penalty_name = "second chance" if second_chance_of(course.config) else LATE

@@ -42,6 +42,7 @@ class SubmittedNotebook:
     """A notebook as submitted, or None and the `problem`; `notes` are remarks for the student and the TA.
 
     Args:
+        versions: sentences about other versions of it in the same folder.
         language: the language of the kernel that it was saved with, or the kernel's name; empty if the file doesn't say.
     """
 
@@ -50,6 +51,7 @@ class SubmittedNotebook:
     notes: list[str] = field(default_factory=list)
     missing: bool = False
     language: str = ""
+    versions: list[str] = field(default_factory=list)
 
 
 class _Cell(Struct):
