@@ -2,10 +2,16 @@
 
 from itertools import pairwise
 
+import nbformat
+import pytest
+from bs4 import BeautifulSoup
+from nbconvert.exporters import HTMLExporter
 from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import v4
+from traitlets.config import Config
 
 from coursekit.cells import find_cell
+from coursekit.nbgrader_plugin import configure
 from coursekit.nbgrader_plugin.rubric import MARK, ShowRubric
 
 
@@ -50,6 +56,30 @@ def test_cells_beyond_the_time_budget_are_cut(tiny_course):
     place = ResourcesDict(name="double", path=str(tiny_course.root))
     shown = ShowRubric(page_seconds=0).preprocess(notebook, ResourcesDict(metadata=place))[0]
     assert shown.cells[-1].source == "x" * 500 + "…"
+
+
+HTML = '"><img src=x onerror="evil()">'
+
+
+@pytest.mark.parametrize(
+    "name", ["student", "last_name", "first_name", "notebook_path", "notebook_id", "assignment_id"]
+)
+def test_names_are_text_on_the_page_in_formgrader(tiny_course, name):
+    config = Config()
+    configure(config)
+    folder = tiny_course.root / "autograded" / "ada" / "01_double"
+    folder.mkdir(parents=True)
+    path = folder / "double.ipynb"
+    nbformat.write(tiny_course.assignment.released("double"), path)
+    people = {"student": "ada", "last_name": "", "first_name": ""}
+    if name.endswith("_name"):  # the page shows both, or neither
+        people |= {"last_name": "Lovelace", "first_name": "Ada"}
+    resources = {"assignment_id": "01_double", "notebook_id": "double", "index": 0, "total": 1, **people}
+    html, _ = HTMLExporter(config=config).from_filename(str(path), resources=resources | {name: HTML})
+    assert "onerror" in html  # as text
+    page = BeautifulSoup(html, "html.parser")
+    assert page.find_all(onerror=True) == []
+    assert not any("onerror" in script.text and HTML in script.text for script in page.find_all("script"))
 
 
 def test_without_the_source_notebook_nothing_is_added(tiny_course):

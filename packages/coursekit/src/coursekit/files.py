@@ -55,6 +55,11 @@ def files_in(path: Path, left_out: Sequence[str] = ()) -> Iterator[Path]:
             yield file
 
 
+def notebooks_in(folder: Path) -> list[Path]:
+    """The notebooks in a folder, sorted, without hidden ones, which editors and operating systems write."""
+    return sorted(path for path in folder.glob("*.ipynb") if path.name[0] != ".")
+
+
 def beside_notebooks(folder: Path, left_out: Sequence[str]) -> list[Path]:
     """The files and folders in a folder, sorted, except for notebooks, hidden files, and those that match a pattern."""
     found = folder.iterdir() if folder.is_dir() else ()

@@ -5,8 +5,13 @@ wants to end its process still can.
 """
 
 import contextlib
+import importlib.abc
+import importlib.util
 import random
 import sys
+from collections.abc import Callable
+from importlib.machinery import ModuleSpec
+from types import ModuleType
 from typing import Any, NoReturn
 
 import numpy as np
@@ -22,6 +27,7 @@ def protect(shell: Any) -> None:
     shell.kernel.do_shutdown = _leave_the_cell
     for name in ("reset", "reset_selective"):
         shell.register_magic_function(_keep_the_names, "line", name)
+    draw_without_screen(shell)
     streams = {"stdout": sys.stdout, "stderr": sys.stderr}
     for stream in streams.values():
         stream.close = _stay_open  # type: ignore[method-assign]  # on purpose
@@ -32,6 +38,67 @@ def protect(shell: Any) -> None:
                 setattr(sys, name, stream)
 
     shell.events.register("post_run_cell", restore)
+
+
+#: backends of matplotlib that need a screen, or a browser that runs scripts
+_BACKENDS = ("tk", "qt", "qt4", "qt5", "qt6", "wx", "gtk", "gtk3", "gtk4", "osx", "macosx", "nb", "web")
+_MODULES = {
+    f"matplotlib.backends.backend_{name}{kind}" for name in _BACKENDS for kind in ("", "agg", "cairo")
+}
+_SCREENS = {f"{name}{kind}" for name in (*_BACKENDS, "notebook", "widget", "ipympl") for kind in ("", "agg")}
+
+
+def draw_without_screen(shell: Any) -> None:
+    """Draw figures into the notebook where it asks for a window, as with `%matplotlib qt`; there is no screen."""
+    finder = _Inline()
+    sys.meta_path.insert(0, finder)
+    for name in ("matplotlib", "pylab"):
+        shell.register_magic_function(_inline_magic(shell, name), "line", name)
+
+    def back_to_inline(*_: object) -> None:
+        if finder.used:  # IPython shows figures at the end of a cell only if the backend has its own name
+            finder.used = False
+            from matplotlib_inline.backend_inline import flush_figures
+
+            flush_figures()
+            shell.run_line_magic("matplotlib", "inline")
+
+    shell.events.register("post_run_cell", back_to_inline)
+
+
+class _Inline(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Finds matplotlib's own backend for notebooks in place of those that need a screen."""
+
+    def __init__(self) -> None:
+        self.used = False
+
+    def find_spec(self, fullname: str, path: object, target: object = None) -> ModuleSpec | None:
+        return importlib.util.spec_from_loader(fullname, self) if fullname in _MODULES else None
+
+    def exec_module(self, module: ModuleType) -> None:
+        from matplotlib_inline import backend_inline
+
+        own = {name: value for name, value in vars(backend_inline).items() if not name.startswith("__")}
+        vars(module).update(own)
+        self.used = True
+        _note_inline(module.__name__.rpartition("_")[2])
+
+
+def _inline_magic(shell: Any, name: str) -> Callable[[str], object]:
+    original = shell.find_line_magic(name)
+
+    def magic(line: str) -> object:
+        words = line.split()
+        wanted = next((word for word in words if word.lower() in _SCREENS), "")
+        if wanted:
+            _note_inline(wanted)
+        return original(" ".join("inline" if word == wanted else word for word in words))
+
+    return magic
+
+
+def _note_inline(backend: str) -> None:
+    print(f"There is no screen here, so figures are drawn into the notebook, not with {backend}.")
 
 
 def _leave_the_cell(*_: object, **__: object) -> NoReturn:

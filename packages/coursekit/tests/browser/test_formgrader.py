@@ -24,7 +24,7 @@ NAMES = {
     "ada": ("Ada", "Lovelace"),
     "emmy": ("Emmy", "Noether"),
     "alan": ("Alan", "Turing"),
-    "eve": ("Eve", "Mallory"),
+    "eve": ('Eve"><img src=x onerror="window.evil = 6">', "Mallory"),
 }
 ANSWER = """\
 The scores have a variance of $d_k$, because each is a sum of $d_k$ terms. So the softmax is nearly one-hot
@@ -193,10 +193,19 @@ def test_a_submission_that_was_handed_in_anew_is_autograded_from_formgrader(page
 
 
 def test_nothing_that_a_student_handed_in_runs_in_the_browser_of_a_grader(page, formgrader):
+    def nothing_ran():
+        page.wait_for_timeout(500)
+        assert page.evaluate("typeof window.evil") == "undefined"
+
+    for place in ("manage_students", f"manage_submissions/{NAME}", f"gradebook/{NAME}/{NOTEBOOK}"):
+        page.goto(formgrader(place))
+        expect(page.get_by_text("Mallory").first).to_be_attached()
+        nothing_ran()
     open_submission(page, formgrader, "eve")
     expect(page.get_by_text("To be graded by hand.")).to_be_visible()
-    page.wait_for_timeout(500)
-    assert page.evaluate("typeof window.evil") == "undefined"
+    nothing_ran()
+    page.locator(".glyphicon-eye-open").first.click()
+    expect(page.locator("a.name-shown")).to_contain_text('Mallory, Eve"><img')
 
 
 def test_formgrader_works_without_network(page, formgrader):

@@ -19,7 +19,7 @@ from coursekit.nbgrader_plugin.instructors_text import instructors_texts, put_in
 from coursekit.nbgrader_plugin.run_checks import RunChecks
 from coursekit.printing import quoted
 from coursekit.result_cache import CachedResult, CacheKey, ResultCache, key_of
-from coursekit.student.extra_files import own_files
+from coursekit.student.extra_files import own_files, own_notebooks
 from coursekit.student.notebook_file import read_submitted
 from coursekit.student.restore import restore_notebook
 
@@ -184,25 +184,29 @@ class ClassRun:
         submission = SubmissionRun(student)
         try:
             submission.problems = self._course.set_aside(student, self.assignment.name)
-            submission.notebooks = list(self._read(student))
+            submission.notebooks = list(self._read(submission))
         except CourseError:
             raise
         except Exception as error:  # one student's files must not cost the others their grades
             submission.problems.append(f"not read: {reason_of(error)}")
         return submission
 
-    def _read(self, student: str) -> Iterator[NotebookRun]:
-        folder = self._course.submitted(student, self.assignment.name)
+    def _read(self, submission: SubmissionRun) -> Iterator[NotebookRun]:
+        folder = self._course.submitted(submission.student, self.assignment.name)
         own = own_files(folder, self.assignment.course.ignore)
         for name, released in self._released.items():
             handed_in = read_submitted(folder / f"{name}.ipynb", self.assignment)
             if handed_in.notebook is not None:
+                submission.problems += handed_in.versions
                 content, _ = restore_notebook(handed_in.notebook, released)
                 put_instructors_text(content, self._texts.get(name, {}))
-                key = key_of(GradingJob(self.assignment, name, content, released, self._how, own))
+                for cell in content.cells:  # no result depends on pictures, which may be large
+                    cell.pop("attachments", None)
+                opened = own + own_notebooks(folder, content.cells, own)
+                key = key_of(GradingJob(self.assignment, name, content, released, self._how, opened))
                 cached = CachedResult() if self._fresh else self._cache.find(self.assignment.name, key)
                 cached = CachedResult() if self._force and cached.stopped else cached
-                yield NotebookRun(name, content, key, cached, own_files=own)
+                yield NotebookRun(name, content, key, cached, own_files=opened)
 
     def _task(self, student: str, notebook: NotebookRun) -> Task:
         return Task(

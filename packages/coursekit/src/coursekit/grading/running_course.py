@@ -21,7 +21,7 @@ from traitlets.config import Config
 from coursekit.checks.results import SubmissionResult
 from coursekit.configuration import course_in, read_configuration
 from coursekit.course import Assignment, Course, CourseError
-from coursekit.files import STATE_FOLDER, written_at
+from coursekit.files import STATE_FOLDER, notebooks_in, written_at
 from coursekit.grading.grades import RecordedScores, is_done
 from coursekit.kernels import hide_course
 from coursekit.language import FeedbackPage
@@ -285,7 +285,7 @@ class RunningCourse:
         if new is not None and old is not None and new != old:
             return new > old
         handed_in, graded = (
-            [written_at(path.lstat()) for path in folder.glob("*.ipynb") if path.is_file()]
+            [written_at(path.lstat()) for path in notebooks_in(folder) if path.is_file()]
             for folder in folders
         )
         return max(handed_in, default=0) > max(graded, default=0)

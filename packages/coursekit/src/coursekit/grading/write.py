@@ -17,7 +17,7 @@ from sqlalchemy.exc import InterfaceError, OperationalError, SAWarning
 from coursekit.attempt import GRADER_FAILED
 from coursekit.checks.results import Status, SubmissionResult
 from coursekit.course import CourseError
-from coursekit.files import FOR_EVERYBODY
+from coursekit.files import FOR_EVERYBODY, notebooks_in
 from coursekit.grading.autograde import SubmissionRun
 from coursekit.grading.running_course import GradebookAway, RunningCourse
 from coursekit.nbgrader_plugin.check_metadata import CheckMetadata
@@ -136,7 +136,7 @@ class Writer:
     def _written(self, uncached: Uncached) -> list[str]:
         student, assignment, folders = uncached.student, uncached.assignment, self._course.folders
         folder = self._course.submitted(student, assignment)
-        if not any(folder.glob("*.ipynb")):
+        if not notebooks_in(folder):
             return []  # nbgrader skips such a folder, and the table shows it as missing
         self._uncached = uncached
         folders.student_id, folders.assignment_id = student, assignment

@@ -30,13 +30,21 @@ from coursekit.nbgrader_plugin.collecting import HarmlessCollect
 from coursekit.nbgrader_plugin.converters import OnlyMissingNotebooks, PrintableFormatter
 from coursekit.nbgrader_plugin.feedback import FeedbackExporter, GetGradesAndState
 from coursekit.nbgrader_plugin.generating import ReleaseExporter, RequireSameCells
-from coursekit.nbgrader_plugin.markdown import highlighted_code, safe_markdown
+from coursekit.nbgrader_plugin.markdown import highlighted_code
 from coursekit.nbgrader_plugin.own_steps import own_steps, put_after, put_before, replace, with_own_hook
+from coursekit.nbgrader_plugin.pictures import markdown_with_pictures
 from coursekit.nbgrader_plugin.released_pictures import RemoveSolutionPictures
 from coursekit.nbgrader_plugin.run_checks import RunChecks
 from coursekit.nbgrader_plugin.steps import RepairCells, SaveScores, SubmissionExporter, before_autograde
 
 __all__ = ["configure"]
+
+
+#: what operating systems and editors write beside a notebook; nothing of it is anybody's work
+_LEFTOVERS = [
+    *("._*", ".DS_Store", "__MACOSX", "Thumbs.db", "desktop.ini", ".nfs*"),
+    *(".*.ipynb", "*~", "#*#", ".#*", ".~*", "~$*", ".*.sw[nop]"),
+]
 
 
 def configure(config: Config) -> None:
@@ -84,8 +92,12 @@ def configure(config: Config) -> None:
     config.HTMLExporter.template_file = rubric.TEMPLATE_FILE
     config.HTMLExporter.extra_template_basedirs = rubric.TEMPLATE_FOLDERS
     config.HTMLExporter.preprocessors = [rubric.ShowRubric]
-    config.HTMLExporter.filters = {"markdown2html": safe_markdown, "highlight_code": highlighted_code}
+    config.HTMLExporter.filters = {
+        "markdown2html": markdown_with_pictures,
+        "highlight_code": highlighted_code,
+    }
 
+    config.CourseDirectory.ignore.extend(_LEFTOVERS)
     logging_config = {
         "formatters": {"console": {"class": _dotted(PrintableFormatter)}},
         "filters": {"notebooks": {"()": OnlyMissingNotebooks}},

@@ -19,7 +19,7 @@ from nbgrader.converters import Autograde, GenerateFeedback
 from nbgrader.converters.base import BaseConverter
 from tornado.log import LogFormatter
 
-from coursekit.files import write_atomically
+from coursekit.files import notebooks_in, write_atomically
 from coursekit.nbgrader_plugin.course_folders import beside_of, rename_students
 from coursekit.nbgrader_plugin.gradebook_state import require_gradebook, url_in
 from coursekit.printing import printable, quoted
@@ -31,9 +31,13 @@ def find_folders(converter: BaseConverter, step: str) -> None:
     folders = converter.coursedir
     if folders.student_id == "*" and not isinstance(converter, OneFolder):
         pattern = folders.format_path(step, "*", folders.assignment_id)
-        notebooks = f"{folders.notebook_id}.ipynb"
-        found = {path: sorted(map(str, Path(path).glob(notebooks))) for path in glob.glob(pattern)}
+        found = {path: _notebooks(Path(path), folders.notebook_id) for path in glob.glob(pattern)}
         converter.assignments = {path: names for path, names in found.items() if names}
+
+
+def _notebooks(folder: Path, pattern: str) -> list[str]:
+    """The notebooks that nbgrader converts: those that match, without hidden ones, as in its own search."""
+    return [str(path) for path in notebooks_in(folder) if path.match(f"{pattern}.ipynb")]
 
 
 def make_ready(converter: BaseConverter) -> None:
@@ -88,8 +92,7 @@ class OneFolder(BaseConverter):
 
     def init_notebooks(self) -> None:
         self.notebooks: list[str] = []
-        wanted = f"{self.coursedir.notebook_id}.ipynb"
-        self.assignments = {str(self._folder): sorted(map(str, self._folder.glob(wanted)))}
+        self.assignments = {str(self._folder): _notebooks(self._folder, self.coursedir.notebook_id)}
 
     def init_destination(self, assignment_id: str, student_id: str) -> bool:
         with self._remembering_failure():

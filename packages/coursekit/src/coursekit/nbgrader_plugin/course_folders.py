@@ -16,7 +16,10 @@ from coursekit.configuration import course_in
 from coursekit.course import ANY, Course
 from coursekit.printing import printable
 from coursekit.student.extra_files import ExtraFiles, handed_out_files
-from coursekit.student.renamed import put_endings_right
+from coursekit.student.renamed import move_up, put_endings_right
+
+#: a line break stops nbgrader's commands; the others would be HTML in formgrader, whose lists don't escape names
+_REPLACED = str.maketrans({"\n": " ", "<": "‹", ">": "›", '"': "”"})
 
 
 def configured_course(config: Config) -> Course:
@@ -37,13 +40,15 @@ def handed_in(folders: CourseDirectory, assignment: str | None = None) -> list[s
 
 
 def rename_students(folders: CourseDirectory, assignment: str) -> list[str]:
-    """Rename the students' folders that nbgrader can't handle; returns a sentence for each.
+    """Rename the students' folders and files that nbgrader can't handle, or doesn't find; returns a sentence for each.
 
-    nbgrader's gradebook rejects names that aren't UTF-8, and its commands reject line breaks.
+    nbgrader's gradebook rejects names that aren't UTF-8, its commands reject line breaks, and formgrader runs HTML.
     """
     sentences = []
+    expected = course_in(folders).assignment(assignment).released_names()
     for place, student in _submission_folder(folders, assignment).found():
-        sentences += put_endings_right(folders.format_path(folders.submitted_directory, student, assignment))
+        submitted = folders.format_path(folders.submitted_directory, student, assignment)
+        sentences += move_up(Path(submitted), expected) + put_endings_right(submitted)
         usable = usable_name(student)
         if usable == student:
             continue
@@ -76,7 +81,7 @@ def usable_name(name: str) -> str:
         name.encode()
     except UnicodeEncodeError:  # bytes that aren't UTF-8, as Python's file functions return them
         name = os.fsencode(name).decode("cp1252", errors="replace")
-    return name.replace("\n", " ")
+    return name.translate(_REPLACED)
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from traitlets.log import get_logger
 from coursekit.cells import grade_id, is_locked_cell, is_test_cell
 from coursekit.checks.results import STATUSES, Status, SubmissionResult, points_in_words, score_in_words
 from coursekit.course import CourseError
-from coursekit.files import written_at
+from coursekit.files import notebooks_in, written_at
 from coursekit.language import N_, FeedbackPage, _, current_language, ngettext, speaking
 from coursekit.nbgrader_plugin.budget import TooCostly, render_in_child
 from coursekit.nbgrader_plugin.check_table import code_marked
@@ -30,6 +30,7 @@ from coursekit.nbgrader_plugin.gradebook_state import require_gradebook
 from coursekit.nbgrader_plugin.headings import page_titles
 from coursekit.nbgrader_plugin.markdown import highlighted_code, safe_markdown
 from coursekit.nbgrader_plugin.page_parts import PageParts, Part
+from coursekit.nbgrader_plugin.pictures import Pictures, text_and_pictures
 from coursekit.nbgrader_plugin.run_checks import RESULT
 from coursekit.nbgrader_plugin.second_chance import second_chance_of
 from coursekit.nbgrader_plugin.shown import EXPLANATIONS, deadline_of, hide_outputs, result_as_shown
@@ -95,9 +96,12 @@ class FeedbackExporter(Exporter):
         released = self._released(names)
         _hide_hidden_tests(nb, released)
         given = frozenset(cell.source.strip() for cell in released)
-        frame = self._frame(nb, names, Path(filled["metadata"].get("path", "")))
+        folder = Path(filled["metadata"].get("path", ""))
+        frame = self._frame(nb, names, folder)
         try:
-            page = render_in_child(lambda: _page(nb, frame, given), _PAGE_SECONDS, _PAGE_MEMORY, _PAGE_BYTES)
+            page = render_in_child(
+                lambda: _page(nb, frame, given, Pictures(folder)), _PAGE_SECONDS, _PAGE_MEMORY, _PAGE_BYTES
+            )
         except TooCostly as error:
             page = _page_without_cells(nb, frame)
             self.log.warning(
@@ -147,7 +151,7 @@ class FeedbackExporter(Exporter):
             return None
         folders = self.parent.coursedir
         submitted = Path(folders.format_path(folders.submitted_directory, student, assignment))
-        times = [written_at(path.lstat()) for path in submitted.glob("*.ipynb")]
+        times = [written_at(path.lstat()) for path in notebooks_in(submitted)]
         return datetime.fromtimestamp(max(times), UTC) if times else None
 
     def _released(self, names: dict[str, Any]) -> list[NotebookNode]:
@@ -158,7 +162,10 @@ class FeedbackExporter(Exporter):
         except CourseError:
             return []
         for cell in cells:  # fills the caches that the child process of each page inherits
-            safe_markdown(cell.source) if cell.cell_type == "markdown" else highlighted_code(cell.source)
+            if cell.cell_type == "markdown":
+                safe_markdown(text_and_pictures(cell.source)[0])
+            else:
+                highlighted_code(cell.source)
         return cells
 
 
@@ -185,8 +192,9 @@ class _Frame:
     handed_in: str = ""
 
 
-def _page(nb: NotebookNode, frame: _Frame, given: frozenset[str]) -> str:
-    return _rendered(nb, frame, PageParts(nb, frame.result, given, shows=frame.shows).parts())
+def _page(nb: NotebookNode, frame: _Frame, given: frozenset[str], pictures: Pictures) -> str:
+    parts = PageParts(nb, frame.result, given, shows=frame.shows, pictures=pictures).parts()
+    return _rendered(nb, frame, parts)
 
 
 def _page_without_cells(nb: NotebookNode, frame: _Frame) -> str:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable
 from functools import lru_cache
 from html import escape, unescape
+from string import ascii_lowercase
 from typing import Any
 from xml.etree.ElementTree import Element
 
@@ -47,7 +48,8 @@ _OF_TAGS = {
     **{"href": frozenset({"a"}), "src": frozenset({"img"}), "open": frozenset({"details"})},
 }
 _STYLES = {"text-align", "width", "height"}
-_SCHEMES = {"http", "https", "mailto", "data"}
+#: one letter is a drive of Windows
+_SCHEMES = {"http", "https", "mailto", "data", "file", "attachment", "embedded", *ascii_lowercase}
 #: classes of highlighted code and of formulas; others could cover the page
 _CLASS = re.compile(r"highlight|hl-\w+|language-[\w+-]+|(inline|block)-formula|[a-z]{1,2}\d?")
 _UNDESCRIBED = re.compile(r"<img(?![^>]*\balt=)")
@@ -56,7 +58,6 @@ _FORMULA = re.compile(r'(<th\b[^>]*>)?<code class="(inline|block)-formula">([^<]
 #: style declarations without functions, strings and escapes
 _STYLE = re.compile(r"[\w\s:;.%!-]*")
 _LINKS = ("http://", "https://", "mailto:", "#")
-_PICTURES = ("data:image/png;", "data:image/jpeg;", "data:image/gif;")
 #: languages whose lexers take linear time; others are highlighted in a child process
 _LEXERS = {"python", "python3", "py", "text", "bash", "sh", "console", "json", "yaml", "toml"}
 _FENCE = re.compile(r"(?:`{3,}|~{3,})[ \t]*([^\s`~]+)")
@@ -84,10 +85,7 @@ class _Renderer(IPythonRenderer):
         return f'<h{level} id="{escape(anchor(plain_text(text)))}">{text}</h{level}>\n'
 
     def image(self, text: str, url: str, title: str | None = None) -> str:
-        if url.startswith("attachment:"):  # attachments of submissions are not read
-            shown = _("a picture that is not shown: %(name)s", name=text or escape(url))
-            return f"<em>({shown})</em>"
-        return super().image(text, url, title)
+        return super(IPythonRenderer, self).image(text, url, title)  # it refuses attachments that it lacks
 
     def block_html(self, html: str) -> str:
         return canonical(html, _TAGS, _ATTRIBUTES) + "\n"
@@ -109,7 +107,10 @@ class _Renderer(IPythonRenderer):
 
 
 def safe_markdown(source: str) -> str:
-    """Render markdown, with formulas as MathML. Replaces nbconvert's filter `markdown2html`."""
+    """Render markdown, with formulas as MathML.
+
+    Pictures have the addresses that the text gives them: `Pictures.put_into` must replace each.
+    """
     return _cached_markdown(source) if len(source) <= _CACHED else render_markdown(source)
 
 
@@ -211,8 +212,6 @@ def _allowed(tag: str, name: str, value: str) -> str | None:
             fits = all(_CLASS.fullmatch(name) for name in value.split())
         case "href":
             fits = _as_browsers_read(value).startswith(_LINKS)
-        case "src":
-            fits = value.startswith(_PICTURES)
         case "style":
             fits = bool(_STYLE.fullmatch(value))
         case _:

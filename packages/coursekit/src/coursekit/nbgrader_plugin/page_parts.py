@@ -22,6 +22,8 @@ from coursekit.nbgrader_plugin.budget import PageBudget
 from coursekit.nbgrader_plugin.check_table import checks_as_html, exercise_as_html
 from coursekit.nbgrader_plugin.headings import Heading, headings, page_titles
 from coursekit.nbgrader_plugin.markdown import as_plain_text, highlighted_code, plain_text, safe_markdown
+from coursekit.nbgrader_plugin.pictures import NotShown, Pictures, decoded, text_and_pictures
+from coursekit.student.attachments import SVG, picture_in
 from coursekit.watch.rules import Shows
 
 #: budget of a page: CPU seconds, and characters of HTML without pictures
@@ -33,7 +35,6 @@ _OVERHEAD = 200
 _HEADING = re.compile(r'<h([1-6])(?: id="([^"]*)")?>')
 _NESTING = re.compile(r"<(/?)(?:div|ul|ol|li|dl|dd|blockquote|table|details|p)\b")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
-_BASE64 = re.compile(r"[A-Za-z0-9+/=\s]+")
 #: nbgrader's comment on an unchanged answer cell
 _NO_RESPONSE = N_("No response.")
 _LOWEST = 6
@@ -61,7 +62,8 @@ class PageParts:
 
     `given` holds the sources of the released cells; any other cell is shown as the student's own. `shows` is what
     `result` was reduced to (see `shown.py`). Once `budget`
-    is out of time, cells are shown as plain text; cells for which it has no room are left out.
+    is out of time, cells are shown as plain text; cells for which it has no room are left out. `pictures` have limits
+    of their own.
     """
 
     notebook: NotebookNode
@@ -69,10 +71,11 @@ class PageParts:
     given: frozenset[str]
     budget: PageBudget = field(default_factory=lambda: PageBudget(PAGE_SECONDS, PAGE_CHARACTERS))
     shows: Shows = Shows.EVERYTHING
+    pictures: Pictures = field(default_factory=Pictures)
     _level: int = 2
     _ids: set[str] = field(init=False)
     _under: str = ""
-    _pictures: int = 0
+    _figures: int = 0
 
     def __post_init__(self) -> None:
         # links lead to these ids, so no heading may take them
@@ -100,7 +103,7 @@ class PageParts:
         elif is_answer_cell(cell) or cell.source.strip() not in self.given:
             yield self._answer(cell)
         elif cell.cell_type == "markdown":
-            yield from self._text(self._markdown(cell.source))
+            yield from self._text(self._markdown(cell))
             if nbgrader_metadata(cell).get("task"):
                 yield self._answer(cell)
         elif cell.cell_type == "code":
@@ -126,7 +129,7 @@ class PageParts:
             body = ""
         elif cell.cell_type == "markdown":
             nothing = escape(_("(nothing)"))
-            body = self._lowered(self._markdown(cell.source)) or f"<p>{nothing}</p>"
+            body = self._lowered(self._markdown(cell)) or f"<p>{nothing}</p>"
         else:
             body = self._code(cell.source) + self._outputs(cell)
         comment = mark.get("comment") or ""
@@ -136,7 +139,7 @@ class PageParts:
             "answer",
             body,
             grade_id(cell) or "",
-            self._lowered(self._markdown(comment)) if comment else "",
+            self._lowered(self._markdown(NotebookNode(source=comment))) if comment else "",
             _score(cell) if graded else "",
         )
 
@@ -179,8 +182,10 @@ class PageParts:
             at = end
         return "".join([*parts, html[at:]])
 
-    def _markdown(self, source: str) -> str:
-        return self._within_budget(safe_markdown, source)
+    def _markdown(self, cell: NotebookNode) -> str:
+        text, embedded = text_and_pictures(cell.source)
+        html = self._within_budget(safe_markdown, text)
+        return self.pictures.put_into(html, embedded, cell.get("attachments") or {})
 
     def _code(self, source: str) -> str:
         return self._within_budget(highlighted_code, source) if source.strip() else ""
@@ -195,7 +200,7 @@ class PageParts:
         return f"<p>{escape(_(LEFT_OUT), quote=False)}</p>"
 
     def _outputs(self, cell: NotebookNode) -> str:
-        """The text and PNG pictures of a cell; HTML that a student's code displays is not shown."""
+        """The text and the pictures of a cell; HTML that a student's code displays is not shown."""
         return "".join(map(self._output, cell.get("outputs", [])))
 
     def _test_outputs(self, cell: NotebookNode) -> str:
@@ -213,22 +218,25 @@ class PageParts:
             case "error":
                 text = "\n".join(output.traceback) or f"{output.ename}: {output.evalue}"
             case _:
-                picture = output.data.get("image/png")
-                if isinstance(picture, str) and _BASE64.fullmatch(picture):
-                    return self._picture(picture)
                 text = str(output.data.get("text/plain", ""))
+                if (kind := picture_in(output.data)) and isinstance(picture := output.data[kind], str):
+                    try:
+                        data = picture.encode() if kind == SVG else decoded(picture)
+                        return self._figure(self.pictures.address_of(data))
+                    except NotShown as reason:
+                        text = _("%(text)s (not shown: %(reason)s)", text=text, reason=_(str(reason)))
         return self._if_room(_printed(text)) if text.strip() else ""
 
-    def _picture(self, png: str) -> str:
-        self._pictures += 1
-        alt = _("Figure %(number)s, drawn by the cell above", number=self._pictures)
+    def _figure(self, address: str) -> str:
+        self._figures += 1
+        alt = _("Figure %(number)s, drawn by the cell above", number=self._figures)
         if self._under:
             alt = _(
                 "Figure %(number)s, drawn by the cell above, under the heading “%(heading)s”",
-                number=self._pictures,
+                number=self._figures,
                 heading=self._under,
             )
-        return f'<img alt="{escape(alt)}" src="data:image/png;base64,{"".join(png.split())}">'
+        return f'<img alt="{escape(alt)}" src="{address}">'
 
 
 def _is_commented(cell: NotebookNode) -> bool:

@@ -1,5 +1,6 @@
 """In formgrader: show the rubric above the answer to grade, and limit the time that formatting a page may take."""
 
+from html import escape
 from pathlib import Path
 
 import nbformat
@@ -15,6 +16,7 @@ from coursekit.configuration import course_in
 from coursekit.nbgrader_plugin.budget import PageBudget
 from coursekit.nbgrader_plugin.markdown import highlighted_code, safe_markdown
 from coursekit.nbgrader_plugin.page_parts import PAGE_CHARACTERS, PAGE_SECONDS
+from coursekit.nbgrader_plugin.pictures import OF_PAGE, Pictures, text_and_pictures
 from coursekit.printing import shortened
 
 TEMPLATE = "coursekit_formgrade"
@@ -25,6 +27,8 @@ TEMPLATE_FOLDERS = [str(Path(__file__).parent / "templates"), str(_NBGRADER_TEMP
 RUBRIC = "**Rubric"
 #: marks the rubric's cell for the template
 MARK = "coursekit_rubric"
+#: texts of a page that name a student or a file, who may have chosen them
+_OF_PEOPLE = ("student", "last_name", "first_name", "notebook_path", "notebook_id", "assignment_id")
 #: characters shown of a cell that exceeds the budget
 _BEGINNING = 500
 _MODEL = "<details><summary>Model answer</summary>\n\n{}\n\n</details>"
@@ -50,14 +54,19 @@ class ShowRubric(Preprocessor):
             cells.append(cell)
         nb.cells = cells
         self._within_budget(nb)
+        resources[OF_PAGE] = Pictures(Path(resources["metadata"]["path"]))
+        for name in _OF_PEOPLE:  # nbgrader's template shows them as they are
+            if isinstance(resources.get(name), str):
+                resources[name] = escape(resources[name])
         return nb, resources
 
     def _within_budget(self, nb: NotebookNode) -> None:
         """Cut the cells that exceed the budget. Most are cached, so formgrader does not render them a second time."""
         budget = PageBudget(self.page_seconds, PAGE_CHARACTERS)
         for cell in nb.cells:
+            text = text_and_pictures(cell.source)[0] if cell.cell_type == "markdown" else cell.source
             render = safe_markdown if cell.cell_type == "markdown" else highlighted_code
-            if budget.out_of_time or not budget.take(len(render(cell.source))):
+            if budget.out_of_time or not budget.take(len(render(text))):
                 cell.source = shortened(cell.source, _BEGINNING)
 
     def _model_answers(self, resources: ResourcesDict) -> dict[str, NotebookNode]:
@@ -86,4 +95,6 @@ def _rubric_cell(model: NotebookNode) -> NotebookNode:
     parts = [mark + rest] if mark else []
     parts.append(_MODEL.format(answer.strip()))
     cell: NotebookNode = v4.new_markdown_cell("\n\n".join(parts), metadata={MARK: True})
+    if model.get("attachments"):
+        cell["attachments"] = model.attachments
     return cell

@@ -21,7 +21,7 @@ from coursekit.nbgrader_plugin.check_table import check_output
 from coursekit.nbgrader_plugin.course_folders import configured_course, stop
 from coursekit.per_assignment import PerAssignment
 from coursekit.printing import printable
-from coursekit.student.extra_files import own_files
+from coursekit.student.extra_files import own_files, own_notebooks
 from coursekit.student.limits import REPEAT_BUDGET, Limits
 from coursekit.student.submission import Submission
 
@@ -152,6 +152,8 @@ class RunChecks(Execute):
         assignment = course.assignment(names["assignment"])
         released = assignment.released(names["notebook"])
         hide_course(course.root, self.config)
+        handed_in = self._folders(resources)[1]
+        own = own_files(handed_in, course.ignore)
         return grade_unless_cached(
             GradingJob(
                 assignment,
@@ -159,7 +161,7 @@ class RunChecks(Execute):
                 nb,
                 released,
                 self.how_to_run(assignment.name),
-                own_files(self._folders(resources)[1], course.ignore),
+                own + own_notebooks(handed_in, nb.cells, own),
             ),
             ResultCache(course.root),
             self._budget(course.root, assignment.name),

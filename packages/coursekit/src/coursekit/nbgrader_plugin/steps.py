@@ -28,11 +28,12 @@ from coursekit.kernels import other_language
 from coursekit.nbgrader_plugin.bind import require_bound
 from coursekit.nbgrader_plugin.converters import make_ready
 from coursekit.nbgrader_plugin.course_folders import beside_of, configured_course, stop
+from coursekit.nbgrader_plugin.pictures import has_own_picture
 from coursekit.nbgrader_plugin.run_checks import FOUND, RESULT, RunChecks
 from coursekit.nbgrader_plugin.second_chance import require_chance
 from coursekit.printing import printable, quoted
 from coursekit.stamps import Stamp, stamp_of
-from coursekit.student.extra_files import own_files
+from coursekit.student.extra_files import handed_out_files, own_files
 from coursekit.student.notebook_file import read_submitted
 from coursekit.student.restore import restored
 from coursekit.student.saved_outputs import put_saved_outputs
@@ -170,6 +171,9 @@ class SaveScores(SaveAutoGrades):
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
         names = resources["nbgrader"]
+        assignment = configured_course(self.config).assignment(names["assignment"])
+        self._released = {grade_id(cell): cell for cell in assignment.released(names["notebook"]).cells}
+        self._handed_out = handed_out_files(assignment.source_folder)
         self.gradebook, self._assignment = Gradebook(names["db_url"]), names["assignment"]
         with self.gradebook:
             found = self.gradebook.find_submission_notebook(
@@ -204,6 +208,8 @@ class SaveScores(SaveAutoGrades):
             earned = exercise.earned if exercise else None
         else:
             earned, _ = determine_grade(cell, self.log)
+            if earned == 0 and self._is_picture(cell, resources):
+                earned = None
         undecided = result.is_undecided(name)
         grade.auto_score = certain_score(earned, undecided)
         grade.needs_manual_grade = undecided or grade.auto_score is None or grade.manual_score is not None
@@ -212,8 +218,15 @@ class SaveScores(SaveAutoGrades):
         metadata, comment = nbgrader_metadata(cell), self._row(self._comments, cell)
         unchanged = metadata.get("checksum") == compute_checksum(cell) and not metadata.get("task")
         unchanged = unchanged and not resources[RESULT].is_undecided(grade_id(cell) or "")
+        unchanged = unchanged and not self._is_picture(cell, resources)
         comment.auto_comment = "No response." if unchanged else None
         if metadata.get("task"):  # nbgrader's 0 for a missing notebook would stay when it is handed in
             grade = self._row(self._grades, cell)
             if grade.auto_score is not None:
                 grade.auto_score, grade.needs_manual_grade = None, grade.manual_score is None
+
+    def _is_picture(self, cell: NotebookNode, resources: ResourcesDict) -> bool:
+        """True for an answer of which only the picture was replaced."""
+        released = self._released.get(grade_id(cell))
+        folder = Path(resources["metadata"]["path"])
+        return released is not None and has_own_picture(cell, released, folder, self._handed_out)

@@ -11,6 +11,7 @@ from coursekit.cells import exercise_name, find_cell
 from coursekit.checks.fingerprint import is_of_message, same_numbers
 from coursekit.checks.results import CheckResult
 from coursekit.course import Assignment
+from coursekit.files import notebooks_in
 from coursekit.grading.running_course import RunningCourse
 from coursekit.report.class_results import ClassResults
 
@@ -114,7 +115,7 @@ def _unused(id: str, used: set[str]) -> str:
 
 def answer_code(course: RunningCourse, assignment: Assignment, student: str, cell: str) -> str:
     """The source of an answer cell as it was graded; empty if there is no such cell."""
-    for path in sorted(course.autograded(student, assignment.name).glob("*.ipynb")):
+    for path in notebooks_in(course.autograded(student, assignment.name)):
         found = find_cell(nbformat.read(path, as_version=4), cell)
         if found is not None:
             return str(found.source)

@@ -14,6 +14,7 @@ from coursekit.cells import exercise_name, is_automatic
 from coursekit.checks.results import ExerciseResult, Status, SubmissionResult
 from coursekit.course import Assignment
 from coursekit.doubts import Doubt
+from coursekit.files import notebooks_in
 from coursekit.grading.deadlines import deadline_lines
 from coursekit.grading.grades import RecordedScores, grades_of
 from coursekit.grading.running_course import RunningCourse
@@ -151,7 +152,7 @@ def class_table(assignment: Assignment) -> ClassTable:
                 if name in readable and (row.points.get(label) is None or (student, label) in undecided)
             ]
         else:
-            handed_in = any(folder.glob("*.ipynb"))
+            handed_in = bool(notebooks_in(folder))
             row = Row(student, NOT_AUTOGRADED if handed_in else Status.MISSING, dict.fromkeys(maximum))
         rows.append(row)
     penalty_name = "second chance" if second_chance_of(course.config) else LATE

@@ -98,7 +98,7 @@ class Reader:
         """
         root = folder / "submitted" if (folder / "submitted").is_dir() else folder
         found: dict[str, list[Path]] = {}
-        for path in sorted(root.rglob("*.ipynb")):
+        for path in sorted(root.rglob("[!.]*.ipynb")):
             *above, name = path.relative_to(root).parts
             if any(part.startswith(".") for part in (*above, name)):
                 continue

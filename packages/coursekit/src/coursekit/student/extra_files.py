@@ -12,14 +12,16 @@ import secrets
 import shutil
 import stat
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import chain
 from pathlib import Path, PurePath
 
+from nbformat import NotebookNode
 from nbgrader.utils import parse_utc
 
-from coursekit.files import STATE_FOLDER, beside_notebooks, write_atomically
+from coursekit.files import STATE_FOLDER, beside_notebooks, notebooks_in, write_atomically
 from coursekit.printing import printable
 
 TIMESTAMP = "timestamp.txt"
@@ -31,6 +33,9 @@ _MAX_TIMESTAMP_BYTES = 1024
 _YEARS = range(1990, 2200)
 #: strict, since nbgrader reads the third word as a time zone, and opens the file of that name
 _TIMESTAMP = re.compile(r"(?=.*\d{4})(?!.*(?:\.\.|\s/))[\w:.,+ -]{4,80}(/\w+)*", re.ASCII)
+#: a notebook that other code may open
+MAX_OPENED_BYTES = 20 * 2**20
+_OPENS_NOTEBOOKS = re.compile(r"ipynb|importnb|nbimport", re.IGNORECASE)
 _NAMED_AT_MOST = 5
 _RECORDED_AT_MOST = 100
 _TOO_MANY = f"holds a folder of more than {MAX_ENTRIES:,} files, so it was set aside and not copied."
@@ -59,6 +64,22 @@ def own_files(folder: Path, left_out: Sequence[str]) -> tuple[Path, ...]:
     Call it after `ExtraFiles.set_aside`. Those that match a pattern in `left_out` are not copied by nbgrader either.
     """
     return tuple(path for path in beside_notebooks(folder, left_out) if path.name not in (TIMESTAMP, SECRET))
+
+
+def own_notebooks(folder: Path, cells: Iterable[NotebookNode], own: Sequence[Path]) -> tuple[Path, ...]:
+    """The notebooks as they were handed in, if the code mentions notebooks: it may run, import or read them.
+
+    Args:
+        folder: with the submission. The notebooks in autograded/ have hidden tests.
+        cells: the code.
+        own: the `own_files`.
+    """
+    modules = (path.read_text(errors="replace") for path in own if path.suffix == ".py" and path.is_file())
+    code = chain((cell.source for cell in cells if cell.cell_type == "code"), modules)
+    if not any(map(_OPENS_NOTEBOOKS.search, code)):
+        return ()
+    files = (path for path in notebooks_in(folder) if path.is_file() and not path.is_symlink())
+    return tuple(path for path in files if path.stat().st_size <= MAX_OPENED_BYTES)
 
 
 def handed_out_files(source: Path) -> frozenset[PurePath]:
@@ -113,7 +134,7 @@ class ExtraFiles:
         """The files and folders to set aside, with the reasons."""
         entries = size = 0
         for top in sorted(os.scandir(self.folder), key=lambda entry: entry.name):
-            if top.name.endswith(".ipynb"):
+            if top.name.endswith(".ipynb") and not top.name.startswith("."):
                 continue  # nbgrader does not copy notebooks, and we read them with care
             path = Path(top.path)
             found = list(self._odd_in(path, PurePath(top.name), 0))
@@ -198,7 +219,7 @@ class ExtraFiles:
         """The reasons from earlier runs, unless the notebook has been handed in again since."""
         try:
             when = self._record_path.stat().st_mtime_ns
-            if any(path.lstat().st_ctime_ns > when for path in self.folder.glob("*.ipynb")):
+            if any(path.lstat().st_ctime_ns > when for path in notebooks_in(self.folder)):
                 return {}
             found = json.loads(self._record_path.read_text(encoding="utf-8"))
             return {str(name): str(reason) for name, reason in found.items()}

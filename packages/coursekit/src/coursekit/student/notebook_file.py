@@ -1,12 +1,13 @@
 """Reads the notebook file that a student submitted, which may be anything."""
 
+import filecmp
 import os
 import stat
 from pathlib import Path
 
 from coursekit.cells import grade_id
 from coursekit.course import Assignment
-from coursekit.files import OPEN_SAFELY
+from coursekit.files import OPEN_SAFELY, notebooks_in
 from coursekit.printing import printable
 from coursekit.student.notebook_json import HAND_IN_AGAIN, Refused, SubmittedNotebook, parse_submitted
 from coursekit.student.renamed import expected_in, recognize
@@ -37,7 +38,7 @@ def read_submitted(path: Path, assignment: Assignment | None = None) -> Submitte
     except OSError as error:
         problem = f"{name} can't be read ({error.strerror}). Hand it in again as an ordinary file."
         return SubmittedNotebook(None, problem)
-    return parse_submitted(data, name)
+    return _noting_others(parse_submitted(data, name), path, path, assignment)
 
 
 def _content(path: Path) -> bytes:
@@ -61,9 +62,33 @@ def grade_ids_in(path: Path) -> frozenset[str]:
     return frozenset(filter(None, map(grade_id, notebook.cells))) if notebook is not None else frozenset()
 
 
+def _noting_others(
+    submitted: SubmittedNotebook, path: Path, graded: Path, assignment: Assignment | None
+) -> SubmittedNotebook:
+    """Add notes about notebooks in the same folder that nothing grades, some of which may be other versions."""
+    released = assignment.released_names() if assignment else []
+    names = {f"{name}.ipynb" for name in released} | {graded.name}
+    others = [other for other in notebooks_in(path.parent) if other.name not in names]
+    if submitted.notebook is None or not assignment or not others or len(others) > _READ_AT_MOST:
+        return submitted
+    own = {name for cell in submitted.notebook.cells if (name := grade_id(cell))}
+    rest = []
+    for other in others:
+        if not grade_ids_in(other) & own:
+            rest.append(printable(other.name))
+        elif not (other.is_file() and graded.is_file() and filecmp.cmp(other, graded, shallow=False)):
+            version = f"{printable(other.name)} is another version of {path.name}, and was not graded."
+            again = f"If it is the one that counts, rename it to {path.name} and hand it in again."
+            submitted.versions.append(version)
+            submitted.notes.append(f"{version} {again}")
+    if rest:
+        submitted.notes.append(f"These notebooks were not graded: {', '.join(rest[:_NAMED_AT_MOST])}.")
+    return submitted
+
+
 def _read_another_name(path: Path, assignment: Assignment | None) -> SubmittedNotebook:
     """Read the notebook in the folder whose grade_ids, or whose similar name, show that it is the missing one."""
-    others = sorted(path.parent.glob("*.ipynb"))
+    others = notebooks_in(path.parent)
     found: list[Path] = []
     if len(others) <= _READ_AT_MOST:
         ids = {other: grade_ids_in(other) for other in others}
@@ -76,7 +101,7 @@ def _read_another_name(path: Path, assignment: Assignment | None) -> SubmittedNo
             if submitted.notebook is not None:
                 note = f"Handed in as {printable(found[0].name)}; it was graded as {path.name}."
                 submitted.notes.insert(0, note)
-                return submitted
+                return _noting_others(submitted, path, found[0], assignment)
     names = [printable(other.name) for other in found or others]
     problem = f"{path.name} was not handed in"
     if len(found) > 1:

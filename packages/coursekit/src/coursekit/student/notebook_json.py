@@ -12,6 +12,7 @@ from nbformat import NotebookNode, v4
 
 from coursekit.cells import grade_id, made_up_id
 from coursekit.printing import printable
+from coursekit.student.attachments import read_attachments, without_data
 
 #: in the whole file, since each may become a Python object
 MAX_BRACKETS = 200_000
@@ -40,6 +41,7 @@ class SubmittedNotebook:
     """A notebook as submitted, or None and the `problem`; `notes` are remarks for the student and the TA.
 
     Args:
+        versions: sentences about other versions of it in the same folder.
         language: the language of the kernel that it was saved with, or the kernel's name; empty if the file doesn't say.
         saved: each cell's execution count and outputs as JSON, which nobody has read (see `saved_outputs`).
     """
@@ -50,6 +52,7 @@ class SubmittedNotebook:
     missing: bool = False
     language: str = ""
     saved: list[tuple[Raw, Raw]] = field(default_factory=list)
+    versions: list[str] = field(default_factory=list)
 
 
 class _Cell(Struct):
@@ -60,6 +63,7 @@ class _Cell(Struct):
     input: Raw = _NOTHING  # code before version 4
     level: Raw = _NOTHING  # headings before version 4
     metadata: Raw = _NOTHING
+    attachments: Raw = _NOTHING
     id: Raw = _NOTHING
     outputs: Raw = _NOTHING
     execution_count: Raw = _NOTHING
@@ -219,8 +223,15 @@ def _plain_cells(cells: Iterable[_Cell], notes: list[str]) -> Iterator[NotebookN
             notes.append(
                 f"The cell {label} contained NUL characters, which Python can't read; they were removed."
             )
-        length = len(plain.source)
-        limit = MAX_TEXT_CHARACTERS if plain.cell_type == "markdown" else MAX_CODE_CHARACTERS
+        if plain.cell_type != "code" and cell.attachments is not _NOTHING:
+            attachments = read_attachments(cell.attachments)
+            if attachments:
+                plain["attachments"] = attachments
+            elif attachments is None:
+                notes.append(f"The pictures attached to the cell {label} are damaged; they were left out.")
+        length, limit = len(plain.source), MAX_CODE_CHARACTERS
+        if plain.cell_type == "markdown":
+            length, limit = len(without_data(plain.source)), MAX_TEXT_CHARACTERS
         if length > limit:
             raise Refused(
                 f"has {length:,} characters in the cell {label}, more than {limit:,}. Shorten it. {HAND_IN_AGAIN}"

@@ -1,21 +1,28 @@
 """Recognizes the notebooks of an assignment under other names: `attention (1).ipynb`, `attention-final.ipynb`."""
 
 import contextlib
+import os
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path, PurePath
 
 from coursekit.cells import grade_id
 from coursekit.course import Assignment
 from coursekit.files import written_at
 from coursekit.printing import printable
+from coursekit.student.extra_files import SECRET, TIMESTAMP
 
 #: what browsers, Canvas and Moodle append to a name that exists already: `-1`, ` (1)`
 _COPY = re.compile(r"(?:-(\d+)|[ _]*\((\d+)\))$")
 #: `.IPYNB`, and endings that browsers and editors add to an unknown one: `.ipynb.txt`
 _ENDING = re.compile(r"\.ipynb(?:\.(?:txt|json))?$", re.IGNORECASE)
+
+
+#: levels of folders, and entries of each, among which a notebook is looked for; folders that a sentence names
+_NESTED_AT_MOST, _ENTRIES_AT_MOST, _SHOWN = 3, 500, 5
 
 
 @dataclass
@@ -131,6 +138,53 @@ def put_endings_right(folder: str, newest: bool = False) -> list[str]:
         f"{printable(str(old))} was renamed to {printable(new.name)}."
         for old, new in right_endings([] if place.is_symlink() else place.glob("*"), newest)
     ]
+
+
+def move_up(folder: Path, expected: Iterable[str]) -> list[str]:
+    """Move the files of a submission up that lie in a folder inside it, as many zip files unpack; returns a sentence.
+
+    If it isn't clear which folder it is, nothing is moved, and the sentence names them.
+
+    Args:
+        folder: of the submission.
+        expected: the names of the notebooks.
+    """
+    if folder.is_symlink() or any(is_notebook(path.name) for path in folder.glob("[!.]*")):
+        return []
+    found = {place: _stems(place) for place in _folders_in(folder)}
+    found = {place: stems for place, stems in found.items() if stems}
+    named = {place for place, stems in found.items() if stems & {name.casefold() for name in expected}}
+    places = sorted(named or found)
+    shown = [printable(str(place.relative_to(folder))) for place in places]
+    where = printable(str(folder))
+    if len(places) > 1:
+        return [
+            f"{where} has no notebook, but the folders {', '.join(shown[:_SHOWN])} in it have: move the right one's files up."
+        ]
+    for place in places:
+        for path in place.iterdir():
+            if not os.path.lexists(folder / path.name) and path.name not in (TIMESTAMP, SECRET):
+                with contextlib.suppress(OSError):  # in a folder that can't be written, it stays
+                    path.rename(folder / path.name)
+    return [f"{where} has its notebook in the folder {shown[0]}; its files were moved up."] if places else []
+
+
+def _folders_in(folder: Path) -> Iterator[Path]:
+    """The folders in a submission that may be the submission itself, without hidden ones and those of archivers."""
+    level = [folder]
+    for _ in range(_NESTED_AT_MOST):
+        level = [
+            path
+            for above in level
+            for path in islice(above.glob("[!._]*"), _ENTRIES_AT_MOST)
+            if path.is_dir() and not path.is_symlink()
+        ]
+        yield from level
+
+
+def _stems(folder: Path) -> set[str]:
+    names = (path.name for path in islice(folder.glob("[!.]*"), _ENTRIES_AT_MOST) if path.is_file())
+    return {_ENDING.sub("", name).casefold() for name in names if is_notebook(name)}
 
 
 def _every(expected: Mapping[str, Set[str]]) -> Set[str]:

@@ -25,6 +25,7 @@ from coursekit.cells import (
 )
 from coursekit.doubts import Doubt, decided_by_a_person
 from coursekit.printing import listed
+from coursekit.student.attachments import KeptAttachments
 from coursekit.student.candidates import Candidates
 from coursekit.student.deleted import put_back_deleted
 from coursekit.student.gather import ChangedCell, Gathering, Restoration
@@ -63,6 +64,7 @@ def restored(submitted: NotebookNode, released: NotebookNode, beside: Sequence[s
         beside: the names of the student's own files next to the notebook, which may be answers.
     """
     work = _Restoration(submitted, released)
+    attachments = KeptAttachments(work.cells)
     work.find_marked()
     work.find_stripped()
     work.restore()
@@ -73,6 +75,7 @@ def restored(submitted: NotebookNode, released: NotebookNode, beside: Sequence[s
     gathering.note_additions()
     WrittenAnswers(work, beside).gather()
     Candidates(work, beside).doubt()
+    attachments.put_back(work.cells, work.handed_out)
     _make_ids_unique(work.cells)
     notebook = v4.new_notebook(metadata=deepcopy(released.metadata))
     notebook.cells = work.cells

@@ -17,6 +17,7 @@ from nbclient.exceptions import CellExecutionComplete, DeadKernelError
 from nbformat import NotebookNode
 
 from coursekit.printing import shortened
+from coursekit.student.attachments import picture_in
 from coursekit.student.channel import GRACE_SECONDS, KernelGone, Unresponsive
 from coursekit.student.limits import Limits, Stopwatch
 
@@ -74,7 +75,7 @@ class CellRun:
 
 
 class CellRunner(NotebookClient):
-    """A NotebookClient that keeps only text and PNG outputs, and at most `limits.cell_output` of each cell.
+    """A NotebookClient that keeps only text and pictures, and at most `limits.cell_output` of each cell.
 
     HTML and JavaScript that a student's code displays must not reach a page that a TA opens.
     """
@@ -200,7 +201,8 @@ class CellRunner(NotebookClient):
 
     def _data(self, data: object, is_result: bool) -> dict[str, str]:
         found = data if isinstance(data, dict) else {}
-        picture, text = found.get("image/png"), _text(found.get("text/plain"))
+        kind, text = picture_in(found), _text(found.get("text/plain"))
+        picture = found.get(kind)
         self._written += _COST
         if is_result and len(text) <= MAX_RESULT and self._results < MAX_RESULTS:
             self._written = min(self._written, self._limit - len(text))  # so that it is kept whole
@@ -210,7 +212,7 @@ class CellRunner(NotebookClient):
         if len(picture) + self._pictures > MAX_PICTURES:
             return {"text/plain": self._cut(f"{text[:MAX_ERROR]} (a picture too large to show)")}
         self._pictures += len(picture)
-        return {"image/png": picture, "text/plain": self._cut(text)}
+        return {kind: picture, "text/plain": self._cut(text)}
 
     def _cut(self, text: str) -> str:
         room = max(self._limit - self._written, 0)
@@ -278,8 +280,6 @@ def _text_of_output(output: Any) -> str:
     match output:
         case {"output_type": "stream", "name": "stdout", "text": str(text)}:
             return text
-        case {"output_type": "display_data" | "execute_result", "data": dict(data)} if (
-            "image/png" not in data
-        ):
+        case {"output_type": "display_data" | "execute_result", "data": dict(data)} if not picture_in(data):
             return f"{data.get('text/plain', '')}\n"
     return ""

@@ -14,7 +14,7 @@ from coursekit.course import Assignment, CourseError
 from coursekit.grading.running_course import RunningCourse
 from coursekit.nbgrader_plugin.run_checks import RunChecks
 from coursekit.printing import listed, printable
-from coursekit.student.extra_files import own_files
+from coursekit.student.extra_files import own_files, own_notebooks
 from coursekit.student.notebook_file import read_submitted
 from coursekit.student.restore import restore_notebook
 from coursekit.viva.class_answers import keys_of, most_common
@@ -87,6 +87,7 @@ def _read(course: RunningCourse, assignment: Assignment, student: str, how: HowT
     try:
         course.set_aside(student, assignment.name)  # links, which would be followed
         own = own_files(folder, assignment.course.ignore)
+        opened: set[Path] = set()
         for name in course.notebooks_of(assignment):
             found = read_submitted(folder / f"{name}.ipynb", assignment)
             if found.notebook is None:
@@ -94,6 +95,8 @@ def _read(course: RunningCourse, assignment: Assignment, student: str, how: HowT
                 continue
             content, _ = restore_notebook(found.notebook, assignment.released(name))
             notebooks[name] = nbformat.writes(content)
+            opened |= set(own_notebooks(folder, content.cells, own))
+        own += tuple(sorted(opened))
     except OSError as error:
         problem = f"The files can't be read ({error.strerror})."
     return ToAsk(student, notebooks, {}, how, own, "" if notebooks else problem)

@@ -15,14 +15,14 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange import ExchangeError
 from sqlalchemy.exc import InterfaceError, OperationalError
 
-from coursekit.files import FOR_EVERYBODY
+from coursekit.files import FOR_EVERYBODY, notebooks_in
 from coursekit.grading.autograde import SubmissionRun
 from coursekit.grading.running_course import GradebookAway, RunningCourse
 from coursekit.grading.write import NoSpace, Writer
 from coursekit.nbgrader_plugin.converters import FeedbackOne, reason_of
 from coursekit.nbgrader_plugin.one_hand_in import ExchangeOf
 from coursekit.printing import printable
-from coursekit.student.renamed import put_endings_right
+from coursekit.student.renamed import move_up, put_endings_right
 from coursekit.watch.arrivals import HandIn
 from coursekit.watch.faults import Blocked, NoPage, NotGraded, away, gone, no_space
 from coursekit.watch.history import History
@@ -82,8 +82,9 @@ class Pipeline:
                     self._exchange.collect(hand_in.folder, hand_in.student, when)
             sentences += self._heard
             self._heard.clear()
+            sentences += move_up(folder, self._course.assignment(hand_in.assignment).released_names())
             sentences += put_endings_right(str(folder), newest=self._exchange is None)
-        if not any(folder.glob("*.ipynb")):
+        if not notebooks_in(folder):
             raise NotGraded("it has no notebook")
         return sentences
 
