@@ -7,7 +7,17 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from coursekit.cli import adopting, authoring, autograding, dealing, reporting, similar, viva, watching
+from coursekit.cli import (
+    adopting,
+    authoring,
+    autograding,
+    dealing,
+    reporting,
+    returning,
+    similar,
+    viva,
+    watching,
+)
 from coursekit.cli.common import Command, Commands
 from coursekit.course import CourseError
 from coursekit.printing import printable
@@ -59,6 +69,6 @@ def _parser() -> argparse.ArgumentParser:
         help="the course's folder; default: as nbgrader is configured, or this one",
     )
     commands = Commands(parser)
-    for module in (autograding, watching, reporting, similar, viva, dealing, authoring, adopting):
+    for module in (autograding, watching, reporting, returning, similar, viva, dealing, authoring, adopting):
         module.add(commands)
     return parser

@@ -17,6 +17,7 @@ from coursekit.nbgrader_plugin.collecting import HarmlessCollect
 from coursekit.nbgrader_plugin.converters import OnlyMissingNotebooks, PrintableFormatter
 from coursekit.nbgrader_plugin.feedback import FeedbackExporter, GetGradesAndState
 from coursekit.nbgrader_plugin.markdown import highlighted_code, safe_markdown
+from coursekit.nbgrader_plugin.releasing import NamedReleaseFeedback
 from coursekit.nbgrader_plugin.run_checks import RunChecks
 from coursekit.nbgrader_plugin.steps import RepairCells, SaveScores, SubmissionExporter, before_autograde
 
@@ -63,6 +64,8 @@ def configure(config: Config) -> None:
 
     if "collect" not in config.ExchangeFactory:  # a hub may have its own exchange
         config.ExchangeFactory.collect = _dotted(HarmlessCollect)
+    if "release_feedback" not in config.ExchangeFactory:
+        config.ExchangeFactory.release_feedback = _dotted(NamedReleaseFeedback)
     # nbgrader's own extractor crashes on a broken archive
     config.ZipCollectApp.extractor_plugin = "coursekit.lms.HarmlessExtractor"
 

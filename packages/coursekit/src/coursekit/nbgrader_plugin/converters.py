@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from nbconvert.exporters.exporter import ResourcesDict
+from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.converters import Autograde, GenerateFeedback
 from nbgrader.converters.base import BaseConverter
 from tornado.log import LogFormatter
 
 from coursekit.files import write_atomically
-from coursekit.nbgrader_plugin.course_folders import beside_of, rename_students
-from coursekit.printing import printable
+from coursekit.nbgrader_plugin.course_folders import beside_of, rename_students, student_of
+from coursekit.printing import printable, quoted
 from coursekit.student.extra_files import StuckError
 
 
@@ -47,6 +48,29 @@ def make_ready(converter: BaseConverter) -> None:
                 converter.log.warning("%s: %s", path, sentence)
         except (StuckError, OSError) as error:
             converter.log.error("%s is not graded: %s", path, error)
+            del converter.assignments[path]
+
+
+def leave_out_ungraded(converter: BaseConverter) -> None:
+    """Name the students in autograded/ without grades, such as one who was removed from the gradebook, and go on.
+
+    nbgrader itself ends with a traceback.
+    """
+    folders = converter.coursedir
+    assignment = folders.assignment_id
+    with Gradebook(folders.db_url, folders.course_id) as gradebook:
+        try:
+            graded = {found.student_id for found in gradebook.assignment_submissions(assignment)}
+        except MissingEntry:
+            return  # nbgrader says so
+    for path in list(converter.assignments):
+        student = student_of(folders, folders.autograded_directory, path)
+        if student is not None and student not in graded:
+            converter.log.warning(
+                "%s: the gradebook has no grades, so there is no page. Whoever left the course needs none; for anybody else: "
+                "`nbgrader db student add %s`, then `coursekit autograde %s --force`",
+                *(printable(student), quoted(student), quoted(assignment)),
+            )
             del converter.assignments[path]
 
 

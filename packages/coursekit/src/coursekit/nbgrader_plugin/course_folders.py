@@ -60,6 +60,13 @@ def rename_students(folders: CourseDirectory, assignment: str) -> list[str]:
     return sentences
 
 
+def student_of(folders: CourseDirectory, step: str, path: str) -> str | None:
+    """The student whose folder in a step of the assignment this is; None if it is no such folder."""
+    pattern = folders.format_path(step, "(?P<student>.*)", folders.assignment_id, escape=True)
+    match = re.fullmatch(pattern, path, re.DOTALL)
+    return match["student"] if match else None
+
+
 def misplaced_notebooks(folders: CourseDirectory) -> list[str]:
     """A sentence for each notebook that lies above the submission folders, so that nbgrader does not see it."""
     above = Path(_submission_folder(folders, ANY).pattern).parent

@@ -22,7 +22,7 @@ from coursekit.files import written_at
 from coursekit.language import N_, FeedbackPage, _, current_language, ngettext, speaking
 from coursekit.nbgrader_plugin.budget import TooCostly, render_in_child
 from coursekit.nbgrader_plugin.check_table import code_marked
-from coursekit.nbgrader_plugin.converters import find_folders
+from coursekit.nbgrader_plugin.converters import find_folders, leave_out_ungraded
 from coursekit.nbgrader_plugin.course_folders import Stop, configured_course, stop
 from coursekit.nbgrader_plugin.first_look import first_things, score_rows
 from coursekit.nbgrader_plugin.headings import page_titles
@@ -67,6 +67,7 @@ class FeedbackExporter(Exporter):
         super().__init__(**options)
         if isinstance(self.parent, BaseConverter):
             find_folders(self.parent, self.parent.coursedir.autograded_directory)
+            leave_out_ungraded(self.parent)
 
     @default("file_extension")
     def _file_extension_default(self) -> str:

@@ -19,6 +19,7 @@ from coursekit.kernels import LIMITED
 from coursekit.nbgrader_plugin.headings import exercise_titles
 from coursekit.nbgrader_plugin.second_chance import second_chance_of
 from coursekit.printing import defused, printable
+from coursekit.report.removed import NOT_IN_GRADEBOOK, removed_lines, removed_students
 
 NOT_AUTOGRADED = "not autograded"
 PARTLY_HANDED_IN = "partly handed in"
@@ -48,6 +49,7 @@ class Row:
     notebooks: dict[str, str] = field(default_factory=dict)
     #: cells that a person can grade now
     waiting: list[str] = field(default_factory=list)
+    in_gradebook: bool = True
 
     @property
     def by_notebook(self) -> str:
@@ -78,9 +80,13 @@ class ClassTable:
     penalty_name: str = LATE
     titles: dict[str, str] = field(default_factory=dict)
 
+    @property
+    def removed(self) -> list[str]:
+        return [row.student for row in self.rows if row.status == NOT_IN_GRADEBOOK]
+
 
 def class_table(assignment: Assignment) -> ClassTable:
-    """Collect the rows of all students who are in the gradebook or have a folder in submitted/.
+    """Collect the rows of all students who are in the gradebook or have a folder for the assignment in submitted/.
 
     Raises:
         CourseError: there is no gradebook yet.
@@ -103,7 +109,11 @@ def class_table(assignment: Assignment) -> ClassTable:
         points = _points(gradebook, assignment.name, labels)
         penalties = _penalties(gradebook, assignment.name)
     rows = []
-    for student in sorted(known | set(course.handed_in())):
+    removed = removed_students(course, assignment.name)
+    for student in sorted(known | set(course.handed_in(assignment.name))):
+        if student in removed:
+            rows.append(Row(student, NOT_IN_GRADEBOOK, dict.fromkeys(maximum), in_gradebook=False))
+            continue
         results = {name: course.result(student, assignment.name, name) for name in names}
         found = {name: result for name, result in results.items() if result is not None}
         folder = course.submitted(student, assignment.name)
@@ -129,6 +139,7 @@ def class_table(assignment: Assignment) -> ClassTable:
         else:
             handed_in = any(folder.glob("*.ipynb"))
             row = Row(student, NOT_AUTOGRADED if handed_in else Status.MISSING, dict.fromkeys(maximum))
+        row.in_gradebook = student in known
         rows.append(row)
     penalty_name = "second chance" if second_chance_of(course.config) else LATE
     titles = _titles(assignment, labels)
@@ -236,6 +247,7 @@ def table_lines(table: ClassTable) -> Iterator[str]:
     for row in table.rows:
         if len(set(row.notebooks.values())) > 1:
             yield f"{printable(row.student)}: {row.by_notebook}"
+    yield from removed_lines(table.assignment, table.removed)
     unprotected = sum(row.unprotected for row in table.rows)
     if unprotected:
         yield f"{unprotected} graded without a sandbox: their code could read what the grader can read."
