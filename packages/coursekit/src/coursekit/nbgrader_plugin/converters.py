@@ -39,7 +39,9 @@ def make_ready(converter: BaseConverter) -> None:
     folders = converter.coursedir
     assignment = folders.assignment_id
     if folders.student_id == "*" and not isinstance(converter, OneFolder):
-        for sentence in rename_students(folders, assignment):
+        with contextlib.chdir(folders.root), Gradebook(folders.db_url, folders.course_id) as gradebook:
+            known = [student.id for student in gradebook.students]
+        for sentence in rename_students(folders, assignment, known):
             converter.log.warning(sentence)
     find_folders(converter, folders.submitted_directory)
     for path in list(converter.assignments):
@@ -58,7 +60,9 @@ def leave_out_ungraded(converter: BaseConverter) -> None:
     """
     folders = converter.coursedir
     assignment = folders.assignment_id
-    with Gradebook(folders.db_url, folders.course_id) as gradebook:
+    if isinstance(converter, OneFolder):
+        return
+    with contextlib.chdir(folders.root), Gradebook(folders.db_url, folders.course_id) as gradebook:
         try:
             graded = {found.student_id for found in gradebook.assignment_submissions(assignment)}
         except MissingEntry:

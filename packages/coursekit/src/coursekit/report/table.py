@@ -16,9 +16,10 @@ from coursekit.course import Assignment
 from coursekit.grading.grades import grades_of
 from coursekit.grading.running_course import RunningCourse
 from coursekit.kernels import LIMITED
+from coursekit.nbgrader_plugin.course_folders import look_alike
 from coursekit.nbgrader_plugin.headings import exercise_titles
 from coursekit.nbgrader_plugin.second_chance import second_chance_of
-from coursekit.printing import defused, printable
+from coursekit.printing import defused, printable, quoted
 from coursekit.report.removed import NOT_IN_GRADEBOOK, removed_lines, removed_students
 
 NOT_AUTOGRADED = "not autograded"
@@ -247,6 +248,11 @@ def table_lines(table: ClassTable) -> Iterator[str]:
     for row in table.rows:
         if len(set(row.notebooks.values())) > 1:
             yield f"{printable(row.student)}: {row.by_notebook}"
+    for names in look_alike(row.student for row in table.rows):
+        yield (
+            f"{' and '.join(map(ascii, names))} look alike. `coursekit autograde {quoted(table.assignment)}` says what to do, "
+            "or renames a folder"
+        )
     yield from removed_lines(table.assignment, table.removed)
     unprotected = sum(row.unprotected for row in table.rows)
     if unprotected:
