@@ -88,7 +88,7 @@ def test_nobody_asks_or_regrades_a_student_who_left(graded_class, follow):
     done = graded_class.run("coursekit", "regrade", "01_double", "--workers", "1")
     assert "right" not in graded_class.grades()
     assert "Traceback" not in done.stderr
-    done = graded_class.run("coursekit", "viva", "01_double", "--student", "right", "--workers", "1")
+    done = graded_class.run("coursekit", "viva", "01_double", "right")
     assert "`right` handed in nothing for 01_double" in done.stderr
 
 

@@ -48,7 +48,7 @@ class Report(StrEnum):
     AGAIN = "Run the same command again, with --force: these copies were made for it"
 
 
-def report_lines(notes: Mapping[str, list[str]], whole: Path | None = None) -> Iterator[str]:
+def lines_of_report(notes: Mapping[str, list[str]], whole: Path | None = None) -> Iterator[str]:
     """Each heading with the lines below it, without repetitions.
 
     Args:

@@ -15,7 +15,7 @@ from traitlets import Bool, Integer, Unicode
 from coursekit.course import CourseError
 from coursekit.grading.running_course import RunningCourse
 from coursekit.lms.archive_names import folder_for
-from coursekit.lms.claims import Claim, Report, report_lines
+from coursekit.lms.claims import Claim, Report, lines_of_report
 from coursekit.lms.download_names import keep_names
 from coursekit.lms.other_files import OtherFiles
 from coursekit.lms.roster import Groups, Roster
@@ -148,7 +148,7 @@ class Collector(FileNameCollectorPlugin):
     def _tell(self, notes: dict[str, list[str]], chosen: dict[Path, dict[str, str]] | None = None) -> None:
         """Log the report, and write all of it into a file next to the unpacked files."""
         path = self.folder.with_name(f"{self.folder.name}.txt")
-        for text in report_lines(notes, path):
+        for text in lines_of_report(notes, path):
             self.log.warning("%s", text)
         if chosen is not None:
             notes = notes | {
@@ -157,7 +157,7 @@ class Collector(FileNameCollectorPlugin):
                     for source, fields in chosen.items()
                 ]
             }
-            path.write_text("\n".join(report_lines(notes)), encoding="utf-8", errors="replace")
+            path.write_text("\n".join(lines_of_report(notes)), encoding="utf-8", errors="replace")
 
     def _free_path(self, path: Path, taken: Container[Path]) -> Path:
         """The path, or that of a copy: nbgrader assigns each file to only one student."""

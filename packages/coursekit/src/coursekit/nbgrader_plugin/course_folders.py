@@ -55,8 +55,8 @@ def rename_students(folders: CourseDirectory, assignment: str, known: Collection
             why = "its accents are stored in another way than elsewhere"
             why = "nbgrader can't handle the name of this folder" if usable != student else why
             sentences.append(_rename(folders, assignment, _Renaming(place, student, right, why)))
-        elif student not in known:
-            sentences += _like_known(folders, assignment, student, known)
+        if right not in known:
+            sentences += _like_known(folders, assignment, right, known)
     return sentences
 
 
