@@ -69,6 +69,6 @@ def test_pages_of_all_others_are_written_when_one_has_no_scores(graded_class):
     remove_submission(graded_class)
     done = graded_class.run("nbgrader", "generate_feedback", "01_double")
     assert done.returncode == 0 and "Traceback" not in done.stderr
-    assert "autograded/right/01_double has no page, since the gradebook has no scores of it" in done.stderr
+    assert "right: the gradebook has no grades, so there is no page" in done.stderr
     pages = {path.parts[-3] for path in graded_class.root.glob("feedback/*/01_double/double.html")}
     assert {"floor", "mistake", "blank"} <= pages and "right" not in pages

@@ -31,12 +31,9 @@ def content(kind: str, marker: str, released: str) -> str | bytes:
 def collected_markers(root: Path) -> dict[str, set[str]]:
     """The students who have each marked notebook, as their double.ipynb."""
     found: dict[str, set[str]] = {}
-    for path in (root / "submitted").glob("*/01_double/*"):
-        name = path.name if path.suffix != ".ipynb" else ""
-        assert name in ("", "timestamp.txt"), name
-        if not name:
-            marker = json.loads(path.read_text())["metadata"]["marker"]
-            found.setdefault(marker, set()).add(path.parts[-3] if path.stem == "double" else str(path))
+    for path in (root / "submitted").glob("*/01_double/double.ipynb"):
+        marker = json.loads(path.read_text())["metadata"]["marker"]
+        found.setdefault(marker, set()).add(path.parts[-3])
     return found
 
 

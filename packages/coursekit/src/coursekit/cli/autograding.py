@@ -45,6 +45,7 @@ def add(commands: Commands) -> None:
 def _autograde(options: argparse.Namespace) -> int:
     course, chosen = _get_ready(options)
     from coursekit.nbgrader_plugin.course_folders import misplaced_notebooks
+    from coursekit.report.removed import removed_students
     from coursekit.report.table import class_table
 
     misplaced = misplaced_notebooks(course.folders)
@@ -52,9 +53,9 @@ def _autograde(options: argparse.Namespace) -> int:
     worst = int(bool(misplaced))
     for assignment in chosen:
         problems = course.rename_students(assignment.name)
-        students = course.gradable(
-            course.handed_in(assignment.name) if options.force else course.to_do(assignment)
-        )
+        removed = removed_students(course, assignment.name)
+        found = course.handed_in(assignment.name) if options.force else course.to_do(assignment)
+        students = course.gradable([student for student in found if student not in removed])
         problems += _grade(options, course, assignment, students)
         with course.alone():  # while no other command is replacing a folder
             table = class_table(assignment)
@@ -92,11 +93,15 @@ def _regrade(options: argparse.Namespace) -> int:
     from coursekit.grading.regrade import Move, move_lines, moves
     from coursekit.grading.write import Writer
     from coursekit.report.letters import Letters
+    from coursekit.report.removed import removed_students
 
     failed = False
     for assignment in chosen:
         problems = course.rename_students(assignment.name)
-        students = course.gradable(course.handed_in(assignment.name))
+        removed = removed_students(course, assignment.name)
+        students = course.gradable(
+            [name for name in course.handed_in(assignment.name) if name not in removed]
+        )
         moved: list[Move] = []
         with (
             _class_run(options, course, assignment) as run,
@@ -201,17 +206,18 @@ def _conclude(table: "ClassTable", problems: list[str], students: list[str]) -> 
     reported is only repeated.
     """
     from coursekit.checks.results import Status
+    from coursekit.report.removed import removed_lines
 
     counts = Counter(row.status for row in table.rows)
     statuses = ", ".join(f"{count} {status}" for status, count in counts.most_common())
     attention = [
         f"{printable(row.student)}: {row.status}{_reason(row)}"
         for row in table.rows
-        if row.status not in (Status.GRADED, Status.MISSING)
+        if row.status not in (Status.GRADED, Status.MISSING) and row.student not in table.removed
     ]
-    lines = attention + problems + list(_doubts(table))
-    statuses_now = {row.student: row.status for row in table.rows}
-    graded = {status for name in students if (status := statuses_now.get(name)) != Status.MISSING}
+    lines = attention + problems + list(_doubts(table)) + list(removed_lines(table.assignment, table.removed))
+    statuses_now = {row.student: row.status for row in table.rows if row.student not in table.removed}
+    graded = {statuses_now[name] for name in students if name in statuses_now} - {Status.MISSING}
     new = "" if graded else "nothing new to grade; "
     print_lines([f"{table.assignment}: {new}{statuses}", *(f"  {line}" for line in lines)])
     return int(bool(problems) or bool(graded - {Status.GRADED}))

@@ -53,7 +53,7 @@ def _table(options: argparse.Namespace) -> None:
 
 def _report(options: argparse.Namespace) -> None:
     from coursekit.report.class_results import was_graded
-    from coursekit.report.contents import NothingToReport, make_report, summary_lines
+    from coursekit.report.contents import make_report, summary_lines
     from coursekit.report.files import write_data, write_page
     from coursekit.report.pages import folder_of
 
@@ -65,13 +65,7 @@ def _report(options: argparse.Namespace) -> None:
             raise CourseError("nothing has been graded yet: run `coursekit autograde` first")
     for assignment in chosen:
         sizes = {group.id: len(group.students) for group in _groups_before(assignment)}
-        try:
-            report = make_report(assignment, every[: every.index(assignment)], sizes)
-        except NothingToReport as error:
-            if options.assignments:
-                raise
-            print_lines([f"{error}: no report", ""])
-            continue
+        report = make_report(assignment, every[: every.index(assignment)], sizes)
         folder = folder_of(assignment)
         page = write_page(folder, report)
         write_data(folder, report)

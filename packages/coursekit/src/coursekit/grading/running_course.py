@@ -206,7 +206,8 @@ class RunningCourse:
 
     def rename_students(self, assignment: str) -> list[str]:
         """Rename submission folders whose names the gradebook can't store; returns a sentence for each."""
-        return rename_students(self.folders, assignment)
+        with self.gradebook() as gradebook:
+            return rename_students(self.folders, assignment, [found.id for found in gradebook.students])
 
     def gradable(self, students: list[str]) -> list[str]:
         """The students whose names the gradebook can store, and whom nbgrader's settings don't leave out.

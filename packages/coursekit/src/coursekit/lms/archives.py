@@ -6,6 +6,7 @@ import io
 import lzma
 import shutil
 import tarfile
+import unicodedata
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -16,10 +17,10 @@ from typing import IO
 from nbgrader.plugins import ExtractorPlugin
 from traitlets import Integer
 
+from coursekit.lms.archive_names import folder_for, name_in_zip
 from coursekit.lms.collector import Collector
 from coursekit.student.renamed import right_endings
 
-_ENDINGS = (".tar.gz", ".tgz", ".zip", ".gz")
 _JUNK = "__MACOSX"
 #: exceptions that the libraries raise for a damaged archive
 _BROKEN: tuple[type[Exception], ...] = (
@@ -56,7 +57,7 @@ class HarmlessExtractor(ExtractorPlugin):
         for path in files:
             target = Path(extracted_path) / path.relative_to(source)
             target.parent.mkdir(parents=True, exist_ok=True)
-            folder = _folder_for(target)
+            folder = folder_for(target)
             if folder is None:
                 shutil.copyfile(path, target)
                 continue
@@ -91,6 +92,10 @@ class HarmlessExtractor(ExtractorPlugin):
             self.log.warning("%s takes too much space when unpacked: the rest was skipped", archive)
             return 0
         except _BROKEN as error:
+            if isinstance(error, tarfile.ReadError) and not archive.name.lower().endswith(
+                (".tar.gz", ".tgz")
+            ):
+                return allowance.left  # data that is compressed, such as `data.csv.gz`
             self.log.warning(
                 "%s can't be unpacked: %s. Unpack it yourself, or ask for it again.", archive, error
             )
@@ -98,6 +103,8 @@ class HarmlessExtractor(ExtractorPlugin):
 
     def _write(self, stream: "IO[bytes] | _Counted", path: Path, archive: Path) -> None:
         """Write a member. If this system can't store its name, it is reported and skipped."""
+        if path.is_file():
+            self.log.warning("%s has two files %s: the second was kept", archive, path.name)
         try:
             _write(stream, path)
         except OSError as error:
@@ -137,15 +144,9 @@ class _Counted(io.BufferedIOBase):
         return block
 
 
-def _folder_for(path: Path) -> Path | None:
-    """Where to unpack an archive; None if the file isn't an archive."""
-    ending = next((ending for ending in _ENDINGS if path.name.lower().endswith(ending)), None)
-    return path.with_name(path.name[: -len(ending)] or "archive") if ending else None
-
-
 def _archives_in(folder: Path) -> list[tuple[Path, Path]]:
     """The archives in a folder, and where to unpack them."""
-    found = [(path, _folder_for(path)) for path in sorted(folder.rglob("*")) if path.is_file()]
+    found = [(path, folder_for(path)) for path in sorted(folder.rglob("*")) if path.is_file()]
     return [(path, target) for path, target in found if target is not None]
 
 
@@ -157,7 +158,7 @@ def _members(path: Path, allowance: _Allowance) -> Iterator[tuple[str, IO[bytes]
                 allowance.take(_BLOCK)
                 if not entry.is_dir():
                     with archive.open(entry) as stream:
-                        yield entry.filename, _Counted(stream, allowance)
+                        yield name_in_zip(entry), _Counted(stream, allowance)
     else:
         # the stream is counted, since a tar header may be as long as a file
         with (
@@ -173,7 +174,7 @@ def _members(path: Path, allowance: _Allowance) -> Iterator[tuple[str, IO[bytes]
 
 def _place(name: str) -> PurePosixPath | None:
     """The path of a member below its folder; None if it points outside, or is too deep for Python's functions."""
-    path = PurePosixPath(name.replace("\\", "/"))
+    path = PurePosixPath(unicodedata.normalize("NFC", name.replace("\\", "/")))
     return None if path.is_absolute() or ".." in path.parts or len(path.parts) > _DEEPEST else path
 
 

@@ -4,80 +4,31 @@ import logging
 import re
 import shutil
 from collections import defaultdict
-from collections.abc import Container, Iterator, Mapping
-from dataclasses import dataclass
-from enum import StrEnum
+from collections.abc import Container, Iterator
 from functools import cached_property
 from itertools import count
 from pathlib import Path, PurePath
 
 from nbgrader.plugins import FileNameCollectorPlugin
-from traitlets import Bool, Unicode
+from traitlets import Bool, Integer, Unicode
 
 from coursekit.course import CourseError
 from coursekit.grading.running_course import RunningCourse
+from coursekit.lms.archive_names import folder_for
+from coursekit.lms.claims import Claim, Report, lines_of_report
+from coursekit.lms.download_names import keep_names
+from coursekit.lms.other_files import OtherFiles
 from coursekit.lms.roster import Groups, Roster
 from coursekit.nbgrader_plugin.course_folders import stop
 from coursekit.printing import quoted
+from coursekit.student.extra_files import MAX_ENTRIES
 from coursekit.student.notebook_file import grade_ids_in
 from coursekit.student.renamed import expected_in, recognize, stem_and_copy
 
-#: the folder for the copies of group members, beside the unpacked files
+#: the folder for further copies of files, for the members of a group, beside the unpacked files
 _COPIES = "for-each-member"
 _CHECKPOINTS = ".ipynb_checkpoints"
-
-
-class Report(StrEnum):
-    """The headings of the command's report, in this order."""
-
-    NEW_COURSE = (
-        "The gradebook has no students yet, so everybody in the download becomes one, with an id made from the file "
-        "names. For other ids, run `nbgrader db student import students.csv` first. New students"
-    )
-    STRANGER = (
-        "Not collected, since the gradebook has no such student. Add them with `nbgrader db student add ID`, or collect "
-        "from everybody with --Collector.add_students=True. Students with another id in the gradebook need their "
-        "lms_user_id, name and email there; groups need a list of members, --Collector.groups=groups.csv"
-    )
-    NO_NOTEBOOK = "Handed in no notebook"
-    NAMESAKES = "Not collected, since each may be several people. Copy the files into submitted/ yourself"
-    UNCLEAR = "Not collected, since it isn't clear which file counts. Copy it into submitted/ yourself"
-    OLDER = "Not collected, since there is a newer file"
-    OTHER = "Not collected, since these are not notebooks of the assignment"
-    RENAMED = "Collected under the name of the assignment's notebook"
-    GROUP = "Collected from a group, for each member"
-    ALIAS = (
-        "The gradebook has other names for these students. If the names are those of groups, list the members in a "
-        "CSV file, and collect with --Collector.groups=groups.csv"
-    )
-    LATE = (
-        "Late, but the download doesn't say how much. For a penalty, write the time into "
-        "submitted/<student>/<assignment>/timestamp.txt"
-    )
-    AGAIN = "Run the same command again, with --force: the members of groups have their copies now"
-
-
-@dataclass(frozen=True)
-class Claim:
-    """A file and the students who handed it in.
-
-    Args:
-        owner: distinguishes people with the same name; empty for a group.
-        name: the student's name for the file.
-        number: increases from one file of a person to the next.
-        timestamp: in UTC; empty if the product doesn't provide it.
-        late: the product marks it as late.
-        alias: the product's name for the student, if it is unlike the name in the gradebook.
-    """
-
-    path: Path
-    students: tuple[str, ...]
-    owner: str
-    name: str
-    number: int = 0
-    timestamp: str = ""
-    late: bool = False
-    alias: str = ""
+_COUNT = re.compile(r"\d+ files collected, \d+ files skipped")
 
 
 class Collector(FileNameCollectorPlugin):
@@ -87,12 +38,21 @@ class Collector(FileNameCollectorPlugin):
     name, and who is in a group: each member gets a copy, which nbgrader finds among the unpacked files.
     """
 
+    #: the product's name, and the files that it adds to a download
+    product = ""
+    own_files: tuple[str, ...] = ()
+
     groups = Unicode(
         "", help="CSV file with the columns group and student, a line for each member of each group"
     ).tag(config=True)
     add_students = Bool(False, help="also collect from students who are not in the gradebook").tag(
         config=True
     )
+    other_files = Bool(True, help="also collect what students handed in with their notebooks").tag(
+        config=True
+    )
+    max_files = Integer(MAX_ENTRIES, help="other files that are collected from a student").tag(config=True)
+    max_megabytes = Integer(100, help="size of a student's other files that are collected").tag(config=True)
 
     def prepare(self) -> None:
         """Read the unpacked files, before nbgrader lists them."""
@@ -103,7 +63,7 @@ class Collector(FileNameCollectorPlugin):
         listed_before = "_chosen" not in vars(self)  # without an archive, or with another extractor
         found = self._chosen.get(Path(submitted_file))
         if listed_before and self._copied:
-            self._log({Report.AGAIN: self._copied})
+            self._tell({Report.AGAIN: self._copied})
         return found
 
     def claim(self, path: Path) -> Claim:
@@ -167,17 +127,37 @@ class Collector(FileNameCollectorPlugin):
         """The fields that nbgrader needs for each file that is collected."""
         chosen: dict[Path, dict[str, str]] = {}
         notes: dict[str, list[str]] = defaultdict(list)
+        returned: dict[str, dict[str, str]] = {}
         try:
             _ = self._expected, self.roster, self.listed  # raise before any file is read
             for student, own in sorted(self._claims(notes).items()):
-                for name, claim in self._newest(student, own, notes):
+                notebooks, others = self._newest(student, own, notes)
+                files = [*notebooks.items(), *self._beside(student, notebooks, others, notes)]
+                for name, claim in files:
                     path = self._free_path(claim.path, chosen)
                     chosen[path] = {"student_id": student, "file_id": name}
                     chosen[path] |= {"timestamp": claim.timestamp} if claim.timestamp else {}
+                returned[student] = {name: claim.returned_as for name, claim in notebooks.items()}
+            keep_names(self.course.root, self.parent.coursedir.assignment_id, self.product, returned)
+            ordered = {str(name): notes.pop(name) for name in Report if name in notes} | notes
+            self._tell(ordered, chosen)
         except (CourseError, OSError) as error:
             stop(self.log, str(error))
-        self._log({name: notes.pop(name) for name in Report if name in notes} | notes)
         return chosen
+
+    def _tell(self, notes: dict[str, list[str]], chosen: dict[Path, dict[str, str]] | None = None) -> None:
+        """Log the report, and write all of it into a file next to the unpacked files."""
+        path = self.folder.with_name(f"{self.folder.name}.txt")
+        for text in lines_of_report(notes, path):
+            self.log.warning("%s", text)
+        if chosen is not None:
+            notes = notes | {
+                Report.COLLECTED: [
+                    f"{fields['student_id']}: {source.relative_to(self.folder)} as {fields['file_id']}"
+                    for source, fields in chosen.items()
+                ]
+            }
+            path.write_text("\n".join(lines_of_report(notes)), encoding="utf-8", errors="replace")
 
     def _free_path(self, path: Path, taken: Container[Path]) -> Path:
         """The path, or that of a copy: nbgrader assigns each file to only one student."""
@@ -196,41 +176,76 @@ class Collector(FileNameCollectorPlugin):
         return []
 
     def _claims(self, notes: dict[str, list[str]]) -> dict[str, list[Claim]]:
-        """The files of each student, of the kinds that are collected. Notes files without an owner or of unknown students."""
+        """The files of each student with a notebook. Notes the other students, and files without an owner."""
         claims: dict[str, list[Claim]] = defaultdict(list)
-        others: dict[str, str] = {}
+        with_notebook = set()
         for path in sorted(self.folder.rglob("*")):
             place = path.relative_to(self.folder)
             if not path.is_file() or place.parts[0] == _COPIES:
                 continue
-            wanted = path.suffix in self.valid_ext and _CHECKPOINTS not in place.parts
             try:
                 claim = self.claim(path)
             except CourseError as error:
-                if wanted:
+                if not self._needs_no_owner(path):
                     notes[f"Not collected, since {error}"].append(str(place))
                 continue
             for student in claim.students:
                 if len(self.roster) and not self.add_students and not self.roster.by_id(student):
                     notes[Report.STRANGER].append(f"{student}: {place}")
-                elif wanted:
-                    claims[student].append(claim)
-                else:
-                    others.setdefault(student, str(place))
-        notes[Report.NO_NOTEBOOK] += [f"{who}: {place}" for who, place in others.items() if who not in claims]
+                    continue
+                claims[student].append(claim)
+                if self._wanted(claim):
+                    with_notebook.add(student)
+        for student in claims.keys() - with_notebook:
+            places = (claim.path.relative_to(self.folder) for claim in claims.pop(student))
+            notes[Report.NO_NOTEBOOK] += [f"{student}: {place}" for place in places]
+        notes[Report.NO_NOTEBOOK].sort()
         if not len(self.roster) and not self.add_students:
             notes[Report.NEW_COURSE] += sorted(claims)
         return claims
 
+    def _wanted(self, claim: Claim) -> bool:
+        """True for files of the kinds that nbgrader collects."""
+        return claim.path.suffix in self.valid_ext and _CHECKPOINTS not in claim.path.parts
+
+    def _needs_no_owner(self, path: Path) -> bool:
+        """True for the downloads themselves, and for files that systems and products add."""
+        unpacked = folder_for(path)
+        return (
+            (unpacked is not None and unpacked.is_dir())
+            or path.name.startswith(".")
+            or path.name in self.own_files
+        )
+
+    def _beside(
+        self, student: str, notebooks: dict[str, Claim], others: list[Claim], notes: dict[str, list[str]]
+    ) -> Iterator[tuple[str, Claim]]:
+        """A student's other files that are collected, with their paths in submitted/. Notes the others."""
+        if not notebooks or not self.other_files:
+            return
+        found = OtherFiles(
+            notebooks, self.course.layout.ignore, self.max_files, self.max_megabytes * 1_000_000
+        )
+        found.choose(others, self._age)
+        for place, claim in (*found.chosen.items(), *found.without_number.items()):
+            yield str(place), claim
+        for claim, reason in found.left:
+            notes[Report.LEFT].append(f"{student}: {claim.path.relative_to(self.folder)} ({reason})")
+        notes[Report.NUMBERED] += [
+            f"{student}: {claim.inside} as {place}" for place, claim in found.without_number.items()
+        ]
+        notes[Report.OTHER] += [f"{student}: {place}" for place in found.chosen if place.suffix == ".ipynb"]
+
     def _newest(
         self, student: str, claims: list[Claim], notes: dict[str, list[str]]
-    ) -> Iterator[tuple[str, Claim]]:
-        """A student's files that are collected, with their names in submitted/. Notes the others."""
+    ) -> tuple[dict[str, Claim], list[Claim]]:
+        """A student's notebooks by their names in submitted/, and the other files. Notes files that don't count."""
+        newest: dict[str, Claim] = {}
         places = {claim.path: claim.path.relative_to(self.folder) for claim in claims}
         if len({claim.owner for claim in claims if claim.owner}) > 1:
             notes[Report.NAMESAKES].append(f"{student}: {', '.join(map(str, places.values()))}")
-            return
-        by_path = {claim.path: claim for claim in claims}
+            return {}, []
+        by_path = {claim.path: claim for claim in claims if self._wanted(claim)}
         notebooks = {path: claim.name for path, claim in by_path.items() if path.suffix == ".ipynb"}
         found = recognize(notebooks, self._expected, grade_ids_in, trusting=True)
         named = {f"{name}.ipynb": paths for name, paths in found.notebooks.items()}
@@ -247,12 +262,13 @@ class Collector(FileNameCollectorPlugin):
                 notes[Report.LATE].append(student)
             if claim.alias:
                 notes[Report.ALIAS].append(f"{claim.alias} ({student})")
-            yield name, claim
+            newest[name] = claim
         for name, paths in found.unclear.items():
             notes[Report.UNCLEAR].append(
                 f"{student}: {' or '.join(notebooks[path] for path in paths)} may be {name}.ipynb"
             )
-        notes[Report.OTHER] += [f"{student}: {notebooks[path]}" for path in found.others]
+        others = [by_path[path] for path in found.others]
+        return newest, others + [claim for claim in claims if not self._wanted(claim)]
 
     def _stem(self, claim: Claim) -> str:
         return stem_and_copy(claim.name, self._expected)[0]
@@ -260,14 +276,13 @@ class Collector(FileNameCollectorPlugin):
     def _age(self, claim: Claim) -> tuple[str, int, int, str]:
         return claim.timestamp, claim.number, stem_and_copy(claim.name, self._expected)[1], str(claim.path)
 
-    def _log(self, notes: Mapping[str, list[str]]) -> None:
-        for what, lines in notes.items():
-            if lines:
-                self.log.warning("%s (%d):\n  %s", what, len(lines), "\n  ".join(dict.fromkeys(lines)))
-
 
 def _is_news(record: logging.LogRecord) -> bool:
     """False for nbgrader's warnings about every skipped file and new folder; `Report` has what matters."""
     return not record.getMessage().startswith(
-        ("Skipped submission with no match", "Directory not found. Creating")
-    )
+        (
+            "Skipped submission with no match",
+            "Directory not found. Creating",
+            "Invalid submission notebook name",
+        )
+    ) and not _COUNT.fullmatch(record.getMessage())

@@ -7,6 +7,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from coursekit.checks.results import STATUSES, CheckResult, Status, SubmissionRe
 from coursekit.course import CourseError
 from coursekit.grading.running_course import RunningCourse
 from coursekit.printing import quoted
+from coursekit.report.removed import NOT_IN_GRADEBOOK
 from coursekit.report.table import LATE, Row, class_table, write_rows
 from coursekit.student.values import CheckOutcome
 
@@ -70,6 +72,11 @@ class Export(ExportPlugin):
             raise SystemExit(1) from None
         for name, found in scores.items():
             self._warn(name, found)
+        if self._left_out:
+            left_out = ", ".join(sorted(self._left_out))
+            self.log.warning(
+                "Left out, since they are not in the gradebook (%d): %s", len(self._left_out), left_out
+            )
         graded = [score.student for found in scores.values() for score in found if score.value is not None]
         lost = {student.id for student in graded if self.found_by and not getattr(student, self.found_by)}
         if lost:
@@ -82,6 +89,14 @@ class Export(ExportPlugin):
     def write(self, destination: Path, scores: dict[str, list[StudentScore]]) -> None:
         """Write the scores of each assignment; all list the same students in the same order."""
         raise NotImplementedError
+
+    def takes(self, row: Row) -> bool:
+        """True if the other program can know this student; it may refuse a whole file because of one whom it doesn't."""
+        return row.in_gradebook
+
+    @cached_property
+    def _left_out(self) -> set[str]:
+        return set()
 
     def column(self, assignment: str) -> str:
         return str(self.columns.get(assignment, assignment))
@@ -105,7 +120,9 @@ class Export(ExportPlugin):
         wanted = {str(student) for student in self.student}
         table = class_table(self.course.assignment(name))
         for row in table.rows:
-            if not wanted or row.student in wanted:
+            if not self.takes(row):
+                self._left_out.add(row.student)
+            elif not wanted or row.student in wanted:
                 student = students.get(row.student) or Student(id=row.student)
                 yield StudentScore(student, row, entry.max_score, table.titles, table.penalty_name)
 
@@ -123,6 +140,9 @@ class Export(ExportPlugin):
 
 class TableExport(Export):
     """Names, status, cells awaiting manual grading, and score; no score if nothing was graded."""
+
+    def takes(self, row: Row) -> bool:
+        return row.status != NOT_IN_GRADEBOOK
 
     def write(self, destination: Path, scores: dict[str, list[StudentScore]]) -> None:
         head = ["assignment", "student_id", "last_name", "first_name", "email", "status", "ungraded"]

@@ -18,7 +18,8 @@ from dateutil import parser
 from traitlets import Unicode
 
 from coursekit.course import CourseError
-from coursekit.lms.collector import Claim, Collector
+from coursekit.lms.claims import Claim
+from coursekit.lms.collector import Collector
 from coursekit.lms.roster import looks_like_group, name_as_id, only
 
 _METADATA = "submission_metadata.yml"
@@ -38,6 +39,7 @@ class CanvasCollector(Collector):
     `lms_user_id` in the gradebook. For a group, the name is the group's, and the user is one of its members.
     """
 
+    product = "Canvas"
     named_regexp = Unicode(
         r"(?P<name>\w*?)(?P<late>_LATE)?_(?P<user>\d+)(?:_(?P<number>\d+))?_(?P<file>.+)$",
         help="of a file or folder: groups name, late, user, number and file",
@@ -56,11 +58,13 @@ class CanvasCollector(Collector):
             known = only(self.roster.by_number(user), f"number {user} of Canvas")
             found = Claim(
                 path,
+                place,
                 members or (known or f"{name_as_id(name)}-{user}".strip("-"),),
                 "" if members else user,
                 file,
                 int(match["number"] or 0),
                 late=bool(match["late"]),
+                returned_as=place.name[: match.start("file")] if match["number"] else "",
             )
             unlike = known and not members and name and not self.roster.is_called(known, name)
             return replace(found, alias=name) if unlike else found
@@ -77,13 +81,14 @@ class MoodleCollector(Collector):
     `Group A-Jane Doe_1234567_…`.
     """
 
+    product = "Moodle"
     named_regexp = Unicode(
         r"(?P<name>[^_]+)(?:_(?P<number>\d+))?_assignsubmission_[a-z]+_?(?P<file>.*)$",
         help="of a file or folder: groups name, number and file",
     ).tag(config=True)
 
     def claim(self, path: Path) -> Claim:
-        for match, _, file in self.matches(path):
+        for match, place, file in self.matches(path):
             members = self.listed.of(match["name"])
             name = self._without_group(match["name"])
             known = only(self.roster.by_name(name), name)
@@ -94,7 +99,10 @@ class MoodleCollector(Collector):
                 student = f"{student}-{match['number']}"
             if not (members or student):
                 break
-            return Claim(path, members or (student,), "" if members else match["number"] or "", file)
+            owner = "" if members else match["number"] or ""
+            begin = place.name[: match.start("file")]
+            begin = f"{begin}/" if place.is_dir() and not match["file"] else begin
+            return Claim(path, place, members or (student,), owner, file, returned_as=begin)
         raise CourseError(
             "its name isn't of the form that Moodle uses, Full Name_number_assignsubmission_file; is it from Moodle?"
         )
@@ -123,6 +131,7 @@ class GradescopeCollector(Collector):
     The metadata has the submitters of each folder, with `:sid:`, `:email:` and `:name:`, and the time.
     """
 
+    product, own_files = "Gradescope", (_METADATA,)
     named_regexp = Unicode(r"(?P<submission>submission_\d+)$", help="of a folder: group submission").tag(
         config=True
     )
@@ -134,7 +143,8 @@ class GradescopeCollector(Collector):
                 raise CourseError(f"{_METADATA} has no entry for {match['submission']}: export with metadata")
             students = tuple(dict.fromkeys(map(self._student, metadata[":submitters"])))
             owner = students[0] if len(students) == 1 else ""
-            return Claim(path, students, owner, path.name, timestamp=_utc(metadata.get(":created_at", "")))
+            time = _utc(metadata.get(":created_at", ""))
+            return Claim(path, place, students, owner, path.name, timestamp=time)
         raise CourseError(
             "it isn't in one of Gradescope's folders, submission_number; is it from Gradescope?"
         )

@@ -29,10 +29,10 @@ class Roster:
         for student in students:
             first, last = student.first_name or "", student.last_name or ""
             self._names[student.id] = f"{first} {last}"
-            emails = {student.id.casefold(), (student.email or "").casefold()}
+            emails = {_composed(student.id).casefold(), _composed(student.email or "").casefold()}
             names = {letters_of_name(f"{first} {last}"), letters_of_name(f"{last} {first}")}
             keys = [
-                ("id", {student.id}),
+                ("id", {_composed(student.id)}),
                 ("number", {student.lms_user_id}),
                 ("email", emails),
                 ("name", names),
@@ -45,14 +45,14 @@ class Roster:
         return len(self._names)
 
     def by_id(self, student: str) -> list[str]:
-        return self._ids.get(("id", student), [])
+        return self._ids.get(("id", _composed(student)), [])
 
     def by_number(self, number: str) -> list[str]:
         """The students with this number in the column lms_user_id."""
         return self._ids.get(("number", number), [])
 
     def by_email(self, email: str) -> list[str]:
-        return self._ids.get(("email", email.casefold()), [])
+        return self._ids.get(("email", _composed(email).casefold()), [])
 
     def by_name(self, name: str) -> list[str]:
         return self._ids.get(("name", letters_of_name(name)), [])
@@ -118,6 +118,11 @@ class Groups:
     def by_student(self) -> dict[str, str]:
         """The group of each student who is in one."""
         return {student: group for group, students in self._members.items() for student in students}
+
+
+def _composed(text: str) -> str:
+    """The text with each accent stored in one way, that of keyboards."""
+    return unicodedata.normalize("NFC", text)
 
 
 def looks_like_group(name: str) -> bool:

@@ -34,6 +34,7 @@ from coursekit.nbgrader_plugin.markdown import highlighted_code
 from coursekit.nbgrader_plugin.own_steps import own_steps, put_after, put_before, replace, with_own_hook
 from coursekit.nbgrader_plugin.pictures import markdown_with_pictures
 from coursekit.nbgrader_plugin.released_pictures import RemoveSolutionPictures
+from coursekit.nbgrader_plugin.releasing import NamedReleaseFeedback
 from coursekit.nbgrader_plugin.run_checks import RunChecks
 from coursekit.nbgrader_plugin.steps import RepairCells, SaveScores, SubmissionExporter, before_autograde
 
@@ -107,6 +108,8 @@ def configure(config: Config) -> None:
 
     if "collect" not in config.ExchangeFactory:  # a hub may have its own exchange
         config.ExchangeFactory.collect = _dotted(HarmlessCollect)
+    if "release_feedback" not in config.ExchangeFactory:
+        config.ExchangeFactory.release_feedback = _dotted(NamedReleaseFeedback)
     if "extractor_plugin" not in config.ZipCollectApp:  # nbgrader's own crashes on a broken archive
         config.ZipCollectApp.extractor_plugin = "coursekit.lms.HarmlessExtractor"
 

@@ -8,19 +8,18 @@ import contextlib
 import copy
 import glob
 import logging
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from nbconvert.exporters.exporter import ResourcesDict
-from nbgrader.api import Assignment, Gradebook, SubmittedAssignment
+from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.converters import Autograde, GenerateFeedback
 from nbgrader.converters.base import BaseConverter
 from tornado.log import LogFormatter
 
 from coursekit.files import notebooks_in, write_atomically
-from coursekit.nbgrader_plugin.course_folders import beside_of, rename_students
+from coursekit.nbgrader_plugin.course_folders import beside_of, rename_students, student_of
 from coursekit.nbgrader_plugin.gradebook_state import require_gradebook, url_in
 from coursekit.printing import printable, quoted
 from coursekit.student.extra_files import StuckError
@@ -47,7 +46,9 @@ def make_ready(converter: BaseConverter) -> None:
     if not isinstance(converter, OneFolder):
         require_gradebook(converter.log, folders, writing=True)
     if folders.student_id == "*" and not isinstance(converter, OneFolder):
-        for sentence in rename_students(folders, assignment):
+        with Gradebook(url_in(folders), folders.course_id) as gradebook:
+            known = [student.id for student in gradebook.students]
+        for sentence in rename_students(folders, assignment, known):
             converter.log.warning(sentence)
     find_folders(converter, folders.submitted_directory)
     for path in list(converter.assignments):
@@ -59,22 +60,27 @@ def make_ready(converter: BaseConverter) -> None:
             del converter.assignments[path]
 
 
-def leave_out_unrecorded(converter: BaseConverter) -> None:
-    """Name each autograded submission that the gradebook doesn't have, and leave it out: nbgrader prints a traceback."""
+def leave_out_ungraded(converter: BaseConverter) -> None:
+    """Name the students in autograded/ without grades, such as one who was removed from the gradebook, and go on.
+
+    nbgrader itself ends with a traceback.
+    """
     folders = converter.coursedir
-    pattern = folders.format_path(
-        folders.autograded_directory, "(?P<student>.*)", "(?P<assignment>.*)", escape=True
-    )
+    assignment = folders.assignment_id
+    if isinstance(converter, OneFolder):
+        return
     with Gradebook(url_in(folders), folders.course_id) as gradebook:
-        rows = gradebook.db.query(SubmittedAssignment.student_id, Assignment.name)
-        recorded = set(map(tuple, rows.join(Assignment, Assignment.id == SubmittedAssignment.assignment_id)))
+        try:
+            graded = {found.student_id for found in gradebook.assignment_submissions(assignment)}
+        except MissingEntry:
+            return  # nbgrader says so
     for path in list(converter.assignments):
-        found = re.fullmatch(pattern, path)
-        if found and (found["student"], found["assignment"]) not in recorded:
-            converter.log.error(
-                "%s has no page, since the gradebook has no scores of it: run `coursekit autograde %s`, or remove the folder",
-                path,
-                quoted(found["assignment"]),
+        student = student_of(folders, folders.autograded_directory, path)
+        if student is not None and student not in graded:
+            converter.log.warning(
+                "%s: the gradebook has no grades, so there is no page. Whoever left the course needs none; for anybody else: "
+                "`nbgrader db student add %s`, then `coursekit autograde %s --force`",
+                *(printable(student), quoted(student), quoted(assignment)),
             )
             del converter.assignments[path]
 

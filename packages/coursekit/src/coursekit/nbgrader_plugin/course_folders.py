@@ -4,7 +4,8 @@ import glob
 import logging
 import os
 import re
-from collections.abc import Iterator
+import unicodedata
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
@@ -14,7 +15,7 @@ from traitlets.config import Config
 
 from coursekit.configuration import course_in
 from coursekit.course import ANY, Course
-from coursekit.printing import printable
+from coursekit.printing import printable, quoted
 from coursekit.student.extra_files import ExtraFiles, handed_out_files
 from coursekit.student.renamed import move_up, put_endings_right
 
@@ -39,30 +40,115 @@ def handed_in(folders: CourseDirectory, assignment: str | None = None) -> list[s
     return sorted({name for _, name in place.found()})
 
 
-def rename_students(folders: CourseDirectory, assignment: str) -> list[str]:
-    """Rename the students' folders and files that nbgrader can't handle, or doesn't find; returns a sentence for each.
+def rename_students(folders: CourseDirectory, assignment: str, known: Collection[str]) -> list[str]:
+    """Rename the students' folders that nbgrader can't handle or would take for another student's; returns sentences.
 
-    nbgrader's gradebook rejects names that aren't UTF-8, its commands reject line breaks, and formgrader runs HTML.
+    nbgrader's gradebook rejects names that aren't UTF-8, and its commands reject line breaks. An accent can be stored in
+    two ways, and file systems and archives change one into the other.
+
+    Args:
+        known: the students in the gradebook.
     """
-    sentences = []
+    sentences = list(_two_in_gradebook(known))
     expected = course_in(folders).assignment(assignment).released_names()
     for place, student in _submission_folder(folders, assignment).found():
         submitted = folders.format_path(folders.submitted_directory, student, assignment)
         sentences += move_up(Path(submitted), expected) + put_endings_right(submitted)
         usable = usable_name(student)
-        if usable == student:
-            continue
-        renamed = place.with_name(place.name.replace(student, usable))
-        shown = f"{printable(student)}: nbgrader can't handle the name of this folder"
-        if renamed.exists():
-            sentences.append(f"{shown}, and a folder {printable(usable)} already exists. Rename one of them.")
-            continue
-        try:
-            os.rename(place, renamed)
-            sentences.append(f"{shown}, so it was renamed to {printable(usable)}.")
-        except OSError as error:
-            sentences.append(f"{shown}, and renaming it failed ({error.strerror}). Rename it yourself.")
+        right = spelled_as(usable, known)
+        if right != student:
+            why = "its accents are stored in another way than elsewhere"
+            why = "nbgrader can't handle the name of this folder" if usable != student else why
+            sentences.append(_rename(folders, assignment, _Renaming(place, student, right, why)))
+        if right not in known:
+            sentences += _like_known(folders, assignment, right, known)
     return sentences
+
+
+def _like_known(
+    folders: CourseDirectory, assignment: str, student: str, known: Collection[str]
+) -> Iterator[str]:
+    """A sentence if the gradebook has not this student, but one whose name looks alike."""
+    here = Path(folders.format_path(folders.submitted_directory, student, assignment))
+    for like in (name for name in known if _key(name) == _key(student)):
+        there = Path(folders.format_path(folders.submitted_directory, like, assignment))
+        if there.exists():
+            what = f"keep the right hand-in; to put this one aside: `mv {quoted(here)} {quoted(f'{here}-aside')}`"
+        else:
+            what = f"`mkdir -p {quoted(there.parent)} && mv {quoted(here)} {quoted(there)}`"
+        yield f"{student!r} is not in the gradebook, but {like!r} is. If they are the same, {what}"
+
+
+@dataclass(frozen=True)
+class _Renaming:
+    """A student's folder, the name that it gets, and why."""
+
+    place: Path
+    student: str
+    right: str
+    why: str
+
+
+def _rename(folders: CourseDirectory, assignment: str, found: _Renaming) -> str:
+    """Rename a student's folder or, if that name exists already, move the submission there; returns a sentence."""
+    place, student, right = found.place, found.student, found.right
+    shown = f"{printable(student)}: {found.why}"
+    source, target = place, place.with_name(place.name.replace(student, right))
+    if target.exists():
+        source = Path(folders.format_path(folders.submitted_directory, student, assignment))
+        target = Path(folders.format_path(folders.submitted_directory, right, assignment))
+    if target.exists():
+        return (
+            f"{shown}, and there is a second folder {printable(right)}. Keep the right one; to put the other aside: "
+            f"`mv {in_shell(source)} {in_shell(f'{source}-aside')}`"
+        )
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        os.rename(source, target)
+    except OSError as error:
+        return f"{shown}, and renaming it failed ({error.strerror}). Rename it yourself."
+    return f"{shown}, so it was renamed to {printable(right)}."
+
+
+def spelled_as(name: str, known: Collection[str]) -> str:
+    """The student in the gradebook with this name, however its accents are stored; the usual way for a new one."""
+    composed = unicodedata.normalize("NFC", name)
+    same = [student for student in known if unicodedata.normalize("NFC", student) == composed]
+    return name if name in same else same[0] if len(same) == 1 else composed
+
+
+def look_alike(names: Iterable[str]) -> list[list[str]]:
+    """Names that differ only in case, in spaces around them, or in how their accents are stored."""
+    alike: dict[str, list[str]] = {}
+    for name in sorted(names):
+        alike.setdefault(_key(name), []).append(name)
+    return [found for found in alike.values() if len(found) > 1]
+
+
+def _key(name: str) -> str:
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name.strip()).casefold())
+
+
+def _two_in_gradebook(known: Collection[str]) -> Iterator[str]:
+    for names in look_alike(known):
+        yield (
+            f"The gradebook has two students whose names look alike: {' and '.join(map(ascii, names))}. If they are one, "
+            f"remove the wrong one with its grades, as in `nbgrader db student remove {in_shell(names[0])} --force`, and "
+            "autograde again"
+        )
+
+
+def in_shell(name: object) -> str:
+    """The name for bash, in which one sees how its accents are stored."""
+    text = str(name)
+    return quoted(text) if text.isascii() else "$" + ascii(text)
+
+
+def student_of(folders: CourseDirectory, step: str, path: str) -> str | None:
+    """The student whose folder in a step of the assignment this is; None if it is no such folder."""
+    pattern = folders.format_path(step, "(?P<student>.*)", folders.assignment_id, escape=True)
+    match = re.fullmatch(pattern, path, re.DOTALL)
+    return match["student"] if match else None
 
 
 def misplaced_notebooks(folders: CourseDirectory) -> list[str]:

@@ -22,7 +22,7 @@ from coursekit.files import notebooks_in, written_at
 from coursekit.language import N_, FeedbackPage, _, current_language, ngettext, speaking
 from coursekit.nbgrader_plugin.budget import TooCostly, render_in_child
 from coursekit.nbgrader_plugin.check_table import code_marked
-from coursekit.nbgrader_plugin.converters import OneFolder, find_folders, leave_out_unrecorded
+from coursekit.nbgrader_plugin.converters import OneFolder, find_folders, leave_out_ungraded
 from coursekit.nbgrader_plugin.course_folders import Stop, configured_course, stop
 from coursekit.nbgrader_plugin.course_time import CourseTime
 from coursekit.nbgrader_plugin.first_look import first_things, score_rows
@@ -72,8 +72,7 @@ class FeedbackExporter(Exporter):
             if not isinstance(self.parent, OneFolder):
                 require_gradebook(self.log, self.parent.coursedir, writing=False)
             find_folders(self.parent, self.parent.coursedir.autograded_directory)
-            if not isinstance(self.parent, OneFolder):
-                leave_out_unrecorded(self.parent)
+            leave_out_ungraded(self.parent)
 
     @default("file_extension")
     def _file_extension_default(self) -> str:

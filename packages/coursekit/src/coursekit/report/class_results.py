@@ -64,13 +64,18 @@ class Member:
 
 @dataclass
 class ClassResults:
-    """A class in one assignment. `waiting` is the number of answers awaiting manual grading."""
+    """A class in one assignment.
+
+    `waiting` is the number of answers awaiting manual grading. `removed` are students whose work was graded, and who are
+    not in the gradebook anymore; they are no members.
+    """
 
     assignment: str
     maximum: float
     members: list[Member]
     checks: list[Check]
     waiting: int = 0
+    removed: list[str] = field(default_factory=list)
 
     @property
     def graded(self) -> list[Member]:
@@ -91,9 +96,11 @@ def class_results(assignment: Assignment) -> ClassResults:
     course = RunningCourse.open(assignment.course.root)
     with course.alone():  # another command may be rewriting a student's folder
         table = class_table(assignment)
-        members = [_member(course, table, row) for row in table.rows]
-    waiting = sum(len(row.waiting) for row in table.rows)
-    return ClassResults(assignment.name, sum(table.maximum.values()), members, list(_checks(table)), waiting)
+        rows = [row for row in table.rows if row.student not in table.removed]
+        members = [_member(course, table, row) for row in rows]
+    waiting = sum(len(row.waiting) for row in rows)
+    maximum = sum(table.maximum.values())
+    return ClassResults(assignment.name, maximum, members, list(_checks(table)), waiting, table.removed)
 
 
 def was_graded(assignment: Assignment) -> bool:

@@ -71,17 +71,14 @@ class ClassReport:
         return Counter(member.status for member in self.results.members).most_common()
 
     @property
-    def quartiles(self) -> tuple[float, float, float]:
-        return quartiles(self.results.scores)
+    def quartiles(self) -> tuple[float, float, float] | None:
+        """None if nothing has a score yet, as in an assignment with written answers only."""
+        return quartiles(self.results.scores) if self.results.scores else None
 
     @property
     def re_teach(self) -> list[NamedMistake]:
         least = max(2, RE_TEACH * len(self.results.graded))
         return [mistake for mistake in self.mistakes if len(mistake.students) >= least]
-
-
-class NothingToReport(CourseError):
-    """The assignment was graded, but no submission has a check result."""
 
 
 def make_report(
@@ -98,9 +95,7 @@ def make_report(
         CourseError: nothing in the assignment was graded.
     """
     results = class_results(assignment)
-    if not results.graded or not results.scores:
-        if was_graded(assignment):
-            raise NothingToReport(f"{assignment.name} has no check results to report on")
+    if not was_graded(assignment):
         raise CourseError(
             f"nothing in {assignment.name} was graded: run `coursekit autograde {quoted(assignment.name)}` first"
         )
@@ -137,9 +132,12 @@ def _entry(
 def summary_lines(report: ClassReport) -> Iterator[str]:
     """The report in a few lines of text, with the stubs of the largest groups without a diagnosis."""
     results = report.results
-    low, middle, high = report.quartiles
     yield f"{results.assignment}: " + ", ".join(f"{count} {status}" for status, count in report.statuses)
-    yield f"  scores: median {middle:.0f} %, middle half from {low:.0f} to {high:.0f} %"
+    if report.quartiles:
+        low, middle, high = report.quartiles
+        yield f"  scores: median {middle:.0f} %, middle half from {low:.0f} to {high:.0f} %"
+    if results.removed:
+        yield f"  left out, since they are not in the gradebook anymore: {', '.join(results.removed)}"
     if results.waiting:
         yield f"  awaiting manual grading: {counted(results.waiting, 'answer')}"
     yield from calibration_lines(report.graders) if report.graders else ()
@@ -150,6 +148,8 @@ def summary_lines(report: ClassReport) -> Iterator[str]:
         yield f"  checks with a warning: {warned} of {len(report.checks)}"
     if report.similar:
         yield f"  similar answers, pairs that stand out: {report.similar.pairs}"
+    if not results.checks:
+        return
     unnamed = [entry for entry in report.groups if entry.group.same_output and not entry.group.mistake]
     equal = sum(entry.group.same_output for entry in report.groups)
     yield f"  groups of equal wrong answers: {equal}, without a diagnosis: {len(unnamed)}"

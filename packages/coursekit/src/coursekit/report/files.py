@@ -52,10 +52,10 @@ def report_as_html(report: ClassReport) -> str:
         results=report.results,
         groups=report.groups[:_MAX_GROUPS],
         mistakes=report.mistakes[:_MAX_MISTAKES],
-        scores=figures.score_distribution(report.results),
-        map=figures.outcome_map(report.results),
+        scores=figures.score_distribution(report.results) if report.quartiles else None,
+        map=figures.outcome_map(report.results) if report.checks else None,
         progress=figures.progress_chart(report.stages) if len(report.stages) > 1 else None,
-        time=figures.time_distribution([member.seconds for member in graded]),
+        time=figures.time_distribution([member.seconds for member in graded]) if graded else None,
         slowest=sorted(graded, key=lambda member: -member.seconds)[:_SLOWEST],
     )
 

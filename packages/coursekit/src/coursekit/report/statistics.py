@@ -144,6 +144,8 @@ def fell_behind(so_far: Sequence[ClassResults]) -> list[FellBehind]:
 
     A harder assignment, in which the whole class has lower scores, makes nobody fall behind.
     """
+    if not so_far[-1].scores:
+        return []
     *earlier, last = [results for results in so_far if results.scores]
     before: dict[str, list[tuple[float, float]]] = {}
     for results in earlier:

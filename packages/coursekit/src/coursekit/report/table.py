@@ -19,10 +19,12 @@ from coursekit.grading.deadlines import deadline_lines
 from coursekit.grading.grades import RecordedScores, grades_of
 from coursekit.grading.running_course import RunningCourse
 from coursekit.kernels import LIMITED
+from coursekit.nbgrader_plugin.course_folders import look_alike
 from coursekit.nbgrader_plugin.course_time import CourseTime
 from coursekit.nbgrader_plugin.headings import exercise_titles
 from coursekit.nbgrader_plugin.second_chance import second_chance_of
-from coursekit.printing import defused, printable
+from coursekit.printing import defused, printable, quoted
+from coursekit.report.removed import NOT_IN_GRADEBOOK, removed_lines, removed_students
 
 NOT_AUTOGRADED = "not autograded"
 PARTLY_HANDED_IN = "partly handed in"
@@ -53,6 +55,7 @@ class Row:
     notebooks: dict[str, str] = field(default_factory=dict)
     #: cells that a person can grade now, or has to decide on
     waiting: list[str] = field(default_factory=list)
+    in_gradebook: bool = True
 
     @property
     def by_notebook(self) -> str:
@@ -92,9 +95,13 @@ class ClassTable:
     #: sentences about the deadline and extensions, as they are understood
     deadlines: list[str] = field(default_factory=list)
 
+    @property
+    def removed(self) -> list[str]:
+        return [row.student for row in self.rows if row.status == NOT_IN_GRADEBOOK]
+
 
 def class_table(assignment: Assignment) -> ClassTable:
-    """Collect the rows of all students who are in the gradebook or have a folder in submitted/.
+    """Collect the rows of all students who are in the gradebook or have a folder for the assignment in submitted/.
 
     Raises:
         CourseError: there is no gradebook yet.
@@ -119,7 +126,11 @@ def class_table(assignment: Assignment) -> ClassTable:
         recorded = RecordedScores(gradebook, assignment.name)
         deadlines = list(deadline_lines(gradebook, assignment.name, CourseTime(config=course.config)))
     rows = []
-    for student in sorted(known | set(course.handed_in())):
+    removed = removed_students(course, assignment.name)
+    for student in sorted(known | set(course.handed_in(assignment.name))):
+        if student in removed:
+            rows.append(Row(student, NOT_IN_GRADEBOOK, dict.fromkeys(maximum), in_gradebook=False))
+            continue
         results = {name: course.result(student, assignment.name, name) for name in names}
         found = {
             name: result
@@ -154,6 +165,7 @@ def class_table(assignment: Assignment) -> ClassTable:
         else:
             handed_in = bool(notebooks_in(folder))
             row = Row(student, NOT_AUTOGRADED if handed_in else Status.MISSING, dict.fromkeys(maximum))
+        row.in_gradebook = student in known
         rows.append(row)
     penalty_name = "second chance" if second_chance_of(course.config) else LATE
     titles = _titles(assignment, labels)
@@ -274,6 +286,12 @@ def table_lines(table: ClassTable) -> Iterator[str]:
         for label, doubt in row.undecided:
             title = table.titles.get(label, exercise_name(label))
             yield f"{printable(row.student)}: {title} is undecided. {printable(doubt.why, None)}"
+    for names in look_alike(row.student for row in table.rows):
+        yield (
+            f"{' and '.join(map(ascii, names))} look alike. `coursekit autograde {quoted(table.assignment)}` says what to do, "
+            "or renames a folder"
+        )
+    yield from removed_lines(table.assignment, table.removed)
     yield from table.deadlines
     unprotected = sum(row.unprotected for row in table.rows)
     if unprotected:

@@ -14,6 +14,7 @@ from coursekit.course import Assignment, CourseError
 from coursekit.grading.running_course import RunningCourse
 from coursekit.nbgrader_plugin.run_checks import RunChecks
 from coursekit.printing import listed, printable
+from coursekit.report.removed import removed_students
 from coursekit.student.extra_files import own_files, own_notebooks
 from coursekit.student.notebook_file import read_submitted
 from coursekit.student.restore import restore_notebook
@@ -33,7 +34,8 @@ def tasks_of(
     Raises:
         CourseError: nobody has handed in, or one of the students has not.
     """
-    everybody = course.gradable(course.handed_in(assignment.name))
+    removed = removed_students(course, assignment.name)
+    everybody = course.gradable([name for name in course.handed_in(assignment.name) if name not in removed])
     if not everybody:
         raise CourseError(f"nobody has handed in {assignment.name}: there is no code to ask about")
     if unknown := [name for name in students if name not in everybody]:

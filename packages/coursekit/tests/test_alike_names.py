@@ -1,0 +1,89 @@
+"""Student ids that look alike: accents stored in two ways, another case, spaces around them."""
+
+import re
+import subprocess
+import unicodedata
+
+import pytest
+
+COMPOSED = "Zoë"
+DECOMPOSED = unicodedata.normalize("NFD", COMPOSED)
+RIGHT = "def double(x):\n    return 2 * x"
+
+
+@pytest.fixture
+def enrol(generated):
+    def add(*students: str) -> None:
+        with generated.gradebook() as gradebook:
+            for student in students:
+                gradebook.add_student(student)
+
+    return add
+
+
+def graded(course, command: str = "coursekit") -> str:
+    """Autograde everything; returns what was printed."""
+    options = ["--workers", "1"] if command == "coursekit" else []
+    done = course.run(command, "autograde", "01_double", *options)
+    assert "Traceback" not in done.stderr
+    return done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("known", [COMPOSED, DECOMPOSED], ids=["composed", "decomposed"])
+@pytest.mark.parametrize("command", ["coursekit", "nbgrader"])
+def test_a_student_whose_accent_is_stored_in_another_way_is_one_student(known, command, enrol, generated):
+    (other,) = {COMPOSED, DECOMPOSED} - {known}
+    enrol(known)
+    generated.hand_in(other, generated.answer(RIGHT))
+    table = generated.run("coursekit", "table", "01_double").stdout
+    assert (
+        "'Zo\\xeb' and 'Zoe\\u0308' look alike" in table or "'Zoe\\u0308' and 'Zo\\xeb' look alike" in table
+    )
+    assert "its accents are stored in another way" in graded(generated, command)
+    assert generated.grades().keys() == {known}
+    table = generated.run("coursekit", "table", "01_double").stdout
+    assert "look alike" not in table
+    generated.run("nbgrader", "generate_feedback", "01_double")
+    assert [path.name for path in (generated.root / "feedback").iterdir()] == [known]
+
+
+def test_earlier_hand_ins_of_the_same_student_stay(enrol, generated):
+    enrol(COMPOSED)
+    earlier = generated.root / "submitted" / COMPOSED / "00_before" / "a.ipynb"
+    earlier.parent.mkdir(parents=True)
+    earlier.write_text("{}")
+    generated.hand_in(DECOMPOSED, generated.answer(RIGHT))
+    graded(generated)
+    assert generated.grades().keys() == {COMPOSED}
+    assert earlier.exists()
+
+
+def test_two_folders_of_one_student_are_named_with_a_command_that_puts_one_aside(enrol, generated):
+    enrol(COMPOSED)
+    for student in (COMPOSED, DECOMPOSED):
+        generated.hand_in(student, generated.answer(RIGHT))
+    printed = graded(generated)
+    (advice,) = re.findall("to put the other aside: `(.*)`", printed)
+    subprocess.run(["bash", "-c", advice], check=True, cwd=generated.root)
+    assert "look alike" in printed or advice
+    assert (generated.root / "submitted" / DECOMPOSED / "01_double-aside").is_dir()
+    assert "second folder" not in graded(generated)
+
+
+def test_two_students_in_the_gradebook_are_named_with_a_command_that_removes_one(enrol, generated):
+    enrol(COMPOSED, DECOMPOSED)
+    generated.hand_in(COMPOSED, generated.answer(RIGHT))
+    (advice,) = re.findall("`(nbgrader db student remove .*)`", graded(generated))
+    subprocess.run(["bash", "-c", advice], check=True, cwd=generated.root)
+    with generated.gradebook() as gradebook:
+        assert [student.id for student in gradebook.students] == [COMPOSED]
+
+
+@pytest.mark.parametrize("folder", ["Jane", "jane ", "ANNE-É", "anne-E\u0301"])
+def test_another_case_or_a_space_is_named_with_a_command_that_mends_it(folder, enrol, generated):
+    enrol("jane", "anne-é")
+    generated.hand_in(folder, generated.answer(RIGHT))
+    (advice,) = re.findall("If they are the same, `(.*)`", graded(generated))
+    subprocess.run(["bash", "-c", advice], check=True, cwd=generated.root)
+    graded(generated)
+    assert {"jane", "anne-é"} & generated.grades().keys()
