@@ -101,6 +101,12 @@ def deleted_and_in_the_cell_of_the_other_exercise(notebook):
 
 
 @case(None, True)
+def copied_from_another_cell_and_wrong(notebook):
+    left_blank(notebook)
+    notebook.cells.append(v4.new_code_cell("def half(x):\n    return x"))
+
+
+@case(None, True)
 def its_own_cell_below_its_test(notebook):
     notebook.cells.append(notebook.cells.pop(at(notebook, "half")))
 
@@ -232,7 +238,7 @@ def test_the_command_names_the_students(graded):
     assert line.startswith(
         "  half is undecided and awaits manual grading, as `coursekit table` explains: a helper"
     )
-    assert line.endswith("and 3 more")
+    assert line.endswith("and 4 more")
 
 
 @pytest.mark.parametrize(
