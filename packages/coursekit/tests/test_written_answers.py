@@ -217,8 +217,15 @@ def a_comment_on_code_in_a_test_cell(notebook):
     cell_of(notebook, "test_double").source += "\n# a constant\nTWO = 2"
 
 
+def another_type_of_cell(notebook):
+    for name in ("why", "double"):
+        cell = cell_of(notebook, name)
+        notebook.cells[at(notebook, name)] = v4.new_raw_cell(cell.source, metadata=cell.metadata, id=name)
+
+
 @pytest.mark.parametrize(
-    "change", [nothing, experiments, an_extended_answer, a_comment_on_code_in_a_test_cell]
+    "change",
+    [nothing, another_type_of_cell, experiments, an_extended_answer, a_comment_on_code_in_a_test_cell],
 )
 def test_what_is_clearly_something_else_raises_no_doubt(change):
     assert restored_after(change).doubts == []
