@@ -15,7 +15,7 @@ from coursekit.student.statements import code_in
 from coursekit.student.syntax import parse
 
 #: how similar two names are if one may be a misspelling of the other
-_SIMILAR = 0.75
+_SIMILAR = 0.6
 #: names that are compared with those that are missing, and characters of a cell that is parsed
 _MAX_NAMES, _MAX_CODE = 1_000, 20_000
 

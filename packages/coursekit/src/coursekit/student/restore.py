@@ -212,7 +212,9 @@ class _Restoration(Restoration):
     def _converted(self, name: str, kind: str, source: str) -> str:
         """The text of an answer whose cell type was changed, converted to the original type."""
         own = self.known[name].cell_type
-        was = self.doubts[name] = f"The answer cell `{name}` was handed in as a {kind} cell"
+        was = f"The answer cell `{name}` was handed in as a {kind} cell"
+        if squeezed(source) not in ("", squeezed(self.known[name].source)):
+            self.doubts[name] = was
         if own != "code":
             self.notes.append(f"{was}; it was turned back into a {own} cell.")
             return source
@@ -220,10 +222,9 @@ class _Restoration(Restoration):
         if not source.strip() or (is_code(code) and wanted <= self.definitions.of(code)):
             self.notes.append(f"{was}; it was turned back into a code cell.")
             return code
-        self.notes.append(
-            f"{was}, and its text isn't code that defines {listed(sorted(wanted)) or 'anything'}, so it "
-            "can't be run. Turn it into a code cell."
-        )
+        what = f"{was}, and its text isn't code that defines {listed(sorted(wanted)) or 'anything'}"
+        self.doubts[name] = what
+        self.notes.append(f"{what}, so it can't be run. Turn it into a code cell.")
         return "\n".join(f"# {line}" for line in source.split("\n"))
 
     def _restore_ordinary(self) -> None:

@@ -1,0 +1,75 @@
+"""The table of what gives 0 and what goes to a person, in docs/grading.md: each row is what a test shows."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+from .test_code_elsewhere import CASES
+from .test_written_answers import FORMS
+
+TESTS = Path(__file__).parent
+DOCS = Path(__file__).parents[3] / "docs" / "grading.md"
+CODE = "test_code_elsewhere::test_the_score_is_that_of_the_tests_unless_something_is_uncertain"
+WRITTEN = "test_written_answers::test_an_answer_in_an_odd_place_has_no_score_and_needs_manual_grading"
+#: the test of each row, by the beginning of its situation; in brackets, a case of a test that has many
+SHOWN = {
+    "a check or a test fails": f"{CODE}[wrong]",
+    "an answer is empty or as it was handed out": f"{CODE}[nothing]",
+    "an answer cell was deleted": f"{CODE}[deleted and nowhere else]",
+    "a written answer is in its cell": WRITTEN,
+    "a written answer is empty, but": "test_written_answers::test_a_person_reads_the_answer_wherever_it_is[in the title]",
+    "a code answer is empty, but": f"{CODE}[under another name next to it]",
+    "an answer that was copied from another cell passes": f"{CODE}[below its test in a new cell]",
+    "an answer that was copied from another cell, or": f"{CODE}[copied from another cell and wrong]",
+    "a code answer is text that isn't code": f"{CODE}[prose in place of code]",
+    "the notebook has two different answers": f"{CODE}[two answers the last of which is wrong]",
+    "an ordinary test cell is above its answer": f"{CODE}[its own cell below its test]",
+    "a cell has a syntax error": f"{CODE}[a syntax error]",
+    "code uses more CPU time": "test_attempt::test_code_that_computes_past_its_limit_is_tried_once",
+    "code sleeps too long or ends its process, in both": (
+        "test_redraws::test_an_answer_that_always_dies_has_no_points_and_nobody_has_to_look"
+    ),
+    "code sleeps too long or ends its process, in one": (
+        "test_redraws::test_an_answer_that_dies_at_first_and_is_right_then_is_undecided"
+    ),
+    "a test cell does better": (
+        "test_redraws::test_a_later_test_that_ends_the_process_gives_an_earlier_one_no_second_draw"
+    ),
+    "no time is left": (
+        "test_attempt::test_without_time_for_a_second_try_a_result_says_so_and_is_graded_next_time"
+    ),
+    "the kernel failed to start twice": (
+        "test_class::test_a_submission_on_which_the_grader_failed_is_graded_next_time"
+    ),
+    "the notebook is missing or unreadable": (
+        "test_nbgrader::test_an_unreadable_notebook_awaits_manual_grading_instead_of_scoring_zero"
+    ),
+    "an ordinary test cell writes to stderr": (
+        "test_ordinary::test_output_on_stderr_costs_the_points_unless_the_course_says_otherwise"
+    ),
+    "the value of an ordinary test cell": (
+        "test_ordinary::test_the_value_of_a_test_cell_is_its_score_as_in_nbgrader"
+    ),
+}
+
+
+def situations() -> list[str]:
+    text = DOCS.read_text().partition("## What gives 0")[2].partition("\n## ")[0]
+    rows = [line for line in text.splitlines() if line.startswith("| ")]
+    return [row.split("|")[1].strip() for row in rows[1:]]
+
+
+def test_every_row_has_its_test():
+    unmatched = [s for s in situations() if sum(map(s.startswith, SHOWN)) != 1]
+    assert unmatched == []
+    assert len(situations()) == len(SHOWN)
+
+
+@pytest.mark.parametrize("shown", SHOWN.values(), ids=SHOWN.keys())
+def test_the_test_is_there(shown):
+    module, name, case = re.fullmatch(r"(\w+)::(\w+)(?:\[(.*)\])?", shown).groups()
+    tree = ast.parse((TESTS / f"{module}.py").read_text())
+    assert name in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+    assert case is None or case in CASES or case in FORMS
