@@ -6,6 +6,7 @@ import shutil
 import pytest
 from nbformat import v3, v4
 
+from coursekit.adopt.imports import notes_on_code
 from coursekit.cli import main
 
 from .odd_course import OddCourse, code, marked, ordinary, text
@@ -208,6 +209,22 @@ def test_a_name_that_nbgrader_refuses_is_named(course):
     course.write("source/a+b/a.ipynb", ordinary())
     assert course.look().problems == [
         f"{course.root / 'source' / 'a+b'}: nbgrader refuses a `+` in the name of an assignment. Rename it."
+    ]
+
+
+def test_a_name_that_nbgrader_takes_for_a_pattern_is_named(course):
+    course.write("source/a[1]/a.ipynb", ordinary())
+    assert course.look().problems == [
+        f"{course.root / 'source' / 'a[1]'}: nbgrader reads `*`, `?`, `[` and `]` in the name of an assignment as a "
+        "pattern. Rename it."
+    ]
+
+
+@pytest.mark.parametrize("line", ["%run p0.ipynb", "import import_ipynb", "import nbimporter"])
+def test_code_that_opens_other_notebooks_is_named(line):
+    notebook = v4.new_notebook(cells=[v4.new_code_cell(line)])
+    assert list(notes_on_code(notebook, {"import_ipynb", "nbimporter"})) == [
+        "cell 1 mentions notebooks. A submission finds those that were handed in with it, up to 20 MiB each."
     ]
 
 

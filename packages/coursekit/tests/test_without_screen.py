@@ -29,6 +29,10 @@ ASKING = {
 }
 
 
+#: tried each time; the others by `make test-all`
+EXAMPLES = ("qt", "widget", "use TkAgg", "rcParams")
+
+
 def run(asking: str) -> tuple[list, list[str]]:
     """What three cells put out: one that asks, and two with a figure, with and without `plt.show()`."""
     sources = [asking, FIGURE.format(show="plt.show()"), FIGURE.format(show="")]
@@ -45,13 +49,16 @@ def pictures(cell) -> int:
     return sum("image/png" in output.get("data", {}) for output in cell.outputs)
 
 
-@pytest.mark.parametrize("name", ASKING)
+@pytest.mark.parametrize(
+    "name", [name if name in EXAMPLES else pytest.param(name, marks=pytest.mark.thorough) for name in ASKING]
+)
 def test_figures_are_drawn_into_the_notebook(name):
     states, cells = run(ASKING[name])
     assert states == ["ok"] * 3, cells
     assert [pictures(cell) for cell in cells] == [0, 1, 1]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["qt", "pylab", "use TkAgg", "switch_backend"])
 def test_one_line_says_so(name):
     _, cells = run(ASKING[name])

@@ -81,6 +81,27 @@ def test_the_paths_that_nbgrader_takes_for_patterns_are_refused(tmp_path, capsys
     assert "rename the folder" in capsys.readouterr().err
 
 
+def test_an_assignment_whose_name_nbgrader_takes_for_a_pattern_is_refused_and_can_be_renamed(
+    tmp_path, capsys
+):
+    course = PlainCourse(tmp_path / "course", assignment="ps[1]").write()
+    command = ["--course-dir", str(course.root), "autograde"]
+    assert main([*command, "ps[1]"]) == 2
+    said = capsys.readouterr().err
+    assert (
+        "source/ps[1]: nbgrader reads `*`, `?`, `[` and `]` in this path as a pattern; rename the folder"
+        in said
+    )
+    assert "generate_assignment" not in said
+    for folder in (course.folder("source"), course.root / "tests" / "ps[1]"):
+        folder.rename(folder.with_name("ps1"))
+    course.assignment = "ps1"
+    course.nbgrader("generate_assignment")
+    course.hand_in("ada", 2)
+    assert main([*command, "ps1"]) == 0
+    assert course.scores() == {"ada": 2}
+
+
 def test_reading_twice_leaves_nothing_behind(tmp_path):
     first = PlainCourse(tmp_path / "first").write(
         "c.Execute.timeout = 7\nc.CourseDirectory.course_id = 'one'"

@@ -50,7 +50,7 @@ _SCREENS = {f"{name}{kind}" for name in (*_BACKENDS, "notebook", "widget", "ipym
 
 def draw_without_screen(shell: Any) -> None:
     """Draw figures into the notebook where it asks for a window, as with `%matplotlib qt`; there is no screen."""
-    finder = _Inline()
+    finder = _Inline(shell)
     sys.meta_path.insert(0, finder)
     for name in ("matplotlib", "pylab"):
         shell.register_magic_function(_inline_magic(shell, name), "line", name)
@@ -69,7 +69,8 @@ def draw_without_screen(shell: Any) -> None:
 class _Inline(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Finds matplotlib's own backend for notebooks in place of those that need a screen."""
 
-    def __init__(self) -> None:
+    def __init__(self, shell: Any) -> None:
+        self._shell = shell
         self.used = False
 
     def find_spec(self, fullname: str, path: object, target: object = None) -> ModuleSpec | None:
@@ -80,6 +81,7 @@ class _Inline(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
         own = {name: value for name, value in vars(backend_inline).items() if not name.startswith("__")}
         vars(module).update(own)
+        backend_inline.configure_inline_support(self._shell, "inline")  # or it shows figures as text
         self.used = True
         _note_inline(module.__name__.rpartition("_")[2])
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from nbformat import NotebookNode
 
 from coursekit.printing import listed
+from coursekit.student.extra_files import MAX_OPENED_BYTES, OPENS_NOTEBOOKS
 
 _IMPORT = re.compile(r"^[^\S\n]*(?:from[^\S\n]+(\w+)[\w.]*[^\S\n]+import\b|import[^\S\n]+([\w., \t]+))", re.M)
 #: modules whose purpose is the network
@@ -31,6 +32,7 @@ def notes_on_code(notebook: NotebookNode, beside: set[str]) -> Iterator[str]:
     """
     missing: dict[str, list[int]] = {}
     network: list[int] = []
+    opening: list[int] = []
     outside: dict[str, list[int]] = {}
     for number, cell in enumerate(notebook.cells, 1):
         if cell.cell_type != "code":
@@ -41,6 +43,8 @@ def notes_on_code(notebook: NotebookNode, beside: set[str]) -> Iterator[str]:
                 missing.setdefault(name, []).append(number)
         if modules & _NETWORK or _ADDRESS.search(cell.source) or _COMMAND.search(cell.source):
             network.append(number)
+        if OPENS_NOTEBOOKS.search(cell.source):
+            opening.append(number)
         for path in _OUTSIDE.findall(cell.source):
             outside.setdefault(path, []).append(number)
     for name, numbers in missing.items():
@@ -52,6 +56,11 @@ def notes_on_code(notebook: NotebookNode, beside: set[str]) -> Iterator[str]:
         yield (
             f"{_cells(network)} seems to use the network, which the sandbox doesn't have. Put files that are "
             "needed beside the notebook, and install packages before grading."
+        )
+    if opening:
+        yield (
+            f"{_cells(opening)} mentions notebooks. A submission finds those that were handed in with it, up to "
+            f"{MAX_OPENED_BYTES // 2**20} MiB each."
         )
     if outside:
         numbers = sorted({number for found in outside.values() for number in found})

@@ -125,6 +125,10 @@ def _report(course: RunningCourse, name: str) -> AssignmentReport:
         report.problems.append(
             f"{report.folder}: nbgrader refuses a `+` in the name of an assignment. Rename it."
         )
+    if not set("*?[]").isdisjoint(name):
+        report.problems.append(
+            f"{report.folder}: nbgrader reads `*`, `?`, `[` and `]` in the name of an assignment as a pattern. Rename it."
+        )
     beside = modules_in(report.folder) | modules_in(assignment.release_folder)
     report.notebooks = [report_notebook(assignment, path, beside) for path in paths]
     report.problems += _hidden_flat_files(course.assignment(name).course, report)

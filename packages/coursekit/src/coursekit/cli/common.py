@@ -81,6 +81,8 @@ def chosen_from(course: "RunningCourse", names: Sequence[str]) -> list[Assignmen
     known = {assignment.name: assignment for assignment in course.layout.assignments()}
     if not known:
         raise CourseError(f"{source} has no assignments: run this in a course folder, or use --course-dir")
+    for name in names:
+        refuse_pattern(course.layout.assignment(name).source_folder)
     names = names or list(filter(None, [course.folders.assignment_id])) or list(known)
     unknown = [name for name in names if name not in known]
     if unknown:

@@ -35,7 +35,8 @@ _YEARS = range(1990, 2200)
 _TIMESTAMP = re.compile(r"(?=.*\d{4})(?!.*(?:\.\.|\s/))[\w:.,+ -]{4,80}(/\w+)*", re.ASCII)
 #: a notebook that other code may open
 MAX_OPENED_BYTES = 20 * 2**20
-_OPENS_NOTEBOOKS = re.compile(r"ipynb|importnb|nbimport", re.IGNORECASE)
+#: in code that runs, imports or reads notebooks
+OPENS_NOTEBOOKS = re.compile(r"ipynb|importnb|nbimport", re.IGNORECASE)
 _NAMED_AT_MOST = 5
 _RECORDED_AT_MOST = 100
 _TOO_MANY = f"holds a folder of more than {MAX_ENTRIES:,} files, so it was set aside and not copied."
@@ -76,7 +77,7 @@ def own_notebooks(folder: Path, cells: Iterable[NotebookNode], own: Sequence[Pat
     """
     modules = (path.read_text(errors="replace") for path in own if path.suffix == ".py" and path.is_file())
     code = chain((cell.source for cell in cells if cell.cell_type == "code"), modules)
-    if not any(map(_OPENS_NOTEBOOKS.search, code)):
+    if not any(map(OPENS_NOTEBOOKS.search, code)):
         return ()
     files = (path for path in notebooks_in(folder) if path.is_file() and not path.is_symlink())
     return tuple(path for path in files if path.stat().st_size <= MAX_OPENED_BYTES)
