@@ -46,7 +46,7 @@ class RecordedScores:
                 Notebook.name,
                 BaseCell.name,
                 Grade.auto_score,
-                Grade.needs_manual_grade,
+                Grade.manual_score,
             )
             .select_from(SubmittedNotebook)
             .join(Notebook, Notebook.id == SubmittedNotebook.notebook_id)
