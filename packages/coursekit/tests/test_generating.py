@@ -99,15 +99,20 @@ def test_plain_nbgrader_removes_it(generated, spoil):
     assert not (generated.root / "release/01_double").exists()
 
 
-def test_a_command_that_was_killed_is_undone_by_the_next(generated):
+@pytest.mark.parametrize(
+    ("killed", "next_one"), [([], []), (["--notebook=double"], []), ([], ["--notebook=double"])]
+)
+def test_a_command_that_was_killed_is_undone_by_the_next(generated, killed, next_one):
+    (generated.root / "release/01_double/data.csv").write_text("1,2")
     before = files(generated)
     spoil = stopped_by("os._exit(9)")
     config = (generated.root / "nbgrader_config.py").read_text()
     spoil(generated)
-    assert generated.run("nbgrader", "generate_assignment", "01_double", "--force").returncode == 9
+    command = ("nbgrader", "generate_assignment", "01_double", "--force")
+    assert generated.run(*command, *killed).returncode == 9
     (generated.root / "nbgrader_config.py").write_text(config)
     duplicate(generated)
-    assert generated.run("nbgrader", "generate_assignment", "01_double", "--force").returncode == 1
+    assert generated.run(*command, *next_one).returncode == 1
     assert files(generated) == before
 
 
@@ -130,6 +135,7 @@ def test_one_notebook_of_two_leaves_the_other_alone(generated):
     command = ("nbgrader", "generate_assignment", "01_double", "--force", "--notebook=double")
     assert generated.run(*command).returncode == 1
     assert files(generated) == before
+    assert sorted(os.listdir(generated.root / "release")) == ["01_double"]
 
 
 @pytest.mark.parametrize("change_cells", ["add", "remove", "rename", "type", "notebook"])

@@ -63,28 +63,29 @@ class KeptReleases:
         self._whole = folders.notebook_id == "*"
         self._before = sys.exception()
         self._places: list[Path] = []
-        self._lock = _locked(Path(folders.root))
+        root = Path(folders.root)
         try:
+            self._lock = _locked(root)
             for assignment, names in notebooks.items():
-                release = Path(folders.format_path(folders.release_directory, ".", assignment))
-                if _kept(release).is_dir():  # a command was killed
-                    self._put_back(release)
+                release = root / folders.format_path(folders.release_directory, ".", assignment)
+                for whole in (True, False):  # after a command that was killed
+                    _put_back(release, whole)
                 if converter.force or not release.exists():  # or nbgrader leaves it alone
                     self._places.append(release)
                     self._keep(release, names)
         except OSError as error:
-            self._lock.close()
-            stop(converter.log, f"{release} can't be replaced: {reason_of(error)}")
+            stop(converter.log, f"{', '.join(notebooks)} can't be released: {reason_of(error)}")
         folders.observe(self._ended, "student_id")
 
     def _keep(self, release: Path, notebooks: list[str]) -> None:
+        kept = _kept(release, self._whole)
         if self._whole and release.is_dir() and not release.is_symlink():
-            os.rename(release, _kept(release))
+            os.rename(release, kept)
         elif not self._whole and release.is_dir():
-            _kept(release).mkdir()
+            kept.mkdir()
             for name in notebooks:
                 if (release / name).exists():
-                    os.rename(release / name, _kept(release) / name)
+                    os.rename(release / name, kept / name)
 
     def _ended(self, change: Any) -> None:
         change.owner.unobserve(self._ended, "student_id")
@@ -93,30 +94,34 @@ class KeptReleases:
         stopped = error is not self._before and not isinstance(error, NbGraderException)
         try:
             for release in self._places:
-                if stopped or not release.exists():
-                    self._put_back(release)
-                elif not self._whole:
-                    self._put_back_missing(release)
-                shutil.rmtree(_kept(release), ignore_errors=True)
+                if stopped and self._whole:
+                    shutil.rmtree(release, ignore_errors=True)
+                if stopped or not release.exists() or not self._whole:
+                    _put_back(release, self._whole, over=stopped)
+                shutil.rmtree(_kept(release, self._whole), ignore_errors=True)
         finally:
             self._lock.close()
 
-    def _put_back(self, release: Path) -> None:
-        """Put everything back, in place of what has been written since."""
-        if self._whole:
-            shutil.rmtree(release, ignore_errors=True)
-        if _kept(release).is_dir():
-            for path in [] if self._whole else _kept(release).iterdir():
-                (release / path.name).unlink(missing_ok=True)
-            self._put_back_missing(release)
 
-    def _put_back_missing(self, release: Path) -> None:
-        if not release.exists():
-            os.rename(_kept(release), release)
-            return
-        for path in _kept(release).iterdir() if _kept(release).is_dir() else ():
-            if not (release / path.name).exists():
-                os.replace(path, release / path.name)
+def _put_back(release: Path, whole: bool, over: bool = True) -> None:
+    """Put back what was kept; with `over`, in place of what has been written since."""
+    kept = _kept(release, whole)
+    if not kept.is_dir():
+        return
+    if whole:
+        shutil.rmtree(release, ignore_errors=True)
+        os.rename(kept, release)
+        return
+    release.mkdir(parents=True, exist_ok=True)
+    for path in kept.iterdir():
+        if over or not (release / path.name).exists():
+            os.replace(path, release / path.name)
+    shutil.rmtree(kept)
+
+
+def _kept(release: Path, whole: bool) -> Path:
+    """A path next to the release, so that moving it is one step."""
+    return release.with_name(f".{release.name}.{'replaced' if whole else 'notebooks'}")
 
 
 class RequireSameCells(NbGraderPreprocessor):
@@ -178,10 +183,6 @@ def _name_in(converter: GenerateAssignment, path: str) -> str:
     pattern = folders.format_path(folders.source_directory, ".*", "(?P<name>.*)", escape=True)
     found = re.match(pattern, path)
     return found["name"] if found else Path(path).name
-
-
-def _kept(release: Path) -> Path:
-    return release.with_name(f".{release.name}.replaced")
 
 
 def _require_readable(converter: GenerateAssignment, path: Path) -> None:
