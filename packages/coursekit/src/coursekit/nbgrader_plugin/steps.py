@@ -157,6 +157,7 @@ class SaveScores(SaveAutoGrades):
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
         names = resources["nbgrader"]
+        self._ran = RunChecks(config=self.config).enabled
         self.gradebook = Gradebook(names["db_url"])
         with self.gradebook:
             found = self.gradebook.find_submission_notebook(
@@ -186,9 +187,11 @@ class SaveScores(SaveAutoGrades):
         if is_test_cell(cell) or result.nothing_graded:
             exercise = result.exercise(grade_id(cell) or "")
             grade.auto_score = exercise.earned if exercise else None
+            doubtful = exercise is not None and bool(exercise.doubt) and not self._ran
         else:
             grade.auto_score, _ = determine_grade(cell, self.log)
-        grade.needs_manual_grade = grade.auto_score is None or grade.manual_score is not None
+            doubtful = False
+        grade.needs_manual_grade = grade.auto_score is None or grade.manual_score is not None or doubtful
 
     def _add_comment(self, cell: NotebookNode, resources: ResourcesDict) -> None:
         metadata, comment = nbgrader_metadata(cell), self._row(self._comments, cell)
