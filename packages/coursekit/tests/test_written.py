@@ -140,3 +140,5 @@ def test_both_commands_leave_what_a_notebook_wrote_in_autograded_also_from_the_c
         assert found == {"out/result.csv": b"1,2", "figure.png": bytes(range(256)), "data.csv": b"original"}
         assert course.scores() == {"ada": 2}
         assert len(list(cached.iterdir())) == 1
+        counts = [c.execution_count for c in nbformat.read(graded / "p1.ipynb", as_version=4).cells]
+        assert counts == [1, None]  # the test cell has hidden checks, so it isn't run
