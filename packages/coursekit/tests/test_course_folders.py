@@ -135,11 +135,10 @@ def test_students_whom_the_settings_leave_out_are_not_graded(setting, tmp_path):
 
 def test_files_that_students_do_not_get_are_not_handed_to_the_kernel(tmp_path):
     course = PlainCourse(tmp_path / "course").write("c.CourseDirectory.ignore = ['secret*']")
-    for name in ("secret.csv", "data.csv"):
+    for name in ("secret.csv", "data.csv", "_helpers.py"):
         (course.folder("source") / name).touch()
-    assert [path.name for path in RunningCourse.open(course.root).assignment("ps1").handed_out()] == [
-        "data.csv"
-    ]
+    handed_out = RunningCourse.open(course.root).assignment("ps1").handed_out()
+    assert [path.name for path in handed_out] == ["_helpers.py", "data.csv"]
 
 
 def test_such_files_are_left_out_of_folders_that_students_get(tmp_path):

@@ -2,6 +2,7 @@
 
 import os
 import stat
+import threading
 
 import nbformat
 import pytest
@@ -58,6 +59,38 @@ def test_links_pipes_and_sockets_lead_nowhere(home, tmp_path):
     os.mkfifo(folder / "pipe")
     os.mknod(folder / "socket", stat.S_IFSOCK | 0o600)
     assert read() == WrittenFiles()
+
+
+def test_a_name_that_changes_while_it_is_read_leads_nowhere(home, tmp_path):
+    folder, read = home
+    for place, text in ((folder / "real", "own"), (tmp_path / "secret", "secret")):
+        place.mkdir()
+        (place / "key.txt").write_text(text)
+    (folder / "link").symlink_to(tmp_path / "secret")
+    (folder / "out").mkdir()
+    done = threading.Event()
+
+    def swap():
+        while not done.is_set():
+            for name in ("real", "link"):
+                exchange(folder / name, folder / "out")
+
+    swapping = threading.Thread(target=swap)
+    swapping.start()
+    try:
+        contents = {data for _ in range(300) for data in read().contents.values()}
+    finally:
+        done.set()
+        swapping.join()
+    assert contents == {b"own"}
+
+
+def exchange(one, other):
+    """Exchange two names, in three steps."""
+    spare = one.with_name("spare")
+    one.rename(spare)
+    other.rename(one)
+    spare.rename(other)
 
 
 def test_too_many_or_too_large_files_are_named_and_the_others_are_kept(home):
@@ -140,3 +173,5 @@ def test_both_commands_leave_what_a_notebook_wrote_in_autograded_also_from_the_c
         assert found == {"out/result.csv": b"1,2", "figure.png": bytes(range(256)), "data.csv": b"original"}
         assert course.scores() == {"ada": 2}
         assert len(list(cached.iterdir())) == 1
+        counts = [c.execution_count for c in nbformat.read(graded / "p1.ipynb", as_version=4).cells]
+        assert counts == [1, None]  # the test cell has hidden checks, so it isn't run

@@ -52,9 +52,14 @@ def test_an_ordinary_cell_is_scored_by_nbgrader_s_rule(outputs, points):
     assert "was not run" in result.notes[0]
 
 
-@pytest.mark.parametrize(("count", "ordinary"), [(None, ["test_times"]), (2, [])], ids=["not run", "bound"])
-def test_what_can_t_be_scored_without_running_it_is_left_to_a_person(count, ordinary):
-    result = result_of_outputs(Submission(handed_in([], count)), ordinary, ScoreRule())
+def test_a_cell_that_never_ran_has_full_marks_and_a_doubt():
+    result = result_of_outputs(Submission(handed_in([], None)), ["test_times"], ScoreRule())
+    assert (result.status, result.earned) == ("graded", 2)
+    assert "without having been run" in result.exercises[0].doubt
+
+
+def test_what_hidden_checks_would_grade_is_left_to_a_person():
+    result = result_of_outputs(Submission(handed_in([])), [], ScoreRule())
     assert (result.status, result.exercises) == ("partly graded", [])
     assert "A person has to grade" in result.notes[1] and "`test_times`" in result.notes[1]
 
@@ -104,7 +109,7 @@ def test_the_command_keeps_the_folder_and_scores_like_nbgrader_itself(tmp_path):
         course = PlainCourse(tmp_path / name).write()
         source = course.folder("source") / "p1.ipynb"
         notebook = nbformat.read(source, as_version=4)
-        more = [mark(f"test_{n}", grade=True, locked=True, points=n) for n in (3, 5, 7)]
+        more = [mark(f"test_{n}", grade=True, locked=True, points=n) for n in (3, 5, 7, 9)]
         notebook.cells += [v4.new_code_cell("assert times(2) == 4", metadata=cell) for cell in more]
         nbformat.write(notebook, source)
         (course.root / "tests" / "ps1" / "test_times.py").unlink()  # all cells are ordinary
@@ -117,12 +122,19 @@ def test_the_command_keeps_the_folder_and_scores_like_nbgrader_itself(tmp_path):
         notebook = nbformat.read(path, as_version=4)
         saved = {"test_times": [HALF], "test_3": [], "test_5": [ERROR], "test_7": [WARNED]}
         for count, cell in enumerate(notebook.cells, 1):
-            cell.execution_count, cell.outputs = count, saved.get(grade_id(cell), [])
+            cell.outputs = saved.get(grade_id(cell), [])
+            cell.execution_count = None if grade_id(cell) == "test_9" else count
         nbformat.write(notebook, path)
         done = run_forked(["nbgrader", "autograde", "ps1", "--no-execute"], course.root)
         assert done.returncode == 0, done.stderr
         graded = nbformat.read(course.folder("autograded", "ada") / "p1.ipynb", as_version=4)
         outputs = [[o for o in c.outputs if "text/html" not in o.get("data", {})] for c in graded.cells]
+        with course.gradebook() as gradebook:
+            grades = {
+                grade.name: grade for grade in gradebook.find_submission("ps1", "ada").notebooks[0].grades
+            }
+            manual = [test for test, grade in grades.items() if grade.needs_manual_grade]
+        assert manual == ([] if name == "plain" else ["test_9"])
         found[name] = course.scores(), outputs, [cell.execution_count for cell in graded.cells]
     assert found["configured"] == found["plain"]
-    assert found["plain"][0] == {"ada": 4}
+    assert found["plain"][0] == {"ada": 13}

@@ -1,5 +1,6 @@
 """Restoring a submitted notebook with one exercise."""
 
+import json
 import time
 from copy import deepcopy
 
@@ -237,3 +238,21 @@ def test_released_text_next_to_a_written_answer_is_not_copied(submitted, release
     notebook, notes = repaired(submitted, released)
     assert find_cell(notebook, "why").source == find_cell(released, "why").source
     assert notes == []
+
+
+@pytest.mark.parametrize("released_with_ids", [True, False])
+def test_equal_notebooks_without_cell_ids_stay_equal_and_valid(released, submitted, released_with_ids):
+    """With nbformat's random ids, two files of equal submissions would differ, and the same file each time."""
+    test = find_cell(submitted, "test_double")
+    test.source = "import math\nroot = math.sqrt(4)\n" + test.source
+    find_cell(submitted, "double").source = "def double(x):\n    return root * x"
+    submitted.cells += [v4.new_markdown_cell("the same")] * 3
+    del submitted.cells[place(submitted, "why")]
+    for cell in [*submitted.cells, *([] if released_with_ids else released.cells)]:
+        cell.pop("id", None)
+    data = json.dumps(submitted).encode()
+    first, second = (
+        repaired(parse_submitted(data, "double.ipynb").notebook, deepcopy(released))[0] for _ in range(2)
+    )
+    assert first == second
+    assert len({cell["id"] for cell in first.cells}) == len(first.cells)

@@ -101,8 +101,7 @@ class Assignment:
 
     def handed_out(self) -> list[Path]:
         """Files and folders that students get with the notebooks, which may open or import them."""
-        found = beside_notebooks(self.source_folder, self.course.ignore)
-        return [path for path in found if path.name[0] != "_"]
+        return beside_notebooks(self.source_folder, self.course.ignore)
 
     def working_files(self, own_files: Sequence[Path] = ()) -> WorkingFiles:
         """The files next to a submission when it runs; those that were handed out replace files of the same name.

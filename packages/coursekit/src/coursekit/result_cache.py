@@ -35,6 +35,7 @@ if TYPE_CHECKING:  # it imports pytest, and a command may need nothing but cache
     from coursekit.checks.run import Graded
 
 _VERSIONS_OF = ("torch", "numpy", "pandas", "matplotlib", "ipykernel", "pytest")
+_MAX_COUNT = 10**6
 #: from harmless to severe
 _SEVERITY = (Status.GRADED, Status.PARTLY_GRADED, Status.TIMED_OUT, Status.KERNEL_DIED)
 #: how a check ends if code was stopped or ended its process
@@ -55,11 +56,12 @@ class CacheKey:
 
 @dataclass
 class CachedResult:
-    """The result of one notebook, the outputs of its cells by index, and the files that they wrote."""
+    """The result of one notebook, outputs and execution counts of its cells by index, and the files that they wrote."""
 
     result: SubmissionResult = field(default_factory=lambda: SubmissionResult(Status.UNGRADED))
     outputs: dict[int, list[dict[str, Any]]] = field(default_factory=dict)
     written: WrittenFiles = field(default_factory=WrittenFiles)
+    counts: dict[int, int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, graded: "Graded", notebook: NotebookNode, key: CacheKey) -> "CachedResult":
@@ -71,7 +73,11 @@ class CachedResult:
             if cell.cell_type == "code" and cell.outputs
         }
         result = replace(graded.result, exercises=exercises, key=key.submission, depends_on=key.parts)
-        return cls(result, outputs, graded.written)
+        found = {index: cell.get("execution_count") for index, cell in enumerate(notebook.cells)}
+        counts = {
+            i: n for i, n in found.items() if isinstance(n, int) and 0 < n < _MAX_COUNT
+        }  # it may be forged
+        return cls(result, outputs, graded.written, counts)
 
     @property
     def stopped(self) -> bool:
@@ -93,11 +99,13 @@ class CachedResult:
         status = _status(newer.result.status, self.result.status, carried)
         doubts = [doubt for doubt in self.result.doubts if doubt.grade_id not in new] + newer.result.doubts
         result = replace(newer.result, exercises=found, status=status, doubts=doubts)
-        return CachedResult(result, newer.outputs, newer.written)
+        return CachedResult(result, newer.outputs, newer.written, newer.counts)
 
     def put_outputs_into(self, notebook: NotebookNode) -> None:
         for index, outputs in self.outputs.items():
             notebook.cells[index].outputs = [NotebookNode(output) for output in outputs]
+        for index, count in self.counts.items():
+            notebook.cells[index].execution_count = count
 
 
 class ResultCache:
@@ -116,7 +124,8 @@ class ResultCache:
             outputs = {int(index): outputs for index, outputs in record["outputs"].items()}
             contents = {name: base64.b64decode(text) for name, text in record["written"].items()}
             result = SubmissionResult.from_dict(record["result"])
-            return CachedResult(result, outputs, WrittenFiles(contents))
+            counts = {int(index): count for index, count in record["counts"].items()}
+            return CachedResult(result, outputs, WrittenFiles(contents), counts)
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             return CachedResult()
 
@@ -124,7 +133,8 @@ class ResultCache:
         """Write the file atomically, so that a killed command leaves no partial file."""
         outputs = {str(index): outputs for index, outputs in cached.outputs.items()}
         written = {name: base64.b64encode(data).decode() for name, data in cached.written.contents.items()}
-        record = {"result": cached.result.as_dict(), "outputs": outputs, "written": written}
+        counts = {str(index): count for index, count in cached.counts.items()}
+        record = {"result": cached.result.as_dict(), "outputs": outputs, "written": written, "counts": counts}
         write_atomically(
             self._path(assignment, key), json.dumps({"digest": _digest(record), "record": record})
         )

@@ -4,6 +4,7 @@ Its other tests call functions and preprocessors directly and read no configurat
 JupyterLab extensions aren't in the wheel.
 """
 
+import getpass
 import os
 import subprocess
 import sys
@@ -34,6 +35,7 @@ def outcomes(file: str, folder: Path, configured: bool, only: Iterable[str] = ()
     report = folder / "report.xml"
     places = {
         "HOME": folder / "home",
+        "USER": getpass.getuser(),
         "TMPDIR": folder / "tmp",
         "JUPYTER_CONFIG_PATH": folder / "jupyter",
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}",

@@ -37,6 +37,7 @@ _SENTENCE = "The tests of this cell pass."
 _AGAIN = decided_by_a_person(
     "The test cell `{}` was run again, because a later one had ended the process, and did better than the first time"
 )
+_NEVER_RUN = "The test cell `{}` was handed in without having been run, so it has full marks. A person has to look at it."
 _OUTCOMES = {
     CellState.TIMED_OUT: CheckOutcome.TIMED_OUT,
     CellState.KERNEL_DIED: CheckOutcome.KERNEL_DIED,
@@ -73,21 +74,19 @@ def ordinary_results(
 def result_of_outputs(submission: Submission, ordinary: Container[str], rule: ScoreRule) -> SubmissionResult:
     """The result of a notebook that was not run: its ordinary test cells are scored by the outputs that it has.
 
-    Others, and those without any output, are left to a person. (nbgrader itself awards full marks without output.)
+    A cell without any has full marks, as in nbgrader, and a doubt. Bound cells are left to a person.
     """
     cells = submission.notebook.cells
-    ran = {
-        index: CellRun(index, CellState.OK)
-        for index, cell in enumerate(cells)
-        if cell.cell_type == "code" and (cell.outputs or cell.execution_count)
-    }
-    with_outputs = ids_of_test_cells(cells[index] for index in ran)
-    scored = [name for name in with_outputs if name in ordinary]
-    left = [name for name in ids_of_test_cells(cells) if name not in scored]
+    runs = {index: CellRun(index, CellState.OK) for index in range(len(cells))}
+    exercises, doubts = ordinary_results(submission, runs, ordinary, rule, {})
+    for exercise in exercises:
+        cell = find_cell(submission.notebook, exercise.grade_id)
+        if cell is not None and not cell.outputs and cell.execution_count is None:
+            doubts.append(Doubt(exercise.grade_id, _NEVER_RUN.format(exercise.grade_id)))
+    left = [name for name in ids_of_test_cells(cells) if name not in ordinary]
     notes = ["It was not run: scores follow from the outputs in the file that was handed in."]
     if left:
-        notes.append(f"A person has to grade what can't be scored without running it: {listed(left)}.")
-    exercises, doubts = ordinary_results(submission, ran, scored, rule, {})
+        notes.append(f"A person has to grade what hidden checks would grade: {listed(left)}.")
     status = Status.PARTLY_GRADED if left else Status.GRADED
     return SubmissionResult(status, notes=notes, exercises=exercises, doubts=doubts)
 
