@@ -143,7 +143,10 @@ class ClassRun:
 
         def take(task: Task, found: Attempt | None) -> None:
             submission = under_way[task.student]
-            self._take(next(n for n in submission.notebooks if n.name == task.notebook_name), found)
+            self._take(
+                next(n for n in submission.notebooks if n.name == task.notebook_name),
+                found and self._with_unconfirmed(task, found),
+            )
             submission.waiting -= 1
             if not submission.waiting:
                 ready.append(under_way.pop(task.student))
@@ -178,6 +181,17 @@ class ClassRun:
             with budget.spending():
                 ((_, second),) = self._workers.run([replace(task, wary=True)], alone=True)
             yield task, first if second is None else settled(first, second)
+
+    def _with_unconfirmed(self, task: Task, found: Attempt) -> Attempt:
+        """The outcome, of which the last command's try is the first one if there was no time to repeat it then."""
+        last = self._course.result(task.student, self.assignment.name, task.notebook_name)
+        if last is None or not last.suspect or last.key != task.key.submission:
+            return found
+        if found.cached is None or found.again:
+            return found
+        doubts = [doubt for doubt in last.doubts if doubt.stands_by]
+        first = CachedResult(replace(last, notes=[], doubts=doubts), found.cached.outputs)
+        return settled(Attempt(first, again=True), found)
 
     def _submission(self, student: str) -> SubmissionRun:
         """Read a submission. For a file that can't be read, nbgrader's own steps report the reason."""
