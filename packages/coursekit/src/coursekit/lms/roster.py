@@ -85,7 +85,7 @@ class Groups:
             with path.open(encoding="utf-8-sig", newline="") as file:
                 head = file.readline()
                 file.seek(0)
-                delimiter = "," if "," in head else ";"
+                delimiter = max(",;\t", key=head.count)
                 lines = [
                     {(key or "").strip().casefold(): value or "" for key, value in line.items() if key}
                     for line in csv.DictReader(file, delimiter=delimiter)

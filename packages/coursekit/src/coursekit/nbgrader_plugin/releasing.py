@@ -8,7 +8,7 @@ from pathlib import Path
 
 from nbgrader.exchange.default import ExchangeReleaseFeedback
 
-from coursekit.nbgrader_plugin.course_folders import stop, student_of
+from coursekit.nbgrader_plugin.course_folders import student_of
 from coursekit.printing import printable, quoted
 from coursekit.student.extra_files import SECRET, TIMESTAMP
 
@@ -35,7 +35,7 @@ class NamedReleaseFeedback(ExchangeReleaseFeedback):
                 f"Pages for Canvas or Moodle: `{command}`"
             )
             if len(elsewhere) == len(with_page):
-                stop(self.log, text)
+                self.fail(text)  # raises ExchangeError, which `coursekit watch` reports
             self.log.warning(text)
         excluded = folders.student_id_exclude
         folders.student_id_exclude = ",".join(filter(None, [excluded, *elsewhere]))
