@@ -23,7 +23,6 @@ from coursekit.per_assignment import PerAssignment
 from coursekit.printing import printable
 from coursekit.student.extra_files import own_files, own_notebooks
 from coursekit.student.limits import REPEAT_BUDGET, Limits
-from coursekit.student.submission import Submission
 
 if TYPE_CHECKING:  # imported where it is used: the configuration imports this module in every command
     from coursekit.attempt import RepeatBudget
@@ -172,6 +171,7 @@ class RunChecks(Execute):
         """The result that follows from the outputs in the submitted file."""
         from coursekit.checks.ordinary import result_of_outputs
         from coursekit.result_cache import CachedResult
+        from coursekit.student.submission import Submission
 
         names = resources["nbgrader"]
         assignment = configured_course(self.config).assignment(names["assignment"])

@@ -36,7 +36,6 @@ from coursekit.stamps import Stamp, stamp_of
 from coursekit.student.extra_files import handed_out_files, own_files
 from coursekit.student.notebook_file import read_submitted
 from coursekit.student.restore import restored
-from coursekit.student.saved_outputs import put_saved_outputs
 from coursekit.watch.chance import NoChance
 
 #: the files of an assignment when its checks were last compared with its cells; a server lives for weeks
@@ -124,6 +123,8 @@ class RepairCells(NbGraderPreprocessor):
         place = resources["metadata"]
         handed = read_submitted(Path(place["path"], f"{place['name']}.ipynb"), assignment)
         if not RunChecks(config=self.config).enabled:
+            from coursekit.student.saved_outputs import put_saved_outputs  # it imports what runs kernels
+
             put_saved_outputs(handed)
         set_aside = place["set_aside"]
         if handed.notebook is None:
