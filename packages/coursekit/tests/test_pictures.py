@@ -196,7 +196,7 @@ def test_a_picture_that_cannot_be_shown_is_named_with_the_reason(tmp_path, addre
         "photo.heic": b"\0\0\0\x18ftypheic",
         "broken.png": RED[:40],
         "bomb.png": bomb(),
-        "large.png": RED + bytes(pictures.MAX_BYTES),
+        "large.png": RED + bytes(pictures.MAX_PICTURE_BYTES),
         "entities.svg": b'<!DOCTYPE svg [<!ENTITY a "aaaa">]><svg>&a;</svg>',
     }.items():
         (folder / name).write_bytes(content)
