@@ -8,6 +8,7 @@ import zlib
 from copy import deepcopy
 from pathlib import Path
 
+import nbformat
 import pytest
 from bs4 import BeautifulSoup
 from nbconvert.exporters import HTMLExporter
@@ -338,3 +339,16 @@ def test_pictures_that_code_displays_are_kept_in_the_formats_that_plain_nbgrader
     shown = sources(BeautifulSoup(both.ours.page(), "html.parser"))
     assert shown[:2] == [embedded(RED), embedded(jpeg, "image/jpeg")]
     assert shown[2].startswith("data:image/svg+xml;base64,")
+
+
+def test_the_pictures_of_a_model_answer_are_not_released(tmp_path):
+    source = source_notebook()
+    find_cell(source, "why").source = "![](attachment:model)"
+    find_cell(source, "why")["attachments"] = {"model": {"image/png": in_base64(RED)}}
+    both = BothSides(tmp_path)
+    both.write(source)
+    both.ours.run("nbgrader", "generate_assignment", "a1", "--force")
+    released = [nbformat.read(side.root / "release" / "a1" / "p1.ipynb", as_version=4) for side in both.sides]
+    assert ["attachments" in find_cell(notebook, "why") for notebook in released] == [True, False]
+    in_source = nbformat.read(both.ours.root / "source" / "a1" / "p1.ipynb", as_version=4)
+    assert "attachments" in find_cell(in_source, "why")

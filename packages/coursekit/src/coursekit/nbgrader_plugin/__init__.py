@@ -17,7 +17,7 @@ from coursekit.nbgrader_plugin.collecting import HarmlessCollect
 from coursekit.nbgrader_plugin.converters import OnlyMissingNotebooks, PrintableFormatter
 from coursekit.nbgrader_plugin.feedback import FeedbackExporter, GetGradesAndState
 from coursekit.nbgrader_plugin.markdown import highlighted_code
-from coursekit.nbgrader_plugin.pictures import markdown_with_pictures
+from coursekit.nbgrader_plugin.pictures import ClearModelPictures, markdown_with_pictures
 from coursekit.nbgrader_plugin.run_checks import RunChecks
 from coursekit.nbgrader_plugin.steps import RepairCells, SaveScores, SubmissionExporter, before_autograde
 
@@ -40,7 +40,7 @@ def configure(config: Config) -> None:
     """
     release = list(GenerateAssignment.preprocessors.default_args[0])
     checked = release.index(CheckCellMetadata)
-    release[checked : checked + 1] = [RequireUniqueNames, CheckCellMetadata, BindChecks]
+    release[checked : checked + 1] = [RequireUniqueNames, CheckCellMetadata, BindChecks, ClearModelPictures]
     config.GenerateAssignment.preprocessors = release
 
     sanitize = list(Autograde.sanitize_preprocessors.default_args[0])

@@ -19,14 +19,16 @@ from urllib.parse import unquote
 
 from jinja2 import pass_context
 from jinja2.runtime import Context
+from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import NotebookNode
-from PIL import Image
+from nbgrader.preprocessors import NbGraderPreprocessor
 
+from coursekit.cells import is_answer_cell
 from coursekit.files import OPEN_SAFELY
 from coursekit.language import N_, _
 from coursekit.nbgrader_plugin.markdown import safe_markdown
 from coursekit.printing import printable
-from coursekit.student.attachments import ADDRESS, DATA, SVG, Attachments, picture_in
+from coursekit.student.attachments import ADDRESS, DATA, SVG, Attachments, names_in, picture_in
 
 #: of one picture
 MAX_PICTURE_BYTES, MAX_SVG_BYTES, MAX_PIXELS = 10 * 2**20, 2**20, 60_000_000
@@ -144,6 +146,18 @@ class Pictures:
         return None
 
 
+class ClearModelPictures(NbGraderPreprocessor):
+    """In generate_assignment: removes the pictures of a model answer, whose text nbgrader has removed."""
+
+    def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
+        for cell in filter(is_answer_cell, nb.cells):
+            shown = set(names_in(cell.source))
+            kept = {name: data for name, data in cell.pop("attachments", {}).items() if name in shown}
+            if kept:
+                cell["attachments"] = kept
+        return nb, resources
+
+
 def text_and_pictures(source: str) -> tuple[str, list[str]]:
     """A text without the pictures in it, which don't count as text, and these pictures for `Pictures.put_into`."""
     found = DATA.findall(source)
@@ -192,6 +206,8 @@ def decoded(data: str) -> bytes:
 
 def _checked(data: bytes) -> tuple[str, int]:
     """The type and the number of pixels of a picture, which isn't decoded for this."""
+    from PIL import Image  # the configuration imports this module in every command
+
     if len(data) > MAX_PICTURE_BYTES:
         raise NotShown(_TOO_LARGE)
     try:

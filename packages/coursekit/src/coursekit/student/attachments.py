@@ -86,7 +86,7 @@ class KeptAttachments:
                 cell["attachments"] = found
 
     def _missing(self, text: str, found: Attachments, place: int) -> Attachments:
-        wanted = {name for name in _names_in(text) if name not in found and name in self._places}
+        wanted = {name for name in names_in(text) if name not in found and name in self._places}
         return {name: self._own[id(self._near(place, self._places[name]))][name] for name in wanted}
 
     def _near(self, place: int, places: list[int]) -> "NotebookNode":
@@ -94,6 +94,7 @@ class KeptAttachments:
         return self._cells[places[max(bisect_right(places, place) - 1, 0)]]
 
 
-def _names_in(text: str) -> Iterator[str]:
+def names_in(text: str) -> Iterator[str]:
+    """The names of the attachments that a text shows, in both forms if they are encoded."""
     references = _REFERENCE.findall(text) if ADDRESS in text else []
     return chain.from_iterable((name, unquote(name)) for name in references)
