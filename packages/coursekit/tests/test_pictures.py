@@ -7,6 +7,7 @@ import os
 import zlib
 from copy import deepcopy
 from pathlib import Path
+from urllib.parse import quote
 
 import nbformat
 import pytest
@@ -209,6 +210,17 @@ def test_a_picture_that_cannot_be_shown_is_named_with_the_reason(tmp_path, addre
     page = shown(f'<img src="{address}">', attachments, folder)
     assert not page.find("img")
     assert NOT_SHOWN[address] in page.text
+
+
+@pytest.mark.parametrize(
+    "form", ["{}", "/{}", "%2F%2F{}", "%2F{}", "{}%3F", "\\\\{}", "x/../../{}", "files//{}"]
+)
+def test_no_way_of_writing_a_path_leads_out_of_the_folder(tmp_path, form):
+    (tmp_path / "ada" / "x").mkdir(parents=True)
+    (tmp_path / "secret.png").write_bytes(RED)
+    for place in (tmp_path / "secret.png", "../secret.png", "x/../../secret.png"):
+        for path in (str(place), str(place).replace("/", "\\"), quote(str(place), safe="")):
+            assert not shown(f'<img src="{form.format(path)}">', folder=tmp_path / "ada").find("img")
 
 
 def test_the_pictures_of_a_page_are_limited_together(monkeypatch):

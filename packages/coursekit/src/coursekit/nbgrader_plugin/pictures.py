@@ -231,7 +231,7 @@ def _checked_svg(data: bytes) -> tuple[str, int]:
 
 def _entry(folder: Path, name: str) -> Path | None:
     """The file or folder of this name, without regard to case or to how letters with accents are encoded."""
-    if name in ("/", "..") or not folder.is_dir():
+    if "/" in name or name == ".." or not folder.is_dir():
         return None
     if not os.path.lexists(folder / name):
         with os.scandir(folder) as entries:
