@@ -7,7 +7,9 @@ import os
 import zlib
 from copy import deepcopy
 from pathlib import Path
+from urllib.parse import quote
 
+import nbformat
 import pytest
 from bs4 import BeautifulSoup
 from nbconvert.exporters import HTMLExporter
@@ -196,7 +198,7 @@ def test_a_picture_that_cannot_be_shown_is_named_with_the_reason(tmp_path, addre
         "photo.heic": b"\0\0\0\x18ftypheic",
         "broken.png": RED[:40],
         "bomb.png": bomb(),
-        "large.png": RED + bytes(pictures.MAX_BYTES),
+        "large.png": RED + bytes(pictures.MAX_PICTURE_BYTES),
         "entities.svg": b'<!DOCTYPE svg [<!ENTITY a "aaaa">]><svg>&a;</svg>',
     }.items():
         (folder / name).write_bytes(content)
@@ -208,6 +210,17 @@ def test_a_picture_that_cannot_be_shown_is_named_with_the_reason(tmp_path, addre
     page = shown(f'<img src="{address}">', attachments, folder)
     assert not page.find("img")
     assert NOT_SHOWN[address] in page.text
+
+
+@pytest.mark.parametrize(
+    "form", ["{}", "/{}", "%2F%2F{}", "%2F{}", "{}%3F", "\\\\{}", "x/../../{}", "files//{}"]
+)
+def test_no_way_of_writing_a_path_leads_out_of_the_folder(tmp_path, form):
+    (tmp_path / "ada" / "x").mkdir(parents=True)
+    (tmp_path / "secret.png").write_bytes(RED)
+    for place in (tmp_path / "secret.png", "../secret.png", "x/../../secret.png"):
+        for path in (str(place), str(place).replace("/", "\\"), quote(str(place), safe="")):
+            assert not shown(f'<img src="{form.format(path)}">', folder=tmp_path / "ada").find("img")
 
 
 def test_the_pictures_of_a_page_are_limited_together(monkeypatch):
@@ -338,3 +351,16 @@ def test_pictures_that_code_displays_are_kept_in_the_formats_that_plain_nbgrader
     shown = sources(BeautifulSoup(both.ours.page(), "html.parser"))
     assert shown[:2] == [embedded(RED), embedded(jpeg, "image/jpeg")]
     assert shown[2].startswith("data:image/svg+xml;base64,")
+
+
+def test_the_pictures_of_a_model_answer_are_not_released(tmp_path):
+    source = source_notebook()
+    find_cell(source, "why").source = "![](attachment:model)"
+    find_cell(source, "why")["attachments"] = {"model": {"image/png": in_base64(RED)}}
+    both = BothSides(tmp_path)
+    both.write(source)
+    both.ours.run("nbgrader", "generate_assignment", "a1", "--force")
+    released = [nbformat.read(side.root / "release" / "a1" / "p1.ipynb", as_version=4) for side in both.sides]
+    assert ["attachments" in find_cell(notebook, "why") for notebook in released] == [True, False]
+    in_source = nbformat.read(both.ours.root / "source" / "a1" / "p1.ipynb", as_version=4)
+    assert "attachments" in find_cell(in_source, "why")

@@ -143,6 +143,16 @@ def test_many_unrelated_notebooks_in_a_submission_folder_are_not_read(assignment
     assert "and 6 more" in submitted.problem
 
 
+def test_of_many_notebooks_beside_the_right_one_some_are_named(assignment, tmp_path):
+    write(tmp_path / "jane" / "attention.ipynb", "mask")
+    for number in range(11):
+        write(tmp_path / "jane" / f"x{number}.ipynb", "mask")
+    submitted = read_submitted(tmp_path / "jane" / "attention.ipynb", assignment)
+    assert submitted.notes[-1] == (
+        "These notebooks were not graded: x0.ipynb, x1.ipynb, x10.ipynb, x2.ipynb, x3.ipynb and 6 more."
+    )
+
+
 def test_endings_that_nbgrader_does_not_read_are_put_right(tmp_path):
     for name in ("a.ipynb.txt", "b.IPYNB", "c.ipynb", "c.ipynb.json", "notes.txt"):
         (tmp_path / "jane" / name).parent.mkdir(exist_ok=True)

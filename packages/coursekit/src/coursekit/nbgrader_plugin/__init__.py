@@ -57,9 +57,7 @@ def configure(config: Config) -> None:
 
     A course's own steps, hook and settings of the log are kept if they are set before.
     """
-    if not shutil.which(
-        "alembic"
-    ):  # nbgrader runs it for each gradebook; `.venv/bin/nbgrader` has not set PATH
+    if not shutil.which("alembic"):  # nbgrader runs it; `.venv/bin/nbgrader` has not set PATH
         places = (str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath))
         os.environ["PATH"] = os.pathsep.join(places)
     release = own_steps(config, GenerateAssignment, "preprocessors")

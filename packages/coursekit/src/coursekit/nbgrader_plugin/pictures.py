@@ -20,7 +20,6 @@ from urllib.parse import unquote
 from jinja2 import pass_context
 from jinja2.runtime import Context
 from nbformat import NotebookNode
-from PIL import Image
 
 from coursekit.files import OPEN_SAFELY
 from coursekit.language import N_, _
@@ -29,7 +28,7 @@ from coursekit.printing import printable
 from coursekit.student.attachments import ADDRESS, DATA, SVG, Attachments, picture_in
 
 #: of one picture
-MAX_BYTES, MAX_SVG_BYTES, MAX_PIXELS = 10 * 2**20, 2**20, 60_000_000
+MAX_PICTURE_BYTES, MAX_SVG_BYTES, MAX_PIXELS = 10 * 2**20, 2**20, 60_000_000
 #: of all pictures of a page
 PAGE_BYTES, PAGE_PIXELS, PAGE_PICTURES = 40 * 2**20, 500_000_000, 500
 #: key in the resources of a page in formgrader: its `Pictures`
@@ -128,7 +127,7 @@ class Pictures:
             with open(os.open(path, OPEN_SAFELY), "rb") as file:
                 if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                     raise NotShown(_NO_FILE)
-                return file.read(MAX_BYTES + 1)
+                return file.read(MAX_PICTURE_BYTES + 1)
         except OSError:
             raise NotShown(_NO_FILE) from None
 
@@ -182,7 +181,9 @@ def decoded(data: str) -> bytes:
     """The bytes that base64 stands for; none if it is damaged."""
     try:
         return (
-            base64.b64decode(data, validate=False) if len(data) <= 2 * MAX_BYTES else b" " * (MAX_BYTES + 1)
+            base64.b64decode(data, validate=False)
+            if len(data) <= 2 * MAX_PICTURE_BYTES
+            else b" " * (MAX_PICTURE_BYTES + 1)
         )
     except binascii.Error:
         return b""
@@ -190,7 +191,9 @@ def decoded(data: str) -> bytes:
 
 def _checked(data: bytes) -> tuple[str, int]:
     """The type and the number of pixels of a picture, which isn't decoded for this."""
-    if len(data) > MAX_BYTES:
+    from PIL import Image  # the configuration imports this module in every command
+
+    if len(data) > MAX_PICTURE_BYTES:
         raise NotShown(_TOO_LARGE)
     try:
         with Image.open(io.BytesIO(data), formats=("PNG", "JPEG", "GIF", "WEBP")) as picture:
@@ -213,7 +216,7 @@ def _checked_svg(data: bytes) -> tuple[str, int]:
 
 def _entry(folder: Path, name: str) -> Path | None:
     """The file or folder of this name, without regard to case or to how letters with accents are encoded."""
-    if name in ("/", "..") or not folder.is_dir():
+    if "/" in name or name == ".." or not folder.is_dir():
         return None
     if not os.path.lexists(folder / name):
         with os.scandir(folder) as entries:

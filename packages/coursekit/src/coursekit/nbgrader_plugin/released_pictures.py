@@ -24,6 +24,8 @@ class RemoveSolutionPictures(NbGraderPreprocessor):
             removed = [name for name in cell.attachments if not _is_shown(name, cell.source)]
             for name in removed:
                 del cell.attachments[name]
+            if not cell.attachments:
+                del cell["attachments"]
             if removed:
                 self.log.info(
                     "The cell `%s` is released without %s: only the solution or the marking scheme shows it.",

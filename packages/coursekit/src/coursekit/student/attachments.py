@@ -95,5 +95,6 @@ class KeptAttachments:
 
 
 def _names_in(text: str) -> Iterator[str]:
+    """The names of the attachments that a text shows, in both forms if they are encoded."""
     references = _REFERENCE.findall(text) if ADDRESS in text else []
     return chain.from_iterable((name, unquote(name)) for name in references)

@@ -69,20 +69,24 @@ def _noting_others(
     released = assignment.released_names() if assignment else []
     names = {f"{name}.ipynb" for name in released} | {graded.name}
     others = [other for other in notebooks_in(path.parent) if other.name not in names]
-    if submitted.notebook is None or not assignment or not others or len(others) > _READ_AT_MOST:
+    if submitted.notebook is None or not assignment or not others:
         return submitted
     own = {name for cell in submitted.notebook.cells if (name := grade_id(cell))}
-    rest = []
-    for other in others:
-        if not grade_ids_in(other) & own:
+    every = frozenset[str]().union(*expected_in(assignment).values())
+    rest = [] if len(others) <= _READ_AT_MOST else [printable(other.name) for other in others]
+    for other in others if not rest else ():
+        ids = grade_ids_in(other)
+        if not ids & every:
             rest.append(printable(other.name))
-        elif not (other.is_file() and graded.is_file() and filecmp.cmp(other, graded, shallow=False)):
+        elif ids & own and not (
+            other.is_file() and graded.is_file() and filecmp.cmp(other, graded, shallow=False)
+        ):
             version = f"{printable(other.name)} is another version of {path.name}, and was not graded."
             again = f"If it is the one that counts, rename it to {path.name} and hand it in again."
             submitted.versions.append(version)
             submitted.notes.append(f"{version} {again}")
     if rest:
-        submitted.notes.append(f"These notebooks were not graded: {', '.join(rest[:_NAMED_AT_MOST])}.")
+        submitted.notes.append(f"These notebooks were not graded: {_some(rest)}.")
     return submitted
 
 
@@ -107,6 +111,10 @@ def _read_another_name(path: Path, assignment: Assignment | None) -> SubmittedNo
     if len(found) > 1:
         problem = f"{problem}: rename the right one of {', '.join(names)} to {path.name}."
     else:
-        more = f" and {len(names) - _NAMED_AT_MOST:,} more" if len(names) > _NAMED_AT_MOST else ""
-        problem = f"{problem} (found: {', '.join(names[:_NAMED_AT_MOST]) or 'no notebook'}{more})."
+        problem = f"{problem} (found: {_some(names) or 'no notebook'})."
     return SubmittedNotebook(None, problem, missing=True)
+
+
+def _some(names: list[str]) -> str:
+    more = f" and {len(names) - _NAMED_AT_MOST:,} more" if len(names) > _NAMED_AT_MOST else ""
+    return ", ".join(names[:_NAMED_AT_MOST]) + more
