@@ -84,11 +84,14 @@ def test_booleans_and_integers_compare_as_numbers():
         (
             torch.tensor([1.0, 3.0]),
             torch.tensor([1.0, 1.0]),
-            "differs by up to 2 at [1]; 1 of 2 entries are off",
+            "differs by up to about 1; one of its 2 entries is off",
         ),
         (torch.tensor([1.0, float("nan")]), torch.ones(2), "holds NaN: 1 of 2 entries, first at [1]"),
-        (torch.tensor([float("inf"), 1.0]), torch.ones(2), "differs by up to inf at [0]"),
-        (3.0, 2.0, "differs by 1"),
+        (torch.tensor([float("inf"), 1.0]), torch.ones(2), "differs by up to about inf"),
+        (3.0, 2.0, "differs by about 1"),
+        (5, 2, "differs by more than one"),
+        (2**63, 5, "differs by more than one"),
+        (torch.tensor([4, 2]), torch.tensor([3, 1]), "all of its 2 entries are wrong, each by one"),
     ],
 )
 def test_the_sentence_names_what_differs(actual, expected, words):
@@ -145,7 +148,7 @@ def test_numpy_arrays_are_compared_like_tensors():
     assert difference(one[0], torch.tensor([1.0, 2.0])) is None
     assert difference(1.5, np.array(1.5)) is None
     assert difference(torch.ones(2, dtype=torch.bfloat16), torch.ones(2)) is None
-    assert "differs by up to 2 at [1]" in difference(np.array([1, 3]), np.array([1, 1]))
+    assert "one of its 2 entries is wrong" in difference(np.array([1, 3]), np.array([1, 1]))
     assert describe(one) == "an array of shape (2, 2)"
     with using("numpy"), pytest.raises(CheckFailure, match="should be an array of real numbers"):
         assert_varies(None, name="x")

@@ -287,7 +287,7 @@ def check_of_a_plot(figure: Figure) -> None:
         (lambda axes: (axes.set(xlabel="x", ylabel="y"), axes.scatter([0, 1], [3, 2])), "as a line"),
         (
             lambda axes: (axes.set(xlabel="x", ylabel="y"), axes.plot([2, 3])),
-            r"`loss` in the plot has the right shape \(2,\), but differs by up to 1 at \[0\]; 2 of 2 entries are off\.",
+            r"`loss` in the plot has the right shape \(2,\), but differs by up to about 1; all of its 2 entries are off\.",
         ),
         (lambda axes: (axes.set(xlabel="x", ylabel="y"), axes.plot([3, 2])), "powers of ten"),
     ],

@@ -1,7 +1,5 @@
 """Students' tests are tried on right and on wrong implementations."""
 
-from types import SimpleNamespace
-
 import pytest
 import torch
 
@@ -23,12 +21,13 @@ class Kernel:
     def __init__(self, test):
         self.test = test
         self.order = []
+        self.complaints = {}
 
-    def define(self, source):
-        self.order.append(source)
+    def try_on(self, name, implementation):
+        self.order.append(implementation.source)
         namespace = {}
-        exec(source, namespace)
-        return SimpleNamespace(named=namespace.get)
+        exec(implementation.source, namespace)
+        return self.call(name, namespace[implementation.name])
 
     def call(self, name, function):
         try:
@@ -97,6 +96,13 @@ def test_the_order_differs_between_submissions_and_can_be_replayed():
     orders = {tuple(judge(good, RIGHT, BY_SUM, SQUARE, SAME, seed=seed)) for seed in range(10)}
     assert len(orders) > 1
     assert judge(good, RIGHT, SQUARE, SAME, seed=3) == judge(good, RIGHT, SQUARE, SAME, seed=3)
+
+
+def test_an_implementation_is_tried_only_once_however_many_checks_use_it():
+    kernel = Kernel(good)
+    for wrong in (SQUARE, SAME):
+        assert_judges(kernel, "check_double", "double", [RIGHT, BY_SUM, wrong], Draw(0, "check"))
+    assert len(kernel.order) == 4
 
 
 @pytest.mark.parametrize(

@@ -289,7 +289,7 @@ def test_nothing_is_claimed_of_shapes_whose_sizes_differ():
 def test_a_column_of_a_table():
     right = pd.DataFrame({"name": list("abcdef"), "mass": [1.5, 2.25, 3.7, 4.1, 5.9, 7.3]})
     found = right.assign(mass=right["mass"] * 1000)
-    assert related(found, right) == "In the column `mass`: Every entry is the right one times 1e+03."
+    assert related(found, right) == "In the column `mass`: Every entry is the right one times 1000."
     assert "wrong sign" in related(-right["mass"], right["mass"])
 
 

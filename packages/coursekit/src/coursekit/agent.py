@@ -10,12 +10,15 @@ import socket
 import sys
 from typing import Any, NamedTuple
 
-from coursekit.arrays import copied, has_torch, is_array, is_float, is_tensor
+from coursekit.arrays import has_torch, is_array, is_float, is_tensor
 from coursekit.drawn import Drawn
-from coursekit.guard import protect, reset_torch, set_seed
+from coursekit.graph import copy_of, is_same
+from coursekit.guard import ANSWERED, is_answered_by_fork, protect, reset_torch, set_seed
+from coursekit.implementation import Implementations
 from coursekit.messages import decode, encode, probe, receive, send
-from coursekit.packing import Packer, packer_of
+from coursekit.packing import packer_of
 from coursekit.raised import UndefinedName, describe_error
+from coursekit.stub import APART, FROM_STUB, StubLine, stub_class
 
 #: an instance of a subclass of one of these is an object with methods, not plain data, unless it is a named tuple
 _PLAIN = (dict, list, tuple, int, float, str)
@@ -33,6 +36,13 @@ class Agent:
         self._drawn = drawn or Drawn()
         self._objects: dict[int, Any] = {}
         self._scopes: dict[int, dict[str, Any]] = {}
+        self._implementations = Implementations()
+        #: where stubs send what they ask, while a request is answered
+        self.line: StubLine | None = None
+
+    def answer_stub(self, buffers: list[Any]) -> list[bytes]:
+        """Reply to a stub in another kernel."""
+        return self._implementations.answer(buffers)
 
     def answer(self, buffers: list[Any]) -> list[bytes]:
         """Carry out a list of requests and reply to the last of them, or say which one failed.
@@ -65,6 +75,11 @@ class Agent:
             exec(compile(source, "<try it yourself>", "exec"), dict(self._namespace))
         return {"value": missing}
 
+    def do_implement(self, source: str, function: str, methods: list[str]) -> dict[str, Any]:
+        """Define the implementation that stubs in another kernel stand for."""
+        self._implementations.load(source, function, methods)
+        return {}
+
     def do_forget(self) -> dict[str, Any]:
         self._objects.clear()
         self._scopes.clear()
@@ -89,7 +104,7 @@ class Agent:
             kwargs = {key: _leaf(value) for key, value in kwargs.items()}
             if _is_module(function):
                 function.zero_grad(set_to_none=True)
-        before = [list(map(_copied, _parts_of(value))) for value in [*args, *kwargs.values()]]
+        before = [list(map(copy_of, _parts_of(value))) for value in [*args, *kwargs.values()]]
         set_seed(seed)
         self._drawn.begin()
         value = None
@@ -147,6 +162,9 @@ class Agent:
     def _restore(self, item: dict[str, Any]) -> Any:
         if item["$"] == "named":  # an earlier request of the same list may have to define it first
             return _Named(item["name"], item["scope"])
+        if item["$"] == "stub":
+            assert self.line is not None
+            return stub_class(item["methods"])(self.line, item["name"])
         return self._objects[item["id"]]
 
 
@@ -192,28 +210,9 @@ def _parts_of(value: Any) -> list[Any]:
     return []
 
 
-def _copied(part: Any) -> Any:
-    return copied(part) if is_array(part) else _packer(part).copied(part)
-
-
-def _packer(part: Any) -> Packer:
-    found = packer_of(part)
-    return found[1] if found else Packer()
-
-
 def _same(old: list[Any], new: list[Any]) -> bool:
     """True if nothing was changed; NaN equals NaN."""
-
-    def equal(one: Any, other: Any) -> bool:
-        if not is_array(one):
-            return _packer(one).same(one, other)
-        if not is_array(other) or one.dtype != other.dtype or one.shape != other.shape:
-            return False
-        other = other.detach() if is_tensor(other) else other
-        same: Any = (one == other) | ((one != one) & (other != other))
-        return bool(same.all())
-
-    return len(old) == len(new) and all(map(equal, old, new))
+    return len(old) == len(new) and all(map(is_same, old, new))
 
 
 def _gradients_of(value: Any, args: list[Any], function: Any) -> dict[str, Any]:
@@ -268,7 +267,7 @@ def serve() -> None:
     ignored, since they would cut a message in two.
     """
     global _connection
-    agent, here = Agent(_namespace, _drawn), os.getpid()
+    agent, server = Agent(_namespace, _drawn), os.getpid()
     if _connection is None:
         assert _listener is not None, "call `start` first"
         _connection, _ = _listener.accept()
@@ -279,9 +278,13 @@ def serve() -> None:
             number, request = receive(connection.recv)
             if number == 0:
                 return
+            if number & APART and is_answered_by_fork():
+                continue
+            here = os.getpid()
+            agent.line = StubLine(connection, number)
             try:
                 signal.signal(signal.SIGINT, signal.default_int_handler)
-                reply = agent.answer(request)
+                reply = agent.answer_stub(request) if number & FROM_STUB else agent.answer(request)
             except KeyboardInterrupt as error:
                 reply = encode({"ok": False, "at": 0, "error": describe_error(error)})
             finally:
@@ -289,6 +292,8 @@ def serve() -> None:
             if os.getpid() != here:
                 os._exit(0)  # a process that the student's code forked must not continue here
             send(connection, number, reply)
+            if here != server:
+                os._exit(ANSWERED)
     except (EOFError, OSError):
         connection.close()
     finally:

@@ -127,7 +127,8 @@ def _kernel_name() -> str:
 
 @cache
 def _kernel(assignment: Assignment) -> Session:
-    session = Session(v4.new_notebook(), kernel_name=_kernel_name(), files=assignment.working_files())
+    files = assignment.working_files()
+    session = Session(v4.new_notebook(), kernel_name=_kernel_name(), files=files, handed_out=files)
     Finalize(None, session.close, exitpriority=10)  # unlike atexit, it runs in forked workers, too
     return session
 

@@ -7,14 +7,21 @@ wants to end its process still can.
 import contextlib
 import importlib.abc
 import importlib.util
+import os
 import random
+import signal
 import sys
+import warnings
 from collections.abc import Callable
 from importlib.machinery import ModuleSpec
+from io import StringIO
 from types import ModuleType
 from typing import Any, NoReturn
 
 import numpy as np
+
+#: how a process ends that was forked for one request, and has sent the reply
+ANSWERED = 17
 
 
 def protect(shell: Any) -> None:
@@ -135,3 +142,27 @@ def set_seed(seed: int) -> None:
     np.random.seed(seed % 2**32)
     if torch := sys.modules.get("torch"):
         torch.default_generator.manual_seed(seed)  # torch.manual_seed also formats a stack, for CUDA
+
+
+def is_answered_by_fork() -> bool:
+    """Fork a process that answers the next request; False in that process, True in this one once it has ended.
+
+    So a request leaves nothing in this process. If the other one ended in any other way, so does this one, as it would
+    have done without it. Interrupts are passed on.
+    """
+    if sys.platform != "linux":  # elsewhere, a process with threads may not survive a fork
+        return False
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        child = os.fork()
+    if child == 0:
+        sys.stdout = sys.stderr = StringIO()  # the kernel's streams belong to threads that weren't forked
+        return False
+    before = signal.signal(signal.SIGINT, lambda *_: os.kill(child, signal.SIGINT))
+    try:
+        _, status = os.waitpid(child, 0)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if os.waitstatus_to_exitcode(status) != ANSWERED:
+        os._exit(1)
+    return True

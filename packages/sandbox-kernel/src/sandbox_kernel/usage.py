@@ -31,6 +31,15 @@ class Usage:
         return Usage(self.cpu + other.cpu, queued)
 
 
+def time_in_this_thread() -> Usage:
+    """The seconds that the calling thread has run or waited for a CPU, all as `queued`: others had to wait for it."""
+    try:
+        running, waiting = (_PROC / "thread-self" / "schedstat").read_text().split()[:2]
+    except (OSError, ValueError):
+        return Usage(0.0, None)
+    return Usage(0.0, (int(running) + int(waiting)) / 1e9)
+
+
 class LinuxFamily:
     """A process and all its descendants, by /proc; see proc(5).
 

@@ -290,7 +290,8 @@ def _start_run(key: tuple[Path, str], config: pytest.Config) -> CheckRun:
     # the instructor's own code needs no sandbox
     kernel = KERNELS[config.getoption("--sandbox")] if path else LIMITED
     hide_course(assignment.course.root)
-    session = Session(deepcopy(submission.notebook), kernel_name=kernel, files=assignment.working_files())
+    files = assignment.working_files()
+    session = Session(deepcopy(submission.notebook), kernel_name=kernel, files=files, handed_out=files)
     session.run_cells()
     seed = config.getoption("--draw-seed")
     store = Store.load(folder)

@@ -74,7 +74,9 @@ def grade(
     if session is None:
         hide_course(assignment.course.root)
         files = assignment.working_files(job.own_files)
-        session = Session(notebook, how.limits, how.kernel_name, files, wary, ordinary)
+        session = Session(
+            notebook, how.limits, how.kernel_name, files, wary, ordinary, assignment.working_files()
+        )
     else:
         session.reuse(notebook)
     store = store or Store.load(assignment.checks)

@@ -6,7 +6,7 @@ from typing import Any
 from coursekit.arrays import is_array, is_float
 from coursekit.codecs import describe, with_article
 from coursekit.student.module import Module
-from coursekit.student.values import Named, Opaque, Tried
+from coursekit.student.values import Implemented, Named, Opaque, Tried
 
 #: the most things that are named, the last ones that the check tried: it compares those, or one of them failed
 _MOST_STEPS = 2
@@ -83,7 +83,7 @@ def _words(value: Any) -> str:
             return "a string"
         case list() | tuple() | dict():
             return f"{with_article(type(value).__name__)} of {len(value)}"
-        case Named():
+        case Named() | Implemented():
             return f"the check's `{value.name}`"
         case Module() | Opaque():
             return f"your `{value.type_name}`"

@@ -5,6 +5,7 @@ A codec is found by the entry point `coursekit.codecs` that has the name of its 
 
 import importlib
 import inspect
+import math
 import sys
 from collections.abc import Collection, Iterator
 from functools import cache
@@ -16,8 +17,9 @@ from coursekit.packing import Packer, PackingError, add_packer
 
 ATOL = 1e-5
 RTOL = 1e-4
-#: every message about wrong numbers contains this; such a message differs between students who get different inputs
+#: every message about wrong numbers contains one of these; it differs between students who get different inputs
 DIFFERS = "differs by"
+SOME_WRONG = "of its"
 OWN_ENTRY = "where yours is"
 _GROUP = "coursekit.codecs"
 _UNCALLED = ("function", "method", "builtin_function_or_method", "method_descriptor")
@@ -119,6 +121,27 @@ def mismatch(actual: Any, right: str, hint: str = "") -> str:
     elif name.endswith("GroupBy"):
         hint = ": say what to compute for each group, as with `.mean()`"
     return f"is {describe(actual)}, but should be {right}{hint}"
+
+
+def rough(number: float, steps: Collection[int] = (1, 10)) -> str:
+    """About how large a hidden number is: a power of ten, or one of `steps` times it.
+
+    A student who may hand in again could compute the number from the digits of a difference, so there are none.
+    """
+    if not number or not math.isfinite(number):
+        return f"{number:g}"
+    power = 10.0 ** math.floor(math.log10(abs(number)))
+    step = min(steps, key=lambda step: abs(math.log(abs(number) / (step * power))))
+    return f"{math.copysign(step * power, number):.1g}"
+
+
+def how_many(off: Numpy) -> str:
+    """How many entries of an array are wrong, a subject with its verb. The exact number would tell which guesses are right."""
+    wrong, size = int(off.sum()), off.size
+    if wrong == 1:
+        return f"one {SOME_WRONG} {size} entries is" if size > 1 else f"the only {SOME_WRONG} entries is"
+    amount = "all" if wrong == size else "most" if wrong > size / 2 else "some"
+    return f"{amount} {SOME_WRONG} {size} entries are"
 
 
 def with_article(noun: str) -> str:

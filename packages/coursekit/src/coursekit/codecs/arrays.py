@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from coursekit.arrays import Numpy, as_array, as_numpy, is_array, is_tensor, noun, to_numpy
-from coursekit.codecs import ATOL, DIFFERS, RTOL, Codec, Tolerance, describe, mismatch
+from coursekit.codecs import ATOL, DIFFERS, RTOL, Codec, Tolerance, describe, how_many, mismatch, rough
 from coursekit.codecs.numpy_packer import NumpyPacker
 from coursekit.packing import Packer
 
@@ -35,7 +35,7 @@ class ArrayCodec(Codec):
     def difference(self, actual: Any, expected: Any, tolerance: Tolerance) -> str | None:
         strict = tolerance.rtol == RTOL and not is_array(tolerance.atol) and tolerance.atol == ATOL
         if strict and _are_large(actual, expected):
-            return None if actual == expected else f"{DIFFERS} {abs(actual - expected)}"[:80]
+            return None if actual == expected else _of_integers(abs(actual - expected) == 1)
         wanted = as_array(expected)
         assert wanted is not None
         given = as_array(actual)
@@ -106,19 +106,30 @@ def _kind(array: Any) -> str:
 
 
 def _integer_difference(found: Numpy, right: Numpy) -> str | None:
-    """How integers differ, which are compared exactly, however large they are."""
+    """How integers differ, which are compared exactly, however large they are.
+
+    The size of the difference would give the right one away.
+    """
     off = np.array(found != right)
     if not off.any():
         return None
     gap = np.abs(found.astype(np.float64) - right.astype(np.float64))
-    return _off_by(gap, off) if gap.any() else "differs in the last digits of large integers"
+    if not gap.any():
+        return "differs in the last digits of large integers"
+    if not gap.ndim:
+        return _of_integers(bool(gap == 1)) if right.dtype != bool else "is not the right one"
+    by_one = ", each by one" if (gap[off] == 1).all() and right.dtype != bool else ""
+    return f"has the right shape {gap.shape}, but {how_many(off)} wrong{by_one}"
+
+
+def _of_integers(by_one: bool) -> str:
+    return f"{DIFFERS} {'one' if by_one else 'more than one'}"
 
 
 def _off_by(gap: Numpy, off: Numpy) -> str:
     if not gap.ndim:
-        return f"{DIFFERS} {gap:.3g}"
-    where = f"at {_place(gap == gap.max())}; {int(off.sum())} of {off.size} entries are off"
-    return f"has the right shape {gap.shape}, but {DIFFERS} up to {gap.max():.3g} {where}"
+        return f"{DIFFERS} about {rough(float(gap))}"
+    return f"has the right shape {gap.shape}, but {DIFFERS} up to about {rough(float(gap.max()))}; {how_many(off)} off"
 
 
 def _are_large(*values: Any) -> bool:
@@ -142,8 +153,7 @@ def _exact_difference(found: Numpy, right: Numpy) -> str | None:
         return None
     if not off.ndim:
         return "is not the right one"
-    wrong = f"{int(off.sum())} of {off.size} entries {'is' if off.sum() == 1 else 'are'} wrong"
-    return f"has the right shape {right.shape}, but {wrong}, first at {_place(off)}"
+    return f"has the right shape {right.shape}, but {how_many(off)} wrong"
 
 
 def _wrong_kind(found: Numpy, kind: str, wanted: str) -> str:

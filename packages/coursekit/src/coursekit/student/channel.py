@@ -8,7 +8,7 @@ import inspect
 import socket
 import time
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from queue import Empty
 
@@ -16,7 +16,7 @@ from jupyter_client.asynchronous.client import AsyncKernelClient
 from jupyter_client.manager import AsyncKernelManager
 from jupyter_core.utils import run_sync
 
-from coursekit import agent, arrays, drawn, guard, messages, packing, raised
+from coursekit import agent, arrays, drawn, graph, guard, implementation, messages, packing, raised, stub
 from coursekit.codecs import kernel_texts
 from coursekit.course import CourseError
 from coursekit.student.limits import Stopwatch
@@ -25,6 +25,14 @@ from coursekit.student.limits import Stopwatch
 GRACE_SECONDS = 2.0
 _POLL_SECONDS = 0.1
 _SOCKET = "agent"
+#: the reply to a stub that no longer gets one: it ends the call
+_NO_REPLY = [b"", b""]
+
+#: answers what a stub asks; raises TimeoutError once the time of the call is up
+AnswerStub = Callable[[list[bytes], Stopwatch], list[bytes]]
+
+
+_MARKS = stub.APART | stub.FROM_STUB
 
 
 class KernelGone(Exception):
@@ -71,8 +79,12 @@ class Channel:
         identifier = self._client.execute(source, silent=True, store_history=False)
         return await self._wait_for_idle(identifier, seconds)
 
-    def ask(self, buffers: list[bytes], watch: Stopwatch) -> list[bytes]:
+    def ask(
+        self, buffers: list[bytes], watch: Stopwatch, answer_stub: AnswerStub | None = None
+    ) -> list[bytes]:
         """Send a request and return the buffers of the reply. No cells can be run until `hang_up`.
+
+        With `answer_stub`, a forked process of the kernel handles the request, and may ask about a stub.
 
         Raises:
             TimeoutError: time ran out; the request was interrupted, and the kernel is still usable.
@@ -80,12 +92,21 @@ class Channel:
             KernelGone: the kernel process ended.
             messages.MessageError: the reply is too large; the kernel can no longer be used.
         """
+        return self._ask(buffers, watch, stub.APART if answer_stub else 0, answer_stub)
+
+    def ask_for_stub(self, buffers: list[bytes], watch: Stopwatch) -> list[bytes]:
+        """Send what a stub in another kernel asks, and return the reply; raises as `ask` does."""
+        return self._ask(buffers, watch, stub.FROM_STUB)
+
+    def _ask(
+        self, buffers: list[bytes], watch: Stopwatch, mark: int, answer_stub: AnswerStub | None = None
+    ) -> list[bytes]:
         try:
             if not self._serving:
                 self._serving = self._client.execute(_SERVE, silent=True, store_history=False)
-            self._number += 1
-            self._send(buffers, watch)
-            return self._reply(watch)
+            self._number = (self._number & ~_MARKS) + 1 | mark
+            self._send(self._number, buffers, watch)
+            return self._reply(watch, answer_stub)
         except TimeoutError:
             run_sync(self._interrupt)(watch)
             raise
@@ -102,9 +123,9 @@ class Channel:
     def close(self) -> None:
         self._connection.close()
 
-    def _send(self, buffers: list[bytes], watch: Stopwatch) -> None:
-        """Send the request, in pieces if the kernel is slow to read it."""
-        left = memoryview(messages.packed(self._number, buffers))
+    def _send(self, number: int, buffers: list[bytes], watch: Stopwatch) -> None:
+        """Send a message, in pieces if the kernel is slow to read it."""
+        left = memoryview(messages.packed(number, buffers))
         self._connection.settimeout(_POLL_SECONDS)
         while left:
             try:
@@ -113,7 +134,7 @@ class Channel:
                 if watch.is_over():  # a request that was sent in part can't be followed by another
                     raise Unresponsive from None
 
-    def _reply(self, watch: Stopwatch) -> list[bytes]:
+    def _reply(self, watch: Stopwatch, answer_stub: AnswerStub | None = None) -> list[bytes]:
         self._connection.settimeout(_POLL_SECONDS)
 
         def recv(count: int) -> bytes:
@@ -128,6 +149,16 @@ class Channel:
             number, buffers = messages.receive(recv)
             if number == self._number:
                 return buffers
+            answer = _NO_REPLY
+            try:
+                if watch.is_over():
+                    raise TimeoutError
+                if answer_stub and number == self._number | stub.FROM_STUB:
+                    answer = answer_stub(buffers, watch)
+            finally:
+                if number & stub.FROM_STUB:
+                    self._send(number, answer, watch)
+                    self._connection.settimeout(_POLL_SECONDS)
 
     async def _interrupt(self, watch: Stopwatch) -> None:
         await self._manager.interrupt_kernel()
@@ -158,7 +189,7 @@ class Channel:
         raise TimeoutError
 
 
-_PARTS = (arrays, packing, messages, raised, guard, drawn, agent)
+_PARTS = (arrays, packing, messages, raised, guard, drawn, graph, stub, implementation, agent)
 _START = f"""
 def _():
     import sys

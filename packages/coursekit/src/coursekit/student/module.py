@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from coursekit.arrays import Array, is_array
 from coursekit.student.replies import Answer
-from coursekit.student.values import Call, Gradients, Named, Opaque, StudentError
+from coursekit.student.values import Call, Gradients, Implemented, Named, Opaque, StudentError
 
 if TYPE_CHECKING:
     import torch
@@ -86,4 +86,6 @@ def describe_handle(value: Any) -> dict[str, Any] | None:
             return {"$": "handle", "id": value.id}
         case Named():
             return {"$": "named", "name": value.name, "scope": value.scope}
+        case Implemented():
+            return {"$": "stub", "name": value.name, "methods": list(value.methods)}
     return None

@@ -9,6 +9,7 @@ from coursekit.codecs.figures import Figure
 from coursekit.course import CourseError
 from coursekit.messages import MessageError
 from coursekit.printing import shortened
+from coursekit.student.bench import BenchGone
 from coursekit.student.module import Module, describe_handle
 from coursekit.student.names import closing_call
 from coursekit.student.reasons import Reasons
@@ -16,7 +17,16 @@ from coursekit.student.replies import Answer, Failure, ModuleItem, ObjectItem
 from coursekit.student.runner import text_of
 from coursekit.student.session import CallTimeout, KernelDied, Session
 from coursekit.student.submission import Submission
-from coursekit.student.values import Call, CheckOutcome, Gradients, Named, Opaque, StudentError, Tried
+from coursekit.student.values import (
+    Call,
+    CheckOutcome,
+    Gradients,
+    Implemented,
+    Named,
+    Opaque,
+    StudentError,
+    Tried,
+)
 
 _MAX_TIMEOUTS = 2
 _HELPER = "helper"
@@ -48,6 +58,8 @@ class Student:
         self._waiting: list[tuple[str, dict[str, Any]]] = main._waiting if main else []
         self._scopes: Iterator[int] = main._scopes if main else count()
         self._timeouts: dict[str, int] = {}
+        #: how tests that the student wrote rejected implementations, by the test's name; empty texts if they didn't
+        self.complaints: dict[str, dict[Implemented, str]] = {}
         #: the arguments of this check's calls, including those of its helper code
         self.arguments: list[Any] = main.arguments if main else []
         #: what this check asked of the student's own code, in order
@@ -70,6 +82,18 @@ class Student:
         `seconds` is for a call that may take longer than others, such as training.
         """
         return self._call(name, {"name": name, "scope": self._scope}, args, kwargs, seed, seconds)
+
+    def try_on(self, test: str, implementation: Implemented) -> Call:
+        """Call a test that the student wrote with an implementation, which runs in another kernel.
+
+        The call leaves nothing in the student's kernel: no test can know what it was called with before.
+        """
+        if self._waiting:  # what they do must last
+            self._ask(*self._waiting.pop())
+        self._remember(test, (implementation,), {})
+        target = {"name": test, "scope": self._scope}
+        reply = self._ask(test, _calling(target, (implementation,), {}, 0), None, implementation)
+        return Call(self._value(reply, test), [], test)
 
     def gradients(self, name: str, /, *args: Any, seed: int = 0, **kwargs: Any) -> Gradients:
         """Call a function and differentiate the probed sum of its float outputs."""
@@ -203,7 +227,13 @@ class Student:
         (self._main or self).last_is_own = self._main is None
         return reply.value
 
-    def _ask(self, label: str, request: dict[str, Any], seconds: float | None = None) -> Answer:
+    def _ask(
+        self,
+        label: str,
+        request: dict[str, Any],
+        seconds: float | None = None,
+        implementation: Implemented | None = None,
+    ) -> Answer:
         if self._timeouts.get(label, 0) >= _MAX_TIMEOUTS:
             raise StudentError(
                 f"Not run: `{label}` ran out of time in earlier checks.", CheckOutcome.TIMED_OUT
@@ -212,12 +242,18 @@ class Student:
         self._waiting.clear()
         limits = self._session.limits
         seconds = max(seconds or 0, limits.call_seconds)
-        if self._scope is not None or _HELPER in labels:
-            seconds += (
-                limits.helper_seconds
-            )  # the check, not the student, pays for the time of its helper code
+        if self._scope is not None or _HELPER in labels or implementation:
+            # the check, not the student, pays for the time of its helper code
+            seconds += limits.helper_seconds
         try:
-            reply = self._session.exchange(list(requests), self._restore, describe_handle, seconds)
+            reply = self._session.exchange(
+                list(requests), self._restore, describe_handle, seconds, implementation
+            )
+        except BenchGone as gone:
+            raise StudentError(
+                f"`{label}` could not finish: a function that it was tried on had to be stopped, since {gone}.",
+                CheckOutcome.KERNEL_DIED,
+            ) from None
         except CallTimeout as late:
             self._timeouts[label] = self._timeouts.get(label, 0) + 1
             raise StudentError(f"`{label}` {late} and was stopped.", CheckOutcome.TIMED_OUT) from None

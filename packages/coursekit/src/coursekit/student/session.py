@@ -12,14 +12,16 @@ from nbformat import NotebookNode
 from coursekit import messages
 from coursekit.cells import grade_id, is_demo, is_test_cell
 from coursekit.kernels import SANDBOX
+from coursekit.student.bench import Bench, BenchGone
 from coursekit.student.channel import KernelGone, Unresponsive
 from coursekit.student.files_written import WrittenFiles
 from coursekit.student.kernel import NotStarted, StudentKernel
 from coursekit.student.limits import Breach, Limits, Stopwatch
 from coursekit.student.replies import Reply, read_reply
 from coursekit.student.runner import CellRun, CellState
+from coursekit.student.values import Implemented
 from sandbox_kernel.environment import NO_FILES, WorkingFiles
-from sandbox_kernel.usage import Usage
+from sandbox_kernel.usage import Usage, time_in_this_thread
 
 #: how many ordinary test cells may end the kernel, each of which costs a new one
 _MAX_FATAL_TESTS = 10
@@ -50,6 +52,7 @@ class Session:
         files: copied into the notebook's working folder.
         wary: wait a moment after each cell, to find out which cell started the thread that ends the kernel.
         ordinary: grade_ids of the test cells that have no hidden checks, and so are run.
+        handed_out: the files that none of the student's are among, for the kernel of implementations (see `Bench`).
 
     Reasons to repeat the run before its result counts are in `suspect`: code that exceeded a limit other than CPU
     time, or ended its kernel, may succeed on an idle machine. `earlier` has the outputs of ordinary test cells that were
@@ -64,8 +67,10 @@ class Session:
         files: WorkingFiles = NO_FILES,
         wary: bool = False,
         ordinary: Container[str] = (),
+        handed_out: WorkingFiles = NO_FILES,
     ) -> None:
         self.limits = limits or Limits()
+        self._bench = Bench(self.limits, kernel_name, handed_out)
         self.kernel_name = kernel_name
         self._files = files
         self._wary = wary
@@ -92,10 +97,14 @@ class Session:
 
     def _usage(self) -> Usage | None:
         """The time that this session's kernels have used; None if their processes can't be measured."""
-        if self._kernel is None:
-            return self._used_before
-        used = self._kernel.usage()
-        return None if used is None else self._used_before + used
+        used = self._kernel.usage() if self._kernel else Usage()
+        bench = self._bench.usage()
+        return None if used is None or bench is None else self._used_before + used + bench
+
+    def _usage_with_grader(self) -> Usage | None:
+        """The same while the kernel waits for this process to pass on what a stub asks: that is no sleep."""
+        used = self._usage()
+        return None if used is None else used + time_in_this_thread()
 
     def _is_late(self) -> bool:
         """True once the time of the whole submission is up."""
@@ -188,10 +197,15 @@ class Session:
         restore: Callable[[Any], Any],
         describe: Callable[[Any], dict[str, Any] | None],
         seconds: float,
+        implementation: Implemented | None = None,
     ) -> Reply:
         """Send some requests to the agent, in one message, and return the reply to the last one.
 
+        With an `implementation`, stubs among the arguments stand for it, and the kernel is the same afterwards as
+        before. Its time counts like the student's, who chooses its arguments.
+
         Raises:
+            BenchGone: the kernel of the implementation ended.
             KernelDied: the kernel ended, or was killed because it ignored the interrupt.
             CallTimeout: time ran out (`seconds` of CPU time, or much more wall time); the call was interrupted,
                 and the kernel is still usable.
@@ -201,10 +215,17 @@ class Session:
             raise KernelDied(self.deaths[-1])
         if self._is_late():
             self._died(self._kernel, self._too_long, hung=True)
-        watch = Stopwatch(self._usage, seconds)
+        if implementation:
+            self._bench.load(implementation)
+        answer_stub = self._bench.answer if implementation else None
+        watch = Stopwatch(self._usage_with_grader if implementation else self._usage, seconds)
         try:
-            buffers = self._kernel.channel.ask(messages.encode(requests, describe), watch)
+            buffers = self._kernel.channel.ask(messages.encode(requests, describe), watch, answer_stub)
         except TimeoutError:
+            if self._bench.ended:
+                self.crashed = True
+                self.suspect.append(self._bench.ended)
+                raise BenchGone(self._bench.ended) from None
             self._mark(watch, f"a call {watch.reason}")
             raise CallTimeout(watch.reason) from None
         except Unresponsive:
@@ -235,9 +256,10 @@ class Session:
             self._kernel.reuse(notebook, self.limits.startup_seconds)
 
     def close(self) -> None:
-        """End the kernel and remove its folder."""
+        """End the kernels and remove their folders."""
+        self._bench.close()
         if self._kernel is not None:
-            kernel, self._used_before = self._kernel, self._usage() or self._used_before
+            kernel, self._used_before = self._kernel, self._used_before + (self._kernel.usage() or Usage())
             self._kernel = None
             kernel.close()
 

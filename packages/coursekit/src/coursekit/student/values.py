@@ -110,6 +110,18 @@ class Named:
 
 
 @dataclass(frozen=True)
+class Implemented:
+    """A function that the check's `source` defines in another kernel. In the student's, a stub stands for it.
+
+    `methods` are the names of the methods that may be called of objects which it returns.
+    """
+
+    name: str
+    source: str
+    methods: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Opaque:
     """An object that stays in the kernel."""
 

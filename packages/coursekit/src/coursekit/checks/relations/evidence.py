@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from coursekit.arrays import Numpy
+from coursekit.codecs import rough
 
 #: bits beyond those of chance that a relation needs to be reported
 ENOUGH = 14.0
@@ -14,6 +15,9 @@ ENOUGH = 14.0
 ENOUGH_FOR_PLACES = 8.0
 #: the most bits that one entry contributes: close numbers often have a common cause
 _MOST_PER_ENTRY = 8.0
+#: the largest parts of a simple fraction, and how close a number has to be to it
+_LARGEST_ABOVE, _LARGEST_BELOW = 100, 10
+_CLOSE = 1e-4
 
 
 @dataclass(frozen=True)
@@ -122,6 +126,16 @@ def axis_in_words(axis: int, ndim: int) -> str:
     return "the last axis" if axis == ndim - 1 else f"axis {axis}"
 
 
-def number_in_words(number: float) -> str:
-    """A number with three digits."""
-    return f"{number:.3g}"
+def number_in_words(number: float, steps: Sequence[int] = (1, 2, 5, 10)) -> str:
+    """A number that relates a wrong value to the right one: exactly if it is a simple fraction, such as 1.25 or -0.3.
+
+    Others are rounded to a power of ten or one of `steps` times it, since their digits are digits of the right value.
+    """
+    power = 10.0 ** round(np.log10(abs(number) or 1))
+    if abs(abs(number) - power) <= _CLOSE * power:
+        return f"{np.copysign(power, number):g}"
+    for below in range(1, _LARGEST_BELOW + 1):
+        above = round(number * below)
+        if 0 < abs(above) <= _LARGEST_ABOVE and abs(number * below - above) <= _CLOSE * abs(above):
+            return f"{number:.3g}"
+    return f"about {rough(number, steps)}"

@@ -119,7 +119,7 @@ def _offset(pair: Pair) -> Iterator[Relation]:
     candidate = pair.right + offset
     if abs(offset) > pair.tight and pair.equals(candidate):
         way = "too large" if offset > 0 else "too small"
-        text = f"Every entry is {way} by the same number, {number_in_words(abs(offset))}."
+        text = f"Every entry is {way} by the same number, {number_in_words(abs(offset), (1, 10))}."
         yield Relation(text, pair.bits(candidate) - pair.one_entry)
 
 
@@ -133,5 +133,5 @@ def _factor_and_offset(pair: Pair) -> Iterator[Relation]:
     known = abs(slope - 1) <= 2 * pair.rtol or abs(offset) <= 2 * pair.tight or abs(slope) <= 2 * pair.rtol
     if known or not pair.equals(candidate):
         return
-    text = f"Every entry is the right one times {number_in_words(slope)}, plus {number_in_words(offset)}."
+    text = f"Every entry is the right one times {number_in_words(slope)}, plus {number_in_words(offset, (1, 10))}."
     yield Relation(text, pair.bits(candidate) - 2 * pair.one_entry - 1)

@@ -1,0 +1,234 @@
+"""Sends the arguments and values of a call so that the other side gets the same objects: shared, nested and changed ones.
+
+Its text is sent into the kernels (see `coursekit.student.channel`). `coursekit.messages` copies values; here, a list
+that occurs twice arrives as one list, and what a call changes in place is changed for its caller.
+"""
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from coursekit.arrays import copied, is_array, is_tensor
+from coursekit.messages import MessageError
+from coursekit.packing import PLAIN, Packer, packer_of
+
+Node = list[Any]
+#: how a tensor takes part in gradients
+CONSTANT, LEAF, COMPUTED = 0, 1, 2
+_MISSING = object()
+
+
+class Graph:
+    """The objects of one call that both sides know, by number.
+
+    An item of a message is a plain value, or the number of an object in a list of its own. A node is the content of
+    one object: its kind, and items.
+
+    Args:
+        describe: returns the number of an object that stays on this side; raises TypeError if it can't.
+        restore: returns what stands for such an object here.
+    """
+
+    def __init__(self, describe: Callable[[Any], int], restore: Callable[[int], Any]) -> None:
+        self._describe, self._restore = describe, restore
+        self.objects: list[Any] = []
+        self._numbers: dict[int, int] = {}
+        self._before: list[tuple[str, Any]] = []
+        #: tensors that need gradients, and their leaves
+        self.tracked: list[tuple[Any, Any]] = []
+
+    def pack(self, values: list[Any], nodes: list[Node]) -> list[Any]:
+        """Items for some values; the nodes of objects that the other side doesn't know are added to `nodes`."""
+        return [self._item(value, nodes) for value in values]
+
+    def unpack(self, items: list[Any], nodes: list[Node]) -> list[Any]:
+        """The values of some items, after taking in new nodes."""
+        first = len(self.objects)
+        self.objects += [_MISSING] * len(nodes)
+        for number in range(first, len(self.objects)):
+            self._build(number, nodes, first)
+        return [self._value(item, nodes, first) for item in items]
+
+    def remember(self) -> None:
+        """Store the content of all objects, to find out later what was changed."""
+        self._before = [self._content(value) for value in self.objects]
+
+    def changes(self, nodes: list[Node]) -> list[Any]:
+        """Numbers and new nodes of the objects that were changed in place since `remember`."""
+        found = []
+        for number, before in enumerate(self._before):
+            value = self.objects[number]
+            if not _same_content(before, self._content(value)):
+                found.append([number, self._node(value, nodes)])
+        return found
+
+    def apply(self, changes: list[Any]) -> None:
+        """Change objects in place as the other side did."""
+        for number, (kind, *content) in changes:
+            own = self.objects[number]
+            if kind == "list":
+                own[:] = [self._value(item) for item in content[0]]
+            elif kind == "dict":
+                pairs = [(self._value(key), self._value(value)) for key, value in content[0]]
+                own.clear()
+                own.update(pairs)
+            elif kind == "set":
+                parts = [self._value(item) for item in content[0]]
+                own.clear()
+                own.update(parts)
+            elif kind == "array":
+                own[...] = content[0]
+            elif kind == "tensor":
+                _set_tensor(own, content[0])
+            elif hasattr(own, "_update_inplace"):  # tables of pandas
+                own._update_inplace(content[0])
+
+    def _item(self, value: Any, nodes: list[Node]) -> Any:
+        if type(value) in PLAIN:
+            return value
+        if id(value) not in self._numbers:
+            number = self._numbers[id(value)] = len(self.objects)
+            self.objects.append(value)
+            nodes.append([])
+            place = len(nodes) - 1
+            nodes[place] = self._node(value, nodes)
+            return [number]
+        return [self._numbers[id(value)]]
+
+    def _node(self, value: Any, nodes: list[Node]) -> Node:
+        def items(values: Any) -> list[Any]:
+            return [self._item(part, nodes) for part in values]
+
+        if isinstance(value, np.generic):
+            return ["scalar", np.asarray(value)]
+        if is_tensor(value):
+            role = CONSTANT if not value.requires_grad else LEAF if value.is_leaf else COMPUTED
+            if role != CONSTANT:
+                self.tracked.append((value, value))
+            return ["tensor", value.detach(), role]
+        if isinstance(value, np.ndarray):
+            return ["array", value]
+        if isinstance(value, dict):
+            return ["dict", [items(pair) for pair in value.items()]]
+        for kind, base in (("list", list), ("tuple", tuple), ("set", set), ("frozenset", frozenset)):
+            if isinstance(value, base):
+                return [kind, items(value)]
+        for plain in (int, float, str):
+            if isinstance(value, plain):  # of a subclass
+                return ["plain", plain(value)]
+        if isinstance(value, range):
+            return ["range", value.start, value.stop, value.step]
+        if isinstance(value, complex):
+            return ["complex", value.real, value.imag]
+        torch = sys.modules.get("torch")
+        if torch is not None and isinstance(value, torch.dtype):
+            return ["dtype", str(value).removeprefix("torch.")]
+        if packer_of(value):
+            return ["packed", value]
+        return ["object", self._describe(value)]
+
+    def _value(self, item: Any, nodes: list[Node] = [], first: int = 0) -> Any:  # noqa: B006  # never changed
+        if not isinstance(item, list):
+            return item
+        number = item[0]
+        if self.objects[number] is _MISSING:
+            self._build(number, nodes, first)
+        return self.objects[number]
+
+    def _build(self, number: int, nodes: list[Node], first: int) -> None:
+        if self.objects[number] is not _MISSING:
+            return
+        kind, *content = nodes[number - first]
+
+        def parts(items: list[Any]) -> list[Any]:
+            return [self._value(item, nodes, first) for item in items]
+
+        made: Any = {"list": list, "dict": dict, "set": set}.get(kind, lambda: _MISSING)()
+        if made is not _MISSING:  # it may contain itself
+            self.objects[number] = made
+            if kind == "list":
+                made += parts(content[0])
+            else:
+                made.update(map(parts, content[0]) if kind == "dict" else parts(content[0]))
+        elif kind in ("tuple", "frozenset"):
+            made = (tuple if kind == "tuple" else frozenset)(parts(content[0]))
+        elif kind == "tensor":
+            made = self._tensor(*content)
+        elif kind == "dtype":
+            import torch
+
+            made = getattr(torch, content[0])
+            if not isinstance(made, torch.dtype):
+                raise MessageError("not a dtype")
+        elif kind == "object":
+            made = self._restore(content[0])
+        else:
+            made = _SIMPLE[kind](*content)
+        self.objects[number] = made
+        self._numbers[id(made)] = number
+
+    def _tensor(self, data: Any, kind: int) -> Any:
+        tensor = data.clone()
+        if kind != CONSTANT:
+            leaf = tensor.requires_grad_()
+            tensor = leaf if kind == LEAF else leaf.clone()
+            self.tracked.append((tensor, leaf))
+        return tensor
+
+    def _content(self, value: Any) -> tuple[str, Any]:
+        """What is compared to find out whether an object was changed."""
+        if is_array(value) or packer_of(value):
+            return "data", copy_of(value)
+        if isinstance(value, list | dict | set):
+            parts = [part for pair in value.items() for part in pair] if isinstance(value, dict) else value
+            # values of one's own are equal only if they are identical; the list keeps them alive
+            return "parts", [(type(part), part if type(part) in PLAIN else id(part), part) for part in parts]
+        return "constant", None
+
+
+_SIMPLE: dict[str, Callable[..., Any]] = {
+    "scalar": lambda array: array[()],
+    "array": lambda array: array.copy(),
+    "plain": lambda value: value,
+    "range": range,
+    "complex": complex,
+    "packed": lambda value: value,
+}
+
+
+def _same_content(one: tuple[str, Any], other: tuple[str, Any]) -> bool:
+    if one[0] == "data":
+        return is_same(one[1], other[1])
+    if one[0] == "parts":
+        return [part[:2] for part in one[1]] == [part[:2] for part in other[1]]
+    return True
+
+
+def _set_tensor(own: Any, new: Any) -> None:
+    if own.shape == new.shape and own.dtype == new.dtype:
+        own.detach().copy_(new)
+    else:
+        own.data = new
+
+
+def copy_of(part: Any) -> Any:
+    """A copy of an array, or of a value of a library that has a packer."""
+    return copied(part) if is_array(part) else _packer(part).copied(part)
+
+
+def is_same(one: Any, other: Any) -> bool:
+    """True if such a value still equals its copy; NaN equals NaN."""
+    if not is_array(one):
+        return _packer(one).same(one, other)
+    if not is_array(other) or one.dtype != other.dtype or one.shape != other.shape:
+        return False
+    other = other.detach() if is_tensor(other) else other
+    same: Any = (one == other) | ((one != one) & (other != other))
+    return bool(same.all())
+
+
+def _packer(part: Any) -> Packer:
+    found = packer_of(part)
+    return found[1] if found else Packer()
