@@ -8,8 +8,10 @@ configure(get_config())
 from collections.abc import Callable
 
 from nbgrader.converters import Autograde, GenerateAssignment
+from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import CheckCellMetadata, ClearOutput, Execute, SaveAutoGrades
 from traitlets.config import Config
+from traitlets.config.loader import LazyConfigValue
 
 from coursekit.nbgrader_plugin import rubric
 from coursekit.nbgrader_plugin.bind import BindChecks, RequireUniqueNames
@@ -66,7 +68,11 @@ def configure(config: Config) -> None:
         "highlight_code": highlighted_code,
     }
 
-    config.CourseDirectory.ignore.extend(_LEFTOVERS)
+    ignored = config.CourseDirectory.ignore
+    if isinstance(ignored, LazyConfigValue):  # not set, or only added to
+        ignored = ignored.get_value(list(CourseDirectory.ignore.default_args[0]))
+    if isinstance(ignored, list):
+        config.CourseDirectory.ignore = [*ignored, *_LEFTOVERS]
     config.NbGrader.logging_config = {
         "formatters": {"console": {"class": _dotted(PrintableFormatter)}},
         "filters": {"notebooks": {"()": OnlyMissingNotebooks}},
