@@ -3,7 +3,10 @@
 import nbformat
 import pytest
 from nbformat import v4
+from nbgrader.coursedir import CourseDirectory
+from traitlets.config import Config
 
+from coursekit.nbgrader_plugin import configure
 from coursekit.student.extra_files import own_notebooks
 from coursekit.student.renamed import move_up
 
@@ -33,6 +36,19 @@ def test_what_editors_and_systems_leave_beside_a_notebook_costs_neither_points_n
         assert side.page()
     files = both.ours.folder("autograded").rglob("*")
     assert sorted(path.name for path in files if path.is_file()) == ["p1.ipynb", "x.txt"]
+
+
+def test_what_a_course_ignores_is_added_to():
+    default = CourseDirectory().ignore
+    for before in (lambda ignored: None, lambda ignored: ignored.append("*.tmp")):
+        config = Config()
+        before(config.CourseDirectory.ignore)
+        configure(config)
+        config.CourseDirectory.ignore.append("*.log")
+        ignored = CourseDirectory(config=config).ignore
+        assert ignored[: len(default)] == default
+        assert {"._*", "__MACOSX", "*.log"} <= set(ignored)
+    assert "*.tmp" in ignored
 
 
 @pytest.mark.parametrize("command", ["nbgrader", "coursekit"])

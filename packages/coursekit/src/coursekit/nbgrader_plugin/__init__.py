@@ -13,6 +13,7 @@ from pathlib import Path
 
 from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
 from nbgrader.converters import Autograde, GenerateAssignment, GenerateFeedback
+from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import (
     CheckCellMetadata,
     ClearMarkScheme,
@@ -22,6 +23,7 @@ from nbgrader.preprocessors import (
     SaveAutoGrades,
 )
 from traitlets.config import Config
+from traitlets.config.loader import LazyConfigValue
 from traitlets.utils.nested_update import nested_update
 
 from coursekit.nbgrader_plugin import rubric
@@ -96,7 +98,11 @@ def configure(config: Config) -> None:
         "highlight_code": highlighted_code,
     }
 
-    config.CourseDirectory.ignore.extend(_LEFTOVERS)
+    ignored = config.CourseDirectory.ignore
+    if isinstance(ignored, LazyConfigValue):  # not set, or only added to
+        ignored = ignored.get_value(list(CourseDirectory.ignore.default_args[0]))
+    if isinstance(ignored, list):
+        config.CourseDirectory.ignore = [*ignored, *_LEFTOVERS]
     logging_config = {
         "formatters": {"console": {"class": _dotted(PrintableFormatter)}},
         "filters": {"notebooks": {"()": OnlyMissingNotebooks}},
