@@ -302,10 +302,10 @@ ADVICE: dict[tuple[str, str], Situation | Elsewhere | NotRun] = {
         "nbgrader export --exporter=coursekit.lms.CanvasExport --to=x.csv --assignment=01_double",
     ),
     ("watch/chance.py", "coursekit watch"): Elsewhere("test_second_chance.py"),
-    ("watch/faults.py", "nbgrader release_assignment NAME"): Elsewhere("test_watch_faults.py"),
+    ("watch/faults.py", "nbgrader release_assignment NAME"): Elsewhere("test_exchange.py"),
     ("watch/lock.py", "coursekit watch --status"): Elsewhere("test_deadlines.py"),
     ("watch/waiting.py", "nbgrader collect {} --student={} --update"): Elsewhere("test_exchange.py"),
-    ("watch/watched.py", GENERATE): Elsewhere("test_watch.py"),
+    ("watch/watched.py", GENERATE): Elsewhere("test_watch_runs.py"),
 }
 #: they would change this environment or this machine
 FOREIGN = ("pip ", "make ", "jupyter ", "source ", "apt-get ", "dnf ")

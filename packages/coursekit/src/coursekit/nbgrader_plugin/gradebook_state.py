@@ -40,7 +40,7 @@ def url_in(folders: CourseDirectory) -> str:
 
 def no_driver(error: ImportError) -> str:
     return (
-        f"c.CourseDirectory.db_url needs a driver that is not installed ({error}): for "
+        f"the gradebook can't be opened, since c.CourseDirectory.db_url needs a driver that is not installed ({error}): for "
         'postgresql+psycopg2://… `pip install "coursekit[postgres]"`'
     )
 
