@@ -265,7 +265,7 @@ ADVICE: dict[tuple[str, str], Situation | Elsewhere | NotRun] = {
         other_version, "nbgrader generate_feedback 01_double --force", "graded_class"
     ),
     ("report/contents.py", "coursekit autograde {}"): Situation(handed_in, "coursekit report 01_double"),
-    ("report/files.py", "coursekit report {}"): Elsewhere("test_comment.py"),
+    ("report/files.py", "coursekit report {}"): Elsewhere("test_groups.py"),
     ("report/comments.py", "coursekit report ASSIGNMENT"): NotRun("it prints the ids"),
     ("report/comments.py", 'coursekit comment GROUP "the comment"'): Elsewhere("test_comment.py"),
     ("report/check_comments.py", "coursekit report ASSIGNMENT"): NotRun("it prints the checks"),
