@@ -200,11 +200,6 @@ def other_version(course):
     nbformat.write(notebook, path)
 
 
-def report_damaged(course):
-    assert course.run("coursekit", "report", "01_double").returncode == 0
-    (course.root / "reports/01_double/report.json").write_text("{")
-
-
 def no_student(course):
     with course.gradebook() as gradebook:
         gradebook.remove_student("right")
@@ -270,9 +265,7 @@ ADVICE: dict[tuple[str, str], Situation | Elsewhere | NotRun] = {
         other_version, "nbgrader generate_feedback 01_double --force", "graded_class"
     ),
     ("report/contents.py", "coursekit autograde {}"): Situation(handed_in, "coursekit report 01_double"),
-    ("report/files.py", "coursekit report {}"): Situation(
-        report_damaged, "coursekit comment 0123456789 text", "graded_class"
-    ),
+    ("report/files.py", "coursekit report {}"): Elsewhere("test_groups.py"),
     ("report/comments.py", "coursekit report ASSIGNMENT"): NotRun("it prints the ids"),
     ("report/comments.py", 'coursekit comment GROUP "the comment"'): Elsewhere("test_comment.py"),
     ("report/check_comments.py", "coursekit report ASSIGNMENT"): NotRun("it prints the checks"),
