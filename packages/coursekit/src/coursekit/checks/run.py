@@ -110,6 +110,7 @@ def grade(
         seed=run.seed,
         seconds=round(time.monotonic() - started, 1),
         kernel=session.kernel_name,
+        cold_because=session.cold_because,
         suspect=list(dict.fromkeys(session.suspect)),
     )
     observations = {name: found.observations for name, found in run.references.items()}

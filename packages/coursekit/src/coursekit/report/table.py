@@ -18,7 +18,7 @@ from coursekit.grading.running_course import RunningCourse
 from coursekit.kernels import LIMITED
 from coursekit.nbgrader_plugin.headings import exercise_titles
 from coursekit.nbgrader_plugin.second_chance import second_chance_of
-from coursekit.printing import defused, printable
+from coursekit.printing import counted, defused, printable
 
 NOT_AUTOGRADED = "not autograded"
 PARTLY_HANDED_IN = "partly handed in"
@@ -239,6 +239,12 @@ def table_lines(table: ClassTable) -> Iterator[str]:
     unprotected = sum(row.unprotected for row in table.rows)
     if unprotected:
         yield f"{unprotected} graded without a sandbox: their code could read what the grader can read."
+    if cold := [result.cold_because for row in table.rows for result in row.results if result.cold_because]:
+        yield (
+            f"{counted(len(cold), 'notebook')} graded in a kernel that was started cold, since it couldn't be forked "
+            f"({printable(cold[0], 200)}). It has the same sandbox, but is slower. To forbid it, set "
+            "c.RunChecks.cold_fallback = False"
+        )
 
 
 def write_csv(table: ClassTable, path: Path) -> None:

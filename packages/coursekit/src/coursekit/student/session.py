@@ -78,6 +78,7 @@ class Session:
         self.suspect: list[str] = []
         self.timed_out = False
         self.crashed = False
+        self.cold_because = ""
         self._left_out: set[int] = set()
         self._fatal_tests = 0
         self._used_before = Usage()
@@ -120,6 +121,7 @@ class Session:
         if kernel is None:
             kernel = StudentKernel.start(self.notebook, self.limits, self.kernel_name, self._files)
             self._kernel = kernel
+            self.cold_because = self.cold_because or kernel.cold_because
         for index, cell in enumerate(self.notebook.cells):
             bound = is_test_cell(cell) and not self._is_ordinary(cell)
             skipped = bound and not self._ordinary  # ordinary ones may use what a bound one defines
