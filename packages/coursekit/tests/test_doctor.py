@@ -222,3 +222,11 @@ def test_any_folder_gets_an_answer_and_no_traceback(tmp_path, capsys, monkeypatc
     monkeypatch.setattr(bubblewrap, "sandbox_problem", lambda: "no sandbox in this test")
     assert main(["--course-dir", str(tmp_path), "doctor"]) == 1
     assert "has no nbgrader_config.py" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("setting", "words"), [("True", "start cold"), ("False", "don't start")])
+def test_the_fallback_to_cold_kernels_is_named(tiny_course, setting, words):
+    with open(tiny_course.root / "nbgrader_config.py", "a") as file:
+        file.write(f"\nc.RunChecks.cold_fallback = {setting}\n")
+    (finding,) = found(examine_course(tiny_course.root), "fallback")
+    assert words in finding.found and "c.RunChecks.cold_fallback" in finding.found

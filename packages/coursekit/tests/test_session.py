@@ -17,7 +17,8 @@ from coursekit.student.proxy import Student
 from coursekit.student.session import Session
 from coursekit.student.submission import Submission
 from coursekit.student.values import Opaque, StudentError
-from sandbox_kernel import sandboxed
+from sandbox_kernel import COLD, SANDBOX, sandboxed
+from sandbox_kernel.environment import WorkingFiles
 from sandbox_kernel.start import StartFailed
 
 ROOT = Path(__file__).parents[3]
@@ -245,6 +246,42 @@ def test_a_kernel_that_fails_to_start_raises_not_started(monkeypatch):
     monkeypatch.setattr(sandboxed, "cold_because", [])
     with pytest.raises(NotStarted, match=r"the kernel failed to start: .*Too many references"):
         Session(notebook(CELLS)).run_cells()
+
+
+def _refuse_to_fork(*_: object) -> None:
+    raise StartFailed("no namespaces")
+
+
+def test_a_kernel_that_starts_cold_because_none_can_be_forked_is_reported(monkeypatch):
+    monkeypatch.setattr(sandboxed, "start_warm", _refuse_to_fork)
+    monkeypatch.setattr(sandboxed, "warm_start_works", lambda kind: False)
+    monkeypatch.setattr(sandboxed, "cold_because", [])
+    for _ in range(2):  # the second doesn't try to fork
+        with closing(Session(notebook({"plain": "1 + 1"}))) as session:
+            session.run_cells()
+            assert (session.runs[0].state, session.cold_because) == ("ok", "no namespaces")
+
+
+def test_where_kernels_must_not_start_cold_nothing_is_graded_if_none_can_be_forked(monkeypatch):
+    monkeypatch.setattr(sandboxed, "start_warm", _refuse_to_fork)
+    monkeypatch.setattr(sandboxed, "warm_start_works", lambda kind: False)
+    monkeypatch.setattr(sandboxed, "cold_because", ["another course allows it"])
+    with pytest.raises(
+        CourseError, match=r"can't be forked here \(no namespaces\).*`cold_fallback` is False"
+    ):
+        Session(notebook({"plain": "1 + 1"}), Limits(cold_fallback=False)).run_cells()
+
+
+@pytest.mark.parametrize("kernel", [SANDBOX, pytest.param(COLD, marks=pytest.mark.thorough)])
+def test_no_module_beside_the_notebook_is_imported_before_its_first_cell(kernel, tmp_path):
+    for name in ("numpy", "torch", "safetensors", "stack_data", "matplotlib", "jedi", "debugpy"):
+        (tmp_path / f"{name}.py").write_text("import builtins\nbuiltins._ran = __name__\nraise ImportError")
+    (tmp_path / "mine.py").write_text("VALUE = 3")
+    files = WorkingFiles([str(path) for path in tmp_path.iterdir()])
+    cells = {"first": "import builtins, mine\nprint(hasattr(builtins, '_ran'), mine.VALUE)"}
+    with closing(Session(notebook(cells), kernel_name=kernel, files=files)) as session:
+        session.run_cells()
+        assert session.notebook.cells[0].outputs[0]["text"] == "False 3\n"
 
 
 def test_after_a_death_the_other_cells_run_in_a_new_kernel():

@@ -21,6 +21,7 @@ from traitlets.config import Config
 
 from sandbox_kernel import COLD, LIMITED, SANDBOX, bubblewrap, sandboxed, start
 from sandbox_kernel.environment import WorkingFiles
+from sandbox_kernel.inside.places import SETTINGS
 from sandbox_kernel.sandboxed import SandboxProvisioner
 from sandbox_kernel.start import StartFailed
 from sandbox_kernel.watched import LimitedProvisioner
@@ -180,7 +181,7 @@ def writable(folder):
 print([folder for folder, _, _ in os.walk("/") if not folder.startswith("/proc") and writable(folder)])
 """
     found = ast.literal_eval(shared(kernel).run(source))
-    own = {folder for folder in found if not folder.startswith("/home/user/")}
+    own = {folder for folder in found if not folder.startswith(("/home/user/", f"{SETTINGS}/"))} - {SETTINGS}
     # an environment below one of them is mounted in folders made for this
     above = {str(parent) for prefix in (sys.prefix, sys.base_prefix) for parent in Path(prefix).parents}
     assert own - (above - set(bubblewrap.WRITABLE)) == set(bubblewrap.WRITABLE)

@@ -237,27 +237,28 @@ def _gradients_of(value: Any, args: list[Any], function: Any) -> dict[str, Any]:
 
 _namespace: dict[str, Any] = {}
 _drawn = Drawn()
-_listener: socket.socket | None = None
 _connection: socket.socket | None = None
 
 
-def start(path: str, shell: Any) -> None:
-    """Open a unix socket at `path`, where the grader connects before any cell has run.
-
-    Requests are about the names of `shell`, the kernel's `InteractiveShell`.
-    """
-    global _listener, _namespace
-    import safetensors.numpy  # here, so that no call is charged for the import
+def import_early() -> None:
+    """Import what calls need: no call is charged for it, and no file of the student's can take its place."""
+    import safetensors.numpy
 
     if has_torch():
         import safetensors.torch  # noqa: F401
 
+
+def start(descriptor: int, shell: Any) -> None:
+    """Take the socket to the grader, which the kernel has inherited.
+
+    Requests are about the names of `shell`, the kernel's `InteractiveShell`.
+    """
+    global _connection, _namespace
     protect(shell)
     _drawn.watch(shell)
     _namespace = shell.user_ns
-    _listener = socket.socket(socket.AF_UNIX)
-    _listener.bind(path)
-    _listener.listen(1)
+    _connection = socket.socket(fileno=descriptor)
+    _connection.set_inheritable(False)
 
 
 def serve() -> None:
@@ -266,12 +267,8 @@ def serve() -> None:
     Runs in the kernel's main thread, so that an interrupt stops the student's code. Interrupts between calls are
     ignored, since they would cut a message in two.
     """
-    global _connection
-    agent, server = Agent(_namespace, _drawn), os.getpid()
-    if _connection is None:
-        assert _listener is not None, "call `start` first"
-        _connection, _ = _listener.accept()
-    connection = _connection
+    assert _connection is not None, "call `start` first"
+    agent, server, connection = Agent(_namespace, _drawn), os.getpid(), _connection
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         while True:

@@ -100,6 +100,9 @@ def examine_course(root: Path) -> Iterator[Finding]:
         require_kernel(checks.student_kernel)
     except CourseError as error:
         yield Finding("course", MISSING, str(error), "fix this")
+    if checks.student_kernel == SANDBOX:
+        allowed = "start cold, which is slower" if checks.cold_fallback else "don't start"
+        yield Finding("fallback", OK, f"kernels that can't be forked {allowed} (c.RunChecks.cold_fallback)")
     limits = f"{checks.limits_of('').cell_seconds:g} s for a cell, {checks.memory_limit} MiB for a kernel"
     yield Finding("course", OK, f"{course.folders.course_id or 'without course_id'}, {limits}")
     yield from _assignments(course)

@@ -4,7 +4,7 @@ import contextlib
 import socket
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,8 +13,10 @@ from nbformat import v4
 
 from attacks.attack import NBGRADER, NONE, Attack
 from attacks.course import KERNELS
+from coursekit.student.kernel import NotStarted
 from coursekit.student.limits import Limits
 from coursekit.student.session import Session
+from sandbox_kernel.environment import WorkingFiles
 
 # What the other student's kernel holds.
 _VICTIM = """
@@ -71,8 +73,9 @@ _AIMS = {
 
 
 @contextlib.contextmanager
-def _session(mode: str, source: str) -> Iterator[Session]:
-    session = Session(v4.new_notebook(cells=[v4.new_code_cell(source)]), Limits(10, 5), KERNELS[mode])
+def _session(mode: str, source: str, files: Sequence[Path] = ()) -> Iterator[Session]:
+    notebook = v4.new_notebook(cells=[v4.new_code_cell(source)])
+    session = Session(notebook, Limits(10, 5), KERNELS[mode], WorkingFiles([str(file) for file in files]))
     try:
         session.run_cells()
         yield session
@@ -125,6 +128,49 @@ def _listens(course: Any, mode: str) -> str:
         return "made the grader connect elsewhere" if heard else ""
 
 
+#: what a cold kernel imports before its first cell
+_IMPORTED = ("numpy", "torch", "safetensors", "stack_data")
+
+# Called as a module of that name: the next socket that is bound lies elsewhere, under a link to one of the host.
+_BINDS_A_LINK = """
+import importlib, os, socket, sys
+class Bound(socket.socket):
+    def bind(self, path):
+        os.symlink("@PATH@", path)
+    def listen(self, *_): pass
+socket.socket = Bound
+for path in os.listdir("/run/kernel") if os.path.isdir("/run/kernel") else ():
+    if path.startswith("kernel-"):
+        os.unlink("/run/kernel/" + path)
+        os.symlink("@PATH@", "/run/kernel/" + path)
+before = list(sys.path)
+sys.path[:] = [entry for entry in before if entry and entry != os.path.dirname(__file__)]
+del sys.modules[__name__]
+importlib.import_module(__name__)
+sys.path[:] = before
+"""
+
+
+def _is_imported(course: Any, mode: str) -> str:
+    """Modules beside the notebook must not be imported before the grader is connected, nor change to what."""
+    with tempfile.TemporaryDirectory(prefix="listener-") as folder, socket.socket(socket.AF_UNIX) as listener:
+        path, heard = f"{folder}/socket", []
+        listener.bind(path)
+        listener.listen()
+        threading.Thread(target=_note, args=(listener, heard), daemon=True).start()
+        modules = [Path(folder, f"{name}.py") for name in _IMPORTED]
+        for module in modules:
+            module.write_text(_BINDS_A_LINK.replace("@PATH@", path))
+        look = "import socket\nprint(socket.socket.__module__)\ndef double(x): return 1"
+        with contextlib.suppress(NotStarted), _session(mode, look, modules) as session:
+            with contextlib.suppress(Exception):
+                session.exchange([{"do": "get", "name": "double", "scope": None}], lambda item: None, None, 2)
+            said = str(session.notebook.cells[0].outputs)
+            if not heard and "socket" not in said:
+                return f"ran before the first cell: {said}"
+        return "made the grader connect elsewhere" if heard else ""
+
+
 def _note(listener: socket.socket, heard: list[str]) -> None:
     with contextlib.suppress(OSError):
         while True:
@@ -138,5 +184,6 @@ ATTACKS = [
     for name, aim in _AIMS.items()
 ] + [
     Attack("leaves-something-for-the-next", "Leave files and changed modules for the next student.", play=_next_student, proofs=(NONE,), unfit=(NBGRADER,), kernel=True),
+    Attack("hands-in-modules-that-kernels-import", "Have its own modules imported before the grader is connected, and connect it elsewhere.", play=_is_imported, unfit=(NONE, NBGRADER), kernel=True),
     Attack("puts-links-in-the-place-of-sockets", "Have the grader talk to a socket of the host.", play=_listens, unfit=(NONE, NBGRADER), kernel=True),
 ]  # fmt: skip

@@ -22,7 +22,7 @@ from sandbox_kernel.view import SandboxError as SandboxError
 #: "warm": a server whose forks make their own private folders; "cold": a single kernel
 Mode = Literal["warm", "cold"]
 
-_HOME = Path(places.HOME)
+_HOME, _SETTINGS = Path(places.HOME), Path(places.SETTINGS)
 _CONFIGURATION = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/fonts", "/etc/localtime")
 
 
@@ -56,7 +56,13 @@ WRITABLE = (places.HOME, "/tmp", "/dev/shm", places.RUN)
 
 def kept_folders(view: View) -> list[str]:
     """List the visible paths in writable folders, which must be mounted again wherever such a folder is emptied."""
-    return [path for path in view.paths if any(map(Path(path).is_relative_to, WRITABLE))]
+    found = [path for path in view.paths if any(map(Path(path).is_relative_to, WRITABLE))]
+    return [*found, *_fonts().values()]
+
+
+def _fonts() -> dict[str, str]:
+    """matplotlib's font lists, and where a kernel finds them."""
+    return {str(cached): f"{places.SETTINGS}/matplotlib/{cached.name}" for cached in font_lists()}
 
 
 def bubblewrap_command(mode: Mode, scratch: int, view: View) -> list[str]:
@@ -81,7 +87,7 @@ def bubblewrap_command(mode: Mode, scratch: int, view: View) -> list[str]:
         line += ["--die-with-parent"]
     line += ["--clearenv"]
     environment = (
-        clean_environment(_HOME)
+        clean_environment(_HOME, _SETTINGS)
         | dict(view.variables)
         | ({"SANDBOX_KERNEL_USER": str(NOBODY)} if root else {})
     )
@@ -100,13 +106,13 @@ def bubblewrap_command(mode: Mode, scratch: int, view: View) -> list[str]:
     line += ["--proc", "/proc", "--dev", "/dev"]
     for path in WRITABLE:
         line += ["--perms", "0777", "--size", str(scratch << 20), "--tmpfs", path]
+    for path in (places.SETTINGS, f"{places.SETTINGS}/matplotlib"):
+        line += ["--perms", "0777", "--dir", path]
     line += _folders_above(kept_folders(view))
     for path in visible:
         line += ["--ro-bind-try", path, path]
-    line += ["--perms", "0777", "--dir", f"{places.HOME}/.matplotlib"]
-    if mode == "warm":
-        for cached in font_lists():
-            line += ["--ro-bind", str(cached), f"{places.HOME}/.matplotlib/{cached.name}"]
+    for cached, place in _fonts().items():
+        line += ["--ro-bind", cached, place]
     for path in (*view.hidden, "/dev", "/"):
         line += ["--remount-ro", path]
     return [*line, "--chdir", places.HOME, "--", sys.executable]

@@ -28,17 +28,22 @@ class WorkingFiles(NamedTuple):
 NO_FILES = WorkingFiles()
 
 
-def clean_environment(home: Path) -> dict[str, str]:
-    """Return the variables of a kernel whose home folder is `home`; only language and time zone come from this process."""
+def clean_environment(home: Path, settings: Path) -> dict[str, str]:
+    """Return the variables of a kernel; only language and time zone come from this process.
+
+    Args:
+        home: its home folder, which holds the user's files and nothing else.
+        settings: where Jupyter, IPython and matplotlib find and keep theirs.
+    """
     environment = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
     return environment | {
         "HOME": str(home),
         "TMPDIR": str(home),
         "USER": "user",
         "PATH": os.pathsep.join([str(Path(sys.executable).parent), "/usr/local/bin", "/usr/bin", "/bin"]),
-        "IPYTHONDIR": str(home / ".ipython"),
-        "JUPYTER_CONFIG_DIR": str(home / ".jupyter"),
-        "MPLCONFIGDIR": str(home / ".matplotlib"),
+        "IPYTHONDIR": str(settings / "ipython"),
+        "JUPYTER_CONFIG_DIR": str(settings / "jupyter"),
+        "MPLCONFIGDIR": str(settings / "matplotlib"),
         "MPLBACKEND": "module://matplotlib_inline.backend_inline",
         # One thread: results don't depend on the number of cores, and kernels usually run in parallel anyway.
         "OMP_NUM_THREADS": "1",
@@ -61,11 +66,16 @@ def font_lists() -> list[Path]:
     return sorted(Path(matplotlib.get_cachedir()).glob("fontlist-*.json"))
 
 
+def make_settings(settings: Path) -> None:
+    """Create the folder of settings, with matplotlib's font lists."""
+    (settings / "matplotlib").mkdir(parents=True)
+    for cached in font_lists():
+        shutil.copy(cached, settings / "matplotlib")
+
+
 def make_home(home: Path, files: WorkingFiles) -> None:
     """Create the home folder, with copies of `files`."""
-    (home / ".matplotlib").mkdir(parents=True)
-    for cached in font_lists():
-        shutil.copy(cached, home / ".matplotlib")
+    home.mkdir(parents=True, exist_ok=True)
     for file in map(Path, files.paths):
         for source, place in _contents(file, files.left_out):
             if source.is_dir():
@@ -77,8 +87,6 @@ def make_home(home: Path, files: WorkingFiles) -> None:
 def pack_home(stream: IO[bytes], files: WorkingFiles) -> None:
     """Write the contents that `make_home` would create to `stream`, as a tar archive."""
     with tarfile.open(fileobj=stream, mode="w", dereference=True) as archive:
-        for cached in font_lists():
-            archive.add(cached, f".matplotlib/{cached.name}", filter=_without_owner)
         for file in map(Path, files.paths):
             for source, place in _contents(file, files.left_out):
                 archive.add(source, place, recursive=False, filter=_without_owner)

@@ -7,6 +7,7 @@ import os
 import select
 import signal
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -16,36 +17,39 @@ from traitlets import Bool, Integer, List, Unicode
 
 from sandbox_kernel import bubblewrap, cgroup, users
 from sandbox_kernel.environment import clean_environment
-from sandbox_kernel.inside.places import HOME, RUN, Request
+from sandbox_kernel.inside.places import HOME, SETTINGS, Request
 from sandbox_kernel.kernelspec import KernelCommand, command_of
+from sandbox_kernel.sockets import INSIDE, PORTS
 from sandbox_kernel.start import (
     MODULES,
     SCRATCH,
     ServerKind,
-    Started,
-    StartFailed,
     cold_because,
-    run_program,
     start_cold,
     start_warm,
     warm_start_works,
 )
+from sandbox_kernel.started import Started, StartFailed, go_on, hold_sockets
+from sandbox_kernel.threads import in_thread
 from sandbox_kernel.usage import family_of
 from sandbox_kernel.view import View, python_view
 from sandbox_kernel.watched import MIB, WatchedProvisioner
 
 _log = logging.getLogger(__name__)
 _WAIT_SECONDS = 0.005
-_PORTS = ("shell_port", "iopub_port", "stdin_port", "control_port", "hb_port")
 
 
 class SandboxProvisioner(WatchedProvisioner):
     """Starts a kernel inside bubblewrap. Its unix sockets are inside as well.
 
-    The client reaches them through /proc/<pid>/root, so the kernel can write to no folder of the host.
+    They are opened through /proc/<pid>/root (see `HeldSockets`), so the kernel can write to no folder of the host.
     """
 
     warm = Bool(True, help="fork kernels from a server that has already imported `modules`").tag(config=True)
+    cold_fallback = Bool(
+        True,
+        help="start a kernel cold where forking one is impossible or fails; if False, it doesn't start then",
+    ).tag(config=True)
     modules = List(
         Unicode(),
         MODULES,
@@ -75,6 +79,8 @@ class SandboxProvisioner(WatchedProvisioner):
     signal_limit = Integer(512, min=16, help="number of pending signals and timers").tag(config=True)
     start_seconds = Integer(300, min=1, help="seconds that the start of a kernel may take").tag(config=True)
 
+    #: why this kernel was started cold although `warm` is set; empty if it wasn't
+    cold_because = ""
     _command: KernelCommand | None = None
     _view = View()
     _started: Started | None = None
@@ -85,7 +91,7 @@ class SandboxProvisioner(WatchedProvisioner):
         return self._started is not None
 
     async def pre_launch(self, **kwargs: Any) -> dict[str, Any]:
-        await asyncio.to_thread(self._look)  # it starts Python
+        await in_thread(self._look)  # it starts Python
         kwargs.pop("extra_arguments", None)
         return await super().pre_launch(cmd=[], **kwargs)
 
@@ -112,22 +118,26 @@ class SandboxProvisioner(WatchedProvisioner):
             raise bubblewrap.SandboxError(
                 f"the kernelspec `{self.kernelspec}` is not installed: `jupyter kernelspec list` shows those that are"
             ) from None
-        self._command = command_of(self.kernelspec, spec, clean_environment(Path(HOME)), self.hidden)
+        self._command = command_of(
+            self.kernelspec, spec, clean_environment(Path(HOME), Path(SETTINGS)), self.hidden
+        )
         self._view = self._view.with_paths_of(self._command.view)
         self.kernel_spec.interrupt_mode = spec.interrupt_mode  # the manager looks there
 
-    async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> KernelConnectionInfo:
+    async def launch_kernel(
+        self, cmd: list[str], pass_fds: Sequence[int] = (), **kwargs: Any
+    ) -> KernelConnectionInfo:
         session = self._manager.session
         connection: dict[str, Any] = {
             "transport": "ipc",
-            "ip": f"{RUN}/kernel",
-            **{name: number for number, name in enumerate(_PORTS, 1)},
+            "ip": INSIDE,
+            **PORTS,
             "key": session.key.decode(),
             "signature_scheme": session.signature_scheme,
             "kernel_name": self.kernelspec or self._manager.kernel_name,
         }
         command = self._command
-        self._started = started = await asyncio.to_thread(
+        self._started = started = await in_thread(
             self._start,
             Request(
                 connection=connection,
@@ -138,19 +148,19 @@ class SandboxProvisioner(WatchedProvisioner):
                 kept=bubblewrap.kept_folders(self._view),
                 preload=self.preload,
                 environment=(command.environment if command else {}) | self.environment,
+                inherited=list(pass_fds),
                 user=0,
             ),
         )
         self._ended = False
-        if command:
-            await self._run_program(started)
+        address = await self._go_on(started)
         # orphans are adopted by the first process of the sandbox: the kernel or bubblewrap
         first = started.wrapper.pid if started.wrapper else started.pid
         self.watch(
             family_of(first, started.cgroup),
             lambda: signal.pidfd_send_signal(started.pidfd, signal.SIGKILL),
         )
-        outside = {"ip": f"/proc/{started.pid}/root{RUN}/kernel", "key": session.key}
+        outside = {"ip": address, "key": session.key}
         return cast(KernelConnectionInfo, connection | outside)
 
     def _start(self, request: Request) -> Started:
@@ -167,19 +177,36 @@ class SandboxProvisioner(WatchedProvisioner):
             started.cgroup = cgroup.cgroups().enclose(started.pid, memory, self.process_limit + 1)
         return started
 
-    async def _run_program(self, started: Started) -> None:
+    async def _go_on(self, started: Started) -> str:
+        """Let the kernel see its files, once its sockets are open here; returns their address."""
         try:
-            await asyncio.to_thread(run_program, started, self.start_seconds)
+            hold_sockets(started)
+            await in_thread(go_on, started, self.start_seconds)
         except StartFailed as failed:
             await self.cleanup()
+            if not self.kernelspec:
+                raise
             raise StartFailed(f"the kernel of `{self.kernelspec}` failed to start: {failed}") from None
+        assert started.sockets is not None
+        return started.sockets.address
 
     def _start_warm_or_cold(self, request: Request) -> Started:
-        if self._command is not None or not self.warm or cold_because:
+        self.cold_because = ""
+        if self._command is not None or not self.warm:
+            return start_cold(request, self._view, self._files, self.start_seconds)
+        if cold_because and self.cold_fallback:
+            self.cold_because = cold_because[0]
             return start_cold(request, self._view, self._files, self.start_seconds)
         try:
             return start_warm(request, self._server_kind, self._files, self.start_seconds)
         except StartFailed as failed:
+            if not self.cold_fallback:
+                if warm_start_works(self._server_kind):
+                    raise
+                raise bubblewrap.SandboxError(
+                    f"kernels can't be forked here ({failed}), and the setting `cold_fallback` is False"
+                ) from failed
+            self.cold_because = str(failed)
             started = start_cold(request, self._view, self._files, self.start_seconds)
             if not warm_start_works(self._server_kind):
                 cold_because.append(str(failed))
@@ -261,7 +288,7 @@ class SandboxProvisioner(WatchedProvisioner):
         if started is None:
             return
         os.close(started.pidfd)
-        started.lifeline.close()
+        started.let_go()
         if started.wrapper is not None:
             started.wrapper.kill()  # bubblewrap waits for a supervisor that the kernel may have stopped
             started.wrapper.wait()

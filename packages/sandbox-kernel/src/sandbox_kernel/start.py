@@ -18,11 +18,11 @@ from typing import IO
 
 from sandbox_kernel.bubblewrap import Mode, sandbox_problem, server_command
 from sandbox_kernel.environment import WorkingFiles, pack_home
-from sandbox_kernel.inside.places import MAX_REQUEST, Request
-from sandbox_kernel.users import KernelUser
+from sandbox_kernel.inside.places import MAX_INHERITED, MAX_REQUEST, Request
+from sandbox_kernel.started import REPLY_BYTES, Started
+from sandbox_kernel.started import StartFailed as StartFailed
 from sandbox_kernel.view import View, python_view
 
-_REPLY_BYTES = 4096
 _SETUP_SECONDS = 1
 _TRIES = 3
 
@@ -36,28 +36,8 @@ MODULES = [
 ]
 
 
-class StartFailed(Exception):
-    """One kernel failed to start; the message says why. The next one may start."""
-
-
 class ServerGone(StartFailed):
     """The server in the sandbox has ended or hangs, so it can start no other kernel either."""
-
-
-@dataclass
-class Started:
-    """A running kernel in the sandbox.
-
-    `pid` is its number outside the sandbox. A warm kernel ends when no process holds `lifeline`, so it does not outlive
-    this one. A cold kernel has its own bubblewrap process, `wrapper`.
-    """
-
-    pidfd: int
-    pid: int
-    lifeline: socket.socket
-    wrapper: subprocess.Popen[bytes] | None = None
-    user: KernelUser | None = None
-    cgroup: Path | None = None
 
 
 class Server:
@@ -110,6 +90,9 @@ class Server:
         packet = json.dumps(request).encode()
         if len(packet) > MAX_REQUEST:
             raise StartFailed(f"`environment` and `preload` are too long ({len(packet)} bytes in all)")
+        inherited = request.get("inherited", [])
+        if len(inherited) > MAX_INHERITED:
+            raise StartFailed(f"`pass_fds` has more than {MAX_INHERITED} descriptors")
         try:
             with contextlib.ExitStack() as unless_started:
                 ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -117,7 +100,7 @@ class Server:
                 with theirs, tempfile.TemporaryFile() as archive, open(os.devnull, "wb") as output:
                     pack_home(archive, files)
                     archive.seek(0)
-                    self._send(packet, [theirs.fileno(), archive.fileno(), output.fileno()])
+                    self._send(packet, [theirs.fileno(), archive.fileno(), output.fileno(), *inherited])
                 started = self._answer(ours, seconds)
                 unless_started.pop_all()
                 return started
@@ -138,7 +121,7 @@ class Server:
                 raise ServerGone(f"the sandbox has ended{self._last_error()}")
             if time.monotonic() > deadline:
                 raise ServerGone(f"no kernel within {seconds:g} s")
-        data, files, _, _ = socket.recv_fds(answers, _REPLY_BYTES, 1)
+        data, files, _, _ = socket.recv_fds(answers, REPLY_BYTES, 1)
         answer = json.loads(data) if data else {"error": f"the kernel ended at once{self._last_error()}"}
         if not answer.get("ok") or not files:
             raise StartFailed(str(answer.get("error", "too many open files, or files in flight")))
@@ -261,21 +244,15 @@ def start_cold(request: Request, view: View, files: WorkingFiles, seconds: float
     return started
 
 
-def run_program(started: Started, seconds: float) -> None:
-    """Let a kernel run the program of its request, and return once its sockets are bound.
+def _share() -> None:
+    """After a fork, in the child: take kernels from the servers of the parent, which it must not end."""
+    global _launching
+    _launching = threading.Lock()
+    for kind, server in list(_warm.items()):
+        _warm[kind] = Server(server.control)
 
-    Raises:
-        StartFailed: the program can't be run, ended at once, or takes longer than `seconds`.
-    """
-    answer: dict[str, object] = {"error": "the sandbox has ended"}
-    with contextlib.suppress(ConnectionError):
-        started.lifeline.send(b"1")
-        if not select.select([started.lifeline], [], [], seconds)[0]:
-            raise StartFailed(f"it was not ready within {seconds:g} s")
-        if data := started.lifeline.recv(_REPLY_BYTES):
-            answer = json.loads(data)
-    if not answer.get("ok"):
-        raise StartFailed(str(answer["error"]))
+
+os.register_at_fork(after_in_child=_share)
 
 
 @atexit.register

@@ -5,7 +5,6 @@ import contextlib
 import os
 import resource
 import sys
-import tempfile
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -18,8 +17,9 @@ from jupyter_client.provisioning.local_provisioner import LocalProvisioner
 from jupyter_client.provisioning.provisioner_base import KernelProvisionerBase
 from traitlets import Dict, Float, Integer, List, TraitError, Unicode, validate
 
-from sandbox_kernel.environment import FIXED, WorkingFiles, clean_environment, make_home
-from sandbox_kernel.start import StartFailed
+from sandbox_kernel.environment import FIXED, WorkingFiles, clean_environment, make_home, make_settings
+from sandbox_kernel.folders import HeldFolder
+from sandbox_kernel.started import StartFailed
 from sandbox_kernel.usage import Family, Usage, family_of
 from sandbox_kernel.view import python_view
 
@@ -145,20 +145,35 @@ class WatchedProvisioner(KernelProvisionerBase):
 class LimitedProvisioner(WatchedProvisioner, LocalProvisioner):
     """Starts a kernel as an ordinary process of this user, with a clean environment and a memory limit: no sandbox.
 
-    It has its own home folder, which is kept over restarts and removed when the kernel is shut down.
+    It has its own home folder, which is kept over restarts and removed when the kernel is shut down. With the transport
+    "ipc", files are copied there once its sockets are bound, so that none of them is imported before.
     """
 
-    _home: tempfile.TemporaryDirectory[str] | None = None
+    _folder: HeldFolder | None = None
+    _new_files: WorkingFiles | None = None
 
     async def pre_launch(self, **kwargs: Any) -> dict[str, Any]:
         kwargs = await super().pre_launch(**kwargs)
-        if self._home is None:
-            files = self._files
-            self._home = tempfile.TemporaryDirectory(prefix="limited-kernel-", ignore_cleanup_errors=True)
-            make_home(Path(self._home.name), files)
-        home = Path(self._home.name)
-        variables = clean_environment(home) | dict(python_view(sys.executable).variables)
-        return kwargs | {"env": variables | self.environment, "cwd": str(home)}
+        if self._folder is None:
+            self._new_files = self._files
+            self._folder = HeldFolder("limited-kernel-")
+            self._home.mkdir(mode=0o700)
+            make_settings(self._folder.path / "settings")
+            if self._manager.transport != "ipc":
+                self._copy_files()
+        variables = clean_environment(self._home, self._folder.path / "settings")
+        variables |= dict(python_view(sys.executable).variables)
+        return kwargs | {"env": variables | self.environment, "cwd": str(self._home)}
+
+    @property
+    def _home(self) -> Path:
+        assert self._folder is not None
+        return self._folder.path / "home"
+
+    def _copy_files(self) -> None:
+        files, self._new_files = self._new_files, None
+        if files is not None:
+            make_home(self._home, files)
 
     async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> KernelConnectionInfo:
         info = await super().launch_kernel(cmd, **kwargs)
@@ -170,6 +185,7 @@ class LimitedProvisioner(WatchedProvisioner, LocalProvisioner):
         self.watch(family_of(self.pid), process.kill)
         if self._manager.transport == "ipc":
             await self._sockets_bound(dict(info))
+            self._copy_files()
         return info
 
     def open_home(self) -> int | None:
@@ -183,6 +199,6 @@ class LimitedProvisioner(WatchedProvisioner, LocalProvisioner):
     async def cleanup(self, restart: bool = False) -> None:
         self.stop_watching()
         await super().cleanup(restart=restart)
-        if self._home is not None and not restart:
-            self._home.cleanup()
-            self._home = None
+        if self._folder is not None and not restart:
+            self._folder.remove()
+            self._folder = None

@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -23,6 +22,7 @@ from coursekit.course import CourseError, refuse_pattern
 from coursekit.grading.grades import grades_of
 from coursekit.grading.running_course import RunningCourse
 from coursekit.printing import quoted
+from sandbox_kernel.folders import HeldFolder
 
 _SAME = 1e-9  # scores that differ by less are equal
 _Progress = Callable[[str], None]
@@ -85,8 +85,8 @@ def compare_autograders(
             f"{course.submitted('x', 'x').parent.parent} has no submission to compare: copy some there, as "
             "<student>/<assignment>/<notebook>.ipynb"
         )
-    with tempfile.TemporaryDirectory(prefix="coursekit-compare-", ignore_cleanup_errors=True) as folder:
-        place = Path(folder).resolve()
+    with HeldFolder("coursekit-compare-") as folder:
+        place = folder.resolve()
         plain = plain_copy(course, place / "nbgrader", names)
         for name in names:
             if not generated(plain, name, course.folders.course_id):

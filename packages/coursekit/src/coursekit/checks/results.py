@@ -120,8 +120,9 @@ class SubmissionResult:
     """The result of one notebook of a submission.
 
     `seed` replays the checks that draw their inputs. `key` is a hash of everything that the result depends on, and
-    `depends_on` has its parts. `kernel` is the kernelspec in which it ran. `suspect` names what a second try may not confirm (see
-    `coursekit.attempt`). `doubts` are about its graded cells, also those without checks, such as written answers.
+    `depends_on` has its parts. `kernel` is the kernelspec in which it ran, and `cold_because` says why a kernel could not
+    be forked and was started cold. `suspect` names what a second try may not confirm (see `coursekit.attempt`). `doubts`
+    are about its graded cells, also those without checks, such as written answers.
     """
 
     status: Status
@@ -131,6 +132,7 @@ class SubmissionResult:
     seed: int = 0
     seconds: float = 0.0
     kernel: str = ""
+    cold_because: str = ""
     key: str = ""
     depends_on: dict[str, str] = field(default_factory=dict)
     suspect: list[str] = field(default_factory=list)

@@ -123,6 +123,7 @@ def grade(
         seed=run.seed,
         seconds=round(time.monotonic() - started, 1),
         kernel=session.kernel_name,
+        cold_because=session.cold_because,
         suspect=list(dict.fromkeys(session.suspect)),
         doubts=doubts + [doubt for doubt in out_of_order if doubt],
     )

@@ -3,11 +3,11 @@
 import argparse
 import shutil
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from coursekit.cli.common import Commands, assignments_of, chosen_from, course_of, progress_bar
 from coursekit.course import CourseError
 from coursekit.printing import quoted
+from sandbox_kernel.folders import HeldFolder
 
 
 def add(commands: Commands) -> None:
@@ -113,12 +113,12 @@ def _samples(options: argparse.Namespace) -> None:
     for assignment in chosen_from(course, options.assignments):
         odd = ODD_CLASS if assignment.name in options.odd else []
         samples = [*ordinary_class(assignment), *odd]
-        with TemporaryDirectory(dir=course.root) as written:
-            write_class(assignment, Path(written), samples)
+        with HeldFolder(".coursekit-samples-", course.root) as written:
+            write_class(assignment, written, samples)
             for sample in samples:
                 _replace(
                     course.submitted(sample.student, assignment.name),
-                    Path(written, sample.student, assignment.name),
+                    written / sample.student / assignment.name,
                 )
         print(f"{assignment.name}: {len(samples)} sample submissions")
 

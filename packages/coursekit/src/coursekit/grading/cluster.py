@@ -1,11 +1,8 @@
 """Workers on other machines: the same tasks on a running Dask cluster."""
 
-import atexit
 import io
 import logging
-import shutil
 import socket
-import tempfile
 import zipfile
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping
@@ -19,6 +16,7 @@ from coursekit.course import Assignment, Course, CourseError
 from coursekit.files import files_in
 from coursekit.grading.task import Task, carry_out
 from coursekit.result_cache import versions
+from sandbox_kernel.folders import HeldFolder
 
 _CONNECT_SECONDS = 30
 #: how long to wait for the first worker, since a queue such as SLURM's may start it later
@@ -151,10 +149,10 @@ def _grade(
     ]
     if differing:
         return Attempt(None, f"the worker on {socket.gethostname()} has {', '.join(differing)}")
-    with tempfile.TemporaryDirectory(prefix="coursekit-") as folder:
+    with HeldFolder("coursekit-cluster-") as folder:
         with zipfile.ZipFile(io.BytesIO(own_files)) as archive:
             archive.extractall(folder)
-        own = tuple(sorted(Path(folder).iterdir()))
+        own = tuple(sorted(folder.iterdir()))
         return carry_out(replace(task, assignment=_unpacked(assignment, files), own_files=own))
 
 
@@ -187,8 +185,7 @@ def zipped_assignment(assignment: Assignment) -> bytes:
 
 @cache
 def _unpacked(assignment: str, files: bytes) -> Assignment:
-    root = tempfile.mkdtemp(prefix="coursekit-course-")
-    atexit.register(shutil.rmtree, root, ignore_errors=True)
+    root = HeldFolder("coursekit-course-").path  # removed when this process ends
     with zipfile.ZipFile(io.BytesIO(files)) as archive:
         archive.extractall(root)
-    return Course(Path(root)).assignment(assignment)
+    return Course(root).assignment(assignment)

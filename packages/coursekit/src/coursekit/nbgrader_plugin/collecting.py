@@ -5,7 +5,6 @@ nbgrader follows links, reads pipes and devices to their end, and stops at the f
 
 import os
 import stat
-import tempfile
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
@@ -18,6 +17,7 @@ from coursekit.files import FOR_EVERYBODY, OPEN_SAFELY
 from coursekit.nbgrader_plugin.course_folders import beside_of
 from coursekit.printing import printable
 from coursekit.student.extra_files import MAX_ENTRIES, MAX_FOLDER_DEPTH, NotATime, time_in
+from sandbox_kernel.folders import HeldFolder
 
 _CHUNK = 2**20
 _NAMED_AT_MOST = 5
@@ -55,8 +55,8 @@ class HarmlessCollect(ExchangeCollect):
 
     def do_copy(self, src: str, dest: str, log: object = None) -> None:
         try:
-            with tempfile.TemporaryDirectory(prefix="coursekit-") as folder:
-                regular = Path(folder, "submission")
+            with HeldFolder("coursekit-collect-") as folder:
+                regular = folder / "submission"
                 skipped = copy_regular_files(Path(src), regular, 1000 * self.coursedir.max_dir_size)
                 super().do_copy(str(regular), dest)
             for sentence in skipped:

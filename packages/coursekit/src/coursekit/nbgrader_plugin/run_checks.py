@@ -76,6 +76,11 @@ class RunChecks(Execute):
         help='other limits for single assignments, such as {"05_seq2seq": {"call_timeout": 20}}',
     ).tag(config=True)
     student_kernel = Unicode(SANDBOX, help="kernelspec in which submissions run").tag(config=True)
+    cold_fallback = Bool(
+        True,
+        help="start a kernel as a new process, in the same sandbox, where it can't be forked from the warm server; "
+        "if False, nothing is graded there",
+    ).tag(config=True)
     stderr_costs_points = Bool(
         True,
         help="whether anything that an ordinary test cell writes to stderr, such as a warning, costs it all its "
@@ -100,6 +105,7 @@ class RunChecks(Execute):
             submission_seconds=settings["submission_timeout"],
             memory=settings["memory_limit"],
             preload=tuple(settings["preload"]),
+            cold_fallback=self.cold_fallback,
         )
 
     def how_to_run(self, assignment: str, kernel_name: str = "") -> "HowToRun":

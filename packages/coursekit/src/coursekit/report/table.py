@@ -23,7 +23,7 @@ from coursekit.nbgrader_plugin.course_folders import look_alike
 from coursekit.nbgrader_plugin.course_time import CourseTime
 from coursekit.nbgrader_plugin.headings import exercise_titles
 from coursekit.nbgrader_plugin.second_chance import second_chance_of
-from coursekit.printing import defused, printable, quoted
+from coursekit.printing import counted, defused, printable, quoted
 from coursekit.report.removed import NOT_IN_GRADEBOOK, removed_lines, removed_students
 
 NOT_AUTOGRADED = "not autograded"
@@ -296,6 +296,12 @@ def table_lines(table: ClassTable) -> Iterator[str]:
     unprotected = sum(row.unprotected for row in table.rows)
     if unprotected:
         yield f"{unprotected} graded without a sandbox: their code could read what the grader can read."
+    if cold := [result.cold_because for row in table.rows for result in row.results if result.cold_because]:
+        yield (
+            f"{counted(len(cold), 'notebook')} graded in a kernel that was started cold, since it couldn't be forked "
+            f"({printable(cold[0], 200)}). It has the same sandbox, but is slower. To forbid it, set "
+            "c.RunChecks.cold_fallback = False"
+        )
 
 
 def write_csv(table: ClassTable, path: Path) -> None:

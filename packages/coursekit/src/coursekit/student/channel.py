@@ -1,4 +1,4 @@
-"""Requests to the agent in one kernel, and its replies, on a unix socket next to the kernel's own.
+"""Requests to the agent in one kernel, and its replies, on a socket that the kernel inherits.
 
 Jupyter's messages would work, but each costs milliseconds on both sides, and a check makes many calls.
 """
@@ -24,7 +24,6 @@ from coursekit.student.limits import Stopwatch
 #: CPU time that interrupted code has to end
 GRACE_SECONDS = 2.0
 _POLL_SECONDS = 0.1
-_SOCKET = "agent"
 #: the reply to a stub that no longer gets one: it ends the call
 _NO_REPLY = [b"", b""]
 
@@ -44,19 +43,29 @@ class Unresponsive(Exception):
 
 
 class Channel:
-    """Sends requests to the agent of one kernel, one at a time."""
+    """Sends requests to the agent of one kernel, one at a time.
 
-    def __init__(self, manager: AsyncKernelManager, client: AsyncKernelClient) -> None:
+    Args:
+        connection: one of two connected sockets. It has no name that code in the kernel could give to something else.
+        inherited: the number of the other one in the kernel.
+    """
+
+    def __init__(
+        self,
+        manager: AsyncKernelManager,
+        client: AsyncKernelClient,
+        connection: socket.socket,
+        inherited: int,
+    ) -> None:
         self._manager = manager
         self._client = client
-        self._connection = socket.socket(socket.AF_UNIX)
+        self._connection = connection
+        self._start = _START.format(inherited)
         self._serving = ""
         self._number = 0
 
     def open(self, seconds: float, preload: Sequence[str] = ()) -> None:
-        """Start the agent in the kernel and connect to it.
-
-        Call it before the student's code runs, which could replace the socket.
+        """Start the agent in the kernel.
 
         Args:
             seconds: wall time that each step may take.
@@ -64,15 +73,16 @@ class Channel:
 
         Raises:
             CourseError: one of the statements raised.
+            RuntimeError: the agent can't start.
         """
         for statement in preload:
             error = run_sync(self.execute)(f"exec({statement!r}, {{}})", seconds)
             if error:
                 raise CourseError(f"c.RunChecks.preload: `{statement}` stops with {error}")
-        if run_sync(self.execute)(_START, seconds):  # the kernel isn't a fork of a server that has the agent
+        if run_sync(self.execute)(self._start, seconds):  # the kernel doesn't run `preload` itself
             run_sync(self.execute)(f"exec({agent_code()!r}, {{}})", seconds)
-            run_sync(self.execute)(_START, seconds)
-        self._connection.connect(f"{self._manager.ip}-{_SOCKET}")
+            if error := run_sync(self.execute)(self._start, seconds):
+                raise RuntimeError(f"the grader's part in the kernel stops with {error}")
 
     async def execute(self, source: str, seconds: float) -> str:
         """Run trusted code in the notebook's namespace and return its error, or an empty string."""
@@ -119,9 +129,6 @@ class Channel:
             messages.send(self._connection, 0, [b"", b""])
             run_sync(self._wait_for_idle)(self._serving, seconds)
             self._serving = ""
-
-    def close(self) -> None:
-        self._connection.close()
 
     def _send(self, number: int, buffers: list[bytes], watch: Stopwatch) -> None:
         """Send a message, in pieces if the kernel is slow to read it."""
@@ -190,17 +197,7 @@ class Channel:
 
 
 _PARTS = (arrays, packing, messages, raised, guard, drawn, graph, stub, implementation, agent)
-_START = f"""
-def _():
-    import sys
-    from ipykernel.kernelapp import IPKernelApp
-    sys.modules["coursekit.agent"].start(IPKernelApp.instance().ip + "-{_SOCKET}", get_ipython())
-
-try:
-    _()
-finally:
-    del _
-"""
+_START = "__import__('sys').modules['coursekit.agent'].start({}, get_ipython())"
 _SERVE = "__import__('sys').modules['coursekit.agent'].serve()"
 
 
@@ -229,6 +226,7 @@ def packer(kind, modules):
 parts = [define(*part) for part in {texts!r}]
 for library, (kind, modules) in {kernel_texts()!r}.items():
     parts[1].add_packer(library, lambda kind=kind, modules=modules: packer(kind, modules))
+parts[-1].import_early()
 """
     packed = base64.b64encode(zlib.compress(source.encode())).decode()
     return f"exec(__import__('zlib').decompress(__import__('base64').b64decode({packed!r})))"

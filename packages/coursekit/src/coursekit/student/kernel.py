@@ -2,8 +2,7 @@
 
 import contextlib
 import os
-import shutil
-import tempfile
+import socket
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +29,7 @@ from coursekit.student.limits import Limits
 from coursekit.student.runner import QUIET, CellRunner
 from sandbox_kernel.bubblewrap import SandboxError
 from sandbox_kernel.environment import NO_FILES, WorkingFiles
+from sandbox_kernel.folders import HeldFolder
 from sandbox_kernel.sandboxed import SandboxProvisioner
 from sandbox_kernel.start import StartFailed
 from sandbox_kernel.usage import Usage
@@ -72,14 +72,14 @@ class StudentKernel:
         require_kernel(kernel_name)
         preload = () if language else limits.preload
         with contextlib.ExitStack() as cleanup:
-            folder = Path(tempfile.mkdtemp(prefix="coursekit-"))
-            cleanup.callback(shutil.rmtree, folder, ignore_errors=True)
+            folder = HeldFolder("coursekit-kernel-")
+            cleanup.callback(folder.remove)
             manager = AsyncKernelManager(
                 kernel_name=kernel_name,
                 client_factory=StudentClient,
                 context=_bounded_context(),
                 transport="ipc",
-                connection_file=str(folder / "kernel.json"),
+                connection_file=str(folder.path / "kernel.json"),
                 log=QUIET,
                 config=Config(
                     WatchedProvisioner={
@@ -89,18 +89,22 @@ class StudentKernel:
                         "preload": [] if language else [agent_code(), *preload],
                         "environment": {"NBGRADER_EXECUTION": "autograde"},
                     },
-                    SandboxProvisioner={"kernelspec": language} if language else {},
+                    SandboxProvisioner={"cold_fallback": limits.cold_fallback}
+                    | ({"kernelspec": language} if language else {}),
                 ),
             )
             runner = CellRunner(notebook, manager, limits)
             cleanup.callback(_shut_down, manager)
             try:
-                runner.start_new_kernel()
+                ours, theirs = socket.socketpair()
+                cleanup.callback(ours.close)
+                inherited = theirs.fileno()
+                with theirs:
+                    runner.start_new_kernel(**({} if language else {"pass_fds": [inherited]}))
                 client = runner.start_new_kernel_client()
                 assert isinstance(client, StudentClient)
                 cleanup.callback(client.stop_channels)
-                channel = Channel(manager, client)
-                cleanup.callback(channel.close)
+                channel = Channel(manager, client, ours, inherited)
                 if not language:
                     channel.open(limits.startup_seconds, preload)
             except SandboxError as error:
@@ -138,6 +142,11 @@ class StudentKernel:
     def ended_because(self) -> str:
         """Why the provisioner ended the kernel; empty if it did not."""
         return self.provisioner.ended_because if isinstance(self.provisioner, WatchedProvisioner) else ""
+
+    @property
+    def cold_because(self) -> str:
+        """Why the kernel could not be forked, and so was started cold; empty if that wasn't so."""
+        return self.provisioner.cold_because if isinstance(self.provisioner, SandboxProvisioner) else ""
 
     def reuse(self, notebook: NotebookNode, seconds: float) -> None:
         """Forget all names, but not the imported modules, and continue with another notebook."""

@@ -25,7 +25,10 @@ _CORES = os.cpu_count() or 1
 
 @dataclass(frozen=True)
 class Limits:
-    """The limits of a submission, and the statements that are run before its notebook (`preload`).
+    """The limits of a submission, and how its kernel is started.
+
+    The statements `preload` are run before its notebook. `cold_fallback`: whether a kernel may start cold if it can't be
+    forked.
 
     Seconds are CPU time, except for `startup_seconds`, which is wall time. A call of a check's helper code, which
     in turn calls the student's, has `helper_seconds` more. Memory is in MiB, output in characters.
@@ -39,6 +42,7 @@ class Limits:
     memory: int = 2048
     cell_output: int = 100_000
     preload: tuple[str, ...] = ()
+    cold_fallback: bool = True
 
     @property
     def longest_seconds(self) -> float:

@@ -86,6 +86,7 @@ class Session:
         self.earlier: dict[int, list[list[NotebookNode]]] = {}
         self.timed_out = False
         self.crashed = False
+        self.cold_because = ""
         self._left_out: set[int] = set()
         self._fatal_tests = 0
         self._used_before = Usage()
@@ -132,6 +133,7 @@ class Session:
         if kernel is None:
             kernel = StudentKernel.start(self.notebook, self.limits, self.kernel_name, self._files)
             self._kernel = kernel
+            self.cold_because = self.cold_because or kernel.cold_because
         for index, cell in enumerate(self.notebook.cells):
             bound = is_test_cell(cell) and not self._is_ordinary(cell)
             skipped = bound and not self._ordinary  # ordinary ones may use what a bound one defines

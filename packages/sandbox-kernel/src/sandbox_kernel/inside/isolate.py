@@ -5,9 +5,12 @@ user_namespaces(7) and capabilities(7).
 """
 
 import ctypes
+import fcntl
 import os
 import resource
+import socket
 import stat
+import struct
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -24,6 +27,7 @@ _PR_SET_DUMPABLE, _PR_SET_KEEPCAPS, _PR_CAPBSET_DROP, _PR_SET_NO_NEW_PRIVS = 4, 
 _PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL = 47, 4
 _CAPABILITY_VERSION_3 = 0x20080522
 _CAP_SETGID, _CAP_SETUID = 6, 7
+_SIOCSIFFLAGS, _IFF_UP = 0x8914, 1  # see netdevice(7)
 #: pseudo-terminals of one kernel; the machine has 4,096
 _TERMINALS = 32
 
@@ -118,6 +122,12 @@ def private_terminals() -> None:
     """Mount pseudo-terminals that no other kernel sees, and limit their number."""
     options = f"newinstance,ptmxmode=0666,mode=0600,max={_TERMINALS}"
     mount("devpts", "/dev/pts", _MS_NOSUID | _MS_NOEXEC, options)
+
+
+def bring_up_loopback() -> None:
+    """Let processes of this network namespace reach each other, and nothing else, through 127.0.0.1."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
+        fcntl.ioctl(control, _SIOCSIFFLAGS, struct.pack("16sh14x", b"lo", _IFF_UP))
 
 
 def forbid_user_namespaces() -> None:

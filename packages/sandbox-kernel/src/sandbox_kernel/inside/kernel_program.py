@@ -29,7 +29,13 @@ _LAST_BYTES, _REASON_LENGTH = 4096, 500
 Listeners = dict[int, socket.socket]
 
 
-def run(argv: list[str], connection: dict[str, Any], limits: dict[str, int], answers: socket.socket) -> None:
+def run(
+    argv: list[str],
+    connection: dict[str, Any],
+    limits: dict[str, int],
+    prepare: Callable[[], None],
+    answers: socket.socket,
+) -> None:
     """Start the program and relay its messages until it ends.
 
     The first answer is a pidfd. The program is run when the client, which may move it to a cgroup first, sends a byte.
@@ -37,12 +43,13 @@ def run(argv: list[str], connection: dict[str, Any], limits: dict[str, int], ans
 
     Args:
         limits: the limits that apply only to the program.
+        prepare: called just before the program is run.
     """
     listeners = _listen(connection)
     printed, output = os.pipe()
     kernel = os.fork()
     if kernel == 0:
-        _become(argv, limits, answers, output)
+        _become(argv, limits, prepare, answers, output)
     os.close(output)
     isolate.hide_memory()  # the kernel runs as the same user
     ended = os.pidfd_open(kernel)
@@ -64,7 +71,13 @@ def _listen(connection: dict[str, Any]) -> Listeners:
     return listeners
 
 
-def _become(argv: list[str], limits: dict[str, int], answers: socket.socket, output: int) -> NoReturn:
+def _become(
+    argv: list[str],
+    limits: dict[str, int],
+    prepare: Callable[[], None],
+    answers: socket.socket,
+    output: int,
+) -> NoReturn:
     """Run the program in a new process group, to which interrupts are sent."""
     try:
         os.setsid()
@@ -72,6 +85,7 @@ def _become(argv: list[str], limits: dict[str, int], answers: socket.socket, out
         os.dup2(output, 2)
         if answers.recv(1):  # nothing if the client has ended
             answers.close()  # a received descriptor would stay open in the program
+            prepare()
             isolate.limit(limits)
             os.execv(argv[0], argv)
     except OSError as error:

@@ -6,12 +6,16 @@ A separate module because the host imports it without the Linux-only code of the
 from typing import Any, TypedDict
 
 HOME, RUN, PROGRAM = "/home/user", "/run/kernel", "/run/sandbox-kernel"
+#: where Jupyter, IPython and matplotlib look for settings: not among the files of the kernel's user
+SETTINGS = f"{RUN}/settings"
 #: the connection file of a kernel
 CONNECTION = f"{RUN}/connection.json"
 #: the program in the folder PROGRAM that starts kernels
 SERVER = "server.py"
 #: bytes of a request as JSON
 MAX_REQUEST = 1 << 16
+#: descriptors that a kernel may inherit
+MAX_INHERITED = 16
 
 
 class Request(TypedDict):
@@ -25,4 +29,5 @@ class Request(TypedDict):
     kept: list[str]  # read-only files and folders in these
     preload: list[str]  # statements
     environment: dict[str, str]
+    inherited: list[int]  # numbers under which the kernel finds the descriptors that follow the first three
     user: int  # the user id to run as, if the sandbox was started by root

@@ -3,15 +3,18 @@
     server.py warm MODULE...   import the modules once, then fork a kernel for every request
     server.py cold             become the kernel of the first request
 
-A request arrives on standard input: one JSON object (`places.Request`) with three file descriptors: a socket to answer
-on, an archive of files for the home folder, and where standard output and error go. The answer is `{"ok": true}` with
-a pidfd of the kernel, once its sockets are bound, or `{"ok": false, "error": …}`. (If the request names another program
-than ipykernel, see kernel_program.py.) Nothing else is sent this way, and the kernel holds neither of the two sockets. A warm
-kernel is ended when the other end of the answering socket is closed.
+A request arrives on standard input: one JSON object (`places.Request`) with file descriptors: a socket to answer on, an
+archive of files for the home folder, where standard output and error go, and those that the kernel inherits. The answer
+is `{"ok": true}` with a pidfd of the kernel, once its sockets are bound, or `{"ok": false, "error": …}`. The client now
+opens these sockets, and then sends a byte: only after it are the files unpacked, and importable. (If the request names
+another program than ipykernel, kernel_program.py runs it after this byte.) The second answer says that the kernel is
+ready, or why it isn't. Nothing else is sent this way, and the kernel then holds neither of the two sockets. A warm kernel
+is ended when the other end of the answering socket is closed.
 """
 
 import contextlib
 import errno
+import fcntl
 import gc
 import importlib
 import io
@@ -22,6 +25,7 @@ import signal
 import socket
 import sys
 import tarfile
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -30,12 +34,12 @@ if TYPE_CHECKING:
     from ipykernel.kernelapp import IPKernelApp
 
     from sandbox_kernel.inside import calls, isolate, kernel_program
-    from sandbox_kernel.inside.places import CONNECTION, HOME, MAX_REQUEST, PROGRAM, Request
+    from sandbox_kernel.inside.places import CONNECTION, HOME, MAX_INHERITED, MAX_REQUEST, PROGRAM, Request
 else:  # plain files in the same folder; the package can't be imported inside
     import calls
     import isolate
     import kernel_program
-    from places import CONNECTION, HOME, MAX_REQUEST, PROGRAM
+    from places import CONNECTION, HOME, MAX_INHERITED, MAX_REQUEST, PROGRAM
 
 
 def main(mode: str, modules: list[str]) -> None:
@@ -43,6 +47,7 @@ def main(mode: str, modules: list[str]) -> None:
     control = socket.socket(fileno=os.dup(0))
     null = os.open(os.devnull, os.O_RDWR)
     os.dup2(null, 0)
+    os.close(null)
     root = os.getuid() == 0 and os.environ.pop("SANDBOX_KERNEL_USER", "")
     if root:
         isolate.mount_proc()  # an ordinary user can't mount bubblewrap's own again
@@ -64,7 +69,7 @@ def main(mode: str, modules: list[str]) -> None:
             _reap()
             continue
         control.close()
-        _serve(mode, bool(root), request, *files)
+        _serve(mode, bool(root), request, files)
 
 
 def _preload(statements: list[str], preloaded: set[str]) -> None:
@@ -114,17 +119,19 @@ def _reap() -> None:
 
 def _receive(control: socket.socket) -> "tuple[Request, list[int]] | None":
     while True:
-        data, files, _, _ = socket.recv_fds(control, MAX_REQUEST, 3)
+        data, files, _, _ = socket.recv_fds(control, MAX_REQUEST, 3 + MAX_INHERITED)
         if not data:
             return None
-        if len(files) == 3:
-            return json.loads(data), files
+        request: Request = json.loads(data)
+        if len(files) == 3 + len(request.get("inherited", ())):
+            return request, files
         for descriptor in files:  # the system refused some; the client sees its socket closed
             os.close(descriptor)
 
 
-def _serve(mode: str, was_root: bool, request: "Request", answer: int, archive: int, output: int) -> None:
+def _serve(mode: str, was_root: bool, request: "Request", files: list[int]) -> None:
     """Become the kernel; never returns."""
+    answer, archive, output, *inherited = _moved_above(request.get("inherited", []), files)
     reply = socket.socket(fileno=answer)
     try:
         os.setsid()
@@ -136,10 +143,11 @@ def _serve(mode: str, was_root: bool, request: "Request", answer: int, archive: 
             isolate.enter_namespaces(isolate.EVERYTHING)
             kernel = os.fork()
             if kernel != 0:
-                _watch(kernel, reply, archive, output)
+                _watch(kernel, reply, archive, output, *inherited)
             isolate.mount_proc()
             isolate.private_folders(request["writable"], request["scratch"], request["kept"])
             isolate.private_terminals()
+            isolate.bring_up_loopback()
             isolate.forbid_user_namespaces()
             socket.sethostname("sandbox")
         elif was_root:
@@ -153,22 +161,27 @@ def _serve(mode: str, was_root: bool, request: "Request", answer: int, archive: 
         # may have that many
         open_files = {"NOFILE": limits.pop("NOFILE")}
         isolate.limit(limits)
-        with os.fdopen(archive, "rb") as stream, tarfile.open(fileobj=io.BytesIO(stream.read())) as files:
-            files.extraction_filter = getattr(
-                tarfile, "data_filter", None
-            )  # Python 3.11.4 is the first with filters
-            files.extractall(HOME)
         os.chdir(HOME)
         os.environ.update(request["environment"])
         os.dup2(output, 1)
         os.dup2(output, 2)
         os.close(output)
+        _inherit(request["inherited"], inherited)
         if request["argv"]:
-            kernel_program.run(request["argv"], request["connection"], open_files, reply)
+            unpack = partial(_unpack, archive)
+            kernel_program.run(request["argv"], request["connection"], open_files, unpack, reply)
             os._exit(0)
+        if mode == "cold":
+            _preload(request["preload"], set())
         app = _kernel(request["connection"])
         socket.send_fds(reply, [json.dumps({"ok": True}).encode()], [os.pidfd_open(os.getpid())])
+        if not reply.recv(1):
+            os._exit(0)  # the client has ended
+        _unpack(archive)
+        app.ignore_cwd = False
+        app.init_path()
         isolate.limit(open_files)
+        reply.sendall(json.dumps({"ok": True}).encode())
     except BaseException as error:
         reply.sendall(json.dumps({"ok": False, "error": _reason(error)}).encode())
         os._exit(1)
@@ -179,11 +192,41 @@ def _serve(mode: str, was_root: bool, request: "Request", answer: int, archive: 
         os._exit(0)
 
 
+def _moved_above(numbers: list[int], descriptors: list[int]) -> list[int]:
+    """Move descriptors out of the way of these numbers."""
+    moved = [fcntl.fcntl(old, fcntl.F_DUPFD_CLOEXEC, max([2, *numbers]) + 1) for old in descriptors]
+    for old in descriptors:
+        os.close(old)
+    return moved
+
+
+def _inherit(numbers: list[int], descriptors: list[int]) -> None:
+    """Give the descriptors these numbers, as `subprocess.Popen` does with `pass_fds`."""
+    for number, descriptor in zip(numbers, descriptors, strict=True):
+        with contextlib.suppress(OSError):
+            os.fstat(number)
+            raise ValueError(f"`pass_fds`: {number} is in use in the kernel")
+        os.dup2(descriptor, number)
+        os.close(descriptor)
+
+
+def _unpack(archive: int) -> None:
+    try:
+        with os.fdopen(archive, "rb") as stream, tarfile.open(fileobj=io.BytesIO(stream.read())) as files:
+            # Python 3.11.4 is the first with filters
+            files.extraction_filter = getattr(tarfile, "data_filter", None)
+            files.extractall(HOME)
+    except OSError as error:
+        if error.errno == errno.ENOSPC:
+            raise OSError(error.errno, "`working_files` take more than `scratch_limit` allows") from None
+        raise
+
+
 def _reason(error: BaseException) -> str:
     if isinstance(error, OSError) and error.errno == errno.ETOOMANYREFS:
         return "too many files are in flight between processes of this user"
     if isinstance(error, OSError) and error.errno == errno.ENOSPC:
-        return "`working_files` take more than `scratch_limit` allows"
+        return str(error.strerror)
     return f"{type(error).__name__}: {error}"
 
 
@@ -215,6 +258,7 @@ def _kernel(connection: dict[str, Any]) -> "IPKernelApp":
     # the server or a preloaded module may have changed this handler
     signal.signal(signal.SIGINT, signal.default_int_handler)
     sys.argv = ["ipykernel_launcher", "-f", CONNECTION, "--HistoryManager.enabled=False"]
+    sys.argv += ["--ignore-cwd"]  # until the files of the kernel's user are unpacked
     app = IPKernelApp.instance()
     app.initialize(sys.argv[1:])
     return app
