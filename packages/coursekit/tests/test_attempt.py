@@ -71,9 +71,9 @@ def test_a_person_decides_on_what_a_kernel_that_died_once_would_cost(course, com
         assert done.returncode == 0, done.stderr
     found = row(course, "unlucky")
     assert (found.status, found.points["test_double"], found.points["test_half"]) == ("kernel died", 10, 3)
-    ((label, doubt),) = found.undecided
-    assert label == "test_half"
-    assert "was graded twice" in doubt.why and "it ended the Python process" in doubt.why
+    why = {label: doubt.why for label, doubt in found.undecided}
+    assert "was graded twice" in why["test_half"] and "it ended the Python process" in why["test_half"]
+    assert "Only one of two tries ended the Python process" in why["test_double"]
     assert course.grades()["unlucky"]["test_half"] == (3, None, True)
     assert len(course.cached()) == 2
 
@@ -147,7 +147,7 @@ def test_without_time_for_a_second_try_a_result_says_so_and_is_graded_next_time(
     autograde(course)  # as the second try: the first one still counts
     assert len(course.autograded("unlucky").metadata["coursekit"]["notes"]) == 0
     assert course.grades()["unlucky"]["test_half"] == (3, None, True)
-    assert "was graded twice" in row(course, "unlucky").undecided[0][1].why
+    assert any("was graded twice" in doubt.why for _, doubt in row(course, "unlucky").undecided)
     assert len(course.cached()) == 2
 
 

@@ -40,7 +40,7 @@ def graded(tmp_path: Path):
             nbformat.write(notebook, folder / "one.ipynb")
         how = HowToRun(Limits(cell_seconds=5, call_seconds=5), LIMITED)
         job = GradingJob(assignment, "one", notebook, released, how)
-        return grade_unless_cached(job, ResultCache(tmp_path), RepeatBudget())
+        return grade_unless_cached(job, ResultCache(tmp_path), RepeatBudget()).result
 
     return run
 
@@ -88,6 +88,33 @@ def test_half_the_draws_are_worth_half_the_points():
         final = settled(first, second) if first.again else first
         full += final.earned == 1
     assert abs(full / 2000 - 0.5) < 0.05
+
+
+def test_giving_up_one_exercise_to_die_early_gains_the_others_little():
+    """The code ends the process in the first exercise when it doesn't like the draw; the second one has another."""
+    draws, full = random.Random(1), 0
+    for _ in range(2000):
+        tries = []
+        for _ in range(2):
+            died = draws.random() < 0.5
+            tries.append(_sacrifice(died, not died or draws.random() < 0.5))
+        final = settled(*tries) if tries[0].again else tries[0]
+        assert final.cached is not None
+        right = final.cached.result.exercise("test_y")
+        full += right.earned == 1 and not final.cached.result.is_undecided("test_y")
+    assert full / 2000 < 0.6, "0.56 expected; what both tries earn counted as certain, it was 0.69"
+
+
+def _sacrifice(died: bool, right: bool) -> Attempt:
+    checks = [
+        CheckResult("test_it", "It works.", 1, "kernel died" if died else "passed"),
+        CheckResult("test_it", "It works.", 1, "passed" if right else "failed"),
+    ]
+    exercises = [
+        ExerciseResult(name, [check]) for name, check in zip(("test_x", "test_y"), checks, strict=True)
+    ]
+    status, suspect = ("kernel died", ["it ended"]) if died else ("graded", [])
+    return Attempt(CachedResult(SubmissionResult(status, exercises=exercises, suspect=suspect)), again=died)
 
 
 def _attempt(lucky: bool) -> Attempt:

@@ -34,6 +34,9 @@ SHOWN = {
     "code sleeps too long or ends its process, in one": (
         "test_redraws::test_an_answer_that_dies_at_first_and_is_right_then_is_undecided"
     ),
+    "only one of two tries ended": (
+        "test_redraws::test_giving_up_one_exercise_to_die_early_gains_the_others_little"
+    ),
     "a test cell does better": (
         "test_redraws::test_a_later_test_that_ends_the_process_gives_an_earlier_one_no_second_draw"
     ),

@@ -25,6 +25,8 @@ UNCONFIRMED = (
     "The next `autograde` will."
 )
 _DISAGREE = "`{}` was graded twice, because some of the code was stopped or ended its process ({}), and only once earned some of its points"
+#: in the kernel that follows, everything that is drawn is drawn again, also for exercises that end nothing themselves
+_REDRAWN = "Only one of two tries ended the Python process ({}), and `{}` may have run again after it"
 _ONE_TRY = "Some checks of `{}` did not finish, because some of the code was stopped or ended its process ({}), and no other try confirms it"
 #: how checks end that may end better in another try
 _NOT_FINISHED = {CheckOutcome.TIMED_OUT, CheckOutcome.KERNEL_DIED, CheckOutcome.BLOCKED}
@@ -106,6 +108,7 @@ def _confirmed(
 ) -> SubmissionResult:
     """The result `shown`, with only the points that both tries earned, and a doubt where one earned more."""
     exercises, doubts = [], list(shown.doubts)
+    redrawn = (first.status == Status.KERNEL_DIED) != (second.status == Status.KERNEL_DIED)
     for exercise in shown.exercises:
         one, other = first.exercise(exercise.grade_id), second.exercise(exercise.grade_id)
         if one and other and _points_of(one) != _points_of(other):
@@ -116,6 +119,9 @@ def _confirmed(
                     decided_by_a_person(_DISAGREE.format(exercise.grade_id, _ends(first, second))),
                 )
             )
+        elif redrawn and exercise.earned:
+            why = decided_by_a_person(_REDRAWN.format(_ends(first, second), exercise.grade_id))
+            doubts.append(Doubt(exercise.grade_id, why))
         exercises.append(exercise)
     return replace(shown, exercises=exercises, doubts=doubts)
 

@@ -189,7 +189,7 @@ class LimitedProvisioner(WatchedProvisioner, LocalProvisioner):
         return info
 
     def open_home(self) -> int | None:
-        return os.open(self._home.name, os.O_RDONLY | os.O_DIRECTORY) if self._home else None
+        return os.open(self._home, os.O_RDONLY | os.O_DIRECTORY) if self._folder else None
 
     async def _sockets_bound(self, info: dict[str, Any]) -> None:
         paths = [f"{info['ip']}-{port}" for name, port in info.items() if name.endswith("_port")]
