@@ -28,12 +28,14 @@ from coursekit.nbgrader_plugin import rubric
 from coursekit.nbgrader_plugin.bind import BindChecks, RequireUniqueNames
 from coursekit.nbgrader_plugin.collecting import HarmlessCollect
 from coursekit.nbgrader_plugin.converters import OnlyMissingNotebooks, PrintableFormatter
+from coursekit.nbgrader_plugin.displayed import displayed
 from coursekit.nbgrader_plugin.feedback import FeedbackExporter, GetGradesAndState
 from coursekit.nbgrader_plugin.generating import ReleaseExporter, RequireSameCells
 from coursekit.nbgrader_plugin.markdown import highlighted_code
 from coursekit.nbgrader_plugin.own_steps import own_steps, put_after, put_before, replace, with_own_hook
 from coursekit.nbgrader_plugin.pictures import markdown_with_pictures
 from coursekit.nbgrader_plugin.released_pictures import RemoveSolutionPictures
+from coursekit.nbgrader_plugin.renamed_pages import RenamedReleaseFeedback
 from coursekit.nbgrader_plugin.run_checks import RunChecks
 from coursekit.nbgrader_plugin.steps import RepairCells, SaveScores, SubmissionExporter, before_autograde
 
@@ -95,6 +97,7 @@ def configure(config: Config) -> None:
     config.HTMLExporter.filters = {
         "markdown2html": markdown_with_pictures,
         "highlight_code": highlighted_code,
+        "displayed": displayed,
     }
 
     config.CourseDirectory.ignore.extend(_LEFTOVERS)
@@ -107,6 +110,8 @@ def configure(config: Config) -> None:
 
     if "collect" not in config.ExchangeFactory:  # a hub may have its own exchange
         config.ExchangeFactory.collect = _dotted(HarmlessCollect)
+    if "release_feedback" not in config.ExchangeFactory:
+        config.ExchangeFactory.release_feedback = _dotted(RenamedReleaseFeedback)
     if "extractor_plugin" not in config.ZipCollectApp:  # nbgrader's own crashes on a broken archive
         config.ZipCollectApp.extractor_plugin = "coursekit.lms.HarmlessExtractor"
 
