@@ -9,6 +9,8 @@ from types import SimpleNamespace
 
 import nbformat
 import pytest
+from nbgrader.apps.api import NbGraderAPI
+from traitlets.config import Config
 
 from coursekit import doctor
 from coursekit.cli import main
@@ -222,3 +224,20 @@ def test_any_folder_gets_an_answer_and_no_traceback(tmp_path, capsys, monkeypatc
     monkeypatch.setattr(bubblewrap, "sandbox_problem", lambda: "no sandbox in this test")
     assert main(["--course-dir", str(tmp_path), "doctor"]) == 1
     assert "has no nbgrader_config.py" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("name", "odd"), [("123 (abc)", "()"), ("week [1]", "[]"), ("week 1.2", ""), ("a&b", "")]
+)
+def test_names_of_assignments_that_formgrader_takes_for_patterns_are_noted(tiny_course, name, odd):
+    (tiny_course.root / "source" / "01_double").rename(tiny_course.root / "source" / name)
+    folder = tiny_course.root / "submitted" / "ada" / name
+    folder.mkdir(parents=True)
+    config = Config()
+    config.CourseDirectory.root = str(tiny_course.root)
+    known = NbGraderAPI(config=config).get_submitted_students(name)  # as formgrader asks
+    notes = [
+        each for each in found(examine_course(tiny_course.root), "assignment") if "formgrader" in each.found
+    ]
+    assert known == (set() if odd else {"ada"})
+    assert [f"names with {odd} for patterns" in note.found for note in notes] == ([True] if odd else [])

@@ -241,3 +241,8 @@ def test_checks_that_were_never_reached_go_to_a_person(grade_answer, monkeypatch
     result = grade_answer("import os\ndef double(x): os._exit(1)")
     assert [doubt.grade_id for doubt in result.doubts] == ["test_double"]
     assert result.is_undecided("test_double") and "could not be run" in result.doubts[0].why
+
+
+def test_a_function_that_asks_for_input_is_told_what_to_do(grade_answer):
+    result = grade_answer("def double(x):\n    return 2 * float(input())")
+    assert "`input()` can't be answered while grading" in result.exercises[0].checks[0].message

@@ -230,12 +230,6 @@ def test_a_function_that_swallows_the_interrupt_does_not_pass_its_test(assignmen
     assert (only(result).outcome, only(result).earned) == ("timed out", 0)
 
 
-def test_a_test_cell_that_was_never_run_has_no_points(assignment):
-    fatal = "import os; os._exit(1)"
-    result = run(assignment, answer(fatal, "a"), answer(fatal, "b"), checking("pass"))
-    assert (only(result).outcome, only(result).earned) == ("blocked", 0)
-
-
 BOUND = '''
 from coursekit.checks import points
 
@@ -422,6 +416,7 @@ def test_tests_that_were_never_reached_go_to_a_person(assignment, monkeypatch):
     )
     assert [(doubt.grade_id, doubt.stands_by) for doubt in result.doubts] == [("reached", False)]
     assert "could not be run" in result.doubts[0].why and result.is_undecided("reached")
+    assert (only(result).outcome, only(result).earned) == ("blocked", 0)
 
 
 def test_cells_after_many_that_end_the_process_are_still_run(assignment):
@@ -429,3 +424,18 @@ def test_cells_after_many_that_end_the_process_are_still_run(assignment):
     bad = [answer(dies, f"bad-{n}") for n in range(4)]
     result = run(assignment, *bad, answer("x = 1"), checking("assert x == 1", "fine"))
     assert (outcomes(result), result.doubts) == ({"fine": "passed"}, [])
+
+
+ASKS = "`input()` can't be answered while grading: write a value in its place, or remove the call"
+
+
+@pytest.mark.parametrize(
+    ("source", "test"),
+    [("x = input('x? ')", "assert x"), ("def f():\n    return input()", "assert f()"), ("x = 1", "input()")],
+    ids=["in a cell", "in a function", "in the test"],
+)
+def test_who_asks_for_input_is_told_what_to_do(assignment, source, test):
+    result = run(assignment, answer(source), checking(test))
+    assert ASKS in only(result).message
+    followed = source.replace("input('x? ')", "'1'").replace("input()", "'1'")
+    assert run(assignment, answer(followed), checking(test.replace("input()", "x"))).earned == 2

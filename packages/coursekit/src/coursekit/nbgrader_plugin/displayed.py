@@ -153,8 +153,8 @@ def _drawing(svg: str) -> str:
 def _not_shown(words: list[str]) -> str:
     if not words:
         return ""
-    kinds = ", ".join(dict.fromkeys(words))
-    return f"<p><em>({escape(_('Not shown here: %(kinds)s', kinds=kinds), quote=False)})</em></p>"
+    sentence = _("Not shown here: %(kinds)s", kinds=", ".join(dict.fromkeys(words)))
+    return f"<p><em>({escape(sentence, quote=False)})</em></p>"
 
 
 @pass_context
