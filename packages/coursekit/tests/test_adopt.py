@@ -200,7 +200,8 @@ def test_an_empty_folder_is_named_and_hidden_ones_are_not(course):
 def test_a_folder_of_shared_data_is_not_to_be_removed_and_the_advice_works(course):
     """Notebooks read it as `../data/rain.csv`."""
     course.write("source/ps1/a.ipynb", ordinary())
-    course.write("source/data/rain.csv", "1,2")
+    (course.root / "source" / "data").mkdir()
+    (course.root / "source" / "data" / "rain.csv").write_text("1,2")
     (problem,) = course.look().problems
     assert "remove" not in problem and "move them into the folder of each assignment" in problem
     (course.root / "source" / "data").rename(course.root / "source" / "ps1" / "data")

@@ -144,5 +144,6 @@ def test_odd_data_are_left_out():
         "text/latex": ["a", "b"],
     }
     assert KeptData().of(odd) == ({"text/latex": "ab"}, "")
+    assert KeptData().of({"application/json": [float("nan")]}) == ({}, "")
     assert len(KeptData().of({f"text/x{number}": "x" for number in range(99)})[0]) == 20
     assert sizes_in({"image/png": {"width": '1" onload="x', "height": True, "x": 1}, "a": {"width": 3}}) == {}

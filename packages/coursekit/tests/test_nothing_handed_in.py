@@ -1,6 +1,7 @@
 """A notebook that is missing or can't be read: nothing says what was answered, and a person decides."""
 
 import pytest
+from nbformat import v4
 from nbgrader.api import Comment
 
 from .tiny_course import TinyCourse
@@ -8,7 +9,7 @@ from .tiny_course import TinyCourse
 
 @pytest.fixture
 def course(generated) -> TinyCourse:
-    generated.hand_in("ada", "%PDF-1.4", "answers.pdf")
+    generated.hand_in("ada", v4.new_notebook(cells=[v4.new_markdown_cell("notes")]), "notes.ipynb")
     generated.hand_in("ben", "<<<<<<< HEAD")
     generated.hand_in("cyd", generated.assignment.released("double"))
     assert generated.coursekit("autograde", "01_double", "--workers", "1") in (0, 1)

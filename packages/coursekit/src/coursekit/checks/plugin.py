@@ -158,9 +158,8 @@ def student(check_run: CheckRun, request: pytest.FixtureRequest) -> Student:
 def reference(check_run: CheckRun, request: pytest.FixtureRequest) -> Reference:
     """Recorded inputs, and comparison with the recorded values of the instructor's solution."""
     name = _check_name(request.node, check_run)
-    check_run.references[name] = Reference(
-        check_run.store, name, lambda: asked_by(check_run.student).last is not None
-    )
+    asked = asked_by(check_run.student)
+    check_run.references[name] = Reference(check_run.store, name, lambda: asked.last is not None)
     return check_run.references[name]
 
 

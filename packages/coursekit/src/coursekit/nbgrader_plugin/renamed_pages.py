@@ -9,7 +9,7 @@ from pathlib import Path
 from nbgrader.exchange.default import ExchangeReleaseFeedback
 from nbgrader.utils import notebook_hash
 
-from coursekit.nbgrader_plugin.course_folders import configured_course
+from coursekit.configuration import course_in
 from coursekit.student.extra_files import SECRET
 from coursekit.student.notebook_file import name_handed_in
 
@@ -37,7 +37,7 @@ class RenamedReleaseFeedback(ExchangeReleaseFeedback):
 
     def _release_renamed(self, page: Path, student: str) -> None:
         folders = self.coursedir
-        assignment = configured_course(self.config).assignment(folders.assignment_id)
+        assignment = course_in(folders).assignment(folders.assignment_id)
         submitted = folders.format_path(folders.submitted_directory, student, folders.assignment_id)
         own = name_handed_in(Path(submitted, f"{page.stem}.ipynb"), assignment).stem
         if own != page.stem:

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from coursekit.printing import listed
@@ -42,8 +43,13 @@ def _measured(kind: str, value: object) -> tuple[object, int]:
     if isinstance(value, str):
         return value, len(value)
     if kind.endswith("json"):
-        text = json.dumps(value) if _is_shallow(value, _MAX_DEPTH) else ""
-        return (value, len(text)) if text else (None, 0)
+        with suppress(ValueError):  # NaN, which JupyterLab can't read
+            return (
+                (value, len(json.dumps(value, allow_nan=False)))
+                if _is_shallow(value, _MAX_DEPTH)
+                else (None, 0)
+            )
+        return None, 0
     if isinstance(value, list) and all(isinstance(line, str) for line in value):
         text = "".join(value)
         return text, len(text)

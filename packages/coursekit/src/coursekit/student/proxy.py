@@ -24,7 +24,7 @@ _HELPER = "helper"
 
 
 @dataclass
-class Asked:
+class CheckHistory:
     """What a check has asked of the student's code, for the messages about it.
 
     `arguments` are those of the check's calls, including those of its helper code. `tried` is what it asked of the
@@ -66,7 +66,7 @@ class Student:
         self._waiting: list[tuple[str, dict[str, Any]]] = main._waiting if main else []
         self._scopes: Iterator[int] = main._scopes if main else count()
         self._timeouts: dict[str, int] = {}
-        self._asked: Asked = Asked(arguments=main._asked.arguments if main else [])
+        self._asked: CheckHistory = CheckHistory(arguments=main._asked.arguments if main else [])
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if name.startswith("__"):
@@ -258,7 +258,7 @@ def _calling(
 TAKEN_NAMES = frozenset(name for name in vars(Student) if not name.startswith("_"))
 
 
-def asked_by(student: Student) -> Asked:
+def asked_by(student: Student) -> CheckHistory:
     """What the check that has this `student` has asked of it."""
     return student._asked
 
