@@ -2,12 +2,14 @@
 
 import json
 import shutil
+from pathlib import Path
 
 import pytest
 from nbformat import v3, v4
 
 from coursekit.adopt.imports import notes_on_code
 from coursekit.cli import main
+from coursekit.course import Course
 
 from .odd_course import OddCourse, code, marked, ordinary, text
 
@@ -194,6 +196,20 @@ def test_an_empty_folder_is_named_and_hidden_ones_are_not(course):
     assert course.look().problems == [
         f"{course.root / 'source' / 'empty'} has no notebook: add one, or remove the folder."
     ]
+
+
+def test_a_folder_of_shared_data_is_not_to_be_removed_and_the_advice_works(course):
+    """Notebooks read it as `../data/rain.csv`."""
+    course.write("source/ps1/a.ipynb", ordinary())
+    (course.root / "source" / "data").mkdir()
+    (course.root / "source" / "data" / "rain.csv").write_text("1,2")
+    (problem,) = course.look().problems
+    assert "remove" not in problem and "move them into the folder of each assignment" in problem
+    (course.root / "source" / "data").rename(course.root / "source" / "ps1" / "data")
+    assert course.look().problems == []
+    (assignment,) = course.look().assignments
+    files = Course(course.root).assignment(assignment.name).working_files().paths
+    assert "data" in {Path(path).name for path in files}
 
 
 @pytest.mark.parametrize("name", ["week 1", "v1.2", "leçon", "a-b_c", "日本"])

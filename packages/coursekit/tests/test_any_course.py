@@ -130,8 +130,8 @@ def test_a_value_that_is_not_a_score_is_reported_and_is_no_error(course):
     assert code == "0"
     assert lines == [
         "week 2: 2 graded",
-        "  value: its test cell's value is not a score, for all 2 who have full marks. If the cell should have no value, end its "
-        "last line with a semicolon",
+        "  value: its test cell's value is not a score, for all 2 who have full marks, such as `'all passed'`. If the cell "
+        "should have no value, end its last line with a semicolon",
     ]
 
 

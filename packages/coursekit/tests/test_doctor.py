@@ -9,6 +9,8 @@ from types import SimpleNamespace
 
 import nbformat
 import pytest
+from nbgrader.apps.api import NbGraderAPI
+from traitlets.config import Config
 
 from coursekit import doctor
 from coursekit.cli import main
@@ -230,3 +232,20 @@ def test_the_fallback_to_cold_kernels_is_named(tiny_course, setting, words):
         file.write(f"\nc.RunChecks.cold_fallback = {setting}\n")
     (finding,) = found(examine_course(tiny_course.root), "fallback")
     assert words in finding.found and "c.RunChecks.cold_fallback" in finding.found
+
+
+@pytest.mark.parametrize(
+    ("name", "odd"), [("123 (abc)", "()"), ("week [1]", "[]"), ("week 1.2", ""), ("a&b", "")]
+)
+def test_names_of_assignments_that_formgrader_takes_for_patterns_are_noted(tiny_course, name, odd):
+    (tiny_course.root / "source" / "01_double").rename(tiny_course.root / "source" / name)
+    folder = tiny_course.root / "submitted" / "ada" / name
+    folder.mkdir(parents=True)
+    config = Config()
+    config.CourseDirectory.root = str(tiny_course.root)
+    known = NbGraderAPI(config=config).get_submitted_students(name)  # as formgrader asks
+    notes = [
+        each for each in found(examine_course(tiny_course.root), "assignment") if "formgrader" in each.found
+    ]
+    assert known == (set() if odd else {"ada"})
+    assert [f"names with {odd} for patterns" in note.found for note in notes] == ([True] if odd else [])

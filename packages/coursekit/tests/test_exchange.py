@@ -7,11 +7,16 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.exchange.default import ExchangeReleaseFeedback
 from nbgrader.preprocessors import AssignLatePenalties
+from nbgrader.utils import notebook_hash
 from traitlets.config import Config
 
 from coursekit.grading.running_course import RunningCourse
 from coursekit.nbgrader_plugin.late import LatePenalty
+from coursekit.nbgrader_plugin.renamed_pages import RenamedReleaseFeedback
+from coursekit.student.extra_files import SECRET, TIMESTAMP
 
 from .forked import run_forked
 
@@ -121,6 +126,50 @@ def test_an_assignment_goes_to_two_students_and_their_feedback_comes_back(genera
     first, second = ada.fetched_pages()
     assert "3 of 15 points" in first
     assert "8.5 of 15 points" in second
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", ["double (1)", "my-double-final", "Kopie von double"])
+def test_a_student_who_renamed_the_notebook_fetches_its_page_under_that_name(exchange, name):
+    instructor, ada, _ = exchange
+    instructor.run("nbgrader", "release_assignment", "01_double")
+    ada.run("nbgrader", "fetch_assignment", "01_double")
+    ada.write_answer(TRIPLE)
+    folder = ada.folder / "01_double"
+    (folder / "double.ipynb").rename(folder / f"{name}.ipynb")
+    ada.run("nbgrader", "submit", "01_double")
+    for command in ("collect", "autograde", "generate_feedback", "release_feedback"):
+        instructor.run("nbgrader", command, "01_double")
+    ada.run("nbgrader", "fetch_feedback", "01_double")
+    (page,) = (folder / "feedback").glob("*/*.html")
+    assert page.stem == name and "You took three times the input." in page.read_text()
+
+
+def test_pages_are_released_under_the_students_own_names_too(generated, tmp_path):
+    shared = tmp_path / "exchange"
+    shared.mkdir()
+    config = RunningCourse.open(generated.root).config
+    config.Exchange.root, config.CourseDirectory.course_id = str(shared), "tiny"
+    config.CourseDirectory.assignment_id = "01_double"
+    for student, name in (("ada", "double (1)"), ("ben", "double")):
+        generated.hand_in(student, generated.answer(RIGHT), f"{name}.ipynb")
+        folder = generated.root / "feedback" / student / "01_double"
+        folder.mkdir(parents=True)
+        for file, text in (
+            (SECRET, student),
+            (TIMESTAMP, "2026-01-10"),
+            ("double.html", f"page of {student}"),
+        ):
+            (folder / file).write_text(text)
+    for kind in (ExchangeReleaseFeedback, RenamedReleaseFeedback):  # nbgrader's own finds nothing for ada
+        kind(coursedir=CourseDirectory(config=config), config=config, authenticator=None).start()
+        pages = {path.name: path.read_text() for path in (shared / "tiny" / "feedback").iterdir()}
+        fetched = {
+            who: pages.get(f"{notebook_hash(secret=who, notebook_id=name)}.html")
+            for who, name in (("ada", "double (1)"), ("ben", "double"))
+        }
+        ours = kind is RenamedReleaseFeedback
+        assert fetched == {"ada": "page of ada" if ours else None, "ben": "page of ben"}
 
 
 @pytest.mark.thorough

@@ -1,7 +1,6 @@
 """How much of a student's exception reaches the page."""
 
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -9,6 +8,7 @@ from coursekit.checks.asserts import assert_raises
 from coursekit.checks.compare import CheckFailure
 from coursekit.checks.explain import explain
 from coursekit.printing import MAX_MESSAGE
+from coursekit.student.proxy import CheckHistory, Student
 from coursekit.student.values import StudentError
 
 SECRET = "".join(chr(0x4E00 + number) for number in range(2_000))
@@ -70,6 +70,12 @@ def test_a_check_for_an_exception_reads_all_of_its_message():
     assert_raises(ValueError, call, mentions=(7,))
 
 
+def _student(asked: CheckHistory) -> Student:
+    student = Student(None, None)
+    student._asked = asked
+    return student
+
+
 @pytest.mark.parametrize("wrong", ["next(iter([]))", "raise_indexing_error()"])
 def test_what_an_odd_value_does_to_a_check_is_not_the_check_s_fault(tmp_path, wrong):
     check = tmp_path / "test_double.py"
@@ -81,12 +87,12 @@ def test_what_an_odd_value_does_to_a_check_is_not_the_check_s_fault(tmp_path, wr
     exec(compile(check.read_text(), str(check), "exec"), names)
     with pytest.raises(Exception) as found:  # noqa: PT011
         names["test_value"]()
-    student = SimpleNamespace(last=("double", [1]), last_is_own=True)
+    student = _student(CheckHistory(last=("double", [1])))
     outcome, message = explain(found.value, student, check)
     assert outcome == "failed"
     assert message.startswith("`double` gave a list of 1")
     assert explain(FileNotFoundError("data.csv"), student, check) is None
-    student = SimpleNamespace(last=("run_all", [1]), last_is_own=False)
+    student = _student(CheckHistory(last=("run_all", [1]), last_is_own=False))
     assert (
         "`run_all`, which this check uses to run your code, gave" in explain(found.value, student, check)[1]
     )

@@ -23,7 +23,7 @@ from coursekit.codecs.figures import Figure
 from coursekit.course import CourseError
 from coursekit.messages import MessageError, encode
 from coursekit.student.limits import Limits
-from coursekit.student.proxy import Student
+from coursekit.student.proxy import Student, asked_by
 from coursekit.student.replies import read_reply
 from coursekit.student.runner import text_of
 from coursekit.student.session import Session
@@ -212,7 +212,7 @@ def test_the_figure_of_a_function_is_what_it_returns_or_draws(student):
 
 def test_a_check_that_cannot_use_the_figure_blames_the_figure(student):
     figure = student.figure("plain")
-    assert student.last == ("plain", figure)
+    assert asked_by(student).last == ("plain", figure)
     try:
         _, _ = figure.axes
     except ValueError as error:

@@ -8,6 +8,7 @@ from nbformat import v4
 from coursekit.cells import is_test_cell
 from coursekit.checks.run import collect_marks
 from coursekit.course import CourseError
+from coursekit.student import proxy, session
 from coursekit.student.limits import Limits
 from coursekit.student.submission import Submission
 
@@ -232,3 +233,16 @@ def test_marks_are_collected_without_running_anything(tiny_course, tiny_source):
 def test_a_reset_below_the_answer_costs_nothing(grade_answer, magic):
     found = outcome(grade_answer(f"{RIGHT}\n{magic}"))
     assert (found.earned, found.outcome) == (found.points, "passed")
+
+
+def test_checks_that_were_never_reached_go_to_a_person(grade_answer, monkeypatch):
+    for module in (session, proxy):
+        monkeypatch.setattr(module, "MAX_DEATHS", 1)
+    result = grade_answer("import os\ndef double(x): os._exit(1)")
+    assert [doubt.grade_id for doubt in result.doubts] == ["test_double"]
+    assert result.is_undecided("test_double") and "could not be run" in result.doubts[0].why
+
+
+def test_a_function_that_asks_for_input_is_told_what_to_do(grade_answer):
+    result = grade_answer("def double(x):\n    return 2 * float(input())")
+    assert "`input()` can't be answered while grading" in result.exercises[0].checks[0].message

@@ -12,7 +12,7 @@ from coursekit.checks.draw import Draw
 from coursekit.checks.judging import assert_judges
 from coursekit.course import CourseError
 from coursekit.student.limits import Limits
-from coursekit.student.proxy import Student
+from coursekit.student.proxy import Student, try_on
 from coursekit.student.session import Session
 from coursekit.student.submission import Submission
 from coursekit.student.values import CheckOutcome, Implemented, StudentError
@@ -117,14 +117,14 @@ def student():
 
 
 def tried(student, test, source, methods=()):
-    return student.try_on(test, Implemented("double", source, methods)).value
+    return try_on(student, test, Implemented("double", source, methods)).value
 
 
 def in_the_kernel(student, body, source, methods=()):
     """What a student's test returns that has these lines."""
     lines = "".join(f"    {line}\n" for line in body.splitlines())
     helper = student.define(f"import random, torch\nimport numpy as np\ndef test(double):\n{lines}")
-    return helper.try_on("test", Implemented("double", source, methods)).value
+    return try_on(helper, "test", Implemented("double", source, methods)).value
 
 
 @pytest.mark.parametrize("look", ["everything", "attributes", "profile", "trace", "modules"])

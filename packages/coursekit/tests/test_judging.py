@@ -21,9 +21,9 @@ class Kernel:
     def __init__(self, test):
         self.test = test
         self.order = []
-        self.complaints = {}
+        self._complaints = {}
 
-    def try_on(self, name, implementation):
+    def _try_on(self, name, implementation):
         self.order.append(implementation.source)
         namespace = {}
         exec(implementation.source, namespace)

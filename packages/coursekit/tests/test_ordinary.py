@@ -10,10 +10,12 @@ from nbformat import NotebookNode, v4
 from coursekit.cells import CellKind, answer_of, find_cell, grade_id, is_answer_cell
 from coursekit.checks.collected import GraderCrash
 from coursekit.checks.job import GradingJob, HowToRun
+from coursekit.checks.ordinary import remedy_for
 from coursekit.checks.results import SubmissionResult
 from coursekit.checks.run import grade
 from coursekit.checks.score_rule import ScoreRule
 from coursekit.course import Assignment, Course
+from coursekit.student import session
 from coursekit.student.limits import Limits
 from coursekit.student.restore import restore_notebook
 from coursekit.student.runner import _joined
@@ -228,12 +230,6 @@ def test_a_function_that_swallows_the_interrupt_does_not_pass_its_test(assignmen
     assert (only(result).outcome, only(result).earned) == ("timed out", 0)
 
 
-def test_a_test_cell_that_was_never_run_has_no_points(assignment):
-    fatal = "import os; os._exit(1)"
-    result = run(assignment, answer(fatal, "a"), answer(fatal, "b"), checking("pass"))
-    assert (only(result).outcome, only(result).earned) == ("blocked", 0)
-
-
 BOUND = '''
 from coursekit.checks import points
 
@@ -375,3 +371,71 @@ def test_the_streams_of_a_cell_are_joined_as_a_terminal_shows_them():
     start = time.process_time()
     assert _joined([stream("x" * 1_000_000)])[0].text == "x" * 1_000_000
     assert time.process_time() - start < 0.5  # nbclient's own pattern would take minutes
+
+
+@pytest.mark.parametrize(
+    ("line", "value", "remedy", "followed", "earned"),
+    [
+        ("np.float64(0.0)", "np.float64(0.0)", "write it as `float(...)`", "float(np.float64(0.0))", 0),
+        (
+            "np.array([1.5])[0:1].sum()",
+            "np.float64(1.5)",
+            "write it as `float(...)`",
+            "float(np.float64(1.5))",
+            1.5,
+        ),
+        ("np.array(1.0)", "array(1.)", "write it as `float(...)`", "float(np.array(1.0))", 1),
+        ("Fraction(1, 2)", "Fraction(1, 2)", "write it as `float(...)`", "float(Fraction(1, 2))", 0.5),
+        ("Decimal('0')", "Decimal('0')", "write it as `float(...)`", "float(Decimal('0'))", 0),
+        ("1 == 2", "False", "write `assert` before it", "assert 1 == 2", 0),
+        ("5", "5", "Make it a number from 0 to", "2", 2),
+        ("'all passed'", "'all passed'", "end its last line with a semicolon", "'all passed';", 2),
+        ("[1, 2]", "[1, 2]", "end its last line with a semicolon", "[1, 2];", 2),
+    ],
+)
+def test_the_remedy_for_a_value_that_is_not_a_score_gives_the_score_that_was_meant(
+    assignment, line, value, remedy, followed, earned
+):
+    first = "import numpy as np\nfrom fractions import Fraction\nfrom decimal import Decimal\n"
+    (doubt,) = run(assignment, answer("x = 1"), checking(first + line)).doubts
+    assert remedy_for(doubt).startswith(f"such as `{value}`. ") and remedy in remedy_for(doubt)
+    result = run(assignment, answer("x = 1"), checking(first + followed))
+    assert (result.earned, result.doubts) == (earned, [])
+
+
+def test_tests_that_were_never_reached_go_to_a_person(assignment, monkeypatch):
+    """Plain nbgrader removes the submission."""
+    monkeypatch.setattr(session, "MAX_DEATHS", 1)
+    dies = "import os\nos._exit(1)"
+    result = run(
+        assignment,
+        answer(dies, "one"),
+        answer(dies, "two"),
+        answer("x = 1", "three"),
+        checking("assert x == 1", "reached"),
+    )
+    assert [(doubt.grade_id, doubt.stands_by) for doubt in result.doubts] == [("reached", False)]
+    assert "could not be run" in result.doubts[0].why and result.is_undecided("reached")
+    assert (only(result).outcome, only(result).earned) == ("blocked", 0)
+
+
+def test_cells_after_many_that_end_the_process_are_still_run(assignment):
+    dies = "import os\nos._exit(1)"
+    bad = [answer(dies, f"bad-{n}") for n in range(4)]
+    result = run(assignment, *bad, answer("x = 1"), checking("assert x == 1", "fine"))
+    assert (outcomes(result), result.doubts) == ({"fine": "passed"}, [])
+
+
+ASKS = "`input()` can't be answered while grading: write a value in its place, or remove the call"
+
+
+@pytest.mark.parametrize(
+    ("source", "test"),
+    [("x = input('x? ')", "assert x"), ("def f():\n    return input()", "assert f()"), ("x = 1", "input()")],
+    ids=["in a cell", "in a function", "in the test"],
+)
+def test_who_asks_for_input_is_told_what_to_do(assignment, source, test):
+    result = run(assignment, answer(source), checking(test))
+    assert ASKS in only(result).message
+    followed = source.replace("input('x? ')", "'1'").replace("input()", "'1'")
+    assert run(assignment, answer(followed), checking(test.replace("input()", "x"))).earned == 2

@@ -11,6 +11,7 @@ from nbformat import v4
 from coursekit.checks.results import CheckResult, ExerciseResult, SubmissionResult
 from coursekit.nbgrader_plugin import feedback
 from coursekit.nbgrader_plugin.budget import PageBudget
+from coursekit.nbgrader_plugin.displayed import LEFT_OUT
 from coursekit.nbgrader_plugin.feedback import FeedbackExporter
 from coursekit.nbgrader_plugin.headings import MAX_HEADINGS, headings
 from coursekit.nbgrader_plugin.markdown import (
@@ -20,7 +21,7 @@ from coursekit.nbgrader_plugin.markdown import (
     highlighted_code,
     safe_markdown,
 )
-from coursekit.nbgrader_plugin.page_parts import LEFT_OUT, PAGE_TOO_COSTLY, PageParts
+from coursekit.nbgrader_plugin.page_parts import PAGE_TOO_COSTLY, PageParts
 from coursekit.nbgrader_plugin.run_checks import RESULT
 
 FAILED = CheckResult("test_value", "The output is twice the input.", 5, "failed", "It is 3 times.")

@@ -10,10 +10,12 @@ import torch
 from nbformat import v4
 
 from coursekit.course import CourseError
+from coursekit.student import proxy
+from coursekit.student import session as session_module
 from coursekit.student.kernel import NotStarted
 from coursekit.student.limits import Limits
 from coursekit.student.module import Module
-from coursekit.student.proxy import Student
+from coursekit.student.proxy import Student, begin_check
 from coursekit.student.session import Session
 from coursekit.student.submission import Submission
 from coursekit.student.values import Opaque, StudentError
@@ -289,23 +291,39 @@ def test_after_a_death_the_other_cells_run_in_a_new_kernel():
     with closing(session):
         with pytest.raises(StudentError, match="it ended the Python process"):
             student.die()
-        student.begin_check("plain")
+        begin_check(student, "plain")
         assert student.double(2) == 4
         with pytest.raises(StudentError, match="`die` could not finish: it ended the Python process"):
             student.die()
         assert session.crashed
 
 
-def test_there_is_no_third_kernel():
+def test_later_answers_are_called_however_many_functions_end_the_kernel():
+    bad = {f"bad_{n}": f"def die_{n}():\n    os._exit(8)" for n in range(4)}
+    session, student = open_session({**CELLS, **bad})
+    with closing(session):
+        for n in range(4):
+            begin_check(student, f"bad_{n}")
+            with pytest.raises(StudentError, match="ended the Python process"):
+                student.call(f"die_{n}")
+        begin_check(student, "plain")
+        assert student.double(2) == 4
+        assert session.not_reached == set()
+
+
+def test_the_number_of_kernels_is_limited(monkeypatch):
+    monkeypatch.setattr(session_module, "MAX_DEATHS", 2)
+    monkeypatch.setattr(proxy, "MAX_DEATHS", 2)
     cells = {**CELLS, "again": "def die_again():\n    os._exit(8)"}
     session, student = open_session(cells)
     with closing(session):
         for name in ("die", "die_again"):
-            student.begin_check("plain")
+            begin_check(student, "plain")
             with pytest.raises(StudentError):
                 student.call(name)
-        with pytest.raises(StudentError, match="ended twice"):
-            student.begin_check("plain")
+        with pytest.raises(StudentError, match="was ended 2 times before this check"):
+            begin_check(student, "plain")
+        assert session.not_reached == {"plain"}
 
 
 def test_a_cell_that_kills_the_kernel_is_left_out_of_a_second_try():
@@ -344,7 +362,7 @@ def test_a_submission_that_takes_too_long_as_a_whole_is_stopped():
         with pytest.raises(StudentError, match=late):
             student.get("count")
         with pytest.raises(StudentError, match=f"Not run: {late}"):
-            student.begin_check("plain")
+            begin_check(student, "plain")
 
 
 def test_a_forged_reply_ends_only_the_kernel():
@@ -362,5 +380,5 @@ def f():
     with closing(session):
         with pytest.raises(StudentError, match="can't be read"):
             student.f()
-        student.begin_check("plain")
+        begin_check(student, "plain")
         assert student.double(2) == 4

@@ -63,6 +63,10 @@ class Finding:
         return f"{self.state:8}  {self.what:15}  {self.found}{remedy}"
 
 
+#: in the name of an assignment, which formgrader looks for by a regular expression
+_OF_PATTERNS = frozenset("()[]{}*?|^$\\")
+
+
 def examine(root: Path) -> Iterator[Finding]:
     """Examine the machine, the course in `root`, and the optional packages; yields each finding at once."""
     yield from examine_machine(root)
@@ -243,6 +247,9 @@ def _assignments(course: RunningCourse) -> Iterator[Finding]:
         found = f"c.RunChecks.per_assignment has limits for {name}, but {source} has no such assignment"
         yield Finding("assignment", NOTE, found)
     for name in names:
+        if odd := "".join(sorted(_OF_PATTERNS & set(name))):
+            found = f"{name}: formgrader finds no submissions of it, since nbgrader takes names with {odd} for patterns"
+            yield Finding("assignment", NOTE, found, "rename it before you release it")
         assignment = course.assignment(name)
         if not assignment.released_names():
             remedy = f"`nbgrader generate_assignment {quoted(name)} --force`"

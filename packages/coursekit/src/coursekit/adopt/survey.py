@@ -120,7 +120,13 @@ def _report(course: RunningCourse, name: str) -> AssignmentReport:
                 "the gradebook; to change the assignment, put the notebooks with solutions back into the source folder."
             )
     if not paths:
-        report.problems.append(f"{assignment.source_folder} has no notebook: add one, or remove the folder.")
+        remedy = "add one, or remove the folder"
+        if any(assignment.source_folder.iterdir()):
+            remedy = (
+                "add one. If notebooks read its files as `../`, move them into the folder of each assignment that needs "
+                "them, and change the paths: only what is in that folder is handed out and there during grading"
+            )
+        report.problems.append(f"{assignment.source_folder} has no notebook: {remedy}.")
     if "+" in name:
         report.problems.append(
             f"{report.folder}: nbgrader refuses a `+` in the name of an assignment. Rename it."

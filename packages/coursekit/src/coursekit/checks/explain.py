@@ -11,7 +11,7 @@ from coursekit.checks.tried import tried_in_words
 from coursekit.codecs import describe
 from coursekit.codecs.figures import Figure
 from coursekit.printing import shortened
-from coursekit.student.proxy import Student
+from coursekit.student.proxy import Student, asked_by
 from coursekit.student.values import CheckOutcome, StudentError
 
 #: characters of a check's message; a student's exception is cut to far fewer, see `StudentError`
@@ -35,10 +35,11 @@ def explain(
     if isinstance(error, AssertionError):
         # pytest adds lines that may show values
         return CheckOutcome.FAILED, "" if _is_introspection(error) else str(error).split("\n")[0]
-    if student is None or student.last is None:
+    asked = asked_by(student) if student else None
+    if asked is None or asked.last is None:
         return None
-    name, value = student.last
-    called = f"`{name}`" if student.last_is_own else f"`{name}`, which this check uses to run your code,"
+    name, value = asked.last
+    called = f"`{name}`" if asked.last_is_own else f"`{name}`, which this check uses to run your code,"
     if isinstance(error, CheckOverrun):
         return CheckOutcome.FAILED, (
             f"The check was stopped: with the value that {called} returned ({describe(value)}), it needs {error.needed}. "
@@ -61,20 +62,21 @@ def explain(
 
 def relation_to(error: BaseException, student: Student) -> str:
     """How the wrong value that ended a check relates to the right one, or an exception to the arguments."""
+    asked = asked_by(student)
     if isinstance(error, CheckFailure):
-        return relation_of(error.wrong, in_play(student.arguments)) if error.wrong else ""
+        return relation_of(error.wrong, in_play(asked.arguments)) if error.wrong else ""
     if isinstance(error, StudentError):
         if not error.raised:
             return ""
         meaning = meaning_of(error.raised, error.text)
-        arguments = student.tried[-1].arguments if student.tried else []
+        arguments = asked.tried[-1].arguments if asked.tried else []
         return " ".join(filter(None, [meaning, sizes_relation(error.text, arguments)]))
-    return unpacking_relation(error, student.last[1]) if student.last else ""
+    return unpacking_relation(error, asked.last[1]) if asked.last else ""
 
 
 def tried_before(outcome: CheckOutcome, student: Student) -> str:
     """The description of what a check tried before it ended like this."""
-    return shown(tried_in_words(student.tried)) if outcome in _ASKED else ""
+    return shown(tried_in_words(asked_by(student).tried)) if outcome in _ASKED else ""
 
 
 def shown(message: str) -> str:

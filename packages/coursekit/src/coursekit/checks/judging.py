@@ -9,7 +9,7 @@ import pytest
 from coursekit.arrays import as_array
 from coursekit.checks.compare import fail
 from coursekit.checks.draw import Draw
-from coursekit.student.proxy import Student
+from coursekit.student.proxy import Student, complaints_about, try_on
 from coursekit.student.values import CheckOutcome, Implemented, StudentError
 
 
@@ -43,7 +43,7 @@ def assert_judges(
     implementation returns; functions that it returns can always be called.
     """
     wanted = [Implemented(function, each.source, tuple(methods)) for each in implementations]
-    complaints = student.complaints.setdefault(test, {})
+    complaints = complaints_about(student, test)
     for implementation in draw.shuffled(wanted):
         if implementation not in complaints:  # every check tries the right ones
             complaints[implementation] = _complaint(student, test, implementation)
@@ -83,7 +83,7 @@ def _complaint(student: Student, test: str, implementation: Implemented) -> str:
         StudentError: there is no such test, or it was not answered, hung or ended the kernel.
     """
     try:
-        value = student.try_on(test, implementation).value
+        value = try_on(student, test, implementation).value
     except StudentError as error:
         if error.outcome != CheckOutcome.FAILED or not error.raised:
             raise

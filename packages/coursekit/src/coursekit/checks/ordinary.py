@@ -34,6 +34,10 @@ from coursekit.student.values import CheckOutcome
 #: characters of a message, and of a line of code in it
 _MAX_MESSAGE, _MAX_LINE = 500, 100
 _SENTENCE = "The tests of this cell pass."
+#: the value in the sentence of `_doubt`; a number of a library, such as `np.float64(0.0)`
+_VALUE = re.compile(r" is `([^`]*)`, which is not a score")
+_NUMBER = re.compile(r"[A-Za-z_][\w.]*\(\[*'?-?(?:\d[\w.+-]*|inf|nan)'?(?:, -?\d+)?\]*(?:, \w+=[^()]*)?\)$")
+NOT_REACHED = "Some tests of `{}` could not be run, since other code had used up the time or ended the Python process too often"
 _AGAIN = decided_by_a_person(
     "The test cell `{}` was run again, because a later one had ended the process, and did better than the first time"
 )
@@ -114,6 +118,8 @@ def _result(
     worst = min(others, key=lambda other: _earned(other, points), default=counted)
     if _earned(worst, points) < earned:
         counted, earned, doubt = worst, _earned(worst, points), Doubt(name, _AGAIN.format(name))
+    if index not in runs:
+        doubt = Doubt(name, decided_by_a_person(NOT_REACHED.format(name)))
     outcome = _outcome(counted, earned, points)
     message = _message(counted, outcome, earned, shown)
     if stopped:
@@ -147,6 +153,21 @@ def _doubt(name: str, counted: NotebookNode, points: float) -> Doubt | None:
         "cell has full marks. A person has to look at it."
     )
     return Doubt(name, why, stands_by=True)
+
+
+def remedy_for(doubt: Doubt) -> str:
+    """What an instructor can change in a test cell whose value is not a score, with the value; see `_doubt`."""
+    found = _VALUE.search(doubt.why)
+    value = found[1] if found else ""
+    if value in ("True", "False"):
+        remedy = "If it is a test, write `assert` before it"
+    elif re.fullmatch(r"-?\d[\w.+-]*|-?(?:inf|nan)", value):
+        remedy = "Make it a number from 0 to the points of the cell"
+    elif _NUMBER.match(value):
+        remedy = "If it is the score, write it as `float(...)`"
+    else:
+        remedy = "If the cell should have no value, end its last line with a semicolon"
+    return f"such as `{value}`. {remedy}" if value else remedy
 
 
 def _not_the_test_s(

@@ -27,7 +27,7 @@ from coursekit.checks.variants import mistakes_of
 from coursekit.course import RECORDED, Assignment, CourseError, blank_copy, read_notebook
 from coursekit.kernels import BUBBLEWRAP, KERNELS, LIMITED, hide_course
 from coursekit.student.notebook_file import read_submitted
-from coursekit.student.proxy import Student
+from coursekit.student.proxy import Student, asked_by, begin_check
 from coursekit.student.restore import restore_notebook
 from coursekit.student.session import Session
 from coursekit.student.submission import Submission
@@ -150,7 +150,7 @@ def _kind_of_arrays(arrays: ArrayKind) -> Iterator[None]:
 @pytest.fixture
 def student(check_run: CheckRun, request: pytest.FixtureRequest) -> Student:
     """The submission: its functions and classes are called by name."""
-    check_run.student.begin_check(check_run.submission.answer_to(request.path.stem))
+    begin_check(check_run.student, check_run.submission.answer_to(request.path.stem))
     return check_run.student
 
 
@@ -158,7 +158,8 @@ def student(check_run: CheckRun, request: pytest.FixtureRequest) -> Student:
 def reference(check_run: CheckRun, request: pytest.FixtureRequest) -> Reference:
     """Recorded inputs, and comparison with the recorded values of the instructor's solution."""
     name = _check_name(request.node, check_run)
-    check_run.references[name] = Reference(check_run.store, name, lambda: check_run.student.last is not None)
+    asked = asked_by(check_run.student)
+    check_run.references[name] = Reference(check_run.store, name, lambda: asked.last is not None)
     return check_run.references[name]
 
 

@@ -32,8 +32,12 @@ STATUSES = {
     Status.PARTLY_GRADED: N_(
         "A cell of the notebook did not run, so the checks that need it could not run either."
     ),
-    Status.TIMED_OUT: N_("Some of the code ran out of time and was stopped. The rest was graded."),
-    Status.KERNEL_DIED: N_("Some of the code ended its Python process. The rest was graded."),
+    Status.TIMED_OUT: N_(
+        "Some of the code ran out of time and was stopped. The rest was graded, as far as it could still be run."
+    ),
+    Status.KERNEL_DIED: N_(
+        "Some of the code ended its Python process. The rest was graded, as far as it could still be run."
+    ),
     Status.UNREADABLE: N_("The file could not be read as a notebook. Nothing was graded."),
     Status.MISSING: N_("The notebook was not handed in. Nothing was graded."),
 }

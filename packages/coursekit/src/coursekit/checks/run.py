@@ -10,13 +10,14 @@ from nbformat import NotebookNode
 from coursekit.cells import grade_id, is_test_cell, nbgrader_metadata
 from coursekit.checks.collected import GraderCrash, collected_checks
 from coursekit.checks.job import GradingJob
-from coursekit.checks.ordinary import doubt_about_order, ordinary_results
+from coursekit.checks.ordinary import NOT_REACHED, doubt_about_order, ordinary_results
 from coursekit.checks.plugin import CheckRun
 from coursekit.checks.reference import Observation, Store
 from coursekit.checks.results import ExerciseResult, Status, SubmissionResult
 from coursekit.checks.snippets import snippets_of
 from coursekit.checks.trying import Offer, Trials
 from coursekit.course import Assignment, CourseError
+from coursekit.doubts import Doubt, decided_by_a_person
 from coursekit.kernels import hide_course
 from coursekit.student.files_written import WrittenFiles
 from coursekit.student.runner import CellRun, CellState
@@ -98,6 +99,7 @@ def grade(
         bound = assignment.bound_cells(job.name, notebook.cells)
         if chosen := [file for test, file in bound.items() if exercises is None or test in exercises]:
             collected_checks(assignment, job.name, list(bound.values())).run(run, chosen, first_failure)
+        doubts += _doubts_about_not_reached(submission, session, list(run.exercises.values()))
         trials = Trials(session, run.student, snippets_of(assignment) if offer is not Offer.NONE else [])
         trials.offer(run.exercises, offer)
     except GraderCrash as crash:
@@ -129,6 +131,18 @@ def grade(
     )
     observations = {name: found.observations for name, found in run.references.items()}
     return Graded(result, observations, run.said, trials.ended, written)
+
+
+def _doubts_about_not_reached(
+    submission: Submission, session: Session, exercises: list[ExerciseResult]
+) -> list[Doubt]:
+    """A doubt about each exercise with a check that could not be run, since code of others had used up the kernels."""
+    return [
+        Doubt(name, decided_by_a_person(NOT_REACHED.format(name)))
+        for exercise in exercises
+        if submission.answer_to(name := exercise.grade_id) in session.not_reached
+        and any(check.outcome == CheckOutcome.KERNEL_DIED for check in exercise.checks)
+    ]
 
 
 def status_of(session: Session, exercises: list[ExerciseResult], runs: list[CellRun]) -> Status:

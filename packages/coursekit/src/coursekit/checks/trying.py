@@ -6,7 +6,7 @@ from enum import StrEnum
 from coursekit.cells import answer_of
 from coursekit.checks.results import CheckResult, ExerciseResult
 from coursekit.checks.snippets import Snippet, candidates
-from coursekit.student.proxy import Student
+from coursekit.student.proxy import Student, begin_check, run_lines
 from coursekit.student.session import Session
 from coursekit.student.values import CheckOutcome, StudentError
 
@@ -61,8 +61,8 @@ class Trials:
         if self._stopped or not self._session.alive:
             return "not run"
         try:
-            self._student.begin_check(answer_of(self._session.notebook, snippet.exercise))
-            self._student.run_lines(snippet.text, snippet.needs)
+            begin_check(self._student, answer_of(self._session.notebook, snippet.exercise))
+            run_lines(self._student, snippet.text, snippet.needs)
         except StudentError as error:
             self._stopped = error.outcome in (CheckOutcome.TIMED_OUT, CheckOutcome.KERNEL_DIED)
             if error.raised and error.outcome == CheckOutcome.FAILED:

@@ -225,7 +225,10 @@ def _conclude(table: "ClassTable", problems: list[str], students: list[str]) -> 
 
 def _doubts(table: "ClassTable") -> Iterator[str]:
     """Cells that a person has to look at or to decide on. The grader has done what it can, so this is not an error."""
+    from coursekit.checks.ordinary import remedy_for
+
     doubtful: dict[str, list[str]] = {}
+    remedies: dict[str, str] = {}
     undecided: dict[str, list[str]] = {}
     full: Counter[str] = Counter()
     for row in table.rows:
@@ -234,6 +237,7 @@ def _doubts(table: "ClassTable") -> Iterator[str]:
         for label, doubt in row.doubts:
             if doubt.stands_by:
                 doubtful.setdefault(label, []).append(row.student)
+                remedies.setdefault(label, remedy_for(doubt))
         for label in dict.fromkeys(label for label, _ in row.undecided):
             undecided.setdefault(label, []).append(row.student)
     for label, students in undecided.items():
@@ -245,8 +249,8 @@ def _doubts(table: "ClassTable") -> Iterator[str]:
         title = table.titles.get(label, label)
         if len(students) == full[label] > 1:  # the cell causes it, as with `plt.plot(…)` in its last line
             yield (
-                f"{title}: its test cell's value is not a score, for all {full[label]} who have full marks. If the cell should have no value, "
-                "end its last line with a semicolon"
+                f"{title}: its test cell's value is not a score, for all {full[label]} who have full marks, "
+                f"{remedies[label]}"
             )
             continue
         yield f"{title} has full marks because its value is not a score: look at {_named(students)}"

@@ -30,6 +30,7 @@ from coursekit.nbgrader_plugin import rubric
 from coursekit.nbgrader_plugin.bind import BindChecks, RequireUniqueNames
 from coursekit.nbgrader_plugin.collecting import HarmlessCollect
 from coursekit.nbgrader_plugin.converters import OnlyMissingNotebooks, PrintableFormatter
+from coursekit.nbgrader_plugin.displayed import displayed
 from coursekit.nbgrader_plugin.feedback import FeedbackExporter, GetGradesAndState
 from coursekit.nbgrader_plugin.generating import ReleaseExporter, RequireSameCells
 from coursekit.nbgrader_plugin.markdown import highlighted_code
@@ -96,6 +97,7 @@ def configure(config: Config) -> None:
     config.HTMLExporter.filters = {
         "markdown2html": markdown_with_pictures,
         "highlight_code": highlighted_code,
+        "displayed": displayed,
     }
 
     ignored = config.CourseDirectory.ignore

@@ -16,6 +16,7 @@ from coursekit.kernels import is_installed, other_language
 from coursekit.nbgrader_plugin.cell_rows import cells_in
 from coursekit.nbgrader_plugin.course_folders import configured_course, stop
 from coursekit.nbgrader_plugin.headings import heading_named, headings
+from coursekit.nbgrader_plugin.taken_names import taken_name_problems
 from coursekit.printing import listed, quoted
 
 if TYPE_CHECKING:
@@ -133,7 +134,17 @@ def binding_problems(assignment: Assignment, notebook: NotebookNode, path: Path)
             for see in dict.fromkeys(mark.kwargs.get("see", "") for mark in marks)
             if see and not heading_named(known_headings, see)
         ]
+    sources = _code_in(assignment, notebook, path.stem)
+    for file in files.values():
+        problems += taken_name_problems(root / file, file, sources)
     return [*problems, *_unbound_files(assignment)]
+
+
+def _code_in(assignment: Assignment, notebook: NotebookNode, name: str) -> list[str]:
+    """The code of a notebook, and of its source, which has the solutions."""
+    source = assignment.source_folder / f"{name}.ipynb"
+    notebooks = [notebook, read_notebook(source)] if source.exists() else [notebook]
+    return [cell.source for book in notebooks for cell in book.cells if cell.cell_type == "code"]
 
 
 def _to_release(assignment: Assignment, released: NotebookNode, name: str) -> str:

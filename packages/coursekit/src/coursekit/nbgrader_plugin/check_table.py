@@ -25,6 +25,10 @@ _POINTS = N_("Points")
 _COLUMNS = (N_("Check"), N_("Result"), _POINTS)
 
 
+#: in the metadata of the output with the results of a test cell
+_CHECKS = "coursekit_checks"
+
+
 def check_output(result: SubmissionResult, grade_id: str, notebook: NotebookNode) -> NotebookNode:
     """An output that shows the checks of a test cell, as HTML and as plain text."""
     exercise = result.exercise(grade_id)
@@ -34,8 +38,14 @@ def check_output(result: SubmissionResult, grade_id: str, notebook: NotebookNode
     else:
         text = checks_as_text(exercise)
         html = checks_as_html(exercise, notebook, headings(notebook))
-    output: NotebookNode = v4.new_output("display_data", {"text/plain": text, "text/html": html})
+    data = {"text/plain": text, "text/html": html}
+    output: NotebookNode = v4.new_output("display_data", data, metadata={_CHECKS: True})
     return output
+
+
+def is_check_output(output: NotebookNode) -> bool:
+    """True for what `check_output` made."""
+    return _CHECKS in output.get("metadata", {})
 
 
 def checks_as_text(exercise: ExerciseResult) -> str:

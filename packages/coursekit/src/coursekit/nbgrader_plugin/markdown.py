@@ -18,10 +18,12 @@ from nbconvert.filters import Highlight2HTML
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 
 from coursekit.language import N_, _
-from coursekit.nbgrader_plugin.budget import render_in_child
-from coursekit.nbgrader_plugin.raw_html import balanced, canonical
+from coursekit.nbgrader_plugin.budget import TooCostly, render_in_child
+from coursekit.nbgrader_plugin.raw_html import balanced, canonical, replace_elements
 
 MAX_FORMATTED_CHARACTERS, MAX_LINE = 50_000, 2_000
+#: characters of HTML that code displayed, such as a large table
+MAX_HTML = 500_000
 #: CPU seconds and MiB for a cell that is rendered in a child process
 CELL_SECONDS, CELL_MEMORY = 2.0, 256
 #: characters of HTML per character of a cell, and for any cell; formulas and highlighted code take about 10
@@ -48,6 +50,8 @@ _OF_TAGS = {
     **{"href": frozenset({"a"}), "src": frozenset({"img"}), "open": frozenset({"details"})},
 }
 _STYLES = {"text-align", "width", "height"}
+#: in what code displayed
+_MORE_STYLES = _STYLES | {"color", "background-color", "font-weight", "font-style", "text-decoration"}
 #: one letter is a drive of Windows
 _SCHEMES = {"http", "https", "mailto", "data", "file", "attachment", "embedded", *ascii_lowercase}
 #: classes of highlighted code and of formulas; others could cover the page
@@ -56,7 +60,7 @@ _UNDESCRIBED = re.compile(r"<img(?![^>]*\balt=)")
 #: with the header of a table that it begins
 _FORMULA = re.compile(r'(<th\b[^>]*>)?<code class="(inline|block)-formula">([^<]*)</code>')
 #: style declarations without functions, strings and escapes
-_STYLE = re.compile(r"[\w\s:;.%!-]*")
+_STYLE = re.compile(r"[\w\s:;.%!#-]*")
 _LINKS = ("http://", "https://", "mailto:", "#")
 #: languages whose lexers take linear time; others are highlighted in a child process
 _LEXERS = {"python", "python3", "py", "text", "bash", "sh", "console", "json", "yaml", "toml"}
@@ -151,20 +155,43 @@ def _within_limits(render: Callable[[str], str], source: str, linear: bool) -> s
 def _formatted(source: str) -> str:
     text = source.encode("utf-8", "replace").decode()  # lone surrogates can't be encoded
     rendered = balanced(MarkdownWithMath(renderer=_Renderer()).render(text), _TAGS)
-    clean = nh3.clean(
-        rendered,
+    clean = _sanitized(rendered, _STYLES)
+    clean = clean.replace("<th></th>", "<td></td>")  # an empty corner isn't a header
+    clean = _UNDESCRIBED.sub("<img alt", clean)  # without quotes, so safe even inside an attribute
+    # formulas come last and are made from plain text, so no HTML of a student's escapes the sanitizer
+    return _FORMULA.sub(_formula_in_its_place, clean)
+
+
+def _sanitized(balanced_html: str, styles: set[str]) -> str:
+    clean: str = nh3.clean(
+        balanced_html,
         tags=set(_TAGS),
         clean_content_tags=set(),
         attributes={tag: {name for name in _ATTRIBUTES if tag in _OF_TAGS.get(name, _TAGS)} for tag in _TAGS},
         attribute_filter=_allowed,
         url_schemes=_SCHEMES,
-        filter_style_properties=_STYLES,
+        filter_style_properties=styles,
         link_rel=None,
     )
-    clean = clean.replace("<th></th>", "<td></td>")  # an empty corner isn't a header
-    clean = _UNDESCRIBED.sub("<img alt", clean)  # without quotes, so safe even inside an attribute
-    # formulas come last and are made from plain text, so no HTML of a student's escapes the sanitizer
-    return _FORMULA.sub(_formula_in_its_place, clean)
+    return clean
+
+
+def safe_html(source: str) -> str:
+    """Sanitize HTML that a student's code displayed. Its pictures are those of `safe_markdown`.
+
+    Raises:
+        TooCostly: a limit was exceeded.
+    """
+    if len(source) > MAX_HTML:
+        raise TooCostly("it is too long")
+
+    def render() -> str:
+        text = replace_elements(source.encode("utf-8", "replace").decode(), "script|style", lambda _: "")
+        html = balanced(canonical(text, _TAGS, _ATTRIBUTES), _TAGS)
+        return _UNDESCRIBED.sub("<img alt", _sanitized(html, _MORE_STYLES))
+
+    largest = MAX_GROWTH * len(source) + _FRAME
+    return render() if len(source) <= _SMALL else render_in_child(render, CELL_SECONDS, CELL_MEMORY, largest)
 
 
 def _formula_in_its_place(found: re.Match[str]) -> str:

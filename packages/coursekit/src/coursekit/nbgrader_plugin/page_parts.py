@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from html import escape
 
-from nbconvert.filters import strip_ansi
 from nbformat import NotebookNode
 
 from coursekit.cells import (
@@ -17,28 +16,27 @@ from coursekit.cells import (
     nbgrader_metadata,
 )
 from coursekit.checks.results import SubmissionResult, points_in_words, score_in_words
-from coursekit.language import N_, _, ngettext
+from coursekit.language import N_, _
 from coursekit.nbgrader_plugin.budget import PageBudget
-from coursekit.nbgrader_plugin.check_table import checks_as_html, exercise_as_html
+from coursekit.nbgrader_plugin.check_table import checks_as_html, exercise_as_html, is_check_output
+from coursekit.nbgrader_plugin.displayed import (
+    PAGE_CHARACTERS,
+    PAGE_SECONDS,
+    Displayed,
+    printed,
+    with_room,
+)
 from coursekit.nbgrader_plugin.headings import Heading, headings, page_titles
 from coursekit.nbgrader_plugin.markdown import as_plain_text, highlighted_code, plain_text, safe_markdown
-from coursekit.nbgrader_plugin.pictures import NotShown, Pictures, decoded, text_and_pictures
-from coursekit.student.attachments import SVG, picture_in
+from coursekit.nbgrader_plugin.pictures import Pictures, text_and_pictures
 from coursekit.watch.rules import Shows
 
-#: budget of a page: CPU seconds, and characters of HTML without pictures
-PAGE_SECONDS, PAGE_CHARACTERS = 10.0, 8_000_000
 PAGE_TOO_COSTLY = N_("This page takes too long to format, so this cell is shown as plain text.")
-LEFT_OUT = N_("This cell is left out: the page would be too large.")
-#: characters of the budget that each cell takes besides its text
-_OVERHEAD = 200
 _HEADING = re.compile(r'<h([1-6])(?: id="([^"]*)")?>')
 _NESTING = re.compile(r"<(/?)(?:div|ul|ol|li|dl|dd|blockquote|table|details|p)\b")
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 #: nbgrader's comment on an unchanged answer cell
 _NO_RESPONSE = N_("No response.")
 _LOWEST = 6
-_LONG = 40
 
 
 @dataclass
@@ -80,6 +78,7 @@ class PageParts:
     def __post_init__(self) -> None:
         # links lead to these ids, so no heading may take them
         self._ids = {name for cell in self.notebook.cells if (name := grade_id(cell))}
+        self._displayed = Displayed(self.pictures, self.budget, self._figure)
 
     def parts(self) -> list[Part]:
         """The parts in order. If nothing was graded, the cells aren't the student's, so only comments are shown."""
@@ -192,23 +191,18 @@ class PageParts:
 
     def _within_budget(self, render: Callable[[str], str], source: str) -> str:
         html = as_plain_text(source, PAGE_TOO_COSTLY) if self.budget.out_of_time else render(source)
-        return self._if_room(html)
-
-    def _if_room(self, html: str) -> str:
-        if self.budget.take(len(html) + _OVERHEAD):
-            return html
-        return f"<p>{escape(_(LEFT_OUT), quote=False)}</p>"
+        return with_room(self.budget, html)
 
     def _outputs(self, cell: NotebookNode) -> str:
-        """The text and the pictures of a cell; HTML that a student's code displays is not shown."""
         return "".join(map(self._output, cell.get("outputs", [])))
 
     def _test_outputs(self, cell: NotebookNode) -> str:
-        """The output of an ordinary test cell, without tracebacks, which quote hidden tests."""
+        """The output of an ordinary test cell, without the results of its checks, and without tracebacks,
+        which quote hidden tests."""
         return "".join(
             self._output(output)
             for output in cell.get("outputs", [])
-            if output.output_type != "error" and "text/html" not in output.get("data", {})
+            if output.output_type != "error" and not is_check_output(output)
         )
 
     def _output(self, output: NotebookNode) -> str:
@@ -218,14 +212,8 @@ class PageParts:
             case "error":
                 text = "\n".join(output.traceback) or f"{output.ename}: {output.evalue}"
             case _:
-                text = str(output.data.get("text/plain", ""))
-                if (kind := picture_in(output.data)) and isinstance(picture := output.data[kind], str):
-                    try:
-                        data = picture.encode() if kind == SVG else decoded(picture)
-                        return self._figure(self.pictures.address_of(data))
-                    except NotShown as reason:
-                        text = _("%(text)s (not shown: %(reason)s)", text=text, reason=_(str(reason)))
-        return self._if_room(_printed(text)) if text.strip() else ""
+                return self._lowered(self._displayed.html(output.data))
+        return with_room(self.budget, printed(text)) if text.strip() else ""
 
     def _figure(self, address: str) -> str:
         self._figures += 1
@@ -247,16 +235,6 @@ def _end_of(html: str, heading: re.Match[str]) -> int:
     """Where the heading that starts there ends; 0 if it doesn't end."""
     found = html.find(f"</h{heading[1]}>", heading.end())
     return found + len("</h1>") if found >= 0 else 0
-
-
-def _printed(text: str) -> str:
-    plain = _CONTROL.sub("\N{REPLACEMENT CHARACTER}", strip_ansi(text))
-    shown = f'<pre class="output">{escape(plain)}</pre>'
-    lines = text.count("\n")
-    if lines <= _LONG:
-        return shown
-    title = ngettext("Output of %(lines)s line", "Output of %(lines)s lines", lines, lines=lines)
-    return f"<details><summary>{escape(title)}</summary>{shown}</details>"
 
 
 def _score(cell: NotebookNode) -> str:

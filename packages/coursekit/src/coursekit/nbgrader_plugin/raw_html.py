@@ -5,6 +5,7 @@ gigabytes. Both steps here take linear time and write each tag once.
 """
 
 import re
+from collections.abc import Callable
 from html import escape
 
 MAX_HTML_DEPTH = 40
@@ -164,3 +165,19 @@ class _Balance:
         closed = "".join(f"</{name}>" for name in reversed(self._open[place:]))
         del self._open[place:]
         return closed
+
+
+def replace_elements(html: str, names: str, replacement: Callable[[str], str]) -> str:
+    """Replace elements by name ("script|style"), each up to its end tag, or without one, up to the end.
+
+    Inside them, elements of the same name are not told apart. It takes linear time.
+    """
+    begins = re.compile(rf"<({names})(?=[\s/>])", re.IGNORECASE)
+    ends = {name: re.compile(rf"</{name}[^<>]*>", re.IGNORECASE) for name in names.split("|")}
+    parts: list[str] = []
+    at = 0
+    while begun := begins.search(html, at):
+        ended = ends[begun[1].lower()].search(html, begun.end())
+        parts += [html[at : begun.start()], replacement(html[begun.start() : ended.end() if ended else None])]
+        at = ended.end() if ended else len(html)
+    return "".join([*parts, html[at:]])

@@ -6,14 +6,13 @@ nbgrader's own ends with a traceback at the first page of a hand-in that didn't 
 import glob
 from pathlib import Path
 
-from nbgrader.exchange.default import ExchangeReleaseFeedback
-
 from coursekit.nbgrader_plugin.course_folders import student_of
+from coursekit.nbgrader_plugin.renamed_pages import RenamedReleaseFeedback
 from coursekit.printing import printable, quoted
 from coursekit.student.extra_files import SECRET, TIMESTAMP
 
 
-class NamedReleaseFeedback(ExchangeReleaseFeedback):
+class NamedReleaseFeedback(RenamedReleaseFeedback):
     """nbgrader's releasing, without the pages that students can't fetch from the exchange."""
 
     src_path: str

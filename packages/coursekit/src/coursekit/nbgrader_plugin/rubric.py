@@ -1,4 +1,4 @@
-"""In formgrader: show the rubric above the answer to grade, and limit the time that formatting a page may take."""
+"""In formgrader: show the rubric above the answer to grade, and only what is sanitized, in limited time."""
 
 from html import escape
 from pathlib import Path
@@ -11,12 +11,21 @@ from nbformat import NotebookNode, v4
 from nbgrader.coursedir import CourseDirectory
 from traitlets import Float
 
-from coursekit.cells import grade_id, is_answer_cell, nbgrader_metadata
+from coursekit.cells import grade_id, is_answer_cell, is_test_cell, nbgrader_metadata
+from coursekit.checks.results import SubmissionResult
 from coursekit.configuration import course_in
 from coursekit.nbgrader_plugin.budget import PageBudget
+from coursekit.nbgrader_plugin.check_table import check_output
+from coursekit.nbgrader_plugin.displayed import (
+    OF_DISPLAYED,
+    PAGE_CHARACTERS,
+    PAGE_SECONDS,
+    Displayed,
+    plain_figure,
+)
 from coursekit.nbgrader_plugin.markdown import highlighted_code, safe_markdown
-from coursekit.nbgrader_plugin.page_parts import PAGE_CHARACTERS, PAGE_SECONDS
 from coursekit.nbgrader_plugin.pictures import OF_PAGE, Pictures, text_and_pictures
+from coursekit.nbgrader_plugin.run_checks import RESULT
 from coursekit.printing import shortened
 
 TEMPLATE = "coursekit_formgrade"
@@ -47,27 +56,21 @@ class ShowRubric(Preprocessor):
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
         models = self._model_answers(resources)
+        own = _check_tables(nb)
         cells = []
         for cell in nb.cells:
             if model := models.get(grade_id(cell) or ""):
                 cells.append(_rubric_cell(model))
             cells.append(cell)
         nb.cells = cells
-        self._within_budget(nb)
-        resources[OF_PAGE] = Pictures(Path(resources["metadata"]["path"]))
+        budget = PageBudget(self.page_seconds, PAGE_CHARACTERS)
+        _cut_to(budget, nb)
+        pictures = resources[OF_PAGE] = Pictures(Path(resources["metadata"]["path"]))
+        resources[OF_DISPLAYED] = Displayed(pictures, budget, plain_figure, own)
         for name in _OF_PEOPLE:  # nbgrader's template shows them as they are
             if isinstance(resources.get(name), str):
                 resources[name] = escape(resources[name])
         return nb, resources
-
-    def _within_budget(self, nb: NotebookNode) -> None:
-        """Cut the cells that exceed the budget. Most are cached, so formgrader does not render them a second time."""
-        budget = PageBudget(self.page_seconds, PAGE_CHARACTERS)
-        for cell in nb.cells:
-            text = text_and_pictures(cell.source)[0] if cell.cell_type == "markdown" else cell.source
-            render = safe_markdown if cell.cell_type == "markdown" else highlighted_code
-            if budget.out_of_time or not budget.take(len(render(text))):
-                cell.source = shortened(cell.source, _BEGINNING)
 
     def _model_answers(self, resources: ResourcesDict) -> dict[str, NotebookNode]:
         """The instructor's answers to the manually graded cells, by grade_id; empty if there is no source notebook."""
@@ -86,6 +89,25 @@ class ShowRubric(Preprocessor):
             for cell in cells
             if (name := grade_id(cell)) and is_answer_cell(cell) and nbgrader_metadata(cell).get("grade")
         }
+
+
+def _check_tables(nb: NotebookNode) -> frozenset[str]:
+    """The tables of checks that autograde wrote into the notebook, from the results in its metadata."""
+    try:
+        result = SubmissionResult.from_dict(nb.metadata[RESULT])
+    except (KeyError, ValueError):
+        return frozenset()
+    tests = (grade_id(cell) or "" for cell in nb.cells if is_test_cell(cell))
+    return frozenset(check_output(result, name, nb).data["text/html"] for name in tests)
+
+
+def _cut_to(budget: PageBudget, nb: NotebookNode) -> None:
+    """Cut the cells that exceed the budget. Most are cached, so formgrader does not render them a second time."""
+    for cell in nb.cells:
+        text = text_and_pictures(cell.source)[0] if cell.cell_type == "markdown" else cell.source
+        render = safe_markdown if cell.cell_type == "markdown" else highlighted_code
+        if budget.out_of_time or not budget.take(len(render(text))):
+            cell.source = shortened(cell.source, _BEGINNING)
 
 
 def _rubric_cell(model: NotebookNode) -> NotebookNode:

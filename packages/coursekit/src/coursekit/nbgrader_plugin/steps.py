@@ -218,7 +218,10 @@ class SaveScores(SaveAutoGrades):
     def _add_comment(self, cell: NotebookNode, resources: ResourcesDict) -> None:
         metadata, comment = nbgrader_metadata(cell), self._row(self._comments, cell)
         unchanged = metadata.get("checksum") == compute_checksum(cell) and not metadata.get("task")
-        unchanged = unchanged and not resources[RESULT].is_undecided(grade_id(cell) or "")
+        result: SubmissionResult = resources[
+            RESULT
+        ]  # without a notebook to grade, nothing says what was answered
+        unchanged = unchanged and not (result.nothing_graded or result.is_undecided(grade_id(cell) or ""))
         unchanged = unchanged and not self._is_picture(cell, resources)
         comment.auto_comment = "No response." if unchanged else None
         if metadata.get("task"):  # nbgrader's 0 for a missing notebook would stay when it is handed in

@@ -3,6 +3,7 @@
 import filecmp
 import os
 import stat
+from collections.abc import Sequence
 from pathlib import Path
 
 from coursekit.cells import grade_id
@@ -90,22 +91,33 @@ def _noting_others(
     return submitted
 
 
+def name_handed_in(path: Path, assignment: Assignment) -> Path:
+    """The file that is graded as the notebook `path`: itself, or the one of another name that is recognized as it."""
+    found = [] if path.exists() else _of_other_names(path, notebooks_in(path.parent), assignment)
+    return found[0] if len(found) == 1 else path
+
+
+def _of_other_names(path: Path, others: Sequence[Path], assignment: Assignment | None) -> list[Path]:
+    """The files among `others` that may be the missing notebook `path`."""
+    if len(others) > _READ_AT_MOST:
+        return []
+    ids = {other: grade_ids_in(other) for other in others}
+    any_ids = {path.stem: frozenset[str]().union(*ids.values())}
+    expected = expected_in(assignment) if assignment else any_ids
+    known = recognize({other: other.name for other in others}, expected, ids.__getitem__)
+    return known.notebooks.get(path.stem) or known.unclear.get(path.stem, [])
+
+
 def _read_another_name(path: Path, assignment: Assignment | None) -> SubmittedNotebook:
     """Read the notebook in the folder whose grade_ids, or whose similar name, show that it is the missing one."""
     others = notebooks_in(path.parent)
-    found: list[Path] = []
-    if len(others) <= _READ_AT_MOST:
-        ids = {other: grade_ids_in(other) for other in others}
-        any_ids = {path.stem: frozenset[str]().union(*ids.values())}
-        expected = expected_in(assignment) if assignment else any_ids
-        known = recognize({other: other.name for other in others}, expected, ids.__getitem__)
-        found = known.notebooks.get(path.stem) or known.unclear.get(path.stem, [])
-        if len(found) == 1:
-            submitted = read_submitted(found[0])
-            if submitted.notebook is not None:
-                note = f"Handed in as {printable(found[0].name)}; it was graded as {path.name}."
-                submitted.notes.insert(0, note)
-                return _noting_others(submitted, path, found[0], assignment)
+    found = _of_other_names(path, others, assignment)
+    if len(found) == 1:
+        submitted = read_submitted(found[0])
+        if submitted.notebook is not None:
+            note = f"Handed in as {printable(found[0].name)}; it was graded as {path.name}."
+            submitted.notes.insert(0, note)
+            return _noting_others(submitted, path, found[0], assignment)
     names = [printable(other.name) for other in found or others]
     problem = f"{path.name} was not handed in"
     if len(found) > 1:

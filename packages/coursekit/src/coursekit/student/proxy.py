@@ -1,6 +1,7 @@
 """The fixture `student` of a check: it calls the submission's code, which runs in the kernel."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
@@ -15,7 +16,7 @@ from coursekit.student.names import closing_call
 from coursekit.student.reasons import Reasons
 from coursekit.student.replies import Answer, Failure, ModuleItem, ObjectItem
 from coursekit.student.runner import text_of
-from coursekit.student.session import CallTimeout, KernelDied, Session
+from coursekit.student.session import MAX_DEATHS, CallTimeout, KernelDied, Session
 from coursekit.student.submission import Submission
 from coursekit.student.values import (
     Call,
@@ -32,8 +33,25 @@ _MAX_TIMEOUTS = 2
 _HELPER = "helper"
 
 
+@dataclass
+class CheckHistory:
+    """What a check has asked of the student's code, for the messages about it.
+
+    `arguments` are those of the check's calls, including those of its helper code. `tried` is what it asked of the
+    student's own code, in order. `last` is the last name called and the value it returned, for the message if the check
+    can't use it; `last_is_own` says whether that name is the student's, not one of the check's helper code.
+    """
+
+    arguments: list[Any] = field(default_factory=list)
+    tried: list[Tried] = field(default_factory=list)
+    last: tuple[str, Any] | None = None
+    last_is_own: bool = True
+
+
 class Student:
     """Calls by name what the notebook defines: `student.attention(q, k, v)`.
+
+    The names of its own methods are taken (see `TAKEN_NAMES`), so it has as few as possible.
 
     Values are copied both ways: arrays, numbers, strings, lists, tuples, dicts. A module stays in the kernel and is
     returned as a `Module`. The kernel's random seed is set to 0 before every call.
@@ -59,15 +77,8 @@ class Student:
         self._scopes: Iterator[int] = main._scopes if main else count()
         self._timeouts: dict[str, int] = {}
         #: how tests that the student wrote rejected implementations, by the test's name; empty texts if they didn't
-        self.complaints: dict[str, dict[Implemented, str]] = {}
-        #: the arguments of this check's calls, including those of its helper code
-        self.arguments: list[Any] = main.arguments if main else []
-        #: what this check asked of the student's own code, in order
-        self.tried: list[Tried] = []
-        #: the last name called and the value it returned, for the message if the check can't use it
-        self.last: tuple[str, Any] | None = None
-        #: whether that name is the student's, not one of the check's helper code
-        self.last_is_own = True
+        self._complaints: dict[str, dict[Implemented, str]] = {}
+        self._asked: CheckHistory = CheckHistory(arguments=main._asked.arguments if main else [])
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if name.startswith("__"):
@@ -83,25 +94,13 @@ class Student:
         """
         return self._call(name, {"name": name, "scope": self._scope}, args, kwargs, seed, seconds)
 
-    def try_on(self, test: str, implementation: Implemented) -> Call:
-        """Call a test that the student wrote with an implementation, which runs in another kernel.
-
-        The call leaves nothing in the student's kernel: no test can know what it was called with before.
-        """
-        if self._waiting:  # what they do must last
-            self._ask(*self._waiting.pop())
-        self._remember(test, (implementation,), {})
-        target = {"name": test, "scope": self._scope}
-        reply = self._ask(test, _calling(target, (implementation,), {}, 0), None, implementation)
-        return Call(self._value(reply, test), [], test)
-
     def gradients(self, name: str, /, *args: Any, seed: int = 0, **kwargs: Any) -> Gradients:
         """Call a function and differentiate the probed sum of its float outputs."""
         return self._gradients(name, {"name": name, "scope": self._scope}, args, kwargs, seed)
 
     def get(self, name: str) -> Any:
         """The value of a variable of the notebook."""
-        self.tried.append(Tried(name, variable=True))
+        self._asked.tried.append(Tried(name, variable=True))
         return self._value(self._ask(name, {"do": "get", "name": name, "scope": self._scope}), name)
 
     def figure(self, grade_id: str) -> Figure:
@@ -121,9 +120,9 @@ class Student:
 
     def output(self, grade_id: str) -> str:
         """The text that a cell printed and displayed, including the value of its last expression, without stderr."""
-        self.last_is_own = True
-        self.last = grade_id, text_of(self._session.notebook.cells[self._reasons.ran(grade_id)])
-        return self.last[1]
+        self._asked.last_is_own = True
+        self._asked.last = grade_id, text_of(self._session.notebook.cells[self._reasons.ran(grade_id)])
+        return self._asked.last[1]
 
     def define(self, source: str) -> "Student":
         """Run helper code of a check in the kernel, in its own namespace; returns that namespace to call."""
@@ -135,11 +134,6 @@ class Student:
         """An object that helper code defines, as an argument of a call."""
         assert self._scope is not None, "`named` is for what `define` returns"
         return Named(name, self._scope)
-
-    def run_lines(self, source: str, needs: Sequence[str]) -> None:
-        """Run some lines in a copy of the notebook's namespace, which must contain the names in `needs`."""
-        if self._ask("try it yourself", {"do": "try", "source": source, "needs": list(needs)}).value:
-            raise StudentError(f"The notebook has no {', '.join(map(str, needs))}.")
 
     def answer_code(self, grade_id: str) -> list[str]:
         """Sources of an answer cell and of the student's other cells that it uses."""
@@ -153,23 +147,35 @@ class Student:
         """Sources of all cells that the student wrote or changed, by the cell's label."""
         return self._submission.own_code
 
-    def begin_check(self, answer_cell: str) -> None:
-        """Prepare for a check of `answer_cell`: a running kernel, without objects of earlier checks."""
+    def _begin_check(self, answer_cell: str) -> None:
         self._answer_cell = answer_cell
-        self.tried.clear()
+        self._asked.tried.clear()
         if not self._session.alive and not self._session.restart_without(self._culprit, self._death):
-            twice = len(self._session.deaths) > 1
-            reason = "the Python process was ended twice before this check"
+            self._session.not_reached.add(answer_cell)
+            often = len(self._session.deaths) >= MAX_DEATHS
+            reason = f"the Python process was ended {MAX_DEATHS} times before this check"
             raise StudentError(
-                f"Not run: {reason if twice else self._session.deaths[-1]}.", CheckOutcome.KERNEL_DIED
+                f"Not run: {reason if often else self._session.deaths[-1]}.", CheckOutcome.KERNEL_DIED
             )
         self._waiting[:] = [("start", {"do": "forget"})]
-        self.arguments.clear()
-        self.last, self.last_is_own = None, True
+        self._asked.arguments.clear()
+        self._asked.last, self._asked.last_is_own = None, True
+
+    def _run_lines(self, source: str, needs: Sequence[str]) -> None:
+        if self._ask("try it yourself", {"do": "try", "source": source, "needs": list(needs)}).value:
+            raise StudentError(f"The notebook has no {', '.join(map(str, needs))}.")
 
     _culprit: int | None = None
     _death = ""
     _answer_cell = ""
+
+    def _try_on(self, test: str, implementation: Implemented) -> Call:
+        if self._waiting:  # what they do must last
+            self._ask(*self._waiting.pop())
+        self._remember(test, (implementation,), {})
+        target = {"name": test, "scope": self._scope}
+        reply = self._ask(test, _calling(target, (implementation,), {}, 0), None, implementation)
+        return Call(self._value(reply, test), [], test)
 
     def _call(
         self,
@@ -189,9 +195,9 @@ class Student:
         self, label: str, args: tuple[Any, ...], kwargs: dict[str, Any], called: bool = False
     ) -> Tried:
         """Store a call and its arguments for the messages about it; `called` if it is a call of a module."""
-        self.arguments += [*args, *kwargs.values()]
-        self.tried.append(Tried(label, self._submission.parameters_of(label, called), args, kwargs))
-        return self.tried[-1]
+        self._asked.arguments += [*args, *kwargs.values()]
+        self._asked.tried.append(Tried(label, self._submission.parameters_of(label, called), args, kwargs))
+        return self._asked.tried[-1]
 
     def _drawn(self, reply: Answer, label: str, subject: str, closing: str) -> Figure:
         """The last figure in a reply; `closing` is the call in the student's code that may have closed others."""
@@ -204,7 +210,7 @@ class Student:
             raise StudentError(f"{subject} draws no figure.")
         if not figures[-1].axes:
             raise StudentError(f"{subject} draws nothing in its figure.")
-        self.last, self.last_is_own = (label, figures[-1]), True
+        self._asked.last, self._asked.last_is_own = (label, figures[-1]), True
         return figures[-1]
 
     def _gradients(
@@ -221,10 +227,10 @@ class Student:
         return Gradients(self._value(reply, label), inputs, parameters, args, tried.parameters)
 
     def _value(self, reply: Answer, label: str) -> Any:
-        self.last = (label, reply.value)
+        self._asked.last = (label, reply.value)
         if self._main:  # a check that fails on what its helper code returned must not blame an earlier call
-            self._main.last = self.last
-        (self._main or self).last_is_own = self._main is None
+            self._main._asked.last = self._asked.last
+        (self._main or self)._asked.last_is_own = self._main is None
         return reply.value
 
     def _ask(
@@ -278,3 +284,46 @@ def _calling(
     target: dict[str, Any], args: tuple[Any, ...], kwargs: dict[str, Any], seed: int
 ) -> dict[str, Any]:
     return {"do": "call", "args": list(args), "kwargs": kwargs, "seed": seed, **target}
+
+
+#: names of notebooks that a check reaches by `student.call`, since `student` has methods of these names
+TAKEN_NAMES = frozenset(name for name in vars(Student) if not name.startswith("_"))
+
+
+def asked_by(student: Student) -> CheckHistory:
+    """What the check that has this `student` has asked of it."""
+    return student._asked
+
+
+def begin_check(student: Student, answer_cell: str) -> None:
+    """Prepare for a check of `answer_cell`: a running kernel, without objects of earlier checks.
+
+    Raises:
+        StudentError: the kernel has ended, and there are no more.
+    """
+    student._begin_check(answer_cell)
+
+
+def run_lines(student: Student, source: str, needs: Sequence[str]) -> None:
+    """Run some lines in a copy of the notebook's namespace, which must contain the names in `needs`.
+
+    Raises:
+        StudentError: the lines raised an exception, or a name is missing.
+    """
+    student._run_lines(source, needs)
+
+
+def complaints_about(student: Student, test: str) -> dict[Implemented, str]:
+    """How this test of the student's rejected the implementations tried so far; empty texts if it didn't."""
+    return student._complaints.setdefault(test, {})
+
+
+def try_on(student: Student, test: str, implementation: Implemented) -> Call:
+    """Call a test that the student wrote with an implementation, which runs in another kernel.
+
+    The call leaves nothing in the student's kernel: no test can know what it was called with before.
+
+    Raises:
+        StudentError: as by the methods of `Student`.
+    """
+    return student._try_on(test, implementation)

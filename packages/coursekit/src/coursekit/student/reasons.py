@@ -3,7 +3,7 @@
 from coursekit.course import CourseError
 from coursekit.student.causes import because, failed_definition, missing_name, root_of
 from coursekit.student.replies import ReplyError
-from coursekit.student.runner import CellRun, CellState
+from coursekit.student.runner import NO_INPUT, NO_STDIN, CellRun, CellState
 from coursekit.student.session import Session
 from coursekit.student.submission import Submission
 from coursekit.student.values import CheckOutcome, StudentError
@@ -42,6 +42,7 @@ class Reasons:
     def of_error(self, label: str, error: ReplyError, answer_cell: str) -> StudentError:
         """An exception that the agent reported, in a call of `label` by a check of `answer_cell`."""
         kind, message = error.type, error.message.strip()
+        message = NO_INPUT if kind == NO_STDIN else message
         if kind == "UndefinedName":
             return self.of_missing(label, answer_cell)
         if kind == "MessageError":

@@ -5,7 +5,7 @@ import contextlib
 import logging
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -20,14 +20,13 @@ from coursekit.printing import shortened
 from coursekit.student.attachments import picture_in
 from coursekit.student.channel import GRACE_SECONDS, KernelGone, Unresponsive
 from coursekit.student.limits import Limits, Stopwatch
+from coursekit.student.output_data import PLAIN_TEXT, KeptData, sizes_in
 
 #: nbclient and jupyter_client log errors with tracebacks; here, a page or the command's last lines report them
 QUIET = logging.getLogger(__name__)
 QUIET.addHandler(logging.NullHandler())
 QUIET.propagate = False
 
-#: characters in all pictures of a notebook
-MAX_PICTURES = 20_000_000
 #: characters in a line of an error, lines in its traceback, errors in a cell
 MAX_ERROR, MAX_TRACEBACK, MAX_ERRORS = 2_000, 100, 10
 #: results of a cell, and characters in each, that are kept however much it has printed: they may be its score
@@ -35,6 +34,9 @@ MAX_RESULTS, MAX_RESULT = 10, 1_000
 #: characters that a message counts in addition to its text
 _COST = 20
 _OUTPUTS = ("stream", "display_data", "execute_result", "update_display_data")
+#: what `input()` raises, since nobody can answer it, and what to do
+NO_STDIN = "StdinNotImplementedError"
+NO_INPUT = "`input()` can't be answered while grading: write a value in its place, or remove the call"
 _POLL_SECONDS = 0.1
 _FOREVER = 10**6
 #: how long a killed kernel may take to end
@@ -75,9 +77,9 @@ class CellRun:
 
 
 class CellRunner(NotebookClient):
-    """A NotebookClient that keeps only text and pictures, and at most `limits.cell_output` of each cell.
+    """A NotebookClient that keeps at most `limits.cell_output` of the text of each cell, and bounded other data.
 
-    HTML and JavaScript that a student's code displays must not reach a page that a TA opens.
+    The data are what the student's code sent: pages that a TA opens must sanitize them.
     """
 
     def __init__(self, nb: NotebookNode, manager: AsyncKernelManager, limits: Limits) -> None:
@@ -94,7 +96,7 @@ class CellRunner(NotebookClient):
         self._manager = manager
         self._limit = limits.cell_output
         self._written = 0
-        self._pictures = 0
+        self._data = KeptData()
         self._errors = 0
         self._results = 0
         self._wrote_errors = False
@@ -121,7 +123,7 @@ class CellRunner(NotebookClient):
             return CellRun(index, CellState.OK)
         if watch.breach:
             return CellRun(index, CellState.TIMED_OUT, error=f"it {watch.reason}")
-        message = f"{content.get('ename')}: {content.get('evalue')}"[:MAX_ERROR]
+        message = f"{content.get('ename')}: {_reason(content)}"[:MAX_ERROR]
         text = re.sub(r" \(\d+\.py, line \d+\)$", "", message)  # IPython's file name, in a SyntaxError
         line = _line_of(content.get("traceback", []))
         return CellRun(index, CellState.ERROR, error=shortened(text), line=line)
@@ -154,7 +156,7 @@ class CellRunner(NotebookClient):
             self._cell_index, self._written, self._errors, self._results = cell_index, 0, 0, 0
             self._wrote_errors = False
         if msg["msg_type"].startswith("comm"):
-            return None  # no widgets on a feedback page
+            return None  # no page shows widgets, so their state is of no use
         kind = msg["msg_type"]
         if (self._written > self._limit and kind in _OUTPUTS and not self._may_cost_points(msg)) or (
             self._errors >= MAX_ERRORS and kind == "error"
@@ -175,7 +177,7 @@ class CellRunner(NotebookClient):
         return msg["msg_type"] == "execute_result" and self._results < MAX_RESULTS
 
     def _plain(self, kind: str, content: dict[str, Any]) -> dict[str, Any]:
-        """The content of a message, without anything that a page must not show, and cut to the limits."""
+        """The content of a message, in the form that it must have, and cut to the limits."""
         plain: dict[str, Any] = {}
         plain |= {name: content[name] for name in ("execution_state", "wait") if name in content}
         if isinstance(content.get("execution_count"), int):
@@ -192,27 +194,24 @@ class CellRunner(NotebookClient):
             case "error":
                 traceback = content.get("traceback")
                 lines = traceback[-MAX_TRACEBACK:] if isinstance(traceback, list) else []
-                plain |= {name: _text(content.get(name))[:MAX_ERROR] for name in ("ename", "evalue")}
+                plain |= {"ename": _text(content.get("ename"))[:MAX_ERROR]}
+                plain |= {"evalue": _text(_reason(content))[:MAX_ERROR]}
                 plain["traceback"] = [_text(line)[:MAX_ERROR] for line in lines]
                 self._errors += 1
             case "display_data" | "update_display_data" | "execute_result":
-                plain |= {"data": self._data(content.get("data"), kind == "execute_result"), "metadata": {}}
+                plain["data"] = self._displayed(content.get("data"), kind == "execute_result")
+                plain["metadata"] = sizes_in(content.get("metadata"))
         return plain
 
-    def _data(self, data: object, is_result: bool) -> dict[str, str]:
+    def _displayed(self, data: object, is_result: bool) -> dict[str, Any]:
         found = data if isinstance(data, dict) else {}
-        kind, text = picture_in(found), _text(found.get("text/plain"))
-        picture = found.get(kind)
+        text = _text(found.get(PLAIN_TEXT))
         self._written += _COST
         if is_result and len(text) <= MAX_RESULT and self._results < MAX_RESULTS:
             self._written = min(self._written, self._limit - len(text))  # so that it is kept whole
         self._results += is_result
-        if not isinstance(picture, str):
-            return {"text/plain": self._cut(text)}
-        if len(picture) + self._pictures > MAX_PICTURES:
-            return {"text/plain": self._cut(f"{text[:MAX_ERROR]} (a picture too large to show)")}
-        self._pictures += len(picture)
-        return {kind: picture, "text/plain": self._cut(text)}
+        kept, remark = self._data.of(found)
+        return {**kept, PLAIN_TEXT: self._cut(f"{text[:MAX_ERROR]}{remark}" if remark else text)}
 
     def _cut(self, text: str) -> str:
         room = max(self._limit - self._written, 0)
@@ -245,6 +244,11 @@ def _after_carriage_return(line: str) -> str:
     """The part of a line that is visible after its carriage returns, such as the last state of a progress bar."""
     end = "\r" if line.endswith("\r") else ""
     return line.removesuffix(end).rpartition("\r")[2] + end
+
+
+def _reason(error: Mapping[str, Any]) -> object:
+    """The text of an exception, in a student's words where IPython speaks of frontends."""
+    return NO_INPUT if error.get("ename") == NO_STDIN else error.get("evalue")
 
 
 def _text(value: object) -> str:

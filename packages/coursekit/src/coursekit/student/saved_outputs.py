@@ -8,7 +8,8 @@ from nbformat import NotebookNode, v4
 
 from coursekit.student.limits import Limits
 from coursekit.student.notebook_json import SubmittedNotebook
-from coursekit.student.runner import MAX_ERROR, MAX_ERRORS, MAX_PICTURES, MAX_TRACEBACK
+from coursekit.student.output_data import PLAIN_TEXT, KeptData, sizes_in
+from coursekit.student.runner import MAX_ERROR, MAX_ERRORS, MAX_TRACEBACK
 
 _COUNT = msgspec.json.Decoder(int | None)
 _OUTPUTS = msgspec.json.Decoder(list[dict[str, Any]])
@@ -17,9 +18,9 @@ _COST = 20
 
 
 def put_saved_outputs(submitted: SubmittedNotebook) -> None:
-    """Give the code cells their outputs: text and PNG pictures only, as in `runner`, and as much of them."""
+    """Give the code cells their outputs: the same and as much of them as in `runner`."""
     cells = submitted.notebook.cells if submitted.notebook is not None else []
-    pictures = MAX_PICTURES
+    data = KeptData()
     for cell, (count, saved) in zip(cells, submitted.saved, strict=True):
         if cell.cell_type != "code":
             continue
@@ -30,22 +31,20 @@ def put_saved_outputs(submitted: SubmittedNotebook) -> None:
             continue
         room = Limits.cell_output
         for output in outputs:
-            plain = _plain(output, room)
-            picture = len(plain.get("data", {}).get("image/png", "")) if plain else 0
-            if plain is None or room <= 0 or picture > pictures:
+            plain = _plain(output, room, data) if room > 0 else None
+            if plain is None:
                 continue
             if (
                 plain.output_type == "error"
                 and sum(o.output_type == "error" for o in cell.outputs) >= MAX_ERRORS
             ):
                 continue
-            pictures -= picture
-            room -= _COST + len(plain.get("text", "")) + len(plain.get("data", {}).get("text/plain", ""))
+            room -= _COST + len(plain.get("text", "")) + len(plain.get("data", {}).get(PLAIN_TEXT, ""))
             cell.outputs.append(plain)
 
 
-def _plain(output: Mapping[str, Any], room: int) -> NotebookNode | None:
-    """An output without anything that a page must not show; None if nothing is left."""
+def _plain(output: Mapping[str, Any], room: int, data: KeptData) -> NotebookNode | None:
+    """An output in the form that it must have; None if it has another."""
     plain: NotebookNode | None = None
     match output:
         case {"output_type": "stream", "name": "stdout" | "stderr" as name}:
@@ -58,10 +57,10 @@ def _plain(output: Mapping[str, Any], room: int) -> NotebookNode | None:
                 _text(line)[:MAX_ERROR]
                 for line in (lines if isinstance(lines, list) else [])[-MAX_TRACEBACK:]
             ]
-        case {"output_type": "display_data" | "execute_result" as kind, "data": dict(data)}:
-            plain = v4.new_output(kind, {"text/plain": _text(data.get("text/plain"))[:room]})
-            if picture := _text(data.get("image/png")):
-                plain.data["image/png"] = picture
+        case {"output_type": "display_data" | "execute_result" as kind, "data": dict(bundle)}:
+            kept, remark = data.of(bundle)
+            text = _text(bundle.get(PLAIN_TEXT))[:room] + remark
+            plain = v4.new_output(kind, {**kept, PLAIN_TEXT: text}, metadata=sizes_in(output.get("metadata")))
             if kind == "execute_result" and isinstance(count := output.get("execution_count"), int):
                 plain.execution_count = count
     return plain

@@ -1,6 +1,6 @@
 """Runs one submission in one kernel: first its cells, then the grader's requests to the agent.
 
-If a cell or a call ends the kernel, the session continues once in a new kernel, without that cell.
+If a cell or a call ends the kernel, the session continues in a new kernel, without that cell.
 """
 
 from collections.abc import Callable, Container, Iterator
@@ -25,6 +25,8 @@ from sandbox_kernel.usage import Usage, time_in_this_thread
 
 #: how many ordinary test cells may end the kernel, each of which costs a new one
 _MAX_FATAL_TESTS = 10
+#: how many kernels other cells and calls may end, within the time of the submission
+MAX_DEATHS = 10
 #: how long a wary session waits after each cell for a kernel that ends a moment later
 _WARY_SECONDS = 0.5
 
@@ -56,7 +58,8 @@ class Session:
 
     Reasons to repeat the run before its result counts are in `suspect`: code that exceeded a limit other than CPU
     time, or ended its kernel, may succeed on an idle machine. `earlier` has the outputs of ordinary test cells that were
-    run again, by index: whoever ends the kernel gets no second draw.
+    run again, by index: whoever ends the kernel gets no second draw. `not_reached` are the answer cells of checks that
+    could not be run.
     """
 
     def __init__(
@@ -84,6 +87,7 @@ class Session:
         self.deaths: list[str] = []
         self.suspect: list[str] = []
         self.earlier: dict[int, list[list[NotebookNode]]] = {}
+        self.not_reached: set[str] = set()
         self.timed_out = False
         self.crashed = False
         self.cold_because = ""
@@ -154,7 +158,7 @@ class Session:
                 if is_test_cell(cell) and self._fatal_tests < _MAX_FATAL_TESTS:
                     self._fatal_tests += 1
                     self.deaths.pop()  # the failure of one test cell must not affect the next
-                elif len(self.deaths) > 1:
+                elif len(self.deaths) >= MAX_DEATHS:
                     return
                 self._left_out.add(index)
                 self._run_again()
@@ -165,11 +169,11 @@ class Session:
         return self._kernel.read_written(self._files) if self._kernel else WrittenFiles()
 
     def restart_without(self, index: int | None, because: str = "") -> bool:
-        """After a call has ended the kernel: run the other cells in a new one, unless there were two already.
+        """After a call has ended the kernel: run the other cells in a new one, unless there were too many already.
 
         Ordinary test cells are not run a second time: they have their results.
         """
-        if len(self.deaths) > 1 or self._is_late():
+        if len(self.deaths) >= MAX_DEATHS or self._is_late():
             return False
         self._ordinary = ()
         if index is not None:
@@ -242,11 +246,11 @@ class Session:
     @contextmanager
     def off_the_record(self) -> Iterator[None]:
         """A block that does not count: nothing in it affects the outcome of the submission."""
-        before = self.timed_out, self.crashed, list(self.suspect)
+        before = self.timed_out, self.crashed, list(self.suspect), set(self.not_reached)
         try:
             yield
         finally:
-            self.timed_out, self.crashed, self.suspect = before
+            self.timed_out, self.crashed, self.suspect, self.not_reached = before
 
     def reuse(self, notebook: NotebookNode) -> None:
         """Continue with another notebook in the same kernel, which forgets all names but not the imported modules.
