@@ -11,15 +11,12 @@ from coursekit.checks.results import CheckResult, ExerciseResult, SubmissionResu
 from coursekit.language import N_, _, ngettext
 from coursekit.nbgrader_plugin.check_table import right_or_not
 from coursekit.nbgrader_plugin.headings import page_titles
+from coursekit.student.causes import cause_in
 from coursekit.student.values import CheckOutcome
 from coursekit.watch.rules import Shows
 
 FIRST_THINGS = 3
 _NOT_ANSWERED = N_("Not answered.")
-#: at the end of a message about what is missing: the cell that is the cause, and what became of it
-_CAUSE = re.compile(
-    r".*\bsince (?:the cell `[^`]+` depends on )?the cell (`[^`]+`),?(?: which)? (.+)", re.DOTALL
-)
 _NUMBERS = re.compile(r"[(\[][\d, ]*[)\]]|-?\d[\d.e+-]*")
 
 
@@ -145,7 +142,7 @@ def _first_thing(
 
 def _failed_cell(check: CheckResult) -> tuple[str, ...]:
     """The cell whose failure caused that of the check, and how it failed; empty if the check itself failed."""
-    found = _CAUSE.fullmatch(check.message) if check.outcome != CheckOutcome.FAILED else None
+    found = cause_in(check.message) if check.outcome != CheckOutcome.FAILED else None
     return found.groups() if found else ()
 
 

@@ -6,6 +6,10 @@ from collections.abc import Mapping
 from coursekit.student.runner import CellRun, CellState
 from coursekit.student.submission import Submission
 
+#: at the end of a message about what is missing, as `because` writes it: the cell that is the cause, and what became of it
+_CAUSE = re.compile(
+    r".*\bsince (?:the cell `[^`]+` depends on )?the cell (`[^`]+`),?(?: which)? (.+)", re.DOTALL
+)
 _MISSING_NAME = re.compile(r"(?:NameError: )?name '(\w+)' is not defined")
 
 
@@ -45,6 +49,11 @@ def because(run: CellRun, submission: Submission, runs: Mapping[int, CellRun]) -
         return f"the cell `{label}` {run.description}"
     cause = submission.label(root.index)
     return f"the cell `{label}` depends on the cell `{cause}`, which {root.description}"
+
+
+def cause_in(message: str) -> re.Match[str] | None:
+    """The cell that a message ending in `because` names as the cause, and what became of it."""
+    return _CAUSE.fullmatch(message)
 
 
 def used_above_its_definition(
