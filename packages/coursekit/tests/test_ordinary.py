@@ -431,7 +431,11 @@ ASKS = "`input()` can't be answered while grading: write a value in its place, o
 
 @pytest.mark.parametrize(
     ("source", "test"),
-    [("x = input('x? ')", "assert x"), ("def f():\n    return input()", "assert f()"), ("x = 1", "input()")],
+    [
+        ("x = input('x? ')", "assert x"),
+        ("def f():\n    return input()", "assert f()"),
+        ("x = 1", "assert input()"),
+    ],
     ids=["in a cell", "in a function", "in the test"],
 )
 def test_who_asks_for_input_is_told_what_to_do(assignment, source, test):

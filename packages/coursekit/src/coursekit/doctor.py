@@ -248,7 +248,7 @@ def _assignments(course: RunningCourse) -> Iterator[Finding]:
         yield Finding("assignment", NOTE, found)
     for name in names:
         if odd := "".join(sorted(_OF_PATTERNS & set(name))):
-            found = f"{name}: formgrader finds no submissions of it, since nbgrader takes names with {odd} for patterns"
+            found = f"{name}: formgrader lists it with 0 submissions, since nbgrader takes names with {odd} for patterns"
             yield Finding("assignment", NOTE, found, "rename it before you release it")
         assignment = course.assignment(name)
         if not assignment.released_names():
