@@ -75,10 +75,11 @@ def read(buffers: list[bytes]) -> tuple[dict[str, Any], list[Any]]:
         if len(text) > MAX_TEXT:
             raise MessageError("the text is too large")
         fields, kinds, middle = json.loads(text)
-        values, offset = [], 0
+        values: list[Any] = []
+        offset = 0
         for kind in kinds:
-            values.append(None if kind is None else _array(*kind, data, offset))
-            offset += 0 if kind is None else values[-1].nbytes
+            values.append(kind and _array(kind, data, offset))
+            offset += values[-1].nbytes if kind else 0
         if None in kinds:
             rest = data[offset:]
             others = iter(decode([rest[:middle], rest[middle:]]))
@@ -92,7 +93,8 @@ def read(buffers: list[bytes]) -> tuple[dict[str, Any], list[Any]]:
         raise MessageError(f"not a message: {type(error).__name__}") from error
 
 
-def _array(kind: str, dtype: str, shape: list[int], data: bytes, offset: int) -> Any:
+def _array(described: list[Any], data: bytes, offset: int) -> Any:
+    kind, dtype, shape = described
     if dtype not in _DTYPES:
         raise MessageError("an array of an unknown type")
     array = np.ndarray(shape, dtype, data, offset).copy()
