@@ -4,6 +4,7 @@ Its text is sent into the kernels (see `coursekit.student.channel`). `coursekit.
 that occurs twice arrives as one list, and what a call changes in place is changed for its caller.
 """
 
+import operator
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -19,6 +20,7 @@ Node = list[Any]
 #: how a tensor takes part in gradients
 CONSTANT, LEAF, COMPUTED = 0, 1, 2
 _MISSING = object()
+_PLAIN = frozenset(PLAIN)
 
 
 class Graph:
@@ -51,7 +53,8 @@ class Graph:
         first = len(self.objects)
         self.objects += [_MISSING] * len(nodes)
         for number in range(first, len(self.objects)):
-            self._build(number, nodes, first)
+            if self.objects[number] is _MISSING:
+                self._build(number, nodes, first)
         return [self._value(item, nodes, first) for item in items]
 
     def remember(self) -> None:
@@ -95,9 +98,12 @@ class Graph:
         if number is None:
             number = self._numbers[id(value)] = len(self.objects)
             self.objects.append(value)
-            nodes.append([])
-            place = len(nodes) - 1
-            nodes[place] = self._node(value, nodes)
+            if type(value) is list and _PLAIN.issuperset(map(type, value)):
+                nodes.append(["list", value])
+            else:
+                nodes.append([])
+                place = len(nodes) - 1
+                nodes[place] = self._node(value, nodes)
         return [number]
 
     def _node(self, value: Any, nodes: list[Node]) -> Node:
@@ -108,8 +114,6 @@ class Graph:
             self.values.append(value)
             return len(self.values) - 1
 
-        if type(value) is list:
-            return ["list", items(value)]
         if isinstance(value, np.generic):
             return ["scalar", place(np.asarray(value))]
         if is_tensor(value):
@@ -147,20 +151,19 @@ class Graph:
         return self.objects[number]
 
     def _build(self, number: int, nodes: list[Node], first: int) -> None:
-        if self.objects[number] is not _MISSING:
-            return
         kind, *content = nodes[number - first]
 
         def parts(items: list[Any]) -> list[Any]:
             return [self._value(item, nodes, first) if type(item) is list else item for item in items]
 
-        made: Any = {"list": list, "dict": dict, "set": set}.get(kind, lambda: _MISSING)()
-        if made is not _MISSING:  # it may contain itself
-            self.objects[number] = made
-            if kind == "list":
-                made += parts(content[0])
-            else:
-                made.update(map(parts, content[0]) if kind == "dict" else parts(content[0]))
+        made: Any
+        if kind == "list":  # it may contain itself
+            made = self.objects[number] = [*content[0]]
+            if list in map(type, made):
+                made[:] = parts(made)
+        elif kind in ("dict", "set"):
+            made = self.objects[number] = {} if kind == "dict" else set()
+            made.update(map(parts, content[0]) if kind == "dict" else parts(content[0]))
         elif kind in ("tuple", "frozenset"):
             made = (tuple if kind == "tuple" else frozenset)(parts(content[0]))
         elif kind == "tensor":
@@ -199,7 +202,7 @@ _SIMPLE: dict[str, Callable[..., Any]] = {
 
 def _content(value: Any) -> Any:
     """What is compared to find out whether an object was changed in place; None if it can't be."""
-    if isinstance(value, list | set):
+    if isinstance(value, (list, set)):
         return list(value)
     if isinstance(value, dict):
         return [*value, *value.values()]
@@ -211,8 +214,10 @@ def _content(value: Any) -> Any:
 def _is_unchanged(value: Any, before: Any) -> bool:
     if type(before) is list:
         # objects of one's own are equal only if they are identical; the lists keep them alive
-        now = _content(value)
-        return len(now) == len(before) and all(map(_is_same_part, now, before))
+        now = value if type(value) is list else _content(value)
+        return len(now) == len(before) and (
+            all(map(operator.is_, now, before)) or all(map(_is_same_part, now, before))
+        )
     if len(before) == 1:
         return is_same(before[0], value)
     return bool(raw(value) == before)
