@@ -63,7 +63,9 @@ def test_the_lock_of_an_emacs_is_a_link_to_nothing(both, command):
 
 def test_a_folder_with_nothing_but_leftovers_has_no_notebook(both):
     both.hand_in(files=LEFTOVERS)
-    assert "a1: 1 missing" in both.ours.run("coursekit", "autograde", "a1", succeeds=False)
+    assert "a1: nothing new to grade; 1 missing" in both.ours.run(
+        "coursekit", "autograde", "a1", succeeds=False
+    )
 
 
 def test_another_version_of_the_notebook_is_named_since_it_may_be_the_one_that_counts(both):

@@ -211,7 +211,8 @@ def test_students_with_odd_names_have_their_row(empty_class):
     ]
     for name in names:
         empty_class.hand_in(name, empty_class.answer(RIGHT, HALF))
-    assert autograde(empty_class) == 0
+    assert autograde(empty_class) == 1, "one was renamed, since formgrader would take its name for HTML"
+    names = [name.replace('the "one"', "the ”one”") for name in names]
     assert statuses(empty_class) == dict.fromkeys(sorted(names), "graded")
     assert set(empty_class.grades()) == set(names)
     assert {result_of(empty_class, name).earned for name in names} == {15}

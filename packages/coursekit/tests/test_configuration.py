@@ -86,7 +86,7 @@ COMMANDS = {
     "earlier": (0, ""),
     "samples": (0, "ps1: 2 sample submissions"),
     "new 02_next": (0, "Quelle/02_next"),
-    "autograde --sandbox none --workers 1": (1, "ps1: 1 missing"),
+    "autograde --sandbox none --workers 1": (0, "ps1: nothing new to grade; 1 missing"),
     "regrade --sandbox none --workers 1": (0, "the scores of 0 of 0 students changed"),
 }
 

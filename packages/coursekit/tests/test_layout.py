@@ -15,6 +15,7 @@ ORDER = [
     "arrays",
     "packing",
     "messages",
+    "payload",
     "raised",
     "guard",
     "drawn",

@@ -55,7 +55,7 @@ def test_an_ordinary_cell_is_scored_by_nbgrader_s_rule(outputs, points):
 def test_a_cell_that_never_ran_has_full_marks_and_a_doubt():
     result = result_of_outputs(Submission(handed_in([], None)), ["test_times"], ScoreRule())
     assert (result.status, result.earned) == ("graded", 2)
-    assert "without having been run" in result.exercises[0].doubt
+    assert "without having been run" in result.doubts[0].why
 
 
 def test_what_hidden_checks_would_grade_is_left_to_a_person():

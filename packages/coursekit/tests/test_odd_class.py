@@ -251,7 +251,7 @@ def test_the_command_ends_with_1_and_prints_no_traceback_and_no_escape(graded):
     assert "\x1b[31m" not in said
     assert r"J\xf6rg: nbgrader can't handle the name of this folder, so it was renamed to Jörg." in said
     assert (
-        r"Ren\xe9: nbgrader can't handle the name of this folder, and a folder René already exists." in said
+        r"Ren\xe9: nbgrader can't handle the name of this folder, and there is a second folder René." in said
     )
 
 

@@ -11,6 +11,8 @@ from coursekit.configuration import read_configuration
 from coursekit.course import Course
 from coursekit.nbgrader_plugin import configure
 from coursekit.nbgrader_plugin.bind import BindChecks
+from coursekit.nbgrader_plugin.generating import RequireSameCells
+from coursekit.nbgrader_plugin.released_pictures import RemoveSolutionPictures
 from coursekit.nbgrader_plugin.run_checks import RunChecks
 from coursekit.nbgrader_plugin.steps import RepairCells, SaveScores
 
@@ -32,7 +34,12 @@ def test_a_list_of_own_steps_keeps_them_in_their_places():
 
     config = configured(change)
     assert config.Autograde.autograde_preprocessors == [RunChecks, "mine.Step", SaveScores]
-    assert config.GenerateAssignment.preprocessors[1:] == ["mine.Step", BindChecks]
+    assert config.GenerateAssignment.preprocessors[1:] == [
+        "mine.Step",
+        BindChecks,
+        RequireSameCells,
+        RemoveSolutionPictures,
+    ]
 
 
 def test_a_step_that_is_appended_or_inserted_is_added_to_the_default_ones():

@@ -109,5 +109,5 @@ def test_a_package_that_is_not_installed_here_is_named(assignment):
 
 
 def test_an_assignment_that_was_not_released_is_named_with_the_command(tmp_path):
-    with pytest.raises(CourseError, match="run `nbgrader generate_assignment 01_nothing` first"):
+    with pytest.raises(CourseError, match="run `nbgrader generate_assignment 01_nothing --force` first"):
         write_standalone(Course(tmp_path).assignment("01_nothing"))

@@ -2,6 +2,7 @@
 
 import ast
 import asyncio
+import platform
 import shutil
 import signal
 import socket
@@ -365,3 +366,12 @@ def said_by(command_line: Path) -> list[str]:
         return command_line.read_text().split("\0")
     except OSError:
         return []
+
+
+def test_a_warm_kernel_shares_the_server_s_memory_in_huge_pages():
+    huge = Path("/sys/kernel/mm/transparent_hugepage").exists()
+    if not huge or tuple(map(int, platform.release().split(".")[:2])) < (6, 1):
+        pytest.skip("the system can't store memory in huge pages on request")
+    source = "print(*(line for line in open('/proc/self/smaps_rollup') if line.startswith('AnonHuge')))"
+    (found,) = run(SANDBOX, source)
+    assert int(found.split()[1]) > 10_000

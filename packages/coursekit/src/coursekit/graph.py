@@ -4,6 +4,7 @@ Its text is sent into the kernels (see `coursekit.student.channel`). `coursekit.
 that occurs twice arrives as one list, and what a call changes in place is changed for its caller.
 """
 
+import operator
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -13,18 +14,20 @@ import numpy as np
 from coursekit.arrays import copied, is_array, is_tensor
 from coursekit.messages import MessageError
 from coursekit.packing import PLAIN, Packer, packer_of
+from coursekit.payload import raw
 
 Node = list[Any]
 #: how a tensor takes part in gradients
 CONSTANT, LEAF, COMPUTED = 0, 1, 2
 _MISSING = object()
+_PLAIN = frozenset(PLAIN)
 
 
 class Graph:
     """The objects of one call that both sides know, by number.
 
     An item of a message is a plain value, or the number of an object in a list of its own. A node is the content of
-    one object: its kind, and items.
+    one object: its kind, and items, or the place of an array in `values`.
 
     Args:
         describe: returns the number of an object that stays on this side; raises TypeError if it can't.
@@ -34,8 +37,10 @@ class Graph:
     def __init__(self, describe: Callable[[Any], int], restore: Callable[[int], Any]) -> None:
         self._describe, self._restore = describe, restore
         self.objects: list[Any] = []
+        #: what the nodes of the message being written or read don't contain, but refer to
+        self.values: list[Any] = []
         self._numbers: dict[int, int] = {}
-        self._before: list[tuple[str, Any]] = []
+        self._before: list[Any] = []
         #: tensors that need gradients, and their leaves
         self.tracked: list[tuple[Any, Any]] = []
 
@@ -48,19 +53,20 @@ class Graph:
         first = len(self.objects)
         self.objects += [_MISSING] * len(nodes)
         for number in range(first, len(self.objects)):
-            self._build(number, nodes, first)
+            if self.objects[number] is _MISSING:
+                self._build(number, nodes, first)
         return [self._value(item, nodes, first) for item in items]
 
     def remember(self) -> None:
         """Store the content of all objects, to find out later what was changed."""
-        self._before = [self._content(value) for value in self.objects]
+        self._before = list(map(_content, self.objects))
 
     def changes(self, nodes: list[Node]) -> list[Any]:
         """Numbers and new nodes of the objects that were changed in place since `remember`."""
         found = []
         for number, before in enumerate(self._before):
             value = self.objects[number]
-            if not _same_content(before, self._content(value)):
+            if before is not None and not _is_unchanged(value, before):
                 found.append([number, self._node(value, nodes)])
         return found
 
@@ -79,37 +85,44 @@ class Graph:
                 own.clear()
                 own.update(parts)
             elif kind == "array":
-                own[...] = content[0]
+                own[...] = self.values[content[0]]
             elif kind == "tensor":
-                _set_tensor(own, content[0])
+                _set_tensor(own, self.values[content[0]])
             elif hasattr(own, "_update_inplace"):  # tables of pandas
-                own._update_inplace(content[0])
+                own._update_inplace(self.values[content[0]])
 
     def _item(self, value: Any, nodes: list[Node]) -> Any:
         if type(value) in PLAIN:
             return value
-        if id(value) not in self._numbers:
+        number = self._numbers.get(id(value))
+        if number is None:
             number = self._numbers[id(value)] = len(self.objects)
             self.objects.append(value)
-            nodes.append([])
-            place = len(nodes) - 1
-            nodes[place] = self._node(value, nodes)
-            return [number]
-        return [self._numbers[id(value)]]
+            if type(value) is list and _PLAIN.issuperset(map(type, value)):
+                nodes.append(["list", value])
+            else:
+                nodes.append([])
+                place = len(nodes) - 1
+                nodes[place] = self._node(value, nodes)
+        return [number]
 
     def _node(self, value: Any, nodes: list[Node]) -> Node:
         def items(values: Any) -> list[Any]:
-            return [self._item(part, nodes) for part in values]
+            return [part if type(part) in PLAIN else self._item(part, nodes) for part in values]
+
+        def place(value: Any) -> int:
+            self.values.append(value)
+            return len(self.values) - 1
 
         if isinstance(value, np.generic):
-            return ["scalar", np.asarray(value)]
+            return ["scalar", place(np.asarray(value))]
         if is_tensor(value):
             role = CONSTANT if not value.requires_grad else LEAF if value.is_leaf else COMPUTED
             if role != CONSTANT:
                 self.tracked.append((value, value))
-            return ["tensor", value.detach(), role]
+            return ["tensor", place(value), role]
         if isinstance(value, np.ndarray):
-            return ["array", value]
+            return ["array", place(value)]
         if isinstance(value, dict):
             return ["dict", [items(pair) for pair in value.items()]]
         for kind, base in (("list", list), ("tuple", tuple), ("set", set), ("frozenset", frozenset)):
@@ -126,7 +139,7 @@ class Graph:
         if torch is not None and isinstance(value, torch.dtype):
             return ["dtype", str(value).removeprefix("torch.")]
         if packer_of(value):
-            return ["packed", value]
+            return ["packed", place(value)]
         return ["object", self._describe(value)]
 
     def _value(self, item: Any, nodes: list[Node] = [], first: int = 0) -> Any:  # noqa: B006  # never changed
@@ -138,20 +151,19 @@ class Graph:
         return self.objects[number]
 
     def _build(self, number: int, nodes: list[Node], first: int) -> None:
-        if self.objects[number] is not _MISSING:
-            return
         kind, *content = nodes[number - first]
 
         def parts(items: list[Any]) -> list[Any]:
-            return [self._value(item, nodes, first) for item in items]
+            return [self._value(item, nodes, first) if type(item) is list else item for item in items]
 
-        made: Any = {"list": list, "dict": dict, "set": set}.get(kind, lambda: _MISSING)()
-        if made is not _MISSING:  # it may contain itself
-            self.objects[number] = made
-            if kind == "list":
-                made += parts(content[0])
-            else:
-                made.update(map(parts, content[0]) if kind == "dict" else parts(content[0]))
+        made: Any
+        if kind == "list":  # it may contain itself
+            made = self.objects[number] = [*content[0]]
+            if list in map(type, made):
+                made[:] = parts(made)
+        elif kind in ("dict", "set"):
+            made = self.objects[number] = {} if kind == "dict" else set()
+            made.update(map(parts, content[0]) if kind == "dict" else parts(content[0]))
         elif kind in ("tuple", "frozenset"):
             made = (tuple if kind == "tuple" else frozenset)(parts(content[0]))
         elif kind == "tensor":
@@ -164,46 +176,55 @@ class Graph:
                 raise MessageError("not a dtype")
         elif kind == "object":
             made = self._restore(content[0])
+        elif kind in ("array", "scalar", "packed"):
+            made = self.values[content[0]]
+            made = made[()] if kind == "scalar" else made
         else:
             made = _SIMPLE[kind](*content)
         self.objects[number] = made
         self._numbers[id(made)] = number
 
-    def _tensor(self, data: Any, kind: int) -> Any:
-        tensor = data.clone()
+    def _tensor(self, place: int, kind: int) -> Any:
+        tensor = self.values[place]
         if kind != CONSTANT:
             leaf = tensor.requires_grad_()
             tensor = leaf if kind == LEAF else leaf.clone()
             self.tracked.append((tensor, leaf))
         return tensor
 
-    def _content(self, value: Any) -> tuple[str, Any]:
-        """What is compared to find out whether an object was changed."""
-        if is_array(value) or packer_of(value):
-            return "data", copy_of(value)
-        if isinstance(value, list | dict | set):
-            parts = [part for pair in value.items() for part in pair] if isinstance(value, dict) else value
-            # values of one's own are equal only if they are identical; the list keeps them alive
-            return "parts", [(type(part), part if type(part) in PLAIN else id(part), part) for part in parts]
-        return "constant", None
-
 
 _SIMPLE: dict[str, Callable[..., Any]] = {
-    "scalar": lambda array: array[()],
-    "array": lambda array: array.copy(),
     "plain": lambda value: value,
     "range": range,
     "complex": complex,
-    "packed": lambda value: value,
 }
 
 
-def _same_content(one: tuple[str, Any], other: tuple[str, Any]) -> bool:
-    if one[0] == "data":
-        return is_same(one[1], other[1])
-    if one[0] == "parts":
-        return [part[:2] for part in one[1]] == [part[:2] for part in other[1]]
-    return True
+def _content(value: Any) -> Any:
+    """What is compared to find out whether an object was changed in place; None if it can't be."""
+    if isinstance(value, (list, set)):
+        return list(value)
+    if isinstance(value, dict):
+        return [*value, *value.values()]
+    if is_array(value) or packer_of(value):
+        return raw(value) or (copy_of(value),)
+    return None
+
+
+def _is_unchanged(value: Any, before: Any) -> bool:
+    if type(before) is list:
+        # objects of one's own are equal only if they are identical; the lists keep them alive
+        now = value if type(value) is list else _content(value)
+        return len(now) == len(before) and (
+            all(map(operator.is_, now, before)) or all(map(_is_same_part, now, before))
+        )
+    if len(before) == 1:
+        return is_same(before[0], value)
+    return bool(raw(value) == before)
+
+
+def _is_same_part(one: Any, other: Any) -> bool:
+    return one is other or (type(one) in PLAIN and type(one) is type(other) and one == other)
 
 
 def _set_tensor(own: Any, new: Any) -> None:

@@ -5,6 +5,7 @@ wants to end its process still can.
 """
 
 import contextlib
+import gc
 import importlib.abc
 import importlib.util
 import os
@@ -156,6 +157,7 @@ def is_answered_by_fork() -> bool:
         warnings.simplefilter("ignore", DeprecationWarning)
         child = os.fork()
     if child == 0:
+        gc.freeze()  # collecting garbage would copy all memory that the two processes share
         sys.stdout = sys.stderr = StringIO()  # the kernel's streams belong to threads that weren't forked
         return False
     before = signal.signal(signal.SIGINT, lambda *_: os.kill(child, signal.SIGINT))

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from coursekit import payload
 from coursekit.graph import Graph
-from coursekit.messages import MessageError, decode, encode
+from coursekit.messages import MessageError
 from coursekit.stub import IMPLEMENTATION
 
 _MAX_TEXT = 2000
@@ -40,14 +41,15 @@ class Implementations:
 
     def answer(self, buffers: list[Any]) -> list[bytes]:
         try:
-            request = decode(buffers)
-            do = request.pop("do")
-            return encode(self._backward(**request) if do == "backward" else self._call(**request))
+            request, values = payload.read(buffers)
+            answer = self._backward if request.pop("do") == "backward" else self._call
+            return payload.write(*answer(values, **request))
         except Exception as error:
-            return encode({"error": _described(error)})
+            return payload.write({"error": _described(error)}, [])
 
     def _call(
         self,
+        sent: list[Any],
         target: int,
         method: str,
         items: list[Any],
@@ -55,11 +57,13 @@ class Implementations:
         nodes: list[Any],
         seeds: list[int],
         settings: list[Any],
-    ) -> dict[str, Any]:
+    ) -> tuple[dict[str, Any], list[Any]]:
         if method not in self._methods:
             raise MessageError("there is no such method")
         graph = Graph(self._number_of, self._objects.__getitem__)
+        graph.values = sent
         values = graph.unpack(items, nodes)
+        graph.values = []
         leaves = [leaf for _, leaf in graph.tracked]
         graph.tracked.clear()
         graph.remember()
@@ -79,14 +83,16 @@ class Implementations:
         if leaves and outputs:
             self._tapes[self._calls] = outputs, leaves
             self._tapes.pop(self._calls - _MOST_TAPES, None)
-        return {"value": item, "changes": graph.changes(new), "nodes": new, "tape": self._calls}
+        reply = {"value": item, "changes": graph.changes(new), "nodes": new, "tape": self._calls}
+        return reply, graph.values
 
-    def _backward(self, tape: int, gradients: list[Any]) -> dict[str, Any]:
+    def _backward(self, gradients: list[Any], tape: int) -> tuple[dict[str, Any], list[Any]]:
         import torch
 
         outputs, leaves = self._tapes[tape]
         found = torch.autograd.grad(outputs, leaves, gradients, retain_graph=True, allow_unused=True)
-        return {"gradients": list(found)}
+        used = [part for part in found if part is not None]
+        return {"used": [part is not None for part in found]}, used
 
     def _number_of(self, value: Any) -> int:
         self._objects.append(value)

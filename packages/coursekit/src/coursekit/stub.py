@@ -17,8 +17,9 @@ from typing import Any
 
 import numpy as np
 
+from coursekit import payload
 from coursekit.graph import Graph
-from coursekit.messages import decode, encode, receive, send
+from coursekit.messages import receive, send
 
 #: marks the number of a message from a stub, and of the reply to it
 FROM_STUB = 1 << 63
@@ -37,24 +38,24 @@ class StubLine:
         self._process = os.getpid()
         self._lock = threading.Lock()
 
-    def ask(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Send a request and return the reply.
+    def ask(self, request: dict[str, Any], values: Sequence[Any] = ()) -> tuple[dict[str, Any], list[Any]]:
+        """Send a request with some values, and return the fields and values of the reply.
 
         Raises:
             KeyboardInterrupt: the time of the call is up.
         """
         if os.getpid() != self._process:
             raise RuntimeError("a function that is tested can't be called in another process")
-        buffers = encode(request)
+        buffers = payload.write(request, values)
         with self._lock, _uninterrupted():  # an interrupt would cut a message in two
             send(self._connection, self._number, buffers)
             _, reply = receive(self._connection.recv)
         if not reply[0]:
             raise KeyboardInterrupt
-        found: dict[str, Any] = decode(reply)
+        found, back = payload.read(reply)
         if "error" in found:
             raise _exception(**found["error"])
-        return found
+        return found, back
 
 
 class Stub:
@@ -88,7 +89,7 @@ class Stub:
         }
         if torch and torch.is_grad_enabled() and graph.tracked:
             return _call_with_gradients(self._line, graph, request)
-        return _finish(graph, self._line.ask(request))
+        return _finish(graph, *self._line.ask(request, graph.values))
 
 
 def stub_class(methods: Sequence[str]) -> type[Stub]:
@@ -109,7 +110,8 @@ def _number_of(value: Any) -> int:
     raise TypeError(f"a function that is tested can't be given a value of type {type(value).__name__}")
 
 
-def _finish(graph: Graph, reply: dict[str, Any]) -> Any:
+def _finish(graph: Graph, reply: dict[str, Any], values: list[Any]) -> Any:
+    graph.values = values
     (value,) = graph.unpack([reply["value"]], reply["nodes"])
     graph.apply(reply["changes"])
     return value
@@ -126,9 +128,9 @@ def _call_with_gradients(line: StubLine, graph: Graph, request: dict[str, Any]) 
     class Call(torch.autograd.Function):
         @staticmethod
         def forward(ctx: Any, *_: Any) -> Any:
-            reply = line.ask(request)
+            reply, values = line.ask(request, graph.values)
             graph.tracked.clear()
-            result.append(_finish(graph, reply))
+            result.append(_finish(graph, reply, values))
             ctx.tape = reply["tape"]
             outputs = [tensor.detach() for tensor, _ in graph.tracked]
             result.append([tensor for tensor, _ in graph.tracked])
@@ -137,8 +139,9 @@ def _call_with_gradients(line: StubLine, graph: Graph, request: dict[str, Any]) 
         @staticmethod
         @once_differentiable
         def backward(ctx: Any, *gradients: Any) -> Any:
-            asked = {"do": "backward", "tape": ctx.tape, "gradients": list(gradients)}
-            return tuple(line.ask(asked)["gradients"])
+            reply, values = line.ask({"do": "backward", "tape": ctx.tape}, gradients)
+            found = iter(values)
+            return tuple(next(found) if used else None for used in reply["used"])
 
     outputs = Call.apply(*inputs)
     value, own = result

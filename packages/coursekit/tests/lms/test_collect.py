@@ -193,7 +193,7 @@ def test_a_gradebook_that_cannot_be_opened_is_not_taken_for_a_new_course(collect
     )
     done = collect("Canvas", {"a_1_11_double.ipynb": NOTEBOOK})
     assert done.returncode == 1
-    assert "can't be opened" in done.stderr
+    assert "isn't a database: restore the gradebook from a backup" in done.stderr
 
 
 def test_strangers_are_collected_when_told_to(collect, handed_in, enrolled):

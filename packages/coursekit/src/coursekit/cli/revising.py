@@ -53,7 +53,7 @@ def _revise(options: argparse.Namespace) -> int:
     name = quoted(assignment.name)
     if assignment.name not in course.assignments():
         raise CourseError(
-            f"the gradebook has no {assignment.name}: run `nbgrader generate_assignment {name} --force`"
+            f"the gradebook has no {assignment.name}: run `nbgrader generate_assignment {quoted(assignment.name)} --force`"
         )
     renamed = dict(_renamed(text) for text in options.rename)
     with course.alone():

@@ -104,7 +104,7 @@ def configure(config: Config) -> None:
     if isinstance(ignored, LazyConfigValue):  # not set, or only added to
         ignored = ignored.get_value(list(CourseDirectory.ignore.default_args[0]))
     if isinstance(ignored, list):
-        config.CourseDirectory.ignore = [*ignored, *_LEFTOVERS]
+        config.CourseDirectory.ignore = [*dict.fromkeys([*ignored, *_LEFTOVERS])]
     logging_config = {
         "formatters": {"console": {"class": _dotted(PrintableFormatter)}},
         "filters": {"notebooks": {"()": OnlyMissingNotebooks}},

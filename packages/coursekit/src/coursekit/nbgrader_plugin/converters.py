@@ -78,7 +78,7 @@ def leave_out_ungraded(converter: BaseConverter) -> None:
         student = student_of(folders, folders.autograded_directory, path)
         if student is not None and student not in graded:
             converter.log.warning(
-                "%s: the gradebook has no grades, so there is no page. Whoever left the course needs none; for anybody else: "
+                "%s: the gradebook has no grades, so there is no page. A student who has left needs none; for any other: "
                 "`nbgrader db student add %s`, then `coursekit autograde %s --force`",
                 *(printable(student), quoted(student), quoted(assignment)),
             )

@@ -16,7 +16,19 @@ from jupyter_client.asynchronous.client import AsyncKernelClient
 from jupyter_client.manager import AsyncKernelManager
 from jupyter_core.utils import run_sync
 
-from coursekit import agent, arrays, drawn, graph, guard, implementation, messages, packing, raised, stub
+from coursekit import (
+    agent,
+    arrays,
+    drawn,
+    graph,
+    guard,
+    implementation,
+    messages,
+    packing,
+    payload,
+    raised,
+    stub,
+)
 from coursekit.codecs import kernel_texts
 from coursekit.course import CourseError
 from coursekit.student.limits import Stopwatch
@@ -196,7 +208,7 @@ class Channel:
         raise TimeoutError
 
 
-_PARTS = (arrays, packing, messages, raised, guard, drawn, graph, stub, implementation, agent)
+_PARTS = (arrays, packing, messages, payload, raised, guard, drawn, graph, stub, implementation, agent)
 _START = "__import__('sys').modules['coursekit.agent'].start({}, get_ipython())"
 _SERVE = "__import__('sys').modules['coursekit.agent'].serve()"
 

@@ -97,6 +97,7 @@ def _shared_memory() -> "Iterator[None]":
         gc.collect()
         gc.freeze()
         gc.enable()
+        isolate.use_huge_pages()
 
 
 def _fork(answer: int) -> int:
