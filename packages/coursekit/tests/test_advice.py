@@ -200,11 +200,6 @@ def other_version(course):
     nbformat.write(notebook, path)
 
 
-def no_student(course):
-    with course.gradebook() as gradebook:
-        gradebook.remove_student("right")
-
-
 GENERATE = "nbgrader generate_assignment {} --force"
 ADVICE: dict[tuple[str, str], Situation | Elsewhere | NotRun] = {
     ("course.py", GENERATE): Situation(handed_in_without_release, "nbgrader autograde 01_double"),
@@ -258,9 +253,20 @@ ADVICE: dict[tuple[str, str], Situation | Elsewhere | NotRun] = {
     ("nbgrader_plugin/gradebook_state.py", "nbgrader db upgrade"): Situation(
         older_gradebook, "coursekit table"
     ),
-    ("nbgrader_plugin/converters.py", "coursekit autograde %s"): Situation(
-        no_student, "nbgrader generate_feedback 01_double --force", "graded_class"
+    ("cli/autograding.py", "coursekit table"): Elsewhere("test_written_answers.py"),
+    ("grading/autograde.py", "nbgrader autograde {} --no-execute"): Elsewhere("test_no_execute.py"),
+    ("lms/returning.py", "nbgrader generate_feedback {}"): Elsewhere("lms/test_return.py"),
+    ("lms/returning.py", "nbgrader generate_feedback {} --force"): Elsewhere("lms/test_return.py"),
+    ("lms/returning.py", "nbgrader zip_collect {} --force"): Elsewhere("lms/test_return.py"),
+    ("nbgrader_plugin/converters.py", "coursekit autograde %s --force"): Elsewhere("test_leaving.py"),
+    ("nbgrader_plugin/converters.py", "nbgrader db student add %s"): Elsewhere("test_leaving.py"),
+    ("nbgrader_plugin/course_folders.py", "nbgrader db student remove {} --force"): Elsewhere(
+        "test_alike_names.py"
     ),
+    ("nbgrader_plugin/releasing.py", "coursekit return {}"): Elsewhere("lms/test_return.py"),
+    ("report/removed.py", "coursekit autograde {} --force"): Elsewhere("test_leaving.py"),
+    ("report/removed.py", "nbgrader db student add {}"): Elsewhere("test_leaving.py"),
+    ("report/table.py", "coursekit autograde {}"): Elsewhere("test_alike_names.py"),
     ("nbgrader_plugin/feedback.py", "coursekit autograde"): Situation(
         other_version, "nbgrader generate_feedback 01_double --force", "graded_class"
     ),
@@ -281,14 +287,13 @@ ADVICE: dict[tuple[str, str], Situation | Elsewhere | NotRun] = {
     ("adopt/text.py", "coursekit adopt --write"): Elsewhere("test_adopt_write.py"),
     ("adopt/text.py", "coursekit adopt --compare"): Elsewhere("test_adopt_compare.py"),
     ("adopt/text.py", "coursekit autograde"): Elsewhere("test_quickstart.py"),
-    ("adopt/settings.py", "coursekit autograde"): NotRun("says when something else is run"),
     ("adopt/settings.py", "nbgrader db upgrade"): Elsewhere("test_gradebook_state.py"),
     ("adopt/cells.py", "nbgrader update {}"): Elsewhere("test_adopt.py"),
     ("adopt/compare.py", "nbgrader generate_assignment {}"): NotRun("says that it fails, and why"),
     ("adopt/reasons.py", "coursekit doctor"): Elsewhere("test_doctor.py"),
     ("new/__init__.py", "coursekit adopt --write"): Elsewhere("test_adopt_write.py"),
-    ("lms/collector.py", "nbgrader db student import students.csv"): Elsewhere("lms/test_collect.py"),
-    ("lms/collector.py", "nbgrader db student add ID"): Elsewhere("lms/test_collect.py"),
+    ("lms/claims.py", "nbgrader db student import students.csv"): Elsewhere("lms/test_collect.py"),
+    ("lms/claims.py", "nbgrader db student add ID"): Elsewhere("lms/test_collect.py"),
     ("lms/collector.py", GENERATE): Elsewhere("lms/test_collect.py"),
     ("lms/exports.py", GENERATE): Situation(
         empty_gradebook,
