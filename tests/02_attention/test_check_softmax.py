@@ -12,7 +12,15 @@ no_other_softmax = forbid(
 )
 
 
-rejects = judge("check_softmax", "softmax", softmaxes.RIGHT)
+WRONG = [
+    softmaxes.OTHER_FUNCTIONS,
+    softmaxes.NEARLY_RIGHT,
+    softmaxes.OTHER_AXES,
+    softmaxes.THREE_AXES,
+    softmaxes.LARGE_SCORES,
+    softmaxes.IN_PLACE,
+]
+rejects = judge("check_softmax", "softmax", softmaxes.RIGHT, wrong=WRONG)
 
 
 @points(1)

@@ -10,7 +10,15 @@ from coursekit.checks import forbid, judge, points
 no_other_attention = forbid("masked_attention", "earlier")
 
 
-rejects = judge("check_masked_attention", "masked_attention", attentions.RIGHT)
+WRONG = [
+    attentions.FORMULA,
+    attentions.DIRECTION,
+    attentions.LEAKS,
+    attentions.NO_KEY,
+    attentions.BATCH,
+    attentions.NO_MASK,
+]
+rejects = judge("check_masked_attention", "masked_attention", attentions.RIGHT, wrong=WRONG)
 
 
 @points(1)

@@ -7,7 +7,15 @@ import causal_functions
 
 from coursekit.checks import judge, points
 
-rejects = judge("check_causal", "f", causal_functions.RIGHT)
+WRONG = [
+    causal_functions.EVERYTHING,
+    causal_functions.ONE_AHEAD,
+    causal_functions.SOME_PLACES,
+    causal_functions.DETAIL,
+    causal_functions.TOTAL,
+    causal_functions.BATCH,
+]
+rejects = judge("check_causal", "f", causal_functions.RIGHT, wrong=WRONG)
 
 
 @points(1)

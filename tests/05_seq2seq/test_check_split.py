@@ -7,7 +7,8 @@ import splits
 
 from coursekit.checks import judge, points
 
-rejects = judge("check_split", "split", splits.RIGHT)
+WRONG = [splits.APART, splits.COMPLETE, splits.UNALTERED, splits.COUNTED, splits.RANDOM, splits.NO_TRACE]
+rejects = judge("check_split", "split", splits.RIGHT, wrong=WRONG)
 
 
 @points(1)

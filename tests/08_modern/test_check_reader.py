@@ -7,7 +7,15 @@ import readers
 
 from coursekit.checks import judge, points
 
-rejects = judge("check_reader", "new_reader", readers.RIGHT, "a reader")
+WRONG = [
+    readers.FORGETTING,
+    readers.POSITIONS,
+    readers.PIECES,
+    readers.SHORT_MEMORY,
+    readers.MIXING,
+    readers.WEAR,
+]
+rejects = judge("check_reader", "new_reader", readers.RIGHT, "a reader", wrong=WRONG)
 
 
 @points(1)

@@ -8,7 +8,6 @@ from nbformat import v4
 
 from coursekit.checks import Implementation
 from coursekit.checks.compare import CheckFailure
-from coursekit.checks.draw import Draw
 from coursekit.checks.judging import assert_judges
 from coursekit.course import CourseError
 from coursekit.student.limits import Limits
@@ -156,11 +155,11 @@ def test_a_test_cannot_know_what_it_was_called_with_before(student, test):
     implementations = [*map(Implementation, RIGHT), WRONG]
     for _ in range(2):
         with pytest.raises(CheckFailure, match="accepts a function that squares the number"):
-            assert_judges(student, test, "double", implementations, Draw(0, "check"))
+            assert_judges(student, test, "double", implementations)
 
 
 def test_a_test_that_calls_the_functions_is_judged_by_what_they_return(student):
-    assert_judges(student, "check_double", "double", [*map(Implementation, RIGHT), WRONG], Draw(0, "check"))
+    assert_judges(student, "check_double", "double", [*map(Implementation, RIGHT), WRONG])
 
 
 def test_a_function_changes_its_arguments_for_its_caller(student):

@@ -77,7 +77,7 @@ class Student:
         self._scopes: Iterator[int] = main._scopes if main else count()
         self._timeouts: dict[str, int] = {}
         #: how tests that the student wrote rejected implementations, by the test's name; empty texts if they didn't
-        self._complaints: dict[str, dict[Implemented, str]] = {}
+        self._complaints: dict[str, dict[Implemented, str | StudentError]] = {}
         self._asked: CheckHistory = CheckHistory(arguments=main._asked.arguments if main else [])
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
@@ -313,7 +313,7 @@ def run_lines(student: Student, source: str, needs: Sequence[str]) -> None:
     student._run_lines(source, needs)
 
 
-def complaints_about(student: Student, test: str) -> dict[Implemented, str]:
+def complaints_about(student: Student, test: str) -> dict[Implemented, str | StudentError]:
     """How this test of the student's rejected the implementations tried so far; empty texts if it didn't."""
     return student._complaints.setdefault(test, {})
 
