@@ -1,6 +1,7 @@
 """Files that students hand in beside their notebook are there when it is graded."""
 
 import io
+import os
 import zipfile
 
 import pytest
@@ -42,6 +43,17 @@ def test_a_changed_file_is_graded_again(generated):
     assert points(generated) < 10
     hand_in(generated)
     assert generated.coursekit("autograde", "01_double", "--force") == 0
+    assert points(generated) == 10
+
+
+def test_a_hand_in_of_which_only_a_file_is_newer_is_graded_again(generated):
+    """nbgrader#940, otter-grader#764"""
+    notebook = hand_in(generated, factor=3) / "double.ipynb"
+    assert generated.coursekit("autograde", "01_double") == 0
+    before = notebook.stat()
+    hand_in(generated)
+    os.utime(notebook, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert generated.coursekit("autograde", "01_double") == 0
     assert points(generated) == 10
 
 

@@ -1,5 +1,5 @@
 # ruff: noqa: E402
-"""Prints where a Python imports from, as one line of JSON. Its text is run by any Python from 3.8 on: `python -c …`."""
+"""Prints where a Python imports from, as one line of JSON. Its text is run by any Python from 3.8 on: `python -c ...`."""
 
 import sys
 

@@ -93,7 +93,9 @@ def _subordinate() -> tuple[tuple[int, int], ...]:
     found: list[tuple[int, int]] = []
     for path in map(Path, ("/etc/subuid", "/etc/subgid")):
         if path.exists():
-            rows = [line.split(":") for line in path.read_text().splitlines()]
+            rows = [
+                line.split(":") for line in path.read_text(encoding="utf-8", errors="replace").splitlines()
+            ]
             found += [
                 (int(row[1]), int(row[2])) for row in rows if len(row) == 3 and all(map(str.isdigit, row[1:]))
             ]

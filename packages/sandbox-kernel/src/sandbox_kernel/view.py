@@ -164,7 +164,7 @@ def _python_of(program: Path) -> str:
 @cache
 def _ask(interpreter: str, variables: tuple[tuple[str, str], ...], folder: str) -> _Report:
     """Ask an interpreter where it imports from; the answer depends on these variables and this folder."""
-    text = Path(probe.__file__).read_text()
+    text = Path(probe.__file__).read_text(encoding="utf-8")
     try:
         done = subprocess.run(
             [interpreter, "-c", text],

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib.metadata import version
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # before the course's configuration imports NumPy: a process with several threads can't be forked safely
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     gc.set_threshold(_COLLECT_AFTER, 10, 10)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # in an ASCII locale, names and arrows are escaped
+            stream.reconfigure(errors="backslashreplace")
     options = _parser().parse_args(arguments)
     run: Command = options.run
     try:

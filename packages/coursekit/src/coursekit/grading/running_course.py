@@ -21,7 +21,7 @@ from traitlets.config import Config
 from coursekit.checks.results import SubmissionResult
 from coursekit.configuration import course_in, read_configuration
 from coursekit.course import Assignment, Course, CourseError
-from coursekit.files import STATE_FOLDER, notebooks_in, written_at
+from coursekit.files import STATE_FOLDER, files_in, notebooks_in, written_at
 from coursekit.grading.grades import RecordedScores, is_done
 from coursekit.kernels import hide_course
 from coursekit.language import FeedbackPage
@@ -33,7 +33,7 @@ from coursekit.nbgrader_plugin.rubric import ShowRubric
 from coursekit.nbgrader_plugin.run_checks import RESULT, RunChecks
 from coursekit.nbgrader_plugin.second_chance import SecondChance
 from coursekit.printing import quoted
-from coursekit.student.extra_files import time_handed_in
+from coursekit.student.extra_files import own_files, time_handed_in
 from coursekit.watch.rules import AttemptRules
 
 if TYPE_CHECKING:  # it imports all of nbgrader's commands
@@ -279,17 +279,19 @@ class RunningCourse:
         """True if the submission was handed in again after it was autograded.
 
         This compares nbgrader's time stamps or, if these are equal, the times of the files, which may have been
-        copied there.
+        copied there: of the notebooks and of the student's other files.
         """
         folders = self.submitted(student, assignment), self.autograded(student, assignment)
         new, old = map(time_handed_in, folders)
         if new is not None and old is not None and new != old:
             return new > old
+        ignored = self.folders.ignore
+        beside = (file for path in own_files(folders[0], ignored) for file in files_in(path, ignored))
         handed_in, graded = (
-            [written_at(path.lstat()) for path in notebooks_in(folder) if path.is_file()]
-            for folder in folders
+            max((written_at(path.lstat()) for path in paths if path.is_file()), default=0)
+            for paths in ([*notebooks_in(folders[0]), *beside], notebooks_in(folders[1]))
         )
-        return max(handed_in, default=0) > max(graded, default=0)
+        return handed_in > graded
 
     def _place(self, step: str, student: str, assignment: str) -> Path:
         return Path(self.folders.format_path(step, student, assignment))
