@@ -57,7 +57,8 @@ def test_a_student_who_left_counts_nowhere_and_is_named(graded_class, follow):
     for command in (["table"], ["autograde", "--workers", "1"], ["autograde", "--force", "--workers", "1"]):
         said = graded_class.run("coursekit", *command, "01_double").stdout
         assert (
-            f"right was removed from the gradebook, and doesn't count. Whoever comes back: {remedy}" in said
+            f"right was removed from the gradebook, and doesn't count. A student who comes back: {remedy}"
+            in said
         )
     assert "right" not in graded_class.grades()
     said = graded_class.run("coursekit", "report", "01_double").stdout

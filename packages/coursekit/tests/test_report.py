@@ -294,7 +294,7 @@ def write_large_class(course, count: int) -> None:
             (folder / "double.ipynb").write_text(json.dumps(released))
             submission = SubmittedAssignment(assignment=assignment, student=student)
             handed_in = SubmittedNotebook(notebook=notebook, assignment=submission)
-            points = {"test_double": round(10 * result.earned / CHECKS)}
+            points = {"test_double": result.earned}
             gradebook.db.add_all(
                 Grade(cell_id=cell.id, notebook=handed_in, auto_score=points.get(cell.name)) for cell in cells
             )

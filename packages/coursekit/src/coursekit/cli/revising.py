@@ -50,7 +50,6 @@ def _revise(options: argparse.Namespace) -> int:
     course.require_gradebook(writing=True)
     from coursekit.grading.generate import back_up, generate, revised
 
-    name = quoted(assignment.name)
     if assignment.name not in course.assignments():
         raise CourseError(
             f"the gradebook has no {assignment.name}: run `nbgrader generate_assignment {quoted(assignment.name)} --force`"
@@ -73,7 +72,11 @@ def _revise(options: argparse.Namespace) -> int:
         if copy is not None:
             print_lines([f"  The gradebook as it was: {copy}"])
         generate(course, assignment)
-    print_lines([f"  {assignment.release_folder} was written. Next: `coursekit autograde {name} --force`"])
+    print_lines(
+        [
+            f"  {assignment.release_folder} was written. Next: `coursekit autograde {quoted(assignment.name)} --force`"
+        ]
+    )
     return 0
 
 

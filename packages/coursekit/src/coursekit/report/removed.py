@@ -30,6 +30,6 @@ def removed_lines(assignment: str, students: Iterable[str]) -> Iterator[str]:
     """What to do about each of them."""
     for student in students:
         yield (
-            f"{printable(student)} was removed from the gradebook, and doesn't count. Whoever comes back: "
+            f"{printable(student)} was removed from the gradebook, and doesn't count. A student who comes back: "
             f"`nbgrader db student add {quoted(student)}`, then `coursekit autograde {quoted(assignment)} --force`"
         )

@@ -58,7 +58,7 @@ class Session:
 
     Reasons to repeat the run before its result counts are in `suspect`: code that exceeded a limit other than CPU
     time, or ended its kernel, may succeed on an idle machine. `earlier` has the outputs of ordinary test cells that were
-    run again, by index: whoever ends the kernel gets no second draw. `not_reached` are the answer cells of checks that
+    run again, by index: code that ends the kernel gets no second draw. `not_reached` are the answer cells of checks that
     could not be run.
     """
 
