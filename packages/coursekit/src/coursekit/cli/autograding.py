@@ -53,9 +53,9 @@ def _autograde(options: argparse.Namespace) -> int:
     worst = int(bool(misplaced))
     for assignment in chosen:
         problems = course.rename_students(assignment.name)
-        removed = removed_students(course, assignment.name)
+        left_out = removed_students(course, assignment.name) | course.in_doubt(assignment.name)
         found = course.handed_in(assignment.name) if options.force else course.to_do(assignment)
-        students = course.gradable([student for student in found if student not in removed])
+        students = course.gradable([student for student in found if student not in left_out])
         problems += _grade(options, course, assignment, students)
         with course.alone():  # while no other command is replacing a folder
             table = class_table(assignment)
@@ -98,9 +98,9 @@ def _regrade(options: argparse.Namespace) -> int:
     failed = False
     for assignment in chosen:
         problems = course.rename_students(assignment.name)
-        removed = removed_students(course, assignment.name)
+        left_out = removed_students(course, assignment.name) | course.in_doubt(assignment.name)
         students = course.gradable(
-            [name for name in course.handed_in(assignment.name) if name not in removed]
+            [name for name in course.handed_in(assignment.name) if name not in left_out]
         )
         moved: list[Move] = []
         with (
