@@ -53,7 +53,10 @@ def rename_students(folders: CourseDirectory, assignment: str, gradebook: Gradeb
     expected = course_in(folders).assignment(assignment).released_names()
     for place, student in _submission_folder(folders, assignment).found():
         submitted = folders.format_path(folders.submitted_directory, student, assignment)
-        sentences += move_up(Path(submitted), expected) + put_endings_right(submitted)
+        if os.path.islink(submitted):
+            sentences.append(_linked(student, submitted))
+        else:
+            sentences += move_up(Path(submitted), expected) + put_endings_right(submitted)
         usable = usable_name(student)
         right = spelled_as(usable, known)
         if right != student:
@@ -63,6 +66,16 @@ def rename_students(folders: CourseDirectory, assignment: str, gradebook: Gradeb
         if right not in known:
             sentences += _like_known(folders, assignment, right, known)
     return sentences
+
+
+def _linked(student: str, folder: str) -> str:
+    """What to do about a submission folder that is a link, as to that of a partner."""
+    link, copied = in_shell(folder), in_shell(f"{folder}.copied")
+    return (
+        f"{printable(student)}: {printable(folder)} is a link to {printable(os.readlink(folder))}, and links are not followed. "
+        f"If that is this student's work, replace it by a copy: `cp -rL {link} {copied} && rm {link} && mv {copied} {link}`. "
+        "Then run coursekit autograde, or nbgrader autograde with --force"
+    )
 
 
 def _like_known(
