@@ -207,6 +207,7 @@ def _conclude(table: "ClassTable", problems: list[str], students: list[str]) -> 
     """
     from coursekit.checks.results import Status
     from coursekit.report.removed import removed_lines
+    from coursekit.report.table import instead_lines
 
     counts = Counter(row.status for row in table.rows)
     statuses = ", ".join(f"{count} {status}" for status, count in counts.most_common())
@@ -215,6 +216,7 @@ def _conclude(table: "ClassTable", problems: list[str], students: list[str]) -> 
         for row in table.rows
         if row.status not in (Status.GRADED, Status.MISSING) and row.student not in table.removed
     ]
+    attention += instead_lines(table.rows)
     lines = attention + problems + list(_doubts(table)) + list(removed_lines(table.assignment, table.removed))
     statuses_now = {row.student: row.status for row in table.rows if row.student not in table.removed}
     graded = {statuses_now[name] for name in students if name in statuses_now} - {Status.MISSING}
