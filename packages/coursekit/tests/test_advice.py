@@ -260,6 +260,7 @@ ADVICE: dict[tuple[str, str], Situation | Elsewhere | NotRun] = {
     ("lms/returning.py", "nbgrader zip_collect {} --force"): Elsewhere("lms/test_return.py"),
     ("nbgrader_plugin/converters.py", "coursekit autograde %s --force"): Elsewhere("test_leaving.py"),
     ("nbgrader_plugin/converters.py", "nbgrader db student add %s"): Elsewhere("test_leaving.py"),
+    ("nbgrader_plugin/course_folders.py", "nbgrader db student add {}"): Elsewhere("test_alike_names.py"),
     ("nbgrader_plugin/course_folders.py", "nbgrader db student remove {} --force"): Elsewhere(
         "test_alike_names.py"
     ),

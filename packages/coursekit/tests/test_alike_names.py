@@ -8,6 +8,7 @@ import pytest
 
 COMPOSED = "Zoë"
 DECOMPOSED = unicodedata.normalize("NFD", COMPOSED)
+ADVICE = "`((?:mkdir|mv|nbgrader db) .*?)`"
 RIGHT = "def double(x):\n    return 2 * x"
 
 
@@ -83,7 +84,83 @@ def test_two_students_in_the_gradebook_are_named_with_a_command_that_removes_one
 def test_another_case_or_a_space_is_named_with_a_command_that_mends_it(folder, enrol, generated):
     enrol("jane", "anne-é")
     generated.hand_in(folder, generated.answer(RIGHT))
-    (advice,) = re.findall("If they are the same, `(.*)`", graded(generated))
+    (advice,) = re.findall("If they are the same, `(.*?)`", graded(generated))
+    assert not generated.grades()
     subprocess.run(["bash", "-c", advice], check=True, cwd=generated.root)
-    graded(generated)
-    assert {"jane", "anne-é"} & generated.grades().keys()
+    printed = graded(generated)
+    assert "alike" not in printed
+    assert "not in the gradebook" not in printed
+    (student,) = generated.grades()
+    assert student in {"jane", "anne-é"}
+
+
+@pytest.fixture
+def dora(generated):
+    """A roster with `Dora`."""
+    with generated.gradebook() as gradebook:
+        gradebook.add_student("Dora", first_name="Dora", last_name="Dee", email="d@x", lms_user_id="77")
+    return generated
+
+
+def run(course, advice: str) -> None:
+    subprocess.run(["bash", "-c", advice], check=True, cwd=course.root)
+
+
+def roster(course) -> dict[str, str | None]:
+    with course.gradebook() as gradebook:
+        return {student.id: student.email for student in gradebook.students}
+
+
+@pytest.mark.parametrize("command", ["coursekit", "nbgrader"])
+def test_who_follows_all_advice_has_one_student_with_the_data_of_the_roster_and_the_grades(command, dora):
+    dora.hand_in("dora", dora.answer(RIGHT))
+    commands = re.findall(ADVICE, graded(dora, command))
+    assert roster(dora) == {"Dora": "d@x"}
+    assert not dora.grades()
+    run(dora, commands[0])
+    assert not re.findall(ADVICE, graded(dora, command))
+    assert roster(dora) == {"Dora": "d@x"}
+    assert dora.grades().keys() == {"Dora"}
+
+
+@pytest.mark.parametrize("command", ["coursekit", "nbgrader"])
+def test_another_student_whose_name_looks_alike_is_graded_after_being_added(command, dora):
+    dora.hand_in("dora", dora.answer(RIGHT))
+    (advice,) = re.findall("if not, `(nbgrader db student add .*?)`", graded(dora, command))
+    run(dora, advice)
+    graded(dora, command)
+    assert dora.grades().keys() == {"dora"}
+    assert roster(dora) == {"Dora": "d@x", "dora": None}
+
+
+def test_only_the_one_without_data_and_folder_is_to_be_removed(dora, enrol):
+    """As in a course whose second entry an earlier version added."""
+    enrol("dora")
+    dora.hand_in("dora", dora.answer(RIGHT))
+    printed = graded(dora)
+    assert "student remove" not in printed
+    assert "'Dora' has a name, an email address, an LMS id; 'dora' has a folder in submitted/" in printed
+    (dora.root / "submitted/dora").rename(dora.root / "submitted/Dora")
+    (advice,) = re.findall("`(nbgrader db student remove .*?)`", graded(dora))
+    run(dora, advice)
+    assert "alike" not in graded(dora)
+    assert roster(dora) == {"Dora": "d@x"}
+    assert dora.grades().keys() == {"Dora"}
+
+
+@pytest.mark.parametrize("what", ["score", "comment"])
+def test_what_a_person_graded_is_never_to_be_removed(what, dora, enrol):
+    enrol("dora")
+    dora.hand_in("dora", dora.answer(RIGHT))
+    graded(dora)
+    with dora.gradebook() as gradebook:
+        (book,) = gradebook.find_submission("01_double", "dora").notebooks
+        if what == "score":
+            book.grades[0].manual_score = 1
+        else:
+            book.comments[0].manual_comment = "Well done."
+        gradebook.db.commit()
+    (dora.root / "submitted/dora").rename(dora.root / "submitted/Dora")
+    printed = graded(dora)
+    assert "student remove" not in printed
+    assert "'dora' has grades or comments of a person" in printed

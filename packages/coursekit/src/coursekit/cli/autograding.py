@@ -53,9 +53,9 @@ def _autograde(options: argparse.Namespace) -> int:
     worst = int(bool(misplaced))
     for assignment in chosen:
         problems = course.rename_students(assignment.name)
-        removed = removed_students(course, assignment.name)
+        left_out = removed_students(course, assignment.name) | course.in_doubt(assignment.name)
         found = course.handed_in(assignment.name) if options.force else course.to_do(assignment)
-        students = course.gradable([student for student in found if student not in removed])
+        students = course.gradable([student for student in found if student not in left_out])
         problems += _grade(options, course, assignment, students)
         with course.alone():  # while no other command is replacing a folder
             table = class_table(assignment)
@@ -98,9 +98,9 @@ def _regrade(options: argparse.Namespace) -> int:
     failed = False
     for assignment in chosen:
         problems = course.rename_students(assignment.name)
-        removed = removed_students(course, assignment.name)
+        left_out = removed_students(course, assignment.name) | course.in_doubt(assignment.name)
         students = course.gradable(
-            [name for name in course.handed_in(assignment.name) if name not in removed]
+            [name for name in course.handed_in(assignment.name) if name not in left_out]
         )
         moved: list[Move] = []
         with (
@@ -207,6 +207,7 @@ def _conclude(table: "ClassTable", problems: list[str], students: list[str]) -> 
     """
     from coursekit.checks.results import Status
     from coursekit.report.removed import removed_lines
+    from coursekit.report.table import instead_lines
 
     counts = Counter(row.status for row in table.rows)
     statuses = ", ".join(f"{count} {status}" for status, count in counts.most_common())
@@ -215,6 +216,7 @@ def _conclude(table: "ClassTable", problems: list[str], students: list[str]) -> 
         for row in table.rows
         if row.status not in (Status.GRADED, Status.MISSING) and row.student not in table.removed
     ]
+    attention += instead_lines(table.rows)
     lines = attention + problems + list(_doubts(table)) + list(removed_lines(table.assignment, table.removed))
     statuses_now = {row.student: row.status for row in table.rows if row.student not in table.removed}
     graded = {statuses_now[name] for name in students if name in statuses_now} - {Status.MISSING}

@@ -26,7 +26,13 @@ from coursekit.grading.grades import RecordedScores, is_done
 from coursekit.kernels import hide_course
 from coursekit.language import FeedbackPage
 from coursekit.nbgrader_plugin import gradebook_state
-from coursekit.nbgrader_plugin.course_folders import beside_of, handed_in, rename_students, usable_name
+from coursekit.nbgrader_plugin.course_folders import (
+    beside_of,
+    handed_in,
+    in_doubt,
+    rename_students,
+    usable_name,
+)
 from coursekit.nbgrader_plugin.course_time import CourseTime
 from coursekit.nbgrader_plugin.late import LatePenalty
 from coursekit.nbgrader_plugin.rubric import ShowRubric
@@ -207,7 +213,12 @@ class RunningCourse:
     def rename_students(self, assignment: str) -> list[str]:
         """Rename submission folders whose names the gradebook can't store; returns a sentence for each."""
         with self.gradebook() as gradebook:
-            return rename_students(self.folders, assignment, [found.id for found in gradebook.students])
+            return rename_students(self.folders, assignment, gradebook)
+
+    def in_doubt(self, assignment: str) -> set[str]:
+        """Students with a submission whose names look like another one's in the gradebook; `rename_students` names them."""
+        with self.gradebook() as gradebook:
+            return in_doubt(self.handed_in(assignment), gradebook)
 
     def gradable(self, students: list[str]) -> list[str]:
         """The students whose names the gradebook can store, and whom nbgrader's settings don't leave out.

@@ -19,7 +19,13 @@ from nbgrader.converters.base import BaseConverter
 from tornado.log import LogFormatter
 
 from coursekit.files import notebooks_in, write_atomically
-from coursekit.nbgrader_plugin.course_folders import beside_of, rename_students, student_of
+from coursekit.nbgrader_plugin.course_folders import (
+    beside_of,
+    handed_in,
+    in_doubt,
+    rename_students,
+    student_of,
+)
 from coursekit.nbgrader_plugin.gradebook_state import require_gradebook, url_in
 from coursekit.printing import printable, quoted
 from coursekit.student.extra_files import StuckError
@@ -43,15 +49,19 @@ def make_ready(converter: BaseConverter) -> None:
     """Prepare the submissions that are about to be autograded: rename folders, and set aside unreadable files."""
     folders = converter.coursedir
     assignment = folders.assignment_id
+    left_out: set[str] = set()
     if not isinstance(converter, OneFolder):
         require_gradebook(converter.log, folders, writing=True)
     if folders.student_id == "*" and not isinstance(converter, OneFolder):
         with Gradebook(url_in(folders), folders.course_id) as gradebook:
-            known = [student.id for student in gradebook.students]
-        for sentence in rename_students(folders, assignment, known):
-            converter.log.warning(sentence)
+            for sentence in rename_students(folders, assignment, gradebook):
+                converter.log.warning(sentence)
+            left_out = in_doubt(handed_in(folders, assignment), gradebook)
     find_folders(converter, folders.submitted_directory)
     for path in list(converter.assignments):
+        if student_of(folders, folders.submitted_directory, path) in left_out:
+            del converter.assignments[path]
+            continue
         try:
             for sentence in beside_of(folders, Path(path), assignment).set_aside():
                 converter.log.warning("%s: %s", path, sentence)

@@ -5,11 +5,12 @@ import logging
 import os
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
+from nbgrader.api import Gradebook, Student
 from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Config
 
@@ -40,20 +41,22 @@ def handed_in(folders: CourseDirectory, assignment: str | None = None) -> list[s
     return sorted({name for _, name in place.found()})
 
 
-def rename_students(folders: CourseDirectory, assignment: str, known: Collection[str]) -> list[str]:
+def rename_students(folders: CourseDirectory, assignment: str, gradebook: Gradebook) -> list[str]:
     """Rename the students' folders that nbgrader can't handle or would take for another student's; returns sentences.
 
     nbgrader's gradebook rejects names that aren't UTF-8, and its commands reject line breaks. An accent can be stored in
     two ways, and file systems and archives change one into the other.
-
-    Args:
-        known: the students in the gradebook.
     """
-    sentences = list(_two_in_gradebook(known))
+    entries = {student.id: student for student in gradebook.students}
+    known = list(entries)
+    sentences = list(_two_in_gradebook(folders, entries))
     expected = course_in(folders).assignment(assignment).released_names()
     for place, student in _submission_folder(folders, assignment).found():
         submitted = folders.format_path(folders.submitted_directory, student, assignment)
-        sentences += move_up(Path(submitted), expected) + put_endings_right(submitted)
+        if os.path.islink(submitted):
+            sentences.append(_linked(student, submitted))
+        else:
+            sentences += move_up(Path(submitted), expected) + put_endings_right(submitted)
         usable = usable_name(student)
         right = spelled_as(usable, known)
         if right != student:
@@ -63,6 +66,16 @@ def rename_students(folders: CourseDirectory, assignment: str, known: Collection
         if right not in known:
             sentences += _like_known(folders, assignment, right, known)
     return sentences
+
+
+def _linked(student: str, folder: str) -> str:
+    """What to do about a submission folder that is a link, as to that of a partner."""
+    link, copied = in_shell(folder), in_shell(f"{folder}.copied")
+    return (
+        f"{printable(student)}: {printable(folder)} is a link to {printable(os.readlink(folder))}, and links are not followed. "
+        f"If that is this student's work, replace it by a copy: `cp -rL {link} {copied} && rm {link} && mv {copied} {link}`. "
+        "Then run coursekit autograde, or nbgrader autograde with --force"
+    )
 
 
 def _like_known(
@@ -76,7 +89,17 @@ def _like_known(
             what = f"keep the right hand-in; to put this one aside: `mv {quoted(here)} {quoted(f'{here}-aside')}`"
         else:
             what = f"`mkdir -p {quoted(there.parent)} && mv {quoted(here)} {quoted(there)}`"
-        yield f"{student!r} is not in the gradebook, but {like!r} is. If they are the same, {what}"
+        yield (
+            f"{student!r} is not in the gradebook, but {like!r} is, so this was not graded. If they are the same, {what}; "
+            f"if not, `nbgrader db student add {in_shell(student)}`. Then autograde again"
+        )
+
+
+def in_doubt(students: Iterable[str], gradebook: Gradebook) -> set[str]:
+    """Those whom the gradebook has not, while it has one whose name looks alike: a person decides who they are."""
+    known = {student.id for student in gradebook.students}
+    keys = set(map(_key, known))
+    return {name for name in students if name not in known and _key(name) in keys}
 
 
 @dataclass(frozen=True)
@@ -129,13 +152,42 @@ def _key(name: str) -> str:
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name.strip()).casefold())
 
 
-def _two_in_gradebook(known: Collection[str]) -> Iterator[str]:
-    for names in look_alike(known):
-        yield (
-            f"The gradebook has two students whose names look alike: {' and '.join(map(ascii, names))}. If they are one, "
-            f"remove the wrong one with its grades, as in `nbgrader db student remove {in_shell(names[0])} --force`, and "
-            "autograde again"
-        )
+def _two_in_gradebook(folders: CourseDirectory, entries: Mapping[str, Student]) -> Iterator[str]:
+    """A sentence for students whose names look alike. It says how to remove one only if nothing is lost with it."""
+    there = set(handed_in(folders))
+    for names in look_alike(entries):
+        owned = {name: list(_possessions(entries[name], name in there)) for name in names}
+        empty = [name for name in names if not owned[name]]
+        alike = f"The gradebook has students whose names look alike: {' and '.join(map(ascii, names))}. If they are one, "
+        if len(empty) == len(names) - 1:
+            for name in empty:
+                yield (
+                    f"{alike}remove the one that has no name, address, folder in submitted/ or grades of a person: "
+                    f"`nbgrader db student remove {in_shell(name)} --force`, and autograde again"
+                )
+            continue
+        has = "; ".join(f"{name!a} has {', '.join(owned[name]) or 'none of this'}" for name in names)
+        yield f"{alike}decide which one stays, and give it what the other has before you remove that one ({has})"
+
+
+def _possessions(student: Student, handed_in: bool) -> Iterator[str]:
+    """What would be lost or graded under another name without this student, in words."""
+    if student.first_name or student.last_name:
+        yield "a name"
+    if student.email:
+        yield "an email address"
+    if student.lms_user_id:
+        yield "an LMS id"
+    if handed_in:
+        yield "a folder in submitted/"
+    grades = [grade for work in student.submissions for book in work.notebooks for grade in book.grades]
+    comments = [
+        comment for work in student.submissions for book in work.notebooks for comment in book.comments
+    ]
+    if any(grade.manual_score is not None or grade.extra_credit for grade in grades) or any(
+        comment.manual_comment for comment in comments
+    ):
+        yield "grades or comments of a person"
 
 
 def in_shell(name: object) -> str:

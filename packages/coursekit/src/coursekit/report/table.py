@@ -25,9 +25,12 @@ from coursekit.nbgrader_plugin.headings import exercise_titles
 from coursekit.nbgrader_plugin.second_chance import second_chance_of
 from coursekit.printing import counted, defused, printable, quoted
 from coursekit.report.removed import NOT_IN_GRADEBOOK, removed_lines, removed_students
+from coursekit.student.extra_files import own_files
 
 NOT_AUTOGRADED = "not autograded"
 PARTLY_HANDED_IN = "partly handed in"
+#: files of one student
+_NAMED_AT_MOST = 5
 #: the label of a graded cell in tables, by notebook and grade_id
 Labels = dict[tuple[str, str], str]
 
@@ -56,6 +59,8 @@ class Row:
     #: cells that a person can grade now, or has to decide on
     waiting: list[str] = field(default_factory=list)
     in_gradebook: bool = True
+    #: files that were handed in, but no notebook of the assignment
+    instead: list[str] = field(default_factory=list)
 
     @property
     def by_notebook(self) -> str:
@@ -166,6 +171,8 @@ def class_table(assignment: Assignment) -> ClassTable:
             handed_in = bool(notebooks_in(folder))
             row = Row(student, NOT_AUTOGRADED if handed_in else Status.MISSING, dict.fromkeys(maximum))
         row.in_gradebook = student in known
+        if row.status == Status.MISSING:
+            row.instead = _instead(folder, assignment)
         rows.append(row)
     penalty_name = "second chance" if second_chance_of(course.config) else LATE
     titles = _titles(assignment, labels)
@@ -249,6 +256,24 @@ def _graded(
     )
 
 
+def _instead(folder: Path, assignment: Assignment) -> list[str]:
+    """What somebody handed in who handed in no notebook of the assignment."""
+    found = [*notebooks_in(folder), *own_files(folder, assignment.course.ignore)]
+    handed_out = {path.name for path in assignment.handed_out()} if found else set()
+    return [path.name for path in found if path.name not in handed_out]
+
+
+def instead_lines(rows: Iterable[Row]) -> Iterator[str]:
+    """The students who are missing, but handed in something."""
+    for row in rows:
+        if row.instead:
+            names = ", ".join(map(printable, row.instead[:_NAMED_AT_MOST]))
+            more = (
+                f" and {len(row.instead) - _NAMED_AT_MOST} more" if len(row.instead) > _NAMED_AT_MOST else ""
+            )
+            yield f"{printable(row.student)}: {row.status}. No notebook of this assignment, but {names}{more}"
+
+
 def _status_of_file(path: Path) -> str:
     return NOT_AUTOGRADED if path.exists() else Status.MISSING
 
@@ -286,6 +311,7 @@ def table_lines(table: ClassTable) -> Iterator[str]:
         for label, doubt in row.undecided:
             title = table.titles.get(label, exercise_name(label))
             yield f"{printable(row.student)}: {title} is undecided. {printable(doubt.why, None)}"
+    yield from instead_lines(table.rows)
     for names in look_alike(row.student for row in table.rows):
         yield (
             f"{' and '.join(map(ascii, names))} look alike. `coursekit autograde {quoted(table.assignment)}` says what to do, "

@@ -27,7 +27,10 @@ def read_submitted(path: Path, assignment: Assignment | None = None) -> Submitte
     """
     name = printable(path.name)
     try:
-        if path.is_symlink() or path.parent.is_symlink():
+        if path.parent.is_symlink():
+            what = "is in a folder that is a link to another one, and links are not followed. A person decides about it."
+            return SubmittedNotebook(None, f"{name} {what}")
+        if path.is_symlink():
             return SubmittedNotebook(
                 None, f"{name} is a link to something else. Hand in the notebook itself."
             )
