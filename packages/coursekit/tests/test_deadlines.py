@@ -66,10 +66,34 @@ def test_a_zone_that_is_not_understood_is_refused(zone):
         BERLIN.read(f"2026-07-09 23:59 {zone}")
 
 
-@pytest.mark.parametrize("text", ["tomorrow", "23:59", "2026-02-30 23:59", ""])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("tomorrow", "23:59", "2026-02-30 23:59", ""),
+        *("9999-12-31 23:59 -14:00", "0001-01-01 00:00 +14:00", "9999-12-31 23:59 America/New_York"),
+    ],
+)
 def test_what_is_no_time_is_refused(text):
     with pytest.raises(CourseError, match="isn't a date and a time"):
         BERLIN.read(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "advised"),
+    [
+        ("2026-03-29 02:30", "2026-03-29 03:30"),
+        ("2026-03-29 02:30 Europe/Berlin", "2026-03-29 03:30"),
+        ("2026-03-08 02:00 America/New_York", "2026-03-08 03:00"),
+    ],
+)
+def test_a_time_that_the_clocks_skip_is_refused_with_one_that_is_read(text, advised):
+    with pytest.raises(CourseError, match=f"doesn't exist.*Write a time such as {advised}"):
+        BERLIN.read(text)
+    BERLIN.read(text.replace(text[:16], advised))
+
+
+def test_a_time_that_comes_twice_is_the_first():
+    assert BERLIN.read("2026-10-25 02:30") == datetime(2026, 10, 25, 0, 30, tzinfo=UTC)
 
 
 def test_plain_nbgrader_reads_such_zones_as_something_else():

@@ -21,17 +21,21 @@ from coursekit.kernels import LIMITED, SANDBOX
 from coursekit.nbgrader_plugin.course_folders import Stop
 from coursekit.nbgrader_plugin.feedback import _result
 from coursekit.result_cache import CachedResult, CacheKey, ResultCache, key_of
+from coursekit.student.extra_files import own_files
 from coursekit.student.limits import Limits
 
 RIGHT, HALF = "def double(x):\n    return 2 * x", "def half(x):\n    return x / 2"
 BOTH = {"test_double", "test_half"}
 
 
-def key(course, notebook=None, limits=None, kernel=SANDBOX):
+def key(course, notebook=None, limits=None, kernel=SANDBOX, own=None):
     assignment = Course(course.root).assignment("01_double")
     released = assignment.released("double")
     found = notebook or course.answer(RIGHT, HALF)
-    return key_of(GradingJob(assignment, "double", found, released, HowToRun(limits or Limits(), kernel)))
+    files = own_files(own, assignment.course.ignore) if own else ()
+    return key_of(
+        GradingJob(assignment, "double", found, released, HowToRun(limits or Limits(), kernel), files)
+    )
 
 
 def changed(old: CacheKey, new: CacheKey) -> tuple[bool, set[str]]:
@@ -172,6 +176,26 @@ def test_of_the_submission_only_sources_marks_and_tags_count(empty_class):
     tagged = empty_class.answer(RIGHT, HALF)
     find_cell(tagged, "double").metadata["tags"] = ["demo"]
     assert changed(before, key(empty_class, tagged)) == (True, set())
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda folder: (folder / "tool.sh").chmod(0o755),
+        lambda folder: (folder / "magic").mkdir(),
+        lambda folder: (folder / "data" / "magic").mkdir(),
+        lambda folder: (folder / "data" / "numbers.txt").chmod(0o744),
+    ],
+)
+def test_what_code_sees_of_the_students_own_files_counts_also_without_content(empty_class, tmp_path, change):
+    folder = tmp_path / "own"
+    append(folder / "tool.sh", "1")
+    append(folder / "data" / "numbers.txt", "1")
+    before = key(empty_class, own=folder)
+    (folder / "tool.sh").touch()
+    assert changed(before, key(empty_class, own=folder)) == (False, set())
+    change(folder)
+    assert changed(before, key(empty_class, own=folder)) == (True, set())
 
 
 def test_the_place_of_the_course_does_not_count(empty_class, tmp_path):

@@ -31,6 +31,7 @@ ALLOWED = [
         ("futex", (0, 1, 0, 0, 0, 0), "EFAULT"),
     ),
     *(("setsockopt", (9999, 1, 2, "buffer", 4), "EBADF"), ("setsockopt", (9999, 6, 7, "buffer", 4), "EBADF")),
+    ("setsockopt", (9999, 1, 13, "buffer", 8), OK),  # SO_LINGER: nothing is done
     *(("flock", (9999, 1), "EBADF"), ("copy_file_range", (9999, 0, 9999, 0, 1, 0), "EBADF")),
 ]
 REFUSED = [
@@ -140,6 +141,32 @@ def test_each_call_gets_its_answer(kernel, shared):
     wrong = [(row, answer) for row, answer in zip(table, answers, strict=True) if not _fits(row[2], answer)]
     assert wrong == []
     assert len(table) > 40
+
+
+_LINGERS = """
+import array, os, socket, struct
+server = socket.create_server(("127.0.0.1", 0))
+full = socket.create_connection(server.getsockname())
+kept, _ = server.accept()
+full.setblocking(False)
+try:
+    while True: full.send(bytes(65536))
+except BlockingIOError: pass
+full.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 3))
+print(struct.unpack("ii", full.getsockopt(socket.SOL_SOCKET, socket.SO_LINGER, 8)))
+ours, theirs = socket.socketpair()
+socket.send_fds(theirs, [b"x"], [full.fileno()])
+full.close()
+import time
+start = time.monotonic()
+ours.recv(1)  # closes what was passed
+print(time.monotonic() - start < 1)
+"""
+
+
+@pytest.mark.parametrize("kernel", [SANDBOX, COLD])
+def test_nobody_waits_for_a_socket_that_was_passed_on(kernel, shared):
+    assert shared(kernel).run(_LINGERS).splitlines() == ["(0, 0)", "True"]
 
 
 def _fits(expected: str, answer: str) -> bool:

@@ -55,6 +55,15 @@ def files_in(path: Path, left_out: Sequence[str] = ()) -> Iterator[Path]:
             yield file
 
 
+def folders_in(path: Path, left_out: Sequence[str] = ()) -> Iterator[Path]:
+    """The folder itself and those in it, empty ones too, whose paths below it match none of the patterns, sorted."""
+    if path.is_dir():
+        yield path
+        for found in sorted(path.rglob("*")):
+            if found.is_dir() and not _match(found.relative_to(path).parts, left_out):
+                yield found
+
+
 def notebooks_in(folder: Path) -> list[Path]:
     """The notebooks in a folder, sorted, without hidden ones, which editors and operating systems write."""
     return sorted(path for path in folder.glob("*.ipynb") if path.name[0] != ".")

@@ -26,7 +26,7 @@ from coursekit.checks.results import ExerciseResult, Status, SubmissionResult
 from coursekit.checks.snippets import snippets_of
 from coursekit.checks.variants import mistakes_of
 from coursekit.course import CATALOGUES, NOT_CHECKS, Assignment, digests_of_records
-from coursekit.files import STATE_FOLDER, FileStamp, file_stamp, files_in, write_atomically
+from coursekit.files import STATE_FOLDER, FileStamp, file_stamp, files_in, folders_in, write_atomically
 from coursekit.kernels import other_language
 from coursekit.student.files_written import WrittenFiles
 from coursekit.student.values import CheckOutcome
@@ -266,10 +266,15 @@ def _recorded_by_exercise(assignment: Assignment, files: tuple[object, ...]) -> 
     return {exercise: _digest(found) for exercise, found in parts.items()}
 
 
-def _digests(paths: Iterable[Path], left_out: Sequence[str]) -> dict[str, str]:
-    """The digest of each file, in folders too, by its path as the notebook sees it."""
+def _digests(paths: Sequence[Path], left_out: Sequence[str]) -> dict[str, str]:
+    """What code can see of each file and folder, in folders too, by its path as the notebook sees it."""
     files = [(path, file) for path in paths for file in files_in(path, left_out)]
-    return {str(file.relative_to(path.parent)): _digest_of_file(file) for path, file in files}
+    folders = [(path, folder) for path in paths for folder in folders_in(path, left_out)]
+    return {str(found.relative_to(path.parent)): "folder" for path, found in folders} | {
+        str(file.relative_to(path.parent)): _digest_of_file(file)
+        + (" executable" if file.stat().st_mode & 0o111 else "")
+        for path, file in files
+    }
 
 
 def _digest_of_file(path: Path) -> str:

@@ -1,6 +1,9 @@
 """`nbgrader zip_collect` with the downloads of an LMS."""
 
+import io
 import re
+import stat
+import tarfile
 import zipfile
 from pathlib import Path
 
@@ -121,6 +124,32 @@ def test_broken_and_malicious_archives_affect_no_other(collect, handed_in, gener
     outside = r"b_2_12_work\.zip: .* points outside its folder or is nested too deep, and was skipped"
     assert len(re.findall(outside, done.stderr)) == 3
     assert "d_4_14_work.zip takes too much space" in done.stderr
+
+
+def test_links_in_archives_are_named_and_not_collected(collect, handed_in, generated):
+    zip_stream, tar_stream = io.BytesIO(), io.BytesIO()
+    with zipfile.ZipFile(zip_stream, "w") as archive:
+        archive.writestr("double.ipynb", NOTEBOOK)
+        link = zipfile.ZipInfo("data.txt")
+        link.create_system, link.external_attr = 3, (stat.S_IFLNK | 0o777) << 16
+        archive.writestr(link, "/etc/passwd")
+    with tarfile.open(fileobj=tar_stream, mode="w:gz") as archive:
+        notebook = tarfile.TarInfo("double.ipynb")
+        notebook.size = len(NOTEBOOK.encode())
+        archive.addfile(notebook, io.BytesIO(NOTEBOOK.encode()))
+        for name, kind in (("data.txt", tarfile.SYMTYPE), ("more.txt", tarfile.LNKTYPE)):
+            link = tarfile.TarInfo(name)
+            link.type, link.linkname = kind, "double.ipynb"
+            archive.addfile(link)
+    files = {"a_1_11_work.zip": zip_stream.getvalue(), "b_2_12_work.tar.gz": tar_stream.getvalue()}
+    done = collect("Canvas", files)
+    assert handed_in().keys() == {("a-1", "double"), ("b-2", "double")}
+    assert list((generated.root / "submitted").rglob("*.txt")) == []
+    for archive, number in (("a_1_11_work.zip", 1), ("b_2_12_work.tar.gz", 2)):
+        assert (
+            f"{archive}: links, devices and sparse files were skipped ({number}, such as 'data.txt')"
+            in done.stderr
+        )
 
 
 def test_a_name_that_is_too_long_costs_nobody_else_anything(collect, handed_in):

@@ -5,6 +5,7 @@ import gzip
 import io
 import lzma
 import shutil
+import stat
 import tarfile
 import unicodedata
 import zipfile
@@ -77,10 +78,13 @@ class HarmlessExtractor(ExtractorPlugin):
     def _unpack(self, archive: Path, folder: Path, limit: int) -> int:
         """Unpack into `folder`; returns how many bytes of the limit are left."""
         allowance = _Allowance(limit)
+        links: list[str] = []
         try:
             for name, stream in _members(archive, allowance):
                 place = _place(name)
-                if place is None:
+                if stream is None:
+                    links.append(name)
+                elif place is None:
                     self.log.warning(
                         "%s: %r points outside its folder or is nested too deep, and was skipped",
                         archive,
@@ -99,6 +103,12 @@ class HarmlessExtractor(ExtractorPlugin):
             self.log.warning(
                 "%s can't be unpacked: %s. Unpack it yourself, or ask for it again.", archive, error
             )
+        finally:
+            if links:
+                self.log.warning(
+                    "%s: links, devices and sparse files were skipped (%d, such as %r)",
+                    *(archive, len(links), links[0]),
+                )
         return allowance.left
 
     def _write(self, stream: "IO[bytes] | _Counted", path: Path, archive: Path) -> None:
@@ -150,13 +160,18 @@ def _archives_in(folder: Path) -> list[tuple[Path, Path]]:
     return [(path, target) for path, target in found if target is not None]
 
 
-def _members(path: Path, allowance: _Allowance) -> Iterator[tuple[str, IO[bytes] | _Counted]]:
-    """Name and content of each ordinary file in an archive; read the content before asking for the next."""
+def _members(path: Path, allowance: _Allowance) -> Iterator[tuple[str, IO[bytes] | _Counted | None]]:
+    """Name and content of each file in an archive; read the content before asking for the next.
+
+    Links, devices and sparse files have no content here. In a zip, a link would be a file with the path of its target.
+    """
     if zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as archive:
             for entry in archive.infolist():
                 allowance.take(_BLOCK)
-                if not entry.is_dir():
+                if stat.S_ISLNK(entry.external_attr >> 16):
+                    yield name_in_zip(entry), None
+                elif not entry.is_dir():
                     with archive.open(entry) as stream:
                         yield name_in_zip(entry), _Counted(stream, allowance)
     else:
@@ -167,9 +182,9 @@ def _members(path: Path, allowance: _Allowance) -> Iterator[tuple[str, IO[bytes]
         ):
             for member in tar:
                 allowance.take(_BLOCK)
-                content = tar.extractfile(member) if member.isfile() and not member.issparse() else None
-                if content is not None:
-                    yield member.name, content
+                if not member.isdir():
+                    ordinary = member.isfile() and not member.issparse()
+                    yield member.name, tar.extractfile(member) if ordinary else None
 
 
 def _place(name: str) -> PurePosixPath | None:

@@ -8,6 +8,7 @@ import contextlib
 import copy
 import glob
 import logging
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -68,6 +69,27 @@ def make_ready(converter: BaseConverter) -> None:
         except (StuckError, OSError) as error:
             converter.log.error("%s is not graded: %s", path, error)
             del converter.assignments[path]
+
+
+#: what `nbgrader release_feedback` reads beside a page
+_FOR_RELEASE = ("timestamp.txt", "submission_secret.txt")
+
+
+def copy_nothing(converter: BaseConverter) -> None:
+    """Keep generate_feedback from copying files: code may have written pages, and folders with the names of pages."""
+    folders = copy.copy(converter.coursedir)  # formgrader uses its own again
+    odd = [escaped for path in converter.assignments if (escaped := glob.escape(path)) != path]
+    folders.ignore = ["*", *odd]  # nbgrader looks for "*" in a folder whose name it takes for a pattern
+    converter.coursedir = folders
+
+
+def copy_for_release(source: Path, target: Path) -> None:
+    """Copy to a page what nbgrader needs to release it. A page has its pictures inside."""
+    target.mkdir(parents=True, exist_ok=True)
+    for name in _FOR_RELEASE:
+        if (source / name).is_file():
+            (target / name).unlink(missing_ok=True)
+            shutil.copy(source / name, target)
 
 
 def leave_out_ungraded(converter: BaseConverter) -> None:

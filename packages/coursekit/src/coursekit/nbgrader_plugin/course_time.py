@@ -68,10 +68,16 @@ class CourseTime(Configurable):
                 f"nothing for the course's zone, {self.zone}"
             )
         try:
-            moment: datetime = parse(found[1])
+            written: datetime = parse(found[1])
+            moment = written.replace(tzinfo=zone).astimezone(UTC)
+            shown = moment.astimezone(zone).replace(tzinfo=None)
         except (ParserError, OverflowError) as error:
             raise CourseError(f"{text!r} isn't a date and a time: {error}") from error
-        return moment.replace(tzinfo=zone).astimezone(UTC)
+        if shown != written:
+            raise CourseError(
+                f"{text!r} doesn't exist: clocks are set forward then. Write a time such as {shown:%Y-%m-%d %H:%M}"
+            )
+        return moment
 
     def days_late(self, deadline: datetime, handed_in: datetime) -> int:
         """How many days, whole or in part, after the deadline: each ends at the same time of day, however long it is."""

@@ -22,7 +22,13 @@ from coursekit.files import notebooks_in, written_at
 from coursekit.language import N_, FeedbackPage, _, current_language, ngettext, speaking
 from coursekit.nbgrader_plugin.budget import TooCostly, render_in_child
 from coursekit.nbgrader_plugin.check_table import code_marked
-from coursekit.nbgrader_plugin.converters import OneFolder, find_folders, leave_out_ungraded
+from coursekit.nbgrader_plugin.converters import (
+    OneFolder,
+    copy_for_release,
+    copy_nothing,
+    find_folders,
+    leave_out_ungraded,
+)
 from coursekit.nbgrader_plugin.course_folders import Stop, configured_course, stop
 from coursekit.nbgrader_plugin.course_time import CourseTime
 from coursekit.nbgrader_plugin.first_look import first_things, score_rows
@@ -73,6 +79,7 @@ class FeedbackExporter(Exporter):
                 require_gradebook(self.log, self.parent.coursedir, writing=False)
             find_folders(self.parent, self.parent.coursedir.autograded_directory)
             leave_out_ungraded(self.parent)
+            copy_nothing(self.parent)
 
     @default("file_extension")
     def _file_extension_default(self) -> str:
@@ -110,6 +117,10 @@ class FeedbackExporter(Exporter):
                 names["notebook"],
                 error,
             )
+        if isinstance(self.parent, BaseConverter):
+            folders = self.parent.coursedir
+            target = folders.format_path(folders.feedback_directory, names["student"], names["assignment"])
+            copy_for_release(folder, Path(target))
         return page, filled
 
     def _frame(self, nb: NotebookNode, names: dict[str, Any], folder: Path) -> "_Frame":

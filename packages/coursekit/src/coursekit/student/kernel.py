@@ -36,6 +36,8 @@ from sandbox_kernel.usage import Usage
 from sandbox_kernel.watched import WatchedProvisioner
 
 _POLL_SECONDS = 0.2
+#: whether a socket takes descriptors, which the grader would have to close; Python 3.11 has no name for it
+_SO_PASSRIGHTS = 83
 # flushing IPython's cache of outputs would collect garbage, which takes 0.1 s
 _FORGET = "get_ipython().displayhook.do_full_cache = False; get_ipython().reset(new_session=False)"
 
@@ -98,6 +100,8 @@ class StudentKernel:
             try:
                 ours, theirs = socket.socketpair()
                 cleanup.callback(ours.close)
+                with contextlib.suppress(OSError):  # Linux before 6.16
+                    ours.setsockopt(socket.SOL_SOCKET, _SO_PASSRIGHTS, 0)
                 inherited = theirs.fileno()
                 with theirs:
                     runner.start_new_kernel(**({} if language else {"pass_fds": [inherited]}))

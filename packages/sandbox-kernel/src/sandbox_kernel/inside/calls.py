@@ -18,6 +18,7 @@ _OTHER_TABLE = 0x40000000  # calls of x32, on x86_64, have numbers from here on
 _LOAD, _AND, _RETURN = 0x20, 0x54, 0x06
 _IF_EQUAL, _IF_ABOVE, _IF_AT_LEAST = 0x15, 0x25, 0x35
 _ALLOW, _REFUSE, _UNKNOWN = 0x7FFF0000, 0x00050000 | errno.EPERM, 0x00050000 | errno.ENOSYS
+_IGNORE = 0x00050000  # the call does nothing, and returns 0
 _NUMBER, _MACHINE = 0, 4  # offsets in struct seccomp_data
 _PR_SET_SECCOMP, _FILTER = 22, 2
 
@@ -27,6 +28,7 @@ _NEW_NAMESPACES = 0x00020000 | 0x02000000 | 0x04000000 | 0x08000000 | 0x10000000
 # larger pipes, and notices and leases on files, use up quotas of the user
 _F_SETLEASE, _F_NOTIFY, _F_SETPIPE_SZ = 1024, 1026, 1031
 _SOL_SOCKET, _BUFFER_SIZES = 1, (7, 8, 32, 33)  # a larger buffer is memory outside of any process
+_SO_LINGER = 13  # whoever closes the socket last would wait for it: the grader, if it is passed on
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C  # typing into a terminal
 
 Step = tuple[int, int, int, int]
@@ -57,6 +59,7 @@ def program(machine: str) -> list[Step]:
         "ioctl": _all_but(1, _TIOCSTI, _TIOCLINUX),
         "setsockopt": [
             *(_load(1), (_IF_EQUAL, 1, 0, _SOL_SOCKET), _end(_ALLOW)),
+            *_if_equal(2, _SO_LINGER, [_end(_IGNORE)]),  # jupyter_client turns it off, and would fail
             *_all_but(2, *_BUFFER_SIZES),
         ],
     }
