@@ -8,6 +8,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from bs4 import BeautifulSoup
 from nbformat import NotebookNode, v4
 from nbgrader.api import Gradebook
 
@@ -253,6 +254,15 @@ def test_the_page_says_why_a_person_decides(graded, name, sentence):
     assert f"{sentence}"[:-1] in page(graded, name)
     assert "A person will decide how many points this gets." in page(graded, name)
     assert "test_half" in [label for label, _ in row(graded, name).undecided]
+
+
+def test_the_page_has_no_verdict_on_an_empty_answer_that_a_person_decides_on(graded):
+    shown = BeautifulSoup(page(graded, "under another name next to it"), "html.parser")
+    (_, verdict) = shown.select(".verdict")
+    assert "is empty, but the cell number 6 next to it may be its answer" in verdict.text
+    assert "Awaiting manual grading" in verdict.text
+    assert "not answered" not in shown.text.casefold()
+    assert "not answered" in page(graded, "nothing").casefold()
 
 
 def row(course: TinyCourse, student: str):
