@@ -164,10 +164,18 @@ def test_force_uses_no_death_and_no_timeout_from_the_cache(course, command):
     assert course.gradings() == {"test_double": 2, "test_half": 2}
 
 
-def tried(points, *suspect):
-    checks = [CheckResult("test_it", "It works.", 10, "passed" if points else "timed out")]
+def tried(points, *suspect, lost="timed out"):
+    checks = [CheckResult("test_it", "It works.", 10, "passed" if points else lost)]
     result = SubmissionResult("graded", exercises=[ExerciseResult("test_x", checks)], suspect=list(suspect))
     return Attempt(CachedResult(result), again=bool(suspect))
+
+
+@pytest.mark.parametrize("first", [True, False], ids=["first", "second"])
+def test_an_exercise_that_one_try_found_unanswered_is_in_no_doubt(first):
+    tries = tried(0, "slow", lost="not answered"), tried(10, "slow")
+    result = settled(*(tries if first else tries[::-1])).cached.result
+    assert (result.earned, result.doubts) == (0, [])
+    assert result.exercise("test_x").unanswered
 
 
 def test_what_two_tries_confirm_counts_and_a_person_decides_on_the_rest():

@@ -1,5 +1,6 @@
 """Code answers in odd places, in an odd order or deleted, with ordinary tests: the tests decide, or else a person."""
 
+import os
 import shutil
 from collections.abc import Callable
 from copy import deepcopy
@@ -7,11 +8,14 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from bs4 import BeautifulSoup
 from nbformat import NotebookNode, v4
 from nbgrader.api import Gradebook
 
 from coursekit.cells import grade_id
+from coursekit.course import blank_copy
 from coursekit.report.table import class_table
+from coursekit.student.restore import restored
 
 from .odd_course import code
 from .tiny_course import TinyCourse
@@ -20,6 +24,14 @@ CONFIGURE = "from coursekit.nbgrader_plugin import configure\nconfigure(get_conf
 DOUBLE, HALF = "def double(x):\n    return 2 * x", "def half(x):\n    return x / 2"
 #: by name: a change of a notebook with both answers, the score of `half`, and whether a person has to decide on it
 CASES: dict[str, tuple[Callable[[NotebookNode], None], float | None, bool]] = {}
+#: by name: whether a person has to decide on an empty `half`, and the files beside the notebook
+MODULES = {
+    "a module": (True, {"answers.py": HALF}),
+    "a module with a misspelled name": (True, {"answers.py": "def halve(x):\n    return x / 2"}),
+    "a module with a syntax error": (True, {"answers.py": f"{HALF}\n    return ("}),
+    "an unrelated module": (False, {"helper.py": "x = 1"}),
+    "text that mentions it": (False, {"notes.py": "# half(4) should be 2"}),
+}
 
 
 def case(score: float | None, asked: bool) -> Callable[[Callable[[NotebookNode], None]], None]:
@@ -171,12 +183,10 @@ def graded(tmp_path_factory, made_once) -> TinyCourse:
     def make(course: TinyCourse) -> None:
         generated(course, CONFIGURE)
         hand_in_all(course, list(CASES))
-        (course.root / "submitted" / "a module" / "01_double").mkdir(parents=True)
-        hand_in_all(course, ["nothing"])
-        shutil.copytree(
-            course.root / "submitted" / "nothing", course.root / "submitted" / "a module", dirs_exist_ok=True
-        )
-        (course.root / "submitted" / "a module" / "01_double" / "answers.py").write_text(HALF)
+        for name, (_, files) in MODULES.items():
+            folder = shutil.copytree(course.root / "submitted" / "nothing", course.root / "submitted" / name)
+            for file, content in files.items():
+                (folder / "01_double" / file).write_text(content)
         done = course.run("coursekit", "autograde", "01_double", "--workers", "1")
         (course.root / "printed.txt").write_text(f"{done.stdout}{done.stderr}")
         done = course.run("nbgrader", "generate_feedback", "01_double")
@@ -193,8 +203,26 @@ def test_the_score_is_that_of_the_tests_unless_something_is_uncertain(graded, na
     assert graded.grades()[name]["test_double"] == (2, None, False)
 
 
-def test_a_module_beside_an_empty_answer_may_be_the_answer(graded):
-    assert graded.grades()["a module"]["test_half"] == (None, None, True)
+@pytest.mark.parametrize("name", MODULES)
+def test_a_module_beside_an_empty_answer_may_be_the_answer_if_it_defines_its_name(graded, name):
+    asked, _ = MODULES[name]
+    assert graded.grades()[name]["test_half"] == (None if asked else 0, None, asked)
+
+
+@pytest.mark.parametrize("make", [
+    lambda path: path.symlink_to(path.with_name("other.py")),
+    lambda path: os.mkfifo(path),
+    lambda path: path.mkdir(),
+    lambda path: path.write_text(f"{HALF}\n{'#' * 200_000}"),
+    lambda path: None,
+], ids=["a link", "a pipe", "a folder", "too large", "gone"])  # fmt: skip
+def test_a_module_that_cannot_be_read_is_none(make, tmp_path):
+    (tmp_path / "other.py").write_text(HALF)
+    released = blank_copy(lab())
+    find = lambda name: restored(released, released, {"answers.py": tmp_path / name}).doubts  # noqa: E731
+    make(tmp_path / "answers.py")
+    assert [doubt.grade_id for doubt in find("other.py")] == ["test_half"]
+    assert find("answers.py") == []
 
 
 def page(course: TinyCourse, student: str) -> str:
@@ -228,6 +256,15 @@ def test_the_page_says_why_a_person_decides(graded, name, sentence):
     assert "test_half" in [label for label, _ in row(graded, name).undecided]
 
 
+def test_the_page_has_no_verdict_on_an_empty_answer_that_a_person_decides_on(graded):
+    shown = BeautifulSoup(page(graded, "under another name next to it"), "html.parser")
+    (_, verdict) = shown.select(".verdict")
+    assert "is empty, but the cell number 6 next to it may be its answer" in verdict.text
+    assert "Awaiting manual grading" in verdict.text
+    assert "not answered" not in shown.text.casefold()
+    assert "not answered" in page(graded, "nothing").casefold()
+
+
 def row(course: TinyCourse, student: str):
     return next(row for row in class_table(course.assignment).rows if row.student == student)
 
@@ -238,7 +275,7 @@ def test_the_command_names_the_students(graded):
     assert line.startswith(
         "  half is undecided and awaits manual grading, as `coursekit table` explains: a helper"
     )
-    assert line.endswith("and 4 more")
+    assert line.endswith("and 6 more")
 
 
 @pytest.mark.parametrize(

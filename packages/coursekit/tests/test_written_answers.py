@@ -151,7 +151,7 @@ def a_changed_copy_of_the_question(notebook):
     put(notebook, len(notebook.cells), copy)
 
 
-def restored_after(change: Callable[[NotebookNode], None], beside: tuple[str, ...] = ()) -> Restored:
+def restored_after(change: Callable[[NotebookNode], None], beside: dict[str, Path] | None = None) -> Restored:
     released = blank_copy(lab())
     submitted = deepcopy(released)
     change(submitted)
@@ -194,10 +194,31 @@ def test_a_picture_without_a_word_is_an_answer(name):
     ("pics/scan.JPG", "", True),
     ("loss.png", "plt.savefig('loss.png')", False),
     ("data.csv", "", False),
+    *((f"answers.{kind}", "", True) for kind in ("txt", "md", "tex", "html")),
+    ("log.txt", "log = open('log.txt', 'w')", False),
+    ("hw.py", "", True),
+    ("hw.py", "from hw import double", False),
 ])  # fmt: skip
-def test_a_file_beside_the_notebook_may_be_the_answer_unless_the_notebook_s_code_writes_it(file, code, asked):
-    found = restored_after(lambda notebook: put(notebook, 1, v4.new_code_cell(code)), (file,))
-    assert [f"the file {file}" in doubt.why for doubt in found.doubts] == [True] * asked
+def test_a_file_beside_the_notebook_may_be_the_answer_unless_the_notebook_s_code_uses_it(
+    file, code, asked, tmp_path
+):
+    path = tmp_path / Path(file).name
+    path.write_text(f"# {TEXT}")
+    found = restored_after(lambda notebook: put(notebook, 1, v4.new_code_cell(code)), {file: path})
+    whys = [doubt.why for doubt in found.doubts if doubt.grade_id == "why"]
+    assert [f"the file {file}" in why for why in whys] == [True] * asked
+
+
+@pytest.mark.parametrize(("source", "asked"), [
+    ("x = 1", False),
+    ("", False),
+    (f'def why():\n    return "{TEXT}"', True),
+    (TEXT, True),
+])  # fmt: skip
+def test_a_module_without_a_word_of_text_is_no_written_answer(source, asked, tmp_path):
+    (tmp_path / "hw.py").write_text(source)
+    found = restored_after(nothing, {"hw.py": tmp_path / "hw.py"})
+    assert [doubt.grade_id for doubt in found.doubts] == ["why"] * asked
 
 
 def nothing(notebook):

@@ -26,6 +26,9 @@ SHOWN = {
     "a code answer is text that isn't code": f"{CODE}[prose in place of code]",
     "the notebook has two different answers": f"{CODE}[two answers the last of which is wrong]",
     "an ordinary test cell is above its answer": f"{CODE}[its own cell below its test]",
+    "a cell of the student's below the test cell": (
+        "test_bound_again::test_a_person_decides_if_points_were_lost"
+    ),
     "a cell has a syntax error": f"{CODE}[a syntax error]",
     "code uses more CPU time": "test_attempt::test_code_that_computes_past_its_limit_is_tried_once",
     "code sleeps too long or ends its process, in both": (

@@ -106,19 +106,20 @@ def settled(first: Attempt, second: Attempt) -> Attempt:
 def _confirmed(
     shown: SubmissionResult, first: SubmissionResult, second: SubmissionResult
 ) -> SubmissionResult:
-    """The result `shown`, with only the points that both tries earned, and a doubt where one earned more."""
+    """The result `shown`, with only the points that both tries earned, and a doubt where one earned more.
+
+    What was not answered in one of the tries is in no doubt: there is nothing to grade, whatever ended the process.
+    """
     exercises, doubts = [], list(shown.doubts)
     redrawn = (first.status == Status.KERNEL_DIED) != (second.status == Status.KERNEL_DIED)
     for exercise in shown.exercises:
         one, other = first.exercise(exercise.grade_id), second.exercise(exercise.grade_id)
         if one and other and _points_of(one) != _points_of(other):
-            exercise = _common(one, other)
-            doubts.append(
-                Doubt(
-                    exercise.grade_id,
-                    decided_by_a_person(_DISAGREE.format(exercise.grade_id, _ends(first, second))),
-                )
-            )
+            unanswered = next((each for each in (one, other) if each.unanswered), None)
+            exercise = unanswered or _common(one, other)
+            if unanswered is None:
+                why = decided_by_a_person(_DISAGREE.format(exercise.grade_id, _ends(first, second)))
+                doubts.append(Doubt(exercise.grade_id, why))
         elif redrawn and exercise.earned:
             why = decided_by_a_person(_REDRAWN.format(_ends(first, second), exercise.grade_id))
             doubts.append(Doubt(exercise.grade_id, why))

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import stat
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
@@ -12,6 +13,8 @@ OPEN_SAFELY = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 FOR_EVERYBODY = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 #: the folder of a course for coursekit's own files, which people needn't read
 STATE_FOLDER = ".coursekit"
+#: bytes of a text that somebody else wrote
+_SMALL = 200_000
 
 
 def write_atomically(path: Path, text: str) -> None:
@@ -25,6 +28,17 @@ def write_atomically(path: Path, text: str) -> None:
         os.replace(unfinished, path)
     finally:
         unfinished.unlink(missing_ok=True)
+
+
+def small_text(path: Path) -> str:
+    """The text of a file; empty if it is large, is a link or no file, or can't be read."""
+    try:
+        with open(os.open(path, OPEN_SAFELY), "rb") as file:
+            is_file = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
+            content = file.read(_SMALL + 1) if is_file else b""
+    except OSError:
+        return ""
+    return content.decode(errors="replace") if len(content) <= _SMALL else ""
 
 
 def written_at(found: os.stat_result) -> float:

@@ -22,6 +22,7 @@ from coursekit.kernels import hide_course
 from coursekit.student.files_written import WrittenFiles
 from coursekit.student.runner import CellRun, CellState
 from coursekit.student.session import Session
+from coursekit.student.statements import deleted_names
 from coursekit.student.submission import Submission
 from coursekit.student.values import CheckOutcome
 
@@ -115,7 +116,8 @@ def grade(
         run.diagnose()
     found = run.exercises | {exercise.grade_id: exercise for exercise in scored}
     results = [found[test] for cell in notebook.cells if (test := grade_id(cell)) in found]
-    out_of_order = (doubt_about_order(submission, session.runs, exercise) for exercise in results)
+    out_of_order = [doubt_about_order(submission, session.runs, exercise) for exercise in results]
+    out_of_order += [_doubt_about_names(submission, exercise) for exercise in results]
     others = [run for index, run in session.runs.items() if grade_id(notebook.cells[index]) not in ordinary]
     result = SubmissionResult(
         status=status_of(session, results, others),
@@ -143,6 +145,22 @@ def _doubts_about_not_reached(
         if submission.answer_to(name := exercise.grade_id) in session.not_reached
         and any(check.outcome == CheckOutcome.KERNEL_DIED for check in exercise.checks)
     ]
+
+
+def _doubt_about_names(submission: Submission, exercise: ExerciseResult) -> Doubt | None:
+    """A doubt if an exercise lost points to checks that ran after a later cell had bound a name of its answer again."""
+    if exercise.right or exercise.unanswered or exercise.ordinary:
+        return None
+    found = submission.bound_below(exercise.grade_id)
+    if not found:
+        return None
+    name, index = found
+    deleted = name in deleted_names(submission.notebook.cells[index].source)
+    what = (
+        f"`{name}` was {'deleted' if deleted else 'assigned again'} in the cell `{submission.label(index)}` below its "
+        "test cell, and the checks ran after that"
+    )
+    return Doubt(exercise.grade_id, decided_by_a_person(what))
 
 
 def status_of(session: Session, exercises: list[ExerciseResult], runs: list[CellRun]) -> Status:

@@ -101,8 +101,11 @@ def _score_row(
 def first_things(result: SubmissionResult, table: Sequence[ScoreRow]) -> list[FirstThing]:
     """The causes that cost the most points, unanswered exercises last."""
     names = {row.grade_id: row.name for row in table}
+    undecided = {row.grade_id for row in table if row.awaits_grading}
     causes: dict[tuple[str, ...], list[tuple[ExerciseResult, CheckResult]]] = {}
     for exercise in result.exercises:
+        if exercise.unanswered and exercise.grade_id in undecided:
+            continue
         for check in exercise.checks:
             if check.outcome != CheckOutcome.PASSED:
                 causes.setdefault(_cause(exercise, check), []).append((exercise, check))

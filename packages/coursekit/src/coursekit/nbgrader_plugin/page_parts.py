@@ -18,7 +18,12 @@ from coursekit.cells import (
 from coursekit.checks.results import SubmissionResult, points_in_words, score_in_words
 from coursekit.language import N_, _
 from coursekit.nbgrader_plugin.budget import PageBudget
-from coursekit.nbgrader_plugin.check_table import checks_as_html, exercise_as_html, is_check_output
+from coursekit.nbgrader_plugin.check_table import (
+    checks_as_html,
+    code_marked,
+    exercise_as_html,
+    is_check_output,
+)
 from coursekit.nbgrader_plugin.displayed import (
     PAGE_CHARACTERS,
     PAGE_SECONDS,
@@ -113,13 +118,20 @@ class PageParts:
         exercise = self.result.exercise(name)
         if exercise is None:
             return Part("verdict", "", name, score=_score(cell))
+        waits = bool(nbgrader_metadata(cell).get("needs_manual_grade"))
+        if exercise.unanswered and waits and (why := self._doubts_about(name)):
+            return Part("verdict", why, name, score=_score(cell))
         if self.shows is Shows.EXERCISES:
             title = page_titles(self.notebook, found).get(name, exercise_name(name))
             return Part("verdict", exercise_as_html(exercise, title), name)
         table = checks_as_html(exercise, self.notebook, found)
         changed = nbgrader_metadata(cell).get("score", exercise.earned) != exercise.earned
-        waits = bool(nbgrader_metadata(cell).get("needs_manual_grade"))
         return Part("verdict", table, name, score=_score(cell) if changed or waits else "")
+
+    def _doubts_about(self, name: str) -> str:
+        """The sentences about what a person decides, in place of a verdict."""
+        whys = (doubt.why for doubt in self.result.doubts if doubt.grade_id == name and not doubt.stands_by)
+        return "".join(f"<p>{code_marked(why)}</p>" for why in whys)
 
     def _answer(self, cell: NotebookNode) -> Part:
         mark = nbgrader_metadata(cell)

@@ -132,7 +132,7 @@ class RepairCells(NbGraderPreprocessor):
             status = Status.MISSING if handed.missing else Status.UNREADABLE
             notebook, found = deepcopy(released), SubmissionResult(status, notes=[handed.problem, *set_aside])
         else:
-            repaired = restored(handed.notebook, released, _names_beside(Path(place["path"]), assignment))
+            repaired = restored(handed.notebook, released, _files_beside(Path(place["path"]), assignment))
             notebook = repaired.notebook
             notes = _language_notes(handed.language, released) + handed.notes + repaired.notes
             found = SubmissionResult(Status.UNGRADED, notes=notes + set_aside, doubts=repaired.doubts)
@@ -142,13 +142,15 @@ class RepairCells(NbGraderPreprocessor):
         return notebook, resources
 
 
-def _names_beside(folder: Path, assignment: Assignment) -> list[str]:
-    """The student's own files next to a notebook, and in folders there, but for those that were handed out."""
+def _files_beside(folder: Path, assignment: Assignment) -> dict[str, Path]:
+    """The student's own files next to a notebook, and in folders there, but for those that were handed out, by name."""
     handed_out = {path.name for path in assignment.handed_out()}
     own = [path for path in own_files(folder, assignment.course.ignore) if path.name not in handed_out]
-    return [
-        str(file.relative_to(folder)) for path in own for file in files_in(path, assignment.course.ignore)
-    ]
+    return {
+        str(file.relative_to(folder)): file
+        for path in own
+        for file in files_in(path, assignment.course.ignore)
+    }
 
 
 def _language_notes(saved_with: str, released: NotebookNode) -> list[str]:

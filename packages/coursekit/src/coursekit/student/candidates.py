@@ -1,13 +1,14 @@
 """Code that may be the answer to an exercise whose answer cell was left empty: a person decides what it is."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from functools import cached_property
-from pathlib import PurePath
+from pathlib import Path, PurePath
 
 from nbformat import NotebookNode
 
 from coursekit.cells import grade_id, is_demo
+from coursekit.files import small_text
 from coursekit.printing import printable
 from coursekit.student.gather import Restoration, label_of
 from coursekit.student.names import squeezed
@@ -18,18 +19,20 @@ from coursekit.student.syntax import parse
 _SIMILAR = 0.6
 #: names that are compared with those that are missing, and characters of a cell that is parsed
 _MAX_NAMES, _MAX_CODE = 1_000, 20_000
+#: modules that are looked at
+_MAX_MODULES = 50
 
 
 class Candidates:
     """Finds code that may be an answer in a restored notebook, after `Gathering` has moved what is sure.
 
     Args:
-        beside: the names of the student's own files next to the notebook.
+        beside: the student's own files next to the notebook, by name.
     """
 
-    def __init__(self, work: Restoration, beside: Sequence[str] = ()) -> None:
+    def __init__(self, work: Restoration, beside: Mapping[str, Path]) -> None:
         self._work = work
-        self._modules = [printable(name) for name in beside if PurePath(name).suffix == ".py"]
+        self._beside = beside
         self._released = {squeezed(cell.source) for cell in work.released.cells}
 
     def doubt(self) -> None:
@@ -57,7 +60,9 @@ class Candidates:
             for alike in get_close_matches(missing.casefold(), self._names, 1, _SIMILAR):
                 index = self._names[alike]
                 yield f"the {label_of(cells[index], index + 1)}"
-        yield from (f"the file {module}" for module in self._modules)
+        for missing in sorted(wanted):
+            for alike in get_close_matches(missing.casefold(), self._names_in_modules, 1, _SIMILAR):
+                yield f"the file {printable(self._names_in_modules[alike])}"
 
     def _is_own(self, cell: NotebookNode) -> bool:
         return (
@@ -80,4 +85,15 @@ class Candidates:
             if self._is_own(cell) and len(found) < _MAX_NAMES:
                 code = cell.source if cell.cell_type == "code" else code_in(cell.source)
                 found |= {name.casefold(): index for name in self._work.definitions.of(code)}
+        return found
+
+    @cached_property
+    def _names_in_modules(self) -> dict[str, str]:
+        """The names that the student's modules next to the notebook define, with the file."""
+        found: dict[str, str] = {}
+        modules = [name for name in self._beside if PurePath(name).suffix == ".py"]
+        for module in modules[:_MAX_MODULES]:
+            names = self._work.definitions.of(small_text(self._beside[module]))
+            if len(found) < _MAX_NAMES:
+                found |= {name.casefold(): module for name in names}
         return found

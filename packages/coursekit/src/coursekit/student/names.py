@@ -3,6 +3,7 @@
 import ast
 import fnmatch
 import re
+import symtable
 from collections.abc import Iterable
 from functools import lru_cache
 
@@ -39,6 +40,16 @@ def _bound_by(statement: ast.stmt) -> Iterable[str]:
         for node in ast.walk(statement)
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
     ]
+
+
+def bound_at_top(source: str) -> frozenset[str]:
+    """The names that the cell binds or deletes when it runs, without those inside comprehensions."""
+    tree = parse(source)
+    try:
+        table = symtable.symtable(ast.unparse(tree) if tree else "", "cell", "exec")
+    except (RecursionError, ValueError, SyntaxError):  # nested too deeply
+        return frozenset()
+    return frozenset(one.get_name() for one in table.get_symbols() if one.is_assigned() or one.is_imported())
 
 
 @lru_cache(256)

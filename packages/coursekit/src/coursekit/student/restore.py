@@ -5,11 +5,12 @@ grader's process.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import dropwhile, takewhile
+from pathlib import Path
 
 from nbformat import NotebookNode, v4
 
@@ -52,7 +53,9 @@ def restore_notebook(submitted: NotebookNode, released: NotebookNode) -> tuple[N
     return found.notebook, found.notes
 
 
-def restored(submitted: NotebookNode, released: NotebookNode, beside: Sequence[str] = ()) -> Restored:
+def restored(
+    submitted: NotebookNode, released: NotebookNode, beside: Mapping[str, Path] | None = None
+) -> Restored:
     """The submitted notebook with all marked cells of the released one.
 
     A marked cell has a grade_id. Of duplicate answer cells, the last one with an answer counts; the earlier ones stay
@@ -61,7 +64,7 @@ def restored(submitted: NotebookNode, released: NotebookNode, beside: Sequence[s
     answers need and that was added to cells that are restored or not run. What isn't sure becomes a doubt.
 
     Args:
-        beside: the names of the student's own files next to the notebook, which may be answers.
+        beside: the student's own files next to the notebook, by name, which may be answers.
     """
     work = _Restoration(submitted, released)
     attachments = KeptAttachments(work.cells)
@@ -73,8 +76,8 @@ def restored(submitted: NotebookNode, released: NotebookNode, beside: Sequence[s
     gathering.keep_additions()
     gathering.gather_answers()
     gathering.note_additions()
-    WrittenAnswers(work, beside).gather()
-    Candidates(work, beside).doubt()
+    WrittenAnswers(work, beside or {}).gather()
+    Candidates(work, beside or {}).doubt()
     attachments.put_back(work.cells, work.handed_out)
     _make_ids_unique(work.cells)
     notebook = v4.new_notebook(metadata=deepcopy(released.metadata))

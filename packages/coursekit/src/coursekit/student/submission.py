@@ -17,7 +17,7 @@ from coursekit.cells import (
     runs_before_checks,
 )
 from coursekit.student import names
-from coursekit.student.statements import deleted_names, reached_code
+from coursekit.student.statements import MAX_PARSED_CHARACTERS, deleted_names, expected_names, reached_code
 
 
 class Submission:
@@ -79,6 +79,28 @@ class Submission:
             (index for index in reversed(self._definitions) if name in deleted_names(cells[index].source)),
             None,
         )
+
+    def bound_below(self, test: str) -> tuple[str, int] | None:
+        """A name of the answer that a cell of the student's below the test cell `test` binds again, and that cell's index.
+
+        Names that the released notebook binds again below the answer are the instructor's.
+        """
+        answer = self.answer_to(test)
+        place, at, released = self.place_of(answer), self.place_of(test), self._released_cell(answer)
+        if place is None or at is None or released is None or self.released is None:
+            return None
+        shown, own = self._released_cell(test), self._definitions.get(place, frozenset())
+        wanted = expected_names(released) or names.used_names(shown.source if shown is not None else "")
+        below = self.released.cells[self.released.cells.index(released) + 1 :]
+        given = {
+            name for cell in below if cell.cell_type == "code" for name in names.defined_names(cell.source)
+        }
+        for index in sorted(index for index in self._own_cells if index > max(place, at)):
+            source = self.notebook.cells[index].source
+            if len(source) <= MAX_PARSED_CHARACTERS:
+                for name in sorted(names.bound_at_top(source) & wanted & own - given):
+                    return name, index
+        return None
 
     def parameters_of(self, name: str, called: bool = False) -> tuple[str, ...]:
         """The names of the positional parameters of a function, or of a class; empty if unknown.

@@ -2,13 +2,14 @@
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from functools import cached_property
-from pathlib import PurePath
+from pathlib import Path, PurePath
 
 from nbformat import NotebookNode, v4
 
 from coursekit.cells import grade_id, is_answer_cell, is_graded_cell
+from coursekit.files import small_text
 from coursekit.printing import printable
 from coursekit.student.gather import Restoration, label_of
 from coursekit.student.names import defined_names, squeezed
@@ -19,7 +20,8 @@ from coursekit.student.syntax import parse
 _NAMED_AT_MOST = 3
 #: files that may be an answer
 _MAY_BE_ANSWER = re.compile(
-    r"\.(?:png|jpe?g|gif|webp|heic|svg|tiff?|bmp|pdf|docx?|odt|rtf|pages)\Z", re.IGNORECASE
+    r"\.(?:png|jpe?g|gif|webp|heic|svg|tiff?|bmp|pdf|docx?|odt|rtf|pages|txt|md|tex|html?|py)\Z",
+    re.IGNORECASE,
 )
 _TEXT_MAGIC = re.compile(r"\s*%%(?:markdown|html|latex)\b.*\n?")
 #: characters of code cells that are searched for text
@@ -31,10 +33,10 @@ class WrittenAnswers:
     """Looks for the texts of empty written answers in a restored notebook.
 
     Args:
-        beside: the names of the student's own files next to the notebook.
+        beside: the student's own files next to the notebook, by name.
     """
 
-    def __init__(self, work: Restoration, beside: Sequence[str] = ()) -> None:
+    def __init__(self, work: Restoration, beside: Mapping[str, Path]) -> None:
         self._work = work
         self._beside = beside
         self._left, self._parsed = _BUDGET, dict[str, str]()
@@ -146,8 +148,22 @@ class WrittenAnswers:
                 yield f"the text in the {label_of(cell, index + 1)}"
         code = "\n".join(cell.source for cell in self._work.cells if cell.cell_type == "code")
         for name in self._beside:  # a file that the notebook's own code writes or reads is no answer
-            if _MAY_BE_ANSWER.search(name) and PurePath(name).name not in code:
+            possible = _MAY_BE_ANSWER.search(name) and PurePath(name).name not in code
+            if possible and (PurePath(name).suffix.lower() != ".py" or self._has_text(name, code)):
                 yield f"the file {printable(name)}"
+
+    def _has_text(self, module: str, code: str) -> bool:
+        """True for a module with comments or strings that the notebook's code doesn't mention."""
+        if re.search(rf"\b{re.escape(PurePath(module).stem)}\b", code):
+            return False
+        source = small_text(self._beside[module])
+        affordable = len(source) <= min(MAX_PARSED_CHARACTERS, self._left)
+        self._left -= len(source) if affordable else 0
+        tree = parse(source) if affordable else None
+        if tree is None or any(line.lstrip().startswith("#") for line in source.split("\n")):
+            return bool(_WORD.search(source))
+        strings = (text for part in tree.body for text in _strings_in(part))
+        return any(map(_WORD.search, strings))
 
 
 def prose_in(source: str) -> str:
