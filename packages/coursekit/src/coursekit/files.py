@@ -30,7 +30,7 @@ def write_atomically(path: Path, text: str) -> None:
         unfinished.unlink(missing_ok=True)
 
 
-def text_in_file(path: Path) -> str:
+def handed_in_text(path: Path) -> str:
     """The text of a file; empty if it is large, is a link or no file, or can't be read."""
     try:
         with open(os.open(path, OPEN_SAFELY), "rb") as file:

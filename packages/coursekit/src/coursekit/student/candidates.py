@@ -8,7 +8,7 @@ from pathlib import Path, PurePath
 from nbformat import NotebookNode
 
 from coursekit.cells import grade_id, is_demo
-from coursekit.files import text_in_file
+from coursekit.files import handed_in_text
 from coursekit.printing import printable
 from coursekit.student.gather import Restoration, label_of
 from coursekit.student.names import squeezed
@@ -93,7 +93,7 @@ class Candidates:
         found: dict[str, str] = {}
         modules = [name for name in self._beside if PurePath(name).suffix == ".py"]
         for module in modules[:_MAX_MODULES]:
-            names = self._work.definitions.of(text_in_file(self._beside[module]))
+            names = self._work.definitions.of(handed_in_text(self._beside[module]))
             if len(found) < _MAX_NAMES:
                 found |= {name.casefold(): module for name in names}
         return found

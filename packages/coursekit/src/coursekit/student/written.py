@@ -9,7 +9,7 @@ from pathlib import Path, PurePath
 from nbformat import NotebookNode, v4
 
 from coursekit.cells import grade_id, is_answer_cell, is_graded_cell
-from coursekit.files import text_in_file
+from coursekit.files import handed_in_text
 from coursekit.printing import printable
 from coursekit.student.gather import Restoration, label_of
 from coursekit.student.names import defined_names, squeezed
@@ -156,7 +156,7 @@ class WrittenAnswers:
         """True for a module with comments or strings that the notebook's code doesn't mention."""
         if re.search(rf"\b{re.escape(PurePath(module).stem)}\b", code):
             return False
-        source = text_in_file(self._beside[module])
+        source = handed_in_text(self._beside[module])
         affordable = len(source) <= min(MAX_PARSED_CHARACTERS, self._left)
         self._left -= len(source) if affordable else 0
         tree = parse(source) if affordable else None
