@@ -66,9 +66,8 @@ def test_text_in_an_array_of_objects_is_text():
 
 def test_only_a_nan_too_many_is_pointed_at():
     right = torch.tensor([float("nan"), 1.0, 2.0])
-    assert "1 of 3 entries, first at [2]" in difference(
-        torch.tensor([float("nan"), 1.0, float("nan")]), right
-    )
+    own = torch.tensor([float("nan"), 1.0, float("nan")])
+    assert "one of its 3 entries is NaN where a number belongs" in difference(own, right)
 
 
 def test_booleans_and_integers_compare_as_numbers():
@@ -92,6 +91,30 @@ def test_booleans_and_integers_compare_as_numbers():
         (5, 2, "differs by more than one"),
         (2**63, 5, "differs by more than one"),
         (torch.tensor([4, 2]), torch.tensor([3, 1]), "all of its 2 entries are wrong, each by one"),
+        ([1, 2, 4], [1, 2, 3], "is wrong at [2]: that entry differs by one"),
+        (
+            [1, 2, 3, 5],
+            [1, 2, 3, 4],
+            "has the right length, but one of its 4 entries is wrong: it differs by one",
+        ),
+        (
+            [1.0, 3.0, 3.0, 5.0],
+            [1.0, 2.0, 3.0, 4.0],
+            "some of its 4 entries are wrong: the first of these differs by about 1",
+        ),
+        ([1], [1, 2, 3], "has 1 entry, but should have 3"),
+        ([1], [1, 2, 3, 4], "has 1 entry, which is too few"),
+        ([1] * 5, [1, 2, 3, 4], "has 5 entries, which is too many"),
+        (None, (1, 2), "is None, but should be a tuple of 2"),
+        (None, [1, 2, 3, 4], "is None, but should be a list"),
+        ({"a": 1}, {"a": 2}, "is wrong at the key `a`: that entry differs by one"),
+        (dict.fromkeys("abcd", 0), dict.fromkeys("abcd", 1), "has the right keys, but all of its 4 entries"),
+        (
+            dict.fromkeys("abcx", 0),
+            dict.fromkeys("abcd", 0),
+            "has the wrong keys: one of its 4 keys is wrong",
+        ),
+        (dict.fromkeys("abc", 0), dict.fromkeys("abcd", 0), "lacks a key that it should have"),
     ],
 )
 def test_the_sentence_names_what_differs(actual, expected, words):

@@ -6,6 +6,7 @@ from collections import Counter
 from itertools import product
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from coursekit.checks.relations import WrongValue, relation_of
@@ -13,6 +14,13 @@ from coursekit.codecs import Tolerance, codec_of
 
 PATTERN = np.array([[0.31, -1.27, 2.77], [1.61, -0.77, 0.13], [1.01, 2.03, -2.33]])
 TOSSED = random.Random(0)
+
+
+def labels(size, share):
+    """Lists of labels, of which `share` are 1; only zeros in the first."""
+    return [[int(n > 0 and TOSSED.random() < share) for _ in range(size)] for n in range(60)]
+
+
 #: values one of which is the right one, as an attacker may know; a number that is sought lies in a narrower range each time
 HIDDEN = {
     "an integer": [int(x) for x in np.unique(np.random.default_rng(0).integers(0, 2**23, 300))],
@@ -31,6 +39,28 @@ HIDDEN = {
     "the offset of a pattern": [PATTERN + x / 100 for x in range(100, 1000, 3)],
 }
 QUICK = ("an integer", "an integer of 64 bits", "a number with three digits", "eight labels")
+#: values of many entries; the first of them is what the attacker hands in
+LONG = {
+    "the length of a list": [[0] * size for size in (500, *range(5, 1000, 17))],
+    "a long list of labels": labels(60, 0.1),
+    "a longer list of rare labels": labels(200, 0.03),
+    "a list of numbers": [[digit / 7 for digit in found] for found in labels(20, 0.5)],
+    "a list of lists": [[found[n : n + 3] for n in (0, 3, 6)] for found in labels(9, 0.5)],
+    "a tuple of arrays": [tuple(np.array(found).reshape(40, 3)) for found in labels(120, 0.1)],
+    "a long dict": [{f"key {n}": label for n, label in enumerate(found)} for found in labels(40, 0.05)],
+    "the keys of a dict": [{n: 0 for n, label in enumerate(found) if not label} for found in labels(40, 0.5)],
+    "a column": [pd.DataFrame({"a": np.array(found, bool)}) for found in labels(300, 0.5)],
+    "three columns": [
+        pd.DataFrame(np.reshape(found, (40, 3)), columns=[*"abc"]) for found in labels(120, 0.1)
+    ],
+    "a Series of labels": [pd.Series(found) for found in labels(300, 0.5)],
+    "a Series of numbers": [pd.Series(found) / 7 for found in labels(300, 0.1)],
+    "a Series of missing numbers": [pd.Series(found).replace(0, np.nan) for found in labels(300, 0.1)],
+    "an index": [
+        pd.Series(0, ["xy"[label] + str(n) for n, label in enumerate(found)]) for found in labels(300, 0.5)
+    ],
+    "the rows of a table": [pd.DataFrame({"a": [0] * size}) for size in (150, *range(5, 300, 5))],
+}
 #: bits per attempt; before differences were rounded, it was 2 to 3 for labels and 7 to 9 for numbers
 LIMIT = 2.3
 
@@ -84,6 +114,14 @@ def test_one_attempt_says_about_two_bits_about_a_hidden_value(kind):
     rates = [bits_per_attempt(HIDDEN[kind], seed) for seed in range(4)]
     print(f"{kind}: {sum(rates) / len(rates):.2f} bits per attempt")
     assert sum(rates) / len(rates) <= LIMIT
+
+
+@pytest.mark.parametrize("kind", LONG)
+def test_one_attempt_says_about_two_bits_about_a_long_hidden_value(kind):
+    guess, *candidates = LONG[kind]
+    bits = entropy([page(guess, one) for one in candidates])
+    print(f"{kind}: {bits:.2f} bits per attempt")
+    assert bits <= LIMIT
 
 
 def test_an_integer_is_never_told_by_how_much_it_is_off():

@@ -8,7 +8,7 @@ import numpy as np
 from coursekit.arrays import Array, is_array, to_numpy
 from coursekit.checks.draw import number_from
 from coursekit.checks.reference import Reference
-from coursekit.codecs import DIFFERS, OWN_ENTRY, SOME_WRONG, codec_of
+from coursekit.codecs import DIFFERS, SOME_WRONG, codec_of
 from coursekit.student.values import CheckOutcome
 
 #: how the fingerprint of code that returned nothing begins
@@ -42,7 +42,7 @@ def fingerprint_of(
     if reference is not None and seen is not None and seen.value is not None:
         return _of_value(seen.key, seen.value, *reference.tolerances[seen.key][:2])
     if drawn:
-        own = any(words in message for words in (DIFFERS, SOME_WRONG, OWN_ENTRY))
+        own = any(words in message for words in (DIFFERS, SOME_WRONG))
         return "" if own else _of_message(_NUMBER.sub("#", message)), []
     return _of_message(_LINE.sub(r"\1 #", message)), []
 

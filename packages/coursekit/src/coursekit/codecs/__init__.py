@@ -14,13 +14,15 @@ from typing import Any, ClassVar, NamedTuple
 
 from coursekit.arrays import Array, Numpy, as_array
 from coursekit.packing import Packer, PackingError, add_packer
+from coursekit.printing import counted
 
 ATOL = 1e-5
 RTOL = 1e-4
 #: every message about wrong numbers contains one of these; it differs between students who get different inputs
 DIFFERS = "differs by"
 SOME_WRONG = "of its"
-OWN_ENTRY = "where yours is"
+#: longer lists, dicts and tables could tell much about hidden entries by their length, or by which of them is wrong
+MOST_TOLD = 3
 _GROUP = "coursekit.codecs"
 _UNCALLED = ("function", "method", "builtin_function_or_method", "method_descriptor")
 
@@ -135,13 +137,20 @@ def rough(number: float, steps: Collection[int] = (1, 10)) -> str:
     return f"{math.copysign(step * power, number):.1g}"
 
 
-def how_many(off: Numpy) -> str:
-    """How many entries of an array are wrong, a subject with its verb. The exact number would tell which guesses are right."""
+def how_many(off: Numpy, what: str = "entries") -> str:
+    """How many entries are wrong, a subject with its verb. The exact number would tell which guesses are right."""
     wrong, size = int(off.sum()), off.size
     if wrong == 1:
-        return f"one {SOME_WRONG} {size} entries is" if size > 1 else f"the only {SOME_WRONG} entries is"
+        return f"one {SOME_WRONG} {size} {what} is" if size > 1 else f"the only one {SOME_WRONG} {what} is"
     amount = "all" if wrong == size else "most" if wrong > size / 2 else "some"
-    return f"{amount} {SOME_WRONG} {size} entries are"
+    return f"{amount} {SOME_WRONG} {size} {what} are"
+
+
+def wrong_length(own: int, right: int, noun: str) -> str:
+    """The end of a sentence about a wrong number of entries; the right one is only shown if it is small."""
+    if right <= MOST_TOLD:
+        return f"has {counted(own, noun)}, but should have {right}"
+    return f"has {counted(own, noun)}, which is too {'few' if own < right else 'many'}"
 
 
 def with_article(noun: str) -> str:

@@ -61,8 +61,11 @@ class ArrayCodec(Codec):
             return _integer_difference(found, right)
         wide = np.complex128 if right.dtype.kind == "c" else np.float64
         found, right = found.astype(wide), right.astype(wide)
-        if (np.isnan(found) & ~np.isnan(right)).any():
-            return _where_nan(np.isnan(found) & ~np.isnan(right))
+        extra = np.asarray(np.isnan(found) & ~np.isnan(right))
+        if extra.any() and np.isnan(right).any():
+            return f"has the right shape {right.shape}, but {how_many(extra)} NaN where a number belongs"
+        if extra.any():
+            return _where_nan(extra)
         same = (found == right) | (np.isnan(found) & np.isnan(right))
         with np.errstate(all="ignore"):
             gap = np.nan_to_num(np.where(same, 0.0, np.abs(found - right)), nan=np.inf, posinf=np.inf)

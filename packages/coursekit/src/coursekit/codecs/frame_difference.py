@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from coursekit.codecs import OWN_ENTRY, Tolerance, letters
+from coursekit.codecs import Tolerance, how_many, letters, wrong_length
 from coursekit.codecs.pandas_values import in_entries, plural, some, written, wrong_entries
 from coursekit.printing import counted
 
@@ -32,7 +32,7 @@ def frame_difference(own: Any, right: Any, tolerance: Tolerance) -> str | None:
     if NAMES not in ignore and list(own.columns.names) != list(right.columns.names):
         return f"has columns with {_names(own.columns)}, but should have {_names(right.columns)}"
     if len(own) != len(right):
-        return f"has {counted(len(own), 'row')}, but should have {len(right)}{_why_rows(own, right)}"
+        return f"{wrong_length(len(own), len(right), 'row')}{_why_rows(own, right)}"
     if ROW_ORDER in ignore:
         own, right = _sorted(own, right, INDEX in ignore)
     labels = None if INDEX in ignore else index_difference(own.index, right.index, ignore)
@@ -65,11 +65,7 @@ def index_difference(own: Any, right: Any, ignore: Collection[str]) -> str | Non
         wrong = np.array([_key(one) != _key(other) for one, other in zip(own, right, strict=True)])
         if not wrong.any():  # equal labels of other types
             return None
-        place = int(np.argmax(wrong))
-        return (
-            f"has wrong labels in its index: {int(wrong.sum())} of {wrong.size}, "
-            f"first at position {place}, {OWN_ENTRY} {written(own[place])}"
-        )
+        return f"has a wrong index: {how_many(wrong, 'labels')} wrong"
     if dtypes and own.nlevels == 1 and _kind(own) != _kind(right):
         return f"has an index of dtype {own.dtype}, but should have {right.dtype}"
     if names and list(own.names) != list(right.names):
@@ -166,7 +162,7 @@ def _entries(own: Any, right: Any, tolerance: Tolerance) -> str | None:
     names = [own.columns[n] for n in off]
     where = f"is wrong in the {plural(names, 'column')}: "
     where += f"in {written(names[0])}, " if len(names) > 1 else ""
-    text = where + in_entries(own.iloc[:, place], off[place], own.index)
+    text = where + in_entries(own.iloc[:, place], off[place])
     return text + (f"; that column has {''.join(dtypes[place])}" if place in dtypes else "")
 
 

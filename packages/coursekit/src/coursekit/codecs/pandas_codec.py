@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from coursekit.arrays import Numpy, is_array
-from coursekit.codecs import Codec, Tolerance, mismatch, with_article
+from coursekit.codecs import Codec, Tolerance, mismatch, with_article, wrong_length
 from coursekit.codecs.frame_difference import (
     COLUMN_ORDER,
     DTYPES,
@@ -64,13 +64,13 @@ class PandasCodec(Codec):
                 return None if same else f"is {self.describe(actual)}, which is not the right one"
             return mismatch(actual, with_article(type(expected).__name__))
         if _kind(actual) != kind:
-            return mismatch(actual, self.describe(expected), _hint(actual, expected))
+            return mismatch(actual, _wanted(kind, expected), _hint(actual, expected))
         if kind == "DataFrame":
             text = frame_difference(actual, expected, tolerance)
         elif kind == "Series":
             text = _series_difference(actual, expected, tolerance)
         elif len(actual) != len(expected):
-            text = f"has {counted(len(actual), 'entry')}, but should have {len(expected)}"
+            text = wrong_length(len(actual), len(expected), "entry")
         elif kind == "Index":
             text = index_difference(actual, expected, tolerance.ignore)
         else:
@@ -135,6 +135,12 @@ def _kind(value: Any) -> str:
     return found or ("scalar" if is_scalar(value) else "other")
 
 
+def _wanted(kind: str, expected: Any) -> str:
+    """The kind of the right value, without its length."""
+    name = type(expected).__name__
+    return {"Index": f"an index ({name})", "array": f"an array of pandas ({name})"}.get(kind, f"a {kind}")
+
+
 def _series(values: Any) -> Any:
     import pandas as pd
 
@@ -143,7 +149,7 @@ def _series(values: Any) -> Any:
 
 def _series_difference(own: Any, right: Any, tolerance: Tolerance) -> str | None:
     if len(own) != len(right):
-        return f"has {counted(len(own), 'entry')}, but should have {len(right)}"
+        return wrong_length(len(own), len(right), "entry")
     ordered, indexed = ROW_ORDER not in tolerance.ignore, INDEX not in tolerance.ignore
     name = None
     if NAMES not in tolerance.ignore and not _same_name(own.name, right.name):
@@ -158,12 +164,10 @@ def _series_difference(own: Any, right: Any, tolerance: Tolerance) -> str | None
         )
         indexed = keep
     text = index_difference(own.index, right.index, tolerance.ignore) if indexed else None
-    return text or _entries_difference(own, right, tolerance, own.index, ordered) or name
+    return text or _entries_difference(own, right, tolerance, ordered) or name
 
 
-def _entries_difference(
-    own: Any, right: Any, tolerance: Tolerance, rows: Any = None, ordered: bool = True
-) -> str | None:
+def _entries_difference(own: Any, right: Any, tolerance: Tolerance, ordered: bool = True) -> str | None:
     wrong = wrong_entries(own, right, tolerance)
     dtype = None if DTYPES in tolerance.ignore else dtype_difference(own, right)
     if dtype and (not wrong.any() or not _is_number(own)):
@@ -178,7 +182,7 @@ def _entries_difference(
         and frame_difference(own.to_frame(0), right.to_frame(0), unordered) is None
     ):
         return "has the right entries in the wrong order: check how they are sorted"
-    text = f"is wrong: {in_entries(own, wrong, rows, 'entries')}"
+    text = f"is wrong: {in_entries(own, wrong, 'entries')}"
     return text + (f"; it has {''.join(dtype)}" if dtype else "")
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from coursekit.arrays import Numpy, is_array, to_numpy
-from coursekit.codecs import OWN_ENTRY, Tolerance
+from coursekit.codecs import Tolerance, how_many
 
 _SHOWN = 5
 _MAX_SHOWN = 60
@@ -30,27 +30,12 @@ def wrong_entries(own: Any, right: Any, tolerance: Tolerance) -> Numpy:
     return wrong
 
 
-def in_entries(own: Any, wrong: Numpy, rows: Any, what: str = "rows") -> str:
-    """How many entries of a Series are wrong, and which is the first; the right entry is not shown."""
+def in_entries(own: Any, wrong: Numpy, what: str = "rows") -> str:
+    """How many entries of a Series are wrong, about. Which ones they are would tell much about the right ones."""
     import pandas as pd
 
-    first = int(np.argmax(wrong))
-    entry = own.iloc[first]
     nan = np.asarray(pd.isna(own), bool)
-    number = int(wrong.sum())
-    where = (
-        f"{'first ' if number > 1 else ''}{row(rows, first) if rows is not None else f'at position {first}'}"
-    )
-    text = f"{number} of {wrong.size} {what} {'is' if number == 1 else 'are'}"
-    if (wrong & ~nan).sum() == 0:
-        return f"{text} NaN where a value belongs, {where}"
-    return f"{text} wrong, {where}, {OWN_ENTRY} {written(entry)}"
-
-
-def row(rows: Any, place: int) -> str:
-    """How a sentence names a row: by its label, and by its position where the label is not unique."""
-    label = written(rows[place])
-    return f"in row {label}" if rows.is_unique else f"at position {place} (row {label})"
+    return f"{how_many(wrong, what)} {'wrong' if (wrong & ~nan).any() else 'NaN where a value belongs'}"
 
 
 def written(value: Any) -> str:

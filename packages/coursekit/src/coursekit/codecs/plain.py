@@ -1,11 +1,23 @@
 """The codec of plain values: text, None, lists, tuples and dicts, entry by entry; and of values that no other codec takes."""
 
+from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
+
 from coursekit.arrays import Numpy, is_array
-from coursekit.codecs import Codec, Tolerance, codec_of, describe, mismatch, with_article
+from coursekit.codecs import (
+    MOST_TOLD,
+    Codec,
+    Tolerance,
+    codec_of,
+    describe,
+    how_many,
+    mismatch,
+    with_article,
+    wrong_length,
+)
 from coursekit.course import CourseError
-from coursekit.printing import counted
 
 _SHOWN = 5
 _NAMES = {
@@ -44,11 +56,13 @@ class PlainCodec(Codec):
         elif isinstance(expected, list | tuple):
             if type(actual) is type(expected):
                 return _of_entries(actual, expected, tolerance)
-            wanted = f"a {type(expected).__name__} of {len(expected)}"
+            wanted = (
+                f"a {type(expected).__name__}{f' of {len(expected)}' if len(expected) <= MOST_TOLD else ''}"
+            )
         elif isinstance(expected, dict):
             if isinstance(actual, dict):
                 return _of_dicts(actual, expected, tolerance)
-            wanted = f"a dict with {len(expected)} keys"
+            wanted = f"a dict{f' with {len(expected)} keys' if len(expected) <= MOST_TOLD else ''}"
         elif type(actual) is type(expected) and not isinstance(actual, type):
             return None if actual == expected else "is not the right one"
         else:
@@ -67,24 +81,40 @@ class PlainCodec(Codec):
 
 def _of_entries(actual: Any, expected: Any, tolerance: Tolerance) -> str | None:
     if len(actual) != len(expected):
-        return f"has {counted(len(actual), 'entry')}, but should have {len(expected)}"
-    for place, (found, right) in enumerate(zip(actual, expected, strict=True)):
-        text = codec_of(right).difference(found, right, tolerance)
-        if text:
-            return f"is wrong at [{place}]: that entry {text}"
-    return None
+        return wrong_length(len(actual), len(expected), "entry")
+    places = ((f"[{place}]", *pair) for place, pair in enumerate(zip(actual, expected, strict=True)))
+    return _of_each(places, len(expected), "length", tolerance)
 
 
 def _of_dicts(actual: dict[Any, Any], expected: dict[Any, Any], tolerance: Tolerance) -> str | None:
     if extra := [key for key in actual if key not in expected]:
+        if len(actual) > MOST_TOLD:
+            wrong = how_many(np.array([key not in expected for key in actual]), "keys")
+            return f"has the wrong keys: {wrong} wrong"
         return f"has the key{'s' if len(extra) > 1 else ''} {_some(extra)}, which should not be there"
     if lacking := len(expected) - len(actual):
-        return f"lacks {lacking} of the {len(expected)} keys that it should have"
-    for key, right in expected.items():
-        text = codec_of(right).difference(actual[key], right, tolerance)
-        if text:
-            return f"is wrong at the key {_some([key])}: that entry {text}"
-    return None
+        if len(expected) <= MOST_TOLD:
+            return f"lacks {lacking} of the {len(expected)} keys that it should have"
+        return f"lacks {'a key' if lacking == 1 else 'keys'} that it should have; those that it has are right"
+    entries = ((f"the key {_some([key])}", actual[key], right) for key, right in expected.items())
+    return _of_each(entries, len(expected), "keys", tolerance)
+
+
+def _of_each(
+    entries: Iterable[tuple[str, Any, Any]], size: int, what: str, tolerance: Tolerance
+) -> str | None:
+    """How entries differ: places, values found and right ones. The place of a wrong one is only told among few."""
+    texts = []
+    for place, found, right in entries:
+        texts.append(codec_of(right).difference(found, right, tolerance))
+        if texts[-1] and size <= MOST_TOLD:
+            return f"is wrong at {place}: that entry {texts[-1]}"
+    wrong = [text for text in texts if text]
+    if not wrong:
+        return None
+    which = "it" if len(wrong) == 1 else "the first of these"
+    number = how_many(np.array([bool(text) for text in texts]))
+    return f"has the right {what}, but {number} wrong: {which} {wrong[0]}"
 
 
 def _some(names: list[Any]) -> str:

@@ -23,7 +23,7 @@ from coursekit.checks.relations.plain import (
 )
 from coursekit.checks.relations.scalars import scalar_relation
 from coursekit.checks.relations.shapes import shape_relation
-from coursekit.codecs import Tolerance, codec_of
+from coursekit.codecs import MOST_TOLD, Tolerance, codec_of
 
 #: larger values would take too long
 _MOST_ENTRIES = 20_000
@@ -192,7 +192,7 @@ def _of_lists(found: list[Any], right: list[Any], tolerance: Tolerance, play: In
     if place is None:
         return ""
     text = relation_of(WrongValue(found[place], right[place], tolerance), play)
-    return f"At [{place}]: {text}" if text else ""
+    return f"{f'At [{place}]' if len(right) <= MOST_TOLD else 'In a wrong entry'}: {text}" if text else ""
 
 
 def _of_dicts(found: dict[Any, Any], right: dict[Any, Any], tolerance: Tolerance, play: InPlay) -> str:
