@@ -256,3 +256,9 @@ def test_equal_notebooks_without_cell_ids_stay_equal_and_valid(released, submitt
     )
     assert first == second
     assert len({cell["id"] for cell in first.cells}) == len(first.cells)
+
+
+def test_a_released_notebook_without_cells_leaves_the_submission_as_it_is():
+    own = v4.new_notebook(cells=[v4.new_code_cell("x = 1")])
+    notebook, notes = restore_notebook(own, v4.new_notebook())
+    assert ([cell.source for cell in notebook.cells], notes) == (["x = 1"], [])

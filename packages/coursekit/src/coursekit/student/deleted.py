@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from copy import deepcopy
+from itertools import zip_longest
 
 from nbformat import NotebookNode
 
@@ -16,7 +17,7 @@ def put_back_deleted(work: Restoration) -> None:
     places = _places_of_released(work)
     added: dict[int, list[NotebookNode]] = defaultdict(list)
     cells = work.released.cells
-    for original, following in zip(cells, [*cells[1:], None], strict=True):
+    for original, following in zip_longest(cells, cells[1:]):
         name = grade_id(original)
         if id(original) in places:
             place, is_below = places[id(original)] + 1, True
