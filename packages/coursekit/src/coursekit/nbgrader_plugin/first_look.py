@@ -11,7 +11,6 @@ from coursekit.checks.results import CheckResult, ExerciseResult, SubmissionResu
 from coursekit.language import N_, _, ngettext
 from coursekit.nbgrader_plugin.check_table import right_or_not
 from coursekit.nbgrader_plugin.headings import page_titles
-from coursekit.student.causes import cause_in
 from coursekit.student.values import CheckOutcome
 from coursekit.watch.rules import Shows
 
@@ -145,6 +144,8 @@ def _first_thing(
 
 def _failed_cell(check: CheckResult) -> tuple[str, ...]:
     """The cell whose failure caused that of the check, and how it failed; empty if the check itself failed."""
+    from coursekit.student.causes import cause_in  # the configuration imports this module in every command
+
     found = cause_in(check.message) if check.outcome != CheckOutcome.FAILED else None
     return found.groups() if found else ()
 

@@ -28,7 +28,7 @@ _NEW_NAMESPACES = 0x00020000 | 0x02000000 | 0x04000000 | 0x08000000 | 0x10000000
 # larger pipes, and notices and leases on files, use up quotas of the user
 _F_SETLEASE, _F_NOTIFY, _F_SETPIPE_SZ = 1024, 1026, 1031
 _SOL_SOCKET, _BUFFER_SIZES = 1, (7, 8, 32, 33)  # a larger buffer is memory outside of any process
-_SO_LINGER = 13  # whoever closes the socket last would wait for it: the grader, if it is passed on
+_SO_LINGER = 13  # the last process to close the socket would wait: the grader, if it is passed on
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C  # typing into a terminal
 
 Step = tuple[int, int, int, int]
