@@ -227,8 +227,6 @@ def _conclude(table: "ClassTable", problems: list[str], students: list[str]) -> 
 
 def _doubts(table: "ClassTable") -> Iterator[str]:
     """Cells that a person has to look at or to decide on. The grader has done what it can, so this is not an error."""
-    from coursekit.checks.ordinary import remedy_for
-
     doubtful: dict[str, list[str]] = {}
     remedies: dict[str, str] = {}
     undecided: dict[str, list[str]] = {}
@@ -238,6 +236,8 @@ def _doubts(table: "ClassTable") -> Iterator[str]:
             full[label] += exercise.earned >= exercise.points
         for label, doubt in row.doubts:
             if doubt.stands_by:
+                from coursekit.checks.ordinary import remedy_for  # it imports NumPy
+
                 doubtful.setdefault(label, []).append(row.student)
                 remedies.setdefault(label, remedy_for(doubt))
         for label in dict.fromkeys(label for label, _ in row.undecided):
