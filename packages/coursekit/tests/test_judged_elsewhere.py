@@ -307,11 +307,12 @@ def test_an_endless_loop_on_either_side_is_stopped(test):
 def test_a_function_that_ends_its_process_is_no_rejection():
     session, student = open_student()
     with closing(session):
-        with pytest.raises(StudentError, match="had to be stopped, since it ended its process") as found:
-            tried(student, "endless", "import os\ndef double(x):\n    os._exit(1)")
-        assert found.value.outcome == CheckOutcome.KERNEL_DIED
-        assert session.suspect
-        assert tried(student, "check_double", RIGHT[0]) is None
+        for _ in range(15):  # the interrupt comes while the forked process ends, in another order each time
+            with pytest.raises(StudentError, match="had to be stopped, since it ended its process") as found:
+                tried(student, "endless", "import os\ndef double(x):\n    os._exit(1)")
+            assert found.value.outcome == CheckOutcome.KERNEL_DIED
+            assert session.suspect
+            assert tried(student, "check_double", RIGHT[0]) is None
 
 
 def test_a_test_that_ends_its_process_ends_the_kernel():

@@ -17,9 +17,8 @@ from pathlib import Path
 from sandbox_kernel.folders import HeldFolder
 folder = HeldFolder("kind-")
 (folder.path / "file").touch()
-child = os.fork() if sys.argv[1:] else -1
-if child:
-    print(folder.path, child, flush=True)
+if not sys.argv[1:] or os.fork() == 0:
+    print(folder.path, os.getpid(), flush=True)
 time.sleep(600)
 """
 _STARTS = """

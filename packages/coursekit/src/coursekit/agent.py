@@ -280,12 +280,14 @@ def serve() -> None:
             here = os.getpid()
             agent.line = StubLine(connection, number)
             try:
-                signal.signal(signal.SIGINT, signal.default_int_handler)
-                reply = agent.answer_stub(request) if number & FROM_STUB else agent.answer(request)
-            except KeyboardInterrupt as error:
-                reply = encode({"ok": False, "at": 0, "error": describe_error(error)})
-            finally:
+                try:
+                    signal.signal(signal.SIGINT, signal.default_int_handler)
+                    reply = agent.answer_stub(request) if number & FROM_STUB else agent.answer(request)
+                finally:
+                    signal.signal(signal.SIGINT, signal.SIG_IGN)
+            except KeyboardInterrupt as error:  # also one that came in the line above
                 signal.signal(signal.SIGINT, signal.SIG_IGN)
+                reply = encode({"ok": False, "at": 0, "error": describe_error(error)})
             if os.getpid() != here:
                 os._exit(0)  # a process that the student's code forked must not continue here
             send(connection, number, reply)

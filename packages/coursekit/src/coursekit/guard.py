@@ -162,9 +162,12 @@ def is_answered_by_fork() -> bool:
         return False
     before = signal.signal(signal.SIGINT, lambda *_: os.kill(child, signal.SIGINT))
     try:
-        _, status = os.waitpid(child, 0)
+        os.waitid(
+            os.P_PID, child, os.WEXITED | os.WNOWAIT
+        )  # still there, should an interrupt be passed on now
     finally:
         signal.signal(signal.SIGINT, before)
+    _, status = os.waitpid(child, 0)
     if os.waitstatus_to_exitcode(status) != ANSWERED:
         os._exit(1)
     return True
