@@ -12,6 +12,7 @@ SANDBOX_KERNEL = PACKAGES / "sandbox-kernel" / "src" / "sandbox_kernel"
 ORDER = [
     "files",
     "printing",
+    "added_cells",
     "arrays",
     "packing",
     "messages",

@@ -175,3 +175,45 @@ def test_plain_nbgrader_s_only_way_out_loses_all_grades(graded):
     assert graded.run("nbgrader", "db", "assignment", "remove", "01_double", "--force").returncode == 0
     assert graded.run("nbgrader", "generate_assignment", "01_double", "--force").returncode == 0
     assert by_people(graded) == {}
+
+
+def new_exercise(course):
+    notebook = source_of(course)
+    notebook.cells += [
+        v4.new_code_cell("def triple(x):\n    return 3 * x", metadata=mark("triple", solution=True)),
+        v4.new_code_cell(
+            "assert triple(2) == 6", metadata=mark("test_triple", grade=True, locked=True, points=3)
+        ),
+    ]
+    course.write_source(notebook)
+    added(course)
+
+
+@pytest.mark.parametrize("command", ["revise", "generate_assignment"])
+def test_who_handed_in_before_an_exercise_was_added_gets_no_0_for_it(graded, command):
+    new_exercise(graded)
+    if command == "revise":
+        assert graded.coursekit("revise", "01_double") == 0
+    else:  # before anything was graded, nbgrader lets instructors change cells
+        (graded.root / "gradebook.db").unlink()
+        done = graded.run("nbgrader", "generate_assignment", "01_double", "--force")
+        assert done.returncode == 0, done.stderr
+    late = graded.root / "submitted/floor/01_double/double.ipynb"
+    shutil.copy(graded.root / "release/01_double/double.ipynb", late)
+    graded.coursekit("autograde", "01_double", "--force", "--workers", "1")
+    with graded.gradebook() as gradebook:
+        for student, undecided in (("right", True), ("floor", False)):
+            for cell in ("more", "test_triple"):
+                grade = gradebook.find_grade(cell, "double", "01_double", student)
+                assert grade.needs_manual_grade is undecided, (student, cell)
+                assert grade.auto_score == (None if undecided else 0), (student, cell)
+    page = graded.root / "autograded/right/01_double/double.ipynb"
+    notes = str(nbformat.read(page, as_version=4).metadata)
+    assert (
+        "Cells that were added to the assignment later were put in: `triple`, `test_triple`, `more`." in notes
+    )
+    assert (
+        "The cell `more` was added to the assignment later, and the notebook may have been handed in before"
+        in notes
+    )
+    assert "Deleted cells" not in notes

@@ -18,6 +18,9 @@ SHOWN = {
     "a check or a test fails": f"{CODE}[wrong]",
     "an answer is empty or as it was handed out": f"{CODE}[nothing]",
     "an answer cell was deleted": f"{CODE}[deleted and nowhere else]",
+    "an answer cell is missing that": (
+        "test_revise::test_who_handed_in_before_an_exercise_was_added_gets_no_0_for_it"
+    ),
     "a written answer is in its cell": WRITTEN,
     "a written answer is empty, but": "test_written_answers::test_a_person_reads_the_answer_wherever_it_is[in the title]",
     "a code answer is empty, but": f"{CODE}[under another name next to it]",

@@ -5,6 +5,7 @@ that, and when it has finished, it sets the directory's `student_id` back, whate
 is kept beside itself.
 """
 
+import contextlib
 import fcntl
 import os
 import re
@@ -22,6 +23,8 @@ from nbgrader.converters import GenerateAssignment
 from nbgrader.converters.base import NbGraderException
 from nbgrader.preprocessors import NbGraderPreprocessor, SaveCells
 
+from coursekit.added_cells import keep_added
+from coursekit.cells import grade_id
 from coursekit.course import CourseError, read_notebook
 from coursekit.files import STATE_FOLDER
 from coursekit.nbgrader_plugin.cell_rows import CellChanges, cells_in, recorded_cells
@@ -62,8 +65,9 @@ class KeptReleases:
         folders = converter.coursedir
         self._whole = folders.notebook_id == "*"
         self._before = sys.exception()
-        self._places: list[Path] = []
-        root = Path(folders.root)
+        #: the assignments that are released, by the folders
+        self._assignments: dict[Path, str] = {}
+        self._root = root = Path(folders.root)
         try:
             self._lock = _locked(root)
             for assignment, names in notebooks.items():
@@ -71,7 +75,7 @@ class KeptReleases:
                 for whole in (True, False):  # after a command that was killed
                     _put_back(release, whole)
                 if converter.force or not release.exists():  # or nbgrader leaves it alone
-                    self._places.append(release)
+                    self._assignments[release] = assignment
                     self._keep(release, names)
         except OSError as error:
             stop(converter.log, f"{', '.join(notebooks)} can't be released: {reason_of(error)}")
@@ -93,14 +97,32 @@ class KeptReleases:
         # NbGraderException: nbgrader has gone through all assignments, and removed what it could not convert
         stopped = error is not self._before and not isinstance(error, NbGraderException)
         try:
-            for release in self._places:
+            for release in self._assignments:
                 if stopped and self._whole:
                     shutil.rmtree(release, ignore_errors=True)
+                elif not stopped:
+                    self._record_added(release)
                 if stopped or not release.exists() or not self._whole:
                     _put_back(release, self._whole, over=stopped)
                 shutil.rmtree(_kept(release, self._whole), ignore_errors=True)
         finally:
             self._lock.close()
+
+    def _record_added(self, release: Path) -> None:
+        """Record which cells the notebooks have that they did not have before."""
+        added: dict[str, set[str]] = {}
+        for path in _kept(release, self._whole).glob("*.ipynb"):
+            with contextlib.suppress(
+                CourseError
+            ):  # a release from before could not be read, or has no such notebook
+                new = _marked(release / path.name) - _marked(path)
+                added |= {path.stem: new} if new else {}
+        if added:
+            keep_added(self._root, self._assignments[release], added)
+
+
+def _marked(path: Path) -> set[str]:
+    return {name for cell in read_notebook(path).cells if (name := grade_id(cell))}
 
 
 def _put_back(release: Path, whole: bool, over: bool = True) -> None:

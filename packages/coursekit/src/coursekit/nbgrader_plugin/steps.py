@@ -18,6 +18,7 @@ from nbgrader.utils import compute_checksum, determine_grade
 from traitlets import TraitError
 from traitlets.config import Application
 
+from coursekit.added_cells import added_cells
 from coursekit.cells import grade_id, is_test_cell, nbgrader_metadata
 from coursekit.checks.results import Status, SubmissionResult
 from coursekit.configuration import read_configuration
@@ -132,7 +133,9 @@ class RepairCells(NbGraderPreprocessor):
             status = Status.MISSING if handed.missing else Status.UNREADABLE
             notebook, found = deepcopy(released), SubmissionResult(status, notes=[handed.problem, *set_aside])
         else:
-            repaired = restored(handed.notebook, released, _files_beside(Path(place["path"]), assignment))
+            beside = _files_beside(Path(place["path"]), assignment)
+            added_later = added_cells(assignment.course.root, assignment.name, names["notebook"])
+            repaired = restored(handed.notebook, released, beside, added_later)
             notebook = repaired.notebook
             notes = _language_notes(handed.language, released) + handed.notes + repaired.notes
             found = SubmissionResult(Status.UNGRADED, notes=notes + set_aside, doubts=repaired.doubts)

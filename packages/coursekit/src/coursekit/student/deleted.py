@@ -1,6 +1,7 @@
 """Puts released cells that the student deleted back where they belong."""
 
 from collections import Counter, defaultdict
+from collections.abc import Set
 from copy import deepcopy
 from itertools import zip_longest
 
@@ -11,8 +12,12 @@ from coursekit.printing import listed
 from coursekit.student.gather import Restoration
 
 
-def put_back_deleted(work: Restoration) -> None:
-    """Insert the marked cells that are missing: below the released cell above them, and an answer above its tests."""
+def put_back_deleted(work: Restoration, added_later: Set[str] = frozenset()) -> None:
+    """Insert the marked cells that are missing: below the released cell above them, and an answer above its tests.
+
+    Args:
+        added_later: cells that the assignment did not have at first; the student may never have seen them.
+    """
     gone, place, is_below = [], 0, True
     places = _places_of_released(work)
     added: dict[int, list[NotebookNode]] = defaultdict(list)
@@ -34,7 +39,16 @@ def put_back_deleted(work: Restoration) -> None:
     if gone:
         old = [*work.cells, None]
         work.cells[:] = [c for index, cell in enumerate(old) for c in (*added[index], cell) if c is not None]
-        work.notes.append(f"Deleted cells were put back: {listed(gone)}.")
+        deleted = [name for name in gone if name not in added_later]
+        if deleted:
+            work.notes.append(f"Deleted cells were put back: {listed(deleted)}.")
+        new = [name for name in gone if name in added_later]
+        if new:
+            work.notes.append(f"Cells that were added to the assignment later were put in: {listed(new)}.")
+        for name in new:
+            work.doubts[name] = (
+                f"The cell `{name}` was added to the assignment later, and the notebook may have been handed in before"
+            )
 
 
 def _places_of_released(work: Restoration) -> dict[int, int]:

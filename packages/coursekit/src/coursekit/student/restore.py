@@ -5,7 +5,7 @@ grader's process.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Set
 from copy import deepcopy
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -54,7 +54,10 @@ def restore_notebook(submitted: NotebookNode, released: NotebookNode) -> tuple[N
 
 
 def restored(
-    submitted: NotebookNode, released: NotebookNode, beside: Mapping[str, Path] | None = None
+    submitted: NotebookNode,
+    released: NotebookNode,
+    beside: Mapping[str, Path] | None = None,
+    added_later: Set[str] = frozenset(),
 ) -> Restored:
     """The submitted notebook with all marked cells of the released one.
 
@@ -65,13 +68,14 @@ def restored(
 
     Args:
         beside: the student's own files next to the notebook, by name, which may be answers.
+        added_later: cells that the assignment did not have at first.
     """
     work = _Restoration(submitted, released)
     attachments = KeptAttachments(work.cells)
     work.find_marked()
     work.find_stripped()
     work.restore()
-    put_back_deleted(work)
+    put_back_deleted(work, added_later)
     gathering = Gathering(work)
     gathering.keep_additions()
     gathering.gather_answers()
