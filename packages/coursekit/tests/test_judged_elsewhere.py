@@ -1,5 +1,8 @@
 """The implementations that a student's test is tried on run in another kernel: it can only call them."""
 
+import gc
+import os
+import resource
 from contextlib import closing
 
 import numpy as np
@@ -319,3 +322,26 @@ def test_a_test_that_ends_its_process_ends_the_kernel():
     session, student = open_student({"dying": "import os\ndef die(double):\n    os._exit(0)"})
     with closing(session), pytest.raises(StudentError, match="it ended the Python process"):
         tried(student, "die", RIGHT[0])
+
+
+def test_sessions_leave_no_open_files_and_don_t_mind_those_of_others():
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    others = []
+    gc.disable()  # in a large class, it comes late
+    try:
+        others = [
+            os.open(os.devnull, os.O_RDONLY) for _ in range(1100)
+        ]  # select.select knows only the first 1024
+        counts = []
+        for _ in range(2):
+            session, student = open_student()
+            assert tried(student, "check_double", RIGHT[0]) is None
+            session.close()
+            counts.append(len(os.listdir("/proc/self/fd")))
+        assert counts[0] == counts[1]
+    finally:
+        gc.enable()
+        for descriptor in others:
+            os.close(descriptor)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))

@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import logging
 import os
-import select
 import signal
 import sys
 from collections.abc import Sequence
@@ -29,7 +28,7 @@ from sandbox_kernel.start import (
     start_warm,
     warm_start_works,
 )
-from sandbox_kernel.started import Started, StartFailed, go_on, hold_sockets
+from sandbox_kernel.started import Started, StartFailed, go_on, hold_sockets, is_readable
 from sandbox_kernel.threads import in_thread
 from sandbox_kernel.usage import family_of
 from sandbox_kernel.view import View, python_view
@@ -235,9 +234,7 @@ class SandboxProvisioner(WatchedProvisioner):
             )
         except OSError:
             return None
-        if select.select([self._started.pidfd], [], [], 0)[
-            0
-        ]:  # the number may belong to another process by now
+        if is_readable(self._started.pidfd):  # the number may belong to another process by now
             os.close(home)
             return None
         return home
@@ -245,7 +242,7 @@ class SandboxProvisioner(WatchedProvisioner):
     async def poll(self) -> int | None:
         if self._started is None or self._ended:
             return 1
-        if not select.select([self._started.pidfd], [], [], 0)[0]:
+        if not is_readable(self._started.pidfd):
             return None
         self._ended = True
         if self._started.cgroup is not None and cgroup.ran_out_of_memory(self._started.cgroup):

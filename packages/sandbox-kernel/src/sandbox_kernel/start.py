@@ -4,7 +4,6 @@ import atexit
 import contextlib
 import json
 import os
-import select
 import socket
 import subprocess
 import sys
@@ -19,7 +18,7 @@ from typing import IO
 from sandbox_kernel.bubblewrap import Mode, sandbox_problem, server_command
 from sandbox_kernel.environment import WorkingFiles, pack_home
 from sandbox_kernel.inside.places import MAX_INHERITED, MAX_REQUEST, Request
-from sandbox_kernel.started import REPLY_BYTES, Started
+from sandbox_kernel.started import REPLY_BYTES, Started, is_readable
 from sandbox_kernel.started import StartFailed as StartFailed
 from sandbox_kernel.view import View, python_view
 
@@ -116,7 +115,7 @@ class Server:
 
     def _answer(self, answers: socket.socket, seconds: float) -> Started:
         deadline = time.monotonic() + seconds
-        while not select.select([answers], [], [], 0.1)[0]:
+        while not is_readable(answers, 0.1):
             if not self.alive:
                 raise ServerGone(f"the sandbox has ended{self._last_error()}")
             if time.monotonic() > deadline:

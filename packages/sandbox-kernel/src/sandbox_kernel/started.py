@@ -49,6 +49,13 @@ class Started:
             self.sockets.close()
 
 
+def is_readable(descriptor: int | socket.socket, seconds: float = 0) -> bool:
+    """Whether there is something to read within some seconds; of a pidfd: whether its process has ended."""
+    waiting = select.poll()  # unlike select.select, for any number of open files
+    waiting.register(descriptor, select.POLLIN)
+    return bool(waiting.poll(seconds * 1000))
+
+
 def hold_sockets(started: Started) -> None:
     """Find the sockets that a kernel has bound.
 
@@ -59,7 +66,7 @@ def hold_sockets(started: Started) -> None:
         started.sockets = HeldSockets(started.pid)
     except OSError as error:
         raise StartFailed(f"its sockets can't be opened: {error}") from error
-    if select.select([started.pidfd], [], [], 0)[0]:  # its number may belong to another process by now
+    if is_readable(started.pidfd):  # its number may belong to another process by now
         raise StartFailed("it ended at once")
 
 
@@ -72,7 +79,7 @@ def go_on(started: Started, seconds: float) -> None:
     answer: dict[str, object] = {"error": "the sandbox has ended"}
     with contextlib.suppress(ConnectionError):
         started.lifeline.send(b"1")
-        if not select.select([started.lifeline], [], [], seconds)[0]:
+        if not is_readable(started.lifeline, seconds):
             raise StartFailed(f"it was not ready within {seconds:g} s")
         if data := started.lifeline.recv(REPLY_BYTES):
             answer = json.loads(data)

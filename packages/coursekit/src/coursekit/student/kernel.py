@@ -76,10 +76,14 @@ class StudentKernel:
         with contextlib.ExitStack() as cleanup:
             folder = HeldFolder("coursekit-kernel-")
             cleanup.callback(folder.remove)
+            context = _bounded_context()
+            cleanup.callback(
+                context.destroy, 0
+            )  # garbage collection may be late, and each holds five descriptors
             manager = AsyncKernelManager(
                 kernel_name=kernel_name,
                 client_factory=StudentClient,
-                context=_bounded_context(),
+                context=context,
                 transport="ipc",
                 connection_file=str(folder.path / "kernel.json"),
                 log=QUIET,
