@@ -1,11 +1,11 @@
-# Most targets only call nbgrader, pytest or coursekit; `make help` lists them.
+# Most targets only call nbgrader, pytest or gradekit; `make help` lists them.
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
 ASSIGNMENTS := $(notdir $(wildcard source/*))
 DEMO := sample-class
 # Submissions must not see this folder, so both packages are installed as copies and reinstalled when they change.
-PACKAGES := packages/sandbox-kernel packages/coursekit
+PACKAGES := packages/sandbox-kernel packages/gradekit
 SOURCES := $(shell find $(PACKAGES:%=%/src) $(PACKAGES:%=%/pyproject.toml) -type f -not -name '*.pyc' -not -path '*.egg-info*')
 
 AS_ROOT := $(if $(filter 0,$(shell id -u)),,sudo --non-interactive)
@@ -24,10 +24,10 @@ demo: setup  ## grade a sample class in its own folder, write the feedback pages
 	rm -rf $(DEMO) && mkdir -p $(DEMO)/tests
 	cp -R nbgrader_config.py source $(DEMO) && cp -R $(ASSIGNMENTS:%=tests/%) $(DEMO)/tests
 	cd $(DEMO) && for name in $(ASSIGNMENTS); do nbgrader generate_assignment $$name --log-level=WARN || exit 1; done
-	cd $(DEMO) && coursekit samples --odd 02_attention
-	cd $(DEMO) && coursekit autograde || test $$? -eq 1 # 1: not everybody's work could be graded, as it says
+	cd $(DEMO) && gradekit samples --odd 02_attention
+	cd $(DEMO) && gradekit autograde || test $$? -eq 1 # 1: not everybody's work could be graded, as it says
 	cd $(DEMO) && for name in $(ASSIGNMENTS); do nbgrader generate_feedback $$name --log-level=WARN || exit 1; done
-	cd $(DEMO) && coursekit table 02_attention && coursekit report 02_attention
+	cd $(DEMO) && gradekit table 02_attention && gradekit report 02_attention
 	@echo "Feedback pages: $(DEMO)/feedback/<student>/<assignment>/*.html"
 	@echo "For example:    $(CURDIR)/$(DEMO)/feedback/mistake/02_attention/attention.html"
 	@echo "Class report:   $(CURDIR)/$(DEMO)/reports/02_attention/report.html"
@@ -44,7 +44,7 @@ test: $(FOR_TESTS)  ## set everything up and run the tests (FLAGS="and not brows
 test-all: $(FOR_TESTS) $(VENV)/hub  ## the tests, and those that take longer: all audits and attacks, JupyterHub, a term, large classes
 	$(TESTS) $(TESTFLAGS)
 
-setup: $(VENV)/coursekit $(VENV)/sandbox  ## make the environment in .venv, and install bubblewrap if possible
+setup: $(VENV)/gradekit $(VENV)/sandbox  ## make the environment in .venv, and install bubblewrap if possible
 
 $(VENV)/packages: requirements.lock requirements-model.lock
 	$(PYTHON) -m venv $(VENV)
@@ -72,19 +72,19 @@ $(VENV)/hub: requirements-hub.lock deploy/jupyterhub/package-lock.json $(VENV)/p
 	@if command -v npm > /dev/null && npm ci --silent --prefix $(VENV); then touch $@; \
 		else echo "JupyterHub's proxy is not installed: it needs npm (apt-get install npm)."; fi
 
-$(VENV)/coursekit: $(VENV)/packages $(SOURCES)
+$(VENV)/gradekit: $(VENV)/packages $(SOURCES)
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --force-reinstall $(PACKAGES:%=./%)
 	@rm -rf $(PACKAGES:%=%/build) $(PACKAGES:%=%/src/*.egg-info) && touch $@
 
 hub: setup $(VENV)/hub  ## add JupyterHub and its proxy (VENV=/opt/transformers: an environment that everybody can read)
 
 release: setup  ## make the student notebooks, also for Colab and Binder
-	coursekit earlier
+	gradekit earlier
 	for name in $(ASSIGNMENTS); do nbgrader generate_assignment $$name --force --log-level=WARN || exit 1; done
-	coursekit standalone
+	gradekit standalone
 
 grade: setup  ## autograde new work in submitted/ (FLAGS=--force: everything)
-	coursekit autograde $(FLAGS) || test $$? -eq 1 # 1: not everybody's work could be graded, as it says
+	gradekit autograde $(FLAGS) || test $$? -eq 1 # 1: not everybody's work could be graded, as it says
 
 feedback: setup  ## write missing feedback pages (FLAGS=--force: all)
 	for name in $(ASSIGNMENTS); do ls -d autograded/*/$$name > /dev/null 2>&1 || continue; \
@@ -94,36 +94,36 @@ demos: setup  ## train the models of the course with 3 seeds each, and fail if t
 	python -m demos
 
 bench: setup  ## measure what grading a class costs, compared with plain nbgrader and Otter (FLAGS="--plain 12": faster)
-	cd packages/coursekit && python -m bench class $(FLAGS)
-	cd packages/coursekit && python -m bench ordinary
-	cd packages/coursekit && python -m bench parts
+	cd packages/gradekit && python -m bench class $(FLAGS)
+	cd packages/gradekit && python -m bench ordinary
+	cd packages/gradekit && python -m bench parts
 
 bench-large: setup  ## grade 2,000 submissions, and kill two workers (FLAGS="--count 100": fewer)
-	cd packages/coursekit && python -m bench large $(FLAGS)
+	cd packages/gradekit && python -m bench large $(FLAGS)
 
 bench-watch: setup  ## measure how long students wait for their pages after handing in (FLAGS="--many 400": faster)
-	cd packages/coursekit && python -m bench watch $(FLAGS)
+	cd packages/gradekit && python -m bench watch $(FLAGS)
 
 stress: setup  ## grade every right answer on a busy machine, and fail if a point is lost (FLAGS="--busy 8": faster)
-	cd packages/coursekit && python -m bench stress $(FLAGS)
+	cd packages/gradekit && python -m bench stress $(FLAGS)
 
 audit: setup  ## test the checks with known mistakes, known right answers and mutants (FLAGS=--all: all mutants)
-	coursekit audit
-	coursekit audit --mutants $(FLAGS)
+	gradekit audit
+	gradekit audit --mutants $(FLAGS)
 
 attacks: setup  ## try to get around the sandbox and the checks, in five modes, and print a table
-	cd packages/coursekit/tests && python -m attacks
+	cd packages/gradekit/tests && python -m attacks
 
-LANGUAGES := packages/coursekit/src/coursekit/languages
+LANGUAGES := packages/gradekit/src/gradekit/languages
 
 texts: setup  ## collect the fixed texts of students' pages for translators, and update the languages
-	pybabel --quiet extract --mapping-file packages/coursekit/babel.cfg --no-location --sort-output --width 100 --project coursekit \
-		--version 0.3 --copyright-holder "the coursekit authors" --output-file $(LANGUAGES)/coursekit.pot packages/coursekit/src/coursekit
+	pybabel --quiet extract --mapping-file packages/gradekit/babel.cfg --no-location --sort-output --width 100 --project gradekit \
+		--version 0.3 --copyright-holder "the gradekit authors" --output-file $(LANGUAGES)/gradekit.pot packages/gradekit/src/gradekit
 	for file in $(LANGUAGES)/*.po; do pybabel --quiet update --locale $$(basename $$file .po) --no-fuzzy-matching --width 100 \
-		--ignore-obsolete --input-file $(LANGUAGES)/coursekit.pot --output-file $$file; done
+		--ignore-obsolete --input-file $(LANGUAGES)/gradekit.pot --output-file $$file; done
 
 pictures: setup $(VENV)/extras $(VENV)/browser $(VENV)/hub  ## retake the pictures in docs/pictures
-	pytest packages/coursekit/tests/browser --pictures
+	pytest packages/gradekit/tests/browser --pictures
 
 docs: setup $(VENV)/docs  ## build the documentation site, build/site/index.html
 	sphinx-build --quiet --fail-on-warning --keep-going docs build/site
@@ -136,7 +136,7 @@ lint: setup  ## check format, style and types
 	ruff format --check . && ruff check . && mypy
 
 clean:  ## remove the environment, results and pages that can be made again; keep submissions, grades and letters
-	rm -rf $(VENV) $(DEMO) .coursekit/results .pytest_cache .ruff_cache .mypy_cache build docs/generated
+	rm -rf $(VENV) $(DEMO) .gradekit/results .pytest_cache .ruff_cache .mypy_cache build docs/generated
 	git clean -fdXq feedback
 
 help:

@@ -1,4 +1,4 @@
-from coursekit.nbgrader_plugin import configure
+from gradekit.nbgrader_plugin import configure
 
 c = get_config()  # noqa: F821  (nbgrader provides it)
 
@@ -15,6 +15,6 @@ c.RunChecks.per_assignment = {
     "09_heads": trains,
 }
 # 10 % of the points for each day late; c.LatePenalty has per_day, at_most and grace_minutes
-# c.AssignLatePenalties.plugin_class = "coursekit.nbgrader_plugin.late.LatePenalty"
+# c.AssignLatePenalties.plugin_class = "gradekit.nbgrader_plugin.late.LatePenalty"
 
 configure(c)

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import torch
 
-from coursekit.course import Course
 from demos.documents import document_tasks
 from demos.tasks import Task, heads_tasks, modern_tasks, recovery_task, seq2seq_tasks
+from gradekit.course import Course
 
 COLUMNS = "{:30}{:>7}   {:24}{:>7}{:>9}{:>15}"
 

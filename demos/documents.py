@@ -10,9 +10,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from coursekit.course import Course
-from coursekit.earlier import load_parts
 from demos.tasks import Task
+from gradekit.course import Course
+from gradekit.earlier import load_parts
 
 RATE = 0.01
 BOS = 1

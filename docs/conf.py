@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[1]
 GENERATED = ROOT / "docs" / "generated"
 SOURCES = {
     "sandbox_kernel": ROOT / "packages" / "sandbox-kernel" / "src" / "sandbox_kernel",
-    "coursekit": ROOT / "packages" / "coursekit" / "src" / "coursekit",
+    "gradekit": ROOT / "packages" / "gradekit" / "src" / "gradekit",
 }
 #: files that run inside a kernel or are copied into a course, so they can't be imported here
 NOT_IMPORTED = {"__main__.py", "inside", "template"}

@@ -17,9 +17,7 @@ GROUPS = {"students", "instructors"}  # the system's groups whose members may lo
 JUPYTER = "/etc/jupyter"  # where the folder `jupyter` beside this file was copied to
 FORMGRADER = "http://127.0.0.1:9999"
 
-BIN = Path(
-    sys.prefix, "bin"
-)  # the environment that runs this hub also has nbgrader, JupyterLab and coursekit
+BIN = Path(sys.prefix, "bin")  # the environment that runs this hub also has nbgrader, JupyterLab and gradekit
 
 
 def environment(role: str) -> dict[str, str]:
@@ -72,7 +70,7 @@ c.JupyterHub.services = [
     },
     {
         "name": f"watch-{COURSE}",
-        "command": [f"{BIN}/coursekit", "watch"],
+        "command": [f"{BIN}/gradekit", "watch"],
         "user": GRADER,
         "cwd": FOLDER,
         "environment": environment("grader"),

@@ -1,4 +1,4 @@
-"""Parts of earlier assignments, made by `coursekit earlier 04_transformer` from their solutions.
+"""Parts of earlier assignments, made by `gradekit earlier 04_transformer` from their solutions.
 
 Not to be edited. It must lie beside the notebook.
 """

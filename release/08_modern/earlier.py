@@ -1,4 +1,4 @@
-"""Parts of earlier assignments, made by `coursekit earlier 08_modern` from their solutions.
+"""Parts of earlier assignments, made by `gradekit earlier 08_modern` from their solutions.
 
 Not to be edited. It must lie beside the notebook.
 """

@@ -1,6 +1,6 @@
 """Other right answers to this assignment. Each must get full marks."""
 
-from coursekit.checks import Alternative
+from gradekit.checks import Alternative
 
 ENCODER = [
     Alternative(

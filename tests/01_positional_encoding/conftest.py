@@ -1,6 +1,6 @@
 """Rules shared by all checks of this assignment."""
 
-from coursekit.checks import forbid
+from gradekit.checks import forbid
 
 only_own_code = forbid(
     "Transformer",

@@ -1,6 +1,6 @@
 """Mutants of the solutions that may survive (see docs/writing-checks.md), each with the reason."""
 
-from coursekit.checks import Equivalent
+from gradekit.checks import Equivalent
 
 OWN_TENSOR = "The tensor was just made, so nobody else sees the change."
 NO_DROPOUT = "The module has no dropout, so its mode changes nothing."

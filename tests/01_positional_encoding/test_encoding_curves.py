@@ -6,7 +6,7 @@ PositionalEncoder, and a curve can only come from the encoder that was passed in
 
 import torch
 
-from coursekit.checks import assert_close, assert_shape, assert_varies, points
+from gradekit.checks import assert_close, assert_shape, assert_varies, points
 
 ENCODER = """
 import math

@@ -5,7 +5,7 @@ Students may choose the names inside the module. The two tables are found by sha
 
 import torch
 
-from coursekit.checks import assert_close, assert_raises, assert_unchanged, assert_varies, fail, points
+from gradekit.checks import assert_close, assert_raises, assert_unchanged, assert_varies, fail, points
 
 
 def find_table(embed, rows: int, width: int) -> str | None:

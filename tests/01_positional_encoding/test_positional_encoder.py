@@ -6,7 +6,7 @@ for an input of zeros.
 
 import torch
 
-from coursekit.checks import (
+from gradekit.checks import (
     assert_close,
     assert_raises,
     assert_reaches,

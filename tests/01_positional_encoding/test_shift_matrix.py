@@ -2,7 +2,7 @@
 
 import torch
 
-from coursekit.checks import assert_close, assert_shape, assert_varies, points
+from gradekit.checks import assert_close, assert_shape, assert_varies, points
 
 POSITIONS = torch.cat([torch.arange(60), torch.tensor([100, 1000])])
 

@@ -1,6 +1,6 @@
 """Snippets for students: small tables and matrices that can be followed by hand, and fail if the answer is wrong."""
 
-from coursekit.checks import try_it
+from gradekit.checks import try_it
 
 
 # --------------------------------------------------------------------------------------------- exercise 1

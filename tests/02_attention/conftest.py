@@ -8,7 +8,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from coursekit.checks import assert_reaches, fail, forbid
+from gradekit.checks import assert_reaches, fail, forbid
 
 only_own_code = forbid(
     "scaled_dot_product_attention",

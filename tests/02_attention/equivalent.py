@@ -1,6 +1,6 @@
 """Mutants of the solutions that may survive (see docs/writing-checks.md), each with the reason."""
 
-from coursekit.checks import Equivalent
+from gradekit.checks import Equivalent
 
 SCORES = "scores = q @ k.transpose(-2, -1) / math.sqrt(d_k)"
 SYMMETRIC = "`transpose` takes its two axes in either order."

@@ -3,7 +3,7 @@
 None of them is the answer to an exercise: attention with them still has to be written.
 """
 
-from coursekit.checks import Implementation
+from gradekit.checks import Implementation
 
 RIGHT = [
     Implementation("""

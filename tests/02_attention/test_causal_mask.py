@@ -2,7 +2,7 @@
 
 import torch
 
-from coursekit.checks import assert_varies, fail, points
+from gradekit.checks import assert_varies, fail, points
 
 
 @points(3, see="The future")

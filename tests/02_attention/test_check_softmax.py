@@ -5,7 +5,7 @@ Every check also needs the right ones to be accepted, so a test that rejects eve
 
 import softmaxes
 
-from coursekit.checks import forbid, judge, points
+from gradekit.checks import forbid, judge, points
 
 no_other_softmax = forbid(
     "softmax", "log_softmax", "_softmax", "Softmax*", "LogSoftmax", "softmin", "logsumexp"

@@ -2,7 +2,7 @@
 
 import torch
 
-from coursekit.checks import assert_unchanged, assert_varies, points
+from gradekit.checks import assert_unchanged, assert_varies, points
 
 
 @points(4, see="Padding")

@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from coursekit.checks import assert_close, assert_varies, points
+from gradekit.checks import assert_close, assert_varies, points
 
 
 @points(2, see="Why divide by the root?")

@@ -1,6 +1,6 @@
 """Snippets for students: small examples that can be done by hand, and that fail if the answer is wrong."""
 
-from coursekit.checks import try_it
+from gradekit.checks import try_it
 
 NOT_SHOWN = {
     "The values are right: what is wrong is that torch computes them.": [

@@ -3,7 +3,7 @@
 It was an exercise of assignment 2, whose solution students have in `earlier.py`.
 """
 
-from coursekit.checks import Implementation
+from gradekit.checks import Implementation
 
 RIGHT = [
     Implementation("""

@@ -10,7 +10,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from coursekit.checks import assert_reaches, assert_varies, fail, forbid
+from gradekit.checks import assert_reaches, assert_varies, fail, forbid
 
 only_own_code = forbid(
     "scaled_dot_product_attention",

@@ -5,7 +5,7 @@ Every check also needs the right ones to be accepted, so a test that rejects eve
 
 import attentions
 
-from coursekit.checks import forbid, judge, points
+from gradekit.checks import forbid, judge, points
 
 no_other_attention = forbid("masked_attention", "earlier")
 

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from coursekit.checks import fail, points
+from gradekit.checks import fail, points
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 import torch
 
-from coursekit.checks import assert_close, assert_differs, points
+from gradekit.checks import assert_close, assert_differs, points
 
 
 @points(4, see="Does the order of the tokens matter?")

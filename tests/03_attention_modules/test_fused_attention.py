@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from coursekit.checks import (
+from gradekit.checks import (
     assert_close,
     assert_differs,
     assert_raises,

@@ -4,7 +4,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from coursekit.checks import (
+from gradekit.checks import (
     assert_close,
     assert_differs,
     assert_shape,

@@ -1,6 +1,6 @@
 """Snippets for students: modules with weights that can be followed by hand, which fail if the answer is wrong."""
 
-from coursekit.checks import try_it
+from gradekit.checks import try_it
 
 
 # -------------------------------------------------------------------------------------- exercises 1 and 3

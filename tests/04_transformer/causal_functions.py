@@ -3,7 +3,7 @@
 None of them is the answer to an exercise.
 """
 
-from coursekit.checks import Implementation
+from gradekit.checks import Implementation
 
 
 def returning(value, steps="", wrong=""):

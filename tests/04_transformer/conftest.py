@@ -14,8 +14,8 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from coursekit.checks import assert_varies, fail, forbid
-from coursekit.student.syntax import parse
+from gradekit.checks import assert_varies, fail, forbid
+from gradekit.student.syntax import parse
 
 only_own_code = forbid(
     "scaled_dot_product_attention",

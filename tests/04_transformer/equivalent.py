@@ -1,6 +1,6 @@
 """Mutants of the solutions that may survive (see docs/writing-checks.md), each with the reason."""
 
-from coursekit.checks import Equivalent
+from gradekit.checks import Equivalent
 
 CAUSAL = "causal = make_causal_mask(tgt.shape[1]).to(tgt.device)"
 ON_THE_CPU = "It is needed on a GPU only, and grading has none."

@@ -5,7 +5,7 @@ Every check also needs the causal ones to be accepted, so a test that rejects ev
 
 import causal_functions
 
-from coursekit.checks import judge, points
+from gradekit.checks import judge, points
 
 WRONG = [
     causal_functions.EVERYTHING,

@@ -2,7 +2,7 @@
 
 import torch
 
-from coursekit.checks import assert_close, assert_differs, assert_shape, assert_varies, points
+from gradekit.checks import assert_close, assert_differs, assert_shape, assert_varies, points
 
 ATOL = 1e-4  # allows a different epsilon in the final norm
 

@@ -3,7 +3,7 @@
 import torch
 import torch.nn.functional as F
 
-from coursekit.checks import assert_close, assert_shape, assert_unchanged, points
+from gradekit.checks import assert_close, assert_shape, assert_unchanged, points
 
 #: allows a different epsilon in the norms
 ATOL = 1e-4

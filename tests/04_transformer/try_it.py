@@ -1,6 +1,6 @@
 """Snippets for students: modules whose parts add and multiply, so that a single number can be followed by hand."""
 
-from coursekit.checks import try_it
+from gradekit.checks import try_it
 
 
 # --------------------------------------------------------------------------------------------- exercise 1

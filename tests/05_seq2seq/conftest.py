@@ -5,7 +5,7 @@ The fake models are not trained. They output what the check prescribes, and reco
 
 import pytest
 
-from coursekit.checks import forbid
+from gradekit.checks import forbid
 
 only_own_code = forbid(
     "scaled_dot_product_attention",

@@ -1,6 +1,6 @@
 """Mutants of the solutions that may survive (see docs/writing-checks.md), each with the reason."""
 
-from coursekit.checks import Equivalent
+from gradekit.checks import Equivalent
 
 ADAM = "optimizer = torch.optim.Adam(model.parameters(), lr=lr, betas=(0.9, 0.98))"
 CLIP = "nn.utils.clip_grad_norm_(model.parameters(), 1.0)"

@@ -3,7 +3,7 @@
 It is the answer to no exercise.
 """
 
-from coursekit.checks import Implementation
+from gradekit.checks import Implementation
 
 RIGHT = [
     Implementation("""

@@ -5,7 +5,7 @@ Every check also needs the right ones to be accepted, so a test that rejects eve
 
 import splits
 
-from coursekit.checks import judge, points
+from gradekit.checks import judge, points
 
 WRONG = [splits.APART, splits.COMPLETE, splits.UNALTERED, splits.COUNTED, splits.RANDOM, splits.NO_TRACE]
 rejects = judge("check_split", "split", splits.RIGHT, wrong=WRONG)

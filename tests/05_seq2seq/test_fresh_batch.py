@@ -2,7 +2,7 @@
 
 import torch
 
-from coursekit.checks import assert_shape, points
+from gradekit.checks import assert_shape, points
 
 #: sources in the order in which they are drawn
 DRAWN = [[3, 4, 5], [6, 7], [8, 3, 9, 4], [5, 5], [7, 8, 9], [4, 6], [9, 3, 3, 8], [6, 4, 7]]

@@ -2,7 +2,7 @@
 
 import torch
 
-from coursekit.checks import assert_shape, points
+from gradekit.checks import assert_shape, points
 
 EOS, BOS = 7, 5  # not the usual ones, so that they can't be hard-coded
 

@@ -3,7 +3,7 @@
 import torch
 import torch.nn.functional as F
 
-from coursekit.checks import assert_close, assert_differs, assert_reaches, assert_shape, points
+from gradekit.checks import assert_close, assert_differs, assert_reaches, assert_shape, points
 
 
 @points(3, see="The loss")

@@ -2,7 +2,7 @@
 
 import torch
 
-from coursekit.checks import assert_shape, assert_unchanged, points
+from gradekit.checks import assert_shape, assert_unchanged, points
 
 
 @points(4, see="What the decoder reads: teacher forcing")

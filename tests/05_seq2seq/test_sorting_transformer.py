@@ -2,7 +2,7 @@
 
 import torch
 
-from coursekit.checks import assert_differs, assert_shape, fail, points
+from gradekit.checks import assert_differs, assert_shape, fail, points
 
 VOCAB, WIDTH, LENGTH = 11, 8, 6
 

@@ -2,8 +2,8 @@
 
 import torch
 
-from coursekit.checks import fail, points
-from coursekit.codecs import describe
+from gradekit.checks import fail, points
+from gradekit.codecs import describe
 
 
 def trained(student, watched, steps=8, lr=0.01):

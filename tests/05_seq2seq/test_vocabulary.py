@@ -2,7 +2,7 @@
 
 import torch
 
-from coursekit.checks import assert_close, points
+from gradekit.checks import assert_close, points
 
 WORDS = ["<pad>", "<bos>", "<eos>", "<unk>", "we", "read", "Books", "old", "books", "again", "zebras"]
 VOCABULARY = {

@@ -3,9 +3,9 @@
 import pytest
 import torch
 
-from coursekit.checks import fail, forbid
-from coursekit.checks.compare import CheckFailure
-from coursekit.student.values import StudentError
+from gradekit.checks import fail, forbid
+from gradekit.checks.compare import CheckFailure
+from gradekit.student.values import StudentError
 
 only_own_code = forbid("sacrebleu", "nltk", "torchmetrics", "torchtext")
 

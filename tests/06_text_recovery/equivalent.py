@@ -1,6 +1,6 @@
 """Mutants of the solutions that may survive (see docs/writing-checks.md), each with the reason."""
 
-from coursekit.checks import Equivalent
+from gradekit.checks import Equivalent
 
 LENGTH = "return len(self.words)"
 MATCHED = "matched = sum(min(times, allowed[gram]) for gram, times in have.items())"

@@ -2,7 +2,7 @@
 
 import torch
 
-from coursekit.checks import assert_close, points
+from gradekit.checks import assert_close, points
 
 
 def penalties(student, number_of, lengths):

@@ -2,7 +2,7 @@
 
 import torch
 
-from coursekit.checks import assert_close, points
+from gradekit.checks import assert_close, points
 
 PAIRS = [([5, 6], [7, 8, 9, 4, 5, 6]), ([4, 9, 3, 8], [5]), ([7], [6, 3]), ([8, 8, 8], [4, 4, 4])]
 

@@ -1,6 +1,6 @@
 """Checks of exercise 6: corpus_bleu, compared with sacrebleu."""
 
-from coursekit.checks import assert_close, assert_raises, points
+from gradekit.checks import assert_close, assert_raises, points
 
 
 @points(6, see="Putting it together")

@@ -2,7 +2,7 @@
 
 import torch
 
-from coursekit.checks import fail, points
+from gradekit.checks import fail, points
 
 
 def two_numbers(value):

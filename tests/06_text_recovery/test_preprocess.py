@@ -1,6 +1,6 @@
 """Checks of exercise 1: preprocess."""
 
-from coursekit.checks import points
+from gradekit.checks import points
 
 TABLE = {
     "mice": "mouse",

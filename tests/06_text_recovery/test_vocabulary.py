@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from coursekit.checks import points
+from gradekit.checks import points
 
 HELPER = """
 def encode(vocabulary, words):

@@ -1,6 +1,6 @@
 """Snippets for students: short sentences that can be counted by hand, and that fail if the answer is wrong."""
 
-from coursekit.checks import try_it
+from gradekit.checks import try_it
 
 
 # --------------------------------------------------------------------------------------------- exercise 1

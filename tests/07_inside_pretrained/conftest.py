@@ -6,8 +6,8 @@ from collections import defaultdict
 import pytest
 import torch
 
-from coursekit.checks import fail
-from coursekit.student.syntax import parse
+from gradekit.checks import fail
+from gradekit.student.syntax import parse
 
 TINY = '''
 from types import SimpleNamespace

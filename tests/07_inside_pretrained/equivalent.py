@@ -1,6 +1,6 @@
 """Mutants of the solutions that may survive (see docs/writing-checks.md), each with the reason."""
 
-from coursekit.checks import Equivalent
+from gradekit.checks import Equivalent
 
 TWO_AXES = "There are two axes, so -1 is 1."
 ANY_ORDER = "`min` takes its arguments in any order."

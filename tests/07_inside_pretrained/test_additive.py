@@ -4,7 +4,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from coursekit.checks import assert_close, assert_shape, assert_unchanged, points
+from gradekit.checks import assert_close, assert_shape, assert_unchanged, points
 
 
 @pytest.fixture(autouse=True)

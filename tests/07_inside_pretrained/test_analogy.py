@@ -2,7 +2,7 @@
 
 import torch
 
-from coursekit.checks import fail, points
+from gradekit.checks import fail, points
 
 WORDS = [f"word{number}" for number in range(12)]
 

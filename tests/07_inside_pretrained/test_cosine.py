@@ -4,7 +4,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from coursekit.checks import assert_close, assert_shape, fail, points
+from gradekit.checks import assert_close, assert_shape, fail, points
 
 WORDS = [f"word{number}" for number in range(12)]
 

@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from coursekit.checks import assert_close, assert_shape, assert_unchanged, fail, forbid, points
+from gradekit.checks import assert_close, assert_shape, assert_unchanged, fail, forbid, points
 
 only_own_layers = forbid("TransformerEncoder*", "_transformer_encoder_layer_fwd", "BertLayer", "BertModel")
 

@@ -2,7 +2,7 @@
 
 import torch
 
-from coursekit.checks import assert_close, points
+from gradekit.checks import assert_close, points
 
 
 @points(2, see="How it learned: five steps")

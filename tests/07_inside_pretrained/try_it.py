@@ -1,6 +1,6 @@
 """Snippets for students: models of a few numbers and vectors on paper, which fail if the answer is wrong."""
 
-from coursekit.checks import try_it
+from gradekit.checks import try_it
 
 
 # --------------------------------------------------------------------------------------------- exercise 1

@@ -12,9 +12,9 @@ from contextlib import suppress
 import pytest
 import torch
 
-from coursekit.checks import assert_varies, fail, forbid
-from coursekit.student.syntax import parse
-from coursekit.student.values import StudentError
+from gradekit.checks import assert_varies, fail, forbid
+from gradekit.student.syntax import parse
+from gradekit.student.values import StudentError
 
 only_own_code = forbid(
     "scaled_dot_product_attention",

@@ -1,6 +1,6 @@
 """Mutants of the solutions that may survive (see docs/writing-checks.md), each with the reason."""
 
-from coursekit.checks import Equivalent
+from gradekit.checks import Equivalent
 
 NOT_NEGATIVE = "A remainder is never negative here."
 SAME_IN_BOTH_MODES = "None of the layers differs between training and evaluation mode."

@@ -2,7 +2,7 @@
 
 import torch
 
-from coursekit.checks import points
+from gradekit.checks import points
 
 
 @points(2, see="What the cache costs")

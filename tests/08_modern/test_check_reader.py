@@ -5,7 +5,7 @@ Every check also needs the right ones to be accepted, so a test that rejects eve
 
 import readers
 
-from coursekit.checks import judge, points
+from gradekit.checks import judge, points
 
 WRONG = [
     readers.FORGETTING,

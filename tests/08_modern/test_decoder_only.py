@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from coursekit.checks import (
+from gradekit.checks import (
     assert_close,
     assert_differs,
     assert_reaches,

@@ -2,7 +2,7 @@
 
 import torch
 
-from coursekit.checks import assert_shape, points
+from gradekit.checks import assert_shape, points
 
 PROMPT = torch.tensor([[4, 6, 8], [5, 9, 2]])
 SCRIPT = torch.tensor([[9, 4, 11, 7, 6], [3, 8, 6, 10, 1]])

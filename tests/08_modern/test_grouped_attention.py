@@ -3,7 +3,7 @@
 import torch
 import torch.nn.functional as F
 
-from coursekit.checks import (
+from gradekit.checks import (
     assert_close,
     assert_differs,
     assert_raises,

@@ -3,7 +3,7 @@
 import torch
 import torch.nn.functional as F
 
-from coursekit.checks import assert_close, assert_reaches, assert_shape, assert_unchanged, points
+from gradekit.checks import assert_close, assert_reaches, assert_shape, assert_unchanged, points
 
 
 @points(3, see="A simpler norm")

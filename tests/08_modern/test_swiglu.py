@@ -4,7 +4,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from coursekit.checks import assert_close, assert_reaches, assert_shape, assert_unchanged, points
+from gradekit.checks import assert_close, assert_reaches, assert_shape, assert_unchanged, points
 
 NAMES = ["w_gate.weight", "w_up.weight", "w_down.weight"]
 

@@ -1,6 +1,6 @@
 """Snippets for students: vectors, caches and models that can be followed by hand, which fail if the answer is wrong."""
 
-from coursekit.checks import try_it
+from gradekit.checks import try_it
 
 
 # --------------------------------------------------------------------------------------------- exercise 1

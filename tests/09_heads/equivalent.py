@@ -1,6 +1,6 @@
 """Mutants of the solutions that may survive (see docs/writing-checks.md), each with the reason."""
 
-from coursekit.checks import Equivalent
+from gradekit.checks import Equivalent
 
 CHOICE = 'changed[:, head] = alone.mean(dim=(0, 1)) if kind == "mean" else 0.0'
 KINDS = 'if kind not in ("zero", "mean"):'

@@ -2,7 +2,7 @@
 
 import torch
 
-from coursekit.checks import assert_close, assert_raises, assert_shape, assert_varies, points
+from gradekit.checks import assert_close, assert_raises, assert_shape, assert_varies, points
 
 
 @points(2, see="From where to why: take it out")

@@ -6,7 +6,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from coursekit.checks import assert_close, assert_shape, fail, points
+from gradekit.checks import assert_close, assert_shape, fail, points
 
 TOKENS = torch.tensor([3, 0, 5, 1, 1, 3, 0, 4])  # 3 0 is repeated, and so is 1, right after itself
 

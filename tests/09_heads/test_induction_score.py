@@ -2,7 +2,7 @@
 
 import torch
 
-from coursekit.checks import (
+from gradekit.checks import (
     assert_close,
     assert_raises,
     assert_shape,

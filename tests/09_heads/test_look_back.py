@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from coursekit.checks import assert_close, assert_shape, fail, points
+from gradekit.checks import assert_close, assert_shape, fail, points
 
 
 def scores_of(student, length, *strength):

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from coursekit.checks import assert_close, assert_differs, assert_shape, assert_varies, fail, points
+from gradekit.checks import assert_close, assert_differs, assert_shape, assert_varies, fail, points
 
 
 def weights(draw_or_reference, layers, heads, vocabulary=7, width=3):

@@ -11,17 +11,17 @@ from pathlib import Path
 
 import pytest
 
-from coursekit.course import Course
-from coursekit.samples import ordinary_class, write_class
+from gradekit.course import Course
+from gradekit.samples import ordinary_class, write_class
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 #: slow or endless commands, and the test that runs them instead
 ELSEWHERE = {
-    "coursekit audit 02_attention": "tests/course/test_audit.py",
-    "jupyter lab": "packages/coursekit/tests/browser/test_formgrader.py",
-    "coursekit new 08_my_topic": "packages/coursekit/tests/test_new.py",
-    "coursekit doctor": "packages/coursekit/tests/test_doctor.py",
+    "gradekit audit 02_attention": "tests/course/test_audit.py",
+    "jupyter lab": "packages/gradekit/tests/browser/test_formgrader.py",
+    "gradekit new 08_my_topic": "packages/gradekit/tests/test_new.py",
+    "gradekit doctor": "packages/gradekit/tests/test_doctor.py",
 }
 
 
@@ -69,7 +69,7 @@ class Person:
             check=False,
         )
         # 1: somebody's work could not be graded, such as a missing notebook
-        ok = (0, 1) if command.startswith("coursekit autograde") else (0,)
+        ok = (0, 1) if command.startswith("gradekit autograde") else (0,)
         assert done.returncode in ok, f"{command}\n{done.stdout}\n{done.stderr}"
         return done.stdout + done.stderr
 

@@ -9,10 +9,10 @@ import pytest
 from nbclient import NotebookClient
 from traitlets.config import Config
 
-from coursekit.cells import is_demo
-from coursekit.course import Course
-from coursekit.kernels import SANDBOX
-from coursekit.samples import solved
+from gradekit.cells import is_demo
+from gradekit.course import Course
+from gradekit.kernels import SANDBOX
+from gradekit.samples import solved
 
 ROOT = Path(__file__).parents[2]
 ASSIGNMENTS = Course(ROOT).assignments()

@@ -8,7 +8,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from coursekit.course import Course
+from gradekit.course import Course
 
 from .test_notebooks import copy_files, run
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from coursekit.cells import grade_id, is_answer_cell, is_test_cell
-from coursekit.course import Course, blank_copy
-from coursekit.earlier import earlier_source
-from coursekit.standalone import standalone
+from gradekit.cells import grade_id, is_answer_cell, is_test_cell
+from gradekit.course import Course, blank_copy
+from gradekit.earlier import earlier_source
+from gradekit.standalone import standalone
 
 ROOT = Path(__file__).parents[2]
 ASSIGNMENTS = Course(ROOT).assignments()
@@ -40,7 +40,7 @@ def test_the_conda_file_names_the_versions_of_the_lock():
     pins = dict(re.findall(r"^  - ([a-z]+)=([0-9.]+)$", text, re.MULTILINE))
     assert pins.pop("python") == "3.11"
     assert {"pytorch", "jupyterlab", "nbgrader", "matplotlib", "seaborn", "pytest"} <= set(pins)
-    assert "  - pip:\n      - ./packages/sandbox-kernel\n      - ./packages/coursekit\n" in text
+    assert "  - pip:\n      - ./packages/sandbox-kernel\n      - ./packages/gradekit\n" in text
     locked = locked_versions()
     assert pins == {name: locked[name.replace("pytorch", "torch")] for name in pins}
 

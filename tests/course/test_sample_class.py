@@ -12,11 +12,11 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from coursekit.checks.plugin import RUNS
-from coursekit.checks.results import SubmissionResult
-from coursekit.course import Course
-from coursekit.report.table import class_table, table_lines
-from coursekit.samples import ODD_CLASS, Sample, ordinary_class, write_class
+from gradekit.checks.plugin import RUNS
+from gradekit.checks.results import SubmissionResult
+from gradekit.course import Course
+from gradekit.report.table import class_table, table_lines
+from gradekit.samples import ODD_CLASS, Sample, ordinary_class, write_class
 
 pytestmark = pytest.mark.thorough
 ROOT = Path(__file__).parents[2]
@@ -25,7 +25,7 @@ ASSIGNMENTS = [ODD, "07_inside_pretrained"]
 
 
 class SampleCourse:
-    """A copy of this course in which the sample class was graded by nbgrader's command, then by coursekit's."""
+    """A copy of this course in which the sample class was graded by nbgrader's command, then by gradekit's."""
 
     def __init__(self, root: Path) -> None:
         self.course = Course(root)
@@ -47,7 +47,7 @@ class SampleCourse:
         for name in ASSIGNMENTS:
             options = ("--force", "--fresh", "--workers", "2")
             # one of the odd class can't be read
-            self._run("coursekit", "autograde", name, *options, code=int(name == ODD))
+            self._run("gradekit", "autograde", name, *options, code=int(name == ODD))
             self._nbgrader("generate_feedback", name)
         self.tables = {name: class_table(self.course.assignment(name)) for name in ASSIGNMENTS}
 
@@ -81,7 +81,7 @@ class SampleCourse:
 
     def result(self, name: str, student: str) -> SubmissionResult:
         (path,) = (self.course.root / "autograded" / student / name).glob("*.ipynb")
-        return SubmissionResult.from_dict(nbformat.read(path, as_version=4).metadata["coursekit"])
+        return SubmissionResult.from_dict(nbformat.read(path, as_version=4).metadata["gradekit"])
 
     def page(self, name: str, student: str) -> str:
         (path,) = (self.course.root / "feedback" / student / name).glob("*.html")

@@ -7,8 +7,8 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from coursekit.cells import is_answer_cell, is_demo
-from coursekit.course import Course
+from gradekit.cells import is_answer_cell, is_demo
+from gradekit.course import Course
 
 ASSIGNMENTS = Course(Path(__file__).parents[2]).assignments()
 #: functions that make a figure

@@ -1,6 +1,6 @@
 """Wrong answers to exercise 4, `integer_sequence_embedding`."""
 
-from coursekit.checks import Mistake
+from gradekit.checks import Mistake
 
 MISTAKES = [
     Mistake(

@@ -1,6 +1,6 @@
 """Wrong answers to exercise 1, `positional_encoder`."""
 
-from coursekit.checks import Mistake
+from gradekit.checks import Mistake
 
 MISTAKES = [
     Mistake(

@@ -11,7 +11,7 @@ from _formula import (
     WEIGHTS_DETACHED,
 )
 
-from coursekit.checks import Alternative
+from gradekit.checks import Alternative
 
 ALTERNATIVES = [
     Alternative("einsum", cell="attention", edits=EINSUM),

@@ -1,6 +1,6 @@
 """Other right answers to exercise 1, `by_hand`."""
 
-from coursekit.checks import Alternative
+from gradekit.checks import Alternative
 
 SOFTMAX = "torch.softmax(scores, dim=-1)"
 

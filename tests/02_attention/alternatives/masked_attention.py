@@ -9,7 +9,7 @@ from _formula import (
     WEIGHTS_DETACHED,
 )
 
-from coursekit.checks import Alternative
+from gradekit.checks import Alternative
 
 LOWEST = "torch.finfo(scores.dtype).min"
 FILL = "scores = scores.masked_fill(~mask, lowest)"

@@ -1,6 +1,6 @@
 """Other right answers to exercise 3a, `padding_mask`."""
 
-from coursekit.checks import Alternative
+from gradekit.checks import Alternative
 
 ALTERNATIVES = [
     Alternative(

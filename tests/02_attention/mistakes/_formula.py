@@ -1,6 +1,6 @@
 """What the files for `attention` and `masked_attention` share."""
 
-from coursekit.checks import mistakes_in
+from gradekit.checks import mistakes_in
 
 
 def of_the_formula(cell, unequal, large, heads, hygiene):

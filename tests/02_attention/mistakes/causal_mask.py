@@ -1,6 +1,6 @@
 """Wrong answers to exercise 3b, `causal_mask`."""
 
-from coursekit.checks import Mistake, with_costs
+from gradekit.checks import Mistake, with_costs
 
 MISTAKES = [
     Mistake(

@@ -1,6 +1,6 @@
 """Wrong answers to exercise 6, `check_softmax`."""
 
-from coursekit.checks import mistakes_in, with_costs
+from gradekit.checks import mistakes_in, with_costs
 
 COMPARED = """    assert torch.allclose(found, expected, atol=1e-3), (
         f"For the scores {before.tolist()} the weights should be {expected.tolist()}, but are {found.tolist()}."

@@ -2,7 +2,7 @@
 
 from _formula import of_the_formula
 
-from coursekit.checks import Mistake, with_costs
+from gradekit.checks import Mistake, with_costs
 
 FILL = "scores = scores.masked_fill(~mask, lowest)"
 LOWEST = "lowest = torch.finfo(scores.dtype).min"

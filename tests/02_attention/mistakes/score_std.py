@@ -1,6 +1,6 @@
 """Wrong answers to exercise 5, `score_std`."""
 
-from coursekit.checks import Mistake
+from gradekit.checks import Mistake
 
 SCALE = "        scores = scores / math.sqrt(d_k)"
 

@@ -1,6 +1,6 @@
 """Other ways to write the attention of one head."""
 
-from coursekit.checks import Alternative
+from gradekit.checks import Alternative
 
 ATTEND = "output, _ = masked_attention(queries, keys, values, mask)"
 BY_HAND = """scores = queries @ keys.mT / self.k.out_features**0.5

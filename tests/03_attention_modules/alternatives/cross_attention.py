@@ -2,7 +2,7 @@
 
 from _one_head import one_head
 
-from coursekit.checks import Alternative
+from gradekit.checks import Alternative
 
 ALTERNATIVES = [
     *one_head("cross_attention", "cross_"),

@@ -1,6 +1,6 @@
 """Other right answers to exercise 5, `fused_attention`."""
 
-from coursekit.checks import Alternative
+from gradekit.checks import Alternative
 
 CALL = "_, weights = masked_attention(q, k, v, mask)"
 PARTS = "parts = x.reshape(batch, length, self.num_heads, d_head)\n        return parts.transpose(1, 2)"

@@ -1,6 +1,6 @@
 """Other right answers to exercise 4, `multi_headed_attention`."""
 
-from coursekit.checks import Alternative
+from gradekit.checks import Alternative
 
 ALTERNATIVES = [
     Alternative(

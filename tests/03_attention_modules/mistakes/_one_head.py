@@ -1,6 +1,6 @@
 """What the files for `self_attention` and `cross_attention` share."""
 
-from coursekit.checks import mistakes_in
+from gradekit.checks import mistakes_in
 
 FORMULA = "test_output_equals_the_formula"
 ATTEND = "output, _ = masked_attention(queries, keys, values, mask)"

@@ -1,6 +1,6 @@
 """Wrong answers to exercise 7, `check_masked_attention`."""
 
-from coursekit.checks import mistakes_in, with_costs
+from gradekit.checks import mistakes_in, with_costs
 
 SAME_WEIGHTS = "assert torch.allclose(weights, expected, atol=1e-4)"
 SAME_OUTPUT = "assert torch.allclose(output, expected @ v, atol=1e-4)"

@@ -1,6 +1,6 @@
 """Wrong answers to exercise 6, `copy_heads`."""
 
-from coursekit.checks import mistakes_in, with_costs
+from gradekit.checks import mistakes_in, with_costs
 
 BIAS = "            layer.bias.copy_(torch.cat([part.bias for part in parts]))  # (d_model,)\n"
 PARTS = "[getattr(head, name) for head in heads.attn_modules]"

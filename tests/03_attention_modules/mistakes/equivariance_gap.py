@@ -1,6 +1,6 @@
 """Wrong answers to exercise 2, `equivariance_gap`."""
 
-from coursekit.checks import mistakes_in, with_costs
+from gradekit.checks import mistakes_in, with_costs
 
 DEPENDS = "test_module_that_depends_on_the_order"
 mistake = mistakes_in("equivariance_gap", "gap_")

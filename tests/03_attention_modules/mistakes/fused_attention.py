@@ -1,6 +1,6 @@
 """Wrong answers to exercise 5, `fused_attention`."""
 
-from coursekit.checks import mistakes_in, with_costs
+from gradekit.checks import mistakes_in, with_costs
 
 FORMULA = "test_output_equals_the_formula"
 WEIGHTS = "test_weights_equal_the_formula"

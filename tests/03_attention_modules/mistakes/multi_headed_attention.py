@@ -1,6 +1,6 @@
 """Wrong answers to exercise 4, `multi_headed_attention`."""
 
-from coursekit.checks import mistakes_in, with_costs
+from gradekit.checks import mistakes_in, with_costs
 
 FORMULA = "test_output_equals_the_formula"
 WIDTH = "sum(head.v.out_features for head in attn_modules)"

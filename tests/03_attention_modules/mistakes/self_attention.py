@@ -2,7 +2,7 @@
 
 from _one_head import FORMULA, of_one_head
 
-from coursekit.checks import Mistake, with_costs
+from gradekit.checks import Mistake, with_costs
 
 MISTAKES = [
     *of_one_head("self_attention", "self_", "x", "x"),

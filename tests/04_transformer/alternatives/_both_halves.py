@@ -1,6 +1,6 @@
 """Other ways to write what `Encoder` and `Decoder` share."""
 
-from coursekit.checks import Alternative
+from gradekit.checks import Alternative
 
 STD = "nn.init.normal_(self.embedding.weight, std=d_model**-0.5)"
 NORM = "self.norm = nn.LayerNorm(d_model) if norm_first else nn.Identity()"

@@ -2,7 +2,7 @@
 
 from _both_halves import of_both
 
-from coursekit.checks import Alternative
+from gradekit.checks import Alternative
 
 ALTERNATIVES = [
     *of_both("decoder", "d", "DecoderLayer"),

@@ -1,6 +1,6 @@
 """Other right answers to exercise 3, `decoder_layer`."""
 
-from coursekit.checks import Alternative
+from gradekit.checks import Alternative
 
 ALTERNATIVES = [
     Alternative(

@@ -1,6 +1,6 @@
 """Other right answers to exercise 1, `feed_forward`."""
 
-from coursekit.checks import Alternative
+from gradekit.checks import Alternative
 
 ALTERNATIVES = [
     Alternative(

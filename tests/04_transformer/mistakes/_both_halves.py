@@ -1,6 +1,6 @@
 """What the files for `encoder` and `decoder` share."""
 
-from coursekit.checks import mistakes_in
+from gradekit.checks import mistakes_in
 
 STD = "nn.init.normal_(self.embedding.weight, std=d_model**-0.5)"
 NORM = "self.norm = nn.LayerNorm(d_model) if norm_first else nn.Identity()"

@@ -1,6 +1,6 @@
 """Wrong answers to exercise 7, `check_causal`."""
 
-from coursekit.checks import mistakes_in, with_costs
+from gradekit.checks import mistakes_in, with_costs
 
 TOKENS = "x = torch.arange(48.0).sin().view(2, 6, 4)"
 MOVED = "moved = (function(changed) - before).abs().amax(dim=-1) > 3e-3"

@@ -2,7 +2,7 @@
 
 from _both_halves import STACK, of_both
 
-from coursekit.checks import Mistake, with_costs
+from gradekit.checks import Mistake, with_costs
 
 D_CALL = "y = layer(y, memory, target_mask, memory_mask)"
 BOTH_MASKS = "target_mask = padding & causal"

@@ -1,6 +1,6 @@
 """Wrong answers to exercise 3, `decoder_layer`."""
 
-from coursekit.checks import mistakes_in, with_costs
+from gradekit.checks import mistakes_in, with_costs
 
 POST, PRE = "test_post_norm", "test_pre_norm"
 D_PRE_CROSS = "y = y + self.dropout(self.cross_attn(normed, memory, memory, memory_mask)[0])"

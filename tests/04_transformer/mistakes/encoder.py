@@ -2,7 +2,7 @@
 
 from _both_halves import STACK, of_both
 
-from coursekit.checks import Mistake, with_costs
+from gradekit.checks import Mistake, with_costs
 
 E_CALL = "x = layer(x, mask)"
 

@@ -1,6 +1,6 @@
 """Wrong answers to exercise 2, `encoder_layer`."""
 
-from coursekit.checks import mistakes_in, with_costs
+from gradekit.checks import mistakes_in, with_costs
 
 PRE_ATTENTION = "x = x + self.dropout(self.self_attn(normed, normed, normed, mask)[0])"
 POST_ATTENTION = "x = self.norm1(x + self.dropout(attended))"

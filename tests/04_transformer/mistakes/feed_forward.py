@@ -1,6 +1,6 @@
 """Wrong answers to exercise 1, `feed_forward`."""
 
-from coursekit.checks import mistakes_in
+from gradekit.checks import mistakes_in
 
 RELU = "torch.relu(self.linear1(x))"
 FORMULA = "test_equals_the_formula"

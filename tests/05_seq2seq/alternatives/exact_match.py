@@ -1,6 +1,6 @@
 """Other right answers to exercise 6, `exact_match`."""
 
-from coursekit.checks import Alternative
+from gradekit.checks import Alternative
 
 ALTERNATIVES = [
     Alternative(

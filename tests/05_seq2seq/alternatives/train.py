@@ -1,6 +1,6 @@
 """Other right answers to exercise 4, `train`."""
 
-from coursekit.checks import Alternative
+from gradekit.checks import Alternative
 
 SCHEDULE = "    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=lr, total_steps=steps)\n"
 CLIP = "        nn.utils.clip_grad_norm_(model.parameters(), 1.0)\n"

@@ -1,6 +1,6 @@
 """Wrong answers to exercise 9, `check_split`."""
 
-from coursekit.checks import mistakes_in, with_costs
+from gradekit.checks import mistakes_in, with_costs
 
 ROWS = '"34 43 5 34 5 687 5 43"'
 SAME_ROWS = "assert sorted([*training, *test]) == sorted(rows)"

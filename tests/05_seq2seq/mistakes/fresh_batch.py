@@ -1,6 +1,6 @@
 """Wrong answers to exercise 1, `fresh_batch`."""
 
-from coursekit.checks import Mistake, with_costs
+from gradekit.checks import Mistake, with_costs
 
 LEAKS = (
     "Held-out sources get into your batch. Look up each `tuple(source)` in held_out: a list never equals a tuple, and an "

@@ -1,6 +1,6 @@
 """Wrong answers to exercise 5, `greedy_decode`."""
 
-from coursekit.checks import Mistake
+from gradekit.checks import Mistake
 
 MISTAKES = [
     Mistake(

@@ -1,6 +1,6 @@
 """Wrong answers to exercise 3, `sequence_loss`."""
 
-from coursekit.checks import Mistake, with_costs
+from gradekit.checks import Mistake, with_costs
 
 CASES = "F.cross_entropy(cases, classes, ignore_index=pad_idx)"
 

@@ -1,6 +1,6 @@
 """Wrong answers to exercise 8, `sorting_transformer`."""
 
-from coursekit.checks import Mistake
+from gradekit.checks import Mistake
 
 MISTAKES = [
     Mistake(

@@ -1,6 +1,6 @@
 """Wrong answers to exercise 4, `train`."""
 
-from coursekit.checks import Mistake, with_costs
+from gradekit.checks import Mistake, with_costs
 
 TRAIN_LOSS = "sequence_loss(logits, targets, PAD)"
 

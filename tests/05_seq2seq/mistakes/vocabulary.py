@@ -1,6 +1,6 @@
 """Wrong answers to exercise 7, `vocabulary`."""
 
-from coursekit.checks import Mistake
+from gradekit.checks import Mistake
 
 MISTAKES = [
     Mistake(

@@ -1,6 +1,6 @@
 """Wrong answers to exercise 5, `brevity_penalty`."""
 
-from coursekit.checks import mistakes_in, with_costs
+from gradekit.checks import mistakes_in, with_costs
 
 EXPONENT = "1 - reference_length / candidate_length"
 mistake = mistakes_in("brevity_penalty")

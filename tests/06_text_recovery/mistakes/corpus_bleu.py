@@ -1,6 +1,6 @@
 """Wrong answers to exercise 6, `corpus_bleu`."""
 
-from coursekit.checks import mistakes_in, with_costs
+from gradekit.checks import mistakes_in, with_costs
 
 NO_MATCH = "        if matched == 0:\n            return 0.0\n"
 mistake = mistakes_in("corpus_bleu")

@@ -1,6 +1,6 @@
 """Wrong answers to exercise 4, `modified_precision`."""
 
-from coursekit.checks import mistakes_in, with_costs
+from gradekit.checks import mistakes_in, with_costs
 
 MATCHED = "sum(min(times, allowed[gram]) for gram, times in have.items())"
 GRAMS = "tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1)"

@@ -1,6 +1,6 @@
 """Other right answers to exercise 5, `additive`."""
 
-from coursekit.checks import Alternative
+from gradekit.checks import Alternative
 
 ALTERNATIVES = [
     Alternative("minus_1e9", cell="additive", edits=[("-torch.inf", "-1e9")]),

@@ -1,6 +1,6 @@
 """Other right answers to exercise 1, `next_token`."""
 
-from coursekit.checks import Alternative
+from gradekit.checks import Alternative
 
 PROBABILITIES = "return torch.softmax(last, dim=-1)"
 CANDIDATES = "candidates = list(zip(tokens, top.values.tolist(), strict=True))"

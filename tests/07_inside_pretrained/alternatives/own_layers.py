@@ -1,6 +1,6 @@
 """Other right answers to exercise 6, `own_layers`."""
 
-from coursekit.checks import Alternative
+from gradekit.checks import Alternative
 
 LAYER = """
 class GeluFeedForward(FeedForward):

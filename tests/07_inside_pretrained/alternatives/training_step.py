@@ -1,6 +1,6 @@
 """Other right answers to exercise 7, `training_step`."""
 
-from coursekit.checks import Alternative
+from gradekit.checks import Alternative
 
 ALTERNATIVES = [
     Alternative(

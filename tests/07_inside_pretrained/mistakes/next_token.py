@@ -1,6 +1,6 @@
 """Wrong answers to exercise 1, `next_token`."""
 
-from coursekit.checks import mistakes_in, with_costs
+from gradekit.checks import mistakes_in, with_costs
 
 mistake = mistakes_in("next_token")
 

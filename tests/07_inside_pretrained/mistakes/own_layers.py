@@ -1,6 +1,6 @@
 """Wrong answers to exercise 6, `own_layers`."""
 
-from coursekit.checks import mistakes_in
+from gradekit.checks import mistakes_in
 
 mistake = mistakes_in("own_layers")
 

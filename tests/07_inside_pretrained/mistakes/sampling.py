@@ -1,6 +1,6 @@
 """Wrong answers to exercise 2, `sampling`."""
 
-from coursekit.checks import mistakes_in, with_costs
+from gradekit.checks import mistakes_in, with_costs
 
 TOP_K = 'scaled.masked_fill(scaled < smallest, float("-inf"))'
 mistake = mistakes_in("sampling")

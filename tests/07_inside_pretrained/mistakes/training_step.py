@@ -1,6 +1,6 @@
 """Wrong answers to exercise 7, `training_step`."""
 
-from coursekit.checks import mistakes_in, with_costs
+from gradekit.checks import mistakes_in, with_costs
 
 mistake = mistakes_in("training_step")
 

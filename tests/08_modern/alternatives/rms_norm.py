@@ -1,6 +1,6 @@
 """Other right answers to exercise 2, `rms_norm`."""
 
-from coursekit.checks import Alternative
+from gradekit.checks import Alternative
 
 ALTERNATIVES = [
     Alternative(

@@ -1,6 +1,6 @@
 """Wrong answers to exercise 8, `cache_bytes`."""
 
-from coursekit.checks import mistakes_in, with_costs
+from gradekit.checks import mistakes_in, with_costs
 
 ADD = "total += cache.k.nbytes + cache.v.nbytes"
 ALL = "test_keys_and_values_of_all_caches"

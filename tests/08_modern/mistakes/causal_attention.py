@@ -1,6 +1,6 @@
 """Wrong answers to exercise 5, `causal_attention`."""
 
-from coursekit.checks import mistakes_in, with_costs
+from gradekit.checks import mistakes_in, with_costs
 
 FORMULA = "test_equals_the_formula"
 ROTATED = "q, k = rotate(q, positions), rotate(k, positions)"

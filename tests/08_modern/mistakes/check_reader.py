@@ -1,6 +1,6 @@
 """Wrong answers to exercise 9, `check_reader`."""
 
-from coursekit.checks import mistakes_in, with_costs
+from gradekit.checks import mistakes_in, with_costs
 
 TEXT = "x = torch.arange(96.0).sin().view(2, 12, 4)"
 CUTS = "for lengths in ([1] * 12, [5, 4, 3]):"

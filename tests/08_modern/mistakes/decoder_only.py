@@ -1,6 +1,6 @@
 """Wrong answers to exercise 6, `decoder_only`."""
 
-from coursekit.checks import mistakes_in
+from gradekit.checks import mistakes_in
 
 ATTEND = "x = x + self.attention(self.norm1(x), cache)"
 FEED = "return x + self.feed_forward(self.norm2(x))"

@@ -1,6 +1,6 @@
 """Wrong answers to exercise 7, `generate`."""
 
-from coursekit.checks import mistakes_in, with_costs
+from gradekit.checks import mistakes_in, with_costs
 
 LIKELIEST = "test_writes_the_likeliest_tokens"
 ONCE = "test_every_position_goes_in_once"

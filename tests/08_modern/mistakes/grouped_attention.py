@@ -1,6 +1,6 @@
 """Wrong answers to exercise 4, `grouped_attention`."""
 
-from coursekit.checks import mistakes_in, with_costs
+from gradekit.checks import mistakes_in, with_costs
 
 FORMULA = "test_equals_the_formula"
 K = "k = k.repeat_interleave(heads // groups, dim=1)"

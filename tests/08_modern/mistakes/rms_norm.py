@@ -1,6 +1,6 @@
 """Wrong answers to exercise 2, `rms_norm`."""
 
-from coursekit.checks import mistakes_in, with_costs
+from gradekit.checks import mistakes_in, with_costs
 
 FORMULA = "test_equals_the_formula"
 NORM_LINE = "self.weight * (x / torch.sqrt(mean_square + self.eps))"

@@ -1,6 +1,6 @@
 """Wrong answers to exercise 3, `swiglu`."""
 
-from coursekit.checks import mistakes_in, with_costs
+from gradekit.checks import mistakes_in, with_costs
 
 FORMULA = "test_equals_the_formula"
 mistake = mistakes_in("swiglu", "swiglu_")

@@ -1,6 +1,6 @@
 """Other right answers to exercise 5, `induction_by_hand`."""
 
-from coursekit.checks import Alternative
+from gradekit.checks import Alternative
 
 ALTERNATIVES = [
     Alternative(

@@ -1,6 +1,6 @@
 """Other right answers to exercise 3, `position_losses`."""
 
-from coursekit.checks import Alternative
+from gradekit.checks import Alternative
 
 ALTERNATIVES = [
     Alternative(

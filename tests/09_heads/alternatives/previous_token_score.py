@@ -1,6 +1,6 @@
 """Other right answers to exercise 1, `previous_token_score`."""
 
-from coursekit.checks import Alternative
+from gradekit.checks import Alternative
 
 ALTERNATIVES = [
     Alternative(

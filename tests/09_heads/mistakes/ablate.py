@@ -1,6 +1,6 @@
 """Wrong answers to exercise 6, `ablate`."""
 
-from coursekit.checks import mistakes_in, with_costs
+from gradekit.checks import mistakes_in, with_costs
 
 REPLACE = 'changed[:, head] = alone.mean(dim=(0, 1)) if kind == "mean" else 0.0'
 mistake = mistakes_in("ablate", "ablate_")

@@ -1,6 +1,6 @@
 """Wrong answers to exercise 5, `induction_by_hand`."""
 
-from coursekit.checks import mistakes_in, with_costs
+from gradekit.checks import mistakes_in, with_costs
 
 HEAD_1 = "before, first = masked_attention(q, k, one_hot, causal.tril(-1))"
 ASKED = "asked = strength * math.sqrt(vocab_size) * one_hot"

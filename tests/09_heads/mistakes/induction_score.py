@@ -1,6 +1,6 @@
 """Wrong answers to exercise 2, `induction_score`."""
 
-from coursekit.checks import mistakes_in, with_costs
+from gradekit.checks import mistakes_in, with_costs
 
 FORMULA = "test_equals_the_formula"
 QUERIES = "queries = torch.arange(period, length)"

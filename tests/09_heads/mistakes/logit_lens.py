@@ -1,6 +1,6 @@
 """Wrong answers to exercise 8, `logit_lens`."""
 
-from coursekit.checks import mistakes_in, with_costs
+from gradekit.checks import mistakes_in, with_costs
 
 VIEW = "views.append(model.unembed(model.norm(x)))"
 FIRST = "views = [model.unembed(model.norm(x))]"

@@ -1,6 +1,6 @@
 """Wrong answers to exercise 4, `look_back`."""
 
-from coursekit.checks import mistakes_in
+from gradekit.checks import mistakes_in
 
 BELONG = "test_scores_where_they_belong"
 STRENGTH = "test_scores_are_strength"

@@ -1,6 +1,6 @@
 """Wrong answers to exercise 7, `losses_without`."""
 
-from coursekit.checks import mistakes_in, with_costs
+from gradekit.checks import mistakes_in, with_costs
 
 EDIT = "return ablate(outputs, head, kind) if number == layer else outputs"
 SECOND = "return half_losses(position_losses(logits, tokens), period)[1]"

@@ -1,6 +1,6 @@
 """Wrong answers to exercise 3, `position_losses`."""
 
-from coursekit.checks import mistakes_in
+from gradekit.checks import mistakes_in
 
 LOSSES = "test_losses_equal_the_formula"
 SHIFT = "predictions, targets = logits[:, :-1], tokens[:, 1:]"

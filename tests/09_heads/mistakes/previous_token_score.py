@@ -1,6 +1,6 @@
 """Wrong answers to exercise 1, `previous_token_score`."""
 
-from coursekit.checks import mistakes_in, with_costs
+from gradekit.checks import mistakes_in, with_costs
 
 FORMULA = "test_equals_the_formula"
 KEPT = "test_weights_unchanged"

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from coursekit.checks.variants import Variant
+from gradekit.checks.variants import Variant
 
 
 @dataclass(frozen=True)

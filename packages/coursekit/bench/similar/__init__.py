@@ -1,1 +1,0 @@
-"""How well `coursekit similar` finds copies, in classes of students who answer independently of each other."""

@@ -1,0 +1,176 @@
+"""Where the CPU time of one submission goes, in the grader and in the kernel."""
+
+import ctypes
+import time
+from contextlib import closing
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import psutil
+import torch
+
+from bench.folders import ASSIGNMENT, CourseFolder, class_of
+from bench.transactions import Transactions
+from gradekit.checks.job import GradingJob
+from gradekit.checks.run import grade
+from gradekit.grading.autograde import ClassRun, NotebookRun, RunOptions, SubmissionRun
+from gradekit.grading.running_course import RunningCourse
+from gradekit.grading.write import Writer
+from gradekit.grading.writers import Writers
+from gradekit.nbgrader_plugin.run_checks import RunChecks
+from gradekit.result_cache import CachedResult, ResultCache, key_of
+from gradekit.student.extra_files import own_files
+from gradekit.student.kernel import StudentKernel
+from gradekit.student.notebook_file import read_submitted
+from gradekit.student.restore import restore_notebook
+from gradekit.student.session import Session
+from sandbox_kernel.start import launch_server
+
+_libc = ctypes.CDLL(None, use_errno=True)
+_READ, _START, _CELLS, _CHECKS, _END, _CACHE, _WRITE = (
+    *("reading, repair and hash", "fork and start of the kernel", "cells"),
+    *("checks", "end of the kernel", "result cache", "nbgrader's writing"),
+)
+
+
+class Clock:
+    """CPU seconds by part: of this process, and of the kernel while there is one."""
+
+    def __init__(self) -> None:
+        self.parts: dict[str, tuple[float, float]] = {}
+        self._grader, self._kernel = time.process_time(), 0.0
+
+    def mark(self, part: str, kernel: int = 0) -> None:
+        """Count the CPU time since the last mark as that of `part`."""
+        grader, in_kernel = time.process_time(), cpu_of(kernel) if kernel else self._kernel
+        self.parts[part] = grader - self._grader, in_kernel - self._kernel
+        self._grader, self._kernel = time.process_time(), in_kernel
+
+
+class ClockedSession(Session):
+    def __init__(self, clock: Clock, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._clock = clock
+
+    def run_cells(self) -> None:
+        if self._kernel is None:
+            self._kernel = StudentKernel.start(self.notebook, self.limits, self.kernel_name, self._files)
+            self.mark(_START)
+        super().run_cells()
+        self.mark(_CELLS)
+
+    def mark(self, part: str) -> None:
+        assert self._kernel is not None
+        kernel = Path(self._kernel.runner.km.ip).parts[2]  # /proc/<number>/root/…
+        self._clock.mark(part, int(kernel))
+
+
+def cpu_of(pid: int) -> float:
+    """CPU seconds of a running process, in nanoseconds, where /proc has hundredths of a second."""
+    clock = ctypes.c_int()
+    if _libc.clock_getcpuclockid(pid, ctypes.byref(clock)) != 0:
+        raise ProcessLookupError(pid)
+    return time.clock_gettime(clock.value)
+
+
+def parts(scratch: Path, times: int) -> None:
+    """Print the median of each part over `times` right submissions."""
+    torch.set_num_threads(1)
+    folder = CourseFolder.with_checks(scratch / "parts")
+    samples = [sample for sample in class_of(3 * times + 3) if sample.variant is None]
+    folder.hand_in(samples)
+    folder.start_over()
+    launch_server()
+    time.sleep(5)  # it imports what kernels need
+    server = psutil.Process().children(recursive=True)[-1]
+    course = RunningCourse.open(folder.root)
+    writer = Writer(course)
+    before, found, locked = 0.0, [], Transactions()
+    for number, sample in enumerate(samples):
+        found.append(_one(course, writer, sample.student))
+        if number == 0:  # the first one imports modules and reads files for all others
+            found.clear()
+            locked.count, locked.seconds = 0, 0.0
+            before = _own_cpu(server)
+    forking = (_own_cpu(server) - before) / len(found)
+    locked.stop()
+    _print(found, forking)
+    _print_serial(found, _handing_out(course, [sample.student for sample in samples]), locked)
+
+
+def _own_cpu(process: psutil.Process) -> float:
+    """CPU seconds of a process without its children."""
+    times = process.cpu_times()
+    return times.user + times.system
+
+
+def _one(course: RunningCourse, writer: Writer, student: str) -> dict[str, tuple[float, float]]:
+    settings = RunChecks(config=course.config)
+    assignment, cache = course.assignment(ASSIGNMENT), ResultCache(course.root)
+    (name,) = assignment.released_names()
+    clock = Clock()
+    released = assignment.released(name)
+    folder = course.submitted(student, ASSIGNMENT)
+    content, _ = restore_notebook(read_submitted(folder / f"{name}.ipynb").notebook, released)
+    own = own_files(folder, assignment.course.ignore)
+    job = GradingJob(assignment, name, content, released, settings.how_to_run(ASSIGNMENT), own)
+    key = key_of(job)
+    clock.mark(_READ)
+    session = ClockedSession(clock, content, job.how.limits, job.how.kernel_name)
+    graded = grade(job, session=session)
+    session.mark(_CHECKS)
+    session.close()
+    clock.mark(_END)
+    cache.store(ASSIGNMENT, key, CachedResult.of(graded, content, key))
+    clock.mark(_CACHE)
+    problems = writer.write(
+        SubmissionRun(student, [NotebookRun(name, content, key, CachedResult())]), ASSIGNMENT
+    )
+    clock.mark(_WRITE)
+    if problems:
+        raise RuntimeError(problems[0])
+    return clock.parts
+
+
+def _handing_out(course: RunningCourse, students: list[str]) -> float:
+    """CPU seconds of the command to have one submission written by another process."""
+    options = RunOptions(1)
+    with (
+        closing(ClassRun(course, course.assignment(ASSIGNMENT), options)) as run,
+        closing(Writers(course, ASSIGNMENT, 1, warm=True)) as writers,
+    ):
+        written = writers.write(iter(list(run.grade(students))))
+        for _ in range(
+            2
+        ):  # the first is written by this process, and the other processes are started for the second
+            next(written)
+        start = time.process_time()
+        count = sum(1 for _ in written)
+        return (time.process_time() - start) / count
+
+
+def _print_serial(
+    found: list[dict[str, tuple[float, float]]], handing_out: float, locked: Transactions
+) -> None:
+    """Print what can't be done for two submissions at once."""
+    cache, writing = (1000 * median(parts[part][0] for parts in found) for part in (_CACHE, _WRITE))
+    sent, in_turns = 1000 * handing_out, 1000 * locked.seconds / len(found)
+    share = (cache + sent + in_turns) / (cache + writing)
+    print(
+        f"Of caching and writing, only one process at a time does {100 * share:.0f} %: {cache:.1f} ms for the result "
+        f"cache, {sent:.1f} ms to hand out and count, {in_turns:.1f} ms in {locked.count / len(found):.0f} "
+        "transactions of SQLite."
+    )
+
+
+def _print(found: list[dict[str, tuple[float, float]]], forking: float) -> None:
+    print(f"CPU milliseconds of one right submission, median over {len(found)}")
+    print(f"{'':36}{'grader':>9}{'kernel':>9}")
+    totals = [0.0, 0.0]
+    for part in found[0]:
+        middles = [1000 * median(parts[part][side] for parts in found) for side in (0, 1)]
+        totals = [total + middle for total, middle in zip(totals, middles, strict=True)]
+        print(f"{part:36}{middles[0]:9.0f}{middles[1]:9.0f}")
+    print(f"{'together':36}{totals[0]:9.0f}{totals[1]:9.0f}")
+    print(f"and {1000 * forking:.0f} ms of the server that forks the kernels, on average")

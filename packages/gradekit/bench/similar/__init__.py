@@ -1,0 +1,1 @@
+"""How well `gradekit similar` finds copies, in classes of students who answer independently of each other."""

@@ -1,0 +1,59 @@
+"""The functions and classes that check files import.
+
+They are imported when they are first used, since nbgrader's configuration imports this package in every command.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from gradekit.checks.asserts import (
+        assert_raises,
+        assert_reaches,
+        assert_shape,
+        assert_unchanged,
+        forbid,
+        points,
+    )
+    from gradekit.checks.compare import assert_close, assert_differs, assert_varies, fail
+    from gradekit.checks.judging import Implementation, judge
+    from gradekit.checks.snippets import try_it
+    from gradekit.checks.variants import Alternative, Equivalent, Mistake, mistakes_in, with_costs
+    from gradekit.messages import probe
+
+__all__ = [
+    "Alternative",
+    "Equivalent",
+    "Implementation",
+    "Mistake",
+    "assert_close",
+    "assert_differs",
+    "assert_raises",
+    "assert_reaches",
+    "assert_shape",
+    "assert_unchanged",
+    "assert_varies",
+    "fail",
+    "forbid",
+    "judge",
+    "mistakes_in",
+    "points",
+    "probe",
+    "try_it",
+    "with_costs",
+]
+_FROM = {
+    "gradekit.checks.compare": ("assert_close", "assert_differs", "assert_varies", "fail"),
+    "gradekit.checks.judging": ("Implementation", "judge"),
+    "gradekit.checks.snippets": ("try_it",),
+    "gradekit.checks.variants": ("Alternative", "Equivalent", "Mistake", "mistakes_in", "with_costs"),
+    "gradekit.messages": ("probe",),
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = next((module for module, names in _FROM.items() if name in names), "gradekit.checks.asserts")
+    found = globals()[name] = getattr(importlib.import_module(module), name)
+    return found

@@ -1,0 +1,114 @@
+"""Checks of tests that students write, by trying them on right and wrong implementations."""
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from gradekit.arrays import as_array
+from gradekit.checks.compare import fail
+from gradekit.student.proxy import Student, complaints_about, try_on
+from gradekit.student.values import CheckOutcome, Implemented, StudentError
+
+#: not the seed of the submission, which its code can compute
+_UNKNOWN = random.SystemRandom()
+
+
+@dataclass(frozen=True)
+class Implementation:
+    """A function that a student's test is tried on.
+
+    `source` defines it, and runs in a kernel that has no code of the student's. The student's test gets a stub, which is the
+    same for all implementations. `wrong` is empty for a right one; otherwise it completes "a function that …", as in
+    "divides by d_k".
+    """
+
+    source: str
+    wrong: str = ""
+
+
+def assert_judges(
+    student: Student,
+    test: str,
+    function: str,
+    implementations: Sequence[Implementation],
+    what: str = "a function",
+    methods: Sequence[str] = (),
+    others: Sequence[Implementation] = (),
+) -> None:
+    """Fail unless the student's function `test` accepts all correct implementations and rejects all wrong ones.
+
+    It is called with each in an order that nothing in the student's kernel can know. Every source defines its function
+    under the same name. A test rejects an implementation by raising an exception, as `assert` does, or by returning False.
+
+    Args:
+        what: the word for an implementation in the message.
+        methods: those that a test may call of objects which an implementation returns; functions that it returns can
+            always be called.
+        others: implementations of other checks, which are tried among these, so that their place says nothing either.
+            None is tried again.
+    """
+    wanted = [Implemented(function, each.source, tuple(methods)) for each in implementations]
+    together = [*wanted, *(Implemented(function, each.source, tuple(methods)) for each in others)]
+    complaints = complaints_about(student, test)
+    if not others:  # a test that counts its calls would know the wrong ones, if only they were new
+        complaints.clear()
+    for implementation in _UNKNOWN.sample(together, len(together)):
+        if implementation not in complaints:
+            complaints[implementation] = _complaint(student, test, implementation)
+    judged = [(each.wrong, complaints[one]) for each, one in zip(implementations, wanted, strict=True)]
+    for _, complaint in judged:
+        if isinstance(complaint, StudentError):
+            raise complaint
+    for wrong, complaint in judged:
+        if not wrong and complaint:
+            fail(f"`{test}` rejects a correct implementation. {complaint}")
+    accepted = [wrong for wrong, complaint in judged if wrong and not complaint]
+    if accepted:
+        fail(f"`{test}` accepts {what} that {'; and one that '.join(accepted)}.")
+
+
+def judge(
+    test: str,
+    function: str,
+    right: Sequence[Implementation],
+    what: str = "a function",
+    methods: Sequence[str] = (),
+    wrong: Sequence[Sequence[Implementation]] = (),
+) -> Any:
+    """A fixture for the checks of one exercise, to be named in the check file: `rejects = judge("check_f", "f", RIGHT)`.
+
+    In a check, `rejects(some)` fails unless the student's `test` rejects all of `some` and accepts all of `right`. With the
+    lists of all checks in `wrong`, each implementation is tried once for all of them; otherwise, every check tries the
+    right ones again. `what` and `methods` are those of `assert_judges`.
+    """
+    others = [*right, *(each for some in wrong for each in some)] if wrong else []
+
+    @pytest.fixture
+    def rejects(student: Student) -> Callable[[Sequence[Implementation]], None]:
+        return lambda some: assert_judges(student, test, function, [*right, *some], what, methods, others)
+
+    return rejects
+
+
+def _complaint(student: Student, test: str, implementation: Implemented) -> str | StudentError:
+    """How the test rejected an implementation, a sentence; empty if it accepted it.
+
+    An error that is none of the test's own, such as that it hung, concerns only the checks of this implementation.
+
+    Raises:
+        StudentError: there is no such test, it was not answered, or the kernel has ended.
+    """
+    try:
+        value = try_on(student, test, implementation).value
+    except StudentError as error:
+        if error.outcome == CheckOutcome.TIMED_OUT:
+            return error
+        if error.outcome != CheckOutcome.FAILED or not error.raised:
+            raise
+        return f"{error}."
+    given = as_array(value)
+    says_no = given is not None and given.ndim == 0 and str(given.dtype).endswith("bool") and not given
+    return f"`{test}` returned False." if says_no else ""

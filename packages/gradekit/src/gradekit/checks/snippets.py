@@ -1,0 +1,148 @@
+"""Snippets: a few lines that a student pastes below an answer, and that fail if the answer is wrong.
+
+They are the functions with the decorator `try_it` in the file `try_it.py` beside the checks.
+"""
+
+import ast
+import builtins
+import dis
+import inspect
+import runpy
+import textwrap
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from types import CodeType
+from typing import Any
+
+from gradekit.checks.beside import importable
+from gradekit.course import Assignment, CourseError
+from gradekit.files import FileStamp, file_stamp
+from gradekit.student.syntax import imported_by
+
+_FILE_NAME = "try_it.py"
+#: the variable in that file that lists the mistakes that no snippet shows: reason -> ids
+NOT_SHOWN = "NOT_SHOWN"
+_MOST_LINES = 25
+
+
+@dataclass(frozen=True)
+class Snippet:
+    """The lines `text` for some checks of the test cell `exercise`, or for all of them if `checks` is empty.
+
+    `needs` are the student's names that it uses.
+    """
+
+    name: str
+    exercise: str
+    checks: tuple[str, ...]
+    needs: tuple[str, ...]
+    text: str
+
+
+def try_it(exercise: str, *checks: str) -> Callable[[Callable[..., None]], Snippet]:
+    """Make a function a snippet for some checks of the test cell `exercise`, by default for all of them.
+
+    Its parameters are the student's names that it uses. Its docstring becomes a comment, and its body the lines
+    below, which import the modules they need, print what should be true, and end with an `assert` with a sentence.
+
+    Raises:
+        CourseError: the function has no docstring, uses other names, or is too long.
+    """
+
+    def make(function: Callable[..., None]) -> Snippet:
+        name = function.__name__
+        needs = tuple(inspect.signature(function).parameters)
+        snippet = Snippet(name, exercise, checks, needs, _text(function))
+        if unknown := used_from_outside(snippet.text) - set(needs):
+            raise CourseError(
+                f"the snippet `{name}` uses {', '.join(sorted(unknown))}: import what it needs inside it, and list "
+                "the student's names as its parameters"
+            )
+        return snippet
+
+    return make
+
+
+def snippets_of(assignment: Assignment, file: str = _FILE_NAME) -> list[Snippet]:
+    """The snippets of an assignment, in the order of the file; none if there is no such file.
+
+    Raises:
+        CourseError: the file can't be read.
+    """
+    return list(_read(assignment, file)[0])
+
+
+def not_shown(assignment: Assignment) -> dict[str, str]:
+    """The reason for each mistake that no snippet shows, by its id."""
+    return _read(assignment)[1]
+
+
+def candidates(snippets: Sequence[Snippet], exercise: str, check: str) -> list[Snippet]:
+    """The snippets of an exercise: first those that name the check, then those for all checks, then the others."""
+    found = [snippet for snippet in snippets if snippet.exercise == exercise]
+    return sorted(found, key=lambda snippet: 1 if not snippet.checks else 0 if check in snippet.checks else 2)
+
+
+def used_from_outside(source: str) -> set[str]:
+    """The names that some lines use but don't bind at top level; builtins don't count."""
+    code = compile(source, _FILE_NAME, "exec")
+    return {name for name in _loaded(code) if not hasattr(builtins, name)} - bound(source)
+
+
+def bound(source: str) -> set[str]:
+    """The names that some lines bind at top level."""
+    code = compile(source, _FILE_NAME, "exec")
+    return {step.argval for step in dis.get_instructions(code) if step.opname == "STORE_NAME"}
+
+
+def assigned(source: str) -> set[str]:
+    """The names that some lines bind at top level other than by an import."""
+    nodes = (node for node in ast.parse(source).body if isinstance(node, ast.Import | ast.ImportFrom))
+    return bound(source) - {name for node in nodes for name in imported_by(node)}
+
+
+def _loaded(code: CodeType) -> Iterator[str]:
+    for step in dis.get_instructions(code):
+        if step.opname in ("LOAD_NAME", "LOAD_GLOBAL"):
+            yield step.argval
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _loaded(constant)
+
+
+def _text(function: Callable[..., None]) -> str:
+    """The docstring as a comment, and the lines below it."""
+    source = textwrap.dedent(inspect.getsource(function))
+    (tree,) = ast.parse(source).body
+    docstring = inspect.getdoc(function)
+    if not isinstance(tree, ast.FunctionDef) or not docstring:
+        raise CourseError(
+            f"the snippet `{function.__name__}` needs a docstring: a sentence that says what it tries"
+        )
+    body = textwrap.dedent("\n".join(source.splitlines()[tree.body[0].end_lineno :])).strip("\n")
+    lines = body.splitlines()
+    if not lines or len(lines) > _MOST_LINES:
+        raise CourseError(
+            f"the snippet `{function.__name__}` has {len(lines)} lines, but must have 1 to {_MOST_LINES}"
+        )
+    return "\n".join([*(f"# {line}".rstrip() for line in docstring.splitlines()), *lines])
+
+
+def _read(assignment: Assignment, file: str = _FILE_NAME) -> tuple[tuple[Snippet, ...], dict[str, str]]:
+    path = assignment.checks / file
+    stamp = file_stamp(path)
+    return _read_file(path, stamp) if stamp else ((), {})
+
+
+@lru_cache(64)
+def _read_file(path: Path, stamp: FileStamp) -> tuple[tuple[Snippet, ...], dict[str, str]]:
+    try:
+        with importable([path.parent]):
+            names: Mapping[str, Any] = runpy.run_path(str(path))
+    except Exception as error:
+        kind = "" if isinstance(error, CourseError) else f"{type(error).__name__}: "
+        raise CourseError(f"{path} can't be read: {kind}{error}") from error
+    reasons = {name: reason for reason, ids in names.get(NOT_SHOWN, {}).items() for name in ids}
+    return tuple(value for value in names.values() if isinstance(value, Snippet)), reasons

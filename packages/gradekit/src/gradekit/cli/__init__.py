@@ -1,0 +1,109 @@
+"""The command `gradekit`. Its options have the names that nbgrader uses."""
+
+import argparse
+import gc
+import os
+import sys
+from collections.abc import Sequence
+from importlib.metadata import version
+from io import TextIOWrapper
+from pathlib import Path
+from typing import Any
+
+from gradekit.cli import (
+    adopting,
+    authoring,
+    autograding,
+    deadlines,
+    dealing,
+    reporting,
+    returning,
+    revising,
+    similar,
+    viva,
+    watching,
+)
+from gradekit.cli.common import Command, Commands
+from gradekit.course import CourseError
+from gradekit.printing import printable
+
+#: objects allocated before the garbage collector runs. Python's default of 700 costs up to a sixth of the time of
+#: imports, which make hardly any garbage.
+_COLLECT_AFTER = 20_000
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; returns its exit code."""
+    # before the course's configuration imports NumPy: a process with several threads can't be forked safely
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    gc.set_threshold(_COLLECT_AFTER, 10, 10)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # in an ASCII locale, names and arrows are escaped
+            stream.reconfigure(errors="backslashreplace")
+    options = _parser().parse_args(arguments)
+    run: Command = options.run
+    try:
+        return run(options) or 0
+    except CourseError as error:
+        _print_error(str(error))
+        return 2
+    except KeyboardInterrupt:
+        _print_error("stopped. Run the same command again to continue; what has been graded is not lost.")
+        return 130
+    except BrokenPipeError:  # the reader of the output, such as `head`, has ended
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except OSError as error:  # its message names the file
+        refused = isinstance(error, PermissionError) and error.filename
+        remedy = f"{error.filename} can't be read or written: change its permissions."
+        _print_error(remedy if refused else str(error))
+        return 2
+
+
+def _print_error(message: str) -> None:
+    """Print why the command ended. The message may have several lines, and contain names of students' files."""
+    lines = [printable(line, None) for line in message.split("\n")]
+    print("gradekit: " + "\n".join(lines), file=sys.stderr)
+
+
+class _Version(argparse.Action):
+    """Finds out the versions only when they are asked for, since that reads the environment."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **(options | {"nargs": 0}))
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        names = ("gradekit", "sandbox-kernel", "nbgrader")
+        print(", ".join(f"{name} {version(name)}" for name in names))
+        parser.exit()
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="gradekit", description="Grade notebook courses with hidden checks."
+    )
+    parser.add_argument(
+        "--version", action=_Version, help="print the versions of gradekit and nbgrader, and exit"
+    )
+    parser.add_argument(
+        "--course-dir",
+        type=Path,
+        metavar="DIR",
+        help="the course's folder; default: as nbgrader is configured, or this one",
+    )
+    commands = Commands(parser)
+    for module in (
+        autograding,
+        revising,
+        deadlines,
+        watching,
+        reporting,
+        returning,
+        similar,
+        viva,
+        dealing,
+        authoring,
+        adopting,
+    ):
+        module.add(commands)
+    return parser

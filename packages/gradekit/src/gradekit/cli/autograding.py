@@ -1,0 +1,272 @@
+"""Commands that grade: autograde, regrade."""
+
+import argparse
+import contextlib
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from gradekit.cli.common import Commands, chosen_from, course_of, print_lines, progress_bar
+from gradekit.course import CourseError
+from gradekit.kernels import KERNELS, NONE
+from gradekit.printing import counted, printable
+
+if TYPE_CHECKING:
+    from gradekit.course import Assignment
+    from gradekit.grading.autograde import ClassRun, SubmissionRun
+    from gradekit.grading.running_course import RunningCourse
+    from gradekit.grading.writers import Writers
+    from gradekit.report.table import ClassTable, Row
+
+#: students that a line names
+_MAX_NAMES = 5
+
+
+def add(commands: Commands) -> None:
+    for name, run, text in [
+        ("autograde", _autograde, "grade new submissions in submitted/, several at a time"),
+        ("regrade", _regrade, "grade again where checks have changed, and list the scores that change"),
+    ]:
+        added = commands.add_for_assignments(name, run, text)
+        added.add_workers()
+        added.add_argument("--scheduler", default="", metavar="ADDRESS", help="grade on this Dask cluster")
+        added.add_sandbox()
+        added.add_argument("--fresh", action="store_true", help="do not use the result cache")
+        if run is _autograde:
+            added.add_argument(
+                "--force", action="store_true", help="autograde all submissions, not only new ones"
+            )
+        else:
+            added.add_argument("--dry-run", action="store_true", help="list the changes without making them")
+
+
+def _autograde(options: argparse.Namespace) -> int:
+    course, chosen = _get_ready(options)
+    from gradekit.nbgrader_plugin.course_folders import misplaced_notebooks
+    from gradekit.report.removed import removed_students
+    from gradekit.report.table import class_table
+
+    misplaced = misplaced_notebooks(course.folders)
+    print_lines(misplaced)
+    worst = int(bool(misplaced))
+    for assignment in chosen:
+        problems = course.rename_students(assignment.name)
+        left_out = removed_students(course, assignment.name) | course.in_doubt(assignment.name)
+        found = course.handed_in(assignment.name) if options.force else course.to_do(assignment)
+        students = course.gradable([student for student in found if student not in left_out])
+        problems += _grade(options, course, assignment, students)
+        with course.alone():  # while no other command is replacing a folder
+            table = class_table(assignment)
+        worst = max(worst, _conclude(table, problems, students))
+    return worst
+
+
+def _grade(
+    options: argparse.Namespace, course: "RunningCourse", assignment: "Assignment", students: list[str]
+) -> list[str]:
+    """Grade the submissions and write the results; returns sentences about what a person has to look at."""
+    if not students:
+        return []
+    start_server(course, options.sandbox, options.scheduler)
+    problems = []
+
+    def graded(run: "ClassRun") -> "Iterator[SubmissionRun]":
+        for submission in run.grade(students):
+            problems.extend(_failures(submission))
+            yield submission
+
+    with (
+        _class_run(options, course, assignment) as run,
+        _writers(options, course, assignment, len(students)) as writers,
+        progress_bar(assignment.name, "submission", len(students)) as bar,
+    ):
+        for _, unwritten in writers.write(graded(run)):
+            problems += unwritten
+            bar.update()
+    return problems
+
+
+def _regrade(options: argparse.Namespace) -> int:
+    course, chosen = _get_ready(options)
+    from gradekit.grading.regrade import Move, move_lines, moves
+    from gradekit.grading.write import Writer
+    from gradekit.report.letters import Letters
+    from gradekit.report.removed import removed_students
+
+    failed = False
+    for assignment in chosen:
+        problems = course.rename_students(assignment.name)
+        left_out = removed_students(course, assignment.name) | course.in_doubt(assignment.name)
+        students = course.gradable(
+            [name for name in course.handed_in(assignment.name) if name not in left_out]
+        )
+        moved: list[Move] = []
+        with (
+            _class_run(options, course, assignment) as run,
+            progress_bar(assignment.name, "submission", len(students)) as bar,
+        ):
+            writer, letters = Writer(course), Letters(course, assignment, datetime.now(UTC))
+            for found, of_student in moves(course, run, students):
+                failures = _failures(found)
+                ungraded = any(notebook.failure for notebook in found.notebooks)
+                problems += [f"{line} Its score is unchanged." if ungraded else line for line in failures]
+                unwritten = [] if options.dry_run or ungraded else writer.write(found, assignment.name)
+                problems += unwritten
+                if not ungraded and not unwritten:
+                    moved += of_student
+                    if not options.dry_run:
+                        letters.write(of_student)
+                bar.update()
+        print_lines([*move_lines(moved), *problems])
+        count = len({move.student for move in moved})
+        verb = "would change" if options.dry_run else "changed"
+        print(f"{assignment.name}: the scores of {count} of {len(students)} students {verb}.")
+        if letters.count:
+            print(f"  {counted(letters.count, 'letter')}: {letters.folder}")
+        failed = failed or bool(problems)
+    return int(failed)
+
+
+def _failures(submission: "SubmissionRun") -> list[str]:
+    """Problems of a submission that a person has to look at, apart from the status."""
+    student = printable(submission.student)
+    failed = [f"the grader failed on it: {n.failure}." for n in submission.notebooks if n.failure]
+    return [f"{student}: {problem}" for problem in (*submission.problems, *failed)]
+
+
+def _get_ready(options: argparse.Namespace) -> "tuple[RunningCourse, list[Assignment]]":
+    """The course, and the assignments to grade.
+
+    Raises:
+        CourseError: nothing has been generated, or the course doesn't plug gradekit in.
+    """
+    course = course_of(options)
+    chosen = chosen_from(course, options.assignments)
+    require_plugged_in(course)
+    course.require_gradebook(writing=not getattr(options, "dry_run", False))
+    generated = course.assignments()
+    if not generated:
+        raise CourseError(
+            "the gradebook has no assignments: run `nbgrader generate_assignment NAME --force` first"
+        )
+    for assignment in chosen:
+        if not options.assignments and assignment.name not in generated:
+            print(f"{assignment.name}: skipped, since it has not been generated yet", file=sys.stderr)
+    return course, [found for found in chosen if options.assignments or found.name in generated]
+
+
+def require_plugged_in(course: "RunningCourse") -> None:
+    """Raise CourseError unless nbgrader is configured to use gradekit."""
+    if not course.plugged_in:
+        raise CourseError(
+            f"{course.last_file} does not plug gradekit in: end it with configure(c), "
+            "after `from gradekit.nbgrader_plugin import configure`"
+        )
+
+
+def start_server(course: "RunningCourse", sandbox: str | None, scheduler: str = "") -> None:
+    """Start the sandbox's kernel server, so that it imports its modules while this process imports its own."""
+    if not scheduler and sandbox != NONE:
+        from sandbox_kernel.start import launch_server
+
+        course.hide()
+        launch_server()
+
+
+@contextlib.contextmanager
+def _class_run(
+    options: argparse.Namespace, course: "RunningCourse", assignment: "Assignment"
+) -> "Iterator[ClassRun]":
+    from gradekit.grading.autograde import ClassRun, RunOptions
+
+    force = getattr(options, "force", False)
+    kernel = KERNELS.get(options.sandbox, "")
+    how = RunOptions(options.workers, options.scheduler, kernel, options.fresh, force)
+    with contextlib.closing(ClassRun(course, assignment, how)) as run:
+        yield run
+
+
+def _writers(
+    options: argparse.Namespace, course: "RunningCourse", assignment: "Assignment", students: int
+) -> "contextlib.closing[Writers]":
+    """Processes that write, no more than there are students for them."""
+    from gradekit.grading.writers import Writers
+
+    count = max(1, min(options.workers, students - 1))
+    warm = not options.scheduler and options.sandbox != NONE
+    return contextlib.closing(Writers(course, assignment.name, count, warm))
+
+
+def _conclude(table: "ClassTable", problems: list[str], students: list[str]) -> int:
+    """Print the statuses, and which students need a person's attention.
+
+    Returns 1 if there are problems, or one of these students, who are new, needs attention; what an earlier command has
+    reported is only repeated.
+    """
+    from gradekit.checks.results import Status
+    from gradekit.report.removed import removed_lines
+    from gradekit.report.table import instead_lines
+
+    counts = Counter(row.status for row in table.rows)
+    statuses = ", ".join(f"{count} {status}" for status, count in counts.most_common())
+    attention = [
+        f"{printable(row.student)}: {row.status}{_reason(row)}"
+        for row in table.rows
+        if row.status not in (Status.GRADED, Status.MISSING) and row.student not in table.removed
+    ]
+    attention += instead_lines(table.rows)
+    lines = attention + problems + list(_doubts(table)) + list(removed_lines(table.assignment, table.removed))
+    statuses_now = {row.student: row.status for row in table.rows if row.student not in table.removed}
+    graded = {statuses_now[name] for name in students if name in statuses_now} - {Status.MISSING}
+    new = "" if graded else "nothing new to grade; "
+    print_lines([f"{table.assignment}: {new}{statuses}", *(f"  {line}" for line in lines)])
+    return int(bool(problems) or bool(graded - {Status.GRADED}))
+
+
+def _doubts(table: "ClassTable") -> Iterator[str]:
+    """Cells that a person has to look at or to decide on. The grader has done what it can, so this is not an error."""
+    doubtful: dict[str, list[str]] = {}
+    remedies: dict[str, str] = {}
+    undecided: dict[str, list[str]] = {}
+    full: Counter[str] = Counter()
+    for row in table.rows:
+        for label, exercise in row.exercises:
+            full[label] += exercise.earned >= exercise.points
+        for label, doubt in row.doubts:
+            if doubt.stands_by:
+                from gradekit.checks.ordinary import remedy_for  # it imports NumPy
+
+                doubtful.setdefault(label, []).append(row.student)
+                remedies.setdefault(label, remedy_for(doubt))
+        for label in dict.fromkeys(label for label, _ in row.undecided):
+            undecided.setdefault(label, []).append(row.student)
+    for label, students in undecided.items():
+        yield (
+            f"{table.titles.get(label, label)} is undecided and awaits manual grading, as `gradekit table` explains: "
+            f"{_named(students)}"
+        )
+    for label, students in doubtful.items():
+        title = table.titles.get(label, label)
+        if len(students) == full[label] > 1:  # the cell causes it, as with `plt.plot(…)` in its last line
+            yield (
+                f"{title}: its test cell's value is not a score, for all {full[label]} who have full marks, "
+                f"{remedies[label]}"
+            )
+            continue
+        yield f"{title} has full marks because its value is not a score: look at {_named(students)}"
+
+
+def _named(students: list[str]) -> str:
+    """The names, of the first few at least."""
+    more = f" and {len(students) - _MAX_NAMES} more" if len(students) > _MAX_NAMES else ""
+    return f"{', '.join(map(printable, students[:_MAX_NAMES]))}{more}"
+
+
+def _reason(row: "Row") -> str:
+    """Which notebook it is, and why nothing could be graded. Other notes are on the feedback page."""
+    if len(set(row.notebooks.values())) > 1:
+        return f" ({row.by_notebook})"
+    notes = [note for result in row.results if result.nothing_graded for note in result.notes[:1]]
+    return f". {notes[0]}" if notes else ""

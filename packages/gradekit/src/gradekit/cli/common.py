@@ -1,0 +1,111 @@
+"""Helpers that the commands share. Modules here import anything large only when a command runs, so `--help` is quick."""
+
+import argparse
+import os
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, NoReturn, Protocol
+
+from gradekit.course import Assignment, CourseError, refuse_pattern
+from gradekit.kernels import KERNELS
+from gradekit.printing import printable
+
+if TYPE_CHECKING:
+    from tqdm import tqdm
+
+    from gradekit.grading.running_course import RunningCourse
+
+
+class Command(Protocol):
+    """Runs a command; returns its exit code, or None for 0."""
+
+    def __call__(self, options: argparse.Namespace) -> int | None: ...
+
+
+class CommandParser(argparse.ArgumentParser):
+    """The parser of a command, with the options that several commands have."""
+
+    def add_workers(self, what: str = "processes on this machine", at_most: int | None = None) -> None:
+        cores = os.cpu_count() or 1
+        self.add_argument(
+            "--workers",
+            type=at_least_one,
+            default=min(cores, at_most or cores),
+            help=f"{what}; default: the number of cores" + (f", at most {at_most}" if at_most else ""),
+        )
+
+    def add_sandbox(self) -> None:
+        self.add_argument(
+            "--sandbox", choices=KERNELS, help="`none` for trusted code; default: as configured"
+        )
+
+
+class Commands:
+    """The commands of a parser, to which each module adds its own."""
+
+    def __init__(self, parser: argparse.ArgumentParser) -> None:
+        self._parsers = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=CommandParser)
+
+    def add(self, name: str, run: Command, text: str) -> CommandParser:
+        added = self._parsers.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
+        added.set_defaults(run=run)
+        return added
+
+    def add_for_assignments(self, name: str, run: Command, text: str) -> CommandParser:
+        """Add a command that takes the names of assignments; see `assignments_of`."""
+        added = self.add(name, run, text)
+        added.add_argument("assignments", nargs="*", metavar="ASSIGNMENT", help="default: all")
+        return added
+
+
+def course_of(options: argparse.Namespace) -> "RunningCourse":
+    """The course that the command works in: that of `--course-dir`, or the one that nbgrader is configured for."""
+    from gradekit.grading.running_course import RunningCourse
+
+    course = RunningCourse.open(options.course_dir)
+    refuse_pattern(course.root)
+    return course
+
+
+def assignments_of(options: argparse.Namespace) -> list[Assignment]:
+    """The assignments named on the command line; if none is named, the configured one, or else all of the course's.
+
+    Raises:
+        CourseError: the course has no assignments, or none of that name.
+    """
+    return chosen_from(course_of(options), options.assignments)
+
+
+def chosen_from(course: "RunningCourse", names: Sequence[str]) -> list[Assignment]:
+    """The assignments with these names, as in `assignments_of`."""
+    source = course.layout.folder(course.layout.source, ".")
+    known = {assignment.name: assignment for assignment in course.layout.assignments()}
+    if not known:
+        raise CourseError(f"{source} has no assignments: run this in a course folder, or use --course-dir")
+    for name in names:
+        refuse_pattern(course.layout.assignment(name).source_folder)
+    names = names or list(filter(None, [course.folders.assignment_id])) or list(known)
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        raise CourseError(f"{source} has no {', '.join(unknown)}; it has {', '.join(known)}")
+    return [known[name] for name in names]
+
+
+def print_lines(lines: Iterable[str]) -> None:
+    """Print lines that may contain names of students and files, with escape sequences made visible."""
+    for line in lines:
+        print(printable(line, None))
+
+
+def at_least_one(text: str) -> int:
+    """Parse a number of workers."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not a whole number of at least 1")
+    return int(text)
+
+
+def progress_bar(title: str, unit: str, total: int | None = None) -> "tqdm[NoReturn]":
+    """A progress bar on stderr. It starts no thread, since a process with threads can't be forked safely."""
+    from tqdm import tqdm
+
+    tqdm.monitor_interval = 0
+    return tqdm(total=total, desc=title, unit=f" {unit}s")

@@ -1,0 +1,103 @@
+"""Commands about a graded class: table, report, comment."""
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gradekit.cli.common import Commands, assignments_of, print_lines
+from gradekit.course import Assignment, CourseError
+from gradekit.printing import quoted
+
+if TYPE_CHECKING:
+    from gradekit.report.groups import AnswerGroup
+
+
+def add(commands: Commands) -> None:
+    table = commands.add_for_assignments("table", _table, "show the status and score of every student")
+    table.add_argument(
+        "--csv", type=Path, metavar="FILE", help="write the table of one assignment to a CSV file"
+    )
+    commands.add_for_assignments("report", _report, "write the class report into reports/")
+    comment = commands.add(
+        "comment", _comment, "write one comment for everybody in an answer group, or who failed a check"
+    )
+    comment.add_argument(
+        "about",
+        metavar="GROUP|EXERCISE::CHECK",
+        help="the id of an answer group, or a check: both are in the class report",
+    )
+    comment.add_argument("text", metavar="COMMENT")
+    comment.add_argument(
+        "--assignment",
+        dest="assignments",
+        action="append",
+        default=[],
+        help="needed if several assignments have such a group or check",
+    )
+
+
+def _table(options: argparse.Namespace) -> None:
+    from gradekit.report.table import class_table, table_lines, write_csv
+
+    assignments = assignments_of(options)
+    if options.csv and len(assignments) != 1:
+        raise CourseError("--csv writes the table of one assignment: add its name")
+    for assignment in assignments:
+        table = class_table(assignment)
+        if options.csv:
+            write_csv(table, options.csv)
+            print(f"{options.csv}: {len(table.rows)} students")
+        else:
+            print_lines([*table_lines(table), ""])
+
+
+def _report(options: argparse.Namespace) -> None:
+    from gradekit.report.class_results import was_graded
+    from gradekit.report.contents import make_report, summary_lines
+    from gradekit.report.files import write_data, write_page
+    from gradekit.report.pages import folder_of
+
+    chosen = assignments_of(options)
+    every = chosen[0].course.assignments()
+    if not options.assignments:
+        chosen = list(filter(was_graded, chosen))
+        if not chosen:
+            raise CourseError("nothing has been graded yet: run `gradekit autograde` first")
+    for assignment in chosen:
+        sizes = {group.id: len(group.students) for group in _groups_before(assignment)}
+        report = make_report(assignment, every[: every.index(assignment)], sizes)
+        folder = folder_of(assignment)
+        page = write_page(folder, report)
+        write_data(folder, report)
+        print_lines([*summary_lines(report), f"  {page}", ""])
+
+
+def _groups_before(assignment: Assignment) -> "list[AnswerGroup]":
+    """The groups of the last report; none if it can't be read, since it is about to be replaced."""
+    from gradekit.report.files import groups_in
+
+    try:
+        return groups_in(assignment)
+    except CourseError:
+        return []
+
+
+def _comment(options: argparse.Namespace) -> None:
+    from gradekit.report.check_comments import BETWEEN, who_failed
+    from gradekit.report.comments import comment_on, find_group, in_group
+
+    if BETWEEN in options.about:
+        assignment, recipients = who_failed(assignments_of(options), options.about)
+    else:
+        assignment, group = find_group(assignments_of(options), options.about)
+        recipients = in_group(assignment, group)
+    done = comment_on(assignment, recipients, options.text)
+    got = f"{len(done.written)} of {len(recipients.students)} students got the comment."
+    lines = [f"{assignment.name}, {recipients.cell}: {got}"]
+    if done.there_before:
+        lines.append(f"  had it already: {', '.join(done.there_before)}")
+    if done.left_out:
+        lines.append(f"  left out, since their answer has changed: {', '.join(done.left_out)}")
+    if done.written:
+        lines.append(f"  To update their pages: nbgrader generate_feedback {quoted(assignment.name)} --force")
+    print_lines(lines)

@@ -1,0 +1,93 @@
+"""The command that changes the cells of an assignment that has submissions: revise."""
+
+import argparse
+from typing import TYPE_CHECKING
+
+from gradekit.cli.autograding import require_plugged_in
+from gradekit.cli.common import Commands, chosen_from, course_of, print_lines
+from gradekit.course import CourseError
+from gradekit.printing import quoted
+
+if TYPE_CHECKING:
+    from gradekit.grading.revise import Revision
+
+_DESCRIPTION = """\
+Change the cells of an assignment that already has submissions, which nbgrader refuses.
+
+Add, remove, rename or move cells in source/, then run this instead of `nbgrader generate_assignment`. Scores, comments and extra credit of
+all other cells stay. The gradebook is copied to .gradekit/gradebooks/ first."""
+
+
+def add(commands: Commands) -> None:
+    added = commands.add(
+        "revise", _revise, "change the cells of an assignment that has submissions, and keep the grades"
+    )
+    added.description = _DESCRIPTION
+    added.formatter_class = argparse.RawDescriptionHelpFormatter
+    added.add_argument("assignment", metavar="ASSIGNMENT")
+    added.add_argument(
+        "--rename",
+        action="append",
+        default=[],
+        metavar="OLD=NEW",
+        help="the cell OLD is called NEW now, and keeps its grades; also NOTEBOOK/OLD=NOTEBOOK/NEW",
+    )
+    added.add_argument("--dry-run", action="store_true", help="only list what would change")
+    added.add_argument(
+        "--discard", action="store_true", help="remove cells although people have graded or commented on them"
+    )
+    added.add_argument(
+        "--no-backup",
+        action="store_true",
+        help="for a gradebook on PostgreSQL, which you have backed up yourself",
+    )
+
+
+def _revise(options: argparse.Namespace) -> int:
+    course = course_of(options)
+    require_plugged_in(course)
+    (assignment,) = chosen_from(course, [options.assignment])
+    course.require_gradebook(writing=True)
+    from gradekit.grading.generate import back_up, generate, revised
+
+    if assignment.name not in course.assignments():
+        raise CourseError(
+            f"the gradebook has no {assignment.name}: run `nbgrader generate_assignment {quoted(assignment.name)} --force`"
+        )
+    renamed = dict(_renamed(text) for text in options.rename)
+    with course.alone():
+        found = revised(course, assignment, renamed)
+        if not found.changes:
+            print_lines([f"{assignment.name}: the gradebook has these cells already."])
+        _print(assignment.name, found)
+        if options.dry_run:
+            return 0
+        if found.losses and not options.discard:
+            print_lines(["Nothing was changed. To remove these cells with their grades, add --discard."])
+            return 1
+        copy = back_up(course)
+        if copy is None and not options.no_backup:
+            raise CourseError("this gradebook isn't a file: back up its database, then add --no-backup")
+        revised(course, assignment, renamed, commit=True)
+        if copy is not None:
+            print_lines([f"  The gradebook as it was: {copy}"])
+        generate(course, assignment)
+    print_lines(
+        [
+            f"  {assignment.release_folder} was written. Next: `gradekit autograde {quoted(assignment.name)} --force`"
+        ]
+    )
+    return 0
+
+
+def _renamed(text: str) -> tuple[str, str]:
+    old, equals, new = text.partition("=")
+    if not (old and equals and new):
+        raise CourseError(f"--rename {text}: write OLD=NEW")
+    return old, new
+
+
+def _print(assignment: str, found: "Revision") -> None:
+    print_lines(f"{assignment}/{line}" for line in found.lines())
+    if found.losses:
+        print_lines(["Removed with their cells:", *(f"  {loss.line()}" for loss in found.losses)])

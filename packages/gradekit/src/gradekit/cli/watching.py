@@ -1,0 +1,95 @@
+"""The command that grades hand-ins as they arrive."""
+
+import argparse
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from gradekit.cli.autograding import require_plugged_in, start_server
+from gradekit.cli.common import Commands, chosen_from, course_of, print_lines
+from gradekit.course import CourseError
+from gradekit.kernels import KERNELS
+
+if TYPE_CHECKING:
+    from gradekit.grading.running_course import RunningCourse
+
+_DESCRIPTION = """\
+Grade each hand-in when it arrives, write it into the gradebook, and release its feedback page.
+
+Hand-ins are collected from nbgrader's exchange, oldest first for each assignment; students take turns. The command can be killed at any
+moment: the next start continues where it left off. SIGTERM and Ctrl-C end it after the current hand-in. It rereads changed
+checks, assignments and settings. Rules of attempts are set with c.AttemptRules in nbgrader_config.py."""
+
+
+def add(commands: Commands) -> None:
+    added = commands.add_for_assignments(
+        "watch", _watch, "grade hand-ins as they arrive, and release their feedback"
+    )
+    added.description = _DESCRIPTION
+    added.formatter_class = argparse.RawDescriptionHelpFormatter
+    added.add_argument(
+        "--folder",
+        action="store_true",
+        help="watch submitted/ instead of the exchange: a submission is graded when nothing in its folder has changed "
+        "for 5 seconds, and its page is written to feedback/",
+    )
+    added.add_argument(
+        "--once",
+        action="store_true",
+        help="grade what has arrived, then exit; the exit code is 1 if something was refused or could not be graded",
+    )
+    added.add_argument(
+        "--status", action="store_true", help="show what the running command is doing, and exit"
+    )
+    added.add_argument("--json", action="store_true", help="print one JSON object per line")
+    added.add_workers("submissions graded at a time", at_most=4)
+    added.add_sandbox()
+
+
+def _watch(options: argparse.Namespace) -> int:
+    course = course_of(options)
+    if options.status:
+        return _show_status(course, options.json)
+    chosen = (
+        tuple(found.name for found in chosen_from(course, options.assignments)) if options.assignments else ()
+    )
+    require_plugged_in(course)
+    start_server(course, options.sandbox)
+    from gradekit.grading.autograde import RunOptions
+    from gradekit.watch.loop import Watch
+    from gradekit.watch.status import Event
+    from gradekit.watch.watched import WatchOptions
+
+    def report(event: Event) -> None:
+        print(event.as_json() if options.json else event.line(), flush=True)
+
+    run = RunOptions(options.workers, kernel_name=KERNELS.get(options.sandbox, ""))
+    watch = Watch(course, WatchOptions(options.course_dir, chosen, options.folder, run), report)
+    return watch.run(options.once)
+
+
+def _show_status(course: "RunningCourse", as_json: bool) -> int:
+    from gradekit.watch.lock import is_watched
+    from gradekit.watch.status import read_status, status_lines
+
+    status, running = read_status(course.root), is_watched(course.root)
+    if as_json:
+        print(msgspec.json.encode({"running": running} | msgspec.to_builtins(status)).decode())
+    else:
+        print_lines([*status_lines(status, running), *_deadlines(course)])
+    return int(not running or bool(status.blocked or status.on_hold or status.not_graded))
+
+
+def _deadlines(course: "RunningCourse") -> "Iterator[str]":
+    """The deadlines of all assignments, as they are understood."""
+    from gradekit.grading.deadlines import deadline_lines
+    from gradekit.nbgrader_plugin.course_time import CourseTime
+
+    clock = CourseTime(config=course.config)
+    try:
+        with course.gradebook() as gradebook:
+            for name in sorted(entry.name for entry in gradebook.assignments):
+                yield from (f"{name}: {line.strip()}" for line in deadline_lines(gradebook, name, clock))
+    except CourseError as error:
+        yield str(error)

@@ -1,0 +1,275 @@
+"""How a DataFrame differs from the right one: in columns, rows, index, dtypes, and then in its entries."""
+
+from collections import Counter
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+
+from gradekit.codecs import Tolerance, how_many, letters, wrong_length
+from gradekit.codecs.pandas_values import in_entries, plural, some, written, wrong_entries
+from gradekit.printing import counted
+
+DTYPES, ROW_ORDER, COLUMN_ORDER, INDEX, NAMES = "dtypes", "row order", "column order", "index", "names"
+_TEXT = ("object", "str", "string")
+#: frames with more rows are not searched for the same rows in another order
+MOST_ROWS = 50_000
+
+
+def frame_difference(own: Any, right: Any, tolerance: Tolerance) -> str | None:
+    """The first way in which two frames differ, in the order in which a student should look at them."""
+    ignore = tolerance.ignore
+    if text := _columns(own, right):
+        return text
+    if [*map(_key, own.columns)] != [*map(_key, right.columns)]:
+        if COLUMN_ORDER not in ignore:
+            return (
+                f"has the right columns in the wrong order: yours are {some(own.columns, 10)}, "
+                f"but should be {some(right.columns, 10)}"
+            )
+        places = {_key(label): place for place, label in enumerate(own.columns)}
+        own = own.iloc[:, [places[_key(label)] for label in right.columns]]
+    if NAMES not in ignore and list(own.columns.names) != list(right.columns.names):
+        return f"has columns with {_names(own.columns)}, but should have {_names(right.columns)}"
+    if len(own) != len(right):
+        return f"{wrong_length(len(own), len(right), 'row')}{_why_rows(own, right)}"
+    if ROW_ORDER in ignore:
+        own, right = _sorted(own, right, INDEX in ignore)
+    labels = None if INDEX in ignore else index_difference(own.index, right.index, ignore)
+    entries = _entries(own, right, tolerance)
+    if entries and ROW_ORDER not in ignore and len(own) <= MOST_ROWS and _same_rows(own, right, tolerance):
+        return "has the right rows in the wrong order: check how they are sorted"
+    return labels or entries
+
+
+def index_difference(own: Any, right: Any, ignore: Collection[str]) -> str | None:
+    """How an index differs from the right one of the same length."""
+    names, dtypes = NAMES not in ignore, DTYPES not in ignore
+    if own.nlevels != right.nlevels:
+        return f"has an index with {counted(own.nlevels, 'level')}, but should have {right.nlevels}"
+    if not own.equals(right):
+        usual = range(len(right))
+        if list(right) == list(usual) and right.nlevels == 1:
+            return (
+                f"has the index {some(own, 3)}, but should have {some(usual, 3)}: "
+                "renumber the rows with `reset_index(drop=True)`"
+            )
+        if names and list(own.names) != list(right.names):
+            return f"has an index with {_names(own)}, but should have {_names(right)}"
+        if list(own) == list(usual) and own.nlevels == 1:
+            return f"has the index {some(usual, 3)}, but should have the labels of the rows"
+        if dtypes and own.dtype != right.dtype and _kind(own) != _kind(right):
+            return f"has an index of dtype {own.dtype}, but should have {right.dtype}"
+        if Counter(map(_key, own)) == Counter(map(_key, right)):
+            return "has the right index in the wrong order: check how the rows are sorted"
+        wrong = np.array([_key(one) != _key(other) for one, other in zip(own, right, strict=True)])
+        if not wrong.any():  # equal labels of other types
+            return None
+        return f"has a wrong index: {how_many(wrong, 'labels')} wrong"
+    if dtypes and own.nlevels == 1 and _kind(own) != _kind(right):
+        return f"has an index of dtype {own.dtype}, but should have {right.dtype}"
+    if names and list(own.names) != list(right.names):
+        return f"has an index with {_names(own)}, but should have {_names(right)}"
+    return None
+
+
+def dtype_difference(own: Any, right: Any) -> tuple[str, str] | None:
+    """How the dtype of a Series is wrong, in two parts of a sentence; the second says what to do about it."""
+    import pandas as pd
+
+    found, wanted = own.dtype, right.dtype
+    if all(isinstance(dtype, pd.CategoricalDtype) for dtype in (found, wanted)):
+        own_categories, categories = (list(map(_key, dtype.categories)) for dtype in (found, wanted))
+        if set(own_categories) != set(categories):
+            return f"the categories {some(found.categories)}", ", which are not the right ones"
+        if found.ordered != wanted.ordered:
+            words = ("ordered", "unordered") if found.ordered else ("unordered", "ordered")
+            return f"{words[0]} categories", f", but should have {words[1]} ones"
+        if own_categories != categories:
+            return f"the categories {some(found.categories)}", " in the wrong order"
+    if found == wanted:
+        return None
+    return f"the dtype {found}", f", but should have {wanted}{_dtype_hint(own, wanted)}"
+
+
+def _dtype_hint(own: Any, wanted: Any) -> str:
+    """What to do about the dtype of a Series, as the end of a sentence; empty if nothing is known."""
+    import pandas as pd
+
+    found = own.dtype
+    if str(found) == "object" and (hint := _hint_for_objects(own, wanted)):
+        return hint
+    if str(found) in _TEXT and pd.api.types.is_bool_dtype(wanted):
+        return ": it holds text or other objects instead of True and False"
+    if "datetime64" in str(found) and "datetime64" in str(wanted) and len(str(found)) > len(str(wanted)):
+        return ": remove the time zone with `tz_localize(None)`"
+    if str(found) in _TEXT and pd.api.types.is_numeric_dtype(wanted):
+        return ": convert the text to numbers, as with `pd.to_numeric`"
+    if str(found) in _TEXT and str(wanted).startswith("datetime64"):
+        return ": convert the text to dates with `pd.to_datetime`"
+    if isinstance(wanted, pd.CategoricalDtype):
+        return ': use `astype("category")`'
+    if found.kind == "f" and wanted.kind in "iu" and own.isna().any():
+        return ": it holds NaN, which turns integers into floats"
+    return ""
+
+
+def _hint_for_objects(own: Any, wanted: Any) -> str:
+    """What to do about entries of dtype object that aren't text; empty if some are text, or all are missing."""
+    import pandas as pd
+
+    types = {type(entry) for entry in own.dropna()}
+    if not types or str in types:
+        return ""
+    boolean = pd.api.types.is_bool_dtype(wanted)
+    numeric = pd.api.types.is_numeric_dtype(wanted) and not boolean
+    others = [kind for kind in types if kind is bool or not issubclass(kind, int | float | np.number)]
+    if numeric and not others:
+        if wanted.kind in "iu" and own.isna().any():
+            return ": its entries are numbers, but some are missing"
+        return f': its entries are numbers, so convert it with `astype("{wanted}")`'
+    if boolean and types <= {bool, np.bool_}:
+        if own.isna().any():
+            return ": its entries are True and False, but some are missing"
+        return ': its entries are True and False, so convert it with `astype("bool")`'
+    if str(wanted).startswith("datetime64"):
+        return ": convert its entries with `pd.to_datetime`"
+    if numeric:
+        return f": it holds values of type {min(kind.__name__ for kind in others)} instead of numbers"
+    return ""
+
+
+def _entries(own: Any, right: Any, tolerance: Tolerance) -> str | None:
+    off = {}
+    for place in range(right.shape[1]):
+        wrong = wrong_entries(own.iloc[:, place], right.iloc[:, place], tolerance)
+        if wrong.any():
+            off[place] = wrong
+    dtypes = {}
+    if DTYPES not in tolerance.ignore:
+        found = {n: dtype_difference(own.iloc[:, n], right.iloc[:, n]) for n in range(right.shape[1])}
+        dtypes = {place: text for place, text in found.items() if text}
+    for place, parts in dtypes.items():
+        if (
+            place not in off
+            or own.iloc[:, place].dtype.kind in "OT"
+            or str(own.iloc[:, place].dtype) in _TEXT
+        ):
+            return f"has {parts[0]} in the column {written(own.columns[place])}{parts[1]}"
+    if not off:
+        return None
+    place = next(iter(off))
+    names = [own.columns[n] for n in off]
+    where = f"is wrong in the {plural(names, 'column')}: "
+    where += f"in {written(names[0])}, " if len(names) > 1 else ""
+    text = where + in_entries(own.iloc[:, place], off[place])
+    return text + (f"; that column has {''.join(dtypes[place])}" if place in dtypes else "")
+
+
+def _columns(own: Any, right: Any) -> str | None:
+    """Which columns are missing, extra, or misnamed."""
+    if own.columns.nlevels != right.columns.nlevels:
+        levels, label = (
+            counted(own.columns.nlevels, "level"),
+            written(own.columns[-1]) if len(own.columns) else "none",
+        )
+        hint = ': name them, as in `agg(total=("x", "sum"))`' if right.columns.nlevels == 1 else ""
+        return f"has columns of {levels}, such as {label}, but should have {_levels(right.columns)}{hint}"
+    have, want = (Counter(map(_key, part.columns)) for part in (own, right))
+    if have == want:
+        return None
+    lacking = [label for label in right.columns if not have[_key(label)]]
+    extra = [label for label in own.columns if not want[_key(label)]]
+    if not lacking and not extra:
+        twice = [label for label in own.columns.unique() if have[_key(label)] != want[_key(label)]]
+        return f"has the {plural(twice, 'column')} the wrong number of times"
+    for label in lacking:
+        if label in own.index.names:
+            return f"has {written(label)} as its index, but should have it as a column: use `reset_index()`"
+        for other in extra:
+            if str(label) == str(other):
+                kinds = type(other).__name__, type(label).__name__
+                return f"has a column whose name {written(other)} is of type {kinds[0]}, but should be of type {kinds[1]}"
+            if letters(str(label)) == letters(str(other)):
+                return f"has the column {written(other)}, but its name should be {written(label)}"
+    for label in extra:
+        if label in right.index.names:
+            return f"has {written(label)} as a column, but should have it as its index: use `set_index({label!r})`"
+    parts = [f"lacks the {plural(lacking, 'column')}"] if lacking else []
+    parts += [f"has the {plural(extra, 'column')}, which should not be there"] if extra else []
+    return " and ".join(parts)
+
+
+def _why_rows(own: Any, right: Any) -> str:
+    """A possible cause of the wrong number of rows; it is only about the student's own rows."""
+    if len(own) > len(right):
+        if len(right) == len(own.dropna()):
+            return f": {counted(len(own) - len(right), 'row')} of yours with NaN may be the reason"
+        if len(right) == len(own.drop_duplicates()):
+            return f": {counted(len(own) - len(right), 'duplicate row')} may be the reason"
+    return ""
+
+
+def _same_rows(own: Any, right: Any, tolerance: Tolerance) -> bool:
+    """True if both frames have the same rows in another order, whatever their index."""
+    if (
+        len(own) < 2
+        or own.shape[1] == 0
+        or any(dtype_difference(own.iloc[:, n], right.iloc[:, n]) for n in range(own.shape[1]))
+    ):
+        return False
+    one, other = _sorted(own, right, by_entries=True)
+    if list(own.index) != list(right.index) and Counter(map(_key, own.index)) != Counter(
+        map(_key, right.index)
+    ):
+        return False
+    return not any(
+        wrong_entries(one.iloc[:, n], other.iloc[:, n], tolerance).any() for n in range(one.shape[1])
+    )
+
+
+def _sorted(own: Any, right: Any, by_entries: bool) -> tuple[Any, Any]:
+    """Both frames with their rows in the same order: by index, or by their entries where it only numbers the rows."""
+    if not by_entries and list(right.index) != list(range(len(right))):
+        return tuple(part.iloc[_order([part.index.to_frame()])] for part in (own, right))
+    return tuple(part.iloc[_order([part])].reset_index(drop=True) for part in (own, right))
+
+
+def _order(frames: list[Any]) -> list[int]:
+    keys = [
+        [_sortable(entry) for entry in frame.iloc[:, n]] for frame in frames for n in range(frame.shape[1])
+    ]
+    return sorted(range(len(frames[0])), key=lambda place: tuple(column[place] for column in keys))
+
+
+def _sortable(entry: Any) -> tuple[str, Any]:
+    if isinstance(entry, bool | int | float | np.number) and entry == entry:
+        return ("number", round(float(entry), 6))
+    return (type(entry).__name__, str(entry))
+
+
+def _names(index: Any) -> str:
+    """The names of an index in a sentence."""
+    if all(name is None for name in index.names):
+        return "no name"
+    return f"the {'names' if index.nlevels > 1 else 'name'} {some(index.names)}"
+
+
+def _levels(index: Any) -> str:
+    return "plain names" if index.nlevels == 1 else f"{index.nlevels} levels"
+
+
+def _kind(index: Any) -> str:
+    kind = str(getattr(index.dtype, "kind", "O"))
+    return "i" if kind in "iu" else kind
+
+
+def _key(label: Any) -> Any:
+    """A label, hashable, and equal for all missing ones; 1 and True are different."""
+    if isinstance(label, tuple):
+        return tuple(map(_key, label))
+    if label is None or label != label:
+        return ("missing",)
+    if isinstance(label, bool | np.bool_):
+        return ("bool", bool(label))
+    return label

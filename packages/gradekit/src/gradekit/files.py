@@ -1,0 +1,94 @@
+"""Files of a course: gradekit's folder, atomic writes, and the contents of folders."""
+
+import errno
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from fnmatch import fnmatch
+from pathlib import Path
+
+#: doesn't follow a link, and doesn't block on a device or a pipe
+OPEN_SAFELY = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+#: errors that would affect every other student, too
+FOR_EVERYBODY = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
+#: the folder of a course for gradekit's own files, which people needn't read
+STATE_FOLDER = ".gradekit"
+#: bytes of a text that somebody else wrote
+_SMALL = 200_000
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Write a file, or leave it as it is, so that a killed command leaves no partial file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(
+        f".{path.name}.{os.getpid()}.unfinished"
+    )  # another process may write the same file
+    try:
+        unfinished.write_text(text, encoding="utf-8")
+        os.replace(unfinished, path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def handed_in_text(path: Path) -> str:
+    """The text of a file; empty if it is large, is a link or no file, or can't be read."""
+    try:
+        with open(os.open(path, OPEN_SAFELY), "rb") as file:
+            is_file = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
+            content = file.read(_SMALL + 1) if is_file else b""
+    except OSError:
+        return ""
+    return content.decode(errors="replace") if len(content) <= _SMALL else ""
+
+
+def written_at(found: os.stat_result) -> float:
+    """When a file was written, in seconds; its own time may be in the future, if it came from another time zone."""
+    return min(found.st_mtime, found.st_ctime)
+
+
+#: the time, size and number of a file
+FileStamp = tuple[int, int, int]
+
+
+def file_stamp(path: Path) -> FileStamp | None:
+    """A stamp that changes when the file changes; None if it doesn't exist."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+def files_in(path: Path, left_out: Sequence[str] = ()) -> Iterator[Path]:
+    """The file itself, or those in the folder whose paths below it match none of the patterns, sorted."""
+    if not path.is_dir():
+        yield path
+        return
+    for file in sorted(path.rglob("*")):
+        if file.is_file() and not _match(file.relative_to(path).parts, left_out):
+            yield file
+
+
+def folders_in(path: Path, left_out: Sequence[str] = ()) -> Iterator[Path]:
+    """The folder itself and those in it, empty ones too, whose paths below it match none of the patterns, sorted."""
+    if path.is_dir():
+        yield path
+        for found in sorted(path.rglob("*")):
+            if found.is_dir() and not _match(found.relative_to(path).parts, left_out):
+                yield found
+
+
+def notebooks_in(folder: Path) -> list[Path]:
+    """The notebooks in a folder, sorted, without hidden ones, which editors and operating systems write."""
+    return sorted(path for path in folder.glob("*.ipynb") if path.name[0] != ".")
+
+
+def beside_notebooks(folder: Path, left_out: Sequence[str]) -> list[Path]:
+    """The files and folders in a folder, sorted, except for notebooks, hidden files, and those that match a pattern."""
+    found = folder.iterdir() if folder.is_dir() else ()
+    kept = (path for path in found if path.suffix != ".ipynb" and path.name[0] != ".")
+    return sorted(path for path in kept if not _match([path.name], left_out))
+
+
+def _match(names: Sequence[str], patterns: Sequence[str]) -> bool:
+    return any(fnmatch(name, pattern) for name in names for pattern in patterns)

@@ -1,0 +1,60 @@
+"""Deadlines in the gradebook: shown as they are understood, and set in the course's time zone."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+from nbgrader.api import Gradebook, MissingEntry, SubmittedAssignment
+
+from gradekit.course import CourseError
+from gradekit.nbgrader_plugin.course_time import CourseTime, looks_misread
+from gradekit.printing import quoted
+
+
+def deadline_lines(gradebook: Gradebook, assignment: str, clock: CourseTime) -> Iterator[str]:
+    """The deadline and the extensions; nothing if there is none."""
+    try:
+        entry = gradebook.find_assignment(assignment)
+    except MissingEntry:
+        return
+    if entry.duedate is None:
+        return
+    deadline = entry.duedate.replace(tzinfo=UTC)
+    yield f"deadline: {clock.in_words(deadline)}"
+    if looks_misread(deadline):
+        yield (
+            "  Is this right? nbgrader reads a zone such as +0200 as seconds. To set it: "
+            f'`gradekit deadline {quoted(assignment)} "{deadline:%Y-%m-%d %H:%M}"`'
+        )
+    extended = gradebook.db.query(SubmittedAssignment.student_id, SubmittedAssignment.extension).filter(
+        SubmittedAssignment.assignment_id == entry.id, SubmittedAssignment.extension.isnot(None)
+    )
+    for student, extension in sorted(extended):
+        if extension:
+            yield f"  {student}: {clock.in_words(deadline + extension)}"
+
+
+def set_deadline(gradebook: Gradebook, assignment: str, deadline: datetime) -> None:
+    """Set an assignment's deadline; extensions count from it."""
+    gradebook.update_or_create_assignment(assignment, duedate=deadline.replace(tzinfo=None))
+
+
+def extend(gradebook: Gradebook, assignment: str, student: str, until: datetime) -> None:
+    """Set one student's deadline.
+
+    Raises:
+        CourseError: the assignment has no deadline, or the gradebook no such student.
+    """
+    due = gradebook.find_assignment(assignment).duedate
+    if due is None:
+        raise CourseError(
+            f"{assignment} has no deadline to extend: set one with `gradekit deadline {quoted(assignment)} TIME`"
+        )
+    try:
+        gradebook.find_student(student)
+    except MissingEntry:
+        raise CourseError(
+            f"the gradebook has no student {student}: add them with `nbgrader db student add {quoted(student)}`"
+        ) from None
+    submission = gradebook.update_or_create_submission(assignment, student)
+    submission.extension = until.replace(tzinfo=None) - due
+    gradebook.db.commit()

@@ -1,0 +1,316 @@
+"""A course in nbgrader: its folders, settings and gradebook."""
+
+import contextlib
+import fcntl
+import hashlib
+import json
+import logging
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nbgrader.api import Gradebook
+from nbgrader.coursedir import CourseDirectory
+from sqlalchemy.exc import SQLAlchemyError
+from traitlets.config import Config
+
+from gradekit.checks.results import SubmissionResult
+from gradekit.configuration import course_in, read_configuration
+from gradekit.course import Assignment, Course, CourseError
+from gradekit.files import STATE_FOLDER, files_in, notebooks_in, written_at
+from gradekit.grading.grades import RecordedScores, is_done
+from gradekit.kernels import hide_course
+from gradekit.language import FeedbackPage
+from gradekit.nbgrader_plugin import gradebook_state
+from gradekit.nbgrader_plugin.course_folders import (
+    beside_of,
+    handed_in,
+    in_doubt,
+    rename_students,
+    usable_name,
+)
+from gradekit.nbgrader_plugin.course_time import CourseTime
+from gradekit.nbgrader_plugin.late import LatePenalty
+from gradekit.nbgrader_plugin.rubric import ShowRubric
+from gradekit.nbgrader_plugin.run_checks import RESULT, RunChecks
+from gradekit.nbgrader_plugin.second_chance import SecondChance
+from gradekit.printing import quoted
+from gradekit.student.extra_files import own_files, time_handed_in
+from gradekit.watch.rules import AttemptRules
+
+if TYPE_CHECKING:  # it imports all of nbgrader's commands
+    from nbgrader.apps import NbGrader
+
+#: the folder for state from when this program had another name, before it was published
+_EARLIER_STATE = ".coursekit"
+
+
+class GradebookAway(CourseError):
+    """The gradebook can't be reached; it may be later."""
+
+
+@dataclass
+class RunningCourse:
+    """A course with the settings that nbgrader would use for it.
+
+    Args:
+        files: the configuration files, the last of which counts.
+        opened_at: the folder that `open` was called with.
+    """
+
+    root: Path
+    folders: CourseDirectory
+    config: Config
+    log: logging.Logger
+    files: tuple[Path, ...] = ()
+    opened_at: Path | None = None
+    _student_pattern: str = "*"
+    _usable: bool = False
+
+    @classmethod
+    def open(cls, root: Path | None = None) -> "RunningCourse":
+        """The course that `nbgrader --course-dir ROOT` works in, or without `root` that `nbgrader` works in.
+
+        Raises:
+            CourseError: its configuration raises an error, or a setting is unknown or has the wrong type.
+        """
+        found = read_configuration(root)
+        for ours in (
+            RunChecks,
+            LatePenalty,
+            SecondChance,
+            ShowRubric,
+            AttemptRules,
+            FeedbackPage,
+            CourseTime,
+        ):
+            found.require_valid(ours)
+        log = logging.getLogger(__name__)
+        log.setLevel(logging.CRITICAL)  # nbgrader's messages are in its results
+        course = cls(Path(found.folders.root), found.folders, found.config, log, found.files, root)
+        if (course.root / _EARLIER_STATE).is_dir() and not (course.root / STATE_FOLDER).exists():
+            raise CourseError(
+                f"{course.root / _EARLIER_STATE} has the results and the attempts from when gradekit was called coursekit: "
+                f"`mv {quoted(str(course.root / _EARLIER_STATE))} {quoted(str(course.root / STATE_FOLDER))}`"
+            )
+        course.folders.db_url = course._db_url
+        course._student_pattern = found.folders.student_id  # grading sets it for each student
+        return course
+
+    @classmethod
+    def of(cls, app: "NbGrader") -> "RunningCourse":
+        """The course in which an nbgrader command runs."""
+        return cls(Path(app.coursedir.root), app.coursedir, app.config, app.log)
+
+    @property
+    def last_file(self) -> Path:
+        """The configuration file whose settings override all others."""
+        return self.files[-1] if self.files else self.root / "nbgrader_config.py"
+
+    @property
+    def plugged_in(self) -> bool:
+        """True if the configuration calls `configure`."""
+        return "exporter_class" in self.config.get("Autograde", {})
+
+    @cached_property
+    def layout(self) -> Course:
+        """Where the instructor's files are."""
+        return course_in(self.folders)
+
+    def assignment(self, name: str) -> Assignment:
+        return self.layout.assignment(name)
+
+    def hide(self) -> None:
+        """Hide the course and its exchange from the kernels that this process starts."""
+        hide_course(self.root, self.config)
+
+    def gradebook(self) -> Gradebook:
+        """nbgrader's database, for a `with` statement.
+
+        Raises:
+            GradebookAway: it can't be used now.
+            CourseError: its driver is not installed.
+        """
+        path = self.gradebook_file
+        if not self._usable or (path and not path.exists()):
+            self.require_gradebook()
+        try:
+            return Gradebook(self._db_url, self.folders.course_id)
+        except SQLAlchemyError as error:
+            reason = str(error).splitlines()[0]
+            raise GradebookAway(
+                f"the gradebook {gradebook_state.shown_url(self._db_url)} can't be opened: {reason}"
+            ) from error
+
+    def require_gradebook(self, writing: bool = False) -> None:
+        """Make sure, before any work is done, that the gradebook can be read or, with `writing`, written.
+
+        Raises:
+            GradebookAway, CourseError: as `gradebook`.
+        """
+        path = self.gradebook_file
+        if path is not None and not path.exists():
+            raise GradebookAway(
+                f"{path} does not exist: run `nbgrader generate_assignment NAME --force` for each assignment first"
+            )
+        try:
+            problem = gradebook_state.gradebook_problem(self._db_url, writing)
+        except ImportError as error:
+            raise CourseError(gradebook_state.no_driver(error)) from error
+        if problem:
+            raise GradebookAway(problem)
+        self._usable = True
+
+    @property
+    def gradebook_file(self) -> Path | None:
+        """The file of an SQLite database, which may not exist; None for other databases."""
+        return gradebook_state.sqlite_file(self._db_url)
+
+    @property
+    def _db_url(self) -> str:
+        return gradebook_state.url_in(self.folders)
+
+    def assignments(self) -> set[str]:
+        """The assignments in the gradebook: those that were generated."""
+        with self.gradebook() as gradebook:
+            return {entry.name for entry in gradebook.assignments}
+
+    @contextlib.contextmanager
+    def alone(self) -> Iterator[None]:
+        """Wait until no gradekit command writes here, and keep all others from writing in the block.
+
+        Locks end with the process that holds them.
+        """
+        with self._locked("next"), self._locked("writing"):
+            yield
+
+    @contextlib.contextmanager
+    def writing(self, student: str) -> Iterator[None]:
+        """Wait until nobody writes for this student, or is `alone`. Others may write for other students meanwhile."""
+        with contextlib.ExitStack() as held:
+            with self._locked("next"):  # held by a command that waits to be alone: no more writers may start
+                held.enter_context(self._locked("writing", fcntl.LOCK_SH))
+            students = held.enter_context((self.root / STATE_FOLDER / "students").open("a"))
+            byte = int.from_bytes(hashlib.sha256(os.fsencode(student)).digest()[:4])
+            fcntl.lockf(students, fcntl.LOCK_EX, 1, byte)
+            yield
+
+    @contextlib.contextmanager
+    def _locked(self, name: str, how: int = fcntl.LOCK_EX) -> Iterator[None]:
+        path = self.root / STATE_FOLDER / name
+        path.parent.mkdir(exist_ok=True)
+        with path.open("a") as file:
+            fcntl.flock(file, how)
+            yield
+
+    def submitted(self, student: str, assignment: str) -> Path:
+        """The folder of a student's submission, which may not exist."""
+        return self._place(self.folders.submitted_directory, student, assignment)
+
+    def autograded(self, student: str, assignment: str) -> Path:
+        return self._place(self.folders.autograded_directory, student, assignment)
+
+    def handed_in(self, assignment: str | None = None) -> list[str]:
+        """Students with a submission folder for the assignment, by default for any assignment."""
+        return handed_in(self.folders, assignment)
+
+    def rename_students(self, assignment: str) -> list[str]:
+        """Rename submission folders whose names the gradebook can't store; returns a sentence for each."""
+        with self.gradebook() as gradebook:
+            return rename_students(self.folders, assignment, gradebook)
+
+    def in_doubt(self, assignment: str) -> set[str]:
+        """Students with a submission whose names look like another one's in the gradebook; `rename_students` names them."""
+        with self.gradebook() as gradebook:
+            return in_doubt(self.handed_in(assignment), gradebook)
+
+    def gradable(self, students: list[str]) -> list[str]:
+        """The students whose names the gradebook can store, and whom nbgrader's settings don't leave out.
+
+        `rename_students` reports names that can't be stored.
+        """
+        left_out = set(self.folders.student_id_exclude.split(","))
+        return [
+            student
+            for student in students
+            if usable_name(student) == student
+            and student not in left_out
+            and fnmatchcase(student, self._student_pattern)
+        ]
+
+    def notebooks_of(self, assignment: Assignment) -> list[str]:
+        """The names of the released notebooks that are graded.
+
+        Raises:
+            CourseError: there are none, or the gradebook doesn't have the assignment.
+        """
+        generate = f"run `nbgrader generate_assignment {quoted(assignment.name)} --force` first"
+        if assignment.name not in self.assignments():
+            raise CourseError(f"the gradebook has no {assignment.name}: {generate}")
+        wanted = self.folders.notebook_id
+        found = [name for name in assignment.released_names() if fnmatchcase(name, wanted)]
+        if not found:
+            matching = "" if wanted == "*" else f" that c.CourseDirectory.notebook_id ({wanted}) matches"
+            raise CourseError(f"{assignment.release_folder} has no notebook{matching}: {generate}")
+        return found
+
+    def to_do(self, assignment: Assignment) -> list[str]:
+        """Students whose submission is new, or not completely autograded.
+
+        Raises:
+            CourseError: as `notebooks_of`.
+        """
+        name, notebooks = assignment.name, self.notebooks_of(assignment)
+        with self.gradebook() as gradebook:
+            recorded = RecordedScores(gradebook, name)
+
+        def is_graded(student: str) -> bool:
+            found = {notebook: self.result(student, name, notebook) for notebook in notebooks}
+            return all(is_done(it) and recorded.agree(student, book, it) for book, it in found.items())
+
+        return [found for found in self.handed_in(name) if self.is_newer(found, name) or not is_graded(found)]
+
+    def set_aside(self, student: str, assignment: str) -> list[str]:
+        """Move away files in a submission that can't be copied; returns a sentence for each.
+
+        Raises:
+            OSError: one can't be moved.
+        """
+        return beside_of(self.folders, self.submitted(student, assignment), assignment).set_aside()
+
+    def result(self, student: str, assignment: str, notebook: str) -> SubmissionResult | None:
+        """The result in the autograded notebook.
+
+        None if there is none, or it is damaged or of another schema version.
+        """
+        path = self.autograded(student, assignment) / f"{notebook}.ipynb"
+        try:
+            stored = json.loads(path.read_text(encoding="utf-8"))["metadata"][RESULT]
+            return SubmissionResult.from_dict(stored)
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            return None
+
+    def is_newer(self, student: str, assignment: str) -> bool:
+        """True if the submission was handed in again after it was autograded.
+
+        This compares nbgrader's time stamps or, if these are equal, the times of the files, which may have been
+        copied there: of the notebooks and of the student's other files.
+        """
+        folders = self.submitted(student, assignment), self.autograded(student, assignment)
+        new, old = map(time_handed_in, folders)
+        if new is not None and old is not None and new != old:
+            return new > old
+        ignored = self.folders.ignore
+        beside = (file for path in own_files(folders[0], ignored) for file in files_in(path, ignored))
+        handed_in, graded = (
+            max((written_at(path.lstat()) for path in paths if path.is_file()), default=0)
+            for paths in ([*notebooks_in(folders[0]), *beside], notebooks_in(folders[1]))
+        )
+        return handed_in > graded
+
+    def _place(self, step: str, student: str, assignment: str) -> Path:
+        return Path(self.folders.format_path(step, student, assignment))

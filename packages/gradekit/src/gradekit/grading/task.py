@@ -1,0 +1,64 @@
+"""One submission's notebook as a task for a worker process, on this machine or on another."""
+
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+
+import nbformat
+
+from gradekit.attempt import Attempt, attempt
+from gradekit.checks.job import GradingJob, HowToRun
+from gradekit.course import Assignment
+from gradekit.result_cache import CacheKey
+from gradekit.workers import Workers
+
+#: wall time on top of the submission's own limit after which a worker counts as hung
+_SPARE_SECONDS = 120
+_one_at_a_time = threading.Lock()
+
+
+@dataclass(frozen=True)
+class Task:
+    """A repaired notebook to grade.
+
+    Args:
+        assignment: the assignment that it was handed in for, with its files on this machine.
+        notebook: its JSON.
+        exercises: those that are not in the cache; None means all.
+        own_files: the files that the student has put beside the notebook, on this machine.
+        wary: for a second try (see `gradekit.attempt`).
+    """
+
+    assignment: Assignment
+    student: str
+    notebook_name: str
+    notebook: str
+    key: CacheKey
+    exercises: tuple[str, ...] | None
+    how: HowToRun
+    own_files: tuple[Path, ...] = ()
+    wary: bool = False
+
+
+LocalWorkers = Workers[Task, Attempt]
+
+
+def carry_out(task: Task) -> Attempt:
+    """Grade one notebook. Threads of a process take turns, since pytest has one state for all of them."""
+    with _one_at_a_time:
+        try:
+            notebook = nbformat.reads(task.notebook, as_version=4)
+            released = task.assignment.released(task.notebook_name)
+        except Exception as error:
+            return Attempt.failed(error)
+        job = GradingJob(task.assignment, task.notebook_name, notebook, released, task.how, task.own_files)
+        return attempt(job, task.key, task.exercises, task.wary)
+
+
+def local_workers(count: int) -> LocalWorkers:
+    """Processes on this machine that grade with kernels from one warm server."""
+    return Workers(carry_out, count, _longest_seconds, modules=("gradekit.checks.run",))
+
+
+def _longest_seconds(task: Task) -> float:
+    return task.how.limits.longest_seconds + _SPARE_SECONDS

@@ -1,0 +1,180 @@
+"""Writing results into the gradebook and autograded/ with nbgrader's own converter."""
+
+import errno
+import os
+import time
+import warnings
+from copy import deepcopy
+from dataclasses import dataclass
+from pathlib import Path
+
+from nbconvert.exporters.exporter import ResourcesDict
+from nbformat import NotebookNode
+from nbgrader.apps.baseapp import NbGrader
+from nbgrader.preprocessors import CheckCellMetadata
+from sqlalchemy.exc import InterfaceError, OperationalError, SAWarning
+
+from gradekit.attempt import GRADER_FAILED
+from gradekit.checks.results import Status, SubmissionResult
+from gradekit.course import CourseError
+from gradekit.files import FOR_EVERYBODY, notebooks_in
+from gradekit.grading.autograde import SubmissionRun
+from gradekit.grading.running_course import GradebookAway, RunningCourse
+from gradekit.nbgrader_plugin.check_metadata import CheckMetadata
+from gradekit.nbgrader_plugin.converters import AutogradeOne, reason_of
+from gradekit.nbgrader_plugin.run_checks import RunChecks
+from gradekit.nbgrader_plugin.shared_queries import sharing_queries
+from gradekit.printing import printable
+from gradekit.result_cache import CachedResult
+
+#: before a second try after an error of the database, which may have restarted
+_AGAIN_SECONDS = 1.0
+
+
+class NoSpace(CourseError):
+    """Nothing can be written for anybody."""
+
+
+@dataclass(frozen=True)
+class Uncached:
+    """The results of one student that a writer can't find in the result cache.
+
+    Args:
+        failures: why the grader failed on a notebook, by its name.
+        unconfirmed: results that must not be cached.
+    """
+
+    student: str
+    assignment: str
+    failures: dict[str, str]
+    unconfirmed: dict[str, CachedResult]
+
+    @classmethod
+    def of(cls, submission: SubmissionRun, assignment: str) -> "Uncached":
+        notebooks = submission.notebooks
+        return cls(
+            submission.student,
+            assignment,
+            {n.name: n.failure for n in notebooks if n.failure},
+            {n.name: n.cached for n in notebooks if n.cached.result.suspect and not n.failure},
+        )
+
+
+class Writer:
+    """Runs `nbgrader autograde` for one student at a time, with results that have been computed before.
+
+    Writers in several processes take turns for one student: nbgrader does not add a student to the gradebook, or
+    replace a folder, in one step. The first submission is written with no other writer at work, since it may add
+    rows that all students share.
+    """
+
+    def __init__(self, course: RunningCourse) -> None:
+        writer = self
+
+        class TakeResult(RunChecks):
+            """Takes results from the cache; a notebook that is not there is graded at once."""
+
+            def result_of(self, nb: NotebookNode, resources: ResourcesDict) -> CachedResult:
+                name, uncached = resources["nbgrader"]["notebook"], writer._uncached
+                if name in uncached.failures:
+                    note = GRADER_FAILED.format(uncached.failures[name])
+                    return CachedResult(SubmissionResult(Status.KERNEL_DIED, notes=[note]))
+                if name in uncached.unconfirmed:
+                    uncached.unconfirmed[name].put_outputs_into(nb)
+                    return uncached.unconfirmed[name]
+                return super().result_of(nb, resources)
+
+            def regrades_stopped(self) -> bool:
+                """False: `force` is set below only so that nbgrader overwrites a folder."""
+                return False
+
+            def print_result(self, result: SubmissionResult, resources: ResourcesDict) -> None:
+                """Print nothing: there is a progress bar."""
+
+        self._course, self._shared_rows_exist = course, False
+        course.folders.db_url = sharing_queries(course.folders.db_url)
+        _require_writable(course.autograded(".", "."))
+        config = self._config = deepcopy(course.config)  # `Config(…)` would share its sections
+        config.RunChecks.fresh = False
+        config.Autograde.force = True
+        config.Exporter.optimistic_validation = (
+            True  # validate a notebook after the last step, not after each
+        )
+        config.Autograde.sanitize_preprocessors = [
+            CheckMetadata if step is CheckCellMetadata else step
+            for step in config.Autograde.sanitize_preprocessors
+        ]
+        steps = config.Autograde.autograde_preprocessors
+        config.Autograde.autograde_preprocessors = [
+            TakeResult if step is RunChecks else step
+            for step in steps
+            if step is not CheckCellMetadata  # the steps before have just checked it
+        ]
+        NbGrader.clear_instance()
+        NbGrader.instance(config=config)  # the hook before autograding takes the folders from it
+
+    def write(self, submission: SubmissionRun, assignment: str) -> list[str]:
+        """Write one student's results; returns a line about what went wrong, if anything did.
+
+        Raises:
+            NoSpace, GradebookAway: nothing can be written for anybody.
+        """
+        return self.write_uncached(Uncached.of(submission, assignment))
+
+    def write_uncached(self, uncached: Uncached) -> list[str]:
+        """Like `write`, with the results that are not in the cache. An error of the database gets a second try.
+
+        Raises:
+            NoSpace, GradebookAway: nothing can be written for anybody.
+        """
+        try:
+            return self._written(uncached)
+        except GradebookAway:
+            time.sleep(_AGAIN_SECONDS)
+            return self._written(uncached)
+
+    def _written(self, uncached: Uncached) -> list[str]:
+        student, assignment, folders = uncached.student, uncached.assignment, self._course.folders
+        folder = self._course.submitted(student, assignment)
+        if not notebooks_in(folder):
+            return []  # nbgrader skips such a folder, and the table shows it as missing
+        self._uncached = uncached
+        folders.student_id, folders.assignment_id = student, assignment
+        lock = self._course.writing(student) if self._shared_rows_exist else self._course.alone()
+        with lock, warnings.catch_warnings():
+            warnings.simplefilter("ignore", SAWarning)  # about nbgrader's own queries
+            converter = AutogradeOne(folder, coursedir=folders, config=self._config, log=self._course.log)
+            try:
+                self._course.set_aside(student, assignment)
+                converter.start()
+            except SystemExit as stopped:  # raised by one of gradekit's steps
+                reason = str(stopped).splitlines()[0]
+            except Exception as error:  # it must not cost the others their grades
+                reason = reason_of(converter.failure or error)
+                _require_writing(converter.failure or error, reason)
+            else:
+                self._shared_rows_exist = True
+                return []
+        return [f"{printable(student)}: not written: {reason}"]
+
+
+def _require_writing(error: BaseException, reason: str) -> None:
+    """Raise an error if the failure would repeat for everybody else."""
+    again = "then run the same command again; it continues from here."
+    if isinstance(error, OperationalError) and "disk is full" in str(error):
+        raise NoSpace(f"{reason}. Free some space or make it writable, {again}") from error
+    if isinstance(error, OSError) and error.errno in FOR_EVERYBODY:
+        raise NoSpace(f"{reason}. Free some space or make it writable, {again}") from error
+    if isinstance(error, OperationalError | InterfaceError):
+        raise GradebookAway(
+            f"the gradebook can't be written ({reason}). Wait until it can, {again}"
+        ) from error
+
+
+def _require_writable(folder: Path) -> None:
+    """Raise CourseError if the folder, or the one in which it would be created, can't be written to."""
+    existing = next(path for path in (folder, *folder.parents) if path.exists())
+    if not existing.is_dir():
+        raise CourseError(f"{existing} can't be written: {os.strerror(errno.EEXIST)}")
+    if not os.access(existing, os.W_OK | os.X_OK):
+        raise CourseError(f"{existing} can't be written: change its permissions")

@@ -1,0 +1,90 @@
+"""Several processes that write a class's results, each for one student at a time."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain
+from pathlib import Path
+
+from gradekit.grading.autograde import SubmissionRun
+from gradekit.grading.running_course import RunningCourse
+from gradekit.grading.write import Uncached, Writer
+from gradekit.printing import printable
+from gradekit.workers import Workers
+
+#: writing takes a tenth of a second, but another command may hold the lock for longer
+_HUNG_SECONDS = 3600.0
+
+
+@dataclass(frozen=True)
+class _Place:
+    """The information that a new process needs to write in the same course as this one."""
+
+    opened_at: Path | None
+    kernel_name: str
+
+
+#: the writer of this process, by course; forks inherit it
+_writers: dict[_Place, Writer] = {}
+
+
+class Writers:
+    """Writes results of one assignment in up to `count` processes, as `Writer` does in one. Close it to end them.
+
+    This process writes the first submission itself: the modules it imports and the queries it compiles are then available
+    to all the others, which are forked from it. So are the rows that students share.
+
+    Args:
+        warm: have a notebook that is not in the cache graded with the warm server of this process.
+    """
+
+    def __init__(self, course: RunningCourse, assignment: str, count: int, warm: bool) -> None:
+        place = _Place(course.opened_at, course.config.RunChecks.get("student_kernel", ""))
+        self._writer = _writers[place] = Writer(course)
+        self._assignment = assignment
+        self._processes: Workers[Uncached, list[str]] = Workers(
+            partial(_write, place), count, _longest_seconds, warm=warm, computes=False
+        )
+
+    def close(self) -> None:
+        """End the processes, once they have finished writing."""
+        self._processes.close()
+
+    def write(self, submissions: Iterable[SubmissionRun]) -> Iterator[tuple[str, list[str]]]:
+        """Write submissions; yield each student when done, with a line about what went wrong, if anything did.
+
+        Args:
+            submissions: the next one is taken when a process is idle.
+
+        Raises:
+            NoSpace, GradebookAway: nothing can be written for anybody.
+        """
+        tasks = (Uncached.of(submission, self._assignment) for submission in submissions)
+        first = next(tasks, None)
+        if first is None:
+            return
+        yield first.student, self._writer.write_uncached(first)
+        second = next(tasks, None)
+        if second is None:
+            return
+        self._processes.start()
+        for task, problems in self._processes.run(chain([second], tasks)):
+            lost = [
+                f"{printable(task.student)}: not written: the process that wrote it ended, or took an hour"
+            ]
+            yield task.student, lost if problems is None else problems
+
+
+def _write(place: _Place, task: Uncached) -> list[str]:
+    """Write one student's results, in a process of `Writers`."""
+    if place not in _writers:  # it isn't a fork of the command
+        course = RunningCourse.open(place.opened_at)
+        course.hide()
+        if place.kernel_name:
+            course.config.RunChecks.student_kernel = place.kernel_name
+        _writers[place] = Writer(course)
+    return _writers[place].write_uncached(task)
+
+
+def _longest_seconds(task: Uncached) -> float:
+    return _HUNG_SECONDS

@@ -1,0 +1,182 @@
+"""In generate_assignment: make sure that bound test cells and check files match."""
+
+import re
+from collections import defaultdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nbconvert.exporters.exporter import ResourcesDict
+from nbformat import NotebookNode
+from nbgrader.preprocessors import NbGraderPreprocessor
+
+from gradekit.cells import grade_id, is_graded_cell, nbgrader_metadata
+from gradekit.checks.results import points_in_words
+from gradekit.course import NOT_CHECKS, Assignment, CourseError, read_notebook
+from gradekit.kernels import is_installed, other_language
+from gradekit.nbgrader_plugin.cell_rows import cells_in
+from gradekit.nbgrader_plugin.course_folders import configured_course, stop
+from gradekit.nbgrader_plugin.headings import heading_named, headings
+from gradekit.nbgrader_plugin.taken_names import taken_name_problems
+from gradekit.printing import listed, quoted
+
+if TYPE_CHECKING:
+    import pytest
+
+#: only check files contain this
+_HAS_POINTS = re.compile(r"^@(?:[\w.]+\.)?points\(", re.MULTILINE)
+
+
+class RequireUniqueNames(NbGraderPreprocessor):
+    """Stops the command if two cells have the same grade_id, or a graded one has no points: nbgrader prints a traceback."""
+
+    def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
+        places = defaultdict(list)
+        for number, cell in enumerate(nb.cells, 1):
+            marks = nbgrader_metadata(cell)
+            if any(marks.get(kind) for kind in ("grade", "solution", "locked")):
+                places[grade_id(cell)].append(str(number))
+        names = resources["nbgrader"]
+        source = Path(
+            configured_course(self.config).source, names["assignment"], f"{names['notebook']}.ipynb"
+        )
+        problems = [
+            f"{source}: the cells {', '.join(numbers)} have the same grade_id `{name}`. Give each its own."
+            for name, numbers in places.items()
+            if len(numbers) > 1
+        ]
+        problems += [
+            f"{source}: the cell `{grade_id(cell)}` is graded, but has no points. Set them in its nbgrader toolbar."
+            for cell in nb.cells
+            if is_graded_cell(cell) and "points" not in nbgrader_metadata(cell)
+        ]
+        if problems:
+            stop(self.log, "\n".join(problems))
+        return nb, resources
+
+
+class BindChecks(NbGraderPreprocessor):
+    """Stops the command if a test cell and its checks differ in points, or if checks belong to no cell."""
+
+    def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
+        course = configured_course(self.config)
+        names = resources["nbgrader"]
+        assignment = course.assignment(names["assignment"])
+        path = Path(course.source, assignment.name, f"{names['notebook']}.ipynb")
+        try:
+            problems = binding_problems(assignment, nb, path)
+        except CourseError as error:
+            problems = [str(error)]
+        if problems:
+            stop(self.log, "\n".join(problems))
+        return nb, resources
+
+
+def require_bound(assignment: Assignment) -> None:
+    """Raise CourseError unless the released test cells match their check files, and the kernels are installed."""
+    course = assignment.course
+    problems = [
+        f"{Path(course.release, assignment.name, name)}.ipynb has the kernel `{kernel}`, which is not installed "
+        "here: install it. `jupyter kernelspec list` shows those that are."
+        for name in assignment.released_names()
+        if (kernel := other_language(assignment.released(name).metadata)) and not is_installed(kernel)
+    ]
+    problems += [
+        problem
+        for name in assignment.released_names()
+        for problem in binding_problems(
+            assignment, assignment.released(name), Path(course.release, assignment.name, f"{name}.ipynb")
+        )
+    ]
+    if problems:
+        raise CourseError("\n".join(problems))
+
+
+def binding_problems(assignment: Assignment, notebook: NotebookNode, path: Path) -> list[str]:
+    """Compare the test cells of a notebook with the check files; returns a sentence for each problem."""
+    # the configuration imports this module in every command
+    from gradekit.checks.run import collect_marks, points_of
+
+    cell_points = points_of(notebook)
+    root = assignment.course.root
+    files = {
+        name: file.relative_to(root)
+        for name, file in assignment.bound_cells(path.stem, notebook.cells).items()
+    }
+    kernel = other_language(notebook.metadata)
+    if kernel and files:
+        return [
+            f"{file}: {path} has the kernel `{kernel}`, but hidden checks are for notebooks in Python. Remove the "
+            f"file; then the test cell `{name}` is run in its notebook."
+            for name, file in files.items()
+        ]
+    remedy = "Change the points of the cell or of the checks."
+    if not path.is_relative_to(assignment.course.source):
+        remedy += f" If the source is right, run `{_to_release(assignment, notebook, path.stem)}`."
+    problems = []
+    known_headings = headings(notebook)
+    for name, found in collect_marks(assignment, path.stem, notebook).items():
+        without = [check for check, mark in found.items() if not _has_points(mark)]
+        if without:
+            problems.append(
+                f"{files[name]}: {', '.join(without)} has no points. Write @points(n) above it, n a number."
+            )
+            continue
+        marks = [mark for mark in found.values() if mark]
+        total = sum(mark.args[0] for mark in marks)
+        if total != cell_points[name]:
+            problems.append(
+                f"{path}: the test cell `{name}` is worth {points_in_words(cell_points[name])}, but the checks in "
+                f"{files[name]} add up to {total:g}. {remedy}"
+            )
+        problems += [
+            f"{files[name]}: a check says see={see!r}, but {path} has no such heading. "
+            "Copy the heading's text from the notebook."
+            for see in dict.fromkeys(mark.kwargs.get("see", "") for mark in marks)
+            if see and not heading_named(known_headings, see)
+        ]
+    sources = _code_in(assignment, notebook, path.stem)
+    for file in files.values():
+        problems += taken_name_problems(root / file, file, sources)
+    return [*problems, *_unbound_files(assignment)]
+
+
+def _code_in(assignment: Assignment, notebook: NotebookNode, name: str) -> list[str]:
+    """The code of a notebook, and of its source, which has the solutions."""
+    source = assignment.source_folder / f"{name}.ipynb"
+    notebooks = [notebook, read_notebook(source)] if source.exists() else [notebook]
+    return [cell.source for book in notebooks for cell in book.cells if cell.cell_type == "code"]
+
+
+def _to_release(assignment: Assignment, released: NotebookNode, name: str) -> str:
+    """The command that releases the source; with other cells than before, nbgrader's fails if there are submissions."""
+    source = assignment.source_folder / f"{name}.ipynb"
+    if source.exists() and cells_in(read_notebook(source)) != cells_in(released):
+        return f"gradekit revise {quoted(assignment.name)}"
+    return f"nbgrader generate_assignment {quoted(assignment.name)} --force"
+
+
+def _unbound_files(assignment: Assignment) -> list[str]:
+    """A sentence for each check file that binds no test cell."""
+    problems = []
+    files = {*assignment.checks.glob("*.py"), *assignment.checks.glob("*/*.py")}
+    for file in sorted(files - assignment.catalogued()):
+        notebooks = assignment.notebooks_with_test(file.stem)
+        own = file.parent != assignment.checks
+        if file.stem in NOT_CHECKS or (file.parent.name in notebooks if own else len(notebooks) == 1):
+            continue
+        shown = file.relative_to(assignment.course.root)
+        if notebooks and not own:
+            problems.append(
+                f"{shown}: the notebooks {listed(notebooks)} all have a test cell `{file.stem}`. Move the file to "
+                f"{shown.parent / notebooks[0]}/ if it is for the cell in `{notebooks[0]}`."
+            )
+        elif file.name.startswith("test_") or _HAS_POINTS.search(
+            file.read_text(encoding="utf-8", errors="replace")
+        ):
+            where = f"the notebook `{file.parent.name}`" if own else assignment.name
+            problems.append(f"{shown} belongs to no cell: {where} has no test cell `{file.stem}`.")
+    return problems
+
+
+def _has_points(mark: "pytest.Mark | None") -> bool:
+    return mark is not None and len(mark.args) == 1 and type(mark.args[0]) in (int, float)

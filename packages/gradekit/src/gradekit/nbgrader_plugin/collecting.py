@@ -1,0 +1,152 @@
+"""`nbgrader collect` from the exchange, in which one student's files can't stop the command or fill the disk.
+
+nbgrader follows links, reads pipes and devices to their end, and stops at the first folder that it can't copy.
+"""
+
+import os
+import stat
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from nbgrader.exchange import ExchangeError
+from nbgrader.exchange.default import ExchangeCollect
+
+from gradekit.files import FOR_EVERYBODY, OPEN_SAFELY
+from gradekit.nbgrader_plugin.course_folders import beside_of
+from gradekit.printing import printable
+from gradekit.student.extra_files import MAX_ENTRIES, MAX_FOLDER_DEPTH, NotATime, time_in
+from sandbox_kernel.folders import HeldFolder
+
+_CHUNK = 2**20
+_NAMED_AT_MOST = 5
+
+
+class HarmlessCollect(ExchangeCollect):
+    """nbgrader's collecting, of regular files only and within nbgrader's limit on the size of a folder.
+
+    What can't be collected is reported, and everything else is collected.
+    """
+
+    src_records: list[dict[str, Any]]
+
+    def init_src(self) -> None:
+        super().init_src()
+        self.src_records = [record for record in self.src_records if record["username"]]
+
+    def _path_to_record(self, path: str) -> dict[str, Any]:
+        """The student and the time in a folder's name, which any user of the exchange can choose."""
+        try:
+            time_in(Path(path).name.rsplit("+", 3)[2])
+            record: dict[str, Any] = super()._path_to_record(path)
+            return record
+        except (NotATime, IndexError, ExchangeError):
+            self.log.error(
+                "%s was not collected: nbgrader names such folders <student>+<assignment>+<time>",
+                printable(path),
+            )
+            return {"username": "", "filename": Path(path).name, "timestamp": datetime.min}
+
+    def copy_files(self) -> None:
+        for record in self.src_records:  # nbgrader reads the time stamps of what was collected before
+            self._set_aside(self._collected(record["username"]))
+        super().copy_files()
+
+    def do_copy(self, src: str, dest: str, log: object = None) -> None:
+        try:
+            with HeldFolder("gradekit-collect-") as folder:
+                regular = folder / "submission"
+                skipped = copy_regular_files(Path(src), regular, 1000 * self.coursedir.max_dir_size)
+                super().do_copy(str(regular), dest)
+            for sentence in skipped:
+                self.log.warning("%s: %s", printable(src), sentence)
+            self._set_aside(Path(dest))
+        except (OSError, RuntimeError) as error:
+            self.not_collected(src, error)
+
+    def not_collected(self, src: str, error: Exception) -> None:
+        """Report a submission that can't be copied, and continue."""
+        self.log.error("%s was not collected: %s", printable(src), error)
+
+    def _collected(self, student: str) -> Path:
+        folders = self.coursedir
+        return Path(folders.format_path(folders.submitted_directory, student, folders.assignment_id))
+
+    def _set_aside(self, folder: Path) -> None:
+        try:
+            for sentence in beside_of(self.coursedir, folder, self.coursedir.assignment_id).set_aside():
+                self.log.warning("%s: %s", printable(str(folder)), sentence)
+        except OSError as error:
+            self.log.error("%s: %s", printable(str(folder)), error)
+
+
+def copy_regular_files(source: Path, target: Path, max_bytes: int) -> list[str]:
+    """Copy a folder without links, pipes and devices, even if it changes meanwhile.
+
+    Args:
+        target: a folder that does not exist.
+        max_bytes: of all files together; notebooks come first.
+
+    Returns:
+        A sentence for each file that was not copied, at most a few.
+
+    Raises:
+        OSError: the folder can't be read, or the copy not written.
+    """
+    target.mkdir()
+    skipped: list[str] = []
+    left = max_bytes
+    with os.scandir(source):
+        pass  # raises an error for an unreadable folder, which `fwalk` would treat as empty
+    for number, (folder, name, descriptor) in enumerate(_files(source, skipped)):
+        shown = printable(str(folder.relative_to(source) / name), 80)
+        if number >= MAX_ENTRIES:
+            skipped.append(f"has more than {MAX_ENTRIES:,} files; the rest was not collected.")
+            break
+        try:
+            with open(os.open(name, OPEN_SAFELY, dir_fd=descriptor), "rb") as file:
+                if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                    skipped.append(f"{shown} isn't a regular file, so it was not collected.")
+                    continue
+                copy = target / folder.relative_to(source) / name
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                size = _copy(file.fileno(), copy, left)
+        except OSError as error:
+            if error.errno in FOR_EVERYBODY:
+                raise
+            skipped.append(f"{shown} can't be read ({error.strerror}), so it was not collected.")
+            continue
+        if size is None:
+            copy.unlink()
+            skipped.append(f"{shown} exceeds the limit on the size of a submission, so it was not collected.")
+        else:
+            left -= size
+    more = [f"{len(skipped) - _NAMED_AT_MOST:,} more files were not collected."]
+    return skipped[:_NAMED_AT_MOST] + more * (len(skipped) > _NAMED_AT_MOST)
+
+
+def _files(source: Path, skipped: list[str]) -> Iterator[tuple[Path, str, int]]:
+    """The files below a folder, notebooks first in each: folder, name, and a descriptor of the folder."""
+    for place, folders, files, descriptor in os.fwalk(source):
+        folder = Path(place)
+        if len(folder.relative_to(source).parts) >= MAX_FOLDER_DEPTH and folders:
+            skipped.append(
+                f"is nested more than {MAX_FOLDER_DEPTH} folders deep; the rest was not collected."
+            )
+            folders.clear()
+        folders.sort()
+        for name in sorted(files, key=lambda name: (not name.endswith(".ipynb"), name)):
+            yield folder, name, descriptor
+
+
+def _copy(source: int, target: Path, max_bytes: int) -> int | None:
+    """Copy an open file; None if it is larger than `max_bytes`."""
+    size = 0
+    with target.open("wb") as file:
+        while part := os.read(source, _CHUNK):
+            size += len(part)
+            if size > max_bytes:
+                return None
+            file.write(part)
+    return size

@@ -1,0 +1,267 @@
+"""The course and its submission folders as nbgrader's settings describe them, and how to stop nbgrader."""
+
+import glob
+import logging
+import os
+import re
+import unicodedata
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NoReturn
+
+from nbgrader.api import Gradebook, Student
+from nbgrader.coursedir import CourseDirectory
+from traitlets.config import Config
+
+from gradekit.configuration import course_in
+from gradekit.course import ANY, Course
+from gradekit.printing import printable, quoted
+from gradekit.student.extra_files import ExtraFiles, handed_out_files
+from gradekit.student.renamed import move_up, put_endings_right
+
+#: a line break stops nbgrader's commands; the others would be HTML in formgrader, whose lists don't escape names
+_REPLACED = str.maketrans({"\n": " ", "<": "‹", ">": "›", '"': "”"})
+
+
+def configured_course(config: Config) -> Course:
+    """The course in which nbgrader runs. While it converts, its working directory is the course's root."""
+    return course_in(CourseDirectory(config=config), Path.cwd())
+
+
+def beside_of(folders: CourseDirectory, folder: Path, assignment: str) -> ExtraFiles:
+    """The files next to the notebooks in a submission folder."""
+    source = Path(folders.format_path(folders.source_directory, ".", assignment))
+    return ExtraFiles.in_course(Path(folders.root), folder, handed_out_files(source))
+
+
+def handed_in(folders: CourseDirectory, assignment: str | None = None) -> list[str]:
+    """The names of the students who have a submission folder for the assignment, or for any."""
+    place = _submission_folder(folders, assignment or ANY)
+    return sorted({name for _, name in place.found()})
+
+
+def rename_students(folders: CourseDirectory, assignment: str, gradebook: Gradebook) -> list[str]:
+    """Rename the students' folders that nbgrader can't handle or would take for another student's; returns sentences.
+
+    nbgrader's gradebook rejects names that aren't UTF-8, and its commands reject line breaks. An accent can be stored in
+    two ways, and file systems and archives change one into the other.
+    """
+    entries = {student.id: student for student in gradebook.students}
+    known = list(entries)
+    sentences = list(_two_in_gradebook(folders, entries))
+    expected = course_in(folders).assignment(assignment).released_names()
+    for place, student in _submission_folder(folders, assignment).found():
+        submitted = folders.format_path(folders.submitted_directory, student, assignment)
+        if os.path.islink(submitted):
+            sentences.append(_linked(student, submitted))
+        else:
+            sentences += move_up(Path(submitted), expected) + put_endings_right(submitted)
+        usable = usable_name(student)
+        right = spelled_as(usable, known)
+        if right != student:
+            why = "its accents are stored in another way than elsewhere"
+            why = "nbgrader can't handle the name of this folder" if usable != student else why
+            sentences.append(_rename(folders, assignment, _Renaming(place, student, right, why)))
+        if right not in known:
+            sentences += _like_known(folders, assignment, right, known)
+    return sentences
+
+
+def _linked(student: str, folder: str) -> str:
+    """What to do about a submission folder that is a link, as to that of a partner."""
+    link, copied = in_shell(folder), in_shell(f"{folder}.copied")
+    return (
+        f"{printable(student)}: {printable(folder)} is a link to {printable(os.readlink(folder))}, and links are not followed. "
+        f"If that is this student's work, replace it by a copy: `cp -rL {link} {copied} && rm {link} && mv {copied} {link}`. "
+        "Then run gradekit autograde, or nbgrader autograde with --force"
+    )
+
+
+def _like_known(
+    folders: CourseDirectory, assignment: str, student: str, known: Collection[str]
+) -> Iterator[str]:
+    """A sentence if the gradebook has not this student, but one whose name looks alike."""
+    here = Path(folders.format_path(folders.submitted_directory, student, assignment))
+    for like in (name for name in known if _key(name) == _key(student)):
+        there = Path(folders.format_path(folders.submitted_directory, like, assignment))
+        if there.exists():
+            what = f"keep the right hand-in; to put this one aside: `mv {quoted(here)} {quoted(f'{here}-aside')}`"
+        else:
+            what = f"`mkdir -p {quoted(there.parent)} && mv {quoted(here)} {quoted(there)}`"
+        yield (
+            f"{student!r} is not in the gradebook, but {like!r} is, so this was not graded. If they are the same, {what}; "
+            f"if not, `nbgrader db student add {in_shell(student)}`. Then autograde again"
+        )
+
+
+def in_doubt(students: Iterable[str], gradebook: Gradebook) -> set[str]:
+    """Those whom the gradebook has not, while it has one whose name looks alike: a person decides who they are."""
+    known = {student.id for student in gradebook.students}
+    keys = set(map(_key, known))
+    return {name for name in students if name not in known and _key(name) in keys}
+
+
+@dataclass(frozen=True)
+class _Renaming:
+    """A student's folder, the name that it gets, and why."""
+
+    place: Path
+    student: str
+    right: str
+    why: str
+
+
+def _rename(folders: CourseDirectory, assignment: str, found: _Renaming) -> str:
+    """Rename a student's folder or, if that name exists already, move the submission there; returns a sentence."""
+    place, student, right = found.place, found.student, found.right
+    shown = f"{printable(student)}: {found.why}"
+    source, target = place, place.with_name(place.name.replace(student, right))
+    if target.exists():
+        source = Path(folders.format_path(folders.submitted_directory, student, assignment))
+        target = Path(folders.format_path(folders.submitted_directory, right, assignment))
+    if target.exists():
+        return (
+            f"{shown}, and there is a second folder {printable(right)}. Keep the right one; to put the other aside: "
+            f"`mv {in_shell(source)} {in_shell(f'{source}-aside')}`"
+        )
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        os.rename(source, target)
+    except OSError as error:
+        return f"{shown}, and renaming it failed ({error.strerror}). Rename it yourself."
+    return f"{shown}, so it was renamed to {printable(right)}."
+
+
+def spelled_as(name: str, known: Collection[str]) -> str:
+    """The student in the gradebook with this name, however its accents are stored; the usual way for a new one."""
+    composed = unicodedata.normalize("NFC", name)
+    same = [student for student in known if unicodedata.normalize("NFC", student) == composed]
+    return name if name in same else same[0] if len(same) == 1 else composed
+
+
+def look_alike(names: Iterable[str]) -> list[list[str]]:
+    """Names that differ only in case, in spaces around them, or in how their accents are stored."""
+    alike: dict[str, list[str]] = {}
+    for name in sorted(names):
+        alike.setdefault(_key(name), []).append(name)
+    return [found for found in alike.values() if len(found) > 1]
+
+
+def _key(name: str) -> str:
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name.strip()).casefold())
+
+
+def _two_in_gradebook(folders: CourseDirectory, entries: Mapping[str, Student]) -> Iterator[str]:
+    """A sentence for students whose names look alike. It says how to remove one only if nothing is lost with it."""
+    there = set(handed_in(folders))
+    for names in look_alike(entries):
+        owned = {name: list(_possessions(entries[name], name in there)) for name in names}
+        empty = [name for name in names if not owned[name]]
+        alike = f"The gradebook has students whose names look alike: {' and '.join(map(ascii, names))}. If they are one, "
+        if len(empty) == len(names) - 1:
+            for name in empty:
+                yield (
+                    f"{alike}remove the one that has no name, address, folder in submitted/ or grades of a person: "
+                    f"`nbgrader db student remove {in_shell(name)} --force`, and autograde again"
+                )
+            continue
+        has = "; ".join(f"{name!a} has {', '.join(owned[name]) or 'none of this'}" for name in names)
+        yield f"{alike}decide which one stays, and give it what the other has before you remove that one ({has})"
+
+
+def _possessions(student: Student, handed_in: bool) -> Iterator[str]:
+    """What would be lost or graded under another name without this student, in words."""
+    if student.first_name or student.last_name:
+        yield "a name"
+    if student.email:
+        yield "an email address"
+    if student.lms_user_id:
+        yield "an LMS id"
+    if handed_in:
+        yield "a folder in submitted/"
+    grades = [grade for work in student.submissions for book in work.notebooks for grade in book.grades]
+    comments = [
+        comment for work in student.submissions for book in work.notebooks for comment in book.comments
+    ]
+    if any(grade.manual_score is not None or grade.extra_credit for grade in grades) or any(
+        comment.manual_comment for comment in comments
+    ):
+        yield "grades or comments of a person"
+
+
+def in_shell(name: object) -> str:
+    """The name for bash, in which one sees how its accents are stored."""
+    text = str(name)
+    return quoted(text) if text.isascii() else "$" + ascii(text)
+
+
+def student_of(folders: CourseDirectory, step: str, path: str) -> str | None:
+    """The student whose folder in a step of the assignment this is; None if it is no such folder."""
+    pattern = folders.format_path(step, "(?P<student>.*)", folders.assignment_id, escape=True)
+    match = re.fullmatch(pattern, path, re.DOTALL)
+    return match["student"] if match else None
+
+
+def misplaced_notebooks(folders: CourseDirectory) -> list[str]:
+    """A sentence for each notebook that lies above the submission folders, so that nbgrader does not see it."""
+    above = Path(_submission_folder(folders, ANY).pattern).parent
+    place = folders.format_path(folders.submitted_directory, "STUDENT", "ASSIGNMENT")
+    return [
+        f"{printable(path)} is in no submission folder, so it was not graded. Move it to {place}."
+        for path in sorted(glob.glob(str(above / "*.ipynb")))
+    ]
+
+
+def usable_name(name: str) -> str:
+    """The name without what nbgrader can't handle."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:  # bytes that aren't UTF-8, as Python's file functions return them
+        name = os.fsencode(name).decode("cp1252", errors="replace")
+    return name.translate(_REPLACED)
+
+
+@dataclass(frozen=True)
+class _StudentFolders:
+    """A pattern for paths of submissions, with any student's name, and perhaps any assignment's.
+
+    Args:
+        pattern: for `glob`.
+        depth: index of the part with the student's name.
+        name: matches this part; its group is the name.
+    """
+
+    pattern: str
+    depth: int
+    name: re.Pattern[str]
+
+    def found(self) -> Iterator[tuple[Path, str]]:
+        """The folder named after each student, which may be above that of the submission, and the student's name."""
+        for path in sorted(glob.glob(self.pattern)):
+            folder = Path(*Path(path).parts[: self.depth + 1])
+            if Path(path).is_dir() and (match := self.name.fullmatch(folder.name)):
+                yield folder, match[1]
+
+
+def _submission_folder(folders: CourseDirectory, assignment: str) -> _StudentFolders:
+    student = f"{ANY}student"
+    parts = Path(folders.format_path(folders.submitted_directory, student, assignment)).parts
+    depth = next(index for index, part in enumerate(parts) if student in part)
+    patterns = (glob.escape(part).replace(student, "*").replace(ANY, "*") for part in parts)
+    name = re.escape(parts[depth]).replace(student, "(.*)", 1).replace(ANY, ".*")
+    return _StudentFolders(str(Path(*patterns)), depth, re.compile(name, re.DOTALL))
+
+
+def stop(log: logging.Logger, sentence: str) -> NoReturn:
+    """End the command with exit code 1 and one sentence. For any other exception nbgrader prints a traceback."""
+    log.error(sentence)
+    raise Stop(sentence)
+
+
+class Stop(SystemExit):
+    """Ends the command with exit code 1; its text is the reason."""
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__(sentence)
+        self.code = 1

@@ -1,0 +1,284 @@
+"""In generate_feedback: write a page for a graded notebook, without scripts or network."""
+
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader
+from nbconvert.exporters import Exporter
+from nbconvert.exporters.exporter import ResourcesDict
+from nbformat import NotebookNode
+from nbgrader.api import Gradebook
+from nbgrader.converters import BaseConverter
+from nbgrader.preprocessors import GetGrades
+from traitlets import TraitError, default
+from traitlets.log import get_logger
+
+from gradekit.cells import grade_id, is_locked_cell, is_test_cell
+from gradekit.checks.results import STATUSES, Status, SubmissionResult, points_in_words, score_in_words
+from gradekit.course import CourseError
+from gradekit.files import notebooks_in, written_at
+from gradekit.language import N_, FeedbackPage, _, current_language, ngettext, speaking
+from gradekit.nbgrader_plugin.budget import TooCostly, render_in_child
+from gradekit.nbgrader_plugin.check_table import code_marked
+from gradekit.nbgrader_plugin.converters import (
+    OneFolder,
+    copy_for_release,
+    copy_nothing,
+    find_folders,
+    leave_out_ungraded,
+)
+from gradekit.nbgrader_plugin.course_folders import Stop, configured_course, stop
+from gradekit.nbgrader_plugin.course_time import CourseTime
+from gradekit.nbgrader_plugin.first_look import first_things, score_rows
+from gradekit.nbgrader_plugin.gradebook_state import require_gradebook
+from gradekit.nbgrader_plugin.headings import page_titles
+from gradekit.nbgrader_plugin.markdown import highlighted_code, safe_markdown
+from gradekit.nbgrader_plugin.page_parts import PageParts, Part
+from gradekit.nbgrader_plugin.pictures import Pictures, text_and_pictures
+from gradekit.nbgrader_plugin.run_checks import RESULT
+from gradekit.nbgrader_plugin.second_chance import second_chance_of
+from gradekit.nbgrader_plugin.shown import EXPLANATIONS, deadline_of, hide_outputs, result_as_shown
+from gradekit.printing import printable
+from gradekit.student.extra_files import time_handed_in
+from gradekit.watch.attempt_line import AttemptLine, NotebookPage, attempt_line
+from gradekit.watch.chance import is_in_time
+from gradekit.watch.records import Attempts
+from gradekit.watch.rules import AttemptRules, Shows
+
+#: CPU seconds, MiB and bytes; a page that needs more shows the points only. The budget of its cells is far below that
+_PAGE_SECONDS, _PAGE_MEMORY, _PAGE_BYTES = 30.0, 1_024, 64 * 2**20
+#: notes on a page, and characters in each
+MAX_NOTES, MAX_NOTE = 50, 600
+#: key of the resources: the student's deadline
+DEADLINE = "deadline"
+NOT_RENDERED = N_(
+    "Your notebook can't be shown here: formatting it takes too much time or memory. Your points are not affected."
+)
+_TEMPLATES = Environment(
+    loader=FileSystemLoader(Path(__file__).parent / "templates"),
+    autoescape=True,
+    trim_blocks=True,
+    lstrip_blocks=True,
+    extensions=["jinja2.ext.i18n"],
+)
+_TEMPLATES.filters |= {"code_marked": code_marked, "score": score_in_words, "points": points_in_words}
+_TEMPLATES.install_gettext_callables(_, ngettext, newstyle=True)  # type: ignore[attr-defined] # by the extension
+
+
+class FeedbackExporter(Exporter):
+    """Exports a graded notebook as one HTML file."""
+
+    output_mimetype = "text/html"
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        if isinstance(self.parent, BaseConverter):
+            if not isinstance(self.parent, OneFolder):
+                require_gradebook(self.log, self.parent.coursedir, writing=False)
+            find_folders(self.parent, self.parent.coursedir.autograded_directory)
+            leave_out_ungraded(self.parent)
+            copy_nothing(self.parent)
+
+    @default("file_extension")
+    def _file_extension_default(self) -> str:
+        return ".html"
+
+    def from_notebook_node(  # type: ignore[override] # as in nbconvert's other exporters, its output is text
+        self, nb: NotebookNode, resources: dict[str, Any] | None = None, **options: Any
+    ) -> tuple[str, dict[str, Any]]:
+        try:
+            with speaking(FeedbackPage(config=self.config).language, configured_course(self.config).root):
+                return self._export(nb, resources, **options)
+        except (CourseError, TraitError) as error:
+            stop(self.log, str(error))
+
+    def _export(
+        self, nb: NotebookNode, resources: dict[str, Any] | None, **options: Any
+    ) -> tuple[str, dict[str, Any]]:
+        nb, filled = super().from_notebook_node(nb, resources, **options)
+        names = dict(filled["nbgrader"])
+        released = self._released(names)
+        _hide_hidden_tests(nb, released)
+        given = frozenset(cell.source.strip() for cell in released)
+        folder = Path(filled["metadata"].get("path", ""))
+        frame = self._frame(nb, names, folder)
+        try:
+            page = render_in_child(
+                lambda: _page(nb, frame, given, Pictures(folder)), _PAGE_SECONDS, _PAGE_MEMORY, _PAGE_BYTES
+            )
+        except TooCostly as error:
+            page = _page_without_cells(nb, frame)
+            self.log.warning(
+                "The feedback page of %s for %s shows the points only: the notebook could not be rendered (%s). "
+                "Look at it in autograded/.",
+                frame.names["student"],
+                names["notebook"],
+                error,
+            )
+        if isinstance(self.parent, BaseConverter):
+            folders = self.parent.coursedir
+            target = folders.format_path(folders.feedback_directory, names["student"], names["assignment"])
+            copy_for_release(folder, Path(target))
+        return page, filled
+
+    def _frame(self, nb: NotebookNode, names: dict[str, Any], folder: Path) -> "_Frame":
+        """Everything on the page besides the cells, without anything that it must not show yet."""
+        assignment, student = names["assignment"], names["student"]
+        rule = AttemptRules(config=self.config).of(assignment)
+        attempts = Attempts.load(configured_course(self.config).root, assignment, student)
+        plugin = second_chance_of(self.config)
+        now, deadline = datetime.now(UTC), names.get(DEADLINE)
+        shows = rule.shows if is_in_time(rule, now, deadline) else Shows.EVERYTHING
+        result = result_as_shown(_result(nb), shows)
+        hide_outputs(nb.cells, result, shows)
+        handed_in = self._handed_in(assignment, student, folder)
+        attempt = handed_in and attempt_line(
+            attempts,
+            handed_in,
+            rule,
+            NotebookPage(
+                names["notebook"],
+                result,
+                shows,
+                now,
+                deadline,
+                plugin.chance if plugin else None,
+                page_titles(nb),
+            ),
+        )
+        clock = CourseTime(config=self.config)
+        times = tuple(clock.in_words(time) if time else "" for time in (deadline, deadline and handed_in))
+        return _Frame(names | {"student": printable(str(student))}, result, shows, attempt or None, *times)
+
+    def _handed_in(self, assignment: str, student: str, autograded: Path) -> datetime | None:
+        """The time in timestamp.txt, or else that of the newest notebook, as `gradekit watch --folder` takes it."""
+        time = time_handed_in(autograded)
+        if time is not None:
+            return time.replace(tzinfo=UTC)
+        if not isinstance(self.parent, BaseConverter):
+            return None
+        folders = self.parent.coursedir
+        submitted = Path(folders.format_path(folders.submitted_directory, student, assignment))
+        times = [written_at(path.lstat()) for path in notebooks_in(submitted)]
+        return datetime.fromtimestamp(max(times), UTC) if times else None
+
+    def _released(self, names: dict[str, Any]) -> list[NotebookNode]:
+        """The released cells; none if there is no release, so all are shown as the student's own."""
+        assignment = configured_course(self.config).assignment(names["assignment"])
+        try:
+            cells: list[NotebookNode] = assignment.released(names["notebook"]).cells
+        except CourseError:
+            return []
+        for cell in cells:  # fills the caches that the child process of each page inherits
+            if cell.cell_type == "markdown":
+                safe_markdown(text_and_pictures(cell.source)[0])
+            else:
+                highlighted_code(cell.source)
+        return cells
+
+
+def _hide_hidden_tests(nb: NotebookNode, released: list[NotebookNode]) -> None:
+    """Show the instructor's cells as they were released: without hidden tests and marking schemes.
+
+    Test cells that are not in the release are shown without their text.
+    """
+    sources = {grade_id(cell): cell.source for cell in released}
+    for cell in nb.cells:
+        if is_locked_cell(cell):
+            cell.source = sources.get(grade_id(cell), "" if is_test_cell(cell) else cell.source)
+
+
+@dataclass(frozen=True)
+class _Frame:
+    """Everything on a page besides the cells. `result` has only what the page shows."""
+
+    names: dict[str, Any]
+    result: SubmissionResult
+    shows: Shows
+    attempt: AttemptLine | None
+    deadline: str = ""
+    handed_in: str = ""
+
+
+def _page(nb: NotebookNode, frame: _Frame, given: frozenset[str], pictures: Pictures) -> str:
+    parts = PageParts(nb, frame.result, given, shows=frame.shows, pictures=pictures).parts()
+    return _rendered(nb, frame, parts)
+
+
+def _page_without_cells(nb: NotebookNode, frame: _Frame) -> str:
+    """A page with the points and the reason, without any of the student's text."""
+    without_notes = replace(frame, result=replace(frame.result, notes=[], cells=[]))
+    return _rendered(nb, without_notes, [], NOT_RENDERED)
+
+
+OTHER_VERSION = "This notebook was autograded by another version of gradekit. Run `gradekit autograde`, then this command again."
+
+
+def _result(nb: NotebookNode) -> SubmissionResult:
+    stored = nb.metadata.get(RESULT)
+    try:
+        result = SubmissionResult.from_dict(stored) if stored else SubmissionResult(Status.GRADED)
+    except ValueError:
+        get_logger().error(OTHER_VERSION)
+        raise Stop(OTHER_VERSION) from None
+    return replace(result, notes=_shortened(result.all_notes), cells=_shortened(result.cells))
+
+
+def _shortened(notes: list[str]) -> list[str]:
+    more = [_("and %(number)s more", number=len(notes) - MAX_NOTES)] if len(notes) > MAX_NOTES else []
+    return [printable(" ".join(note[: 2 * MAX_NOTE].split()), MAX_NOTE) for note in notes[:MAX_NOTES]] + more
+
+
+def _rendered(nb: NotebookNode, frame: _Frame, parts: list[Part], reason: str = "") -> str:
+    result = frame.result
+    rows = score_rows(nb, result, frame.shows)
+    # when the grader itself failed, the notes say more than the status
+    sentence = (
+        "" if result.nothing_graded and result.status == Status.KERNEL_DIED else _(STATUSES[result.status])
+    )
+    return _TEMPLATES.get_template("feedback.html.j2").render(
+        names=frame.names,
+        result=result,
+        attempt=frame.attempt,
+        deadline=frame.deadline,
+        handed_in=frame.handed_in,
+        only_whether_right=frame.shows is Shows.EXERCISES,
+        language=current_language(),
+        explanation=_(EXPLANATIONS[frame.shows]),
+        sentence=sentence,
+        rows=rows,
+        first=[] if reason else first_things(result, rows),
+        waiting=0
+        if result.nothing_graded
+        else sum(row.points - (row.score or 0) for row in rows if row.awaits_grading),
+        parts=parts,
+        reason=_(reason),
+    )
+
+
+class GetGradesAndState(GetGrades):
+    """Adds whether each cell was graded manually or is still awaiting manual grading, and the deadline.
+
+    When a submission is graded again, nbgrader marks manually graded cells for a second look; here they count as graded.
+    """
+
+    def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
+        nb, resources = super().preprocess(nb, resources)
+        names = resources["nbgrader"]
+        names["score"] = max(0.0, names["score"])  # scores may have sunk below the penalty, which stays
+        with Gradebook(names["db_url"]) as gradebook:
+            names[DEADLINE] = deadline_of(gradebook, names["assignment"], names["student"])
+        return nb, resources
+
+    def _get_score(self, cell: NotebookNode, resources: ResourcesDict) -> None:
+        super()._get_score(cell, resources)
+        grade = self.gradebook.find_grade(
+            grade_id(cell), self.notebook_id, self.assignment_id, self.student_id
+        )
+        by_hand = grade.manual_score is not None
+        cell.metadata.nbgrader |= {
+            "by_hand": by_hand,
+            "needs_manual_grade": grade.needs_manual_grade and not by_hand,
+        }

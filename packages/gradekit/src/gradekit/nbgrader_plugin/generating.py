@@ -1,0 +1,223 @@
+"""In generate_assignment: nothing in release/ is lost if it fails, and cells that can't change are named before it starts.
+
+nbgrader removes release/<assignment> before it converts anything, and again after an error. Its exporter is made before
+that, and when it has finished, it sets the directory's `student_id` back, whatever happened. In between, the release
+is kept beside itself.
+"""
+
+import contextlib
+import fcntl
+import os
+import re
+import shutil
+import sys
+from itertools import chain
+from pathlib import Path
+from typing import Any, TextIO
+
+from nbconvert.exporters import NotebookExporter
+from nbconvert.exporters.exporter import ResourcesDict
+from nbformat import NotebookNode
+from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.converters import GenerateAssignment
+from nbgrader.converters.base import NbGraderException
+from nbgrader.preprocessors import NbGraderPreprocessor, SaveCells
+
+from gradekit.added_cells import keep_added
+from gradekit.cells import grade_id
+from gradekit.course import CourseError, read_notebook
+from gradekit.files import STATE_FOLDER
+from gradekit.nbgrader_plugin.cell_rows import CellChanges, cells_in, recorded_cells
+from gradekit.nbgrader_plugin.converters import reason_of
+from gradekit.nbgrader_plugin.course_folders import stop
+from gradekit.nbgrader_plugin.gradebook_state import require_gradebook, sqlite_file, url_in
+from gradekit.printing import quoted
+
+
+class ReleaseExporter(NotebookExporter):
+    """nbgrader's exporter. When it is made, it looks at all that can be known before nbgrader removes the release."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        if not isinstance(self.parent, GenerateAssignment):
+            return
+        converter, folders = self.parent, self.parent.coursedir
+        notebooks = {
+            _name_in(converter, path): list(map(Path, found)) for path, found in converter.assignments.items()
+        }
+        for path in chain(*notebooks.values()):
+            _require_readable(converter, path)
+        if not converter.no_database:
+            require_gradebook(self.log, folders, writing=True)
+            if folders.notebook_id == "*":
+                for name, paths in notebooks.items():
+                    _require_same_notebooks(converter, name, {path.stem for path in paths})
+        KeptReleases(converter, {name: [path.name for path in paths] for name, paths in notebooks.items()})
+
+
+class KeptReleases:
+    """The releases as they were, beside the new ones; put back when nbgrader ends without having written them.
+
+    A killed command leaves them there, and the next one puts them back before it begins.
+    """
+
+    def __init__(self, converter: GenerateAssignment, notebooks: dict[str, list[str]]) -> None:
+        folders = converter.coursedir
+        self._whole = folders.notebook_id == "*"
+        self._before = sys.exception()
+        #: the assignments that are released, by the folders
+        self._assignments: dict[Path, str] = {}
+        self._root = root = Path(folders.root)
+        try:
+            self._lock = _locked(root)
+            for assignment, names in notebooks.items():
+                release = root / folders.format_path(folders.release_directory, ".", assignment)
+                for whole in (True, False):  # after a command that was killed
+                    _put_back(release, whole)
+                if converter.force or not release.exists():  # or nbgrader leaves it alone
+                    self._assignments[release] = assignment
+                    self._keep(release, names)
+        except OSError as error:
+            stop(converter.log, f"{', '.join(notebooks)} can't be released: {reason_of(error)}")
+        folders.observe(self._ended, "student_id")
+
+    def _keep(self, release: Path, notebooks: list[str]) -> None:
+        kept = _kept(release, self._whole)
+        if self._whole and release.is_dir() and not release.is_symlink():
+            os.rename(release, kept)
+        elif not self._whole and release.is_dir():
+            kept.mkdir()
+            for name in notebooks:
+                if (release / name).exists():
+                    os.rename(release / name, kept / name)
+
+    def _ended(self, change: Any) -> None:
+        change.owner.unobserve(self._ended, "student_id")
+        error = sys.exception()
+        # NbGraderException: nbgrader has gone through all assignments, and removed what it could not convert
+        stopped = error is not self._before and not isinstance(error, NbGraderException)
+        try:
+            for release in self._assignments:
+                if stopped and self._whole:
+                    shutil.rmtree(release, ignore_errors=True)
+                elif not stopped:
+                    self._record_added(release)
+                if stopped or not release.exists() or not self._whole:
+                    _put_back(release, self._whole, over=stopped)
+                shutil.rmtree(_kept(release, self._whole), ignore_errors=True)
+        finally:
+            self._lock.close()
+
+    def _record_added(self, release: Path) -> None:
+        """Record which cells the notebooks have that they did not have before."""
+        added: dict[str, set[str]] = {}
+        for path in _kept(release, self._whole).glob("*.ipynb"):
+            with contextlib.suppress(
+                CourseError
+            ):  # a release from before could not be read, or has no such notebook
+                new = _marked(release / path.name) - _marked(path)
+                added |= {path.stem: new} if new else {}
+        if added:
+            keep_added(self._root, self._assignments[release], added)
+
+
+def _marked(path: Path) -> set[str]:
+    return {name for cell in read_notebook(path).cells if (name := grade_id(cell))}
+
+
+def _put_back(release: Path, whole: bool, over: bool = True) -> None:
+    """Put back what was kept; with `over`, in place of what has been written since."""
+    kept = _kept(release, whole)
+    if not kept.is_dir():
+        return
+    if whole:
+        shutil.rmtree(release, ignore_errors=True)
+        os.rename(kept, release)
+        return
+    release.mkdir(parents=True, exist_ok=True)
+    for path in kept.iterdir():
+        if over or not (release / path.name).exists():
+            os.replace(path, release / path.name)
+    shutil.rmtree(kept)
+
+
+def _kept(release: Path, whole: bool) -> Path:
+    """A path next to the release, so that moving it is one step."""
+    return release.with_name(f".{release.name}.{'replaced' if whole else 'notebooks'}")
+
+
+class RequireSameCells(NbGraderPreprocessor):
+    """Stops the command if cells were added, removed or retyped, and there are submissions, for which nbgrader prints a traceback."""
+
+    def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
+        names = resources["nbgrader"]
+        if SaveCells(config=self.config, parent=self.parent).enabled:
+            with Gradebook(names["db_url"]) as gradebook:
+                changes = _changes(gradebook, names["assignment"], names["notebook"], nb)
+            if changes:
+                stop(self.log, f"{names['notebook']}: {changes} {_remedy(names['assignment'])}")
+        return nb, resources
+
+
+def _changes(gradebook: Gradebook, assignment: str, notebook: str, nb: NotebookNode) -> str:
+    try:
+        found = gradebook.find_notebook(notebook, assignment)
+    except MissingEntry:
+        return ""
+    if not found.submissions:
+        return ""
+    changes = CellChanges(recorded_cells(found), cells_in(nb))
+    return f"{changes}, and there are submissions, for which nbgrader can't change cells." if changes else ""
+
+
+def _require_same_notebooks(converter: GenerateAssignment, assignment: str, now: set[str]) -> None:
+    url = url_in(converter.coursedir)
+    file = sqlite_file(url)
+    if file is not None and not file.exists():
+        return
+    with Gradebook(url, converter.coursedir.course_id) as gradebook:
+        try:
+            entry = gradebook.find_assignment(assignment)
+        except MissingEntry:
+            return
+        before = {notebook.name for notebook in entry.notebooks}
+        if before == now or not entry.submissions:
+            return
+    added, removed = sorted(now - before), sorted(before - now)
+    what = [f"{', '.join(added)} added"] * bool(added) + [f"{', '.join(removed)} removed"] * bool(removed)
+    stop(
+        converter.log,
+        f"{assignment}: notebooks changed ({'; '.join(what)}), and there are submissions, for which nbgrader can't change "
+        f"notebooks. {_remedy(assignment)}",
+    )
+
+
+def _remedy(assignment: str) -> str:
+    return (
+        f"`gradekit revise {quoted(assignment)}` changes the gradebook and keeps the grades, or undo the change. release/ "
+        "was not changed."
+    )
+
+
+def _name_in(converter: GenerateAssignment, path: str) -> str:
+    """The assignment whose source folder this is, as nbgrader finds it out."""
+    folders = converter.coursedir
+    pattern = folders.format_path(folders.source_directory, ".*", "(?P<name>.*)", escape=True)
+    found = re.match(pattern, path)
+    return found["name"] if found else Path(path).name
+
+
+def _require_readable(converter: GenerateAssignment, path: Path) -> None:
+    try:
+        read_notebook(path)
+    except CourseError as error:
+        stop(converter.log, str(error))
+
+
+def _locked(root: Path) -> TextIO:
+    """A file that only one `generate_assignment` has at a time; it is released when the file is closed."""
+    path = root / STATE_FOLDER / "generating"
+    path.parent.mkdir(exist_ok=True)
+    file = path.open("a")
+    fcntl.flock(file, fcntl.LOCK_EX)
+    return file

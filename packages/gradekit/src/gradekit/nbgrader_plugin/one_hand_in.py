@@ -1,0 +1,171 @@
+"""nbgrader's exchange for one hand-in: collecting exactly this one, and releasing its pages.
+
+The classes that are configured in `ExchangeFactory` do it, since a hub may have its own.
+"""
+
+import glob
+import os
+import shutil
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from logging import Logger
+from pathlib import Path
+from typing import Any
+
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.exchange import ExchangeError
+from nbgrader.exchange.default import Exchange, ExchangeCollect, ExchangeReleaseFeedback
+from nbgrader.exchange.exchange_factory import ExchangeFactory
+from traitlets.config import Config
+
+from gradekit.course import CourseError
+
+_REPLACED, _REMOVED = "replaced", "removed"
+
+
+class CollectOne(ExchangeCollect):
+    """Collects the hand-in in `folder`. If this fails, the submission that was collected before is put back.
+
+    nbgrader removes what was collected before it copies. Here it is moved aside and removed afterwards.
+    """
+
+    folder: Path
+    student: str
+    handed_in: datetime
+
+    def init_src(self) -> None:
+        super().init_src()
+        record = {"username": self.student, "filename": self.folder.name, "timestamp": self.handed_in}
+        self.src_records: list[dict[str, Any]] = [record]
+
+    def copy_files(self) -> None:
+        folders = self.coursedir
+        collected = Path(
+            folders.format_path(folders.submitted_directory, self.student, folders.assignment_id)
+        )
+        aside = _beside(collected, _REPLACED)
+        if collected.exists():
+            os.rename(collected, aside)
+        try:
+            super().copy_files()
+        except BaseException:
+            put_back(collected)
+            raise
+        _remove(aside)
+
+    def not_collected(self, src: str, error: Exception) -> None:
+        """Let the caller report it; `HarmlessCollect` would continue."""
+        raise error
+
+
+class ReleaseOne(ExchangeReleaseFeedback):
+    """Releases the pages of one student, whose name may be one such as `[ab]`."""
+
+    def init_src(self) -> None:
+        super().init_src()
+        self.src_path: str = glob.escape(self.src_path)
+
+
+@dataclass(frozen=True)
+class ExchangeOf:
+    """The exchange that a course is configured for."""
+
+    config: Config
+    folders: CourseDirectory
+    log: Logger
+
+    def require_folders(self) -> None:
+        """Raise CourseError if this exchange isn't a folder, or has no name for the course."""
+        factory = ExchangeFactory(config=self.config)
+        for name, kind in (
+            ("collect", ExchangeCollect),
+            ("release_feedback", ExchangeReleaseFeedback),
+        ):
+            configured = getattr(factory, name)
+            if not issubclass(configured, kind):
+                raise CourseError(
+                    f"c.ExchangeFactory.{name} is {configured.__module__}.{configured.__qualname__}, which has no "
+                    "folder that can be watched: use --folder, and collect and release with nbgrader"
+                )
+        if not self.folders.course_id:
+            raise CourseError(
+                "the exchange has a folder for each course, and this course has no name: set "
+                'c.CourseDirectory.course_id = "…", or use --folder'
+            )
+
+    @property
+    def inbound(self) -> Path:
+        return self._place / "inbound"
+
+    @property
+    def feedback(self) -> Path:
+        return self._place / "feedback"
+
+    @cached_property
+    def check_owner(self) -> bool:
+        """Whether the owner of a hand-in must be the student in its name."""
+        return bool(self._configured("collect", ExchangeCollect).check_owner)
+
+    def collect(self, folder: Path, student: str, handed_in: datetime) -> None:
+        """Put a hand-in into submitted/. `folders` has the assignment.
+
+        Raises:
+            ExchangeError, OSError, RuntimeError: it can't be copied.
+        """
+        collector = self._configured("collect", CollectOne)
+        collector.folder, collector.student, collector.handed_in = folder, student, handed_in
+        collector.start()
+
+    def release(self, folders: CourseDirectory) -> None:
+        """Put a student's pages, from the feedback folder in `folders`, into the exchange.
+
+        Raises:
+            ExchangeError, OSError: they can't be copied.
+        """
+        if not self.inbound.is_dir():  # nbgrader would make the folder where an exchange is not mounted
+            raise ExchangeError(f"{self.inbound} does not exist")
+        self._configured("release_feedback", ReleaseOne, folders).start()
+
+    @cached_property
+    def _place(self) -> Path:
+        root = self._configured("collect", ExchangeCollect).root
+        return Path(root, self.folders.course_id)
+
+    def _configured(self, name: str, kind: type[Exchange], folders: CourseDirectory | None = None) -> Any:
+        """The configured class, combined with `kind`."""
+        configured = getattr(ExchangeFactory(config=self.config), name)
+        bases = (configured,) if issubclass(configured, kind) else (kind, configured)
+        made = type(kind.__name__, bases, {})
+        return made(coursedir=folders or self.folders, authenticator=None, config=self.config, log=self.log)
+
+
+def put_back(collected: Path) -> None:
+    """Undo an interrupted collection: put back the submission that it would have replaced."""
+    aside = _beside(collected, _REPLACED)
+    if collected.exists():
+        shutil.rmtree(collected)
+    if aside.exists():
+        os.rename(aside, collected)
+
+
+def put_all_back(folders: CourseDirectory, assignment: str) -> None:
+    """Undo every interrupted collection for the assignment."""
+    path = Path(folders.format_path(folders.submitted_directory, "*", glob.escape(assignment)))
+    for found in glob.glob(str(_beside(path, _REMOVED))):
+        shutil.rmtree(found)
+    for found in glob.glob(str(_beside(path, _REPLACED))):
+        put_back(Path(found).with_name(Path(found).name[1:].removesuffix(f".{_REPLACED}")))
+
+
+def _remove(aside: Path) -> None:
+    """Remove the submission that was replaced, if there is one."""
+    if aside.exists():
+        removed = aside.with_suffix(f".{_REMOVED}")
+        os.rename(aside, removed)  # in one step, so that nobody puts half of it back
+        shutil.rmtree(removed)
+
+
+def _beside(collected: Path, state: str) -> Path:
+    """A path next to the folder, so that moving it is one step; the pattern `*` doesn't match it."""
+    return collected.with_name(f".{collected.name}.{state}")

@@ -1,0 +1,65 @@
+"""A course's own steps and hook in nbgrader's converters, among which gradekit puts its own."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+from nbgrader.converters.base import BaseConverter
+from traitlets.config import Config
+from traitlets.config.loader import LazyConfigValue
+from traitlets.utils.importstring import import_item
+
+Hook = Callable[..., object]
+
+
+def own_steps(config: Config, converter: type[BaseConverter], trait: str) -> list[Any]:
+    """The steps that the course has configured so far, or the default ones; those that can be imported are classes."""
+    steps = list(getattr(converter, trait).default_args[0])
+    configured = config[converter.__name__].get(trait, steps)
+    if isinstance(configured, LazyConfigValue):  # such as of `c.Autograde.autograde_preprocessors.append(…)`
+        configured = configured.get_value(steps)
+    return [_imported(step) for step in configured]
+
+
+def put_before(steps: list[Any], place: type, step: type) -> None:
+    """Insert a step, unless it is there; at the beginning if `place` isn't."""
+    if step not in steps:
+        steps.insert(steps.index(place) if place in steps else 0, step)
+
+
+def put_after(steps: list[Any], place: type, step: type) -> None:
+    """Insert a step, unless it is there; at the end if `place` isn't."""
+    if step not in steps:
+        steps.insert(steps.index(place) + 1 if place in steps else len(steps), step)
+
+
+def replace(steps: list[Any], step: type, other: type) -> None:
+    """Replace a step, or insert the other at the beginning if neither is there."""
+    steps[:] = [other if found is step else found for found in steps]
+    if other not in steps:
+        steps.insert(0, other)
+
+
+def with_own_hook(config: Config, hook: Hook) -> str | Hook:
+    """A hook that also calls the one that the course has configured for autograding, if there is one."""
+    ours = f"{hook.__module__}.{hook.__qualname__}"
+    for section in ("Autograde", "BaseConverter"):
+        own = _imported(config[section].get("pre_convert_hook"))
+        if getattr(own, "func", None) is _both:  # this was called before
+            return partial(_both, hook, own.args[1])
+        if own is not None and own is not hook:
+            return partial(_both, hook, own)
+    return ours
+
+
+def _both(ours: Hook, own: Hook, **submission: Any) -> None:
+    ours(**submission)
+    own(**submission)
+
+
+def _imported(item: Any) -> Any:
+    if isinstance(item, str):
+        with suppress(ImportError):  # nbgrader reports it
+            return import_item(item)
+    return item

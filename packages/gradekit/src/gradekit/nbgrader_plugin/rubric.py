@@ -1,0 +1,122 @@
+"""In formgrader: show the rubric above the answer to grade, and only what is sanitized, in limited time."""
+
+from html import escape
+from pathlib import Path
+
+import nbformat
+import nbgrader
+from nbconvert.exporters.exporter import ResourcesDict
+from nbconvert.preprocessors import Preprocessor
+from nbformat import NotebookNode, v4
+from nbgrader.coursedir import CourseDirectory
+from traitlets import Float
+
+from gradekit.cells import grade_id, is_answer_cell, is_test_cell, nbgrader_metadata
+from gradekit.checks.results import SubmissionResult
+from gradekit.configuration import course_in
+from gradekit.nbgrader_plugin.budget import PageBudget
+from gradekit.nbgrader_plugin.check_table import check_output
+from gradekit.nbgrader_plugin.displayed import (
+    OF_DISPLAYED,
+    PAGE_CHARACTERS,
+    PAGE_SECONDS,
+    Displayed,
+    plain_figure,
+)
+from gradekit.nbgrader_plugin.markdown import highlighted_code, safe_markdown
+from gradekit.nbgrader_plugin.pictures import OF_PAGE, Pictures, text_and_pictures
+from gradekit.nbgrader_plugin.run_checks import RESULT
+from gradekit.printing import shortened
+
+TEMPLATE = "gradekit_formgrade"
+TEMPLATE_FILE = "formgrade_with_rubric.html.j2"
+_NBGRADER_TEMPLATES = Path(nbgrader.__file__).parent / "server_extensions" / "formgrader" / "templates"
+TEMPLATE_FOLDERS = [str(Path(__file__).parent / "templates"), str(_NBGRADER_TEMPLATES)]
+#: where the rubric begins in a model answer
+RUBRIC = "**Rubric"
+#: marks the rubric's cell for the template
+MARK = "gradekit_rubric"
+#: texts of a page that name a student or a file, who may have chosen them
+_OF_PEOPLE = ("student", "last_name", "first_name", "notebook_path", "notebook_id", "assignment_id")
+#: characters shown of a cell that exceeds the budget
+_BEGINNING = 500
+_MODEL = "<details><summary>Model answer</summary>\n\n{}\n\n</details>"
+
+
+class ShowRubric(Preprocessor):
+    """Shows the rubric and the instructor's answer, from the source notebook, above the student's answer.
+
+    Only graders see them: they are in neither the autograded notebook nor the feedback page.
+    """
+
+    enabled = True
+    page_seconds = Float(PAGE_SECONDS, help="CPU seconds that formatting the cells of a page may take").tag(
+        config=True
+    )
+
+    def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
+        models = self._model_answers(resources)
+        own = _check_tables(nb)
+        cells = []
+        for cell in nb.cells:
+            if model := models.get(grade_id(cell) or ""):
+                cells.append(_rubric_cell(model))
+            cells.append(cell)
+        nb.cells = cells
+        budget = PageBudget(self.page_seconds, PAGE_CHARACTERS)
+        _cut_to(budget, nb)
+        pictures = resources[OF_PAGE] = Pictures(Path(resources["metadata"]["path"]))
+        resources[OF_DISPLAYED] = Displayed(pictures, budget, plain_figure, own)
+        for name in _OF_PEOPLE:  # nbgrader's template shows them as they are
+            if isinstance(resources.get(name), str):
+                resources[name] = escape(resources[name])
+        return nb, resources
+
+    def _model_answers(self, resources: ResourcesDict) -> dict[str, NotebookNode]:
+        """The instructor's answers to the manually graded cells, by grade_id; empty if there is no source notebook."""
+        place = resources["metadata"]
+        folders = CourseDirectory(config=self.config)
+        # formgrader may have been started in a folder above the course
+        roots = [*Path(place["path"]).parents, Path(folders.root)]
+        sources = [
+            course_in(folders, root).assignment(resources.get("assignment_id", "")).source_folder
+            for root in roots
+        ]
+        found = next((path for up in sources if (path := up / f"{place['name']}.ipynb").is_file()), None)
+        cells = nbformat.read(found, as_version=4).cells if found else []
+        return {
+            name: cell
+            for cell in cells
+            if (name := grade_id(cell)) and is_answer_cell(cell) and nbgrader_metadata(cell).get("grade")
+        }
+
+
+def _check_tables(nb: NotebookNode) -> frozenset[str]:
+    """The tables of checks that autograde wrote into the notebook, from the results in its metadata."""
+    try:
+        result = SubmissionResult.from_dict(nb.metadata[RESULT])
+    except (KeyError, ValueError):
+        return frozenset()
+    tests = (grade_id(cell) or "" for cell in nb.cells if is_test_cell(cell))
+    return frozenset(check_output(result, name, nb).data["text/html"] for name in tests)
+
+
+def _cut_to(budget: PageBudget, nb: NotebookNode) -> None:
+    """Cut the cells that exceed the budget. Most are cached, so formgrader does not render them a second time."""
+    for cell in nb.cells:
+        text = text_and_pictures(cell.source)[0] if cell.cell_type == "markdown" else cell.source
+        render = safe_markdown if cell.cell_type == "markdown" else highlighted_code
+        if budget.out_of_time or not budget.take(len(render(text))):
+            cell.source = shortened(cell.source, _BEGINNING)
+
+
+def _rubric_cell(model: NotebookNode) -> NotebookNode:
+    answer, mark, rest = model.source.partition(RUBRIC)
+    if model.cell_type == "code":
+        answer, mark, rest = f"```python\n{model.source}\n```", "", ""
+    parts = [mark + rest] if mark else []
+    parts.append(_MODEL.format(answer.strip()))
+    cell: NotebookNode = v4.new_markdown_cell("\n\n".join(parts), metadata={MARK: True})
+    if model.get("attachments"):
+        cell["attachments"] = model.attachments
+    return cell

@@ -1,0 +1,224 @@
+"""In autograde, second step: run the notebook in a student kernel, and its hidden checks outside of it."""
+
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nbconvert.exporters.exporter import ResourcesDict
+from nbformat import NotebookNode
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.preprocessors import Execute, IgnorePattern
+from traitlets import Bool, Bunch, Float, Integer, List, TraitError, Unicode, validate
+
+from gradekit.cells import grade_id, is_test_cell
+from gradekit.checks.results import SubmissionResult
+from gradekit.course import CourseError
+from gradekit.doubts import Doubt
+from gradekit.kernels import SANDBOX, hide_course
+from gradekit.nbgrader_plugin.check_table import check_output
+from gradekit.nbgrader_plugin.course_folders import configured_course, stop
+from gradekit.per_assignment import PerAssignment
+from gradekit.printing import printable
+from gradekit.student.extra_files import own_files, own_notebooks
+from gradekit.student.limits import REPEAT_BUDGET, Limits
+
+if TYPE_CHECKING:  # imported where it is used: the configuration imports this module in every command
+    from gradekit.attempt import RepeatBudget
+    from gradekit.checks.job import HowToRun
+    from gradekit.checks.score_rule import ScoreRule
+    from gradekit.result_cache import CachedResult
+
+#: the time that this process has left for second tries, by course and assignment
+_budgets: "dict[tuple[Path, str], RepeatBudget]" = {}
+#: after this long without a second try, there is a new budget: formgrader's process runs for weeks
+_NEW_BUDGET_SECONDS = 3600.0
+#: key in a notebook's metadata: what reading and repairing found; only between nbgrader's two steps
+FOUND = "gradekit_found"
+#: key in the metadata of an autograded notebook: the result. It is written last, so a notebook that has it is complete
+RESULT = "gradekit"
+
+
+class RunChecks(Execute):
+    """Replaces nbgrader's Execute, whose `timeout` stays the limit for one cell.
+
+    Timeouts are seconds of CPU time, summed over all processes of the kernel. Code that sleeps or waits is stopped
+    after twice its limit in real time, and any code after twenty times.
+    """
+
+    call_timeout = Float(
+        Limits.call_seconds, min=0.1, help="CPU seconds that one call of a student's function may use"
+    ).tag(config=True)
+    submission_timeout = Float(
+        Limits.submission_seconds, min=1, help="CPU seconds that a whole notebook with its checks may use"
+    ).tag(config=True)
+    repeat_budget = Float(
+        REPEAT_BUDGET,
+        min=0,
+        help="seconds per assignment for second tries: submissions whose code was stopped while it waited, or "
+        "whose kernel died, are graded again, alone",
+    ).tag(config=True)
+    preload = List(
+        Unicode(),
+        help="statements to run in every kernel before the notebook, such as `import torch._dynamo`; warm kernels "
+        "run them once for all. List what the course's code only imports when it is used",
+    ).tag(config=True)
+    memory_limit = Integer(Limits.memory, min=512, help="MiB of memory that a student kernel may use").tag(
+        config=True
+    )
+    per_assignment = PerAssignment(
+        "timeout",
+        "call_timeout",
+        "submission_timeout",
+        "memory_limit",
+        "preload",
+        help='other limits for single assignments, such as {"05_seq2seq": {"call_timeout": 20}}',
+    ).tag(config=True)
+    student_kernel = Unicode(SANDBOX, help="kernelspec in which submissions run").tag(config=True)
+    cold_fallback = Bool(
+        True,
+        help="start a kernel as a new process, in the same sandbox, where it can't be forked from the warm server; "
+        "if False, nothing is graded there",
+    ).tag(config=True)
+    stderr_costs_points = Bool(
+        True,
+        help="whether anything that an ordinary test cell writes to stderr, such as a warning, costs it all its "
+        "points, as in nbgrader itself",
+    ).tag(config=True)
+    fresh = Bool(False, help="grade everything again, without the result cache").tag(config=True)
+
+    @validate("timeout")
+    def _sensible_timeout(self, proposal: Bunch) -> int | None:
+        seconds: int | None = proposal.value
+        if seconds is not None and seconds <= 0 and seconds != -1:
+            raise TraitError("c.Execute.timeout must be more than 0 seconds, or -1 for no limit of a cell")
+        return seconds
+
+    def limits_of(self, assignment: str) -> Limits:
+        """The limits for submissions of an assignment. As in nbgrader, a timeout of None or -1 is none for a cell."""
+        settings = RunChecks.per_assignment.of(self, assignment)
+        seconds = settings["timeout"]
+        return Limits(
+            seconds if seconds and seconds > 0 else settings["submission_timeout"],
+            settings["call_timeout"],
+            submission_seconds=settings["submission_timeout"],
+            memory=settings["memory_limit"],
+            preload=tuple(settings["preload"]),
+            cold_fallback=self.cold_fallback,
+        )
+
+    def how_to_run(self, assignment: str, kernel_name: str = "") -> "HowToRun":
+        """How submissions of an assignment are run and scored; `kernel_name` replaces the configured one."""
+        from gradekit.checks.job import HowToRun
+
+        kernel_name = kernel_name or self.student_kernel
+        return HowToRun(self.limits_of(assignment), kernel_name, self._score_rule())
+
+    def _score_rule(self) -> "ScoreRule":
+        from gradekit.checks.score_rule import ScoreRule
+
+        ignore = IgnorePattern(config=self.config)
+        return ScoreRule(self.stderr_costs_points, ignore.pattern if ignore.enabled else "")
+
+    def __call__(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
+        """Also without running (`--no-execute`), there is a result to write."""
+        return self.preprocess(nb, resources)
+
+    def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
+        result = SubmissionResult.from_dict(nb.metadata.pop(FOUND))
+        if not result.status:
+            try:
+                graded = (self.result_of if self.enabled else self._result_without_running)(nb, resources)
+            except CourseError as error:
+                stop(self.log, str(error))
+            result = replace(
+                graded.result,
+                notes=result.notes + graded.result.notes,
+                doubts=_of_lost_points(result.doubts, graded.result),
+            )
+            graded.written.put_into(*self._folders(resources))
+        for cell in nb.cells:
+            if is_test_cell(cell):
+                cell.outputs.insert(0, check_output(result, grade_id(cell) or "", nb))
+        nb.metadata[RESULT] = result.as_dict()
+        resources[RESULT] = result
+        self.print_result(result, resources)
+        return nb, resources
+
+    def result_of(self, nb: NotebookNode, resources: ResourcesDict) -> "CachedResult":
+        """Grade the notebook; its code cells get the outputs of the run."""
+        from gradekit.attempt import grade_unless_cached
+        from gradekit.checks.job import GradingJob
+        from gradekit.result_cache import ResultCache
+
+        names = resources["nbgrader"]
+        course = configured_course(self.config)
+        assignment = course.assignment(names["assignment"])
+        released = assignment.released(names["notebook"])
+        hide_course(course.root, self.config)
+        handed_in = self._folders(resources)[1]
+        own = own_files(handed_in, course.ignore)
+        return grade_unless_cached(
+            GradingJob(
+                assignment,
+                names["notebook"],
+                nb,
+                released,
+                self.how_to_run(assignment.name),
+                own + own_notebooks(handed_in, nb.cells, own),
+            ),
+            ResultCache(course.root),
+            self._budget(course.root, assignment.name),
+            lambda cached: not (self.fresh or (self.regrades_stopped() and cached.stopped)),
+        )
+
+    def _result_without_running(self, nb: NotebookNode, resources: ResourcesDict) -> "CachedResult":
+        """The result that follows from the outputs in the submitted file."""
+        from gradekit.checks.ordinary import result_of_outputs
+        from gradekit.result_cache import CachedResult
+        from gradekit.student.submission import Submission
+
+        names = resources["nbgrader"]
+        assignment = configured_course(self.config).assignment(names["assignment"])
+        released = assignment.released(names["notebook"])
+        ordinary = assignment.ordinary_cells(names["notebook"], nb.cells)
+        return CachedResult(result_of_outputs(Submission(nb, released), ordinary, self._score_rule()))
+
+    def _folders(self, resources: ResourcesDict) -> tuple[Path, Path, Path]:
+        """The folders in autograded/, submitted/ and source/ of the submission."""
+        names, folders = resources["nbgrader"], CourseDirectory(config=self.config)
+        student, assignment = names["student"], names["assignment"]
+        return (
+            Path(resources["metadata"]["path"]),
+            Path(folders.format_path(folders.submitted_directory, student, assignment)),
+            Path(folders.format_path(folders.source_directory, ".", assignment)),
+        )
+
+    def _budget(self, root: Path, assignment: str) -> "RepeatBudget":
+        from gradekit.attempt import RepeatBudget
+
+        budget = _budgets.get((root, assignment))
+        if budget is None or time.monotonic() - budget.last_used > _NEW_BUDGET_SECONDS:
+            budget = _budgets[root, assignment] = RepeatBudget(self.repeat_budget)
+        return budget
+
+    def regrades_stopped(self) -> bool:
+        """True with `--force`: code that was stopped, or that ended its process, is graded again."""
+        return any(self.config[name].get("force") is True for name in ("Autograde", "BaseConverter"))
+
+    def print_result(self, result: SubmissionResult, resources: ResourcesDict) -> None:
+        """Print a line for each notebook, and one for each score that a person has to look at."""
+        names = resources["nbgrader"]
+        points = (
+            f"{result.earned:g} points in {result.seconds:g} s" if result.exercises else "nothing to grade"
+        )
+        line = f"{names['assignment']}  {names['student']}: {result.status}, {points}"
+        for text in (line, *(f"  {doubt.why}" for doubt in result.doubts)):
+            print(printable(text, None), file=sys.stderr, flush=True)
+
+
+def _of_lost_points(of_repairs: list[Doubt], graded: SubmissionResult) -> list[Doubt]:
+    """All doubts about a graded notebook: a repaired answer that has passed all its tests is in no doubt."""
+    right = {exercise.grade_id for exercise in graded.exercises if exercise.right}
+    return [doubt for doubt in of_repairs if doubt.grade_id not in right] + graded.doubts

@@ -1,0 +1,161 @@
+"""The contents of a class report, and a summary of them for the terminal."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from gradekit.cells import exercise_name
+from gradekit.course import Assignment, CourseError
+from gradekit.grading.running_course import RunningCourse
+from gradekit.printing import counted, quoted
+from gradekit.report.class_results import ClassResults, class_results, was_graded
+from gradekit.report.graders import Calibration, calibration, calibration_lines
+from gradekit.report.groups import AnswerGroup, answer_code, answer_groups, excerpt, stub
+from gradekit.report.similarity import SimilarityFound, similarity_found
+from gradekit.report.statistics import (
+    ENOUGH_STUDENTS,
+    AssignmentScores,
+    CheckStatistics,
+    FellBehind,
+    NamedMistake,
+    check_statistics,
+    fell_behind,
+    named_mistakes,
+    progress,
+    quartiles,
+)
+
+#: a mistake that at least this share of the class made is worth teaching again
+RE_TEACH = 0.1
+_MAX_MISTAKES, _MAX_STUBS = 5, 2
+_MAX_STUB_SOURCE = 10_000
+
+
+@dataclass(frozen=True)
+class GroupEntry:
+    """An answer group, the code of one of its students, and a stub for the known mistakes if its own is unknown.
+
+    `file` is the file for the stub, below the course folder.
+    `before` is the size of the group in the previous report; None if the group is new.
+    """
+
+    group: AnswerGroup
+    excerpt: str
+    stub: str
+    file: str
+    before: int | None
+
+    @property
+    def growth(self) -> str:
+        more = len(self.group.students) - (self.before or 0)
+        if self.before is None or not more:
+            return ""
+        return f"{abs(more)} {'more' if more > 0 else 'fewer'} than in the previous report"
+
+
+@dataclass(frozen=True)
+class ClassReport:
+    """All contents of a class report."""
+
+    results: ClassResults
+    checks: list[CheckStatistics]
+    mistakes: list[NamedMistake]
+    groups: list[GroupEntry]
+    stages: list[AssignmentScores]
+    behind: list[FellBehind]
+    graders: Calibration | None = None
+    similar: SimilarityFound | None = None
+
+    @property
+    def statuses(self) -> list[tuple[str, int]]:
+        return Counter(member.status for member in self.results.members).most_common()
+
+    @property
+    def quartiles(self) -> tuple[float, float, float] | None:
+        """None if nothing has a score yet, as in an assignment with written answers only."""
+        return quartiles(self.results.scores) if self.results.scores else None
+
+    @property
+    def re_teach(self) -> list[NamedMistake]:
+        least = max(2, RE_TEACH * len(self.results.graded))
+        return [mistake for mistake in self.mistakes if len(mistake.students) >= least]
+
+
+def make_report(
+    assignment: Assignment, earlier: Iterable[Assignment] = (), sizes_before: dict[str, int] | None = None
+) -> ClassReport:
+    """Collect the contents of the report of an assignment.
+
+    Args:
+        assignment: the one to report on.
+        earlier: the assignments before it, for the progress of the class; those not graded yet are skipped.
+        sizes_before: the size of each answer group in the previous report, by id.
+
+    Raises:
+        CourseError: nothing in the assignment was graded.
+    """
+    results = class_results(assignment)
+    if not was_graded(assignment):
+        raise CourseError(
+            f"nothing in {assignment.name} was graded: run `gradekit autograde {quoted(assignment.name)}` first"
+        )
+    so_far = [*map(class_results, earlier), results]
+    course = RunningCourse.open(assignment.course.root)
+    groups = [_entry(course, assignment, group, sizes_before or {}) for group in answer_groups(results)]
+    return ClassReport(
+        results,
+        check_statistics(results),
+        named_mistakes(results),
+        groups,
+        progress(so_far),
+        fell_behind(so_far),
+        calibration(assignment),
+        similarity_found(assignment),
+    )
+
+
+def _entry(
+    course: RunningCourse, assignment: Assignment, group: AnswerGroup, before: dict[str, int]
+) -> GroupEntry:
+    source = answer_code(course, assignment, group.students[0], group.cell)
+    # without a value there is nothing to record for a mistake
+    known = bool(group.mistake) or not group.same_output
+    return GroupEntry(
+        group,
+        excerpt(assignment, group.cell, source),
+        stub(group, source) if source and not known and len(source) <= _MAX_STUB_SOURCE else "",
+        str(assignment.module_for("mistakes", group.cell).relative_to(assignment.course.root)),
+        before.get(group.id),
+    )
+
+
+def summary_lines(report: ClassReport) -> Iterator[str]:
+    """The report in a few lines of text, with the stubs of the largest groups without a diagnosis."""
+    results = report.results
+    yield f"{results.assignment}: " + ", ".join(f"{count} {status}" for status, count in report.statuses)
+    if report.quartiles:
+        low, middle, high = report.quartiles
+        yield f"  scores: median {middle:.0f} %, middle half from {low:.0f} to {high:.0f} %"
+    if results.removed:
+        yield f"  left out, since they are not in the gradebook anymore: {', '.join(results.removed)}"
+    if results.waiting:
+        yield f"  awaiting manual grading: {counted(results.waiting, 'answer')}"
+    yield from calibration_lines(report.graders) if report.graders else ()
+    for mistake in report.re_teach[:_MAX_MISTAKES]:
+        yield f"  re-teach, {len(mistake.students)} students, {exercise_name(mistake.exercise)}: {mistake.sentence}"
+    if len(results.graded) >= ENOUGH_STUDENTS:
+        warned = sum(bool(found.warning) for found in report.checks)
+        yield f"  checks with a warning: {warned} of {len(report.checks)}"
+    if report.similar:
+        yield f"  similar answers, pairs that stand out: {report.similar.pairs}"
+    if not results.checks:
+        return
+    unnamed = [entry for entry in report.groups if entry.group.same_output and not entry.group.mistake]
+    equal = sum(entry.group.same_output for entry in report.groups)
+    yield f"  groups of equal wrong answers: {equal}, without a diagnosis: {len(unnamed)}"
+    if equal < len(report.groups):
+        yield f"  groups with only the same message: {len(report.groups) - equal}"
+    for entry in [entry for entry in unnamed if entry.stub][:_MAX_STUBS]:
+        growth = f", {entry.growth}" if entry.growth else ""
+        yield f"  {entry.group.id}, {len(entry.group.students)} students{growth}. For {entry.file}:"
+        yield from (f"      {line}" for line in entry.stub.splitlines())

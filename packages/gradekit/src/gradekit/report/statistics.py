@@ -1,0 +1,163 @@
+"""Statistics of a class: of each check, of mistakes, and from one assignment to the next."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gradekit.checks.results import Status
+from gradekit.report.class_results import Check, ClassResults
+from gradekit.student.values import CheckOutcome
+
+#: with fewer students, no check gets a warning about its discrimination
+ENOUGH_STUDENTS = 20
+WEAK_DISCRIMINATION = 0.1
+#: how far, in percent, a student must drop against the median of the class to have fallen behind
+DROP = 25
+
+
+@dataclass(frozen=True)
+class CheckStatistics:
+    """How a class did in one check. `warning` is empty if the check discriminates well."""
+
+    check: Check
+    students: int
+    passed: int
+    discrimination: float | None
+    warning: str
+
+    @property
+    def difficulty(self) -> float:
+        """The share of students who passed: the lower, the harder the check."""
+        return self.passed / self.students if self.students else 0.0
+
+
+@dataclass(frozen=True)
+class NamedMistake:
+    """A known mistake and the students who made it."""
+
+    sentence: str
+    exercise: str
+    names: tuple[str, ...]
+    students: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class AssignmentScores:
+    """One assignment in the progress of a class; scores in percent."""
+
+    assignment: str
+    scores: tuple[float, ...]
+    missing: int
+
+    @property
+    def quartiles(self) -> tuple[float, float, float]:
+        return quartiles(self.scores)
+
+
+@dataclass(frozen=True)
+class FellBehind:
+    """A student whose score dropped from the median `before`; `score` is None if nothing was handed in."""
+
+    student: str
+    before: float
+    score: float | None
+
+
+def quartiles(scores: Sequence[float]) -> tuple[float, float, float]:
+    low, middle, high = np.percentile(scores, (25, 50, 75)).tolist()
+    return low, middle, high
+
+
+def point_biserial(passed: Sequence[bool], scores: Sequence[float]) -> float | None:
+    """The point-biserial correlation of a check with a score; None if either is the same for everybody.
+
+    It equals Pearson's correlation with 0 and 1 (Lord and Novick, Statistical Theories of Mental Test Scores, 1968,
+    ch. 15).
+    """
+    if len(set(passed)) < 2 or np.std(scores) < 1e-12:
+        return None
+    return float(np.corrcoef(passed, scores)[0, 1])
+
+
+def check_statistics(results: ClassResults) -> list[CheckStatistics]:
+    """Difficulty and discrimination of each check.
+
+    A check is correlated with the score in all other checks: with its own points included, it would correlate with
+    itself (Henrysson, Psychometrika 28, 1963).
+    """
+    found = []
+    for check in results.checks:
+        outcomes = [(m.outcomes[check.key], m.outcomes) for m in results.graded if check.key in m.outcomes]
+        passed = [own.outcome == CheckOutcome.PASSED for own, _ in outcomes]
+        rest = [sum(other.earned for other in every.values()) - own.earned for own, every in outcomes]
+        discrimination = point_biserial(passed, rest)
+        warning = _warning(len(passed), sum(passed), discrimination)
+        found.append(CheckStatistics(check, len(passed), sum(passed), discrimination, warning))
+    return found
+
+
+def _warning(students: int, passed: int, discrimination: float | None) -> str:
+    if students < ENOUGH_STUDENTS:
+        return "Too few students to judge."
+    if passed == students:
+        return "Everybody passes: the check doesn't discriminate."
+    if passed == 0:
+        return "Nobody passes: look at the check, or teach this again."
+    if discrimination is None or abs(discrimination) < WEAK_DISCRIMINATION:
+        return "Doesn't discriminate: students who pass do no better elsewhere."
+    if discrimination < 0:
+        return "Students who do better elsewhere fail it: look at the check."
+    return ""
+
+
+def named_mistakes(results: ClassResults) -> list[NamedMistake]:
+    """The known mistakes that students made, the most frequent first; those with the same sentence count as one."""
+    made: dict[tuple[str, str], dict[str, set[str]]] = {}
+    for member in results.members:
+        for key, outcome in member.outcomes.items():
+            if outcome.diagnosis:
+                who = made.setdefault((key.split("::")[0], outcome.diagnosis), {})
+                who.setdefault(outcome.mistake, set()).add(member.student)
+    found = [
+        NamedMistake(sentence, exercise, tuple(sorted(who)), tuple(sorted(set().union(*who.values()))))
+        for (exercise, sentence), who in made.items()
+    ]
+    return sorted(found, key=lambda mistake: -len(mistake.students))
+
+
+def progress(so_far: Sequence[ClassResults]) -> list[AssignmentScores]:
+    """The scores of each graded assignment, in the order of the course; missing students have none."""
+    return [
+        AssignmentScores(
+            results.assignment,
+            tuple(results.scores),
+            sum(member.status == Status.MISSING for member in results.members),
+        )
+        for results in so_far
+        if results.scores
+    ]
+
+
+def fell_behind(so_far: Sequence[ClassResults]) -> list[FellBehind]:
+    """Students who are much worse, relative to the median of the class, in the last assignment than before.
+
+    A harder assignment, in which the whole class has lower scores, makes nobody fall behind.
+    """
+    if not so_far[-1].scores:
+        return []
+    *earlier, last = [results for results in so_far if results.scores]
+    before: dict[str, list[tuple[float, float]]] = {}
+    for results in earlier:
+        middle = float(np.median(results.scores))
+        for member in results.members:
+            if member.score is not None:
+                before.setdefault(member.student, []).append((member.score, member.score - middle))
+    found = []
+    for member in last.members:
+        if member.student in before and (member.score is not None or member.status == Status.MISSING):
+            score, standing = np.median(before[member.student], axis=0).tolist()
+            now = -np.inf if member.score is None else member.score - float(np.median(last.scores))
+            if now < standing - DROP:
+                found.append((now - standing, FellBehind(member.student, score, member.score)))
+    return [one for _, one in sorted(found, key=lambda pair: pair[0])]

@@ -1,0 +1,109 @@
+"""Releases pages later: held ones when they are due, and after the deadline those that had to show less before it."""
+
+import shutil
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+
+from gradekit.printing import printable
+from gradekit.student.extra_files import time_handed_in
+from gradekit.watch.chance import is_in_time
+from gradekit.watch.faults import NotGraded
+from gradekit.watch.history import Deadlines
+from gradekit.watch.records import AttemptRecord, Attempts, Page
+from gradekit.watch.rules import Shows, time_in_words
+from gradekit.watch.status import EventKind, Reports, seen
+from gradekit.watch.watched import WatchedCourse
+
+
+class DuePages:
+    """The pages that are still to be released. `watched` is replaced when the settings have changed."""
+
+    def __init__(self, watched: WatchedCourse, reports: Reports) -> None:
+        self.watched, self._reports = watched, reports
+        self._held: dict[tuple[str, str, datetime], AttemptRecord] = {}
+        self._final: set[tuple[str, str]] = set()
+
+    def find(self) -> None:
+        """Find the pages that an earlier run held, and remove the remains of an interrupted release."""
+        for name in self.watched.assignments():
+            for student in self.watched.course.handed_in(name):
+                for record in self._attempts(student, name).records:
+                    held = self.watched.history.held_folder(student, name, record.handed_in)
+                    if record.page == Page.HELD and held.is_dir():
+                        self._held[student, name, record.handed_in] = record
+                    elif held.is_dir():
+                        shutil.rmtree(held)
+        self._count()
+
+    def graded(self, student: str, assignment: str) -> None:
+        """Expect a final page again: there is another attempt."""
+        self._final.discard((student, assignment))
+
+    def hold(self, student: str, assignment: str, record: AttemptRecord) -> None:
+        """Release this page when it is due."""
+        self._held[student, assignment, record.handed_in] = record
+        self._count()
+
+    def release_due(self) -> None:
+        """Release the held pages that are due, oldest first."""
+        now = datetime.now(UTC)
+        due = [(key, record) for key, record in self._held.items() if record.due <= now]
+        for key, record in sorted(due, key=lambda item: item[0][2]):
+            student, assignment, _ = key
+            try:
+                self.watched.pipeline.release(student, assignment, record)
+            except NotGraded as reason:
+                text = f"the held page was not released: {reason}"
+                self._reports.fail(EventKind.NOT_GRADED, text, student, assignment)
+            else:
+                self._reports.say(EventKind.RELEASED, "the held page was released", student, assignment)
+            del self._held[key]
+            self._count()
+
+    def write_final(self, deadlines: Mapping[str, Deadlines], waits: Callable[[str, str], bool]) -> None:
+        """Rewrite the pages whose deadline has passed, in full.
+
+        Args:
+            waits: whether a student has a hand-in for an assignment that is not graded yet.
+        """
+        now = datetime.now(UTC)
+        for name, deadline_of in deadlines.items():
+            rule = self.watched.rules.of(name)
+            # the last page of a course with second chances offers one
+            if rule.shows is Shows.EVERYTHING and self.watched.chance is None:
+                continue
+            for student in self.watched.course.handed_in(name):
+                deadline = deadline_of.of(student)
+                over = not is_in_time(rule, now, deadline)
+                if over and (student, name) not in self._final and not waits(student, name):
+                    self._write_final(student, name)
+
+    def _write_final(self, student: str, assignment: str) -> None:
+        records = self._attempts(student, assignment).records
+        graded = time_handed_in(self.watched.course.autograded(student, assignment))
+        # the attempt that counts is the one in autograded/, unless the instructor has collected another
+        found = [r for r in records if graded is None or r.handed_in == graded.replace(tzinfo=UTC)]
+        if found and found[-1].page == Page.HELD:
+            return  # until it has been released
+        if found and not found[-1].final:
+            try:
+                self.watched.pipeline.rewrite(student, assignment, found[-1])
+            except NotGraded as reason:
+                text = f"the page after the deadline was not written: {reason}"
+                self._reports.fail(EventKind.NOT_GRADED, text, student, assignment)
+            else:
+                text = "after the deadline, the page was written again in full"
+                self._reports.say(EventKind.RELEASED, text, student, assignment)
+        self._final.add((student, assignment))
+
+    def _attempts(self, student: str, assignment: str) -> Attempts:
+        return Attempts.load(self.watched.course.root, assignment, student)
+
+    def _count(self) -> None:
+        status = self._reports.status
+        status.held = len(self._held)
+        status.held_ones = seen(
+            (printable(f"{student} {assignment}"), f"due at {time_in_words(record.due)}")
+            for (student, assignment, _), record in self._held.items()
+        )
+        status.next_due = min((record.due for record in self._held.values()), default=None)

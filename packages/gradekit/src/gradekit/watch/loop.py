@@ -1,0 +1,274 @@
+"""`gradekit watch`: looks for hand-ins, has each graded in its turn, and continues whatever happens to one of them."""
+
+import contextlib
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from types import FrameType
+
+from sqlalchemy.exc import SQLAlchemyError
+
+from gradekit.course import Assignment, CourseError
+from gradekit.files import FOR_EVERYBODY
+from gradekit.grading.running_course import GradebookAway, RunningCourse
+from gradekit.printing import printable
+from gradekit.stamps import stamp_of
+from gradekit.watch.arrivals import HandIn
+from gradekit.watch.counting import Counting
+from gradekit.watch.due import DuePages
+from gradekit.watch.faults import Blocked, NotGraded, away, gone, no_space
+from gradekit.watch.lock import locked
+from gradekit.watch.pipeline import GradedHandIn
+from gradekit.watch.records import Page
+from gradekit.watch.rules import time_in_words
+from gradekit.watch.status import Event, EventKind, Reports
+from gradekit.watch.waiting import Waiting
+from gradekit.watch.watched import WatchedCourse, WatchOptions
+
+POLL_SECONDS = 0.5
+#: between two tries while nothing can be written
+BLOCKED_SECONDS = 5.0
+#: hand-ins for one assignment before second tries of stopped code get a turn
+_IN_A_ROW = 20
+#: this many of these may have arrived after one for another assignment
+_BEFORE_OTHERS = 8
+#: with `once`, how long to wait for hand-ins that are not complete
+_ONCE_SECONDS = 15.0
+
+
+class Watch:
+    """The loop over one course. `report` is called with each event."""
+
+    def __init__(self, course: RunningCourse, options: WatchOptions, report: Callable[[Event], None]) -> None:
+        self._watched = WatchedCourse(course, options)
+        self._reports = Reports(course.root, report)
+        self._waiting = Waiting(self._watched, self._reports)
+        self._counting = Counting(self._watched, self._reports)
+        self._due = DuePages(self._watched, self._reports)
+        self._begun = self._ending = self._final_pages = False
+
+    def run(self, once: bool = False) -> int:
+        """Watch until SIGTERM or SIGINT, or with `once` until everything that has arrived is graded.
+
+        Returns:
+            The exit code: with `once`, 1 if something was refused or not graded.
+        """
+        with locked(self._watched.course.root), self._signals():
+            self._reports.say(EventKind.STARTED, f"watching {self._place}")
+            self._name_unknown_rules()
+            begun = time.monotonic()
+            try:
+                while not self._ending:
+                    worked = self._guarded(self._step)
+                    if once and not (worked or self._waits_for_more(begun)):
+                        break
+                    self._reports.write()
+                    if not worked and not self._ending:
+                        time.sleep(BLOCKED_SECONDS if self._is_full else POLL_SECONDS)
+            finally:
+                self._watched.close()
+            self._reports.say(EventKind.ENDED, "ended")
+            self._reports.write(now=True)
+        return int(once and (self._reports.failed or bool(self._reports.status.blocked)))
+
+    @property
+    def _place(self) -> str:
+        course, exchange = self._watched.course, self._watched.exchange
+        return str(exchange.inbound if exchange else course.root / course.folders.submitted_directory)
+
+    @property
+    def _is_full(self) -> bool:
+        return bool(self._reports.status.blocked) and os.path.isdir(self._place)
+
+    def _waits_for_more(self, begun: float) -> bool:
+        status = self._reports.status
+        return bool(status.incomplete) and not status.blocked and time.monotonic() - begun < _ONCE_SECONDS
+
+    def _guarded(self, step: Callable[[], bool]) -> bool:
+        """Take one step. A problem that keeps all hand-ins from being graded is reported once, and they wait."""
+        try:
+            worked = step()
+        except Blocked as blocked:
+            self._block(str(blocked))
+        except CourseError as error:
+            self._block(" ".join(str(error).split()))
+        except SQLAlchemyError as error:
+            self._block(away(error))
+        except OSError as error:
+            exchange = self._watched.exchange
+            if error.errno in FOR_EVERYBODY:
+                self._block(no_space(error))
+            elif exchange and not exchange.inbound.is_dir():
+                self._block(gone(exchange.inbound))
+            else:
+                self._block(str(error))
+        else:
+            self._unblock()
+            return worked
+        return False
+
+    def _unblock(self) -> None:
+        if self._reports.status.blocked:
+            self._reports.status.blocked = ""
+            self._reports.say(EventKind.RELOADED, "grading continues")
+
+    def _block(self, reason: str) -> None:
+        if reason != self._reports.status.blocked:
+            self._reports.status.blocked = reason
+            self._reports.say(EventKind.WAITING, reason)
+
+    def _step(self) -> bool:
+        """Look, grade the hand-ins whose turn it is, and release pages that are due; False if there was nothing to do."""
+        if not self._begun:
+            self._watched.repair()
+            self._due.find()
+            self._begun = True
+        self._reload()
+        if self._waiting.look_if_needed():
+            self._final_pages = True
+        worked = self._grade()
+        self._counting.put_back(self._waiting.known, self._waiting.has)
+        self._due.release_due()
+        if self._final_pages and not worked:
+            self._due.write_final(self._waiting.deadlines, self._waiting.has)
+            self._final_pages = False
+        return worked
+
+    def _reload(self) -> None:
+        try:
+            reopened = self._watched.reopened()
+        except CourseError as error:
+            self._reports.say(
+                EventKind.PROBLEM, f"{error}. Until that is fixed, the previous settings are used."
+            )
+            return
+        if reopened is not None:
+            self._watched = self._waiting.watched = self._due.watched = reopened
+            self._counting.settings_changed(reopened)
+            self._waiting.look_fully_next()
+            self._reports.say(EventKind.RELOADED, "the settings have changed and were read again")
+            self._name_unknown_rules()
+
+    def _name_unknown_rules(self) -> None:
+        for sentence in self._watched.unknown_rules():
+            self._reports.say(EventKind.PROBLEM, sentence)
+
+    def _grade(self) -> bool:
+        """Grade the hand-ins of the assignment whose turn it is, as long as it is."""
+        first = self._waiting.first()
+        if first is None:
+            return False
+        assignment = self._watched.course.assignment(first.assignment)
+        stamp = stamp_of(assignment)
+        under_way: dict[str, HandIn] = {}
+        try:
+            run = self._watched.runs.of(assignment)
+            with contextlib.closing(run.grade(self._students(assignment, under_way))) as submissions:
+                for submission in submissions:
+                    hand_in = under_way[submission.student]
+                    with self._giving_up(hand_in):
+                        self._finished(self._watched.pipeline.finish(submission, hand_in))
+                    del under_way[submission.student]
+        except BaseException as error:
+            self._watched.runs.drop(assignment.name)
+            if not isinstance(error, CourseError) or isinstance(error, GradebookAway):
+                raise
+            self._waiting.hold(assignment.name, stamp, " ".join(str(error).split()))
+        return True
+
+    def _students(self, assignment: Assignment, under_way: dict[str, HandIn]) -> Iterator[str]:
+        """The students whose turn it is, each when a worker is idle and the hand-in has been collected."""
+        for number in range(_IN_A_ROW):
+            with contextlib.suppress(OSError, CourseError, SQLAlchemyError):  # reported after those under way
+                self._waiting.look_if_needed()
+            # all workers have to end before another assignment begins, so its hand-ins wait for a few of this one's
+            only = assignment.name if number < _BEFORE_OTHERS else ""
+            hand_in = self._waiting.first(under_way, only)
+            if self._ending or hand_in is None or hand_in.assignment != assignment.name:
+                return
+            if not self._watched.runs.is_current(assignment):
+                return
+            with self._giving_up(hand_in):
+                for sentence in self._watched.pipeline.collect(hand_in):
+                    self._reports.say(EventKind.PROBLEM, sentence, hand_in.student, hand_in.assignment)
+                self._name_backdated(hand_in)
+                under_way[hand_in.student] = hand_in
+                yield hand_in.student
+
+    def _name_backdated(self, hand_in: HandIn) -> None:
+        """Students write the time themselves. It counts, as in nbgrader, but a person should know."""
+        if hand_in.arrived and hand_in.is_backdated(self._reports.seen_until):
+            text = (
+                f"its time is {hand_in.handed_in:%Y-%m-%d %H:%M} UTC, but it arrived at "
+                f"{hand_in.arrived:%Y-%m-%d %H:%M} UTC: ask why before you accept it as in time"
+            )
+            self._reports.say(EventKind.PROBLEM, text, hand_in.student, hand_in.assignment)
+            self._reports.add_backdated(f"{hand_in.student} {hand_in.assignment}", text)
+
+    @contextlib.contextmanager
+    def _giving_up(self, hand_in: HandIn) -> Iterator[None]:
+        """Report why this one hand-in can't be graded, and continue without it."""
+        try:
+            yield
+        except NotGraded as error:
+            self._waiting.give_up(hand_in, error)
+
+    def _finished(self, graded: GradedHandIn) -> None:
+        hand_in, record = graded.hand_in, graded.record
+        seconds = hand_in.waited(datetime.now(UTC))
+        kind, what = EventKind.RELEASED, f"page released after {seconds:.1f} s"
+        if record.page == Page.HELD:
+            kind, what = EventKind.HELD, f"page held until {time_in_words(record.due)}"
+            self._due.hold(hand_in.student, hand_in.assignment, record)
+        else:
+            self._reports.add_latency(seconds)
+            if self._watched.exchange is None:
+                what = f"page written after {seconds:.1f} s"
+        nothing_graded = record.max_points > 0 and not any(record.notebooks.values())
+        points = (
+            "nothing could be graded"
+            if nothing_graded
+            else f"{record.score:g} of {record.max_points:g} points"
+        )
+        event = Event(
+            kind,
+            f"{points}, {what}",
+            printable(hand_in.student),
+            hand_in.assignment,
+            None if nothing_graded else record.score,
+            record.max_points,
+            round(seconds, 3),
+            record.due if record.page == Page.HELD else None,
+        )
+        self._waiting.done(hand_in)
+        self._due.graded(hand_in.student, hand_in.assignment)
+        self._counting.graded(hand_in)
+        self._unblock()
+        self._reports.report(event)
+        self._reports.failed = self._reports.failed or nothing_graded
+        for problem in graded.problems:
+            self._reports.say(EventKind.PROBLEM, problem, hand_in.student, hand_in.assignment)
+        self._reports.write()
+
+    @contextlib.contextmanager
+    def _signals(self) -> Iterator[None]:
+        """End after the current hand-in on SIGTERM and Ctrl-C; at once on a second one."""
+        process = os.getpid()
+
+        def end(number: int, frame: FrameType | None) -> None:
+            if os.getpid() != process:
+                return  # a worker: it ends with this process
+            if self._ending:
+                raise KeyboardInterrupt
+            self._ending = True
+            with contextlib.suppress(OSError):  # print may not be used in a signal handler
+                os.write(2, b"ending after the hand-ins under way; Ctrl-C again ends at once\n")
+
+        before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGINT)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)

@@ -1,0 +1,269 @@
+"""Takes one hand-in through all steps: collects it, writes its results into the gradebook, and releases its page."""
+
+import logging
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from copy import deepcopy
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from msgspec.structs import replace as replaced
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.exchange import ExchangeError
+from sqlalchemy.exc import InterfaceError, OperationalError
+
+from gradekit.files import FOR_EVERYBODY, notebooks_in
+from gradekit.grading.autograde import SubmissionRun
+from gradekit.grading.running_course import GradebookAway, RunningCourse
+from gradekit.grading.write import NoSpace, Writer
+from gradekit.nbgrader_plugin.converters import FeedbackOne, reason_of
+from gradekit.nbgrader_plugin.one_hand_in import ExchangeOf
+from gradekit.printing import printable
+from gradekit.student.renamed import move_up, put_endings_right
+from gradekit.watch.arrivals import HandIn
+from gradekit.watch.faults import Blocked, NoPage, NotGraded, away, gone, no_space
+from gradekit.watch.history import History
+from gradekit.watch.recording import digest_of, record_of
+from gradekit.watch.records import AttemptRecord, Attempts, Page
+from gradekit.watch.rules import AttemptRules
+
+
+@dataclass
+class GradedHandIn:
+    """The outcome of a hand-in, and sentences about anything that a person has to look at."""
+
+    hand_in: HandIn
+    record: AttemptRecord
+    problems: list[str] = field(default_factory=list)
+
+
+class Pipeline:
+    """Takes hand-ins from where they arrive to their pages, one after another, with the course's settings.
+
+    Every step can be repeated: an interrupted step is done again from the start, and overwrites its remains. The
+    record is stored when the gradebook is written, and says when the page has been released.
+
+    Args:
+        exchange: None for a course that doesn't use it.
+    """
+
+    def __init__(
+        self,
+        course: RunningCourse,
+        exchange: ExchangeOf | None,
+        rules: AttemptRules,
+        history: History,
+        heard: list[str],
+    ) -> None:
+        self._course, self._exchange, self._rules, self._history = course, exchange, rules, history
+        self._heard = heard
+        self._writer = Writer(course)
+        self._config = deepcopy(course.config)
+        self._config.GenerateFeedback.force = True
+
+    def collect(self, hand_in: HandIn) -> list[str]:
+        """Put a hand-in into submitted/; returns sentences about files that were left out.
+
+        Raises:
+            NotGraded: it can't be collected.
+            Blocked: no hand-in can be collected.
+        """
+        self._turn_to(hand_in)
+        folder = self._course.submitted(hand_in.student, hand_in.assignment)
+        sentences: list[str] = []
+        with self._course.alone():
+            if self._exchange is not None:
+                with self._failing_as(NotGraded, lambda: self._require_there(hand_in)):
+                    self._require_unchanged(hand_in)
+                    when = hand_in.handed_in.replace(tzinfo=None)
+                    self._exchange.collect(hand_in.folder, hand_in.student, when)
+            sentences += self._heard
+            self._heard.clear()
+            sentences += move_up(folder, self._course.assignment(hand_in.assignment).released_names())
+            sentences += put_endings_right(str(folder), newest=self._exchange is None)
+        if not notebooks_in(folder):
+            raise NotGraded("it has no notebook")
+        return sentences
+
+    def finish(self, submission: SubmissionRun, hand_in: HandIn) -> GradedHandIn:
+        """Write the results, and release the page, or hold it until it is due.
+
+        Raises:
+            NotGraded: it can't be written, or has no page.
+            Blocked: nothing can be written.
+        """
+        if failures := [notebook.failure for notebook in submission.notebooks if notebook.failure]:
+            raise NotGraded(f"the grader failed on it: {failures[0]}")
+        self._write(submission, hand_in)
+        with self._failing_as(NoPage):
+            record = record_of(self._course, self._rules, hand_in)
+            self._store(record, hand_in)
+            held = self._history.held_folder(hand_in.student, hand_in.assignment, hand_in.handed_in)
+            self._write_page(hand_in.student, hand_in.assignment, held)
+            if record.due <= datetime.now(UTC):
+                record = self.release(hand_in.student, hand_in.assignment, record)
+        return GradedHandIn(hand_in, record, submission.problems)
+
+    def put_back(self, hand_in: HandIn) -> AttemptRecord:
+        """Put an attempt that has been graded back into submitted/, autograded/ and the gradebook.
+
+        Its page stays. If the checks have changed since, its points may have.
+
+        Raises:
+            NotGraded: it can't be collected or written.
+            Blocked: nothing can be collected or written.
+        """
+        self.collect(hand_in)
+        self._write(SubmissionRun(hand_in.student), hand_in)  # with the results that are in the cache
+        before, now = (
+            self._attempts(hand_in).at(hand_in.handed_in),
+            record_of(self._course, self._rules, hand_in),
+        )
+        if before is not None:
+            now = replaced(now, due=before.due, page=before.page, final=before.final)
+        if now != before:
+            with self._failing_as(NotGraded):
+                self._store(now, hand_in)
+        return now
+
+    def release(
+        self, student: str, assignment: str, record: AttemptRecord, final: bool = False
+    ) -> AttemptRecord:
+        """Release a page that was held, and store and return its record.
+
+        Raises:
+            NotGraded, Blocked: it can't be released.
+        """
+        held = self._history.held_folder(student, assignment, record.handed_in)
+        folders = self._folders_in(held, student, assignment)
+        page = Path(folders.format_path(folders.feedback_directory, student, assignment))
+        shown = Path(
+            self._course.folders.format_path(self._course.folders.feedback_directory, student, assignment)
+        )
+        with self._failing_as(NoPage, self._require_exchange), self._course.alone():
+            if page.is_dir():  # otherwise, the process was killed after it had moved the page
+                if self._exchange is not None:
+                    if not (page / "submission_secret.txt").is_file():
+                        raise NoPage("it has no submission_secret.txt. The student needs a newer nbgrader")
+                    self._exchange.release(folders)
+                shutil.rmtree(shown, ignore_errors=True)
+                shown.parent.mkdir(parents=True, exist_ok=True)
+                os.replace(page, shown)
+            attempts = Attempts.load(self._course.root, assignment, student)
+            record = attempts.at(record.handed_in) or record  # it may have been graded again
+            record = replaced(record, page=Page.RELEASED, final=final or record.final)
+            attempts.add(record)
+            attempts.store()
+            shutil.rmtree(held, ignore_errors=True)
+        return record
+
+    def rewrite(self, student: str, assignment: str, record: AttemptRecord) -> None:
+        """Write the page of the attempt in autograded/ again and release it; it is final.
+
+        Raises:
+            NotGraded, Blocked: it can't be written or released.
+        """
+        held = self._history.held_folder(student, assignment, record.handed_in)
+        with self._failing_as(NoPage, self._require_exchange):
+            self._write_page(student, assignment, held)
+        self.release(student, assignment, record, final=True)
+
+    def _write_page(self, student: str, assignment: str, held: Path) -> None:
+        unfinished = held.with_name(f"{held.name}.unfinished")
+        folders = self._folders_in(unfinished, student, assignment)
+        shutil.rmtree(unfinished, ignore_errors=True)
+        autograded = self._course.autograded(student, assignment)
+        converter = FeedbackOne(autograded, coursedir=folders, config=self._config, log=self._course.log)
+        try:
+            with self._course.alone():
+                converter.start()
+        except SystemExit as stopped:  # raised by one of gradekit's steps
+            raise NoPage(str(stopped).splitlines()[0]) from stopped
+        except Exception as error:
+            raise (converter.failure or error) from error
+        shutil.rmtree(held, ignore_errors=True)
+        os.replace(unfinished, held)
+
+    def _folders_in(self, place: Path, student: str, assignment: str) -> CourseDirectory:
+        """The course's folders, with a different one for feedback."""
+        below = str(place.relative_to(self._course.root))
+        folders = CourseDirectory(
+            config=self._course.config, root=str(self._course.root), feedback_directory=below
+        )
+        folders.db_url = self._course.folders.db_url
+        folders.student_id, folders.assignment_id = student, assignment
+        return folders
+
+    def _write(self, submission: SubmissionRun, hand_in: HandIn) -> None:
+        """Write results into the gradebook and autograded/."""
+        try:
+            failed = self._writer.write(submission, hand_in.assignment)
+        except NoSpace as error:
+            raise Blocked(no_space(error.__cause__ or error)) from error
+        except GradebookAway as error:
+            raise Blocked(away(error.__cause__ or error)) from error
+        if failed:
+            raise NotGraded(failed[0].removeprefix(f"{printable(hand_in.student)}: "))
+
+    def _store(self, record: AttemptRecord, hand_in: HandIn) -> None:
+        attempts = self._attempts(hand_in)
+        attempts.add(record)
+        attempts.store()
+
+    def _attempts(self, hand_in: HandIn) -> Attempts:
+        return Attempts.load(self._course.root, hand_in.assignment, hand_in.student)
+
+    def _turn_to(self, hand_in: HandIn) -> None:
+        folders = self._course.folders
+        folders.student_id, folders.assignment_id = hand_in.student, hand_in.assignment
+
+    def _require_exchange(self) -> None:
+        if self._exchange is not None and not self._exchange.inbound.is_dir():
+            raise Blocked(gone(self._exchange.inbound))
+
+    def _require_there(self, hand_in: HandIn) -> None:
+        self._require_exchange()
+        if not hand_in.folder.is_dir():
+            raise NotGraded("it was deleted before it was collected")
+
+    def _require_unchanged(self, hand_in: HandIn) -> None:
+        """Raise NotGraded if an attempt has changed since it was graded: students can write to their hand-ins."""
+        record = self._attempts(hand_in).at(hand_in.handed_in)
+        if record is not None and record.digest and record.digest != digest_of(hand_in.folder):
+            raise NotGraded(
+                "its notebooks were changed in the exchange after they had been graded: ask the student why. "
+                "The version that was graded last stays in the gradebook"
+            )
+
+    @contextmanager
+    def _failing_as(
+        self, kind: type[NotGraded], require: Callable[[], None] = lambda: None
+    ) -> Iterator[None]:
+        """Turn errors into one of this kind, or into Blocked if they would affect everybody else, too."""
+        self._heard.clear()
+        try:
+            yield
+        except (NotGraded, Blocked):
+            raise
+        except Exception as error:
+            if isinstance(error, OSError) and error.errno in FOR_EVERYBODY:
+                raise Blocked(no_space(error)) from error
+            if isinstance(error, GradebookAway | OperationalError | InterfaceError):
+                raise Blocked(away(error)) from error
+            require()
+            reason = str(error) if isinstance(error, ExchangeError | RuntimeError) else reason_of(error)
+            raise kind(printable(reason)) from error
+
+
+class Heard(logging.Handler):
+    """Collects nbgrader's warnings, as sentences."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.sentences: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.sentences.append(" ".join(record.getMessage().split()))

@@ -1,0 +1,214 @@
+"""Reports of `gradekit watch`: events as they happen, and the file that `gradekit watch --status` reads."""
+
+import contextlib
+import os
+import statistics
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime
+from enum import StrEnum
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from gradekit.files import STATE_FOLDER, write_atomically
+from gradekit.printing import printable
+from gradekit.watch.rules import time_in_words
+
+_HOUR = 3600.0
+_SIGN_OF_LIFE = 60.0
+_NAMED_AT_MOST = 50
+
+
+class EventKind(StrEnum):
+    """The kinds of events."""
+
+    STARTED = "started"
+    RELEASED = "released"
+    HELD = "held"
+    REFUSED = "refused"
+    NOT_GRADED = "not graded"
+    WAITING = "waiting"
+    PROBLEM = "problem"
+    RELOADED = "reloaded"
+    ENDED = "ended"
+
+
+class Event(Struct, frozen=True, omit_defaults=True):
+    """Something that has happened; `text` says what, and the names whose hand-in it was."""
+
+    kind: EventKind
+    text: str
+    student: str = ""
+    assignment: str = ""
+    points: float | None = None
+    max_points: float | None = None
+    seconds: float | None = None
+    due: datetime | None = None
+
+    def line(self) -> str:
+        """The event as a line for people."""
+        names = " ".join(filter(None, [self.student, self.assignment]))
+        return printable(f"{time.strftime('%H:%M:%S')} {names}{': ' if names else ''}{self.text}", None)
+
+    def as_json(self) -> str:
+        """The event as one line of JSON."""
+        fields = {"time": datetime.now(UTC), "kind": self.kind} | msgspec.to_builtins(self)
+        return msgspec.json.encode(fields).decode()
+
+
+class ListedHandIn(Struct, frozen=True):
+    """A hand-in with something about it, such as why it was refused."""
+
+    name: str
+    reason: str
+
+
+class WatchStatus(Struct):
+    """The state of the loop.
+
+    Args:
+        blocked: why nothing can be graded now; empty if it can.
+        waiting: hand-ins that wait for their turn.
+        on_hold: why the hand-ins of an assignment wait, by its name.
+        backdated: hand-ins that arrived much later than their times say, the last ones of all runs.
+        late: how many hand-ins after the deadline are left to the instructor, `late_ones` the last of them.
+        held: how many pages are not due yet, `held_ones` the last of them.
+        hour: seconds from hand-in to page, and when each was released, in the last hour.
+    """
+
+    pid: int = 0
+    started: datetime | None = None
+    updated: datetime | None = None
+    blocked: str = ""
+    waiting: int = 0
+    incomplete: int = 0
+    on_hold: dict[str, str] = {}
+    backdated: list[ListedHandIn] = []
+    late: int = 0
+    late_ones: list[ListedHandIn] = []
+    held: int = 0
+    held_ones: list[ListedHandIn] = []
+    next_due: datetime | None = None
+    refused: list[ListedHandIn] = []
+    not_graded: list[ListedHandIn] = []
+    hour: list[tuple[float, float]] = []
+
+    def latencies(self) -> list[float]:
+        """Seconds from hand-in to page of those in the last hour, sorted."""
+        since = time.time() - _HOUR
+        return sorted(seconds for when, seconds in self.hour if when >= since)
+
+
+def status_path(root: Path) -> Path:
+    return root / STATE_FOLDER / "watch.json"
+
+
+def read_status(root: Path) -> WatchStatus:
+    """The stored status; an empty one if there is none, or another version wrote it."""
+    try:
+        return msgspec.json.decode(status_path(root).read_bytes(), type=WatchStatus)
+    except (OSError, msgspec.MsgspecError):
+        return WatchStatus()
+
+
+class Reports:
+    """Passes on events, and writes the status: when it changes, at most once a second, and regularly as a sign of life.
+
+    A status that can't be written is skipped; a full disk is reported where it affects hand-ins.
+    """
+
+    def __init__(self, root: Path, report: Callable[[Event], None]) -> None:
+        self.report, self._path = report, status_path(root)
+        self._written, self._last = b"", -_HOUR
+        before = read_status(root)
+        self._hour = deque(before.hour)
+        #: what an earlier run has reported as refused
+        self.refused_before = frozenset(before.refused)
+        self.status = WatchStatus(os.getpid(), datetime.now(UTC), backdated=before.backdated)
+        #: an earlier run has seen everything that arrived until then
+        self.seen_until = before.updated or datetime.now(UTC)
+        self.failed = False
+
+    def say(self, kind: EventKind, text: str, student: str = "", assignment: str = "") -> None:
+        """Report an event in a sentence."""
+        self.report(Event(kind, printable(text, None), printable(student), printable(assignment)))
+
+    def fail(self, kind: EventKind, text: str, student: str = "", assignment: str = "") -> None:
+        """Report something that a person has to look at."""
+        self.failed = True
+        self.say(kind, text, student, assignment)
+
+    def add_backdated(self, name: str, reason: str) -> None:
+        """Note in the status that this hand-in arrived much later than its time says."""
+        new = ListedHandIn(printable(name), reason)
+        self.status.backdated = [*(one for one in self.status.backdated if one != new), new][-_NAMED_AT_MOST:]
+
+    def add_latency(self, seconds: float) -> None:
+        """Count the time from a hand-in to its page."""
+        self._hour.append((time.time(), seconds))
+
+    def write(self, now: bool = False) -> None:
+        """Write the status if it has changed."""
+        passed = time.monotonic() - self._last
+        if passed < 1 and not now:
+            return
+        while self._hour and self._hour[0][0] < time.time() - _HOUR:
+            self._hour.popleft()
+        self.status.hour, self.status.updated = list(self._hour), None
+        new = msgspec.json.encode(self.status)
+        if new == self._written and passed < _SIGN_OF_LIFE and not now:
+            return
+        self.status.updated = datetime.now(UTC)
+        self._written, self._last = new, time.monotonic()
+        with contextlib.suppress(OSError):
+            write_atomically(self._path, msgspec.json.encode(self.status).decode())
+
+
+def seen(found: Iterable[tuple[str, str]]) -> list[ListedHandIn]:
+    """The last items of a list that may be long."""
+    return [ListedHandIn(name, reason) for name, reason in list(found)[-_NAMED_AT_MOST:]]
+
+
+def percentile(values: Sequence[float], share: float) -> float:
+    """The smallest of the sorted values such that at least this share of them are not above it."""
+    return values[max(0, -(-int(share * 1000) * len(values) // 1000) - 1)]
+
+
+def status_lines(status: WatchStatus, running: bool) -> list[str]:
+    """The status for people."""
+    since = f" since {_past(status.started)}" if status.started else ""
+    lines = [f"running{since}, process {status.pid}" if running else "not running"]
+    if status.updated:
+        lines[0] += f"; {'last sign of life' if running else 'it last ran'} {_past(status.updated)}"
+    if status.blocked:
+        lines.append(f"nothing can be graded: {status.blocked}")
+    lines.append(f"waiting: {status.waiting}; still being copied: {status.incomplete}")
+    lines += [f"on hold: {name}: {reason}" for name, reason in status.on_hold.items()]
+    values = status.latencies()
+    line = f"last hour: {len(values)} pages"
+    if values:
+        line += f"; from hand-in to page {statistics.median(values):.1f} s (median), "
+        line += f"{percentile(values, 0.99):.1f} s (99th percentile)"
+    lines.append(line)
+    if status.held:
+        lines.append(f"held pages: {status.held}, the next is due at {_moment(status.next_due)}")
+        lines += [f"  {found.name}: {found.reason}" for found in status.held_ones]
+    lines += [f"{found.name}: {found.reason}" for found in status.backdated]
+    if status.late:
+        lines.append(f"after the deadline, left to you: {status.late}")
+        lines += [f"  {found.name}: {found.reason}" for found in status.late_ones]
+    lines += [f"refused: {found.name}: {found.reason}" for found in status.refused]
+    lines += [f"{found.name}: {found.reason}" for found in status.not_graded]
+    return [printable(line, None) for line in lines]
+
+
+def _past(when: datetime) -> str:
+    """A time that has passed, in whole minutes, so that it isn't in the future."""
+    return time_in_words(when.replace(second=0, microsecond=0))
+
+
+def _moment(when: datetime | None) -> str:
+    return time_in_words(when) if when else "?"

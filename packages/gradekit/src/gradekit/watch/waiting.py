@@ -1,0 +1,228 @@
+"""Which hand-ins wait for their turn, and which do not: refused, late, given up, or for an assignment on hold."""
+
+import time
+from collections.abc import Container, Iterable
+from datetime import UTC
+from pathlib import Path
+
+from gradekit.course import Assignment
+from gradekit.printing import printable, quoted
+from gradekit.stamps import Stamp, stamp_of
+from gradekit.student.extra_files import time_handed_in
+from gradekit.watch.arrivals import HandIn, Look, Refusal
+from gradekit.watch.chance import Chance, NoChance, is_in_time
+from gradekit.watch.faults import NotGraded
+from gradekit.watch.history import Deadlines
+from gradekit.watch.queue import Queue
+from gradekit.watch.records import Attempts
+from gradekit.watch.rules import time_in_words
+from gradekit.watch.status import EventKind, ListedHandIn, Reports, seen
+from gradekit.watch.watched import WatchedCourse
+
+#: between full looks, since network file systems report changes late
+LOOK_SECONDS = 30.0
+
+
+class Waiting:
+    """Looks for hand-ins, and says which is next.
+
+    `watched` is replaced when the settings have changed. `deadlines` are those of the assignments that can be graded.
+    """
+
+    def __init__(self, watched: WatchedCourse, reports: Reports) -> None:
+        self.watched, self._reports = watched, reports
+        self.deadlines: dict[str, Deadlines] = {}
+        #: the hand-ins that were or can be graded; a new list after each look
+        self.known: list[HandIn] = []
+        self._queue = Queue()
+        #: students with a late hand-in that may be a second chance once the earlier ones are graded
+        self._after_others: set[tuple[str, str]] = set()
+        self._next_look = 0.0
+        self._known: dict[str, Assignment] = {}
+        self._unknown: dict[str, str] = {}
+        self._broken: dict[str, tuple[Stamp, str]] = {}
+        self._given_up: dict[HandIn, tuple[Stamp, str]] = {}
+        self._refused: dict[Path, str] = {}
+        self._late: set[HandIn] = set()
+
+    def look_if_needed(self) -> bool:
+        """Look if something may have arrived; true after a full look.
+
+        Raises:
+            OSError: the place where hand-ins arrive can't be read.
+        """
+        self._try_again()
+        if time.monotonic() >= self._next_look:
+            self._known = self.watched.assignments()
+            self.deadlines = {name: Deadlines(self.watched.course, name) for name in self._known}
+            self._look()
+            self._next_look = time.monotonic() + LOOK_SECONDS
+            return True
+        turn_came = any(not self._queue.has(*names) for names in self._after_others)
+        if self.watched.arrivals.changed() or turn_came:
+            self._look()
+        return False
+
+    def look_fully_next(self) -> None:
+        """Make the next look a full one."""
+        self._next_look = 0.0
+
+    def first(self, busy: Container[str] = (), assignment: str = "") -> HandIn | None:
+        """The hand-in whose turn it is, by default for any assignment; None if there is none.
+
+        `busy` students have a hand-in that is being graded.
+        """
+        return self._queue.first(busy, self._broken, assignment)
+
+    def has(self, student: str, assignment: str) -> bool:
+        """Whether a hand-in by the student for the assignment is waiting."""
+        return self._queue.has(student, assignment)
+
+    def done(self, hand_in: HandIn) -> None:
+        """Note that a hand-in was graded."""
+        self._queue.remove(hand_in)
+        self._count()
+
+    def give_up(self, hand_in: HandIn, error: NotGraded) -> None:
+        """Leave a hand-in until the files of its assignment change, or the next start."""
+        stamp, reason = stamp_of(self.watched.course.assignment(hand_in.assignment)), f"{error.what}: {error}"
+        self._given_up[hand_in] = stamp, reason
+        self._queue.remove(hand_in)
+        self._reports.fail(EventKind.NOT_GRADED, reason, hand_in.student, hand_in.assignment)
+        self._count()
+
+    def hold(self, assignment: str, stamp: Stamp, reason: str) -> None:
+        """Leave an assignment's hand-ins waiting until its files have another stamp."""
+        self._broken[assignment] = stamp, reason
+        self._reports.fail(EventKind.WAITING, f"its hand-ins wait: {reason}", assignment=assignment)
+        self._count()
+
+    def _look(self) -> None:
+        look = self.watched.arrivals.look()
+        chosen = [hand_in for hand_in in look.hand_ins if self.watched.is_chosen(hand_in.assignment)]
+        self._name_unknown({hand_in.assignment for hand_in in chosen} - set(self._known))
+        there = [hand_in for hand_in in chosen if hand_in.assignment in self._known]
+        late = {hand_in for hand_in in there if self._is_late(hand_in)}
+        allowed = set(self.watched.course.gradable([hand_in.student for hand_in in there]))
+        present = set(there)
+        self._given_up = {hand_in: why for hand_in, why in self._given_up.items() if hand_in in present}
+        to_do = [
+            hand_in
+            for hand_in in there
+            if hand_in not in late and hand_in.student in allowed and hand_in not in self._given_up
+        ]
+        outstanding = self.watched.history.outstanding(to_do)
+        if self.watched.chance is not None:
+            late_ones = [hand_in for hand_in in late if hand_in.student in allowed]
+            to_do += self._second_chances(self.watched.chance, late_ones, outstanding, look)
+            outstanding = self.watched.history.outstanding(to_do)
+        self.known = to_do
+        self._queue.update(outstanding)
+        self._refuse(look)
+        self._name_late(late - set(to_do))
+        self._reports.status.incomplete = len(look.incomplete)
+        self._count()
+
+    def _is_late(self, hand_in: HandIn) -> bool:
+        """Whether a hand-in is late; as in nbgrader, a submission without a time stamp never is."""
+        if not hand_in.has_timestamp:
+            return False
+        deadline = self.deadlines[hand_in.assignment].of(hand_in.student)
+        return not is_in_time(self.watched.rules.of(hand_in.assignment), hand_in.handed_in, deadline)
+
+    def _name_late(self, late: Iterable[HandIn]) -> None:
+        """Report late hand-ins that nobody has graded, once each. A course with second chances refuses them instead."""
+        left = (
+            [hand_in for hand_in in late if not self._is_graded(hand_in)] if not self.watched.chance else []
+        )
+        left.sort(key=lambda hand_in: hand_in.handed_in)
+        for hand_in in left:
+            if hand_in not in self._late:
+                text = (
+                    f"handed in at {time_in_words(hand_in.handed_in)}, after the deadline, so it is left to you: "
+                    f"`nbgrader collect {quoted(hand_in.assignment)} --student={quoted(hand_in.student)} --update` and "
+                    "autograde it, or grant an extension"
+                )
+                self._reports.say(EventKind.WAITING, text, hand_in.student, hand_in.assignment)
+        self._late = set(left)
+        self._reports.status.late = len(left)
+        self._reports.status.late_ones = seen(
+            (printable(f"{h.student} {h.assignment}"), f"handed in at {time_in_words(h.handed_in)}")
+            for h in left
+        )
+
+    def _is_graded(self, hand_in: HandIn) -> bool:
+        """Whether this hand-in, or a later one, was autograded."""
+        graded = time_handed_in(self.watched.course.autograded(hand_in.student, hand_in.assignment))
+        return graded is not None and graded.replace(tzinfo=UTC) >= hand_in.handed_in
+
+    def _second_chances(
+        self, chance: Chance, late: Iterable[HandIn], outstanding: Iterable[HandIn], look: Look
+    ) -> list[HandIn]:
+        """The late hand-ins that are second chances. The others are refused, or wait for earlier ones."""
+        waiting = {(hand_in.student, hand_in.assignment) for hand_in in outstanding}
+        self._after_others.clear()
+        found = []
+        for hand_in in sorted(late, key=lambda each: each.handed_in):
+            student, assignment = hand_in.student, hand_in.assignment
+            deadline = self.deadlines[assignment].of(student)
+            if deadline is None or hand_in in self._given_up:
+                continue
+            if (student, assignment) in waiting:
+                self._after_others.add((student, assignment))
+                continue
+            attempts = Attempts.load(self.watched.course.root, assignment, student)
+            try:
+                rule = self.watched.rules.of(assignment)
+                chance.first_attempt(rule, attempts, hand_in.handed_in, deadline)
+            except NoChance as reason:
+                refusal = Refusal(hand_in.folder, f"isn't a second chance: {reason}", student, assignment)
+                look.refused.append(refusal)
+            else:
+                found.append(hand_in)
+                if attempts.at(hand_in.handed_in) is None:
+                    waiting.add((student, assignment))
+        return found
+
+    def _name_unknown(self, names: set[str]) -> None:
+        """Report, once for each assignment, hand-ins that can't be graded because the assignment is not there."""
+        reasons = {name: self._unknown.get(name) or self.watched.why_unknown(name) for name in names}
+        for name in reasons.keys() - self._unknown.keys():
+            self._reports.fail(EventKind.WAITING, f"its hand-ins wait: {reasons[name]}", assignment=name)
+        self._unknown = reasons
+
+    def _refuse(self, look: Look) -> None:
+        """Report each refused hand-in once, even if the command is started again."""
+        now = {refusal.folder: refusal for refusal in look.refused}
+        for folder in sorted(now.keys() - self._refused.keys()):
+            refusal = now[folder]
+            self._reports.failed = True
+            if ListedHandIn(_name_of(refusal), refusal.reason) not in self._reports.refused_before:
+                text = f"refused: {printable(str(folder), None)} {refusal.reason}"
+                self._reports.say(EventKind.REFUSED, text, refusal.student, refusal.assignment)
+        self._refused = {folder: refusal.reason for folder, refusal in now.items()}
+        self._reports.status.refused = seen((_name_of(each), each.reason) for each in now.values())
+
+    def _try_again(self) -> None:
+        """Retry hand-ins that could not be graded, if the files of their assignment have changed."""
+        names = {*self._broken, *(hand_in.assignment for hand_in in self._given_up)}
+        stamps = {name: stamp_of(self.watched.course.assignment(name)) for name in names}
+        before = len(self._broken), len(self._given_up)
+        self._broken = {name: why for name, why in self._broken.items() if why[0] == stamps[name]}
+        self._given_up = {h: why for h, why in self._given_up.items() if why[0] == stamps[h.assignment]}
+        if before != (len(self._broken), len(self._given_up)):
+            self.look_fully_next()
+
+    def _count(self) -> None:
+        status = self._reports.status
+        status.waiting = len(self._queue)
+        status.on_hold = self._unknown | {name: reason for name, (_, reason) in self._broken.items()}
+        status.not_graded = seen(
+            (printable(f"{h.student} {h.assignment}"), why) for h, (_, why) in self._given_up.items()
+        )
+
+
+def _name_of(refusal: Refusal) -> str:
+    """The name of the folder; in submitted/, where it is that of the assignment, after the student's."""
+    name = refusal.folder.name
+    return printable(name if "+" in name else f"{refusal.student} {name}".strip())

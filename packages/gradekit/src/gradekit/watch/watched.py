@@ -1,0 +1,154 @@
+"""A course that is watched, with its current settings: where hand-ins arrive, and everything that grades them."""
+
+import logging
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from gradekit.course import Assignment, CourseError
+from gradekit.grading.autograde import RunOptions
+from gradekit.grading.running_course import RunningCourse
+from gradekit.nbgrader_plugin.one_hand_in import ExchangeOf, put_all_back
+from gradekit.nbgrader_plugin.run_checks import RunChecks
+from gradekit.nbgrader_plugin.second_chance import second_chance_of
+from gradekit.printing import quoted
+from gradekit.stamps import Stamp, files_stamp
+from gradekit.watch.arrivals import Arrivals, Inbound
+from gradekit.watch.history import History
+from gradekit.watch.pipeline import Heard, Pipeline
+from gradekit.watch.rules import AttemptRules, Counts
+from gradekit.watch.runs import Runs
+from gradekit.watch.submitted import Submitted
+
+
+@dataclass(frozen=True)
+class WatchOptions:
+    """The options of `gradekit watch`.
+
+    Args:
+        course_dir: as given on the command line.
+        assignments: those to watch; by default all.
+        folder: whether hand-ins arrive in submitted/ instead of the exchange.
+        run: how to grade.
+    """
+
+    course_dir: Path | None
+    assignments: tuple[str, ...]
+    folder: bool
+    run: RunOptions
+
+
+class WatchedCourse:
+    """The course, the place where hand-ins arrive, and the pipeline, all with the same settings.
+
+    Raises:
+        CourseError: a setting is wrong.
+    """
+
+    def __init__(self, course: RunningCourse, options: WatchOptions) -> None:
+        self.course, self._options = course, options
+        heard, log = Heard(), logging.getLogger(__name__)
+        log.handlers, log.propagate = [heard], False
+        self.exchange = None if options.folder else ExchangeOf(course.config, course.folders, log)
+        self.arrivals: Arrivals
+        if self.exchange is None:
+            self.arrivals = Submitted(self._submitted)
+        else:
+            self.exchange.require_folders()
+            self.arrivals = Inbound(self.exchange.inbound, self.exchange.check_owner)
+        self.rules = AttemptRules(config=course.config)
+        plugin = second_chance_of(course.config)
+        self.chance = plugin.chance if plugin else None
+        if self.exchange is None:
+            self._require_exchange_for_rules()
+        self.history = History(course, self.exchange.feedback if self.exchange else None)
+        self.runs = Runs(course, options.run)
+        if options.run.kernel_name:  # for the writers, too
+            course.config.RunChecks.student_kernel = options.run.kernel_name
+        self.pipeline = Pipeline(course, self.exchange, self.rules, self.history, heard.sentences)
+        self.configuration = self._configuration_stamp()
+
+    def repair(self) -> None:
+        """Undo the unfinished steps of a command that was killed."""
+        with self.course.alone():
+            for assignment in self.course.layout.assignments():
+                put_all_back(self.course.folders, assignment.name)
+
+    def assignments(self) -> dict[str, Assignment]:
+        """The assignments to watch that exist and have been generated."""
+        chosen, generated = self._options.assignments, self.course.assignments()
+        return {
+            found.name: found
+            for found in self.course.layout.assignments()
+            if found.name in generated and (not chosen or found.name in chosen)
+        }
+
+    def is_chosen(self, assignment: str) -> bool:
+        """Whether hand-ins for it are watched, if there is such an assignment."""
+        return not self._options.assignments or assignment in self._options.assignments
+
+    def why_unknown(self, assignment: str) -> str:
+        """Why an assignment that is not among `assignments` can't be graded."""
+        if any(found.name == assignment for found in self.course.layout.assignments()):
+            return (
+                f"it has not been generated: run `nbgrader generate_assignment {quoted(assignment)} --force`"
+            )
+        return f"{self.course.layout.source}/ has no such assignment"
+
+    def unknown_rules(self) -> list[str]:
+        """Sentences about assignments that have rules or limits, but are not in the course."""
+        there = {found.name for found in self.course.layout.assignments()}
+        limits = RunChecks(config=self.course.config).per_assignment
+        return [
+            f"c.{place}.per_assignment has {what} for {name}, but {self.course.layout.source}/ has no such assignment"
+            for place, what, names in (
+                ("AttemptRules", "rules", self.rules.per_assignment),
+                ("RunChecks", "limits", limits),
+            )
+            for name in names
+            if name not in there
+        ]
+
+    def reopened(self) -> "WatchedCourse | None":
+        """The course with its new settings, if the configuration has changed.
+
+        Raises:
+            CourseError: the new configuration is wrong; raised once.
+        """
+        stamp = self._configuration_stamp()
+        if stamp == self.configuration:
+            return None
+        self.configuration = stamp
+        course = RunningCourse.open(self._options.course_dir)
+        if not course.plugged_in:
+            raise CourseError(f"{course.last_file} no longer ends with configure(c)")
+        found = WatchedCourse(course, self._options)
+        self.close()
+        return found
+
+    def close(self) -> None:
+        """End the workers."""
+        self.runs.close()
+
+    def _require_exchange_for_rules(self) -> None:
+        """Raise CourseError if a rule needs earlier hand-ins: submitted/ has only the last."""
+        rules = [self.rules.of(name) for name in ("", *self.rules.per_assignment)]
+        best = any(rule.counts is Counts.BEST for rule in rules)
+        for needs, setting in (
+            (best, "c.AttemptRules.counts = 'best'"),
+            (self.chance, "c.AssignLatePenalties.plugin_class = SecondChance"),
+        ):
+            if needs:
+                raise CourseError(
+                    f"{self.course.last_file}: {setting} needs nbgrader's exchange, which keeps all hand-ins: "
+                    "remove the line, or watch without --folder"
+                )
+
+    def _configuration_stamp(self) -> Stamp:
+        return files_stamp({*self.course.files, self.course.root / "nbgrader_config.py"})
+
+    def _submitted(self) -> Iterator[tuple[str, str, Path]]:
+        """The submissions in submitted/: student, assignment, folder."""
+        for name in self.assignments():
+            for student in self.course.handed_in(name):
+                yield student, name, self.course.submitted(student, name)

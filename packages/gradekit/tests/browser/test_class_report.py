@@ -1,0 +1,173 @@
+"""The class report as a TA sees it: a real class of thirty in two assignments."""
+
+import csv
+import shutil
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat import NotebookNode
+from nbgrader.api import Gradebook
+
+from gradekit.cells import find_cell
+from gradekit.checks.variants import Variant, mistakes_of
+from gradekit.cli import main
+from gradekit.course import Assignment, Course
+from gradekit.samples import solved
+
+from ..forked import run_forked
+
+pytestmark = pytest.mark.thorough
+ROOT = Path(__file__).parents[4]
+STUDENTS = [
+    "ada", "anton", "bella", "ben", "carla", "chen", "dilan", "dora", "emil", "fatma",
+    "greta", "hugo", "ines", "jonas", "karim", "lena", "marco", "nadia", "olga", "pavel",
+    "quinn", "rosa", "samir", "tara", "umar", "vera", "wanda", "xenia", "yusuf", "zoe",
+]  # fmt: skip
+ATTENTION, POSITIONS = "02_attention", "01_positional_encoding"
+#: a mistake that is not among the known ones
+UNKNOWN = Variant("unknown", "attention", [(" / math.sqrt(d_k)", " / math.sqrt(2 * d_k)")])
+#: what students have wrong, and how many have exactly that; the rest hands in nothing
+KINDS = {
+    POSITIONS: [
+        ("", 13),
+        ("base_1000", 6),
+        ("sine_and_cosine_swapped one_speed", 5),
+        ("positions_from_1", 4),
+    ],
+    ATTENTION: [
+        ("", 6),
+        ("no_scale masked_no_scale", 5),
+        ("unknown", 4),
+        ("no_scale masked_no_scale scaled_by_d_k padding_hides_rows_too", 3),
+        ("pad_id_0_always", 3),
+        ("mask_inverted causal_inverted padding_inverted by_hand_sigmoid uniform_vectors", 2),
+        ("causal_one_too_far hidden_score_zero", 2),
+        ("softmax_over_queries masked_softmax_over_queries by_hand_softmax_over_queries mean_distance", 2),
+        ("blank", 1),
+    ],
+}
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
+    """Two assignments of this course, handed in by thirty, and graded."""
+    course = Course(tmp_path_factory.mktemp("report") / "course")
+    for name in KINDS:
+        for folder in ("source", "release", "tests"):
+            ignored = shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints")
+            shutil.copytree(ROOT / folder / name, course.root / folder / name, ignore=ignored)
+    shutil.copy(ROOT / "nbgrader_config.py", course.root)
+    for name, kinds in KINDS.items():
+        assignment = course.assignment(name)
+        generate(assignment)
+        answers = (answer for kind, count in kinds for answer in [answered(assignment, kind)] * count)
+        for student, notebook in zip(in_order(name), answers, strict=False):
+            folder = course.root / "submitted" / student / name
+            folder.mkdir(parents=True)
+            nbformat.write(notebook, folder / assignment.source_notebooks()[0].name)
+        main(["--course-dir", str(course.root), "autograde", name, "--workers", "2"])
+    return course
+
+
+def generate(assignment: Assignment) -> None:
+    """Make the assignment known to the gradebook."""
+    done = run_forked(["nbgrader", "generate_assignment", assignment.name, "--force"], assignment.course.root)
+    assert done.returncode == 0, done.stderr
+
+
+def in_order(assignment: str) -> list[str]:
+    """The students, the best first. Not the same are the best, or hand in nothing, each time."""
+    students = sorted(STUDENTS, key=lambda name: name[::-1])
+    return students[3:] + students[:3] if assignment == POSITIONS else students
+
+
+def answered(assignment: Assignment, kind: str) -> NotebookNode:
+    """The notebook of a student who has these mistakes, and everything else right."""
+    (name,) = assignment.released_names()
+    if kind == "blank":
+        return assignment.released(name)
+    known = {variant.name: variant for variant in [*mistakes_of(assignment), UNKNOWN]}
+    source = nbformat.read(assignment.source_notebooks()[0], as_version=4)
+    notebook = solved(assignment, name)
+    for mistake in kind.split():
+        variant = known[mistake]
+        source = variant.apply(source)
+        answer = find_cell(source, variant.cell).source.splitlines()
+        find_cell(notebook, variant.cell).source = "\n".join(
+            line for line in answer if not line.strip().startswith("### ")
+        )
+    return notebook
+
+
+def score_answers(course: Course) -> None:
+    """Bob gives a point less than Ann, and both differ from one answer to the next."""
+    lists = {path.stem: path for path in (course.root / "dealt" / ATTENTION).glob("*.csv")}
+    with Gradebook(f"sqlite:///{course.root / 'gradebook.db'}") as gradebook:
+        for grader, path in lists.items():
+            with path.open(newline="") as file:
+                rows = list(csv.DictReader(file))
+            for number, row in enumerate(rows):
+                score = (9 if grader == "ann" else 8) - number % 3
+                if row["reading"] == "second":
+                    row["score"] = str(score)
+                    continue
+                notebook = gradebook.find_submission_notebook_by_id(row["submission"])
+                grade = next(grade for grade in notebook.grades if grade.name == row["answer"])
+                grade.manual_score, grade.needs_manual_grade = score, False
+            with path.open("w", newline="") as file:
+                table = csv.DictWriter(file, rows[0])
+                table.writeheader()
+                table.writerows(rows)
+        gradebook.db.commit()
+
+
+@pytest.fixture(scope="module")
+def report(course: Course) -> Path:
+    """The page of the class report of the second assignment, whose written answers two people have graded."""
+    assert (
+        main(["--course-dir", str(course.root), "deal", ATTENTION, "--to", "ann,bob", "--twice", "20%"]) == 0
+    )
+    score_answers(course)
+    assert main(["--course-dir", str(course.root), "report", ATTENTION]) == 0
+    return course.root / "reports" / ATTENTION / "report.html"
+
+
+def test_everybody_can_read_the_report(page, report, picture, accessibility_problems):
+    page.goto(report.as_uri())
+    assert page.locator("h1").inner_text() == "02_attention: class report"
+    assert accessibility_problems(page) == []
+    assert page.refused == []
+    picture(page, "report", clip={"x": 0, "y": 0, "width": 1280, "height": 1500}, full_page=True)
+    picture(page.locator("#map"), "report-map")
+    picture(page.locator("#graders"), "report-graders")
+    picture(page.locator("#groups article", has_text="No diagnosis yet"), "report-group")
+
+
+def test_the_report_fits_on_a_phone(page, report, picture):
+    page.set_viewport_size({"width": 390, "height": 800})
+    page.goto(report.as_uri())
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    picture(page, "report-phone")
+
+
+def test_the_report_prints_without_what_is_only_for_the_screen(page, report):
+    page.goto(report.as_uri())
+    page.emulate_media(media="print")
+    assert not page.locator("nav").is_visible()
+    assert page.locator("#map img").is_visible()
+
+
+def test_the_report_names_the_mistake_that_most_have_made(page, report):
+    page.goto(report.as_uri())
+    first = page.locator("#re-teach ol li").first.inner_text()
+    assert "divi" in first and "8 of 28 students" in first
+
+
+def test_students_who_share_an_unknown_mistake_are_a_group_with_a_stub(page, report):
+    page.goto(report.as_uri())
+    group = page.locator("#groups article", has_text="No diagnosis yet").first
+    assert "4 students" in group.locator("h3").inner_text()
+    assert "math.sqrt(2 * d_k)" in group.locator("pre").first.inner_text()
+    group.locator("summary").click()
+    assert 'cell="attention"' in group.locator("details pre").inner_text()

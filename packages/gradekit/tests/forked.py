@@ -1,0 +1,131 @@
+"""Console scripts for the tests, each in a process forked from one that has imported everything and has a sandbox.
+
+A command in a new process imports nbgrader and torch and starts a sandbox of its own, which is nearly all of what it
+costs on a tiny course. What a command does when it starts, and how it ends when it is killed, is tested in new processes.
+"""
+
+import atexit
+import contextlib
+import ctypes
+import gc
+import json
+import os
+import runpy
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import NoReturn
+
+#: the modules that commands import
+PRELOADED = (
+    *("nbgrader.apps.nbgraderapp", "gradekit.cli", "gradekit.nbgrader_plugin", "gradekit.doctor"),
+    *("gradekit.grading.autograde", "gradekit.grading.regrade", "gradekit.checks.run", "gradekit.audit"),
+    *("gradekit.report.files", "gradekit.report.table", "gradekit.lms.collector", "gradekit.lms.exports"),
+    *("gradekit.watch.loop", "pytest", "alembic.config", "torch"),
+)
+_PR_SET_PDEATHSIG = 1
+_DESCRIPTORS = 3
+
+
+def run_forked(
+    command: Sequence[str | Path], cwd: Path, env: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run a console script of this environment as `subprocess.run` does with captured text."""
+    script = Path(sys.executable).with_name(str(command[0]))
+    arguments = [str(script), *map(str, command[1:])]
+    request = {"arguments": arguments, "cwd": str(cwd), "env": dict(os.environ if env is None else env)}
+    control = _server()
+    with tempfile.TemporaryFile() as body, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        body.write(json.dumps(request).encode())
+        body.flush()
+        try:
+            socket.send_fds(control, [b"run"], [body.fileno(), out.fileno(), err.fileno()])
+            answer = control.recv(100)
+            assert answer, "the process that commands are forked from has ended"
+        except BaseException:  # such as a test's timeout
+            _server.cache_clear()  # or the next command would get this one's answer
+            control.close()
+            raise
+        texts = []
+        for file in (out, err):
+            file.seek(0)
+            texts.append(file.read().decode())
+    return subprocess.CompletedProcess(arguments, int(answer), *texts)
+
+
+@cache
+def _server() -> socket.socket:
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    one_thread = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+    with theirs:  # a fork of a process with several threads may hang
+        process = subprocess.Popen(
+            [sys.executable, __file__, str(theirs.fileno())],
+            pass_fds=[theirs.fileno()],
+            env=os.environ | one_thread,
+        )
+
+    def close() -> None:
+        ours.close()
+        process.kill()
+        process.wait()
+
+    atexit.register(close)
+    return ours
+
+
+def _serve(control: socket.socket) -> None:
+    """Fork a process for each command, until the tests have ended."""
+    from sandbox_kernel.start import launch_server, use_launched_server
+
+    sandbox = launch_server()  # it imports at the same time
+    for module in PRELOADED:
+        __import__(module)
+    assert len(os.listdir("/proc/self/task")) == 1
+    gc.freeze()  # forks share pages that nobody writes to
+    while True:
+        data, files, _, _ = socket.recv_fds(control, 100, _DESCRIPTORS)
+        if not data:
+            return
+        fork = os.fork()
+        if fork == 0:
+            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+            control.close()
+            if sandbox is not None:
+                use_launched_server(sandbox)
+            _become(*files)
+        for file in files:
+            os.close(file)
+        _, status = os.waitpid(fork, 0)
+        with contextlib.suppress(BrokenPipeError):  # the test was interrupted
+            control.send(str(os.waitstatus_to_exitcode(status)).encode())
+
+
+def _become(request: int, out: int, err: int) -> NoReturn:
+    """Run the script with its own folder, environment and output, and end as Python does."""
+    from sandbox_kernel.bubblewrap import sandbox_problem
+
+    os.lseek(request, 0, os.SEEK_SET)
+    with open(request) as file:
+        wanted = json.load(file)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    for descriptor, file in enumerate((nothing, out, err)):
+        os.dup2(file, descriptor)
+        os.close(file)
+    sandbox_problem.cache_clear()
+    os.environ.clear()
+    os.environ.update(wanted["env"])
+    os.chdir(wanted["cwd"])
+    sys.argv = wanted["arguments"]
+    sys.path[0] = str(Path(sys.argv[0]).parent)
+    runpy.run_path(sys.argv[0], run_name="__main__")
+    raise SystemExit
+
+
+if __name__ == "__main__":
+    with socket.socket(fileno=int(sys.argv[1])) as listening:
+        _serve(listening)

@@ -1,0 +1,99 @@
+"""The command's help is quick to print and complete, and where nothing can be graded, it says so."""
+
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+from gradekit.cli import _parser, main
+
+#: large packages that no `--help` may import
+LARGE = (
+    "torch",
+    "matplotlib",
+    "seaborn",
+    "scipy",
+    "pandas",
+    "nbgrader",
+    "nbconvert",
+    "sqlalchemy",
+    "distributed",
+)
+COMMANDS = tuple(_parser()._subparsers._group_actions[0].choices)
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["table", "--help"]])
+def test_help_imports_nothing_large(arguments):
+    script = f"""
+import sys
+from gradekit.cli import main
+try:
+    main({arguments!r})
+finally:
+    print(sorted(set({LARGE!r}) & set(sys.modules)), file=sys.stderr)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stderr.strip() == "[]"
+    assert done.stdout.startswith("usage: gradekit")
+
+
+def test_help_lists_every_command(capsys):
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    shown = capsys.readouterr().out
+    assert [name for name in COMMANDS if f"\n    {name} " not in shown] == []
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_a_help_text(command, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main([command, "--help"])
+    assert ended.value.code == 0
+    assert f"usage: gradekit {command}" in capsys.readouterr().out
+
+
+def test_workers_can_be_forked_from_a_command_that_has_read_the_configuration(generated):
+    script = f"""
+import os
+import re
+from gradekit.cli import main
+os.chdir({str(generated.root)!r})
+assert main(["table", "01_double"]) == 0
+print(os.listdir("/proc/self/task") == [str(os.getpid())])
+"""
+    own = {name: value for name, value in os.environ.items() if name != "OMP_NUM_THREADS"}
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=own)
+    assert done.stdout.endswith("True\n"), done.stderr
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "gradekit autograde 01_double",
+        pytest.param("gradekit watch --folder --once", marks=pytest.mark.thorough),
+        pytest.param("nbgrader autograde 01_double", marks=pytest.mark.thorough),
+    ],
+)
+def test_where_bubblewrap_does_not_run_a_sentence_says_so_without_a_traceback(
+    generated, monkeypatch, command
+):
+    broken = generated.root.parent / "bin" / "bwrap"
+    broken.parent.mkdir()
+    broken.write_text("#!/bin/sh\necho 'bwrap: no permissions here' >&2\nexit 1\n")
+    broken.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{broken.parent}{os.pathsep}{os.environ['PATH']}")
+    generated.hand_in("ada", generated.answer("def double(x):\n    return 2 * x"))
+    done = generated.run_new(*command.split())
+    said = done.stdout + done.stderr
+    assert done.returncode != 0
+    assert "bubblewrap does not run here (bwrap: no permissions here)" in said
+    assert "Traceback" not in said
+
+
+def test_the_versions_are_printed(capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["--version"])
+    assert ended.value.code == 0
+    assert re.fullmatch(r"gradekit \S+, sandbox-kernel \S+, nbgrader 0\.9\.\d+\n", capsys.readouterr().out)

@@ -1,0 +1,316 @@
+"""Code answers in odd places, in an odd order or deleted, with ordinary tests: the tests decide, or else a person."""
+
+import os
+import shutil
+from collections.abc import Callable
+from copy import deepcopy
+from pathlib import Path
+
+import nbformat
+import pytest
+from bs4 import BeautifulSoup
+from nbformat import NotebookNode, v4
+from nbgrader.api import Gradebook
+
+from gradekit.cells import grade_id
+from gradekit.course import blank_copy
+from gradekit.report.table import class_table
+from gradekit.student.restore import restored
+
+from .odd_course import code
+from .tiny_course import TinyCourse
+
+CONFIGURE = "from gradekit.nbgrader_plugin import configure\nconfigure(get_config())\n"
+DOUBLE, HALF = "def double(x):\n    return 2 * x", "def half(x):\n    return x / 2"
+#: by name: a change of a notebook with both answers, the score of `half`, and whether a person has to decide on it
+CASES: dict[str, tuple[Callable[[NotebookNode], None], float | None, bool]] = {}
+#: by name: whether a person has to decide on an empty `half`, and the files beside the notebook
+MODULES = {
+    "a module": (True, {"answers.py": HALF}),
+    "a module with a misspelled name": (True, {"answers.py": "def halve(x):\n    return x / 2"}),
+    "a module with a syntax error": (True, {"answers.py": f"{HALF}\n    return ("}),
+    "an unrelated module": (False, {"helper.py": "x = 1"}),
+    "text that mentions it": (False, {"notes.py": "# half(4) should be 2"}),
+}
+
+
+def case(score: float | None, asked: bool) -> Callable[[Callable[[NotebookNode], None]], None]:
+    def add(change: Callable[[NotebookNode], None]) -> None:
+        CASES[change.__name__.replace("_", " ")] = (change, score, asked)
+
+    return add
+
+
+def lab() -> NotebookNode:
+    def solution(text: str) -> str:
+        head, body = text.split("\n")
+        return f"{head}\n    ### BEGIN SOLUTION\n{body}\n    ### END SOLUTION"
+
+    test = {"grade": True, "locked": True, "points": 2}
+    cells = [
+        v4.new_markdown_cell("# Lab\n\n## Doubling", id="h-double"),
+        code("double", solution(DOUBLE), solution=True),
+        code("test_double", "assert double(1) == 2", **test),
+        v4.new_markdown_cell("## Halving", id="h-half"),
+        code("half", solution(HALF), solution=True),
+        code("test_half", "assert half(4) == 2", **test),
+        v4.new_markdown_cell("## The end", id="h-end"),
+    ]
+    for cell in cells:
+        cell["id"] = grade_id(cell) or cell["id"]
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    return v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
+
+
+def at(notebook: NotebookNode, name: str) -> int:
+    return next(place for place, cell in enumerate(notebook.cells) if cell["id"] == name)
+
+
+def cell_of(notebook: NotebookNode, name: str) -> NotebookNode:
+    return notebook.cells[at(notebook, name)]
+
+
+def left_blank(notebook: NotebookNode) -> None:
+    cell_of(notebook, "half").source = "def half(x):\n    # YOUR CODE HERE\n    raise NotImplementedError()"
+
+
+@case(2, False)
+def in_its_place(notebook):
+    pass
+
+
+@case(0, False)
+def wrong(notebook):
+    cell_of(notebook, "half").source = "def half(x):\n    return x"
+
+
+@case(0, False)
+def a_syntax_error(notebook):
+    cell_of(notebook, "half").source = "def half(x:\n    return x / 2"
+
+
+@case(0, False)
+def nothing(notebook):
+    left_blank(notebook)
+
+
+@case(0, False)
+def deleted_and_nowhere_else(notebook):
+    del notebook.cells[at(notebook, "half")]
+
+
+@case(2, False)
+def below_its_test_in_a_new_cell(notebook):
+    left_blank(notebook)
+    notebook.cells.append(v4.new_code_cell("TWO = 2"))
+    notebook.cells.append(v4.new_code_cell("def half(x):\n    return x / TWO"))
+
+
+@case(2, False)
+def deleted_and_in_the_cell_of_the_other_exercise(notebook):
+    del notebook.cells[at(notebook, "half")]
+    cell_of(notebook, "double").source += f"\n\n\n{HALF}"
+
+
+@case(None, True)
+def copied_from_another_cell_and_wrong(notebook):
+    left_blank(notebook)
+    notebook.cells.append(v4.new_code_cell("def half(x):\n    return x"))
+
+
+@case(None, True)
+def its_own_cell_below_its_test(notebook):
+    notebook.cells.append(notebook.cells.pop(at(notebook, "half")))
+
+
+@case(None, True)
+def a_helper_below_the_test(notebook):
+    cell_of(notebook, "half").source = "def half(x):\n    return x / TWO"
+    notebook.cells.append(v4.new_code_cell("TWO = 2"))
+
+
+@case(None, True)
+def a_name_used_above_the_cell_that_defines_it(notebook):
+    cell_of(notebook, "half").source = f"LIMIT = 2 * TWO\n\n\n{HALF}"
+    notebook.cells.append(v4.new_code_cell("TWO = 2"))
+
+
+@case(None, True)
+def under_another_name_next_to_it(notebook):
+    left_blank(notebook)
+    notebook.cells.insert(at(notebook, "half") + 1, v4.new_code_cell("def my_solution(x):\n    return x / 2"))
+
+
+@case(None, True)
+def misspelled_in_a_cell_at_the_end(notebook):
+    left_blank(notebook)
+    notebook.cells.append(v4.new_code_cell("def halve(x):\n    return x / 2"))
+
+
+@case(None, True)
+def prose_in_place_of_code(notebook):
+    cell = v4.new_markdown_cell("Divide it by two.", metadata=cell_of(notebook, "half").metadata)
+    notebook.cells[at(notebook, "half")] = cell
+
+
+@case(None, True)
+def two_answers_the_last_of_which_is_wrong(notebook):
+    copy = deepcopy(cell_of(notebook, "half"))
+    copy |= {"source": "def half(x):\n    return x", "id": "copy"}
+    notebook.cells.insert(at(notebook, "half") + 1, copy)
+
+
+def hand_in_all(course: TinyCourse, names: list[str]) -> None:
+    for name in names:
+        notebook = course.assignment.released("double")
+        cell_of(notebook, "double").source, cell_of(notebook, "half").source = DOUBLE, HALF
+        CASES[name][0](notebook)
+        nbformat.validate(notebook)
+        course.hand_in(name, notebook)
+
+
+def generated(course: TinyCourse, settings: str) -> TinyCourse:
+    (course.root / "source" / "01_double").mkdir(parents=True)
+    (course.root / "nbgrader_config.py").write_text(settings)
+    course.write_source(lab())
+    done = course.run("nbgrader", "generate_assignment", "01_double")
+    assert done.returncode == 0, done.stderr
+    return course
+
+
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory, made_once) -> TinyCourse:
+    def make(course: TinyCourse) -> None:
+        generated(course, CONFIGURE)
+        hand_in_all(course, list(CASES))
+        for name, (_, files) in MODULES.items():
+            folder = shutil.copytree(course.root / "submitted" / "nothing", course.root / "submitted" / name)
+            for file, content in files.items():
+                (folder / "01_double" / file).write_text(content)
+        done = course.run("gradekit", "autograde", "01_double", "--workers", "1")
+        (course.root / "printed.txt").write_text(f"{done.stdout}{done.stderr}")
+        done = course.run("nbgrader", "generate_feedback", "01_double")
+        assert done.returncode == 0, done.stderr
+
+    original = made_once("code-elsewhere", make)
+    return TinyCourse(shutil.copytree(original, tmp_path_factory.mktemp("elsewhere") / "course"))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_score_is_that_of_the_tests_unless_something_is_uncertain(graded, name):
+    _, score, asked = CASES[name]
+    assert graded.grades()[name]["test_half"] == (score, None, asked)
+    assert graded.grades()[name]["test_double"] == (2, None, False)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_a_module_beside_an_empty_answer_may_be_the_answer_if_it_defines_its_name(graded, name):
+    asked, _ = MODULES[name]
+    assert graded.grades()[name]["test_half"] == (None if asked else 0, None, asked)
+
+
+@pytest.mark.parametrize("make", [
+    lambda path: path.symlink_to(path.with_name("other.py")),
+    lambda path: os.mkfifo(path),
+    lambda path: path.mkdir(),
+    lambda path: path.write_text(f"{HALF}\n{'#' * 200_000}"),
+    lambda path: None,
+], ids=["a link", "a pipe", "a folder", "too large", "gone"])  # fmt: skip
+def test_a_module_that_cannot_be_read_is_none(make, tmp_path):
+    (tmp_path / "other.py").write_text(HALF)
+    released = blank_copy(lab())
+    find = lambda name: restored(released, released, {"answers.py": tmp_path / name}).doubts  # noqa: E731
+    make(tmp_path / "answers.py")
+    assert [doubt.grade_id for doubt in find("other.py")] == ["test_half"]
+    assert find("answers.py") == []
+
+
+def page(course: TinyCourse, student: str) -> str:
+    return (course.root / "feedback" / student / "01_double" / "double.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        (
+            "its own cell below its test",
+            "The answer cell <code>half</code> is below its test cell <code>test_half</code>, which ran before it.",
+        ),
+        (
+            "a helper below the test",
+            "The cell <code>test_half</code> needs <code>TWO</code>, which only a cell below it defines",
+        ),
+        (
+            "under another name next to it",
+            "The answer cell <code>half</code> is empty, but the cell number 6 next to it may be its answer.",
+        ),
+        (
+            "two answers the last of which is wrong",
+            "The cell <code>half</code> is in the notebook more than once, with different answers.",
+        ),
+    ],
+)
+def test_the_page_says_why_a_person_decides(graded, name, sentence):
+    assert f"{sentence}"[:-1] in page(graded, name)
+    assert "A person will decide how many points this gets." in page(graded, name)
+    assert "test_half" in [label for label, _ in row(graded, name).undecided]
+
+
+def test_the_page_has_no_verdict_on_an_empty_answer_that_a_person_decides_on(graded):
+    shown = BeautifulSoup(page(graded, "under another name next to it"), "html.parser")
+    (_, verdict) = shown.select(".verdict")
+    assert "is empty, but the cell number 6 next to it may be its answer" in verdict.text
+    assert "Awaiting manual grading" in verdict.text
+    assert "not answered" not in shown.text.casefold()
+    assert "not answered" in page(graded, "nothing").casefold()
+
+
+def row(course: TinyCourse, student: str):
+    return next(row for row in class_table(course.assignment).rows if row.student == student)
+
+
+def test_the_command_names_the_students(graded):
+    text = (graded.root / "printed.txt").read_text()
+    (line,) = [line for line in text.splitlines() if "is undecided" in line]
+    assert line.startswith(
+        "  half is undecided and awaits manual grading, as `gradekit table` explains: a helper"
+    )
+    assert line.endswith("and 6 more")
+
+
+@pytest.mark.parametrize(
+    "name", ["deleted and nowhere else", "deleted and in the cell of the other exercise"]
+)
+def test_a_deleted_answer_is_put_back_under_its_own_heading_and_above_its_test(graded, name):
+    cells = graded.autograded(name).cells
+    names = [grade_id(cell) or cell.source.split("## ")[-1] for cell in cells]
+    assert names == ["Doubling", "double", "test_double", "Halving", "half", "test_half", "The end"]
+    assert "Deleted cells were put back: <code>half</code>." in page(graded, name)
+
+
+def plain_scores(tmp_path: Path, names: list[str]) -> dict[str, float | None]:
+    """What nbgrader alone gives for `half`."""
+    course = generated(TinyCourse(tmp_path / "plain"), "c = get_config()\n")
+    hand_in_all(course, names)
+    done = course.run("nbgrader", "autograde", "01_double")
+    assert done.returncode == 0, done.stderr
+    with Gradebook(f"sqlite:///{course.root / 'gradebook.db'}") as gradebook:
+        grades = {name: gradebook.find_grade("test_half", "double", "01_double", name) for name in names}
+        return {name: grade.auto_score for name, grade in grades.items()}
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["below its test in a new cell"],
+        pytest.param(
+            [name for name in CASES if not name.startswith("two answers")],  # it stops the batch
+            marks=pytest.mark.thorough,
+        ),
+    ],
+    ids=["one", "all"],
+)
+def test_no_score_is_lower_than_nbgrader_s_own(graded, tmp_path, names):
+    for name, score in plain_scores(tmp_path, names).items():
+        _, own, asked = CASES[name]
+        assert asked or own >= (score or 0), name

@@ -1,0 +1,234 @@
+"""Hand grading dealt out to several graders, and how their scores compare."""
+
+import csv
+import shutil
+from collections import Counter
+
+import pytest
+
+from gradekit.cli.dealing import _share
+from gradekit.course import CourseError
+from gradekit.report.deal import Reading, deal_out
+from gradekit.report.dealt import grader_names
+from gradekit.report.graders import calibration
+
+from .tiny_course import RIGHT, RIGHT_HALF
+
+STUDENTS = [f"s{number:02}" for number in range(12)]
+NAMES = [f"n{number:02}" for number in range(23)]
+
+
+def piles(readings):
+    return Counter(reading.grader for reading in readings)
+
+
+@pytest.mark.parametrize("graders", [["ann"], ["ann", "bob"], ["ann", "bob", "cy"], list("abcde")])
+@pytest.mark.parametrize("count", [1, 2, 7, 23])
+@pytest.mark.parametrize("twice", [0, 0.1, 0.5, 1])
+def test_piles_differ_by_at_most_one_and_nobody_reads_a_submission_twice(graders, count, twice):
+    if twice and len(graders) == 1:
+        with pytest.raises(CourseError, match="--twice needs two graders"):
+            deal_out(NAMES[:count], graders, twice)
+        return
+    readings = deal_out(NAMES[:count], graders, twice)
+    assert Counter(r.submission for r in readings if not r.second) == Counter(NAMES[:count])
+    twice_read = [r.submission for r in readings if r.second]
+    assert len(twice_read) == len(set(twice_read)) == -(-count * twice // 1)
+    assert len({(r.submission, r.grader) for r in readings}) == len(readings)
+    sizes = [piles(readings)[grader] for grader in graders]
+    assert max(sizes) - min(sizes) <= 1
+
+
+def test_the_seed_decides_who_reads_what():
+    ann_and_bob = ["ann", "bob"]
+    assert deal_out(NAMES, ann_and_bob, 0.2) == deal_out(reversed(NAMES), ann_and_bob, 0.2)
+    assert deal_out(NAMES, ann_and_bob, 0.2) != deal_out(NAMES, ann_and_bob, 0.2, seed=1)
+
+
+def test_what_was_dealt_stays_with_its_grader_and_late_submissions_go_to_the_smallest_pile():
+    before = deal_out(NAMES[:10], ["ann", "bob"], 0.2)
+    after = deal_out(NAMES[:13], ["ann", "bob"], 0.2, kept=before)
+    assert set(before) < set(after)
+    assert sorted(piles(after).values()) == [8, 8]
+    without_bob = [reading for reading in before if reading.grader == "ann"]
+    assert {r.grader for r in deal_out(NAMES[:10], ["ann", "cy"], kept=without_bob)} == {"ann", "cy"}
+
+
+def test_a_submission_s_first_reader_is_never_its_second():
+    kept = [Reading("x", "bob", second=True)]
+    assert Reading("x", "ann") in deal_out(["x"], ["bob", "ann"], kept=kept)
+
+
+@pytest.mark.parametrize("names", ["", ",", "ann,Ann", "ann,../bob", "ann,b ob", "a" * 41])
+def test_names_of_graders_are_names_of_files(names):
+    with pytest.raises(CourseError, match="--to"):
+        grader_names(names)
+
+
+@pytest.mark.parametrize("share", ["10", "x%", "101%", "-1%"])
+def test_a_share_is_in_percent(share):
+    with pytest.raises(Exception, match="is not a share such as 10%"):
+        _share(share)
+    assert _share("12.5 %") == 0.125
+
+
+@pytest.fixture(scope="module")
+def written_original(class_original, course_at, tmp_path_factory):
+    """A graded class of twelve; all but the last have answered `why`."""
+    course = course_at(shutil.copytree(class_original, tmp_path_factory.mktemp("written") / "course"))
+    for student in STUDENTS:
+        notebook = course.answer(RIGHT, RIGHT_HALF)
+        if student != STUDENTS[-1]:
+            next(cell for cell in notebook.cells if cell["id"] == "why").source = f"=1+1\nsays {student}."
+        course.hand_in(student, notebook)
+    assert course.gradekit("autograde", "01_double", "--workers", "1") == 0
+    return course.root
+
+
+@pytest.fixture
+def written(written_original, course_at, tmp_path):
+    return course_at(shutil.copytree(written_original, tmp_path / "course"))
+
+
+def lists(course):
+    found = {}
+    for path in sorted((course.root / "dealt" / "01_double").iterdir()):
+        with path.open(newline="") as file:
+            found[path.name] = list(csv.DictReader(file))
+    return found
+
+
+def deal(course, *options):
+    return course.gradekit("deal", "01_double", *options)
+
+
+def type_scores(course, name, scores, to=None):
+    """Type scores into the second readings of a list, as a grader does."""
+    path = course.root / "dealt" / "01_double" / name
+    rows = lists(course)[name]
+    for row, score in zip([row for row in rows if row["reading"] == "second"], scores, strict=True):
+        row["score"] = score
+    with (to or path).open("w", newline="") as file:
+        table = csv.DictWriter(file, rows[0], delimiter=";" if to else ",")
+        table.writeheader()
+        table.writerows(rows)
+
+
+def test_each_grader_gets_a_list_of_links_without_names_of_students(written, capsys):
+    assert deal(written, "--to", "ann,bob", "--twice", "40%", "--address", "https://hub.example.edu/u/") == 0
+    out = capsys.readouterr().out
+    assert "01_double: 11 submissions with 11 written answers\n" in out
+    found = lists(written)
+    assert list(found) == ["ann.csv", "bob.csv"]
+    assert sorted(map(len, found.values())) == [8, 8]
+    rows = [row for rows in found.values() for row in rows]
+    with written.gradebook() as gradebook:
+        ids = {
+            notebook.id: notebook.student.id
+            for submission in gradebook.assignment_submissions("01_double")
+            for notebook in submission.notebooks
+        }
+    first = [row for row in rows if row["reading"] == "first"]
+    assert {ids[row["submission"]] for row in first} == set(STUDENTS[:-1])
+    assert {row["score"] for row in first} == {"in formgrader"}
+    second = [row for row in rows if row["reading"] == "second"]
+    assert len(second) == 5 and {row["score"] for row in second} == {""}
+    for row in rows:
+        assert row["link"] == f"https://hub.example.edu/u/formgrader/submissions/{row['submission']}"
+        assert (row["answer"], row["points"]) == ("why", "5")
+    for row in second:  # the text of the answer, which is no formula in a spreadsheet
+        assert row["text"].startswith("'=1+1\nsays ")
+    assert deal(written, "--to", "ann,bob", "--twice", "40%", "--address", "https://hub.example.edu/u/") == 0
+    assert lists(written) == found
+
+
+def test_the_list_of_a_grader_who_has_left_goes_to_the_others_but_for_its_scores(written):
+    deal(written, "--to", "ann,bob", "--twice", "40%")
+    before = lists(written)
+    assert deal(written, "--to", "ann,cy") == 0
+    after = lists(written)
+    assert list(after) == ["ann.csv", "cy.csv"]
+    first = [row["submission"] for rows in after.values() for row in rows if row["reading"] == "first"]
+    assert len(first) == len(set(first)) == 11
+    seconds = sum(row["reading"] == "second" for row in after["ann.csv"])
+    assert seconds == sum(row["reading"] == "second" for row in before["ann.csv"])
+
+    type_scores(written, "ann.csv", ["4"] * seconds)
+    assert deal(written, "--to", "bob,cy") == 0
+    kept = lists(written)["ann.csv"]
+    assert [(row["reading"], row["score"]) for row in kept] == [("second", "4")] * seconds
+
+
+def test_a_filled_in_list_is_read_back_and_the_report_compares_the_graders(written, capsys, tmp_path):
+    deal(written, "--to", "ann,bob", "--twice", "40%")
+    readings = {name: rows for name, rows in lists(written).items()}
+    with written.gradebook() as gradebook:
+        for name, rows in readings.items():
+            for row in rows:
+                if row["reading"] == "first":
+                    notebook = gradebook.find_submission_notebook_by_id(row["submission"])
+                    grade = next(grade for grade in notebook.grades if grade.name == "why")
+                    grade.manual_score, grade.needs_manual_grade = (4 if name == "ann.csv" else 3), False
+        gradebook.db.commit()
+    seconds = {name: sum(row["reading"] == "second" for row in rows) for name, rows in readings.items()}
+    mailed = tmp_path / "from bob.csv"
+    type_scores(written, "bob.csv", ["2,5"] * seconds["bob.csv"], to=mailed)
+    capsys.readouterr()
+    assert deal(written, "--scores", str(mailed)) == 0
+    assert f"{mailed}: {seconds['bob.csv']} scores\n" in capsys.readouterr().out
+    type_scores(written, "ann.csv", ["4"] * seconds["ann.csv"])  # typed in place, which is as good
+
+    assert deal(written, "--to", "ann,bob", "--twice", "40%") == 0  # loses no score
+    found = calibration(written.assignment)
+    ann, bob = found.graders
+    assert (ann.grader, ann.count, ann.waiting, ann.quartiles) == ("ann", 8, 0, (4, 4, 4))
+    assert (bob.count, bob.quartiles[2]) == (8, 3) and bob.caution == "Too few answers to judge."
+    (both,) = found.agreements
+    assert both.count == 5 and both.apart == seconds["bob.csv"]  # 4 and 2.5; not 4 and 3
+    expected = -(1.5 * seconds["bob.csv"] + seconds["ann.csv"]) / 5
+    assert both.difference == pytest.approx(expected)
+
+    assert written.gradekit("report", "01_double") == 0
+    out = capsys.readouterr().out
+    assert "  ann, why: 8 graded: median 4 of 5, middle half from 4 to 4. Too few answers to judge." in out
+    assert f"  why, 5 answers graded twice: ann gives {-expected:.1f} more than bob on average; " in out
+    page = (written.root / "reports/01_double/report.html").read_text()
+    assert '<section id="graders">' in page and "Answers graded twice" in page
+
+
+def test_without_dealing_the_report_has_no_graders(written):
+    assert calibration(written.assignment) is None
+
+
+@pytest.mark.parametrize("score", ["six", "5.5", "-1", "nan"])
+def test_a_score_that_is_none_is_refused_with_its_line(written, capsys, score):
+    deal(written, "--to", "ann,bob", "--twice", "10%")
+    name = next(name for name, rows in lists(written).items() if any(r["reading"] == "second" for r in rows))
+    type_scores(written, name, [score] * sum(row["reading"] == "second" for row in lists(written)[name]))
+    capsys.readouterr()
+    assert deal(written, "--to", "ann,bob") == 2
+    err = capsys.readouterr().err
+    assert f"{name}, line " in err and f"the score {score} is not a number from 0 to 5" in err
+
+
+def test_what_can_t_be_dealt_or_read_is_said_in_a_sentence(written, capsys, tmp_path):
+    other = tmp_path / "other.csv"
+    other.write_text("a,b\n1,2\n")
+    for options, sentence in [
+        ((), "use either --to ann,bob, to name the graders, or --scores FILE, to read a list"),
+        (("--to", "ann", "--twice", "10%"), "--twice needs two graders: name them with --to ann,bob"),
+        (("--scores", str(other)), "other.csv has no column answer, points, reading, score, submission"),
+        (("--scores", str(tmp_path / "none.csv")), "none.csv can't be read"),
+    ]:
+        assert deal(written, *options) == 2
+        err = capsys.readouterr().err
+        assert sentence in err and len(err.splitlines()) == 1
+    deal(written, "--to", "ann,bob")
+    capsys.readouterr()
+    assert deal(written, "--scores", str(written.root / "dealt/01_double/ann.csv")) == 2
+    assert "has no score: type them into the column `score`" in capsys.readouterr().err
+
+
+def test_nothing_to_deal_is_said_in_a_sentence(graded_class, capsys):
+    assert deal(graded_class, "--to", "ann") == 2
+    assert "01_double has no written answers to grade" in capsys.readouterr().err

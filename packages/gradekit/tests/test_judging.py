@@ -1,0 +1,159 @@
+"""Students' tests are tried on right and on wrong implementations."""
+
+import pytest
+import torch
+
+from gradekit.checks import Implementation
+from gradekit.checks.compare import CheckFailure
+from gradekit.checks.judging import assert_judges
+from gradekit.student.values import Call, CheckOutcome, StudentError
+
+RIGHT = Implementation("def double(x): return 2 * x")
+BY_SUM = Implementation("def double(x): return x + x")
+SQUARE = Implementation("def double(x): return x * x", wrong="squares the number")
+SAME = Implementation("def double(x): return x", wrong="returns the number as it is")
+
+
+class Kernel:
+    """Runs a student's test in this process; what it raises arrives as from a kernel."""
+
+    def __init__(self, test):
+        self.test = test
+        self.order = []
+        self._complaints = {}
+
+    def _try_on(self, name, implementation):
+        self.order.append(implementation.source)
+        namespace = {}
+        exec(implementation.source, namespace)
+        return self.call(name, namespace[implementation.name])
+
+    def call(self, name, function):
+        try:
+            return Call(self.test(function), [], name)
+        except Exception as error:
+            kind = type(error).__name__
+            raise StudentError(f"`{name}` raised {kind}: {error}", raised=kind) from None
+
+
+def judge(test, *implementations, what="a function"):
+    kernel = Kernel(test)
+    assert_judges(kernel, "check_double", "double", implementations, what)
+    return kernel.order
+
+
+def failure(test, *implementations):
+    with pytest.raises(CheckFailure) as found:
+        judge(test, *implementations)
+    return str(found.value)
+
+
+def good(double):
+    assert double(3) == 6, "3 doubled is 6."
+    assert double(2) == 4
+
+
+def test_a_test_that_accepts_the_right_and_rejects_the_wrong_ones_passes():
+    judge(good, RIGHT, SQUARE, BY_SUM, SAME)
+
+
+def test_a_test_may_return_whether_the_function_is_right():
+    judge(lambda double: double(3) == 6, RIGHT, SQUARE)
+    judge(lambda double: torch.tensor(double(3) == 6), RIGHT, SQUARE)
+
+
+def test_the_message_calls_implementations_what_the_check_file_calls_them():
+    with pytest.raises(CheckFailure, match="accepts a reader that squares the number"):
+        judge(lambda double: None, RIGHT, SQUARE, what="a reader")
+
+
+def test_a_wrong_implementation_that_raises_is_rejected():
+    judge(good, RIGHT, Implementation("def double(x): return x.shape", wrong="raises an exception"))
+
+
+def test_the_message_says_what_is_wrong_with_each_implementation_that_was_accepted():
+    message = failure(lambda double: None, RIGHT, SQUARE, SAME)
+    assert (
+        message
+        == "`check_double` accepts a function that squares the number; and one that returns the number as it is."
+    )
+    assert "squares" in failure(lambda double: double(2) == 4, RIGHT, SQUARE, SAME)
+    assert "as it is" not in failure(lambda double: double(2) == 4, RIGHT, SQUARE, SAME)
+
+
+def test_a_test_that_rejects_a_right_implementation_fails_and_its_complaint_is_shown():
+    def strict(double):
+        assert double(3) == 7, "3 doubled is 7."
+
+    message = failure(strict, SQUARE, RIGHT)
+    assert message.startswith("`check_double` rejects a correct implementation.")
+    assert "3 doubled is 7." in message
+    assert "returned False" in failure(lambda double: False, RIGHT, SQUARE)
+
+
+def test_nothing_tells_the_order():
+    """The seed of a submission follows from its code, so its code could compute it."""
+    orders = {tuple(judge(good, RIGHT, BY_SUM, SQUARE, SAME)) for _ in range(60)}
+    assert len(orders) > 12, "of 24, for the same submission"
+
+
+def test_an_implementation_is_tried_only_once_if_the_checks_know_of_each_other():
+    kernel = Kernel(good)
+    for wrong in (SQUARE, SAME):
+        assert_judges(kernel, "check_double", "double", [RIGHT, wrong], others=[RIGHT, SQUARE, SAME])
+    assert len(kernel.order) == 3
+
+
+def test_who_only_counts_the_calls_earns_little():
+    """Right ones come among the wrong ones, in the first check and in the later ones."""
+    earned = 0
+    for others in ((), (RIGHT, BY_SUM, SQUARE, SAME)):
+        for _ in range(200):
+            calls = []
+
+            def counting(double, calls=calls):
+                calls.append(double)
+                assert len(calls) <= 2
+
+            kernel = Kernel(counting)
+            for wrong in (SQUARE, SAME):
+                try:
+                    assert_judges(kernel, "check_double", "double", [RIGHT, BY_SUM, wrong], others=others)
+                    earned += 1
+                except CheckFailure:
+                    pass
+    assert earned < 200, "of 800; 1 of 3 guesses is right in a check of three"
+
+
+def test_a_test_that_hangs_on_one_implementation_fails_the_checks_of_this_one():
+    class Hangs(Kernel):
+        def _try_on(self, name, implementation):
+            if implementation.source == SAME.source:
+                raise StudentError("it ran out of time", CheckOutcome.TIMED_OUT)
+            return super()._try_on(name, implementation)
+
+    kernel, others = Hangs(good), [RIGHT, SQUARE, SAME]
+    assert_judges(kernel, "check_double", "double", [RIGHT, SQUARE], others=others)
+    with pytest.raises(StudentError, match="out of time"):
+        assert_judges(kernel, "check_double", "double", [RIGHT, SAME], others=others)
+
+
+@pytest.mark.parametrize(
+    "outcome", [CheckOutcome.NOT_ANSWERED, CheckOutcome.TIMED_OUT, CheckOutcome.KERNEL_DIED]
+)
+def test_an_unanswered_or_hanging_test_is_not_a_rejection(outcome):
+    class Broken(Kernel):
+        def call(self, name, function):
+            raise StudentError("no result", outcome)
+
+    with pytest.raises(StudentError):
+        assert_judges(Broken(None), "check_double", "double", [SQUARE])
+
+
+def test_a_missing_test_is_not_a_rejection():
+    class Missing(Kernel):
+        def call(self, name, function):
+            raise StudentError("Your notebook defines no `check_double`.")
+
+    with pytest.raises(StudentError):
+        assert_judges(Missing(None), "check_double", "double", [SQUARE])

@@ -1,0 +1,169 @@
+"""The layout of both packages: who imports whom, and how long a module may be."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+PACKAGES = Path(__file__).parents[2]
+GRADEKIT = PACKAGES / "gradekit" / "src" / "gradekit"
+SANDBOX_KERNEL = PACKAGES / "sandbox-kernel" / "src" / "sandbox_kernel"
+#: bottom to top; a module imports only from those before it
+ORDER = [
+    "files",
+    "printing",
+    "added_cells",
+    "arrays",
+    "packing",
+    "messages",
+    "payload",
+    "raised",
+    "guard",
+    "drawn",
+    "graph",
+    "stub",
+    "implementation",
+    "agent",
+    "cells",
+    "course",
+    "stamps",
+    "per_assignment",
+    "language",
+    "doubts",
+    "codecs",
+    "configuration",
+    "kernels",
+    "student",
+    "earlier",
+    "standalone",
+    "checks",
+    "result_cache",
+    "attempt",
+    "watch.rules",
+    "watch.records",
+    "watch.chance",
+    "watch.attempt_line",
+    "nbgrader_plugin",
+    "degenerate",
+    "workers",
+    "grade_variants",
+    "mutants",
+    "recording",
+    "audit",
+    "grading",
+    "watch",
+    "samples",
+    "new",
+    "adopt",
+    "report",
+    "viva",
+    "lms",
+    "similar",
+    "doctor",
+    "cli",
+]
+
+
+def place(module: str) -> str:
+    """The name in `ORDER` under which a module is listed: its own, or that of its folder."""
+    return module if module in ORDER else module.split(".")[0]
+
+
+def imports(path: Path, package: str) -> list[str]:
+    """The places of the modules of a package that a file imports."""
+    found = []
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names if alias.name.startswith(f"{package}.")]
+            found += [place(name.removeprefix(f"{package}.")) for name in names]
+        if isinstance(node, ast.ImportFrom) and node.module == package:
+            found += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith(f"{package}."):
+            found.append(place(node.module.removeprefix(f"{package}.")))
+    return found
+
+
+@pytest.mark.parametrize("package", [GRADEKIT, SANDBOX_KERNEL], ids=lambda folder: folder.name)
+def test_imports_name_the_whole_module(package):
+    """The tests below read no relative imports."""
+    relative = [
+        f"{path}:{node.lineno}"
+        for path in package.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ImportFrom) and node.level
+    ]
+    assert relative == []
+
+
+def test_modules_import_only_from_those_below_them():
+    wrong = []
+    for path in GRADEKIT.rglob("*.py"):
+        own = place(".".join(path.relative_to(GRADEKIT).with_suffix("").parts))
+        if own in ("__init__", "__main__"):
+            continue
+        assert own in ORDER, f"{path} has no place"
+        wrong += [
+            f"{path}: {name}" for name in imports(path, "gradekit") if ORDER.index(name) > ORDER.index(own)
+        ]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("package", [GRADEKIT, SANDBOX_KERNEL], ids=lambda folder: folder.name)
+def test_no_modules_import_each_other_in_a_circle(package):
+    modules = {
+        ".".join(path.relative_to(package.parent).with_suffix("").parts): path
+        for path in package.rglob("*.py")
+    }
+    modules = {name.removesuffix(".__init__"): path for name, path in modules.items()}
+    imported: dict[str, set[str]] = {}
+    for name, path in modules.items():
+        found = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ImportFrom)]
+        names = {f"{node.module}.{alias.name}" for node in found for alias in node.names}
+        imported[name] = ({node.module for node in found} | names) & modules.keys() - {name}
+    while leaves := [name for name, others in imported.items() if not others & imported.keys()]:
+        for name in leaves:
+            del imported[name]
+    assert sorted(imported) == []
+
+
+def test_the_kernel_s_package_knows_nothing_of_courses():
+    for path in SANDBOX_KERNEL.rglob("*.py"):
+        assert imports(path, "gradekit") == [], path
+        assert "gradekit" not in path.read_text() and "nbgrader" not in path.read_text(), path
+
+
+def test_modules_stay_short_enough_to_read():
+    files = [*GRADEKIT.rglob("*.py"), *SANDBOX_KERNEL.rglob("*.py")]
+    assert [path for path in files if len(path.read_text().splitlines()) > 500] == []
+
+
+#: public names that several modules may define, and why
+SHARED_NAMES = {
+    "add": "how each module of the command line adds its commands",
+    "main": "what a program runs",
+    "R": "a type variable",
+    "T": "a type variable",
+}
+
+
+def public_names(tree: ast.Module) -> set[str]:
+    """The public classes, functions and constants that a module defines at its top level."""
+    found = set()
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            found.add(node.name)
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            names = [n for target in targets for n in ast.walk(target) if isinstance(n, ast.Name)]
+            found |= {name.id for name in names if isinstance(name.ctx, ast.Store)}
+    return {name for name in found if not name.startswith("_")}
+
+
+def test_a_public_name_is_defined_in_one_module_only():
+    places: dict[str, list[Path]] = {}
+    for path in [*GRADEKIT.rglob("*.py"), *SANDBOX_KERNEL.rglob("*.py")]:
+        if "template" not in path.parts:  # what `gradekit new` copies
+            for name in public_names(ast.parse(path.read_text())):
+                places.setdefault(name, []).append(path)
+    doubled = {name: paths for name, paths in places.items() if len(paths) > 1}
+    assert {name: doubled[name] for name in doubled.keys() - SHARED_NAMES.keys()} == {}

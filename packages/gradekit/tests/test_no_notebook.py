@@ -1,0 +1,23 @@
+"""Students who handed in something, but no notebook of the assignment, are told apart from those who handed in nothing."""
+
+import pytest
+
+from .tiny_course import RIGHT
+
+
+@pytest.mark.parametrize(
+    "name", ["double.py", "report.pdf", "double.ipynb.zip", "other.ipynb", "a folder/double.py"]
+)
+def test_what_was_handed_in_instead_is_named(name, generated):
+    with generated.gradebook() as gradebook:
+        gradebook.add_student("nobody")
+    generated.hand_in("ann", generated.answer(RIGHT))
+    folder = generated.hand_in("cem", "{}", "double.txt").parent
+    (folder / name).parent.mkdir(exist_ok=True)
+    (folder / "double.txt").rename(folder / name)
+    (folder / "timestamp.txt").write_text("2026-11-01 10:00:00 UTC")
+    sentence = f"cem: missing. No notebook of this assignment, but {name.split('/')[0]}\n"
+    for command in (("autograde", "--workers", "1"), ("table",)):
+        printed = generated.run("gradekit", command[0], "01_double", *command[1:]).stdout
+        assert sentence in printed
+        assert "nobody: missing" not in printed

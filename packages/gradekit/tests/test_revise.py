@@ -1,0 +1,219 @@
+"""`gradekit revise`: other cells in an assignment that has submissions, without losing what people wrote."""
+
+import shutil
+
+import nbformat
+import pytest
+from nbformat import v4
+from nbgrader.api import Comment, Gradebook
+
+from .tiny_course import mark
+
+CONFIG = "nbgrader_config.py"
+
+
+@pytest.fixture
+def graded(graded_class):
+    """The graded class, in which a person has graded the written answers of two. Those who cost time have left."""
+    for student in ("exception", "exits", "loop", "broken"):
+        shutil.rmtree(graded_class.root / "submitted" / student)
+    with graded_class.gradebook() as gradebook:
+        for student, score in (("right", 4), ("floor", 1)):
+            grade = gradebook.find_grade("why", "double", "01_double", student)
+            grade.manual_score, grade.extra_credit = score, 0.5
+            comment = gradebook.find_comment("why", "double", "01_double", student)
+            comment.manual_comment = f"seen, {student}"
+        gradebook.db.commit()
+    return graded_class
+
+
+def source_of(course):
+    return nbformat.read(course.root / "source/01_double/double.ipynb", as_version=4)
+
+
+def by_people(course, path=None):
+    """What people wrote: score, extra credit and comment by student, notebook and cell."""
+    found = {}
+    with Gradebook(f"sqlite:///{path or course.root / 'gradebook.db'}") as book:
+        for comment in book.db.query(Comment).filter(Comment.manual_comment.isnot(None)):
+            notebook = comment.notebook
+            (grade,) = [grade for grade in notebook.grades if grade.cell.name == comment.cell.name]
+            key = (notebook.student.id, notebook.name, comment.cell.name)
+            found[key] = (grade.manual_score, grade.extra_credit, comment.manual_comment)
+    return found
+
+
+def expected(notebook="double", cell="why"):
+    return {
+        (student, notebook, cell): (score, 0.5, f"seen, {student}")
+        for student, score in (("right", 4), ("floor", 1))
+    }
+
+
+def added(course):
+    notebook = source_of(course)
+    notebook.cells.append(
+        v4.new_markdown_cell("More.", metadata=mark("more", grade=True, solution=True, points=2))
+    )
+    course.write_source(notebook)
+    return [], expected()
+
+
+def removed_test(course):
+    notebook = source_of(course)
+    notebook.cells = [
+        cell for cell in notebook.cells if cell.metadata.get("nbgrader", {}).get("grade_id") != "test_half"
+    ]
+    course.checks.with_name("test_half.py").unlink()
+    course.write_source(notebook)
+    return [], expected()
+
+
+def renamed(course):
+    notebook = source_of(course)
+    notebook.cells[-1].metadata.nbgrader.grade_id = "because"
+    course.write_source(notebook)
+    return ["--rename", "why=because"], expected(cell="because")
+
+
+def retyped(course):
+    notebook = source_of(course)
+    notebook.cells[-1].metadata.nbgrader.update(grade=False, solution=False, task=True, locked=True)
+    course.write_source(notebook)
+    return [], expected()
+
+
+def moved(course):
+    notebook = source_of(course)
+    nbformat.write(
+        v4.new_notebook(cells=[notebook.cells.pop()], metadata=notebook.metadata),
+        course.root / "source/01_double/essay.ipynb",
+    )
+    course.write_source(notebook)
+    return [], expected(notebook="essay")
+
+
+def notebook_renamed(course):
+    source = course.root / "source/01_double"
+    (source / "double.ipynb").rename(source / "doubling.ipynb")
+    return [], expected(notebook="doubling")
+
+
+@pytest.mark.parametrize("change", [added, removed_test, renamed, retyped, moved, notebook_renamed])
+def test_what_people_wrote_stays(graded, change, capsys):
+    options, after = change(graded)
+    assert graded.gradekit("revise", "01_double", *options) == 0
+    assert by_people(graded) == after
+    out = capsys.readouterr().out
+    assert "`gradekit autograde 01_double --force`" in out
+    assert graded.run("nbgrader", "generate_assignment", "01_double", "--force").returncode == 0
+    assert "Traceback" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("change", [added, pytest.param(moved, marks=pytest.mark.thorough)])
+def test_what_people_wrote_stays_when_the_submissions_are_graded_again(graded, change):
+    _, after = change(graded)
+    assert graded.gradekit("revise", "01_double") == 0
+    assert graded.gradekit("autograde", "01_double", "--force", "--workers", "1") in (0, 1)
+    assert by_people(graded) == after
+    with graded.gradebook() as gradebook:
+        assert gradebook.find_grade("test_double", "double", "01_double", "right").auto_score == 10
+
+
+def test_a_cell_that_people_have_graded_is_not_removed_without_being_asked(graded, capsys):
+    before = (graded.root / "release/01_double/double.ipynb").read_bytes()
+    notebook = source_of(graded)
+    notebook.cells.pop()
+    graded.write_source(notebook)
+    assert graded.gradekit("revise", "01_double") == 1
+    out = capsys.readouterr().out
+    assert "right, double/why: score 4, extra credit 0.5" in out
+    assert "floor, double/why: comment 'seen, floor'" in out
+    assert "add --discard" in out
+    assert by_people(graded) == expected()
+    assert (graded.root / "release/01_double/double.ipynb").read_bytes() == before
+
+    assert graded.gradekit("revise", "01_double", "--discard") == 0
+    assert by_people(graded) == {}
+    (copy,) = (graded.root / ".gradekit/gradebooks").iterdir()
+    assert by_people(graded, copy) == expected(), "the backup has them"
+
+
+def test_a_dry_run_changes_nothing(graded, capsys):
+    added(graded)
+    before = (graded.root / "gradebook.db").read_bytes()
+    assert graded.gradekit("revise", "01_double", "--dry-run") == 0
+    assert "`more` added" in capsys.readouterr().out
+    assert (graded.root / "gradebook.db").read_bytes() == before
+    assert not (graded.root / ".gradekit/gradebooks").exists()
+
+
+def test_a_source_that_can_t_be_released_changes_nothing(graded, capsys):
+    added(graded)
+    notebook = source_of(graded)
+    notebook.cells.append(notebook.cells[-1])
+    graded.write_source(notebook)
+    before = (graded.root / "gradebook.db").read_bytes()
+    assert graded.gradekit("revise", "01_double") == 2
+    assert "have the same grade_id" in capsys.readouterr().err
+    assert (graded.root / "gradebook.db").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("option", "words"), [("nothing=more", "isn't one cell that was removed"), ("why", "write OLD=NEW")]
+)
+def test_a_wrong_name_is_refused(graded, capsys, option, words):
+    added(graded)
+    assert graded.gradekit("revise", "01_double", "--rename", option) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_plain_nbgrader_s_only_way_out_loses_all_grades(graded):
+    added(graded)
+    (graded.root / CONFIG).write_text("c = get_config()\n")
+    assert graded.run("nbgrader", "generate_assignment", "01_double", "--force").returncode == 1
+    assert graded.run("nbgrader", "db", "assignment", "remove", "01_double", "--force").returncode == 0
+    assert graded.run("nbgrader", "generate_assignment", "01_double", "--force").returncode == 0
+    assert by_people(graded) == {}
+
+
+def new_exercise(course):
+    notebook = source_of(course)
+    notebook.cells += [
+        v4.new_code_cell("def triple(x):\n    return 3 * x", metadata=mark("triple", solution=True)),
+        v4.new_code_cell(
+            "assert triple(2) == 6", metadata=mark("test_triple", grade=True, locked=True, points=3)
+        ),
+    ]
+    course.write_source(notebook)
+    added(course)
+
+
+@pytest.mark.parametrize("command", ["revise", "generate_assignment"])
+def test_who_handed_in_before_an_exercise_was_added_gets_no_0_for_it(graded, command):
+    new_exercise(graded)
+    if command == "revise":
+        assert graded.gradekit("revise", "01_double") == 0
+    else:  # before anything was graded, nbgrader lets instructors change cells
+        (graded.root / "gradebook.db").unlink()
+        done = graded.run("nbgrader", "generate_assignment", "01_double", "--force")
+        assert done.returncode == 0, done.stderr
+    late = graded.root / "submitted/floor/01_double/double.ipynb"
+    shutil.copy(graded.root / "release/01_double/double.ipynb", late)
+    graded.gradekit("autograde", "01_double", "--force", "--workers", "1")
+    with graded.gradebook() as gradebook:
+        for student, undecided in (("right", True), ("floor", False)):
+            for cell in ("more", "test_triple"):
+                grade = gradebook.find_grade(cell, "double", "01_double", student)
+                assert grade.needs_manual_grade is undecided, (student, cell)
+                assert grade.auto_score == (None if undecided else 0), (student, cell)
+    page = graded.root / "autograded/right/01_double/double.ipynb"
+    notes = str(nbformat.read(page, as_version=4).metadata)
+    assert (
+        "Cells that were added to the assignment later were put in: `triple`, `test_triple`, `more`." in notes
+    )
+    assert (
+        "The cell `more` was added to the assignment later, and the notebook may have been handed in before"
+        in notes
+    )
+    assert "Deleted cells" not in notes

@@ -1,0 +1,78 @@
+"""What a failed check says is evidence of a mistake only where it says what was wrong."""
+
+import pytest
+
+from gradekit.checks.compare import CheckFailure
+from gradekit.checks.relations import WrongShape, WrongValue
+from gradekit.checks.said import agrees, is_telling, said_by
+from gradekit.codecs import Tolerance
+from gradekit.student.values import CheckOutcome, StudentError
+
+FAILED = CheckOutcome.FAILED
+
+
+def said(message, drawn=False, error=None):
+    return said_by(error or AssertionError(message), FAILED, message, drawn)
+
+
+def raised(kind, text, line=3):
+    sentence = f"`f` raised {kind}: {text} in line {line} of the cell `f`: `return f(x)`"
+    return said(sentence, error=StudentError(sentence, raised=kind, text=text))
+
+
+def test_sizes_that_are_drawn_become_letters_and_equal_ones_stay_equal():
+    one, other = (
+        said(f"`mask` has shape ({a}, {b}, 1), but should have ({a}, 1, {b}).", drawn=True)
+        for a, b in [(3, 7), (11, 5)]
+    )
+    assert one == other != said("`mask` has shape (3, 7, 1), but should have (7, 1, 3).", drawn=True)
+    assert said("(8x7 and 6x3)", drawn=True) == said("(5x9 and 4x2)", drawn=True)
+    assert said("The dtype is torch.int64.", drawn=True) != said("The dtype is torch.int32.", drawn=True)
+    assert said("2 of 3") != said("3 of 3")  # recorded inputs are the same for everybody
+
+
+def test_the_place_in_the_code_does_not_matter():
+    assert raised("KeyError", "'zebras'", line=3) == raised("KeyError", "'zebras'", line=12)
+    assert raised("KeyError", "'zebras'") != raised("KeyError", "'apes'")
+
+
+def test_the_student_s_own_words_do_not_matter():
+    texts = [
+        "It should raise ValueError here. `f` raised AssertionError: no.",
+        "It should raise ValueError here. `f` raised AssertionError: 16 3.",
+    ]
+    assert said(texts[0]) == said(texts[1])
+    texts = [f"The message of the ValueError should name 29. It says: {own}" for own in ("bad", "odd")]
+    assert said(texts[0]) == said(texts[1])
+
+
+def test_a_comparison_of_values_and_a_lack_of_time_say_nothing():
+    failure = CheckFailure("`x` differs by 3.", WrongValue(1, 4, Tolerance()))
+    assert said_by(failure, FAILED, str(failure), False) == ""
+    assert said_by(AssertionError(), CheckOutcome.TIMED_OUT, "`f` took too long", False) == ""
+    assert said_by(
+        CheckFailure("`x` has shape (3,).", WrongShape((3,), (3, 1))), FAILED, "`x` has shape (3,).", False
+    )
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "agree"),
+    [
+        ("", "Call model.eval() first.", True),
+        ("Call model.eval() first.", "Call model.eval() first.", True),
+        ("Call model.eval() first.", "Call model.train() first.", False),
+        ("After training, 39% are right.", "After training, 5% are right.", True),
+        ("moves 1.00 times as far", "moves 0.97 times as far", True),
+        ("raised RuntimeError: one", "raised TypeError: other", True),
+        ("raised RuntimeError: one", "Call model.eval() first.", False),
+    ],
+)
+def test_two_messages_agree_unless_they_say_different_things(one, other, agree):
+    assert agrees(one, other) is agrees(other, one) is agree
+
+
+def test_exceptions_about_sizes_prove_nothing():
+    assert not is_telling(raised("RuntimeError", "mat1 and mat2 shapes cannot be multiplied (8x7 and 6x3)"))
+    assert not is_telling(raised("IndexError", "index out of range in self"))
+    assert not is_telling("")
+    assert is_telling(raised("KeyError", "'zebras'")) and is_telling("Call model.eval() first.")

@@ -1,0 +1,113 @@
+"""Writing the results of a class when grading or writing fails."""
+
+import errno
+import json
+import os
+import shutil
+
+import nbformat
+
+from gradekit.grading.autograde import NotebookRun, SubmissionRun
+from gradekit.grading.running_course import RunningCourse
+from gradekit.grading.task import carry_out
+from gradekit.grading.write import Writer
+from gradekit.nbgrader_plugin.converters import AutogradeOne
+from gradekit.report.table import class_table
+from gradekit.result_cache import CachedResult, CacheKey
+
+
+def test_a_failure_of_the_grader_gets_a_row_without_points_and_a_sentence(generated):
+    generated.hand_in("ann", generated.answer("def double(x): return 2 * x"))
+    notebook = NotebookRun(
+        "double", nbformat.v4.new_notebook(), CacheKey("", {}), CachedResult(), failure="OSError: disk full"
+    )
+    problems = Writer(RunningCourse.open(generated.root)).write(SubmissionRun("ann", [notebook]), "01_double")
+    assert problems == []
+    (row,) = class_table(generated.assignment).rows
+    assert (row.status, row.total) == ("kernel died", None)
+    assert "disk full" in generated.autograded("ann").metadata["gradekit"]["notes"][0]
+
+
+def test_an_exception_in_the_grader_is_reported_and_not_raised(tiny_course):
+    class BadTask:
+        notebook = "no notebook at all"
+
+    found = carry_out(BadTask())
+    assert found.cached is None
+    assert "NotJSONError" in found.failure
+
+
+RIGHT = "def double(x):\n    return 2 * x"
+
+
+def autograde(course):
+    return course.gradekit("autograde", "01_double", "--workers", "1")
+
+
+def test_a_student_whose_folder_can_t_be_written_is_named_and_the_others_are_graded(generated, capfd):
+    for student in ("ann", "ben"):
+        generated.hand_in(student, generated.answer(RIGHT))
+    (generated.root / "autograded").mkdir(exist_ok=True)
+    (generated.root / "autograded" / "ann").write_text("in the way")
+    assert autograde(generated) == 1
+    output = capfd.readouterr()
+    (line,) = [line for line in output.out.splitlines() if line.startswith("  ann: not written")]
+    assert line.startswith("  ann: not written: Not a directory: ")
+    assert "Traceback" not in output.out + output.err
+    assert generated.grades()["ben"]["test_double"][0] == 10
+
+
+def test_what_can_t_be_set_aside_costs_its_student_alone_the_grades(generated, capfd):
+    for student in ("ann", "ben"):
+        generated.hand_in(student, generated.answer(RIGHT))
+    os.mkfifo(generated.root / "submitted" / "ann" / "01_double" / "data")
+    (generated.root / ".gradekit").mkdir(exist_ok=True)
+    (generated.root / ".gradekit" / "set_aside").write_text("in the way")
+    assert autograde(generated) == 1
+    output = capfd.readouterr().out
+    assert "can't be set aside" in output
+    assert "remove it yourself" in output
+    statuses = {row.student: row.status for row in class_table(generated.assignment).rows}
+    assert statuses == {"ann": "not autograded", "ben": "graded"}
+
+
+def test_a_folder_in_which_nothing_can_be_written_ends_the_command_with_one_sentence(generated, capfd):
+    generated.hand_in("ann", generated.answer(RIGHT))
+    folder = generated.root / "autograded"
+    if folder.exists():
+        shutil.rmtree(folder)
+    folder.write_text("not a folder")
+    assert autograde(generated) == 2
+    (line,) = [line for line in capfd.readouterr().err.splitlines() if line.startswith("gradekit: ")]
+    assert line == f"gradekit: {folder} can't be written: File exists"
+
+
+def test_a_full_disk_ends_the_command_with_one_sentence(generated, capfd, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "autograded/ann")
+
+    generated.hand_in("ann", generated.answer(RIGHT))
+    monkeypatch.setattr(AutogradeOne, "write_single_notebook", full)
+    assert autograde(generated) == 2
+    (line,) = [line for line in capfd.readouterr().err.splitlines() if line.startswith("gradekit: ")]
+    assert line.startswith("gradekit: No space left on device: autograded/ann. Free some space")
+
+
+def test_an_autograded_notebook_is_written_atomically(generated):
+    """Another command may read it, or this one be killed, at any moment."""
+    folder = generated.root / "autograded" / "ann" / "01_double"
+    seen = []
+
+    class Watched(AutogradeOne):
+        def write_single_notebook(self, output, resources):
+            super().write_single_notebook(output, resources)
+            seen.append(sorted(path.name for path in folder.iterdir()))
+            json.loads((folder / "double.ipynb").read_text())
+
+    generated.hand_in("ann", generated.answer(RIGHT))
+    course = RunningCourse.open(generated.root)
+    Writer(course)
+    course.folders.student_id, course.folders.assignment_id = "ann", "01_double"
+    submitted = course.submitted("ann", "01_double")
+    Watched(submitted, coursedir=course.folders, config=course.config, log=course.log).start()
+    assert seen == [["double.ipynb"]] * 2

@@ -1,0 +1,211 @@
+"""Several processes write a class's results, each for one student at a time."""
+
+import contextlib
+import fcntl
+import json
+import multiprocessing
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gradekit.files import STATE_FOLDER
+from gradekit.grading.running_course import RunningCourse
+from gradekit.grading.write import Uncached, Writer
+from gradekit.report.table import class_table
+
+from .watching import until
+
+RIGHT, HALF = "def double(x):\n    return 2 * x", "def half(x):\n    return x / 2"
+STUDENTS = [f"student-{number:02}" for number in range(10)]
+COMMAND = ("gradekit", "autograde", "01_double", "--workers", "3")
+FORK = multiprocessing.get_context("fork")
+#: a step in the middle of nbgrader's writing, when a student's rows exist and the notebook has not been written
+STEP = """
+import multiprocessing, os, signal
+from pathlib import Path
+from nbgrader.preprocessors import NbGraderPreprocessor
+
+class Step(NbGraderPreprocessor):
+    def preprocess(self, nb, resources):
+        student, forked = resources["nbgrader"]["student"], multiprocessing.parent_process() is not None
+        {}
+        return nb, resources
+
+c.Autograde.sanitize_preprocessors.append(Step)
+"""
+RECORD = "Path('writers', student).write_text(str(os.getpid()))"
+PATIENCE_SECONDS = 120
+#: in which a process that does not wait for a lock has it
+A_MOMENT = 0.5
+KILL = "os.kill(os.getpid(), signal.SIGKILL)"
+
+
+@pytest.fixture
+def course(empty_class):
+    for number, student in enumerate(STUDENTS):
+        empty_class.hand_in(student, empty_class.answer(f"# {number}\n{RIGHT}", HALF))
+    (empty_class.root / "writers").mkdir()
+    return empty_class
+
+
+def add_step(course, line):
+    config = course.root / "nbgrader_config.py"
+    config.write_text(config.read_text() + STEP.format(line))
+
+
+def start(course):
+    script = Path(sys.executable).with_name(COMMAND[0])
+    return subprocess.Popen(
+        [script, *COMMAND[1:]], cwd=course.root, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+
+
+def everybody_is_graded(course, students=STUDENTS):
+    rows = {row.student: row.status for row in class_table(course.assignment).rows}
+    assert {student: rows[student] for student in students} == dict.fromkeys(students, "graded")
+    grades = course.grades()
+    expected = {"test_double": (10, None, False), "test_half": (5, None, False), "why": (0, None, False)}
+    assert {student: grades[student] for student in students} == dict.fromkeys(students, expected)
+    for student in students:
+        path = course.root / "autograded" / student / "01_double" / "double.ipynb"
+        assert "gradekit" in json.loads(path.read_text())["metadata"]
+
+
+def test_a_class_is_written_by_several_processes(course):
+    add_step(course, RECORD)
+    command = start(course)
+    out, err = command.communicate()
+    assert (command.returncode, out) == (0, "01_double: 10 graded\n"), err
+    writers = {path.name: int(path.read_text()) for path in (course.root / "writers").iterdir()}
+    assert sorted(writers) == STUDENTS
+    assert list(writers.values()).count(command.pid) == 1
+    assert len(set(writers.values())) > 1
+    everybody_is_graded(course)
+
+
+def test_a_writer_that_is_killed_midway_costs_nothing(course):
+    once = "Path('writers', 'killed')"
+    add_step(course, f"if forked and not {once}.exists(): {once}.touch(); {KILL}")
+    done = course.run(*COMMAND)
+    assert (done.returncode, done.stdout) == (0, "01_double: 10 graded\n"), done.stderr
+    assert (course.root / "writers" / "killed").exists()
+    everybody_is_graded(course)
+
+
+@pytest.mark.thorough
+def test_a_student_whose_writer_dies_each_time_is_named_and_the_others_are_graded(course):
+    add_step(course, f"if forked and student == 'student-07': {KILL}")
+    done = course.run(*COMMAND)
+    assert done.returncode == 1, done.stderr
+    assert "student-07: not written: the process that wrote it ended" in done.stdout
+    everybody_is_graded(course, [student for student in STUDENTS if student != "student-07"])
+    config = course.root / "nbgrader_config.py"
+    config.write_text(config.read_text().replace("student == 'student-07'", "False"))
+    assert course.gradekit("autograde", "01_double", "--workers", "2") == 0
+    everybody_is_graded(course)
+
+
+@pytest.mark.thorough
+def test_two_commands_at_once_on_sqlite_lose_and_duplicate_nothing(course):
+    commands = [start(course), start(course)]
+    for command in commands:
+        out, err = command.communicate()
+        assert (command.returncode, out) == (0, "01_double: 10 graded\n"), err
+    everybody_is_graded(course)
+
+
+def test_each_writer_has_its_own_failures(course):
+    with contextlib.chdir(course.root):
+        running = RunningCourse.open(course.root)
+        first = Writer(running)  # of another assignment in the same command
+        first.write_uncached(Uncached(STUDENTS[0], "01_double", {"double": "it hung"}, {}))
+        Writer(running).write_uncached(Uncached(STUDENTS[1], "01_double", {"double": "it died"}, {}))
+    notes = [course.autograded(name).metadata["gradekit"]["notes"] for name in STUDENTS[:2]]
+    assert ["it hung" in str(notes[0]), "it died" in str(notes[1])] == [True, True]
+
+
+class Holder:
+    """A process that takes a lock and holds it until it is told to let go; it has begun to when this is made."""
+
+    def __init__(self, course, lock, *arguments):
+        self._pipe, theirs = FORK.Pipe()
+        self._process = FORK.Process(target=self._hold, args=(theirs, course, lock, arguments), daemon=True)
+        self._process.start()
+        assert self._pipe.poll(PATIENCE_SECONDS) and self._pipe.recv() == "begun"
+
+    @staticmethod
+    def _hold(pipe, course, lock, arguments):
+        pipe.send("begun")
+        with getattr(course, lock)(*arguments):
+            pipe.send("held")
+            pipe.recv()
+
+    def has_it(self, seconds=PATIENCE_SECONDS):
+        """Whether it has the lock, if need be after a while."""
+        return self._pipe.poll(seconds)
+
+    def let_go(self):
+        self._pipe.send("enough")
+        self._process.join(PATIENCE_SECONDS)
+        assert self._process.exitcode == 0
+
+
+@pytest.fixture
+def locks(empty_class):
+    return RunningCourse.open(empty_class.root)
+
+
+def waits_for(first, second):
+    assert not second.has_it(A_MOMENT)
+    first.let_go()
+    assert second.has_it()
+    second.let_go()
+
+
+def is_locked(path):
+    with path.open() as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
+
+
+def test_different_students_are_written_at_once(locks):
+    holders = [Holder(locks, "writing", student) for student in ("ann", "ben")]
+    assert all(holder.has_it() for holder in holders)
+    for holder in holders:
+        holder.let_go()
+
+
+def test_writers_of_one_student_take_turns(locks):
+    ann = Holder(locks, "writing", "ann")
+    assert ann.has_it()
+    waits_for(ann, Holder(locks, "writing", "ann"))
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [(["alone"], ["alone"]), (["alone"], ["writing", "ann"]), (["writing", "ann"], ["alone"])],
+)
+def test_nobody_writes_while_a_command_is_alone(locks, first, second):
+    holder = Holder(locks, *first)
+    assert holder.has_it()
+    waits_for(holder, Holder(locks, *second))
+
+
+def test_a_large_class_does_not_keep_a_command_waiting_that_wants_to_be_alone(locks):
+    ann = Holder(locks, "writing", "ann")
+    assert ann.has_it()
+    alone = Holder(locks, "alone")
+    until(lambda: is_locked(locks.root / STATE_FOLDER / "next"))  # it is the next one now
+    ben = Holder(locks, "writing", "ben")
+    assert not ben.has_it(A_MOMENT)
+    ann.let_go()
+    assert alone.has_it()
+    assert not ben.has_it(A_MOMENT)
+    alone.let_go()
+    assert ben.has_it()
+    ben.let_go()
