@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 import torch
 
+from gradekit.authoring.earlier import load_parts
 from gradekit.course import Course
-from gradekit.earlier import load_parts
 
 HELD_OUT = 1000
 BATCH = 64

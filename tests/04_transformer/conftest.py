@@ -15,7 +15,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from gradekit.checks import assert_varies, fail, forbid
-from gradekit.student.syntax import parse
+from gradekit.submission.syntax import parse
 
 only_own_code = forbid(
     "scaled_dot_product_attention",

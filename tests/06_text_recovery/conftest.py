@@ -5,7 +5,7 @@ import torch
 
 from gradekit.checks import fail, forbid
 from gradekit.checks.compare import CheckFailure
-from gradekit.student.values import StudentError
+from gradekit.session.values import StudentError
 
 only_own_code = forbid("sacrebleu", "nltk", "torchmetrics", "torchtext")
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from gradekit.checks import fail
-from gradekit.student.syntax import parse
+from gradekit.submission.syntax import parse
 
 TINY = '''
 from types import SimpleNamespace

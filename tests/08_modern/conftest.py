@@ -13,8 +13,8 @@ import pytest
 import torch
 
 from gradekit.checks import assert_varies, fail, forbid
-from gradekit.student.syntax import parse
-from gradekit.student.values import StudentError
+from gradekit.session.values import StudentError
+from gradekit.submission.syntax import parse
 
 only_own_code = forbid(
     "scaled_dot_product_attention",

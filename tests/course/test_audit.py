@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from gradekit.audit import run_audit
+from gradekit.authoring.audit import run_audit
+from gradekit.authoring.mutants.make import mutants_of
+from gradekit.authoring.mutants.run import MutationRun, run_mutants
 from gradekit.checks.variants import alternatives_of, equivalents_of, mistakes_of
 from gradekit.course import Course
-from gradekit.mutants.make import mutants_of
-from gradekit.mutants.run import MutationRun, run_mutants
 
 ROOT = Path(__file__).parents[2]
 made_of = cache(mutants_of)

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from gradekit.authoring.samples import ordinary_class, write_class
 from gradekit.course import Course
-from gradekit.samples import ordinary_class, write_class
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

@@ -7,10 +7,10 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from gradekit.cells import grade_id, is_answer_cell, is_test_cell
+from gradekit.authoring.earlier import earlier_source
+from gradekit.authoring.standalone import standalone
 from gradekit.course import Course, blank_copy
-from gradekit.earlier import earlier_source
-from gradekit.standalone import standalone
+from gradekit.course.cells import grade_id, is_answer_cell, is_test_cell
 
 ROOT = Path(__file__).parents[2]
 ASSIGNMENTS = Course(ROOT).assignments()

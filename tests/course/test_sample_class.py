@@ -12,11 +12,11 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from gradekit.checks.plugin import RUNS
-from gradekit.checks.results import SubmissionResult
+from gradekit.authoring.samples import ODD_CLASS, Sample, ordinary_class, write_class
 from gradekit.course import Course
 from gradekit.report.table import class_table, table_lines
-from gradekit.samples import ODD_CLASS, Sample, ordinary_class, write_class
+from gradekit.verdict.plugin import RUNS
+from gradekit.verdict.results import SubmissionResult
 
 pytestmark = pytest.mark.thorough
 ROOT = Path(__file__).parents[2]

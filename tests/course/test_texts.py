@@ -7,8 +7,8 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from gradekit.cells import is_answer_cell, is_demo
 from gradekit.course import Course
+from gradekit.course.cells import is_answer_cell, is_demo
 
 ASSIGNMENTS = Course(Path(__file__).parents[2]).assignments()
 #: functions that make a figure

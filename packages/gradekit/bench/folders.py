@@ -10,10 +10,10 @@ import nbformat
 from nbformat import NotebookNode
 
 from bench.meter import ROOT, Usage, measure
-from gradekit.cells import find_cell
+from gradekit.authoring.samples import Change, Sample, write_class
 from gradekit.checks.variants import alternatives_of, mistakes_of
 from gradekit.course import Assignment, Course
-from gradekit.samples import Change, Sample, write_class
+from gradekit.course.cells import find_cell
 
 ASSIGNMENT = "02_attention"
 NBGRADER = (sys.executable, "-m", "nbgrader")

@@ -17,9 +17,9 @@ if os.fork() == 0:
 """
 _KERNEL = """
 from nbformat import v4
-from gradekit.kernels import SANDBOX
-from gradekit.student.runner import CellState
-from gradekit.student.session import Session
+from gradekit.course.kernels import SANDBOX
+from gradekit.session.runner import CellState
+from gradekit.session.session import Session
 
 session = Session(v4.new_notebook(cells=[v4.new_code_cell({source!r})]), kernel_name=SANDBOX)
 session.run_cells()

@@ -12,13 +12,13 @@ from nbgrader.api import SubmittedAssignment
 from bench.folders import ASSIGNMENT, GRADEKIT, CourseFolder, class_of
 from bench.meter import Metered
 from bench.table import HEAD, row
-from gradekit.checks.job import GradingJob
-from gradekit.checks.run import grade, points_of
+from gradekit.authoring.samples import Sample
 from gradekit.grading.running_course import RunningCourse
 from gradekit.report.table import class_table
-from gradekit.samples import Sample
-from gradekit.student.notebook_file import read_submitted
-from gradekit.student.restore import restore_notebook
+from gradekit.submission.notebook_file import read_submitted
+from gradekit.submission.restore import restore_notebook
+from gradekit.verdict.job import GradingJob
+from gradekit.verdict.run import grade, points_of
 
 _PERCENT = (10, 50, 90)
 _KILL_AT_PERCENT = (40, 70)

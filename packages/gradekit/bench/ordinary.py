@@ -10,7 +10,7 @@ from nbformat import NotebookNode, v4
 
 from bench.compare import Way, side_by_side, take_turns
 from bench.folders import GRADEKIT, NBGRADER, CourseFolder
-from gradekit.cells import find_cell
+from gradekit.course.cells import find_cell
 
 _NAME = "numbers"
 _SETTINGS = "c = get_config()\n"

@@ -12,19 +12,19 @@ import torch
 
 from bench.folders import ASSIGNMENT, CourseFolder, class_of
 from bench.transactions import Transactions
-from gradekit.checks.job import GradingJob
-from gradekit.checks.run import grade
 from gradekit.grading.autograde import ClassRun, NotebookRun, RunOptions, SubmissionRun
 from gradekit.grading.running_course import RunningCourse
 from gradekit.grading.write import Writer
 from gradekit.grading.writers import Writers
 from gradekit.nbgrader_plugin.run_checks import RunChecks
-from gradekit.result_cache import CachedResult, ResultCache, key_of
-from gradekit.student.extra_files import own_files
-from gradekit.student.kernel import StudentKernel
-from gradekit.student.notebook_file import read_submitted
-from gradekit.student.restore import restore_notebook
-from gradekit.student.session import Session
+from gradekit.session.kernel import StudentKernel
+from gradekit.session.session import Session
+from gradekit.submission.extra_files import own_files
+from gradekit.submission.notebook_file import read_submitted
+from gradekit.submission.restore import restore_notebook
+from gradekit.verdict.job import GradingJob
+from gradekit.verdict.result_cache import CachedResult, ResultCache, key_of
+from gradekit.verdict.run import grade
 from sandbox_kernel.start import launch_server
 
 _libc = ctypes.CDLL(None, use_errno=True)

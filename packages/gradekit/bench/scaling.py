@@ -17,14 +17,14 @@ from pathlib import Path
 from statistics import median
 
 from bench.folders import ASSIGNMENT, CourseFolder, own_comment
-from gradekit.attempt import Attempt
+from gradekit.authoring.samples import Sample
 from gradekit.grading.autograde import ClassRun, RunOptions
 from gradekit.grading.cluster import DaskWorkers
 from gradekit.grading.running_course import RunningCourse
 from gradekit.grading.task import Task
 from gradekit.grading.writers import Writers
-from gradekit.result_cache import CachedResult, CacheKey, ResultCache
-from gradekit.samples import Sample
+from gradekit.verdict.attempt import Attempt
+from gradekit.verdict.result_cache import CachedResult, CacheKey, ResultCache
 
 #: how long a simulated worker sleeps, and the folder and submission of the result that it returns
 _SECONDS, _RESULT = "GRADEKIT_BENCH_SECONDS", "GRADEKIT_BENCH_RESULT"

@@ -101,8 +101,8 @@ def tiny_original(made_once: MakeOnce) -> Path:
 
 
 def _make_tiny(course: TinyCourse) -> None:
+    from gradekit.authoring.recording import record
     from gradekit.course import blank_copy
-    from gradekit.recording import record
 
     course.checks.parent.mkdir(parents=True)
     course.checks.write_text(CHECKS)
@@ -221,9 +221,9 @@ def four_times(four_times_original: Path, tmp_path: Path) -> TinyCourse:
 @pytest.fixture
 def grade_answer(tiny_course: TinyCourse) -> Callable:
     """Grade one answer of the tiny course, as source text of the answer cell; gives the result."""
-    from gradekit.checks.job import GradingJob, HowToRun
-    from gradekit.checks.run import grade
-    from gradekit.student.limits import Limits
+    from gradekit.session.limits import Limits
+    from gradekit.verdict.job import GradingJob, HowToRun
+    from gradekit.verdict.run import grade
 
     def run(source: str, limits: Limits | None = None) -> object:
         released = tiny_course.assignment.released("double")

@@ -23,8 +23,13 @@ from typing import NoReturn
 
 #: the modules that commands import
 PRELOADED = (
-    *("nbgrader.apps.nbgraderapp", "gradekit.cli", "gradekit.nbgrader_plugin", "gradekit.doctor"),
-    *("gradekit.grading.autograde", "gradekit.grading.regrade", "gradekit.checks.run", "gradekit.audit"),
+    *("nbgrader.apps.nbgraderapp", "gradekit.cli", "gradekit.nbgrader_plugin", "gradekit.authoring.doctor"),
+    *(
+        "gradekit.grading.autograde",
+        "gradekit.grading.regrade",
+        "gradekit.verdict.run",
+        "gradekit.authoring.audit",
+    ),
     *("gradekit.report.files", "gradekit.report.table", "gradekit.lms.collector", "gradekit.lms.exports"),
     *("gradekit.watch.loop", "pytest", "alembic.config", "torch"),
 )

@@ -5,7 +5,7 @@ from pathlib import Path
 import nbformat
 from nbformat import v4
 
-from gradekit.adopt.survey import survey
+from gradekit.authoring.adopt.survey import survey
 
 PYTHON = {"name": "python3", "display_name": "Python 3", "language": "python"}
 CHECK = "from gradekit.checks import points\n\n\n@points(1)\ndef test_it(student):\n    pass\n"

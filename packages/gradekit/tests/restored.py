@@ -1,6 +1,6 @@
 """Finding cells in a notebook, for the tests of restoring."""
 
-from gradekit.cells import find_cell, grade_id
+from gradekit.course.cells import find_cell, grade_id
 
 ANSWER = "def double(x):\n    return x + x"
 

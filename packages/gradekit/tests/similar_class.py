@@ -6,7 +6,7 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode, v4
 
-from gradekit.cells import grade_id
+from gradekit.course.cells import grade_id
 
 from .plain_course import mark
 

@@ -11,16 +11,16 @@ import pytest
 from nbformat import v4
 from nbgrader.api import Gradebook
 
-from gradekit.adopt.compare import AutograderComparison, ScorePair
-from gradekit.adopt.copies import generated, plain_copy
-from gradekit.adopt.nbgrader_log import failed_submissions, first_error
-from gradekit.adopt.reasons import GradedNotebook, reason
-from gradekit.adopt.text import comparison_lines
-from gradekit.cells import grade_id
-from gradekit.checks.results import CheckResult, ExerciseResult, Status, SubmissionResult
+from gradekit.authoring.adopt.compare import AutograderComparison, ScorePair
+from gradekit.authoring.adopt.copies import generated, plain_copy
+from gradekit.authoring.adopt.nbgrader_log import failed_submissions, first_error
+from gradekit.authoring.adopt.reasons import GradedNotebook, reason
+from gradekit.authoring.adopt.text import comparison_lines
 from gradekit.cli import main
+from gradekit.course.cells import grade_id
 from gradekit.grading.running_course import RunningCourse
-from gradekit.student.values import CheckOutcome
+from gradekit.session.values import CheckOutcome
+from gradekit.verdict.results import CheckResult, ExerciseResult, Status, SubmissionResult
 
 CHECK = '''
 from gradekit.checks import points

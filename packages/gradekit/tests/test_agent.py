@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import torch
 
-from gradekit.agent import Agent
-from gradekit.messages import decode, encode
+from gradekit.inside.agent import Agent
+from gradekit.inside.messages import decode, encode
 
 
 def ask(agent: Agent, **request: object) -> dict:

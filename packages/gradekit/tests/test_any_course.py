@@ -10,12 +10,12 @@ import pytest
 from nbformat import NotebookNode, v4
 from nbgrader.api import Gradebook
 
-from gradekit.checks.results import CheckResult, ExerciseResult
 from gradekit.cli import autograding, main
 from gradekit.course import Course
-from gradekit.doubts import Doubt
+from gradekit.course.doubts import Doubt
 from gradekit.report.table import Row, class_table
-from gradekit.student.values import CheckOutcome
+from gradekit.session.values import CheckOutcome
+from gradekit.verdict.results import CheckResult, ExerciseResult
 
 from .forked import run_forked
 

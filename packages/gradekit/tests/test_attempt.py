@@ -4,12 +4,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from gradekit.attempt import Attempt, RepeatBudget, settled, unconfirmed
-from gradekit.checks.results import CheckResult, ExerciseResult, SubmissionResult
 from gradekit.nbgrader_plugin import run_checks
 from gradekit.nbgrader_plugin.run_checks import RunChecks
 from gradekit.report.table import class_table
-from gradekit.result_cache import CachedResult
+from gradekit.verdict.attempt import Attempt, RepeatBudget, settled, unconfirmed
+from gradekit.verdict.result_cache import CachedResult
+from gradekit.verdict.results import CheckResult, ExerciseResult, SubmissionResult
 
 BY_BOTH = pytest.mark.parametrize("command", ["gradekit", "nbgrader"])
 #: by nbgrader's own command only in `make test-all`
@@ -232,7 +232,7 @@ def test_an_unconfirmed_result_says_what_is_in_doubt():
 
 def test_the_block_spends_the_budget(monkeypatch):
     clock = iter([0.0, 100.0, 130.0, 200.0, 231.0, 300.0])
-    monkeypatch.setattr("gradekit.attempt.time", SimpleNamespace(monotonic=lambda: next(clock)))
+    monkeypatch.setattr("gradekit.verdict.attempt.time", SimpleNamespace(monotonic=lambda: next(clock)))
     budget = RepeatBudget(60)
     for still_allowed in (True, False):
         with budget.spending():

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from gradekit.checks.results import CheckResult, ExerciseResult, SubmissionResult
-from gradekit.nbgrader_plugin.shown import result_as_shown
-from gradekit.watch.attempt_line import AttemptLine, NotebookPage, attempt_line
-from gradekit.watch.records import AttemptRecord, Attempts, outcomes_of
-from gradekit.watch.rules import Counts, Rule, Shows, turns
+from gradekit.attempts.attempt_line import AttemptLine, NotebookPage, attempt_line
+from gradekit.attempts.records import AttemptRecord, Attempts, outcomes_of
+from gradekit.attempts.rules import Counts, Rule, Shows, turns
+from gradekit.page.shown import result_as_shown
+from gradekit.verdict.results import CheckResult, ExerciseResult, SubmissionResult
 
 NOON = datetime(2026, 5, 3, 12, tzinfo=UTC)
 MINUTE, DAY = timedelta(minutes=1), 24 * 60

@@ -14,11 +14,11 @@ from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import v4
 from traitlets.config import Config
 
-from gradekit.checks.results import CheckResult, ExerciseResult, SubmissionResult
-from gradekit.files import written_at
+from gradekit.attempts.records import AttemptRecord, Attempts, Page, outcomes_of
+from gradekit.course.files import written_at
 from gradekit.nbgrader_plugin.feedback import FeedbackExporter
 from gradekit.nbgrader_plugin.run_checks import RESULT
-from gradekit.watch.records import AttemptRecord, Attempts, Page, outcomes_of
+from gradekit.verdict.results import CheckResult, ExerciseResult, SubmissionResult
 
 HANDED_IN = datetime(2026, 1, 1, 12, tzinfo=UTC)
 #: deadlines, from now

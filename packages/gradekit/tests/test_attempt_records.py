@@ -6,9 +6,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from gradekit.checks.results import CheckResult, ExerciseResult, SubmissionResult
+from gradekit.attempts.records import AttemptRecord, Attempts, Page, outcomes_of
 from gradekit.course import CourseError
-from gradekit.watch.records import AttemptRecord, Attempts, Page, outcomes_of
+from gradekit.verdict.results import CheckResult, ExerciseResult, SubmissionResult
 
 NOON = datetime(2026, 5, 3, 12, 0, 0, 123456, tzinfo=UTC)
 

@@ -7,9 +7,9 @@ import pytest
 from traitlets import TraitError
 from traitlets.config import Config
 
-from gradekit.configuration import read_configuration
+from gradekit.attempts.rules import AttemptRules, Counts, Rule, Shows, turns
 from gradekit.course import CourseError
-from gradekit.watch.rules import AttemptRules, Counts, Rule, Shows, turns
+from gradekit.course.configuration import read_configuration
 
 NOON = datetime(2026, 5, 3, 12, tzinfo=UTC)
 DAY = 24 * 60

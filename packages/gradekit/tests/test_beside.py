@@ -7,8 +7,8 @@ from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Config
 
 from gradekit.nbgrader_plugin import configure
-from gradekit.student.extra_files import own_notebooks
-from gradekit.student.renamed import move_up
+from gradekit.submission.extra_files import own_notebooks
+from gradekit.submission.renamed import move_up
 
 from .beside_plain import BothSides, both_sides, source_notebook
 from .tiny_course import code, mark

@@ -4,10 +4,10 @@ import pytest
 from nbformat import NotebookNode, v4
 from nbgrader.api import Gradebook
 
-from gradekit.cells import grade_id
-from gradekit.checks.job import GradingJob
-from gradekit.checks.run import grade
-from gradekit.student.submission import Submission
+from gradekit.course.cells import grade_id
+from gradekit.submission.submission import Submission
+from gradekit.verdict.job import GradingJob
+from gradekit.verdict.run import grade
 
 from .test_code_elsewhere import CONFIGURE
 from .tiny_course import RIGHT, code, mark

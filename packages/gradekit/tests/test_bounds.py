@@ -7,9 +7,9 @@ import threading
 import pytest
 import torch
 
-from gradekit.checks.bounds import CheckOverrun, bounded
-from gradekit.checks.results import Status
-from gradekit.student.limits import Limits
+from gradekit.session.limits import Limits
+from gradekit.verdict.bounds import CheckOverrun, bounded
+from gradekit.verdict.results import Status
 
 BROADCASTS = """
 def double(x):

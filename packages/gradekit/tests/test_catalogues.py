@@ -9,14 +9,14 @@ import nbformat
 import pytest
 from nbformat import v4
 
-from gradekit.audit import run_audit
+from gradekit.authoring.audit import run_audit
 from gradekit.checks import Mistake, mistakes_in
 from gradekit.checks.variants import alternatives_of, mistakes_of
 from gradekit.cli.matrix import figures
 from gradekit.course import Course, CourseError
+from gradekit.course.stamps import stamp_of
 from gradekit.grading.cluster import zipped_assignment
 from gradekit.nbgrader_plugin.bind import binding_problems
-from gradekit.stamps import stamp_of
 
 from .tiny_course import code, mark
 

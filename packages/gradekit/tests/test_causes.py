@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 from nbformat import v4
 
-from gradekit.checks.job import GradingJob
-from gradekit.checks.results import SubmissionResult
-from gradekit.checks.run import grade
 from gradekit.course import Assignment, Course
-from gradekit.nbgrader_plugin.first_look import ScoreRow, first_things
-from gradekit.student.causes import missing_name
+from gradekit.page.first_look import ScoreRow, first_things
+from gradekit.session.causes import missing_name
+from gradekit.verdict.job import GradingJob
+from gradekit.verdict.results import SubmissionResult
+from gradekit.verdict.run import grade
 
 from .test_ordinary import answer, checking, run
 

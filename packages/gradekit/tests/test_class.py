@@ -7,10 +7,10 @@ from datetime import datetime
 import nbformat
 import pytest
 
-from gradekit.checks.results import SubmissionResult
 from gradekit.cli import main
+from gradekit.grading.workers import Workers
 from gradekit.report.table import class_table
-from gradekit.workers import Workers
+from gradekit.verdict.results import SubmissionResult
 
 RIGHT = "def double(x):\n    return 2 * x"
 TRIPLE = "def double(x):\n    return 3 * x"

@@ -20,7 +20,7 @@ import pytest
 import gradekit
 from gradekit.grading import cluster
 from gradekit.report.table import class_table
-from gradekit.result_cache import versions
+from gradekit.verdict.result_cache import versions
 
 pytest.importorskip("distributed", reason="Dask is not installed (`make test` installs it)")
 

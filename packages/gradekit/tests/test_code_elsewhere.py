@@ -12,10 +12,10 @@ from bs4 import BeautifulSoup
 from nbformat import NotebookNode, v4
 from nbgrader.api import Gradebook
 
-from gradekit.cells import grade_id
 from gradekit.course import blank_copy
+from gradekit.course.cells import grade_id
 from gradekit.report.table import class_table
-from gradekit.student.restore import restored
+from gradekit.submission.restore import restored
 
 from .odd_course import code
 from .tiny_course import TinyCourse

@@ -1,7 +1,7 @@
 """Where kernels can't be forked, an instructor decides whether they start cold, and reads if any did."""
 
-from gradekit.checks.results import Status, SubmissionResult
 from gradekit.report.table import ClassTable, Row, table_lines
+from gradekit.verdict.results import Status, SubmissionResult
 
 
 def test_the_table_says_how_many_notebooks_were_graded_in_a_cold_kernel_and_why():

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from gradekit.checks.job import GradingJob
-from gradekit.checks.run import grade
 from gradekit.course import CourseError
+from gradekit.verdict.job import GradingJob
+from gradekit.verdict.run import grade
 
 from .tiny_course import RIGHT, TinyCourse
 

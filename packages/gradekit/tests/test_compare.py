@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 import torch
 
-from gradekit.arrays import using
 from gradekit.checks.asserts import assert_shape
 from gradekit.checks.compare import (
     CheckFailure,
@@ -20,6 +19,7 @@ from gradekit.checks.compare import (
 )
 from gradekit.checks.reference import Reference, Store
 from gradekit.course import CourseError
+from gradekit.inside.arrays import using
 
 
 def test_equal_values_have_no_difference():

@@ -95,8 +95,8 @@ COMMANDS = {
 @pytest.mark.parametrize("place", PLACES)
 def test_every_command_finds_the_settings(place, command, tmp_path, monkeypatch, capfd):
     # nothing is run here: starting what could run it would take most of the time
-    monkeypatch.setattr("gradekit.recording.record", lambda *_: None)
-    monkeypatch.setattr("gradekit.workers.launch_server", lambda: None)
+    monkeypatch.setattr("gradekit.authoring.recording.record", lambda *_: None)
+    monkeypatch.setattr("gradekit.grading.workers.launch_server", lambda: None)
     course = PlainCourse(tmp_path / "course", names=RENAMED)
     flags = place(course, tmp_path, monkeypatch)
     course.pretend_generated("ann")

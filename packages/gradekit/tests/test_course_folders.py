@@ -12,7 +12,7 @@ from gradekit.cli import main
 from gradekit.course import CourseError
 from gradekit.grading.cluster import _unpacked, zipped_assignment
 from gradekit.grading.running_course import RunningCourse
-from gradekit.student.session import Session
+from gradekit.session.session import Session
 
 from .plain_course import PlainCourse, empty_home
 

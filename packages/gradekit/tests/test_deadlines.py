@@ -7,7 +7,7 @@ from nbgrader.utils import parse_utc
 from traitlets import TraitError
 
 from gradekit.course import CourseError
-from gradekit.nbgrader_plugin.course_time import CourseTime
+from gradekit.course.course_time import CourseTime
 from gradekit.watch.arrivals import HandIn
 from gradekit.watch.status import WatchStatus, status_lines
 

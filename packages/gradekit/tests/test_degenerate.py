@@ -6,8 +6,8 @@ import pytest
 import torch
 from matplotlib.figure import Figure
 
+from gradekit.authoring.degenerate import KINDS, degenerate_answers
 from gradekit.course import read_notebook
-from gradekit.degenerate import KINDS, degenerate_answers
 
 SOLUTION = """
 import torch

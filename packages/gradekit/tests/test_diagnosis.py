@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 import torch
 
-from gradekit.arrays import copied
 from gradekit.checks.compare import CheckFailure
-from gradekit.checks.diagnosis import Diagnosis, FailedExercise, diagnose
 from gradekit.checks.reference import Reference, Store, to_stored
 from gradekit.checks.variants import Mistake
+from gradekit.inside.arrays import copied
+from gradekit.verdict.diagnosis import Diagnosis, FailedExercise, diagnose
 
 VALUE, OTHER = "test_x::test_value", "test_x::test_other"
 RIGHT = torch.linspace(-1, 1, 12).reshape(3, 4)

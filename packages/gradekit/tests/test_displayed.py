@@ -3,12 +3,12 @@
 import pytest
 from bs4 import BeautifulSoup
 
-from gradekit.cells import find_cell
-from gradekit.nbgrader_plugin.budget import PageBudget
-from gradekit.nbgrader_plugin.displayed import Displayed, plain_figure
-from gradekit.nbgrader_plugin.markdown import MAX_HTML
-from gradekit.nbgrader_plugin.pictures import Pictures
-from gradekit.student.output_data import MAX_DATA, KeptData, sizes_in
+from gradekit.course.cells import find_cell
+from gradekit.page.budget import PageBudget
+from gradekit.page.displayed import Displayed, plain_figure
+from gradekit.page.markdown import MAX_HTML
+from gradekit.page.pictures import Pictures
+from gradekit.session.output_data import MAX_DATA, KeptData, sizes_in
 
 from .beside_plain import BothSides, both_sides
 from .test_pictures import RED, embedded, in_base64, in_formgrader

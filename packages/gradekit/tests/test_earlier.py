@@ -4,10 +4,10 @@ import nbformat
 import pytest
 from nbformat import v4
 
-from gradekit.checks.job import GradingJob
-from gradekit.checks.run import grade
+from gradekit.authoring.earlier import earlier_source, load_parts, write_earlier
 from gradekit.course import Course, CourseError
-from gradekit.earlier import earlier_source, load_parts, write_earlier
+from gradekit.verdict.job import GradingJob
+from gradekit.verdict.run import grade
 
 from .tiny_course import code, mark
 

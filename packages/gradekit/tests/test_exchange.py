@@ -16,7 +16,7 @@ from traitlets.config import Config
 from gradekit.grading.running_course import RunningCourse
 from gradekit.nbgrader_plugin.late import LatePenalty
 from gradekit.nbgrader_plugin.renamed_pages import RenamedReleaseFeedback
-from gradekit.student.extra_files import SECRET, TIMESTAMP
+from gradekit.submission.extra_files import SECRET, TIMESTAMP
 
 from .forked import run_forked
 

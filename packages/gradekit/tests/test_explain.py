@@ -6,10 +6,10 @@ import pytest
 
 from gradekit.checks.asserts import assert_raises
 from gradekit.checks.compare import CheckFailure
-from gradekit.checks.explain import explain
-from gradekit.printing import MAX_MESSAGE
-from gradekit.student.proxy import CheckHistory, Student
-from gradekit.student.values import StudentError
+from gradekit.course.printing import MAX_MESSAGE
+from gradekit.session.proxy import CheckHistory, Student
+from gradekit.session.values import StudentError
+from gradekit.verdict.explain import explain
 
 SECRET = "".join(chr(0x4E00 + number) for number in range(2_000))
 CHECK = Path("test_double.py")

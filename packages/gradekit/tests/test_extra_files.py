@@ -6,7 +6,7 @@ from pathlib import PurePath
 
 import pytest
 
-from gradekit.student.extra_files import ExtraFiles, StuckError, time_handed_in
+from gradekit.submission.extra_files import ExtraFiles, StuckError, time_handed_in
 
 
 @pytest.fixture

@@ -8,13 +8,13 @@ import pytest
 from bs4 import BeautifulSoup
 from nbformat import v4
 
-from gradekit.cells import grade_id, is_test_cell
-from gradekit.checks.results import CheckResult, ExerciseResult, SubmissionResult
 from gradekit.course import Course
-from gradekit.nbgrader_plugin.first_look import ScoreRow, first_things
-from gradekit.nbgrader_plugin.headings import exercise_titles, explaining, headings, page_titles
-from gradekit.nbgrader_plugin.markdown import formula, safe_markdown
-from gradekit.nbgrader_plugin.page_parts import PageParts
+from gradekit.course.cells import grade_id, is_test_cell
+from gradekit.page.first_look import ScoreRow, first_things
+from gradekit.page.headings import exercise_titles, explaining, headings, page_titles
+from gradekit.page.markdown import formula, safe_markdown
+from gradekit.page.page_parts import PageParts
+from gradekit.verdict.results import CheckResult, ExerciseResult, SubmissionResult
 
 ASSIGNMENTS = Course(Path(__file__).parents[3]).assignments()
 each_assignment = pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda assignment: assignment.name)

@@ -14,21 +14,21 @@ import pandas as pd
 import pytest
 from nbformat import v4
 
-from gradekit.agent import Agent
 from gradekit.checks import assert_close
 from gradekit.checks.compare import CheckFailure
-from gradekit.checks.explain import explain
 from gradekit.codecs import describe
 from gradekit.codecs.figures import Figure
 from gradekit.course import CourseError
-from gradekit.messages import MessageError, encode
-from gradekit.student.limits import Limits
-from gradekit.student.proxy import Student, asked_by
-from gradekit.student.replies import read_reply
-from gradekit.student.runner import text_of
-from gradekit.student.session import Session
-from gradekit.student.submission import Submission
-from gradekit.student.values import CheckOutcome, StudentError
+from gradekit.inside.agent import Agent
+from gradekit.inside.messages import MessageError, encode
+from gradekit.session.limits import Limits
+from gradekit.session.proxy import Student, asked_by
+from gradekit.session.replies import read_reply
+from gradekit.session.runner import text_of
+from gradekit.session.session import Session
+from gradekit.session.values import CheckOutcome, StudentError
+from gradekit.submission.submission import Submission
+from gradekit.verdict.explain import explain
 
 
 def seen(figure: object) -> Figure:

@@ -7,7 +7,7 @@ import threading
 import nbformat
 import pytest
 
-from gradekit.student.files_written import MAX_WRITTEN_BYTES, MAX_WRITTEN_FILES, WrittenFiles, read_written
+from gradekit.session.files_written import MAX_WRITTEN_BYTES, MAX_WRITTEN_FILES, WrittenFiles, read_written
 
 from .forked import run_forked
 from .plain_course import PlainCourse

@@ -3,11 +3,11 @@
 import pytest
 from nbformat import v4
 
-from gradekit.checks.job import GradingJob
-from gradekit.checks.run import grade
-from gradekit.student.names import mentions
-from gradekit.student.own_names import own_names
-from gradekit.student.statements import needed_names, reached_code
+from gradekit.submission.names import mentions
+from gradekit.submission.own_names import own_names
+from gradekit.submission.statements import needed_names, reached_code
+from gradekit.verdict.job import GradingJob
+from gradekit.verdict.run import grade
 
 CONFTEST = "from gradekit.checks import forbid\n\nonly_own_code = forbid('mul')\n"
 

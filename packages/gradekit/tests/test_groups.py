@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 import torch
 
-from gradekit.checks.fingerprint import fingerprint_of, same_numbers
 from gradekit.checks.reference import Observation, Reference, Store
-from gradekit.checks.results import CheckResult
 from gradekit.checks.variants import mistakes_of
 from gradekit.report.class_results import Check, ClassResults, Member
 from gradekit.report.groups import answer_groups, stub
+from gradekit.verdict.fingerprint import fingerprint_of, same_numbers
+from gradekit.verdict.results import CheckResult
 
 VALUE = torch.linspace(-3, 3, 60).reshape(3, 4, 5)
 

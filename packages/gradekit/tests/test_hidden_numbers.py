@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gradekit.checks.relations import WrongValue, relation_of
 from gradekit.codecs import Tolerance, codec_of
+from gradekit.relations import WrongValue, relation_of
 
 PATTERN = np.array([[0.31, -1.27, 2.77], [1.61, -0.77, 0.13], [1.01, 2.03, -2.33]])
 TOSSED = random.Random(0)

@@ -15,10 +15,10 @@ import pytest
 
 from gradekit.checks.compare import difference
 from gradekit.codecs import describe
-from gradekit.codecs.figure_packer import FigurePacker
-from gradekit.codecs.pandas_packer import MAX_ROWS
-from gradekit.messages import MAX_TEXT, MessageError, encode
-from gradekit.student.replies import read_reply
+from gradekit.inside.figure_packer import FigurePacker
+from gradekit.inside.messages import MAX_TEXT, MessageError, encode
+from gradekit.inside.pandas_packer import MAX_ROWS
+from gradekit.session.replies import read_reply
 
 BILLION = 1_000_000_000
 

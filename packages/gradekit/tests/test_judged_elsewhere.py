@@ -13,11 +13,11 @@ from gradekit.checks import Implementation
 from gradekit.checks.compare import CheckFailure
 from gradekit.checks.judging import assert_judges
 from gradekit.course import CourseError
-from gradekit.student.limits import Limits
-from gradekit.student.proxy import Student, try_on
-from gradekit.student.session import Session
-from gradekit.student.submission import Submission
-from gradekit.student.values import CheckOutcome, Implemented, StudentError
+from gradekit.session.limits import Limits
+from gradekit.session.proxy import Student, try_on
+from gradekit.session.session import Session
+from gradekit.session.values import CheckOutcome, Implemented, StudentError
+from gradekit.submission.submission import Submission
 
 RIGHT = [
     "def double(x):\n    return 2 * x",

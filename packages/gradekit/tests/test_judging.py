@@ -6,7 +6,7 @@ import torch
 from gradekit.checks import Implementation
 from gradekit.checks.compare import CheckFailure
 from gradekit.checks.judging import assert_judges
-from gradekit.student.values import Call, CheckOutcome, StudentError
+from gradekit.session.values import Call, CheckOutcome, StudentError
 
 RIGHT = Implementation("def double(x): return 2 * x")
 BY_SUM = Implementation("def double(x): return x + x")

@@ -16,22 +16,31 @@ from bs4 import BeautifulSoup
 from jinja2 import nodes
 
 import gradekit
-from gradekit.checks.results import points_in_words, score_in_words
+from gradekit.attempts.rules import time_in_words
 from gradekit.course import CourseError
-from gradekit.language import _, current_language, ngettext, speaking
-from gradekit.watch.rules import time_in_words
+from gradekit.course.language import _, current_language, ngettext, speaking
+from gradekit.verdict.results import points_in_words, score_in_words
 
 from .test_attempt_line import NOON, Student
 
 PACKAGE = Path(__file__).parents[1]
 SOURCE = PACKAGE / "src" / "gradekit"
-TEMPLATE = SOURCE / "nbgrader_plugin" / "templates" / "feedback.html.j2"
+TEMPLATE = SOURCE / "page" / "templates" / "feedback.html.j2"
 INSTALLED = Path(gradekit.__file__).parent / "languages"
 LANGUAGES = sorted((SOURCE / "languages").glob("*.po"))
 #: the modules with fixed texts of the page and of letters
 PAGE_MODULES = [
-    *("check_table", "feedback", "first_look", "headings", "markdown", "page_parts", "shown"),
-    *("../watch/attempt_line", "../watch/rules", "../report/letters", "../checks/results"),
+    *(
+        f"page/{name}"
+        for name in ("check_table", "first_look", "headings", "markdown", "page_parts", "shown")
+    ),
+    *(
+        "nbgrader_plugin/feedback",
+        "attempts/attempt_line",
+        "attempts/rules",
+        "report/letters",
+        "verdict/results",
+    ),
 ]
 MARKS = {"_", "N_", "ngettext", "gettext"}
 #: text for people: two words, or one that begins with a capital letter
@@ -110,8 +119,7 @@ def test_the_template_of_the_catalogue_has_every_marked_text():
 
 @pytest.mark.parametrize("module", PAGE_MODULES)
 def test_no_module_of_the_page_has_a_fixed_text_that_is_not_marked(module):
-    path = (SOURCE / "nbgrader_plugin" / f"{module}.py").resolve()
-    assert unmarked_in_module(path.read_text()) == []
+    assert unmarked_in_module((SOURCE / f"{module}.py").read_text()) == []
 
 
 def test_no_template_of_the_page_has_a_fixed_text_that_is_not_marked():

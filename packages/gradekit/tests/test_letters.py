@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
+from gradekit.attempts.rules import Shows
 from gradekit.grading.regrade import CheckMove, Move
 from gradekit.report.letters import letter_lines
-from gradekit.watch.rules import Shows
 
 OLD, NEW = "torch.tensor([2.0, 8.0])), torch.tensor([1.0, 4.0])", "torch.tensor([3.0])), torch.tensor([1.5])"
 CHECK = CheckMove("test_a", "The weights sum to 1.", "failed", "passed", 3.0, 3.0)

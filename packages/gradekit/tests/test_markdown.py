@@ -5,7 +5,7 @@ import os
 import pytest
 from bs4 import BeautifulSoup
 
-from gradekit.nbgrader_plugin.markdown import safe_markdown
+from gradekit.page.markdown import safe_markdown
 
 
 @pytest.mark.parametrize(

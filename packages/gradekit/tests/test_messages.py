@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from gradekit.messages import MAX_BYTES, MessageError, decode, encode, probe
+from gradekit.inside.messages import MAX_BYTES, MessageError, decode, encode, probe
 
 
 def there_and_back(value):

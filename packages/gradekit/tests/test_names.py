@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from gradekit.student.names import (
+from gradekit.submission.names import (
     closing_call,
     defined_names,
     mentions,

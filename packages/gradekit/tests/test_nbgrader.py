@@ -9,11 +9,11 @@ from bs4 import BeautifulSoup
 from nbformat import v4
 from nbgrader.api import Gradebook
 
-from gradekit.cells import find_cell, is_test_cell
-from gradekit.checks.results import SubmissionResult
 from gradekit.course import CourseError
+from gradekit.course.cells import find_cell, is_test_cell
 from gradekit.nbgrader_plugin.bind import require_bound
 from gradekit.report.table import class_table
+from gradekit.verdict.results import SubmissionResult
 
 from .forked import run_forked
 
@@ -269,7 +269,7 @@ def test_neither_checks_nor_references_nor_inputs_leak(generated):
     )
     assert planted != checks
     generated.checks.write_text(canary + planted)
-    from gradekit.recording import record
+    from gradekit.authoring.recording import record
 
     record(generated.assignment, workers=1)
     generated.run("nbgrader", "generate_assignment", "01_double", "--force")

@@ -10,10 +10,10 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from gradekit.cells import is_answer_cell
 from gradekit.cli import main
 from gradekit.course import Course, blank_copy
-from gradekit.kernels import SANDBOX
+from gradekit.course.cells import is_answer_cell
+from gradekit.course.kernels import SANDBOX
 
 NAME = "08_my_topic"
 PAGE = (Path(__file__).parents[3] / "docs" / "writing-checks.md").read_text(encoding="utf-8")

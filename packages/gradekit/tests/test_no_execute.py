@@ -6,16 +6,16 @@ import nbformat
 import pytest
 from nbformat import v4
 
-from gradekit.cells import grade_id
-from gradekit.checks.ordinary import result_of_outputs
-from gradekit.checks.score_rule import ScoreRule
 from gradekit.course import CourseError
+from gradekit.course.cells import grade_id
 from gradekit.grading.autograde import ClassRun, RunOptions
 from gradekit.grading.running_course import RunningCourse
-from gradekit.student.notebook_json import parse_submitted
-from gradekit.student.restore import restore_notebook
-from gradekit.student.saved_outputs import put_saved_outputs
-from gradekit.student.submission import Submission
+from gradekit.session.saved_outputs import put_saved_outputs
+from gradekit.submission.notebook_json import parse_submitted
+from gradekit.submission.restore import restore_notebook
+from gradekit.submission.submission import Submission
+from gradekit.verdict.ordinary import result_of_outputs
+from gradekit.verdict.score_rule import ScoreRule
 
 from .forked import run_forked
 from .plain_course import PlainCourse, mark, plain_notebook

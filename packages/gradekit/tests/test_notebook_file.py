@@ -10,8 +10,8 @@ import nbformat
 import pytest
 from nbformat import v4
 
-from gradekit.student.notebook_file import read_submitted
-from gradekit.student.notebook_json import parse_submitted
+from gradekit.submission.notebook_file import read_submitted
+from gradekit.submission.notebook_json import parse_submitted
 
 
 def write(path: Path, content: object) -> Path:

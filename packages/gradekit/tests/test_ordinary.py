@@ -7,19 +7,19 @@ import nbformat
 import pytest
 from nbformat import NotebookNode, v4
 
-from gradekit.cells import CellKind, answer_of, find_cell, grade_id, is_answer_cell
-from gradekit.checks.collected import GraderCrash
-from gradekit.checks.job import GradingJob, HowToRun
-from gradekit.checks.ordinary import remedy_for
-from gradekit.checks.results import SubmissionResult
-from gradekit.checks.run import grade
-from gradekit.checks.score_rule import ScoreRule
 from gradekit.course import Assignment, Course
-from gradekit.student import session
-from gradekit.student.limits import Limits
-from gradekit.student.restore import restore_notebook
-from gradekit.student.runner import _joined
-from gradekit.student.submission import Submission
+from gradekit.course.cells import CellKind, answer_of, find_cell, grade_id, is_answer_cell
+from gradekit.session import session
+from gradekit.session.limits import Limits
+from gradekit.session.runner import _joined
+from gradekit.submission.restore import restore_notebook
+from gradekit.submission.submission import Submission
+from gradekit.verdict.collected import GraderCrash
+from gradekit.verdict.job import GradingJob, HowToRun
+from gradekit.verdict.ordinary import remedy_for
+from gradekit.verdict.results import SubmissionResult
+from gradekit.verdict.run import grade
+from gradekit.verdict.score_rule import ScoreRule
 
 
 def marked(source: str, name: str, kind: str = "code", **values: object) -> NotebookNode:
@@ -284,7 +284,7 @@ def test_a_crash_of_the_grader_is_not_a_fault_of_the_checks(assignment, monkeypa
 
     assignment.checks.mkdir(parents=True)
     (assignment.checks / "bound.py").write_text(BOUND)
-    monkeypatch.setattr("gradekit.checks.plugin.fingerprint_of", crash)
+    monkeypatch.setattr("gradekit.verdict.plugin.fingerprint_of", crash)
     with pytest.raises(GraderCrash, match="no shape"):
         run(assignment, answer("def double(x):\n    return 3 * x"), checking("", "bound", 3))
 

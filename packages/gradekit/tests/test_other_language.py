@@ -7,13 +7,13 @@ import nbformat
 import pytest
 from nbformat import NotebookNode, v4
 
-from gradekit.checks.job import GradingJob, HowToRun
-from gradekit.checks.run import grade
 from gradekit.course import Assignment, Course, CourseError
-from gradekit.kernels import LIMITED, other_language
+from gradekit.course.kernels import LIMITED, other_language
 from gradekit.nbgrader_plugin.bind import require_bound
 from gradekit.nbgrader_plugin.steps import _language_notes
-from gradekit.student.limits import Limits
+from gradekit.session.limits import Limits
+from gradekit.verdict.job import GradingJob, HowToRun
+from gradekit.verdict.run import grade
 from sandbox_kernel.sandboxed import SandboxProvisioner
 
 PYTHON = {"name": "python3", "display_name": "Python", "language": "python"}

@@ -7,7 +7,7 @@ import zipfile
 import pytest
 
 from gradekit.grading.cluster import zipped
-from gradekit.student.extra_files import own_files
+from gradekit.submission.extra_files import own_files
 
 ANSWER = """\
 from factor import FACTOR

@@ -7,8 +7,8 @@ import pytest
 from nbgrader.preprocessors import Execute, LimitOutput, SaveAutoGrades
 from traitlets.config import Config
 
-from gradekit.configuration import read_configuration
 from gradekit.course import Course
+from gradekit.course.configuration import read_configuration
 from gradekit.nbgrader_plugin import configure
 from gradekit.nbgrader_plugin.bind import BindChecks
 from gradekit.nbgrader_plugin.generating import RequireSameCells

@@ -8,21 +8,21 @@ from bs4 import BeautifulSoup
 from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import v4
 
-from gradekit.checks.results import CheckResult, ExerciseResult, SubmissionResult
 from gradekit.nbgrader_plugin import feedback
-from gradekit.nbgrader_plugin.budget import PageBudget
-from gradekit.nbgrader_plugin.displayed import LEFT_OUT
 from gradekit.nbgrader_plugin.feedback import FeedbackExporter
-from gradekit.nbgrader_plugin.headings import MAX_HEADINGS, headings
-from gradekit.nbgrader_plugin.markdown import (
+from gradekit.nbgrader_plugin.run_checks import RESULT
+from gradekit.page.budget import PageBudget
+from gradekit.page.displayed import LEFT_OUT
+from gradekit.page.headings import MAX_HEADINGS, headings
+from gradekit.page.markdown import (
     MAX_FORMATTED_CHARACTERS,
     TOO_COSTLY,
     TOO_LONG,
     highlighted_code,
     safe_markdown,
 )
-from gradekit.nbgrader_plugin.page_parts import PAGE_TOO_COSTLY, PageParts
-from gradekit.nbgrader_plugin.run_checks import RESULT
+from gradekit.page.page_parts import PAGE_TOO_COSTLY, PageParts
+from gradekit.verdict.results import CheckResult, ExerciseResult, SubmissionResult
 
 FAILED = CheckResult("test_value", "The output is twice the input.", 5, "failed", "It is 3 times.")
 RESULTS = SubmissionResult("graded", exercises=[ExerciseResult("test_double", [FAILED])], cells=["cell text"])

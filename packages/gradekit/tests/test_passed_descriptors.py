@@ -4,14 +4,14 @@ import platform
 
 import pytest
 
-from gradekit.checks.job import GradingJob, HowToRun
-from gradekit.checks.run import grade
-from gradekit.kernels import LIMITED
+from gradekit.course.kernels import LIMITED
+from gradekit.verdict.job import GradingJob, HowToRun
+from gradekit.verdict.run import grade
 
 PASSES = """
 def double(x):
     import socket
-    import gradekit.agent as agent
+    import gradekit.inside.agent as agent
     socket.send_fds(agent._connection, [b"x"], [1])
     return 2 * x
 """

@@ -7,10 +7,10 @@ import pytest
 import torch
 
 import gradekit.codecs  # noqa: F401  # adds the packers
-from gradekit import payload
-from gradekit.implementation import Implementations
-from gradekit.messages import MAX_TEXT, MessageError
-from gradekit.stub import Stub
+from gradekit.inside import payload
+from gradekit.inside.implementation import Implementations
+from gradekit.inside.messages import MAX_TEXT, MessageError
+from gradekit.inside.stub import Stub
 
 TENSORS = [
     torch.tensor(1.5),

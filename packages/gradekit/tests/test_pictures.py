@@ -18,12 +18,13 @@ from nbgrader.server_extensions.formgrader import handlers
 from PIL import Image
 from traitlets.config import Config
 
-from gradekit.cells import MARKERS, find_cell
-from gradekit.nbgrader_plugin import configure, pictures
-from gradekit.nbgrader_plugin.markdown import safe_markdown
-from gradekit.nbgrader_plugin.pictures import Pictures, text_and_pictures
-from gradekit.student.notebook_json import parse_submitted
-from gradekit.student.restore import restore_notebook
+from gradekit.course.cells import MARKERS, find_cell
+from gradekit.nbgrader_plugin import configure
+from gradekit.page import pictures
+from gradekit.page.markdown import safe_markdown
+from gradekit.page.pictures import Pictures, text_and_pictures
+from gradekit.submission.notebook_json import parse_submitted
+from gradekit.submission.restore import restore_notebook
 
 from .beside_plain import BothSides, both_sides, source_notebook
 from .tiny_course import mark

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import gradekit
-from gradekit.printing import defused, printable, quoted
+from gradekit.course.printing import defused, printable, quoted
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,9 @@ from bs4 import BeautifulSoup
 from nbformat import NotebookNode, v4
 from nbgrader.api import Gradebook
 
-from gradekit.cells import find_cell
 from gradekit.cli import main
 from gradekit.course import Course
+from gradekit.course.cells import find_cell
 
 from .forked import run_forked
 

@@ -7,13 +7,13 @@ import nbformat
 import pytest
 from nbformat import v4
 
-from gradekit.attempt import Attempt, RepeatBudget, grade_unless_cached, settled
-from gradekit.checks.job import GradingJob, HowToRun
-from gradekit.checks.results import CheckResult, ExerciseResult, SubmissionResult
 from gradekit.course import Course
-from gradekit.kernels import LIMITED
-from gradekit.result_cache import CachedResult, ResultCache
-from gradekit.student.limits import Limits
+from gradekit.course.kernels import LIMITED
+from gradekit.session.limits import Limits
+from gradekit.verdict.attempt import Attempt, RepeatBudget, grade_unless_cached, settled
+from gradekit.verdict.job import GradingJob, HowToRun
+from gradekit.verdict.result_cache import CachedResult, ResultCache
+from gradekit.verdict.results import CheckResult, ExerciseResult, SubmissionResult
 
 from .test_ordinary import answer, checking
 

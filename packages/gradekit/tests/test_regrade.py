@@ -2,13 +2,13 @@
 
 import pytest
 
-from gradekit.attempt import Attempt
-from gradekit.checks.results import CheckResult, ExerciseResult, Status, SubmissionResult
 from gradekit.grading.regrade import _moves
+from gradekit.grading.workers import Workers
 from gradekit.grading.write import Writer
 from gradekit.report.table import class_table
-from gradekit.student.values import CheckOutcome
-from gradekit.workers import Workers
+from gradekit.session.values import CheckOutcome
+from gradekit.verdict.attempt import Attempt
+from gradekit.verdict.results import CheckResult, ExerciseResult, Status, SubmissionResult
 
 STUDENTS = ("exception", "floor", "right")
 OLD, NEW = "torch.tensor([2.0, 8.0])), torch.tensor([1.0, 4.0])", "torch.tensor([3.0])), torch.tensor([1.5])"

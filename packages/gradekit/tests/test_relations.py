@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 import torch
 
-from gradekit.checks.relations import InPlay, WrongShape, WrongValue, in_play, relation_of
 from gradekit.codecs import Tolerance
+from gradekit.relations import InPlay, WrongShape, WrongValue, in_play, relation_of
 
 SHAPES = [(3, 4, 6), (5, 7), (2, 3, 4, 4), (12,), (4, 4, 4)]
 SEEDS = range(4)

@@ -6,7 +6,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from gradekit.checks.relations.exceptions import meaning_of, sizes_relation, unpacking_relation
+from gradekit.relations.exceptions import meaning_of, sizes_relation, unpacking_relation
 
 
 def of(function):

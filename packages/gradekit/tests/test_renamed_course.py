@@ -13,8 +13,8 @@ from nbformat import v4
 from nbgrader.apps.baseapp import NbGrader
 
 from gradekit.cli import main
+from gradekit.course.kernels import LIMITED
 from gradekit.grading.running_course import RunningCourse
-from gradekit.kernels import LIMITED
 from gradekit.nbgrader_plugin.rubric import ShowRubric
 from gradekit.nbgrader_plugin.steps import before_autograde
 

@@ -10,13 +10,13 @@ import pytest
 import torch
 from nbformat import v4
 
-from gradekit.agent import Agent
-from gradekit.arrays import using
-from gradekit.messages import MAX_BYTES, MAX_ITEMS, MAX_TENSORS, MAX_TEXT, MessageError, encode
-from gradekit.student.proxy import Student
-from gradekit.student.replies import Answer, Failure, ModuleItem, read_reply
-from gradekit.student.submission import Submission
-from gradekit.student.values import Opaque, StudentError
+from gradekit.inside.agent import Agent
+from gradekit.inside.arrays import using
+from gradekit.inside.messages import MAX_BYTES, MAX_ITEMS, MAX_TENSORS, MAX_TEXT, MessageError, encode
+from gradekit.session.proxy import Student
+from gradekit.session.replies import Answer, Failure, ModuleItem, read_reply
+from gradekit.session.values import Opaque, StudentError
+from gradekit.submission.submission import Submission
 
 
 def read(buffers: list[bytes]) -> Answer | Failure:

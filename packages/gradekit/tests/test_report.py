@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from nbgrader.api import Grade, Student, SubmittedAssignment, SubmittedNotebook
 
-from gradekit.checks.results import CheckResult, ExerciseResult, SubmissionResult
 from gradekit.course import CourseError
 from gradekit.report.class_results import Check, ClassResults, Member, class_results
 from gradekit.report.contents import make_report, summary_lines
@@ -25,6 +24,7 @@ from gradekit.report.statistics import (
     point_biserial,
     progress,
 )
+from gradekit.verdict.results import CheckResult, ExerciseResult, SubmissionResult
 
 
 def class_with(rows: dict[str, str], points: tuple[float, ...] = ()) -> ClassResults:

@@ -6,9 +6,9 @@ import nbformat
 import pytest
 from nbformat import v4
 
-from gradekit.cells import find_cell, grade_id
 from gradekit.course import blank_copy
-from gradekit.student.restore import restore_notebook
+from gradekit.course.cells import find_cell, grade_id
+from gradekit.submission.restore import restore_notebook
 
 from .restored import ANSWER, blank, place
 

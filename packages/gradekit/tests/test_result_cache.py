@@ -9,20 +9,20 @@ import nbformat
 import pytest
 import torch
 
-from gradekit import result_cache
-from gradekit.attempt import RepeatBudget, grade_unless_cached
-from gradekit.cells import find_cell
-from gradekit.checks.job import GradingJob, HowToRun
 from gradekit.checks.reference import Store
-from gradekit.checks.results import CheckResult, ExerciseResult, SubmissionResult
 from gradekit.course import Course
+from gradekit.course.cells import find_cell
+from gradekit.course.kernels import LIMITED, SANDBOX
 from gradekit.grading.running_course import RunningCourse
-from gradekit.kernels import LIMITED, SANDBOX
 from gradekit.nbgrader_plugin.course_folders import Stop
 from gradekit.nbgrader_plugin.feedback import _result
-from gradekit.result_cache import CachedResult, CacheKey, ResultCache, key_of
-from gradekit.student.extra_files import own_files
-from gradekit.student.limits import Limits
+from gradekit.session.limits import Limits
+from gradekit.submission.extra_files import own_files
+from gradekit.verdict import result_cache
+from gradekit.verdict.attempt import RepeatBudget, grade_unless_cached
+from gradekit.verdict.job import GradingJob, HowToRun
+from gradekit.verdict.result_cache import CachedResult, CacheKey, ResultCache, key_of
+from gradekit.verdict.results import CheckResult, ExerciseResult, SubmissionResult
 
 RIGHT, HALF = "def double(x):\n    return 2 * x", "def half(x):\n    return x / 2"
 BOTH = {"test_double", "test_half"}

@@ -10,7 +10,7 @@ from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import v4
 from traitlets.config import Config
 
-from gradekit.cells import find_cell
+from gradekit.course.cells import find_cell
 from gradekit.nbgrader_plugin import configure
 from gradekit.nbgrader_plugin.rubric import MARK, ShowRubric
 

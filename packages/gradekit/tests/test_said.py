@@ -3,10 +3,10 @@
 import pytest
 
 from gradekit.checks.compare import CheckFailure
-from gradekit.checks.relations import WrongShape, WrongValue
-from gradekit.checks.said import agrees, is_telling, said_by
 from gradekit.codecs import Tolerance
-from gradekit.student.values import CheckOutcome, StudentError
+from gradekit.relations import WrongShape, WrongValue
+from gradekit.session.values import CheckOutcome, StudentError
+from gradekit.verdict.said import agrees, is_telling, said_by
 
 FAILED = CheckOutcome.FAILED
 

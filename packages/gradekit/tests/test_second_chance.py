@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from bs4 import BeautifulSoup
 
-from gradekit.checks.results import SubmissionResult
-from gradekit.watch.attempt_line import NotebookPage, attempt_line
-from gradekit.watch.chance import Chance, NoChance, attempt_that_counts, is_in_time
-from gradekit.watch.records import AttemptRecord, Attempts, Page
-from gradekit.watch.rules import Counts, Rule, Shows
+from gradekit.attempts.attempt_line import NotebookPage, attempt_line
+from gradekit.attempts.chance import Chance, NoChance, attempt_that_counts, is_in_time
+from gradekit.attempts.records import AttemptRecord, Attempts, Page
+from gradekit.attempts.rules import Counts, Rule, Shows
+from gradekit.verdict.results import SubmissionResult
 
 RIGHT = "def double(x):\n    return 2 * x"
 TRIPLE = "def double(x):\n    return 3 * x"

@@ -10,15 +10,15 @@ import torch
 from nbformat import v4
 
 from gradekit.course import CourseError
-from gradekit.student import proxy
-from gradekit.student import session as session_module
-from gradekit.student.kernel import NotStarted
-from gradekit.student.limits import Limits
-from gradekit.student.module import Module
-from gradekit.student.proxy import Student, begin_check
-from gradekit.student.session import Session
-from gradekit.student.submission import Submission
-from gradekit.student.values import Opaque, StudentError
+from gradekit.session import proxy
+from gradekit.session import session as session_module
+from gradekit.session.kernel import NotStarted
+from gradekit.session.limits import Limits
+from gradekit.session.module import Module
+from gradekit.session.proxy import Student, begin_check
+from gradekit.session.session import Session
+from gradekit.session.values import Opaque, StudentError
+from gradekit.submission.submission import Submission
 from sandbox_kernel import COLD, SANDBOX, sandboxed
 from sandbox_kernel.environment import WorkingFiles
 from sandbox_kernel.start import StartFailed

@@ -4,8 +4,8 @@ import pytest
 from nbgrader.api import Gradebook
 from nbgrader.nbgraderformat import ValidationError
 
-from gradekit.nbgrader_plugin.check_metadata import CheckMetadata
-from gradekit.nbgrader_plugin.shared_queries import sharing_queries
+from gradekit.grading.check_metadata import CheckMetadata
+from gradekit.grading.shared_queries import sharing_queries
 
 
 def test_a_query_is_compiled_once_for_all_gradebooks_of_a_database(tmp_path):

@@ -2,18 +2,18 @@
 
 import pytest
 
-from gradekit.audit import run_audit
-from gradekit.checks.job import GradingJob, HowToRun
-from gradekit.checks.run import grade
+from gradekit.attempts.rules import Shows
+from gradekit.authoring.audit import run_audit
 from gradekit.checks.snippets import snippets_of
-from gradekit.checks.trying import Offer
 from gradekit.cli.matrix import audit_lines
 from gradekit.course import CourseError, blank_copy, read_notebook
-from gradekit.nbgrader_plugin.check_table import checks_as_html
-from gradekit.nbgrader_plugin.headings import headings
-from gradekit.nbgrader_plugin.shown import result_as_shown
-from gradekit.student.limits import Limits
-from gradekit.watch.rules import Shows
+from gradekit.page.check_table import checks_as_html
+from gradekit.page.headings import headings
+from gradekit.page.shown import result_as_shown
+from gradekit.session.limits import Limits
+from gradekit.verdict.job import GradingJob, HowToRun
+from gradekit.verdict.run import grade
+from gradekit.verdict.trying import Offer
 
 from .tiny_course import code
 

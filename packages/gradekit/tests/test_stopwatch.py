@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from gradekit.student import limits
-from gradekit.student.limits import Breach, Stopwatch
+from gradekit.session import limits
+from gradekit.session.limits import Breach, Stopwatch
 from sandbox_kernel.usage import Usage
 
 

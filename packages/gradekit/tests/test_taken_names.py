@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from gradekit.cells import find_cell
+from gradekit.course.cells import find_cell
 from gradekit.nbgrader_plugin.bind import binding_problems
-from gradekit.student.proxy import TAKEN_NAMES
+from gradekit.session.proxy import TAKEN_NAMES
 
 from .test_session import open_session
 

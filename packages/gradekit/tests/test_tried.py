@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from gradekit.checks.tried import tried_in_words
-from gradekit.student.values import Opaque, Tried
+from gradekit.session.values import Opaque, Tried
+from gradekit.verdict.tried import tried_in_words
 
 Q, K = np.zeros((3, 4, 6), np.float32), np.zeros((3, 5, 6), np.float32)
 

@@ -6,7 +6,7 @@ import re
 import nbformat
 import pytest
 
-from gradekit.messages import MessageError
+from gradekit.inside.messages import MessageError
 from gradekit.viva.files import sheet_as_html
 from gradekit.viva.questions import QuestionKind
 from gradekit.viva.seen import Effect, Traced, read_as
@@ -216,8 +216,8 @@ HOSTILE = {
     "removes modules": "import sys\nfor name in list(sys.modules):\n    if 'gradekit' in name: del sys.modules[name]\ndef double(x):\n    y = x + x\n    return y",
     "ends the process": "import os\ndef double(x):\n    y = x + x\n    os._exit(3)",
     "swallows everything": "def double(x):\n    while True:\n        try:\n            x = x + 0\n        except BaseException:\n            pass",
-    "replies garbage": "import sys\nsys.modules['gradekit.agent'].encode = lambda *_: [b'[' * 10**5, b'']\ndef double(x):\n    y = x + x\n    return y",
-    "replies nothing": "import sys\nsys.modules['gradekit.agent'].Agent.do_call = lambda *_, **__: {'value': {'calls': 3}}\ndef double(x):\n    y = x + x\n    return y",
+    "replies garbage": "import sys\nsys.modules['gradekit.inside.agent'].encode = lambda *_: [b'[' * 10**5, b'']\ndef double(x):\n    y = x + x\n    return y",
+    "replies nothing": "import sys\nsys.modules['gradekit.inside.agent'].Agent.do_call = lambda *_, **__: {'value': {'calls': 3}}\ndef double(x):\n    y = x + x\n    return y",
     "prints": "def double(x):\n    for _ in range(3000):\n        print('<script>' * 1000)\n    return 2 * x",
     "lies about its class": "class Odd:\n    __class__ = property(lambda self: 1 / 0)\n    __module__ = 'pandas'\n    shape = ['<b>']\ndef double(x):\n    y = Odd()\n    return y",
 }  # fmt: skip

@@ -12,10 +12,10 @@ import pytest
 import torch
 import torch.nn.functional
 
+from gradekit.authoring.samples import Sample, write_class
 from gradekit.checks.variants import alternatives_of, mistakes_of
 from gradekit.course import Course
 from gradekit.grading.running_course import RunningCourse
-from gradekit.samples import Sample, write_class
 from gradekit.viva.questions import Question, QuestionKind
 from gradekit.viva.sheet import make_sheet
 from gradekit.viva.sheets import tasks_of

@@ -13,13 +13,13 @@ import pytest
 from msgspec.structs import replace as replaced
 from sqlalchemy.exc import OperationalError
 
+from gradekit.attempts.records import Attempts, Page
 from gradekit.grading import write
 from gradekit.nbgrader_plugin import collecting
 from gradekit.nbgrader_plugin.converters import AutogradeOne
 from gradekit.watch import loop, waiting
 from gradekit.watch.lock import locked
 from gradekit.watch.pipeline import Pipeline
-from gradekit.watch.records import Attempts, Page
 from gradekit.watch.status import read_status, status_lines
 
 from .watching import (

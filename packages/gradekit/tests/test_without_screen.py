@@ -3,8 +3,8 @@
 import pytest
 from nbformat import v4
 
-from gradekit.student.limits import Limits
-from gradekit.student.session import Session
+from gradekit.session.limits import Limits
+from gradekit.session.session import Session
 
 FIGURE = """
 import matplotlib.pyplot as plt

@@ -13,12 +13,12 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from gradekit.checks.job import GradingJob, HowToRun
+from gradekit.authoring.recording import record
 from gradekit.checks.reference import Store
-from gradekit.checks.run import grade
 from gradekit.course import Course, blank_copy
-from gradekit.kernels import LIMITED
-from gradekit.recording import record
+from gradekit.course.kernels import LIMITED
+from gradekit.verdict.job import GradingJob, HowToRun
+from gradekit.verdict.run import grade
 
 PACKAGES = Path(__file__).parents[2]
 MISSING = ("torch", "seaborn", "matplotlib", "scipy", "jupyterlab", "notebook")
@@ -100,10 +100,10 @@ def double(sales):
 GRADE = """
 import json, sys, nbformat
 from pathlib import Path
-from gradekit.checks.job import GradingJob, HowToRun
-from gradekit.checks.run import grade
+from gradekit.verdict.job import GradingJob, HowToRun
+from gradekit.verdict.run import grade
 from gradekit.course import Course, blank_copy
-from gradekit.kernels import LIMITED
+from gradekit.course.kernels import LIMITED
 
 assignment = Course(Path.cwd()).assignment("01_double")
 (path,) = assignment.source_notebooks()

@@ -12,11 +12,11 @@ import nbformat
 import psutil
 import pytest
 
-from gradekit import workers
-from gradekit.checks.job import GradingJob, HowToRun
+from gradekit.grading import workers
 from gradekit.grading.task import Task, local_workers
-from gradekit.result_cache import key_of
-from gradekit.student.limits import Limits
+from gradekit.session.limits import Limits
+from gradekit.verdict.job import GradingJob, HowToRun
+from gradekit.verdict.result_cache import key_of
 
 RIGHT, HALF = "def double(x):\n    return 2 * x", "def half(x):\n    return x / 2"
 LIMITS = Limits(submission_seconds=60)

@@ -13,7 +13,7 @@ from gradekit.grading.task import carry_out
 from gradekit.grading.write import Writer
 from gradekit.nbgrader_plugin.converters import AutogradeOne
 from gradekit.report.table import class_table
-from gradekit.result_cache import CachedResult, CacheKey
+from gradekit.verdict.result_cache import CachedResult, CacheKey
 
 
 def test_a_failure_of_the_grader_gets_a_row_without_points_and_a_sentence(generated):

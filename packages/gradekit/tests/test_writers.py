@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from gradekit.files import STATE_FOLDER
+from gradekit.course.files import STATE_FOLDER
 from gradekit.grading.running_course import RunningCourse
 from gradekit.grading.write import Uncached, Writer
 from gradekit.report.table import class_table

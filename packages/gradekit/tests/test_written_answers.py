@@ -10,11 +10,11 @@ import pytest
 from nbformat import NotebookNode, v4
 from nbgrader.api import Gradebook
 
-from gradekit.cells import find_cell
 from gradekit.course import blank_copy
+from gradekit.course.cells import find_cell
 from gradekit.report.table import class_table, table_lines
-from gradekit.student.restore import Restored, restored
-from gradekit.student.written import prose_in
+from gradekit.submission.restore import Restored, restored
+from gradekit.submission.written import prose_in
 
 from .odd_course import code, marked
 from .tiny_course import TinyCourse

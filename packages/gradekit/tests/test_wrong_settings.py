@@ -7,8 +7,8 @@ import sys
 import pytest
 
 from gradekit.cli import main
-from gradekit.configuration import read_configuration
 from gradekit.course import CourseError
+from gradekit.course.configuration import read_configuration
 from gradekit.grading.running_course import RunningCourse
 
 from .plain_course import PlainCourse, empty_home, settings_of

@@ -16,10 +16,10 @@ from typing import Any
 import nbformat
 from nbgrader.utils import notebook_hash
 
+from gradekit.attempts.records import Attempts
 from gradekit.grading.autograde import RunOptions
 from gradekit.grading.running_course import RunningCourse
 from gradekit.watch.loop import Watch
-from gradekit.watch.records import Attempts
 from gradekit.watch.status import Event, EventKind
 from gradekit.watch.watched import WatchOptions
 

@@ -14,9 +14,9 @@ from pathlib import Path
 from answers import Unseen
 from judged import TRUE_NAMES
 
-from gradekit.checks.diagnosis import OR
+from gradekit.authoring.grade_variants import grade_variants
 from gradekit.course import Assignment, Course
-from gradekit.grade_variants import grade_variants
+from gradekit.verdict.diagnosis import OR
 
 SETS = {
     "01_positional_encoding": "positional_encoding",

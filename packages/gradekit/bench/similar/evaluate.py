@@ -13,9 +13,9 @@ from nbformat import NotebookNode
 from bench.folders import assignment
 from bench.similar import attention, copies, seq2seq
 from bench.similar.students import answers_of
-from gradekit.cells import find_cell, is_answer_cell
 from gradekit.checks.variants import alternatives_of, mistakes_of
 from gradekit.course import Assignment, blank_copy, read_notebook
+from gradekit.course.cells import find_cell, is_answer_cell
 from gradekit.similar.surprise import compare_works
 from gradekit.similar.works import Reader, Work
 

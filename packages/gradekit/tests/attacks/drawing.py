@@ -55,10 +55,10 @@ def lays_over(drawn: Drawn) -> str:
 
 def draw(course: Any, notebook: NotebookNode) -> Drawn:
     """The feedback page of a notebook as generate_feedback draws it, and before that its verdict, as autograde does."""
-    from gradekit.checks.results import CheckResult, ExerciseResult, SubmissionResult
-    from gradekit.nbgrader_plugin.check_table import check_output
     from gradekit.nbgrader_plugin.feedback import FeedbackExporter
     from gradekit.nbgrader_plugin.run_checks import RESULT
+    from gradekit.page.check_table import check_output
+    from gradekit.verdict.results import CheckResult, ExerciseResult, SubmissionResult
 
     source = sum(len(cell.source) + len(str(cell.get("outputs", ""))) for cell in notebook.cells)
     check = CheckResult("test_value", "The output is twice the input.", 5, "failed", "It is not.")

@@ -8,7 +8,7 @@ import gc, sys, types
 def find(name):
     return sys.modules.get(name) or next(
         (m for m in gc.get_objects() if isinstance(m, types.ModuleType) and m.__name__ == name), None)
-agent, messages = find("gradekit.agent"), find("gradekit.messages")
+agent, messages = find("gradekit.inside.agent"), find("gradekit.inside.messages")
 """
 
 

@@ -15,8 +15,8 @@ from nbformat import v4
 
 from attacks.attack import NBGRADER, NONE, Attack
 from attacks.course import KERNELS
-from gradekit.student.limits import Limits
-from gradekit.student.session import Session
+from gradekit.session.limits import Limits
+from gradekit.session.session import Session
 from sandbox_kernel import users
 
 _TOOLS = """

@@ -13,9 +13,9 @@ from nbformat import v4
 
 from attacks.attack import NBGRADER, NONE, Attack
 from attacks.course import KERNELS
-from gradekit.student.kernel import NotStarted
-from gradekit.student.limits import Limits
-from gradekit.student.session import Session
+from gradekit.session.kernel import NotStarted
+from gradekit.session.limits import Limits
+from gradekit.session.session import Session
 from sandbox_kernel.environment import WorkingFiles
 
 # What the other student's kernel holds.

@@ -9,11 +9,11 @@ import pytest
 from nbformat import NotebookNode
 from nbgrader.api import Gradebook
 
-from gradekit.cells import find_cell
+from gradekit.authoring.samples import solved
 from gradekit.checks.variants import Variant, mistakes_of
 from gradekit.cli import main
 from gradekit.course import Assignment, Course
-from gradekit.samples import solved
+from gradekit.course.cells import find_cell
 
 from ..forked import run_forked
 

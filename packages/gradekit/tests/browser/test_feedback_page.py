@@ -10,12 +10,12 @@ import pytest
 from nbgrader.api import Gradebook
 from playwright.sync_api import Page
 
-from gradekit.cells import find_cell
+from gradekit.attempts.records import AttemptRecord, Attempts, outcomes_of
+from gradekit.attempts.records import Page as PageState
+from gradekit.authoring.samples import ODD_CLASS, ordinary_class, solved, write_class
 from gradekit.course import Assignment, Course
+from gradekit.course.cells import find_cell
 from gradekit.grading.running_course import RunningCourse
-from gradekit.samples import ODD_CLASS, ordinary_class, solved, write_class
-from gradekit.watch.records import AttemptRecord, Attempts, outcomes_of
-from gradekit.watch.records import Page as PageState
 
 from ..forked import run_forked
 

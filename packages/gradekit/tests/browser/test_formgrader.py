@@ -9,11 +9,11 @@ import pytest
 from nbgrader.api import Gradebook
 from playwright.sync_api import expect
 
-from gradekit.cells import find_cell
+from gradekit.authoring.samples import Sample, write_class
 from gradekit.checks.variants import mistakes_of
 from gradekit.course import Course
+from gradekit.course.cells import find_cell
 from gradekit.nbgrader_plugin.rubric import RUBRIC
-from gradekit.samples import Sample, write_class
 
 from ..forked import run_forked
 

@@ -7,9 +7,9 @@ import nbformat
 import pytest
 from playwright.sync_api import Locator, expect
 
-from gradekit.cells import find_cell
+from gradekit.authoring.samples import solved
 from gradekit.course import Course
-from gradekit.samples import solved
+from gradekit.course.cells import find_cell
 
 ROOT = Path(__file__).parents[4]
 WRONG = """\

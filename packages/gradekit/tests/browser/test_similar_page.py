@@ -8,9 +8,9 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from gradekit.cells import grade_id
 from gradekit.cli import main
 from gradekit.course import Course
+from gradekit.course.cells import grade_id
 
 ROOT = Path(__file__).parents[4]
 sys.path.append(str(ROOT / "packages" / "gradekit"))  # last, so that gradekit is the installed one

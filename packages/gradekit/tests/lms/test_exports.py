@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from traitlets import import_item
 
-from gradekit.checks.results import STATUSES
 from gradekit.lms.collector import Collector
 from gradekit.lms.exports import Export
+from gradekit.verdict.results import STATUSES
 
 SAMPLES = Path(__file__).parent / "samples"
 CANVAS_COLUMNS = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from gradekit.checks.judging import Implementation, judge
     from gradekit.checks.snippets import try_it
     from gradekit.checks.variants import Alternative, Equivalent, Mistake, mistakes_in, with_costs
-    from gradekit.messages import probe
+    from gradekit.inside.messages import probe
 
 __all__ = [
     "Alternative",
@@ -47,7 +47,7 @@ _FROM = {
     "gradekit.checks.judging": ("Implementation", "judge"),
     "gradekit.checks.snippets": ("try_it",),
     "gradekit.checks.variants": ("Alternative", "Equivalent", "Mistake", "mistakes_in", "with_costs"),
-    "gradekit.messages": ("probe",),
+    "gradekit.inside.messages": ("probe",),
 }
 
 

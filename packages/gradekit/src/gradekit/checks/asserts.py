@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradekit.arrays import is_array, is_float, noun, to_numpy
-from gradekit.cells import exercise_name
 from gradekit.checks.compare import fail, in_words, require_name
-from gradekit.checks.relations import WrongShape
 from gradekit.codecs import codec_of, describe
-from gradekit.printing import shortened
-from gradekit.student.names import mentions, roundabout
-from gradekit.student.own_names import own_names
-from gradekit.student.proxy import Student
-from gradekit.student.values import Call, CheckOutcome, Gradients, StudentError
+from gradekit.course.cells import exercise_name
+from gradekit.course.printing import shortened
+from gradekit.inside.arrays import is_array, is_float, noun, to_numpy
+from gradekit.relations import WrongShape
+from gradekit.session.proxy import Student
+from gradekit.session.values import Call, CheckOutcome, Gradients, StudentError
+from gradekit.submission.names import mentions, roundabout
+from gradekit.submission.own_names import own_names
 
 
 def points(number: float, see: str = "") -> Any:

@@ -5,10 +5,10 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from gradekit.arrays import Array, Numpy, as_numpy, noun
-from gradekit.checks.relations import WrongShape, WrongValue
 from gradekit.codecs import ATOL, RTOL, Tolerance, codec_of, describe
 from gradekit.course import CourseError
+from gradekit.inside.arrays import Array, Numpy, as_numpy, noun
+from gradekit.relations import WrongShape, WrongValue
 
 _SIGNATURES = (
     "use assert_close(actual, expected, name=..., context=...) and "

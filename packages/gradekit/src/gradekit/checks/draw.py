@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from gradekit.arrays import Array, current_kind
+from gradekit.inside.arrays import Array, current_kind
 
 T = TypeVar("T")
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from gradekit.arrays import as_array
 from gradekit.checks.compare import fail
-from gradekit.student.proxy import Student, complaints_about, try_on
-from gradekit.student.values import CheckOutcome, Implemented, StudentError
+from gradekit.inside.arrays import as_array
+from gradekit.session.proxy import Student, complaints_about, try_on
+from gradekit.session.values import CheckOutcome, Implemented, StudentError
 
 #: not the seed of the submission, which its code can compute
 _UNKNOWN = random.SystemRandom()

@@ -10,7 +10,12 @@ from typing import Any
 import numpy as np
 from safetensors import SafetensorError
 
-from gradekit.arrays import (
+from gradekit.checks.compare import difference, fail, joined, require_name, sentence
+from gradekit.checks.draw import Generator, number_from
+from gradekit.codecs import ATOL, RTOL, Tolerance, codec_of
+from gradekit.course import RECORDED, CourseError
+from gradekit.course.printing import quoted
+from gradekit.inside.arrays import (
     Array,
     ArrayKind,
     as_array,
@@ -25,13 +30,8 @@ from gradekit.arrays import (
     to_kind,
     to_numpy,
 )
-from gradekit.checks.compare import difference, fail, joined, require_name, sentence
-from gradekit.checks.draw import Generator, number_from
-from gradekit.checks.relations import WrongValue
-from gradekit.codecs import ATOL, RTOL, Tolerance, codec_of
-from gradekit.course import RECORDED, CourseError
-from gradekit.messages import MessageError, decode, encode, packed, receive
-from gradekit.printing import quoted
+from gradekit.inside.messages import MessageError, decode, encode, packed, receive
+from gradekit.relations import WrongValue
 
 PACKED = "$packed"
 
@@ -104,7 +104,7 @@ class Store:
         return set(from_stored(key, self.tensors[key])) if key in self.tensors else None
 
     def said(self, exercise: str, mistake: str) -> dict[str, str]:
-        """The messages of the checks that a mistake failed, by name (see `gradekit.checks.said`)."""
+        """The messages of the checks that a mistake failed, by name (see `gradekit.verdict.said`)."""
         key = f"{exercise}/said/{mistake}{PACKED}"
         return dict(from_stored(key, self.tensors[key])) if key in self.tensors else {}
 

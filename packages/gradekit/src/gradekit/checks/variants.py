@@ -1,6 +1,6 @@
 """Known wrong answers and other right answers: small edits of the instructor's solution cells.
 
-Also lists the mutants (see `gradekit.mutants`) that are right answers, or that no check can or should catch.
+Also lists the mutants (see `gradekit.authoring.mutants`) that are right answers, or that no check can or should catch.
 """
 
 import runpy
@@ -13,10 +13,10 @@ from typing import Any
 
 from nbformat import NotebookNode
 
-from gradekit.cells import TEST_PREFIX, find_cell
 from gradekit.checks.beside import importable
 from gradekit.course import Assignment, CourseError
-from gradekit.student.names import mentions
+from gradekit.course.cells import TEST_PREFIX, find_cell
+from gradekit.submission.names import mentions
 
 
 @dataclass(frozen=True)

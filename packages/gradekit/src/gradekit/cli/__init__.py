@@ -25,7 +25,7 @@ from gradekit.cli import (
 )
 from gradekit.cli.common import Command, Commands
 from gradekit.course import CourseError
-from gradekit.printing import printable
+from gradekit.course.printing import printable
 
 #: objects allocated before the garbage collector runs. Python's default of 700 costs up to a sixth of the time of
 #: imports, which make hardly any garbage.

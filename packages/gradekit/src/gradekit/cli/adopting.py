@@ -8,7 +8,7 @@ from typing import Any
 
 from gradekit.cli.common import Commands, course_of, print_lines
 from gradekit.course import CourseError
-from gradekit.printing import printable
+from gradekit.course.printing import printable
 
 
 def add(commands: Commands) -> None:
@@ -39,8 +39,8 @@ def _adopt(options: argparse.Namespace) -> int:
 
 
 def _look(root: Path, options: argparse.Namespace) -> int:
-    from gradekit.adopt.survey import survey
-    from gradekit.adopt.text import report_lines
+    from gradekit.authoring.adopt.survey import survey
+    from gradekit.authoring.adopt.text import report_lines
 
     report = survey(root, options.assignments)
     if options.json:
@@ -51,8 +51,8 @@ def _look(root: Path, options: argparse.Namespace) -> int:
 
 
 def _write(root: Path, options: argparse.Namespace) -> int:
-    from gradekit.adopt.survey import EmptyCourse, may_become_course, survey
-    from gradekit.adopt.write import addition_to
+    from gradekit.authoring.adopt.survey import EmptyCourse, may_become_course, survey
+    from gradekit.authoring.adopt.write import addition_to
 
     report = None
     try:
@@ -79,9 +79,9 @@ def _write(root: Path, options: argparse.Namespace) -> int:
 
 
 def _compare(root: Path, options: argparse.Namespace) -> int:
-    from gradekit.adopt.compare import compare_autograders
-    from gradekit.adopt.survey import survey
-    from gradekit.adopt.text import comparison_lines
+    from gradekit.authoring.adopt.compare import compare_autograders
+    from gradekit.authoring.adopt.survey import survey
+    from gradekit.authoring.adopt.text import comparison_lines
 
     _note(
         "nbgrader now runs the students' code on this machine without a sandbox, as `nbgrader autograde` always "

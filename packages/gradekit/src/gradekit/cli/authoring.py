@@ -6,7 +6,7 @@ from pathlib import Path
 
 from gradekit.cli.common import Commands, assignments_of, chosen_from, course_of, progress_bar
 from gradekit.course import CourseError
-from gradekit.printing import quoted
+from gradekit.course.printing import quoted
 from sandbox_kernel.folders import HeldFolder
 
 
@@ -54,7 +54,7 @@ def _audit(options: argparse.Namespace) -> int:
         return _audit_mutants(options)
     if options.all:
         raise CourseError("--all applies only to mutants: add --mutants")
-    from gradekit.audit import run_audit
+    from gradekit.authoring.audit import run_audit
     from gradekit.cli.matrix import audit_lines, figures
 
     audits = []
@@ -68,8 +68,8 @@ def _audit(options: argparse.Namespace) -> int:
 
 
 def _audit_mutants(options: argparse.Namespace) -> int:
+    from gradekit.authoring.mutants.run import run_mutants
     from gradekit.cli.matrix import mutation_figures, mutation_lines
-    from gradekit.mutants.run import run_mutants
 
     runs = []
     for assignment in assignments_of(options):
@@ -82,7 +82,7 @@ def _audit_mutants(options: argparse.Namespace) -> int:
 
 
 def _record(options: argparse.Namespace) -> None:
-    from gradekit.recording import record
+    from gradekit.authoring.recording import record
 
     for assignment in assignments_of(options):
         with _Progress(assignment.name) as progress:
@@ -91,7 +91,7 @@ def _record(options: argparse.Namespace) -> None:
 
 
 def _earlier(options: argparse.Namespace) -> None:
-    from gradekit.earlier import write_earlier
+    from gradekit.authoring.earlier import write_earlier
 
     for assignment in assignments_of(options):
         if path := write_earlier(assignment):
@@ -99,7 +99,7 @@ def _earlier(options: argparse.Namespace) -> None:
 
 
 def _standalone(options: argparse.Namespace) -> None:
-    from gradekit.standalone import write_standalone
+    from gradekit.authoring.standalone import write_standalone
 
     for assignment in assignments_of(options):
         for path in write_standalone(assignment):
@@ -107,7 +107,7 @@ def _standalone(options: argparse.Namespace) -> None:
 
 
 def _samples(options: argparse.Namespace) -> None:
-    from gradekit.samples import ODD_CLASS, ordinary_class, write_class
+    from gradekit.authoring.samples import ODD_CLASS, ordinary_class, write_class
 
     course = course_of(options)
     for assignment in chosen_from(course, options.assignments):
@@ -130,8 +130,8 @@ def _replace(folder: Path, new: Path) -> None:
 
 
 def _new(options: argparse.Namespace) -> None:
-    from gradekit.new import write_assignment
-    from gradekit.recording import record
+    from gradekit.authoring.new import write_assignment
+    from gradekit.authoring.recording import record
 
     course = course_of(options)
     assignment = write_assignment(course.layout, options.name, options.arrays)
@@ -150,7 +150,7 @@ def _new(options: argparse.Namespace) -> None:
 
 
 def _doctor(options: argparse.Namespace) -> int:
-    from gradekit.doctor import examine
+    from gradekit.authoring.doctor import examine
 
     try:
         root = course_of(options).root

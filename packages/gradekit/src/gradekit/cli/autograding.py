@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from gradekit.cli.common import Commands, chosen_from, course_of, print_lines, progress_bar
 from gradekit.course import CourseError
-from gradekit.kernels import KERNELS, NONE
-from gradekit.printing import counted, printable
+from gradekit.course.kernels import KERNELS, NONE
+from gradekit.course.printing import counted, printable
 
 if TYPE_CHECKING:
     from gradekit.course import Assignment
@@ -205,9 +205,9 @@ def _conclude(table: "ClassTable", problems: list[str], students: list[str]) -> 
     Returns 1 if there are problems, or one of these students, who are new, needs attention; what an earlier command has
     reported is only repeated.
     """
-    from gradekit.checks.results import Status
     from gradekit.report.removed import removed_lines
     from gradekit.report.table import instead_lines
+    from gradekit.verdict.results import Status
 
     counts = Counter(row.status for row in table.rows)
     statuses = ", ".join(f"{count} {status}" for status, count in counts.most_common())
@@ -236,7 +236,7 @@ def _doubts(table: "ClassTable") -> Iterator[str]:
             full[label] += exercise.earned >= exercise.points
         for label, doubt in row.doubts:
             if doubt.stands_by:
-                from gradekit.checks.ordinary import remedy_for  # it imports NumPy
+                from gradekit.verdict.ordinary import remedy_for  # it imports NumPy
 
                 doubtful.setdefault(label, []).append(row.student)
                 remedies.setdefault(label, remedy_for(doubt))

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NoReturn, Protocol
 
 from gradekit.course import Assignment, CourseError, refuse_pattern
-from gradekit.kernels import KERNELS
-from gradekit.printing import printable
+from gradekit.course.kernels import KERNELS
+from gradekit.course.printing import printable
 
 if TYPE_CHECKING:
     from tqdm import tqdm

@@ -4,7 +4,7 @@ import argparse
 
 from gradekit.cli.common import Commands, chosen_from, course_of, print_lines
 from gradekit.course import CourseError
-from gradekit.printing import quoted
+from gradekit.course.printing import quoted
 
 
 def add(commands: Commands) -> None:
@@ -26,8 +26,8 @@ def _deadline(options: argparse.Namespace) -> None:
     course = course_of(options)
     (assignment,) = chosen_from(course, [options.assignment])
     course.require_gradebook(writing=options.time is not None)
+    from gradekit.course.course_time import CourseTime
     from gradekit.grading.deadlines import deadline_lines, extend, set_deadline
-    from gradekit.nbgrader_plugin.course_time import CourseTime
 
     name, clock = assignment.name, CourseTime(config=course.config)
     with course.alone(), course.gradebook() as gradebook:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from gradekit.cli.common import Commands, chosen_from, course_of, print_lines
 from gradekit.course import CourseError
-from gradekit.printing import counted, quoted
+from gradekit.course.printing import counted, quoted
 
 _ADDRESS = "http://localhost:8888"
 _SHARE = re.compile(r"(\d+(?:\.\d+)?)\s*%")

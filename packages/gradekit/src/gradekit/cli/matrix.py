@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 
-from gradekit.audit import Audit, costs, mistake_ids
+from gradekit.authoring.audit import Audit, costs, mistake_ids
+from gradekit.authoring.grade_variants import SOLUTION
+from gradekit.authoring.mutants.run import MutationRun
+from gradekit.authoring.recording import failed_checks
 from gradekit.checks.snippets import snippets_of
-from gradekit.grade_variants import SOLUTION
-from gradekit.mutants.run import MutationRun
-from gradekit.recording import failed_checks
 
 
 def audit_lines(audit: Audit) -> Iterator[str]:

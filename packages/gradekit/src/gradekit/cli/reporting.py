@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from gradekit.cli.common import Commands, assignments_of, print_lines
 from gradekit.course import Assignment, CourseError
-from gradekit.printing import quoted
+from gradekit.course.printing import quoted
 
 if TYPE_CHECKING:
     from gradekit.report.groups import AnswerGroup

@@ -3,7 +3,7 @@
 import argparse
 
 from gradekit.cli.common import Commands, assignments_of, print_lines
-from gradekit.printing import counted
+from gradekit.course.printing import counted
 
 
 def add(commands: Commands) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from gradekit.cli.autograding import require_plugged_in
 from gradekit.cli.common import Commands, chosen_from, course_of, print_lines
 from gradekit.course import CourseError
-from gradekit.printing import quoted
+from gradekit.course.printing import quoted
 
 if TYPE_CHECKING:
     from gradekit.grading.revise import Revision

@@ -67,7 +67,7 @@ def _similar(options: argparse.Namespace) -> None:
 
 def _groups(course: "RunningCourse", path: Path | None) -> dict[str, str]:
     """The group of each student, from the file named, or from the one that submissions were collected with."""
-    from gradekit.lms.roster import Groups, Roster
+    from gradekit.grading.roster import Groups, Roster
 
     configured = course.config.get("Collector", {}).get("groups")
     if path is None and isinstance(configured, str) and configured:

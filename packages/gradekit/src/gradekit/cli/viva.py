@@ -3,7 +3,7 @@
 import argparse
 
 from gradekit.cli.common import Commands, at_least_one, chosen_from, course_of, print_lines, progress_bar
-from gradekit.kernels import KERNELS
+from gradekit.course.kernels import KERNELS
 
 _MOST_QUESTIONS = 10
 

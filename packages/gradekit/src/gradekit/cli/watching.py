@@ -9,7 +9,7 @@ import msgspec
 from gradekit.cli.autograding import require_plugged_in, start_server
 from gradekit.cli.common import Commands, chosen_from, course_of, print_lines
 from gradekit.course import CourseError
-from gradekit.kernels import KERNELS
+from gradekit.course.kernels import KERNELS
 
 if TYPE_CHECKING:
     from gradekit.grading.running_course import RunningCourse
@@ -83,8 +83,8 @@ def _show_status(course: "RunningCourse", as_json: bool) -> int:
 
 def _deadlines(course: "RunningCourse") -> "Iterator[str]":
     """The deadlines of all assignments, as they are understood."""
+    from gradekit.course.course_time import CourseTime
     from gradekit.grading.deadlines import deadline_lines
-    from gradekit.nbgrader_plugin.course_time import CourseTime
 
     clock = CourseTime(config=course.config)
     try:

@@ -12,9 +12,9 @@ from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, ClassVar, NamedTuple
 
-from gradekit.arrays import Array, Numpy, as_array
-from gradekit.packing import Packer, PackingError, add_packer
-from gradekit.printing import counted
+from gradekit.course.printing import counted
+from gradekit.inside.arrays import Array, Numpy, as_array
+from gradekit.inside.packing import Packer, PackingError, add_packer
 
 ATOL = 1e-5
 RTOL = 1e-4
@@ -80,7 +80,7 @@ class Codec:
     def columns(self, actual: Any, expected: Any) -> Iterator[tuple[str, Numpy, Numpy]]:
         """The numbers in two values of one type and structure: for each part its name, the numbers found, the right ones.
 
-        `gradekit.checks.relations` looks for relations between them. The name may be empty.
+        `gradekit.relations` looks for relations between them. The name may be empty.
         """
         yield from ()
 

@@ -5,10 +5,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gradekit.arrays import Numpy, as_array, as_numpy, is_array, is_tensor, noun, to_numpy
 from gradekit.codecs import ATOL, DIFFERS, RTOL, Codec, Tolerance, describe, how_many, mismatch, rough
-from gradekit.codecs.numpy_packer import NumpyPacker
-from gradekit.packing import Packer
+from gradekit.inside.arrays import Numpy, as_array, as_numpy, is_array, is_tensor, noun, to_numpy
+from gradekit.inside.numpy_packer import NumpyPacker
+from gradekit.inside.packing import Packer
 
 #: an array with more entries than any right answer is identified by its shape
 _MOST_ENTRIES = 1_000_000
@@ -19,7 +19,7 @@ class ArrayCodec(Codec):
     """NumPy arrays. Booleans and integers count as numbers; nothing is broadcast."""
 
     packer: ClassVar[type[Packer] | None] = NumpyPacker
-    kernel_modules: ClassVar[tuple[str, ...]] = ("gradekit.codecs.numpy_packer",)
+    kernel_modules: ClassVar[tuple[str, ...]] = ("gradekit.inside.numpy_packer",)
 
     def takes(self, value: Any) -> bool:
         return isinstance(value, np.ndarray | np.generic)

@@ -7,11 +7,11 @@ import msgspec
 import numpy as np
 from msgspec import Meta
 
-from gradekit.arrays import Numpy, is_array, to_numpy
 from gradekit.codecs import Codec, Tolerance, describe
-from gradekit.codecs.figure_packer import MAX_AXES, MAX_PARTS, MAX_WORDS, FigurePacker
-from gradekit.packing import PackingError
-from gradekit.printing import counted
+from gradekit.course.printing import counted
+from gradekit.inside.arrays import Numpy, is_array, to_numpy
+from gradekit.inside.figure_packer import MAX_AXES, MAX_PARTS, MAX_WORDS, FigurePacker
+from gradekit.inside.packing import PackingError
 
 Words = Annotated[str, Meta(max_length=MAX_WORDS)]
 Texts = Annotated[tuple[Words, ...], Meta(max_length=MAX_PARTS)]
@@ -155,7 +155,7 @@ class FigureCodec(Codec):
     """Figures, which are looked at in parts and never compared as a whole."""
 
     packer = FigurePacker
-    kernel_modules = ("gradekit.codecs.figure_packer",)
+    kernel_modules = ("gradekit.inside.figure_packer",)
 
     def takes(self, value: Any) -> bool:
         return FigurePacker().takes(value)

@@ -8,7 +8,7 @@ import numpy as np
 
 from gradekit.codecs import Tolerance, how_many, letters, wrong_length
 from gradekit.codecs.pandas_values import in_entries, plural, some, written, wrong_entries
-from gradekit.printing import counted
+from gradekit.course.printing import counted
 
 DTYPES, ROW_ORDER, COLUMN_ORDER, INDEX, NAMES = "dtypes", "row order", "column order", "index", "names"
 _TEXT = ("object", "str", "string")

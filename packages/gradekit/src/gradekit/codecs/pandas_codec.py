@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from gradekit.arrays import Numpy, is_array
 from gradekit.codecs import Codec, Tolerance, mismatch, with_article, wrong_length
 from gradekit.codecs.frame_difference import (
     COLUMN_ORDER,
@@ -19,11 +18,12 @@ from gradekit.codecs.frame_difference import (
     frame_difference,
     index_difference,
 )
-from gradekit.codecs.pandas_packer import PandasPacker
 from gradekit.codecs.pandas_values import in_entries, some, written, wrong_entries
-from gradekit.codecs.scalars import is_scalar
 from gradekit.course import CourseError
-from gradekit.printing import counted
+from gradekit.course.printing import counted
+from gradekit.inside.arrays import Numpy, is_array
+from gradekit.inside.pandas_packer import PandasPacker
+from gradekit.inside.scalars import is_scalar
 
 #: a value with more entries than any right answer is identified by its shape
 _MOST_ENTRIES = 200_000
@@ -34,7 +34,7 @@ class PandasCodec(Codec):
     """Frames, series, indexes, arrays and single dates of pandas. The frequency of an index of dates is not compared."""
 
     packer = PandasPacker
-    kernel_modules = ("gradekit.codecs.scalars", "gradekit.codecs.pandas_packer")
+    kernel_modules = ("gradekit.inside.scalars", "gradekit.inside.pandas_packer")
 
     def takes(self, value: Any) -> bool:
         return PandasPacker().takes(value)

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from gradekit.arrays import Numpy, is_array, to_numpy
 from gradekit.codecs import Tolerance, how_many
+from gradekit.inside.arrays import Numpy, is_array, to_numpy
 
 _SHOWN = 5
 _MAX_SHOWN = 60

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from gradekit.arrays import Numpy, is_array
 from gradekit.codecs import (
     MOST_TOLD,
     Codec,
@@ -18,6 +17,7 @@ from gradekit.codecs import (
     wrong_length,
 )
 from gradekit.course import CourseError
+from gradekit.inside.arrays import Numpy, is_array
 
 _SHOWN = 5
 _NAMES = {

@@ -7,21 +7,21 @@ from pathlib import Path
 
 import nbformat
 
-from gradekit.attempt import Attempt, RepeatBudget, settled, unconfirmed
-from gradekit.checks.job import GradingJob
 from gradekit.course import Assignment, CourseError
+from gradekit.course.printing import quoted
 from gradekit.grading.cluster import DaskWorkers
+from gradekit.grading.instructors_text import instructors_texts, put_instructors_text
 from gradekit.grading.running_course import RunningCourse
 from gradekit.grading.task import LocalWorkers, Task, local_workers
 from gradekit.nbgrader_plugin.bind import require_bound
 from gradekit.nbgrader_plugin.converters import reason_of
-from gradekit.nbgrader_plugin.instructors_text import instructors_texts, put_instructors_text
 from gradekit.nbgrader_plugin.run_checks import RunChecks
-from gradekit.printing import quoted
-from gradekit.result_cache import CachedResult, CacheKey, ResultCache, key_of
-from gradekit.student.extra_files import own_files, own_notebooks
-from gradekit.student.notebook_file import read_submitted
-from gradekit.student.restore import restore_notebook
+from gradekit.submission.extra_files import own_files, own_notebooks
+from gradekit.submission.notebook_file import read_submitted
+from gradekit.submission.restore import restore_notebook
+from gradekit.verdict.attempt import Attempt, RepeatBudget, settled, unconfirmed
+from gradekit.verdict.job import GradingJob
+from gradekit.verdict.result_cache import CachedResult, CacheKey, ResultCache, key_of
 
 
 @dataclass(frozen=True)

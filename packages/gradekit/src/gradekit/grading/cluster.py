@@ -11,11 +11,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
 
-from gradekit.attempt import Attempt
 from gradekit.course import Assignment, Course, CourseError
-from gradekit.files import files_in
+from gradekit.course.files import files_in
 from gradekit.grading.task import Task, carry_out
-from gradekit.result_cache import versions
+from gradekit.verdict.attempt import Attempt
+from gradekit.verdict.result_cache import versions
 from sandbox_kernel.folders import HeldFolder
 
 _CONNECT_SECONDS = 30

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from nbgrader.api import Gradebook, MissingEntry, SubmittedAssignment
 
 from gradekit.course import CourseError
-from gradekit.nbgrader_plugin.course_time import CourseTime, looks_misread
-from gradekit.printing import quoted
+from gradekit.course.course_time import CourseTime, looks_misread
+from gradekit.course.printing import quoted
 
 
 def deadline_lines(gradebook: Gradebook, assignment: str, clock: CourseTime) -> Iterator[str]:

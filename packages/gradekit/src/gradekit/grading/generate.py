@@ -17,7 +17,7 @@ from nbgrader.coursedir import CourseDirectory
 from sqlalchemy.exc import SQLAlchemyError
 
 from gradekit.course import Assignment, CourseError, read_notebook
-from gradekit.files import STATE_FOLDER
+from gradekit.course.files import STATE_FOLDER
 from gradekit.grading.revise import Revision, revise
 from gradekit.grading.running_course import RunningCourse
 from gradekit.nbgrader_plugin.converters import reason_of

@@ -14,8 +14,8 @@ from nbgrader.api import (
 )
 from sqlalchemy.orm import joinedload
 
-from gradekit.checks.results import Status, SubmissionResult
-from gradekit.doubts import certain_score
+from gradekit.course.doubts import certain_score
+from gradekit.verdict.results import Status, SubmissionResult
 
 
 def grades_of(gradebook: Gradebook, assignment: str) -> Iterable[tuple[str, str, str, Grade]]:

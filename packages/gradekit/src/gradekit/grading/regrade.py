@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from gradekit.checks.results import ExerciseResult, Status, SubmissionResult, points_in_words
 from gradekit.grading.autograde import ClassRun, SubmissionRun
 from gradekit.grading.running_course import RunningCourse
-from gradekit.student.values import CheckOutcome
+from gradekit.session.values import CheckOutcome
+from gradekit.verdict.results import ExerciseResult, Status, SubmissionResult, points_in_words
 
 #: sentences about the parts that a result depends on; other parts are packages with their versions
 _PARTS = {

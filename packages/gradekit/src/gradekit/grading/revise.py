@@ -22,8 +22,8 @@ from nbgrader.api import (
     TaskCell,
 )
 
-from gradekit.cells import find_cell, nbgrader_metadata
 from gradekit.course import CourseError
+from gradekit.course.cells import find_cell, nbgrader_metadata
 from gradekit.nbgrader_plugin.cell_rows import CellChanges, CellKinds, RowKind, cells_in, recorded_cells
 
 #: a notebook and the grade_id of a cell in it

@@ -18,13 +18,15 @@ from nbgrader.coursedir import CourseDirectory
 from sqlalchemy.exc import SQLAlchemyError
 from traitlets.config import Config
 
-from gradekit.checks.results import SubmissionResult
-from gradekit.configuration import course_in, read_configuration
+from gradekit.attempts.rules import AttemptRules
 from gradekit.course import Assignment, Course, CourseError
-from gradekit.files import STATE_FOLDER, files_in, notebooks_in, written_at
+from gradekit.course.configuration import course_in, read_configuration
+from gradekit.course.course_time import CourseTime
+from gradekit.course.files import STATE_FOLDER, files_in, notebooks_in, written_at
+from gradekit.course.kernels import hide_course
+from gradekit.course.language import FeedbackPage
+from gradekit.course.printing import quoted
 from gradekit.grading.grades import RecordedScores, is_done
-from gradekit.kernels import hide_course
-from gradekit.language import FeedbackPage
 from gradekit.nbgrader_plugin import gradebook_state
 from gradekit.nbgrader_plugin.course_folders import (
     beside_of,
@@ -33,14 +35,12 @@ from gradekit.nbgrader_plugin.course_folders import (
     rename_students,
     usable_name,
 )
-from gradekit.nbgrader_plugin.course_time import CourseTime
 from gradekit.nbgrader_plugin.late import LatePenalty
 from gradekit.nbgrader_plugin.rubric import ShowRubric
 from gradekit.nbgrader_plugin.run_checks import RESULT, RunChecks
 from gradekit.nbgrader_plugin.second_chance import SecondChance
-from gradekit.printing import quoted
-from gradekit.student.extra_files import own_files, time_handed_in
-from gradekit.watch.rules import AttemptRules
+from gradekit.submission.extra_files import own_files, time_handed_in
+from gradekit.verdict.results import SubmissionResult
 
 if TYPE_CHECKING:  # it imports all of nbgrader's commands
     from nbgrader.apps import NbGrader

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import nbformat
 
-from gradekit.attempt import Attempt, attempt
-from gradekit.checks.job import GradingJob, HowToRun
 from gradekit.course import Assignment
-from gradekit.result_cache import CacheKey
-from gradekit.workers import Workers
+from gradekit.grading.workers import Workers
+from gradekit.verdict.attempt import Attempt, attempt
+from gradekit.verdict.job import GradingJob, HowToRun
+from gradekit.verdict.result_cache import CacheKey
 
 #: wall time on top of the submission's own limit after which a worker counts as hung
 _SPARE_SECONDS = 120
@@ -26,7 +26,7 @@ class Task:
         notebook: its JSON.
         exercises: those that are not in the cache; None means all.
         own_files: the files that the student has put beside the notebook, on this machine.
-        wary: for a second try (see `gradekit.attempt`).
+        wary: for a second try (see `gradekit.verdict.attempt`).
     """
 
     assignment: Assignment
@@ -57,7 +57,7 @@ def carry_out(task: Task) -> Attempt:
 
 def local_workers(count: int) -> LocalWorkers:
     """Processes on this machine that grade with kernels from one warm server."""
-    return Workers(carry_out, count, _longest_seconds, modules=("gradekit.checks.run",))
+    return Workers(carry_out, count, _longest_seconds, modules=("gradekit.verdict.run",))
 
 
 def _longest_seconds(task: Task) -> float:

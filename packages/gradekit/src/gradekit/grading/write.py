@@ -14,18 +14,18 @@ from nbgrader.apps.baseapp import NbGrader
 from nbgrader.preprocessors import CheckCellMetadata
 from sqlalchemy.exc import InterfaceError, OperationalError, SAWarning
 
-from gradekit.attempt import GRADER_FAILED
-from gradekit.checks.results import Status, SubmissionResult
 from gradekit.course import CourseError
-from gradekit.files import FOR_EVERYBODY, notebooks_in
+from gradekit.course.files import FOR_EVERYBODY, notebooks_in
+from gradekit.course.printing import printable
 from gradekit.grading.autograde import SubmissionRun
+from gradekit.grading.check_metadata import CheckMetadata
 from gradekit.grading.running_course import GradebookAway, RunningCourse
-from gradekit.nbgrader_plugin.check_metadata import CheckMetadata
+from gradekit.grading.shared_queries import sharing_queries
 from gradekit.nbgrader_plugin.converters import AutogradeOne, reason_of
 from gradekit.nbgrader_plugin.run_checks import RunChecks
-from gradekit.nbgrader_plugin.shared_queries import sharing_queries
-from gradekit.printing import printable
-from gradekit.result_cache import CachedResult
+from gradekit.verdict.attempt import GRADER_FAILED
+from gradekit.verdict.result_cache import CachedResult
+from gradekit.verdict.results import Status, SubmissionResult
 
 #: before a second try after an error of the database, which may have restarted
 _AGAIN_SECONDS = 1.0

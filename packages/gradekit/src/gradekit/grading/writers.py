@@ -6,11 +6,11 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 
+from gradekit.course.printing import printable
 from gradekit.grading.autograde import SubmissionRun
 from gradekit.grading.running_course import RunningCourse
+from gradekit.grading.workers import Workers
 from gradekit.grading.write import Uncached, Writer
-from gradekit.printing import printable
-from gradekit.workers import Workers
 
 #: writing takes a tenth of a second, but another command may hold the lock for longer
 _HUNG_SECONDS = 3600.0

@@ -20,7 +20,7 @@ from traitlets import Integer
 
 from gradekit.lms.archive_names import folder_for, name_in_zip
 from gradekit.lms.collector import Collector
-from gradekit.student.renamed import right_endings
+from gradekit.submission.renamed import right_endings
 
 _JUNK = "__MACOSX"
 #: exceptions that the libraries raise for a damaged archive

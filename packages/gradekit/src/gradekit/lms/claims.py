@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path, PurePath
 
+from gradekit.course.printing import printable
 from gradekit.lms.archive_names import archive_of
-from gradekit.printing import printable
 
 #: lines below a heading that are printed
 _PRINTED = 20

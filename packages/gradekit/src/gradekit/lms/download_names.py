@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from gradekit.files import STATE_FOLDER, write_atomically
+from gradekit.course.files import STATE_FOLDER, write_atomically
 
 _FOLDER = "downloads"
 

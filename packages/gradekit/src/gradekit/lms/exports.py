@@ -16,14 +16,14 @@ from nbgrader.api import Gradebook, MissingEntry, Student
 from nbgrader.plugins import ExportPlugin
 from traitlets import Dict, Unicode
 
-from gradekit.cells import exercise_name, is_automatic
-from gradekit.checks.results import STATUSES, CheckResult, Status, SubmissionResult
 from gradekit.course import CourseError
+from gradekit.course.cells import exercise_name, is_automatic
+from gradekit.course.printing import quoted
 from gradekit.grading.running_course import RunningCourse
-from gradekit.printing import quoted
 from gradekit.report.removed import NOT_IN_GRADEBOOK
 from gradekit.report.table import LATE, Row, class_table, write_rows
-from gradekit.student.values import CheckOutcome
+from gradekit.session.values import CheckOutcome
+from gradekit.verdict.results import STATUSES, CheckResult, Status, SubmissionResult
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from pathlib import PurePath
 
 from gradekit.lms.archive_names import archive_of
 from gradekit.lms.claims import Claim
-from gradekit.student.extra_files import MAX_FOLDER_DEPTH, SECRET, TIMESTAMP
-from gradekit.student.renamed import stem_and_copy
+from gradekit.submission.extra_files import MAX_FOLDER_DEPTH, SECRET, TIMESTAMP
+from gradekit.submission.renamed import stem_and_copy
 
 #: written by operating systems and editors
 _BY_PROGRAMS = (".*", "*~", "~$*", "#*#", "Thumbs.db", "desktop.ini", "__pycache__", "*.pyc", "__MACOSX")

@@ -18,9 +18,9 @@ from dateutil import parser
 from traitlets import Unicode
 
 from gradekit.course import CourseError
+from gradekit.grading.roster import looks_like_group, name_as_id, only
 from gradekit.lms.claims import Claim
 from gradekit.lms.collector import Collector
-from gradekit.lms.roster import looks_like_group, name_as_id, only
 
 _METADATA = "submission_metadata.yml"
 _ANONYMOUS = "participant"

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from gradekit.course import Assignment, CourseError
-from gradekit.files import written_at
+from gradekit.course.files import written_at
+from gradekit.course.printing import quoted
 from gradekit.grading.running_course import RunningCourse
 from gradekit.lms.download_names import kept_names
-from gradekit.printing import quoted
 from gradekit.report.pages import folder_of
 
 

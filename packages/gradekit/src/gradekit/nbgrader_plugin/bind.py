@@ -9,15 +9,15 @@ from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import NotebookNode
 from nbgrader.preprocessors import NbGraderPreprocessor
 
-from gradekit.cells import grade_id, is_graded_cell, nbgrader_metadata
-from gradekit.checks.results import points_in_words
 from gradekit.course import NOT_CHECKS, Assignment, CourseError, read_notebook
-from gradekit.kernels import is_installed, other_language
+from gradekit.course.cells import grade_id, is_graded_cell, nbgrader_metadata
+from gradekit.course.kernels import is_installed, other_language
+from gradekit.course.printing import listed, quoted
 from gradekit.nbgrader_plugin.cell_rows import cells_in
 from gradekit.nbgrader_plugin.course_folders import configured_course, stop
-from gradekit.nbgrader_plugin.headings import heading_named, headings
 from gradekit.nbgrader_plugin.taken_names import taken_name_problems
-from gradekit.printing import listed, quoted
+from gradekit.page.headings import heading_named, headings
+from gradekit.verdict.results import points_in_words
 
 if TYPE_CHECKING:
     import pytest
@@ -94,7 +94,7 @@ def require_bound(assignment: Assignment) -> None:
 def binding_problems(assignment: Assignment, notebook: NotebookNode, path: Path) -> list[str]:
     """Compare the test cells of a notebook with the check files; returns a sentence for each problem."""
     # the configuration imports this module in every command
-    from gradekit.checks.run import collect_marks, points_of
+    from gradekit.verdict.run import collect_marks, points_of
 
     cell_points = points_of(notebook)
     root = assignment.course.root

@@ -7,7 +7,7 @@ from nbformat import NotebookNode
 from nbgrader.api import Notebook
 from nbgrader.utils import is_grade, is_locked, is_solution, is_task
 
-from gradekit.cells import grade_id
+from gradekit.course.cells import grade_id
 
 
 class RowKind(StrEnum):

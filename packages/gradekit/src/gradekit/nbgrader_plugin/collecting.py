@@ -13,10 +13,10 @@ from typing import Any
 from nbgrader.exchange import ExchangeError
 from nbgrader.exchange.default import ExchangeCollect
 
-from gradekit.files import FOR_EVERYBODY, OPEN_SAFELY
+from gradekit.course.files import FOR_EVERYBODY, OPEN_SAFELY
+from gradekit.course.printing import printable
 from gradekit.nbgrader_plugin.course_folders import beside_of
-from gradekit.printing import printable
-from gradekit.student.extra_files import MAX_ENTRIES, MAX_FOLDER_DEPTH, NotATime, time_in
+from gradekit.submission.extra_files import MAX_ENTRIES, MAX_FOLDER_DEPTH, NotATime, time_in
 from sandbox_kernel.folders import HeldFolder
 
 _CHUNK = 2**20

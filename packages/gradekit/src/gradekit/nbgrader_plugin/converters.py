@@ -19,7 +19,8 @@ from nbgrader.converters import Autograde, GenerateFeedback
 from nbgrader.converters.base import BaseConverter
 from tornado.log import LogFormatter
 
-from gradekit.files import notebooks_in, write_atomically
+from gradekit.course.files import notebooks_in, write_atomically
+from gradekit.course.printing import printable, quoted
 from gradekit.nbgrader_plugin.course_folders import (
     beside_of,
     handed_in,
@@ -28,8 +29,7 @@ from gradekit.nbgrader_plugin.course_folders import (
     student_of,
 )
 from gradekit.nbgrader_plugin.gradebook_state import require_gradebook, url_in
-from gradekit.printing import printable, quoted
-from gradekit.student.extra_files import StuckError
+from gradekit.submission.extra_files import StuckError
 
 
 def find_folders(converter: BaseConverter, step: str) -> None:

@@ -14,11 +14,11 @@ from nbgrader.api import Gradebook, Student
 from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Config
 
-from gradekit.configuration import course_in
 from gradekit.course import ANY, Course
-from gradekit.printing import printable, quoted
-from gradekit.student.extra_files import ExtraFiles, handed_out_files
-from gradekit.student.renamed import move_up, put_endings_right
+from gradekit.course.configuration import course_in
+from gradekit.course.printing import printable, quoted
+from gradekit.submission.extra_files import ExtraFiles, handed_out_files
+from gradekit.submission.renamed import move_up, put_endings_right
 
 #: a line break stops nbgrader's commands; the others would be HTML in formgrader, whose lists don't escape names
 _REPLACED = str.maketrans({"\n": " ", "<": "‹", ">": "›", '"': "”"})

@@ -15,13 +15,16 @@ from nbgrader.preprocessors import GetGrades
 from traitlets import TraitError, default
 from traitlets.log import get_logger
 
-from gradekit.cells import grade_id, is_locked_cell, is_test_cell
-from gradekit.checks.results import STATUSES, Status, SubmissionResult, points_in_words, score_in_words
+from gradekit.attempts.attempt_line import AttemptLine, NotebookPage, attempt_line
+from gradekit.attempts.chance import is_in_time
+from gradekit.attempts.records import Attempts
+from gradekit.attempts.rules import AttemptRules, Shows
 from gradekit.course import CourseError
-from gradekit.files import notebooks_in, written_at
-from gradekit.language import N_, FeedbackPage, _, current_language, ngettext, speaking
-from gradekit.nbgrader_plugin.budget import TooCostly, render_in_child
-from gradekit.nbgrader_plugin.check_table import code_marked
+from gradekit.course.cells import grade_id, is_locked_cell, is_test_cell
+from gradekit.course.course_time import CourseTime
+from gradekit.course.files import notebooks_in, written_at
+from gradekit.course.language import N_, FeedbackPage, _, current_language, ngettext, speaking
+from gradekit.course.printing import printable
 from gradekit.nbgrader_plugin.converters import (
     OneFolder,
     copy_for_release,
@@ -30,22 +33,20 @@ from gradekit.nbgrader_plugin.converters import (
     leave_out_ungraded,
 )
 from gradekit.nbgrader_plugin.course_folders import Stop, configured_course, stop
-from gradekit.nbgrader_plugin.course_time import CourseTime
-from gradekit.nbgrader_plugin.first_look import first_things, score_rows
 from gradekit.nbgrader_plugin.gradebook_state import require_gradebook
-from gradekit.nbgrader_plugin.headings import page_titles
-from gradekit.nbgrader_plugin.markdown import highlighted_code, safe_markdown
-from gradekit.nbgrader_plugin.page_parts import PageParts, Part
-from gradekit.nbgrader_plugin.pictures import Pictures, text_and_pictures
 from gradekit.nbgrader_plugin.run_checks import RESULT
 from gradekit.nbgrader_plugin.second_chance import second_chance_of
-from gradekit.nbgrader_plugin.shown import EXPLANATIONS, deadline_of, hide_outputs, result_as_shown
-from gradekit.printing import printable
-from gradekit.student.extra_files import time_handed_in
-from gradekit.watch.attempt_line import AttemptLine, NotebookPage, attempt_line
-from gradekit.watch.chance import is_in_time
-from gradekit.watch.records import Attempts
-from gradekit.watch.rules import AttemptRules, Shows
+from gradekit.page import PAGE_TEMPLATES
+from gradekit.page.budget import TooCostly, render_in_child
+from gradekit.page.check_table import code_marked
+from gradekit.page.first_look import first_things, score_rows
+from gradekit.page.headings import page_titles
+from gradekit.page.markdown import highlighted_code, safe_markdown
+from gradekit.page.page_parts import PageParts, Part
+from gradekit.page.pictures import Pictures, text_and_pictures
+from gradekit.page.shown import EXPLANATIONS, deadline_of, hide_outputs, result_as_shown
+from gradekit.submission.extra_files import time_handed_in
+from gradekit.verdict.results import STATUSES, Status, SubmissionResult, points_in_words, score_in_words
 
 #: CPU seconds, MiB and bytes; a page that needs more shows the points only. The budget of its cells is far below that
 _PAGE_SECONDS, _PAGE_MEMORY, _PAGE_BYTES = 30.0, 1_024, 64 * 2**20
@@ -57,7 +58,7 @@ NOT_RENDERED = N_(
     "Your notebook can't be shown here: formatting it takes too much time or memory. Your points are not affected."
 )
 _TEMPLATES = Environment(
-    loader=FileSystemLoader(Path(__file__).parent / "templates"),
+    loader=FileSystemLoader(PAGE_TEMPLATES),
     autoescape=True,
     trim_blocks=True,
     lstrip_blocks=True,

@@ -23,15 +23,15 @@ from nbgrader.converters import GenerateAssignment
 from nbgrader.converters.base import NbGraderException
 from nbgrader.preprocessors import NbGraderPreprocessor, SaveCells
 
-from gradekit.added_cells import keep_added
-from gradekit.cells import grade_id
 from gradekit.course import CourseError, read_notebook
-from gradekit.files import STATE_FOLDER
+from gradekit.course.added_cells import keep_added
+from gradekit.course.cells import grade_id
+from gradekit.course.files import STATE_FOLDER
+from gradekit.course.printing import quoted
 from gradekit.nbgrader_plugin.cell_rows import CellChanges, cells_in, recorded_cells
 from gradekit.nbgrader_plugin.converters import reason_of
 from gradekit.nbgrader_plugin.course_folders import stop
 from gradekit.nbgrader_plugin.gradebook_state import require_gradebook, sqlite_file, url_in
-from gradekit.printing import quoted
 
 
 class ReleaseExporter(NotebookExporter):

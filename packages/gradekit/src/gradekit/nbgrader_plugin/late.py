@@ -10,7 +10,7 @@ from datetime import UTC
 from nbgrader.plugins import BasePlugin
 from traitlets import Float
 
-from gradekit.nbgrader_plugin.course_time import CourseTime
+from gradekit.course.course_time import CourseTime
 
 
 class LatePenalty(BasePlugin):

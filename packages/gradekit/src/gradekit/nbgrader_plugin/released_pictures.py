@@ -6,8 +6,8 @@ from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import NotebookNode
 from nbgrader.preprocessors import NbGraderPreprocessor
 
-from gradekit.cells import grade_id, nbgrader_metadata
-from gradekit.printing import listed, printable
+from gradekit.course.cells import grade_id, nbgrader_metadata
+from gradekit.course.printing import listed, printable
 
 
 class RemoveSolutionPictures(NbGraderPreprocessor):

@@ -6,10 +6,10 @@ nbgrader's own ends with a traceback at the first page of a hand-in that didn't 
 import glob
 from pathlib import Path
 
+from gradekit.course.printing import printable, quoted
 from gradekit.nbgrader_plugin.course_folders import student_of
 from gradekit.nbgrader_plugin.renamed_pages import RenamedReleaseFeedback
-from gradekit.printing import printable, quoted
-from gradekit.student.extra_files import SECRET, TIMESTAMP
+from gradekit.submission.extra_files import SECRET, TIMESTAMP
 
 
 class NamedReleaseFeedback(RenamedReleaseFeedback):

@@ -9,9 +9,9 @@ from pathlib import Path
 from nbgrader.exchange.default import ExchangeReleaseFeedback
 from nbgrader.utils import notebook_hash
 
-from gradekit.configuration import course_in
-from gradekit.student.extra_files import SECRET
-from gradekit.student.notebook_file import name_handed_in
+from gradekit.course.configuration import course_in
+from gradekit.submission.extra_files import SECRET
+from gradekit.submission.notebook_file import name_handed_in
 
 
 class RenamedReleaseFeedback(ExchangeReleaseFeedback):

@@ -11,22 +11,22 @@ from nbformat import NotebookNode, v4
 from nbgrader.coursedir import CourseDirectory
 from traitlets import Float
 
-from gradekit.cells import grade_id, is_answer_cell, is_test_cell, nbgrader_metadata
-from gradekit.checks.results import SubmissionResult
-from gradekit.configuration import course_in
-from gradekit.nbgrader_plugin.budget import PageBudget
-from gradekit.nbgrader_plugin.check_table import check_output
-from gradekit.nbgrader_plugin.displayed import (
+from gradekit.course.cells import grade_id, is_answer_cell, is_test_cell, nbgrader_metadata
+from gradekit.course.configuration import course_in
+from gradekit.course.printing import shortened
+from gradekit.nbgrader_plugin.run_checks import RESULT
+from gradekit.page.budget import PageBudget
+from gradekit.page.check_table import check_output
+from gradekit.page.displayed import (
     OF_DISPLAYED,
     PAGE_CHARACTERS,
     PAGE_SECONDS,
     Displayed,
     plain_figure,
 )
-from gradekit.nbgrader_plugin.markdown import highlighted_code, safe_markdown
-from gradekit.nbgrader_plugin.pictures import OF_PAGE, Pictures, text_and_pictures
-from gradekit.nbgrader_plugin.run_checks import RESULT
-from gradekit.printing import shortened
+from gradekit.page.markdown import highlighted_code, safe_markdown
+from gradekit.page.pictures import OF_PAGE, Pictures, text_and_pictures
+from gradekit.verdict.results import SubmissionResult
 
 TEMPLATE = "gradekit_formgrade"
 TEMPLATE_FILE = "formgrade_with_rubric.html.j2"

@@ -12,23 +12,23 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import Execute, IgnorePattern
 from traitlets import Bool, Bunch, Float, Integer, List, TraitError, Unicode, validate
 
-from gradekit.cells import grade_id, is_test_cell
-from gradekit.checks.results import SubmissionResult
 from gradekit.course import CourseError
-from gradekit.doubts import Doubt
-from gradekit.kernels import SANDBOX, hide_course
-from gradekit.nbgrader_plugin.check_table import check_output
+from gradekit.course.cells import grade_id, is_test_cell
+from gradekit.course.doubts import Doubt
+from gradekit.course.kernels import SANDBOX, hide_course
+from gradekit.course.per_assignment import PerAssignment
+from gradekit.course.printing import printable
 from gradekit.nbgrader_plugin.course_folders import configured_course, stop
-from gradekit.per_assignment import PerAssignment
-from gradekit.printing import printable
-from gradekit.student.extra_files import own_files, own_notebooks
-from gradekit.student.limits import REPEAT_BUDGET, Limits
+from gradekit.page.check_table import check_output
+from gradekit.session.limits import REPEAT_BUDGET, Limits
+from gradekit.submission.extra_files import own_files, own_notebooks
+from gradekit.verdict.results import SubmissionResult
 
 if TYPE_CHECKING:  # imported where it is used: the configuration imports this module in every command
-    from gradekit.attempt import RepeatBudget
-    from gradekit.checks.job import HowToRun
-    from gradekit.checks.score_rule import ScoreRule
-    from gradekit.result_cache import CachedResult
+    from gradekit.verdict.attempt import RepeatBudget
+    from gradekit.verdict.job import HowToRun
+    from gradekit.verdict.result_cache import CachedResult
+    from gradekit.verdict.score_rule import ScoreRule
 
 #: the time that this process has left for second tries, by course and assignment
 _budgets: "dict[tuple[Path, str], RepeatBudget]" = {}
@@ -110,13 +110,13 @@ class RunChecks(Execute):
 
     def how_to_run(self, assignment: str, kernel_name: str = "") -> "HowToRun":
         """How submissions of an assignment are run and scored; `kernel_name` replaces the configured one."""
-        from gradekit.checks.job import HowToRun
+        from gradekit.verdict.job import HowToRun
 
         kernel_name = kernel_name or self.student_kernel
         return HowToRun(self.limits_of(assignment), kernel_name, self._score_rule())
 
     def _score_rule(self) -> "ScoreRule":
-        from gradekit.checks.score_rule import ScoreRule
+        from gradekit.verdict.score_rule import ScoreRule
 
         ignore = IgnorePattern(config=self.config)
         return ScoreRule(self.stderr_costs_points, ignore.pattern if ignore.enabled else "")
@@ -148,9 +148,9 @@ class RunChecks(Execute):
 
     def result_of(self, nb: NotebookNode, resources: ResourcesDict) -> "CachedResult":
         """Grade the notebook; its code cells get the outputs of the run."""
-        from gradekit.attempt import grade_unless_cached
-        from gradekit.checks.job import GradingJob
-        from gradekit.result_cache import ResultCache
+        from gradekit.verdict.attempt import grade_unless_cached
+        from gradekit.verdict.job import GradingJob
+        from gradekit.verdict.result_cache import ResultCache
 
         names = resources["nbgrader"]
         course = configured_course(self.config)
@@ -175,9 +175,9 @@ class RunChecks(Execute):
 
     def _result_without_running(self, nb: NotebookNode, resources: ResourcesDict) -> "CachedResult":
         """The result that follows from the outputs in the submitted file."""
-        from gradekit.checks.ordinary import result_of_outputs
-        from gradekit.result_cache import CachedResult
-        from gradekit.student.submission import Submission
+        from gradekit.submission.submission import Submission
+        from gradekit.verdict.ordinary import result_of_outputs
+        from gradekit.verdict.result_cache import CachedResult
 
         names = resources["nbgrader"]
         assignment = configured_course(self.config).assignment(names["assignment"])
@@ -196,7 +196,7 @@ class RunChecks(Execute):
         )
 
     def _budget(self, root: Path, assignment: str) -> "RepeatBudget":
-        from gradekit.attempt import RepeatBudget
+        from gradekit.verdict.attempt import RepeatBudget
 
         budget = _budgets.get((root, assignment))
         if budget is None or time.monotonic() - budget.last_used > _NEW_BUDGET_SECONDS:

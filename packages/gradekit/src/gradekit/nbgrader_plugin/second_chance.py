@@ -14,11 +14,11 @@ from nbgrader.preprocessors import AssignLatePenalties
 from traitlets import Float
 from traitlets.config import Config
 
+from gradekit.attempts.chance import Chance, is_in_time
+from gradekit.attempts.records import AttemptRecord, Attempts
+from gradekit.attempts.rules import AttemptRules
 from gradekit.nbgrader_plugin.course_folders import configured_course
-from gradekit.nbgrader_plugin.shown import deadline_of
-from gradekit.watch.chance import Chance, is_in_time
-from gradekit.watch.records import AttemptRecord, Attempts
-from gradekit.watch.rules import AttemptRules
+from gradekit.page.shown import deadline_of
 
 
 class SecondChance(BasePlugin):

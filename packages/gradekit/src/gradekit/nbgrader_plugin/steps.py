@@ -18,26 +18,26 @@ from nbgrader.utils import compute_checksum, determine_grade
 from traitlets import TraitError
 from traitlets.config import Application
 
-from gradekit.added_cells import added_cells
-from gradekit.cells import grade_id, is_test_cell, nbgrader_metadata
-from gradekit.checks.results import Status, SubmissionResult
-from gradekit.configuration import read_configuration
+from gradekit.attempts.chance import NoChance
 from gradekit.course import Assignment, CourseError, read_notebook
-from gradekit.doubts import certain_score
-from gradekit.files import files_in
-from gradekit.kernels import other_language
+from gradekit.course.added_cells import added_cells
+from gradekit.course.cells import grade_id, is_test_cell, nbgrader_metadata
+from gradekit.course.configuration import read_configuration
+from gradekit.course.doubts import certain_score
+from gradekit.course.files import files_in
+from gradekit.course.kernels import other_language
+from gradekit.course.printing import printable, quoted
+from gradekit.course.stamps import Stamp, stamp_of
 from gradekit.nbgrader_plugin.bind import require_bound
 from gradekit.nbgrader_plugin.converters import make_ready
 from gradekit.nbgrader_plugin.course_folders import beside_of, configured_course, stop
-from gradekit.nbgrader_plugin.pictures import has_own_picture
 from gradekit.nbgrader_plugin.run_checks import FOUND, RESULT, RunChecks
 from gradekit.nbgrader_plugin.second_chance import require_chance
-from gradekit.printing import printable, quoted
-from gradekit.stamps import Stamp, stamp_of
-from gradekit.student.extra_files import handed_out_files, own_files
-from gradekit.student.notebook_file import read_submitted
-from gradekit.student.restore import restored
-from gradekit.watch.chance import NoChance
+from gradekit.page.pictures import has_own_picture
+from gradekit.submission.extra_files import handed_out_files, own_files
+from gradekit.submission.notebook_file import read_submitted
+from gradekit.submission.restore import restored
+from gradekit.verdict.results import Status, SubmissionResult
 
 #: the files of an assignment when its checks were last compared with its cells; a server lives for weeks
 _checked: dict[tuple[Path, str], Stamp] = {}
@@ -124,7 +124,7 @@ class RepairCells(NbGraderPreprocessor):
         place = resources["metadata"]
         handed = read_submitted(Path(place["path"], f"{place['name']}.ipynb"), assignment)
         if not RunChecks(config=self.config).enabled:
-            from gradekit.student.saved_outputs import put_saved_outputs  # it imports what runs kernels
+            from gradekit.session.saved_outputs import put_saved_outputs  # it imports what runs kernels
 
             put_saved_outputs(handed)
         set_aside = place["set_aside"]

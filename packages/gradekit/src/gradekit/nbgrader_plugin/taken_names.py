@@ -4,8 +4,8 @@ import ast
 from collections.abc import Iterable
 from pathlib import Path
 
-from gradekit.student.names import defined_names
-from gradekit.student.syntax import parse
+from gradekit.submission.names import defined_names
+from gradekit.submission.syntax import parse
 
 
 def taken_name_problems(check_file: Path, shown: Path, sources: Iterable[str]) -> list[str]:
@@ -17,7 +17,7 @@ def taken_name_problems(check_file: Path, shown: Path, sources: Iterable[str]) -
         shown: how messages name the file.
         sources: of the notebook's code cells, with the solutions.
     """
-    from gradekit.student.proxy import TAKEN_NAMES  # the configuration imports this module in every command
+    from gradekit.session.proxy import TAKEN_NAMES  # the configuration imports this module in every command
 
     tree = parse(check_file.read_text(encoding="utf-8", errors="replace"))
     defined = TAKEN_NAMES & {name for source in sources for name in defined_names(source)}

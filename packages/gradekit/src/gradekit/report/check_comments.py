@@ -3,13 +3,13 @@
 import difflib
 from collections.abc import Iterable
 
-from gradekit.cells import answer_of, exercise_name
 from gradekit.course import Assignment, CourseError
+from gradekit.course.cells import answer_of, exercise_name
+from gradekit.course.printing import listed, quoted
 from gradekit.grading.running_course import RunningCourse
-from gradekit.printing import listed, quoted
 from gradekit.report.class_results import Check, class_results, was_graded
 from gradekit.report.comments import Recipients
-from gradekit.student.values import CheckOutcome
+from gradekit.session.values import CheckOutcome
 
 #: separates the exercise and the check in a check's name
 BETWEEN = "::"

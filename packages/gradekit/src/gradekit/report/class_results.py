@@ -5,13 +5,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from gradekit.cells import exercise_name
-from gradekit.checks.results import CheckResult
 from gradekit.course import Assignment
+from gradekit.course.cells import exercise_name
 from gradekit.grading.running_course import RunningCourse
 from gradekit.report.table import ClassTable, Row, class_table
-from gradekit.student.extra_files import time_handed_in
-from gradekit.student.values import CheckOutcome
+from gradekit.session.values import CheckOutcome
+from gradekit.submission.extra_files import time_handed_in
+from gradekit.verdict.results import CheckResult
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,12 @@ from functools import partial
 
 from nbgrader.api import Comment, Gradebook, MissingEntry
 
-from gradekit.checks.fingerprint import same_numbers
 from gradekit.course import Assignment, CourseError
 from gradekit.grading.running_course import RunningCourse
 from gradekit.report.files import groups_in
 from gradekit.report.groups import AnswerGroup
 from gradekit.report.pages import REPORTS_FOLDER
+from gradekit.verdict.fingerprint import same_numbers
 
 
 @dataclass(frozen=True)

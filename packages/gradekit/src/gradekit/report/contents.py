@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from gradekit.cells import exercise_name
 from gradekit.course import Assignment, CourseError
+from gradekit.course.cells import exercise_name
+from gradekit.course.printing import counted, quoted
 from gradekit.grading.running_course import RunningCourse
-from gradekit.printing import counted, quoted
 from gradekit.report.class_results import ClassResults, class_results, was_graded
 from gradekit.report.graders import Calibration, calibration, calibration_lines
 from gradekit.report.groups import AnswerGroup, answer_code, answer_groups, excerpt, stub

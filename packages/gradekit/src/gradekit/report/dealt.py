@@ -9,12 +9,12 @@ from pathlib import Path
 
 import nbformat
 
-from gradekit.cells import find_cell, grade_id, is_answer_cell, nbgrader_metadata
 from gradekit.course import Assignment, CourseError
-from gradekit.files import write_atomically
+from gradekit.course.cells import find_cell, grade_id, is_answer_cell, nbgrader_metadata
+from gradekit.course.files import write_atomically
+from gradekit.course.printing import defused, printable, quoted
 from gradekit.grading.grades import grades_of
 from gradekit.grading.running_course import RunningCourse
-from gradekit.printing import defused, printable, quoted
 from gradekit.report.deal import Reading
 
 _FOLDER = "dealt"

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from gradekit.course import CourseError
-from gradekit.printing import printable
+from gradekit.course.printing import printable
 from gradekit.report.class_results import ClassResults, Member
 from gradekit.report.statistics import AssignmentScores, quartiles
-from gradekit.student.values import CheckOutcome
+from gradekit.session.values import CheckOutcome
 
 try:
     import matplotlib

@@ -6,10 +6,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from gradekit.cells import exercise_name
 from gradekit.course import Assignment, CourseError
-from gradekit.nbgrader_plugin.check_table import code_marked
-from gradekit.printing import printable, quoted
+from gradekit.course.cells import exercise_name
+from gradekit.course.printing import printable, quoted
+from gradekit.page.check_table import code_marked
 from gradekit.report.contents import ClassReport
 from gradekit.report.groups import AnswerGroup
 from gradekit.report.pages import folder_of, page_environment, save_page

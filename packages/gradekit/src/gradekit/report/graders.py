@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from gradekit.course import Assignment
+from gradekit.course.printing import counted
 from gradekit.grading.running_course import RunningCourse
-from gradekit.printing import counted
 from gradekit.report.dealt import Dealt, WrittenAnswer, answers_to_grade, read_lists
 from gradekit.report.statistics import quartiles
 

@@ -7,13 +7,13 @@ from textwrap import dedent
 
 import nbformat
 
-from gradekit.cells import exercise_name, find_cell
-from gradekit.checks.fingerprint import is_of_message, same_numbers
-from gradekit.checks.results import CheckResult
 from gradekit.course import Assignment
-from gradekit.files import notebooks_in
+from gradekit.course.cells import exercise_name, find_cell
+from gradekit.course.files import notebooks_in
 from gradekit.grading.running_course import RunningCourse
 from gradekit.report.class_results import ClassResults
+from gradekit.verdict.fingerprint import is_of_message, same_numbers
+from gradekit.verdict.results import CheckResult
 
 #: an answer that nobody shares is only on that student's own page
 SMALLEST_GROUP = 2

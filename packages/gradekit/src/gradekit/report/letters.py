@@ -8,17 +8,17 @@ from pathlib import Path
 
 from nbgrader.api import Gradebook, MissingEntry
 
-from gradekit.checks.results import points_in_words, score_in_words
+from gradekit.attempts.chance import is_in_time
+from gradekit.attempts.rules import AttemptRules, Rule, Shows
 from gradekit.course import Assignment, CourseError
+from gradekit.course.language import FeedbackPage, _, ngettext, speaking
+from gradekit.course.printing import defused, printable
 from gradekit.grading.regrade import CheckMove, Move
 from gradekit.grading.running_course import RunningCourse
-from gradekit.language import FeedbackPage, _, ngettext, speaking
-from gradekit.nbgrader_plugin.headings import page_titles
-from gradekit.nbgrader_plugin.shown import deadline_of
-from gradekit.printing import defused, printable
+from gradekit.page.headings import page_titles
+from gradekit.page.shown import deadline_of
 from gradekit.report.pages import folder_of
-from gradekit.watch.chance import is_in_time
-from gradekit.watch.rules import AttemptRules, Rule, Shows
+from gradekit.verdict.results import points_in_words, score_in_words
 
 _FOLDER, _TABLE = "letters", "letters.csv"
 _COLUMNS = ("student", "email", "subject", "text")

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator
 
 from nbgrader.api import MissingEntry
 
+from gradekit.course.printing import printable, quoted
 from gradekit.grading.running_course import RunningCourse
-from gradekit.printing import printable, quoted
 
 #: their status
 NOT_IN_GRADEBOOK = "not in the gradebook"

@@ -4,7 +4,7 @@ import json
 from dataclasses import asdict, dataclass
 
 from gradekit.course import Assignment
-from gradekit.files import write_atomically
+from gradekit.course.files import write_atomically
 from gradekit.report.pages import folder_of
 
 _DATA = "similar.json"

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gradekit.checks.results import Status
 from gradekit.report.class_results import Check, ClassResults
-from gradekit.student.values import CheckOutcome
+from gradekit.session.values import CheckOutcome
+from gradekit.verdict.results import Status
 
 #: with fewer students, no check gets a warning about its discrimination
 ENOUGH_STUDENTS = 20

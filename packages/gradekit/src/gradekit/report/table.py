@@ -10,22 +10,22 @@ from typing import Any
 from nbgrader.api import Assignment as AssignmentEntry
 from nbgrader.api import Gradebook, MissingEntry, SubmittedAssignment
 
-from gradekit.cells import exercise_name, is_automatic
-from gradekit.checks.results import ExerciseResult, Status, SubmissionResult
 from gradekit.course import Assignment
-from gradekit.doubts import Doubt
-from gradekit.files import notebooks_in
+from gradekit.course.cells import exercise_name, is_automatic
+from gradekit.course.course_time import CourseTime
+from gradekit.course.doubts import Doubt
+from gradekit.course.files import notebooks_in
+from gradekit.course.kernels import LIMITED
+from gradekit.course.printing import counted, defused, printable, quoted
 from gradekit.grading.deadlines import deadline_lines
 from gradekit.grading.grades import RecordedScores, grades_of
 from gradekit.grading.running_course import RunningCourse
-from gradekit.kernels import LIMITED
 from gradekit.nbgrader_plugin.course_folders import look_alike
-from gradekit.nbgrader_plugin.course_time import CourseTime
-from gradekit.nbgrader_plugin.headings import exercise_titles
 from gradekit.nbgrader_plugin.second_chance import second_chance_of
-from gradekit.printing import counted, defused, printable, quoted
+from gradekit.page.headings import exercise_titles
 from gradekit.report.removed import NOT_IN_GRADEBOOK, removed_lines, removed_students
-from gradekit.student.extra_files import own_files
+from gradekit.submission.extra_files import own_files
+from gradekit.verdict.results import ExerciseResult, Status, SubmissionResult
 
 NOT_AUTOGRADED = "not autograded"
 PARTLY_HANDED_IN = "partly handed in"

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from gradekit.course import Assignment
-from gradekit.printing import printable
+from gradekit.course.printing import printable
 from gradekit.report.pages import folder_of, page_environment, save_page
 from gradekit.report.similarity import SimilarityFound
 from gradekit.report.table import write_rows

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gradekit.printing import shortened
+from gradekit.course.printing import shortened
 from gradekit.similar.surprise import SimilarPair
 from gradekit.similar.works import Work
 

@@ -12,7 +12,7 @@ import tokenize
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from gradekit.student.syntax import parse
+from gradekit.submission.syntax import parse
 
 #: the most characters of one cell that are compared
 MAX_COMPARED_CHARACTERS = 50_000

@@ -7,15 +7,15 @@ from pathlib import Path
 
 from nbformat import NotebookNode
 
-from gradekit.cells import grade_id, is_answer_cell
 from gradekit.course import Assignment, CourseError, read_notebook
+from gradekit.course.cells import grade_id, is_answer_cell
+from gradekit.course.printing import printable, quoted
 from gradekit.grading.running_course import RunningCourse
-from gradekit.printing import printable, quoted
 from gradekit.similar.fingerprints import fingerprints
 from gradekit.similar.tokens import MAX_COMPARED_CHARACTERS, TokenLine, code_lines, text_lines
-from gradekit.student.names import squeezed
-from gradekit.student.notebook_file import read_submitted
-from gradekit.student.restore import restore_notebook
+from gradekit.submission.names import squeezed
+from gradekit.submission.notebook_file import read_submitted
+from gradekit.submission.restore import restore_notebook
 
 #: the most characters in all cells of a work that are compared
 MAX_WORK_CHARACTERS = 200_000

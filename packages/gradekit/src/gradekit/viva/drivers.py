@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from nbformat import NotebookNode
 
-from gradekit.cells import answer_of, find_cell, grade_id, is_test_cell
 from gradekit.checks.snippets import snippets_of
 from gradekit.course import Assignment
+from gradekit.course.cells import answer_of, find_cell, grade_id, is_test_cell
 
 #: the file beside the checks where a course declares inputs, in the form of `try_it.py`
 _FILE_NAME = "viva.py"

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gradekit.course import Assignment
-from gradekit.nbgrader_plugin.check_table import code_marked
-from gradekit.printing import printable
+from gradekit.course.printing import printable
+from gradekit.page.check_table import code_marked
 from gradekit.report.pages import folder_of, page_environment, save_page
 from gradekit.report.table import write_rows
 from gradekit.viva.questions import Question

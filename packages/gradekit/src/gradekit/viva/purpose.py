@@ -7,16 +7,16 @@ from dataclasses import dataclass, field, replace
 
 from nbformat import NotebookNode, from_dict
 
-from gradekit.cells import find_cell
-from gradekit.checks.collected import GraderCrash
-from gradekit.checks.job import GradingJob
-from gradekit.checks.results import CheckResult, Status
-from gradekit.checks.run import grade
-from gradekit.checks.trying import Offer
 from gradekit.course import CourseError
-from gradekit.printing import printable
-from gradekit.student.kernel import NotStarted
-from gradekit.student.values import CheckOutcome
+from gradekit.course.cells import find_cell
+from gradekit.course.printing import printable
+from gradekit.session.kernel import NotStarted
+from gradekit.session.values import CheckOutcome
+from gradekit.verdict.collected import GraderCrash
+from gradekit.verdict.job import GradingJob
+from gradekit.verdict.results import CheckResult, Status
+from gradekit.verdict.run import grade
+from gradekit.verdict.trying import Offer
 from gradekit.viva.drivers import tests_of
 from gradekit.viva.questions import Asked, Question, QuestionKind
 from gradekit.viva.statements import Sort

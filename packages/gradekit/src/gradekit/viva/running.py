@@ -9,11 +9,11 @@ from typing import Any, TypeVar
 
 from nbformat import NotebookNode, from_dict, v4
 
-from gradekit.checks.job import GradingJob
-from gradekit.messages import MessageError
-from gradekit.student.replies import Failure
-from gradekit.student.runner import CellRun, CellState
-from gradekit.student.session import CallTimeout, KernelDied, Session
+from gradekit.inside.messages import MessageError
+from gradekit.session.replies import Failure
+from gradekit.session.runner import CellRun, CellState
+from gradekit.session.session import CallTimeout, KernelDied, Session
+from gradekit.verdict.job import GradingJob
 from gradekit.viva import tracer, values
 from gradekit.viva.seen import Effect, Traced, TracedCall, read_as
 from gradekit.viva.statements import AnswerCode, AnswerStatement

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import nbformat
 
-from gradekit.cells import find_cell, grade_id, is_answer_cell
-from gradekit.checks.job import GradingJob, HowToRun
 from gradekit.course import Assignment
-from gradekit.kernels import other_language
-from gradekit.student.kernel import NotStarted
-from gradekit.student.runner import CellState
-from gradekit.student.submission import Submission
+from gradekit.course.cells import find_cell, grade_id, is_answer_cell
+from gradekit.course.kernels import other_language
+from gradekit.session.kernel import NotStarted
+from gradekit.session.runner import CellState
+from gradekit.submission.submission import Submission
+from gradekit.verdict.job import GradingJob, HowToRun
 from gradekit.viva.asking import questions_about
 from gradekit.viva.choose import choose
 from gradekit.viva.class_answers import keys_of

@@ -8,19 +8,19 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from gradekit.cells import grade_id, is_answer_cell
-from gradekit.checks.job import HowToRun
 from gradekit.course import Assignment, CourseError
+from gradekit.course.cells import grade_id, is_answer_cell
+from gradekit.course.printing import listed, printable
 from gradekit.grading.running_course import RunningCourse
+from gradekit.grading.workers import Workers
 from gradekit.nbgrader_plugin.run_checks import RunChecks
-from gradekit.printing import listed, printable
 from gradekit.report.removed import removed_students
-from gradekit.student.extra_files import own_files, own_notebooks
-from gradekit.student.notebook_file import read_submitted
-from gradekit.student.restore import restore_notebook
+from gradekit.submission.extra_files import own_files, own_notebooks
+from gradekit.submission.notebook_file import read_submitted
+from gradekit.submission.restore import restore_notebook
+from gradekit.verdict.job import HowToRun
 from gradekit.viva.class_answers import keys_of, most_common
 from gradekit.viva.sheet import Sheet, ToAsk, make_sheet
-from gradekit.workers import Workers
 
 #: the most runs of a student's notebooks, traced or with their checks
 _RUNS_AT_MOST = 20

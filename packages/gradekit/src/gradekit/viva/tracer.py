@@ -207,7 +207,7 @@ class _Recorder:
 
 def _recorded(source: str, driver: str, lines: list[int], names: list[list[str]]) -> _Recorder:
     """Run the driver on a copy of the notebook's names; what it raises doesn't matter."""
-    namespace = dict(sys.modules["gradekit.agent"]._namespace)
+    namespace = dict(sys.modules["gradekit.inside.agent"]._namespace)
     answer = compile(source, _ANSWER, "exec")
     code = compile(driver, _DRIVER, "exec") if driver else answer
     recorder = _Recorder(lines, names, not driver, driver)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
-from gradekit.arrays import copied, is_array, is_tensor
+from gradekit.inside.arrays import copied, is_array, is_tensor
 
 _MOST_ENTRIES = 12
 _MOST_TEXT, _MOST_SHOWN = 40, 120

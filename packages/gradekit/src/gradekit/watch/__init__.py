@@ -1,1 +1,1 @@
-"""Grading hand-ins as they arrive: the rules and the records of attempts."""
+"""Grading hand-ins as they arrive."""

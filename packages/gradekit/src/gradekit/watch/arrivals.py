@@ -10,10 +10,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Protocol
 
-from gradekit.files import OPEN_SAFELY
+from gradekit.course.files import OPEN_SAFELY
+from gradekit.course.printing import printable
 from gradekit.nbgrader_plugin.course_folders import usable_name
-from gradekit.printing import printable
-from gradekit.student.extra_files import SECRET, TIMESTAMP, NotATime, time_in
+from gradekit.submission.extra_files import SECRET, TIMESTAMP, NotATime, time_in
 
 #: a hand-in by an old nbgrader, which writes no secret, is complete after this many seconds without a change
 OLD_CLIENT_SECONDS = 10.0

@@ -5,12 +5,12 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+from gradekit.attempts.chance import attempt_that_counts
+from gradekit.attempts.records import AttemptRecord, Attempts
 from gradekit.nbgrader_plugin.run_checks import RESULT
-from gradekit.student.extra_files import time_handed_in
+from gradekit.submission.extra_files import time_handed_in
 from gradekit.watch.arrivals import HandIn
-from gradekit.watch.chance import attempt_that_counts
 from gradekit.watch.faults import NotGraded
-from gradekit.watch.records import AttemptRecord, Attempts
 from gradekit.watch.status import EventKind, Reports
 from gradekit.watch.watched import WatchedCourse
 

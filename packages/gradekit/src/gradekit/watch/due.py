@@ -4,13 +4,13 @@ import shutil
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 
-from gradekit.printing import printable
-from gradekit.student.extra_files import time_handed_in
-from gradekit.watch.chance import is_in_time
+from gradekit.attempts.chance import is_in_time
+from gradekit.attempts.records import AttemptRecord, Attempts, Page
+from gradekit.attempts.rules import Shows, time_in_words
+from gradekit.course.printing import printable
+from gradekit.submission.extra_files import time_handed_in
 from gradekit.watch.faults import NotGraded
 from gradekit.watch.history import Deadlines
-from gradekit.watch.records import AttemptRecord, Attempts, Page
-from gradekit.watch.rules import Shows, time_in_words
 from gradekit.watch.status import EventKind, Reports, seen
 from gradekit.watch.watched import WatchedCourse
 

@@ -11,11 +11,11 @@ from pathlib import Path
 from nbgrader.api import SubmittedAssignment
 from nbgrader.utils import notebook_hash
 
-from gradekit.files import STATE_FOLDER, write_atomically
+from gradekit.attempts.records import Attempts, Page, file_name
+from gradekit.course.files import STATE_FOLDER, write_atomically
 from gradekit.grading.running_course import RunningCourse
-from gradekit.student.extra_files import time_handed_in
+from gradekit.submission.extra_files import time_handed_in
 from gradekit.watch.arrivals import HandIn
-from gradekit.watch.records import Attempts, Page, file_name
 
 
 class History:

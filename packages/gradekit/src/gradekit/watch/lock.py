@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import IO
 
 from gradekit.course import CourseError
-from gradekit.files import STATE_FOLDER
+from gradekit.course.files import STATE_FOLDER
 
 #: longer than `is_watched` takes
 _ASKING_SECONDS = 0.2

@@ -10,19 +10,19 @@ from types import FrameType
 
 from sqlalchemy.exc import SQLAlchemyError
 
+from gradekit.attempts.records import Page
+from gradekit.attempts.rules import time_in_words
 from gradekit.course import Assignment, CourseError
-from gradekit.files import FOR_EVERYBODY
+from gradekit.course.files import FOR_EVERYBODY
+from gradekit.course.printing import printable
+from gradekit.course.stamps import stamp_of
 from gradekit.grading.running_course import GradebookAway, RunningCourse
-from gradekit.printing import printable
-from gradekit.stamps import stamp_of
 from gradekit.watch.arrivals import HandIn
 from gradekit.watch.counting import Counting
 from gradekit.watch.due import DuePages
 from gradekit.watch.faults import Blocked, NotGraded, away, gone, no_space
 from gradekit.watch.lock import locked
 from gradekit.watch.pipeline import GradedHandIn
-from gradekit.watch.records import Page
-from gradekit.watch.rules import time_in_words
 from gradekit.watch.status import Event, EventKind, Reports
 from gradekit.watch.waiting import Waiting
 from gradekit.watch.watched import WatchedCourse, WatchOptions

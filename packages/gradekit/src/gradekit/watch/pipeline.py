@@ -15,20 +15,20 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange import ExchangeError
 from sqlalchemy.exc import InterfaceError, OperationalError
 
-from gradekit.files import FOR_EVERYBODY, notebooks_in
+from gradekit.attempts.records import AttemptRecord, Attempts, Page
+from gradekit.attempts.rules import AttemptRules
+from gradekit.course.files import FOR_EVERYBODY, notebooks_in
+from gradekit.course.printing import printable
 from gradekit.grading.autograde import SubmissionRun
 from gradekit.grading.running_course import GradebookAway, RunningCourse
 from gradekit.grading.write import NoSpace, Writer
 from gradekit.nbgrader_plugin.converters import FeedbackOne, reason_of
-from gradekit.nbgrader_plugin.one_hand_in import ExchangeOf
-from gradekit.printing import printable
-from gradekit.student.renamed import move_up, put_endings_right
+from gradekit.submission.renamed import move_up, put_endings_right
 from gradekit.watch.arrivals import HandIn
 from gradekit.watch.faults import Blocked, NoPage, NotGraded, away, gone, no_space
 from gradekit.watch.history import History
+from gradekit.watch.one_hand_in import ExchangeOf
 from gradekit.watch.recording import digest_of, record_of
-from gradekit.watch.records import AttemptRecord, Attempts, Page
-from gradekit.watch.rules import AttemptRules
 
 
 @dataclass

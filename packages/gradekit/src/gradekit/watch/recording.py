@@ -3,15 +3,15 @@
 import hashlib
 from pathlib import Path
 
-from gradekit.checks.run import points_of
+from gradekit.attempts.chance import is_in_time
+from gradekit.attempts.records import AttemptRecord, Attempts, outcomes_of
+from gradekit.attempts.rules import AttemptRules, turns
 from gradekit.grading.running_course import RunningCourse
 from gradekit.nbgrader_plugin.second_chance import second_chance_of
-from gradekit.nbgrader_plugin.shown import deadline_of
-from gradekit.student.renamed import is_notebook
+from gradekit.page.shown import deadline_of
+from gradekit.submission.renamed import is_notebook
+from gradekit.verdict.run import points_of
 from gradekit.watch.arrivals import HandIn
-from gradekit.watch.chance import is_in_time
-from gradekit.watch.records import AttemptRecord, Attempts, outcomes_of
-from gradekit.watch.rules import AttemptRules, turns
 
 
 def record_of(course: RunningCourse, rules: AttemptRules, hand_in: HandIn) -> AttemptRecord:

@@ -13,9 +13,9 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from gradekit.files import STATE_FOLDER, write_atomically
-from gradekit.printing import printable
-from gradekit.watch.rules import time_in_words
+from gradekit.attempts.rules import time_in_words
+from gradekit.course.files import STATE_FOLDER, write_atomically
+from gradekit.course.printing import printable
 
 _HOUR = 3600.0
 _SIGN_OF_LIFE = 60.0

@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 
-from gradekit.files import written_at
+from gradekit.course.files import written_at
 from gradekit.nbgrader_plugin.course_folders import usable_name
-from gradekit.student.extra_files import TIMESTAMP, NotATime, time_in
-from gradekit.student.renamed import is_notebook
+from gradekit.submission.extra_files import TIMESTAMP, NotATime, time_in
+from gradekit.submission.renamed import is_notebook
 from gradekit.watch.arrivals import HandIn, Look, Refusal, Still, small_text
 
 #: a submission is complete after this many seconds without a change

@@ -5,17 +5,17 @@ from collections.abc import Container, Iterable
 from datetime import UTC
 from pathlib import Path
 
+from gradekit.attempts.chance import Chance, NoChance, is_in_time
+from gradekit.attempts.records import Attempts
+from gradekit.attempts.rules import time_in_words
 from gradekit.course import Assignment
-from gradekit.printing import printable, quoted
-from gradekit.stamps import Stamp, stamp_of
-from gradekit.student.extra_files import time_handed_in
+from gradekit.course.printing import printable, quoted
+from gradekit.course.stamps import Stamp, stamp_of
+from gradekit.submission.extra_files import time_handed_in
 from gradekit.watch.arrivals import HandIn, Look, Refusal
-from gradekit.watch.chance import Chance, NoChance, is_in_time
 from gradekit.watch.faults import NotGraded
 from gradekit.watch.history import Deadlines
 from gradekit.watch.queue import Queue
-from gradekit.watch.records import Attempts
-from gradekit.watch.rules import time_in_words
 from gradekit.watch.status import EventKind, ListedHandIn, Reports, seen
 from gradekit.watch.watched import WatchedCourse
 

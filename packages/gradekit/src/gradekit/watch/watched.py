@@ -5,18 +5,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from gradekit.attempts.rules import AttemptRules, Counts
 from gradekit.course import Assignment, CourseError
+from gradekit.course.printing import quoted
+from gradekit.course.stamps import Stamp, files_stamp
 from gradekit.grading.autograde import RunOptions
 from gradekit.grading.running_course import RunningCourse
-from gradekit.nbgrader_plugin.one_hand_in import ExchangeOf, put_all_back
 from gradekit.nbgrader_plugin.run_checks import RunChecks
 from gradekit.nbgrader_plugin.second_chance import second_chance_of
-from gradekit.printing import quoted
-from gradekit.stamps import Stamp, files_stamp
 from gradekit.watch.arrivals import Arrivals, Inbound
 from gradekit.watch.history import History
+from gradekit.watch.one_hand_in import ExchangeOf, put_all_back
 from gradekit.watch.pipeline import Heard, Pipeline
-from gradekit.watch.rules import AttemptRules, Counts
 from gradekit.watch.runs import Runs
 from gradekit.watch.submitted import Submitted
 

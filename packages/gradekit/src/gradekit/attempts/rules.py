@@ -1,0 +1,168 @@
+"""The rules of attempts: how many pages a student gets in a period, what they show, and which attempt counts."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+
+from traitlets import Bunch, Enum, Float, Integer, TraitError, validate
+from traitlets.config import Configurable
+
+from gradekit.course.language import _, month_name
+from gradekit.course.per_assignment import PerAssignment
+
+#: the longest period, and the longest pause or grace period: a year
+_MAX_HOURS = 366 * 24
+_MAX_MINUTES = 60 * _MAX_HOURS
+
+
+class Shows(StrEnum):
+    """How much a page shows before the deadline."""
+
+    EVERYTHING = "everything"
+    SENTENCES = "sentences"
+    EXERCISES = "exercises"
+
+
+class Counts(StrEnum):
+    """Which attempt counts."""
+
+    LAST = "last"
+    BEST = "best"
+
+
+@dataclass(frozen=True)
+class Rule:
+    """The rules of one assignment. `attempts` is 0 if there is no limit."""
+
+    attempts: int = 0
+    period: timedelta = timedelta(hours=24)
+    pause: timedelta = timedelta()
+    shows: Shows = Shows.EVERYTHING
+    grace: timedelta = timedelta()
+    counts: Counts = Counts.LAST
+
+
+@dataclass(frozen=True)
+class Turn:
+    """The place of one attempt among all attempts of a student at an assignment.
+
+    Args:
+        number: 1 for the first attempt.
+        left: attempts that are left in the period after this one; None if there is no limit.
+        due: when the page may be released.
+        until: when the period ends; None if there is no limit.
+    """
+
+    number: int
+    left: int | None
+    due: datetime
+    until: datetime | None
+
+
+def turns(rule: Rule, times: Sequence[datetime], deadline: datetime | None = None) -> list[Turn]:
+    """The turns of hand-ins at these times, oldest first.
+
+    A period begins with the first hand-in that is not in an earlier one. The pages of its first `attempts` hand-ins
+    are due at once, those of the others when it ends.
+
+    With a pause, a page is due no earlier than that after the page before. Hand-ins within one pause share its end, so
+    nobody waits longer by handing in more often.
+
+    Once the deadline and its grace period are over, no page of a hand-in from before the deadline is held.
+    """
+    end = None if deadline is None else first_moment_after(rule, deadline)
+    found: list[Turn] = []
+    ends: datetime | None = None
+    in_period = 0
+    for number, time in enumerate(times, 1):
+        if ends is None or time >= ends:
+            ends, in_period = time + rule.period, 0
+        in_period += 1
+        held_back = 0 < rule.attempts < in_period
+        due = ends if held_back else time
+        if found:
+            before = found[-1].due
+            due = before if due <= before else max(due, before + rule.pause)
+        if end is not None and time < end:
+            due = min(due, end)
+        limited = rule.attempts > 0
+        left = max(0, rule.attempts - in_period) if limited else None
+        found.append(Turn(number, left, due, ends if limited else None))
+    return found
+
+
+def first_moment_after(rule: Rule, deadline: datetime) -> datetime:
+    """When the grace period is over."""
+    return deadline + rule.grace + timedelta(seconds=1)
+
+
+def time_in_words(time: datetime) -> str:
+    """The time in UTC, such as `14:05 UTC on 3 May`; seconds are rounded up."""
+    full = time.astimezone(UTC)
+    if full.second or full.microsecond:
+        full = full.replace(second=0, microsecond=0) + timedelta(minutes=1)
+    return _("%(time)s UTC on %(day)s %(month)s", time=f"{full:%H:%M}", day=full.day, month=month_name(full))
+
+
+class AttemptRules(Configurable):
+    """The rules that an instructor sets, for all assignments and for single ones."""
+
+    attempts = Integer(
+        0,
+        min=0,
+        help="hand-ins in a period whose pages are released at once; the pages of others come when the period ends. "
+        "0: no limit",
+    ).tag(config=True)
+    period_hours = Float(
+        24,
+        min=0.01,
+        max=_MAX_HOURS,
+        help="length of a period in hours; it begins with a student's first hand-in",
+    ).tag(config=True)
+    pause_minutes = Float(
+        0, min=0, max=_MAX_MINUTES, help="minutes between the pages of two hand-ins of a student"
+    ).tag(config=True)
+    shows = Enum(
+        [str(value) for value in Shows],
+        str(Shows.EVERYTHING),
+        help="what a page shows before the deadline: `everything`; `sentences`: which checks failed, without "
+        "differences and values; or `exercises`: only which exercises are right",
+    ).tag(config=True)
+    grace_minutes = Float(
+        0, min=0, max=_MAX_MINUTES, help="minutes after the deadline in which hand-ins are still graded"
+    ).tag(config=True)
+    counts = Enum(
+        [str(value) for value in Counts],
+        str(Counts.LAST),
+        help="which attempt is in the gradebook: the `last` or the `best`",
+    ).tag(config=True)
+    per_assignment = PerAssignment(
+        "attempts",
+        "period_hours",
+        "pause_minutes",
+        "shows",
+        "grace_minutes",
+        "counts",
+        help='other rules for single assignments, such as {"02_attention": {"attempts": 3}}',
+    ).tag(config=True)
+
+    @validate("period_hours", "pause_minutes", "grace_minutes")
+    def _finite(self, proposal: Bunch) -> float:
+        number: float = proposal.value
+        if math.isnan(number):  # it passes as larger than `min`
+            raise TraitError(f"c.AttemptRules.{proposal.trait.name} must be a number")
+        return number
+
+    def of(self, assignment: str) -> Rule:
+        """The rules of an assignment."""
+        rules = AttemptRules(**AttemptRules.per_assignment.of(self, assignment))
+        return Rule(
+            rules.attempts,
+            timedelta(hours=rules.period_hours),
+            timedelta(minutes=rules.pause_minutes),
+            Shows(rules.shows),
+            timedelta(minutes=rules.grace_minutes),
+            Counts(rules.counts),
+        )

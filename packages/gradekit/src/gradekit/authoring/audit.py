@@ -1,0 +1,235 @@
+"""Tests the checks: grades every known mistake, every alternative answer, and the blank notebook."""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+from gradekit.authoring.degenerate import Degenerate, degenerate_answers, earns_everything, passed_checks
+from gradekit.authoring.grade_variants import (
+    BLANK,
+    SOLUTION,
+    Progress,
+    VariantOrName,
+    grade_variants,
+    name_of,
+)
+from gradekit.authoring.recording import failed_checks, mistake_records, require_checks
+from gradekit.checks.compare import difference
+from gradekit.checks.reference import PACKED, Store, from_stored
+from gradekit.checks.snippets import NOT_SHOWN, assigned, bound, not_shown, snippets_of, used_from_outside
+from gradekit.checks.variants import Alternative, Mistake, alternatives_of, mistakes_of
+from gradekit.course import Assignment, CourseError, read_notebook
+from gradekit.course.printing import quoted
+from gradekit.inside.arrays import Array
+from gradekit.session.values import CheckOutcome
+from gradekit.verdict.diagnosis import OR
+from gradekit.verdict.results import SubmissionResult
+from gradekit.verdict.run import Graded
+from gradekit.verdict.said import without_measured_numbers
+from gradekit.verdict.trying import SNIPPET_PASSED
+
+#: the share of its exercise that a mistake may cost without saying why
+LEAST_COST, MOST_COST = 0.05, 0.70
+
+
+@dataclass
+class Audit:
+    """The results of all variants of one assignment."""
+
+    assignment: Assignment
+    mistakes: list[Mistake]
+    graded: dict[str, Graded]
+    alternatives: list[Alternative]
+    degenerate: list[Degenerate] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+    def results(self) -> dict[str, SubmissionResult]:
+        return {name: graded.result for name, graded in self.graded.items()}
+
+    def given_away(self) -> dict[str, list[str]]:
+        """For each degenerate answer, the checks that it passes, which may include checks of a shape or dtype."""
+        results = self.results()
+        found = {answer.name: passed_checks(answer, results[answer.name]) for answer in self.degenerate}
+        return {name: checks for name, checks in found.items() if checks}
+
+
+def run_audit(
+    assignment: Assignment,
+    workers: int | None = None,
+    progress: Progress | None = None,
+    only: str = "*",
+    thorough: bool = True,
+    degenerate: bool = True,
+) -> Audit:
+    """Grade the solution, the blank notebook and every variant, and list what is wrong with the checks.
+
+    - A mistake must lose points in a check that is about it, and must not get the diagnosis of another mistake.
+    - The solution and the alternatives must earn full marks, and the blank notebook nothing.
+    - A mistake must cost between 5 and 70 % of its exercise, or say why it doesn't.
+    - An answer that computes nothing must not earn a whole exercise.
+    - The recorded tensors must be those that the solutions and mistakes return now.
+    - Each snippet must pass for the solution and the alternatives. In an exercise that has snippets, one must fail for each
+      check that a mistake fails, or the mistake is listed as not shown.
+
+    An exercise that a variant can't affect has the result of the solution.
+
+    Args:
+        only: shell-style pattern for the variants' names.
+        thorough: also grade the exercises that build on the one with the mistake. They may lose points, but must not
+            get a wrong diagnosis.
+        degenerate: also grade answers that compute nothing.
+    """
+    require_checks(assignment)
+    mistakes = [mistake for mistake in mistakes_of(assignment) if fnmatchcase(mistake.name, only)]
+    alternatives = [answer for answer in alternatives_of(assignment) if fnmatchcase(answer.name, only)]
+    nothing = degenerate_answers(assignment, only) if degenerate else []
+    if only != "*" and not [*mistakes, *alternatives, *nothing]:
+        raise CourseError(f"{assignment.checks} has no mistake and no alternative that matches `{only}`")
+    variants: list[VariantOrName] = [SOLUTION, BLANK, *mistakes, *alternatives, *nothing]
+    found = dict(grade_variants(assignment, variants, workers, progress, thorough))
+    graded = {name: found[name] for name in map(name_of, variants)}
+    for variant in graded.values():
+        mine = {exercise.grade_id: exercise for exercise in variant.result.exercises}
+        all_of_them = graded[SOLUTION].result.exercises
+        variant.result.exercises = [mine.get(exercise.grade_id, exercise) for exercise in all_of_them]
+    audit = Audit(assignment, mistakes, graded, alternatives, nothing)
+    audit.problems = [
+        *_problems(audit),
+        *_disproportionate(audit),
+        *_wrong_snippets(audit),
+        *_stale_records(audit),
+    ]
+    return audit
+
+
+def _problems(audit: Audit) -> Iterator[str]:
+    results = audit.results()
+    for name in [SOLUTION, *(alternative.name for alternative in audit.alternatives)]:
+        for exercise in results[name].exercises:
+            for check in exercise.checks:
+                if check.outcome != CheckOutcome.PASSED:
+                    yield f"false alarm: {name} fails {exercise.grade_id}::{check.name}. {check.message}"
+    if results[BLANK].earned:
+        yield f"the blank notebook earns {results[BLANK].earned:g} points"
+    for answer in audit.degenerate:
+        if earns_everything(answer, results[answer.name]):
+            yield f"given away: {answer.name} earn all points of {answer.exercise}"
+    sentences = {mistake.name: mistake.sentence for mistake in mistakes_of(audit.assignment)}
+    for mistake in audit.mistakes:
+        failed = failed_checks(results[mistake.name])
+        known = {f"{e.grade_id}::{c.name}" for e in results[SOLUTION].exercises for c in e.checks}
+        if mistake.checks() - known:
+            yield f"{mistake.name} is said to be about {', '.join(mistake.checks() - known)}: no such check"
+        if not failed:
+            yield f"not caught: {mistake.name} keeps full marks"
+        elif not failed & mistake.checks():
+            yield f"caught only by others: {mistake.name} fails {', '.join(sorted(failed))}"
+        named = mistake_ids(results[mistake.name])
+        if named and mistake.sentence not in {sentences[name] for name in named}:
+            yield f"wrong diagnosis: {mistake.name} is taken for {', '.join(sorted(named))}"
+    for alternative in audit.alternatives:
+        for name in mistake_ids(results[alternative.name]):
+            yield f"wrong diagnosis: {alternative.name} is taken for {name}"
+
+
+def _stale_records(audit: Audit) -> Iterator[str]:
+    now = mistake_records(audit.assignment, audit.graded)
+    left_out = {m.name for m in mistakes_of(audit.assignment)} - {m.name for m in audit.mistakes}
+    then = {
+        key: tensor
+        for key, tensor in Store.load(audit.assignment.checks).tensors.items()
+        if any(part in key for part in ("/mistakes/", "/fails/", "/said/"))
+        and key.removesuffix(PACKED).split("/")[2] not in left_out
+    }
+    old = {key for key in now.keys() ^ then.keys()}
+    both = now.keys() & then.keys()
+    old |= {key for key in both if difference(_comparable(key, now[key]), _comparable(key, then[key]))}
+    if old:
+        name = audit.assignment.name
+        yield f"records out of date: run `gradekit record {quoted(name)}` ({len(old)} tensors, first {min(old)})"
+
+
+def _comparable(key: str, tensor: Array) -> Any:
+    """A recorded value, without the parts that may differ between machines."""
+    value = from_stored(key, tensor)
+    if "/said/" not in key:
+        return value
+    return {check: without_measured_numbers(text) for check, text in value.items()}
+
+
+def costs(audit: Audit) -> dict[str, float]:
+    """The share of the points of its exercise that each mistake costs."""
+    found = {}
+    results = audit.results()
+    for mistake in audit.mistakes:
+        exercise = results[mistake.name].exercise(mistake.exercise)
+        if exercise and exercise.points:
+            found[mistake.name] = 1 - exercise.earned / exercise.points
+    return found
+
+
+def _disproportionate(audit: Audit) -> Iterator[str]:
+    """Mistakes that cost too much or too little, without saying why."""
+    reasons = {mistake.name: mistake.cost for mistake in audit.mistakes}
+    for name, share in costs(audit).items():
+        if share and not LEAST_COST <= share <= MOST_COST and not reasons[name]:
+            yield (
+                f"out of proportion: {name} costs {share:.0%} of its exercise; "
+                f"between {LEAST_COST:.0%} and {MOST_COST:.0%}, or say why with cost=..."
+            )
+
+
+def _wrong_snippets(audit: Audit) -> Iterator[str]:
+    snippets, reasons = snippets_of(audit.assignment), not_shown(audit.assignment)
+    results = audit.results()
+    checks = {e.grade_id: {check.name for check in e.checks} for e in results[SOLUTION].exercises}
+    shared = {name for path in audit.assignment.source_notebooks() for name in _shared_names(path)}
+    for snippet in snippets:
+        unknown = set(snippet.checks) - checks.get(snippet.exercise, set())
+        if unknown or snippet.exercise not in checks:
+            which = f"::{min(unknown)}" if unknown else ""
+            yield f"the snippet `{snippet.name}` is for {snippet.exercise}{which}: no such check"
+        for name in sorted(assigned(snippet.text) & shared):
+            yield f"the snippet `{snippet.name}` assigns `{name}`, which the notebook needs: use another name"
+    for answer in [SOLUTION, *(alternative.name for alternative in audit.alternatives)]:
+        for name, ended in audit.graded[answer].tried.items():
+            if ended != SNIPPET_PASSED:
+                yield f"false alarm: the snippet `{name}` fails for {answer}. {ended}"
+    if unknown := reasons.keys() - {mistake.name for mistake in mistakes_of(audit.assignment)}:
+        yield f"{NOT_SHOWN} names {', '.join(sorted(unknown))}: no such mistake"
+    for mistake in audit.mistakes:
+        exercise = results[mistake.name].exercise(mistake.exercise)
+        if exercise is None or mistake.exercise not in {snippet.exercise for snippet in snippets}:
+            continue
+        hidden = [c.name for c in exercise.checks if c.outcome == CheckOutcome.FAILED and not c.try_it]
+        if hidden and mistake.name not in reasons:
+            tried = audit.graded[mistake.name].tried
+            stopped = [f" {name}: {how}" for name, how in tried.items() if how != SNIPPET_PASSED]
+            yield f"no snippet shows {mistake.name} for {', '.join(hidden)}.{''.join(stopped)}"
+        if not hidden and mistake.name in reasons:
+            yield f"{NOT_SHOWN} names {mistake.name}, but a snippet shows it"
+
+
+def _shared_names(path: Path) -> set[str]:
+    """The names that a cell of the notebook binds and another one needs."""
+    cells = []
+    for cell in read_notebook(path).cells:
+        if cell.cell_type == "code":
+            with suppress(SyntaxError):  # a magic
+                cells.append((bound(cell.source), used_from_outside(cell.source)))
+    needed = {name for _, names in cells for name in names}
+    return {name for names, _ in cells for name in names if name in needed}
+
+
+def mistake_ids(result: SubmissionResult) -> set[str]:
+    """The ids of all mistakes that are offered to the student."""
+    return {
+        name
+        for exercise in result.exercises
+        for check in exercise.checks
+        for name in check.mistake.split(OR)
+        if name
+    }

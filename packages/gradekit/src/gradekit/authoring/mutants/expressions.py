@@ -1,0 +1,194 @@
+"""Operators that change an expression: each yields edits of one node."""
+
+import ast
+from collections.abc import Iterator
+from itertools import pairwise
+
+from gradekit.authoring.mutants.code import Code, Edit, Located
+
+_ARITHMETIC: dict[type[ast.operator], tuple[str, str]] = {
+    ast.Add: ("+", "-"),
+    ast.Sub: ("-", "+"),
+    ast.Mult: ("*", "/"),
+    ast.Div: ("/", "*"),
+    ast.FloorDiv: ("//", "*"),
+    ast.Mod: ("%", "//"),
+    ast.Pow: ("**", "*"),
+    ast.MatMult: ("@", "*"),
+    ast.BitAnd: ("&", "|"),
+    ast.BitOr: ("|", "&"),
+}
+_COMPARISONS: dict[type[ast.cmpop], tuple[str, tuple[str, ...]]] = {
+    ast.Lt: ("<", ("<=", ">=")),
+    ast.LtE: ("<=", ("<", ">")),
+    ast.Gt: (">", (">=", "<=")),
+    ast.GtE: (">=", (">", "<")),
+    ast.Eq: ("==", ("!=", ">=", "<=")),
+    ast.NotEq: ("!=", ("==", ">", "<")),
+    ast.Is: ("is", ("is not",)),
+    ast.IsNot: ("is not", ("is",)),
+    ast.In: ("in", ("not in",)),
+    ast.NotIn: ("not in", ("in",)),
+}
+#: functions and methods that a student may confuse; each replaces the other
+_PAIRS = (
+    *(("max", "min"), ("argmax", "argmin"), ("any", "all"), ("sum", "mean"), ("sin", "cos"), ("std", "var")),
+    *(("tril", "triu"), ("zeros", "ones"), ("zeros_like", "ones_like"), ("softmax", "log_softmax")),
+    *(("relu", "sigmoid"), ("exp", "log"), ("cat", "stack"), ("isalnum", "isalpha"), ("lower", "upper")),
+)
+_TWINS = {old: new for one, other in _PAIRS for old, new in ((one, other), (other, one))}
+#: the methods that do the same as an operator, in place
+_IN_PLACE_OPERATORS = {ast.Add: "add_", ast.Sub: "sub_", ast.Mult: "mul_", ast.Div: "div_"}
+#: functions and methods of torch that also have a form that works in place
+_IN_PLACE = (
+    *("masked_fill", "clamp", "abs", "unsqueeze", "squeeze", "transpose", "relu", "neg", "exp", "add", "sub"),
+    *("mul", "div", "tril", "triu", "fill", "t"),
+)
+
+
+def arithmetic(code: Code, node: ast.AST) -> Iterator[Edit]:
+    """`x + y` to `x - y`, `-x` to `x`, `n += 1` to `n -= 1` and to `n = 1`."""
+    if isinstance(node, ast.BinOp) and type(node.op) in _ARITHMETIC:
+        yield from code.replace_between(node.left, node.right, *_ARITHMETIC[type(node.op)])
+    elif isinstance(node, ast.UnaryOp):
+        yield code.replace(node, code.operand(node.operand))
+    elif isinstance(node, ast.AugAssign) and type(node.op) in _ARITHMETIC:
+        old, new = _ARITHMETIC[type(node.op)]
+        for other in (f"{new}=", "="):
+            yield from code.replace_between(node.target, node.value, f"{old}=", other)
+
+
+def operand(code: Code, node: ast.AST) -> Iterator[Edit]:
+    """`x + y` to `x` and to `y`; `a and b` to `a` and to `b`."""
+    if isinstance(node, ast.BinOp):
+        yield from (code.replace(node, code.operand(side)) for side in (node.left, node.right))
+    elif isinstance(node, ast.BoolOp) and len(node.values) == 2:
+        yield from (code.replace(node, code.operand(side)) for side in node.values)
+
+
+def comparison(code: Code, node: ast.AST) -> Iterator[Edit]:
+    """`a < b` to `a <= b` and to `a >= b`; `is` to `is not`."""
+    if isinstance(node, ast.Compare):
+        sides = [node.left, *node.comparators]
+        for op, left, right in zip(node.ops, sides, sides[1:], strict=False):
+            old, others = _COMPARISONS[type(op)]
+            for new in others:
+                yield from code.replace_between(left, right, old, new)
+
+
+def boolean(code: Code, node: ast.AST) -> Iterator[Edit]:
+    """`and` to `or`, and the reverse."""
+    if isinstance(node, ast.BoolOp):
+        old, new = ("and", "or") if isinstance(node.op, ast.And) else ("or", "and")
+        for left, right in pairwise(node.values):
+            yield from code.replace_between(left, right, old, new)
+
+
+def condition(code: Code, node: ast.AST) -> Iterator[Edit]:
+    """The condition of `if` and `while` negated, always true, or never true; that of a comprehension dropped."""
+    if isinstance(node, ast.If | ast.IfExp | ast.While):
+        yield code.replace(node.test, f"not ({code.text(node.test)})")
+        yield code.replace(node.test, "False")
+        if not isinstance(node, ast.While):
+            yield code.replace(node.test, "True")
+    elif isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
+        for test in (test for generator in node.generators for test in generator.ifs):
+            yield code.replace(test, "True")
+
+
+def constant(code: Code, node: ast.AST) -> Iterator[Edit]:
+    """`2` to `3` and to `1`, `0.5` to `1.5` and to `0.0`, `True` to `False`, a text to an empty one."""
+    if not isinstance(node, ast.Constant) or isinstance(code.parent(node), ast.Expr):
+        return
+    match node.value:
+        case bool():
+            yield code.replace(node, str(not node.value))
+        case int():
+            yield from (code.replace(node, str(node.value + step)) for step in (1, -1))
+        case float():
+            yield from (code.replace(node, repr(value)) for value in (node.value + 1, 0.0))
+        case str():
+            yield code.replace(node, '""' if node.value else '"x"')
+
+
+def call(code: Code, node: ast.AST) -> Iterator[Edit]:
+    """A call dropped: `f(x)` and `x.f()` to `x`. Calls of classes stay."""
+    if (
+        not isinstance(node, ast.Call)
+        or _name_of(node.func)[:1].isupper()
+        or isinstance(code.parent(node), ast.Expr)
+    ):
+        return
+    first = node.args[0] if node.args else None
+    if isinstance(node.func, ast.Attribute) and not _is_module(code, node.func.value):
+        yield code.replace(node, code.operand(node.func.value))
+    if first is not None and not isinstance(first, ast.Starred):
+        yield code.replace(node, code.operand(first))
+
+
+def argument(code: Code, node: ast.AST) -> Iterator[Edit]:
+    """An argument dropped, or exchanged with the next one; the same for parts of a tuple, list or index."""
+    items: list[ast.expr] = []
+    droppable = True
+    if isinstance(node, ast.Call):
+        items = node.args
+    elif isinstance(node, ast.Tuple | ast.List) and isinstance(node.ctx, ast.Load):
+        items = node.elts
+        droppable = not isinstance(code.parent(node), ast.Subscript) and len(items) > 1
+    keywords = node.keywords if isinstance(node, ast.Call) else []
+    spans = [(code.start(item), code.end(item)) for item in items]
+    spans += [(code.start(keyword), code.end(keyword)) for keyword in keywords]
+    if len(items) == 1 and not keywords and isinstance(items[0], ast.GeneratorExp):
+        return  # it shares the parentheses of the call
+    for place in range(len(items) if droppable else 0):
+        yield code.drop_from_list(spans, place)
+    for first, second in pairwise(items):
+        yield code.exchange(first, second)
+
+
+def keyword(code: Code, node: ast.AST) -> Iterator[Edit]:
+    """A keyword argument dropped."""
+    if isinstance(node, ast.Call):
+        items: list[Located] = [*node.args, *node.keywords]
+        spans = [(code.start(item), code.end(item)) for item in items]
+        for place in range(len(node.args), len(items)):
+            yield code.drop_from_list(spans, place)
+
+
+def slice_(code: Code, node: ast.AST) -> Iterator[Edit]:
+    """`x[a:b]` to `x[:b]` and to `x[a:]`, and a step dropped."""
+    if isinstance(node, ast.Slice):
+        for part in filter(None, (node.lower, node.upper, node.step)):
+            yield code.replace(part, "")
+
+
+def twin(code: Code, node: ast.AST) -> Iterator[Edit]:
+    """A function replaced by one that it is often confused with: `max` and `min`, `sin` and `cos`."""
+    if isinstance(node, ast.Call) and (name := _name_of(node.func)) in _TWINS:
+        end = code.end(node.func)
+        yield Edit(end - len(name.encode()), end, _TWINS[name])
+
+
+def in_place(code: Code, node: ast.AST) -> Iterator[Edit]:
+    """`x + y` to `x.add_(y)`, and `x.masked_fill(…)` to `x.masked_fill_(…)`."""
+    if isinstance(node, ast.Call) and (name := _name_of(node.func)) in _IN_PLACE:
+        end = code.end(node.func)
+        yield Edit(end, end, "_")
+    elif isinstance(node, ast.BinOp) and type(node.op) in _IN_PLACE_OPERATORS:
+        changed = isinstance(node.left, ast.Name | ast.Attribute | ast.Subscript)
+        if changed and not isinstance(node.right, ast.Constant):
+            name = _IN_PLACE_OPERATORS[type(node.op)]
+            yield code.replace(node, f"{code.text(node.left)}.{name}({code.text(node.right)})")
+
+
+def _name_of(function: ast.expr) -> str:
+    """The last part of a dotted name."""
+    if isinstance(function, ast.Attribute):
+        return function.attr
+    return function.id if isinstance(function, ast.Name) else ""
+
+
+def _is_module(code: Code, node: ast.expr) -> bool:
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return isinstance(node, ast.Name) and node.id in code.imported

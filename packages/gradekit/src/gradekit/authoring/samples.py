@@ -1,0 +1,278 @@
+"""A sample class: submissions of every kind that a grader has to handle, for `make demo` and the tests."""
+
+import json
+import shutil
+import textwrap
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from dataclasses import dataclass
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode, v4
+
+from gradekit.checks.variants import Variant, alternatives_of, mistakes_of
+from gradekit.course import Assignment, CourseError, read_notebook
+from gradekit.course.cells import (
+    answer_of,
+    find_cell,
+    grade_id,
+    is_answer_cell,
+    is_test_cell,
+    without_markers,
+)
+from gradekit.course.printing import quoted
+from gradekit.submission.names import defined_names
+from gradekit.verdict.results import Status
+from gradekit.verdict.run import points_of
+
+_TEXT_ANSWER = "A short answer by the sample student, for manual grading."
+
+Change = Callable[[NotebookNode, str], None]
+WriteNotebook = Callable[[Path, NotebookNode], object]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One student of the sample class, named after the oddity of the submission.
+
+    `full` is true if it earns all points from the hidden checks nevertheless.
+    """
+
+    student: str
+    status: Status = Status.GRADED
+    full: bool = False
+    change: Change | None = None
+    write: WriteNotebook = lambda path, notebook: nbformat.write(notebook, path)
+    variant: Variant | None = None
+    answered: bool = True
+
+
+def solved(assignment: Assignment, name: str) -> NotebookNode:
+    """The released notebook `name` with a right answer in every answer cell."""
+    notebook = deepcopy(assignment.released(name))
+    source = read_notebook(next(p for p in assignment.source_notebooks() if p.stem == name))
+    _fill(notebook, source)
+    return notebook
+
+
+def write_class(assignment: Assignment, submitted: Path, samples: list[Sample]) -> None:
+    """Write samples of one assignment below `submitted`, and remove earlier ones.
+
+    Raises:
+        CourseError: the assignment has no hidden checks, or several notebooks.
+    """
+    name, source, main = _main(assignment)
+    for sample in samples:
+        folder = submitted / sample.student / assignment.name
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        notebook = deepcopy(assignment.released(name))
+        if sample.answered:
+            _fill(notebook, sample.variant.apply(source) if sample.variant else source)
+        if sample.change:
+            sample.change(notebook, main)
+        sample.write(folder / f"{name}.ipynb", notebook)
+
+
+def ordinary_class(assignment: Assignment) -> Iterator[Sample]:
+    """A right and a blank notebook, and the first mistake and alternative of the exercise with the most points."""
+    yield Sample("right", full=True)
+    yield Sample("blank", answered=False)
+    _, _, main = _main(assignment)
+    mistakes = [mistake for mistake in mistakes_of(assignment) if mistake.cell == main]
+    alternatives = [alternative for alternative in alternatives_of(assignment) if alternative.cell == main]
+    yield from [Sample("mistake", variant=mistake) for mistake in mistakes[:1]]
+    yield from [Sample("alternative", full=True, variant=alternative) for alternative in alternatives[:1]]
+
+
+def _fill(notebook: NotebookNode, source: NotebookNode) -> None:
+    for cell in notebook.cells:
+        if is_answer_cell(cell):
+            answer = _cell_named(source, grade_id(cell) or "").source
+            cell.source = without_markers(answer) if cell.cell_type == "code" else _TEXT_ANSWER
+
+
+def _main(assignment: Assignment) -> tuple[str, NotebookNode, str]:
+    """The notebook's name, its source, and the answer cell whose hidden checks have the most points."""
+    names = assignment.released_names()
+    if not names:
+        raise CourseError(
+            f"{assignment.name} is not in release/: run `nbgrader generate_assignment {quoted(assignment.name)} --force` "
+            "first"
+        )
+    if len(names) > 1:
+        raise CourseError(
+            f"{assignment.name} has {len(names)} released notebooks, and the sample class is for one: choose another "
+            "assignment"
+        )
+    source = read_notebook(assignment.source_folder / f"{names[0]}.ipynb")
+    bound = assignment.bound_cells(names[0], source.cells)
+    if not bound:
+        raise CourseError(
+            f"{assignment.name} has no hidden checks, which the sample class needs: choose another assignment"
+        )
+    points = points_of(source)
+    return names[0], source, answer_of(source, max(bound, key=lambda name: points[name]))
+
+
+def _cell_named(notebook: NotebookNode, name: str) -> NotebookNode:
+    cell = find_cell(notebook, name)
+    if cell is None:
+        raise CourseError(f"the notebook has no cell with grade_id `{name}`")
+    return cell
+
+
+def _main_name(notebook: NotebookNode, main: str) -> str:
+    source = _cell_named(notebook, main).source
+    return next(name for name in sorted(defined_names(source)) if not name.startswith("_"))
+
+
+def _around(above: str, below: str = "") -> Change:
+    """Add code above and below the main answer."""
+
+    def change(notebook: NotebookNode, main: str) -> None:
+        cell = _cell_named(notebook, main)
+        cell.source = f"{above}{cell.source}{below}"
+
+    return change
+
+
+def _prepend(text: str) -> Change:
+    return _around(f"{text}\n")
+
+
+def _append(text: str) -> Change:
+    return _around("", f"\n\n\n{text}")
+
+
+def _body(code: str) -> Change:
+    """Replace the main function or class by a function with this body."""
+
+    def change(notebook: NotebookNode, main: str) -> None:
+        name = _main_name(notebook, main)
+        body = textwrap.indent(code, "    ")
+        _append(f"right_answer = {name}\n\n\ndef {name}(*args, **kwargs):\n{body}")(notebook, main)
+
+    return change
+
+
+def _of_test_cell(action: Callable[[NotebookNode, int], object]) -> Change:
+    def change(notebook: NotebookNode, main: str) -> None:
+        places = [index for index, cell in enumerate(notebook.cells) if is_test_cell(cell)]
+        action(notebook, places[0])
+
+    return change
+
+
+def _double(notebook: NotebookNode, index: int) -> None:
+    copy = deepcopy(notebook.cells[index])
+    copy["id"] = "a-copy"
+    notebook.cells.insert(index + 1, copy)
+
+
+def _strip_marks(notebook: NotebookNode, main: str) -> None:
+    for cell in notebook.cells:
+        cell.metadata = v4.new_code_cell().metadata
+        cell.pop("id", None)
+    notebook.nbformat_minor = 4
+
+
+def _double_answer(notebook: NotebookNode, main: str) -> None:
+    index = next(i for i, cell in enumerate(notebook.cells) if grade_id(cell) == main)
+    first = deepcopy(notebook.cells[index])
+    first["id"] = "first-try"
+    first.source = f"def {_main_name(notebook, main)}(*args, **kwargs):\n    return None"
+    notebook.cells.insert(index, first)
+
+
+def _extra_cell(notebook: NotebookNode, main: str) -> None:
+    marks = {"grade": True, "grade_id": "my_own_test", "points": 100, "schema_version": 3}
+    marks |= {"locked": False, "solution": False, "task": False}
+    notebook.cells.append(v4.new_code_cell("print('a cell of my own')", metadata={"nbgrader": marks}))
+
+
+def _other_kernel(notebook: NotebookNode, main: str) -> None:
+    notebook.metadata.kernelspec = {"name": "ir", "display_name": "R", "language": "R"}
+
+
+def _write_text(text: str, name: str = "") -> WriteNotebook:
+    return lambda path, notebook: path.with_name(name or path.name).write_text(text)
+
+
+def _write_as(ending: str) -> WriteNotebook:
+    return lambda path, notebook: nbformat.write(notebook, path.with_name(f"{path.stem}{ending}"))
+
+
+def _write_truncated(path: Path, notebook: NotebookNode) -> None:
+    text = nbformat.writes(notebook)
+    path.write_text(text[: len(text) // 2])
+
+
+def _write_huge(path: Path, notebook: NotebookNode) -> None:
+    content = json.loads(nbformat.writes(notebook))
+    code = next(cell for cell in content["cells"] if cell["cell_type"] == "code")
+    code["outputs"] = [{"output_type": "stream", "name": "stdout", "text": "0123456789abcdef" * (50 * 2**16)}]
+    path.write_text(json.dumps(content))
+
+
+#: students with odd submissions, for any assignment
+ODD_CLASS = [
+    Sample("syntax-error", Status.PARTLY_GRADED, change=_append("def broken(:")),
+    Sample("exception", change=_body("raise ValueError('this does not work yet')")),
+    Sample("wrong-type", change=_body("return 'a string'")),
+    Sample(
+        "wrong-shape",
+        change=_body(
+            "result = right_answer(*args, **kwargs)\nreturn tuple(part[..., :1] for part in result)"
+        ),
+    ),
+    Sample("endless-loop-in-a-cell", Status.TIMED_OUT, change=_prepend("while True:\n    pass")),
+    Sample("endless-loop-in-a-call", Status.TIMED_OUT, change=_body("while True:\n    pass")),
+    Sample(
+        "endless-loop-that-ignores-interrupts",
+        Status.TIMED_OUT,
+        change=_body(
+            "while True:\n    try:\n        while True:\n            pass\n    except KeyboardInterrupt:\n        pass"
+        ),
+    ),
+    Sample("os-exit-in-a-cell", Status.KERNEL_DIED, change=_prepend("import os\nos._exit(1)")),
+    Sample("os-exit-in-a-call", Status.KERNEL_DIED, change=_body("import os\nos._exit(1)")),
+    Sample(
+        "memory-hog",
+        Status.KERNEL_DIED,
+        change=_body("hoard = []\nwhile True:\n    hoard.append(bytearray(b'x') * 2**28)"),
+    ),
+    Sample("sys-exit", Status.PARTLY_GRADED, change=_prepend("import sys\nsys.exit('done')")),
+    Sample(
+        "warnings",
+        full=True,
+        change=_prepend(
+            "import os, sys, warnings\nwarnings.warn('careful')\nprint('oh', file=sys.stderr)\nos.write(2, b'!')"
+        ),
+    ),
+    Sample("prints-50-MB", full=True, change=_append("for _ in range(50):\n    print('x' * 2**20)")),
+    Sample(
+        "test-cell-deleted",
+        full=True,
+        change=_of_test_cell(lambda notebook, place: notebook.cells.pop(place)),
+    ),
+    Sample(
+        "test-cell-edited",
+        full=True,
+        change=_of_test_cell(
+            lambda notebook, place: notebook.cells[place].update(source="print('all tests pass')")
+        ),
+    ),
+    Sample("test-cell-doubled", full=True, change=_of_test_cell(_double)),
+    Sample("marks-stripped", full=True, change=_strip_marks),
+    Sample("answer-doubled", full=True, change=_double_answer),
+    Sample("extra-cell", full=True, change=_extra_cell),
+    Sample("other-kernel", full=True, change=_other_kernel),
+    Sample("other-name", full=True, write=_write_as(" (1).ipynb")),
+    Sample("invalid-json", Status.UNREADABLE, write=_write_truncated),
+    Sample("empty-file", Status.UNREADABLE, write=_write_text("")),
+    Sample("not-a-notebook", Status.UNREADABLE, write=_write_text('{"cells": 3, "nbformat": 4}')),
+    Sample("50-MB-of-output", full=True, write=_write_huge),
+    Sample("no-notebook", Status.MISSING, write=_write_text("I could not finish in time.", "notes.txt")),
+]

@@ -1,0 +1,250 @@
+"""A pool of worker processes in which losing a worker affects no other task.
+
+`concurrent.futures` and loky give up the whole pool when one worker dies, and neither limits the time of a task. Pebble
+does, but its workers share one pipe and its locks, so a worker killed at the wrong moment takes the pool with it, and
+it replaces workers by forking a process with threads. Here each worker has its own pipe.
+"""
+
+import contextlib
+import ctypes
+import gc
+import importlib
+import multiprocessing
+import os
+import signal
+import socket
+import sys
+import time
+import traceback
+import weakref
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from multiprocessing import forkserver
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import ForkContext, ForkServerContext
+from multiprocessing.process import BaseProcess
+from typing import Generic, TypeVar
+
+from sandbox_kernel.start import launch_server, use_launched_server
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+_TRIES = 2
+_PR_SET_PDEATHSIG = 1
+#: this process's ends of the pipes to the workers of all its pools, which every fork inherits
+_ours: "weakref.WeakSet[Connection]" = weakref.WeakSet()
+
+
+@dataclass
+class _Entry(Generic[T]):
+    """A task on its way through the pool."""
+
+    task: T
+    tries: int = 0
+
+
+@dataclass
+class _Worker(Generic[T]):
+    process: BaseProcess
+    pipe: Connection
+    entry: _Entry[T] | None = None
+    deadline: float = 0
+
+
+@dataclass
+class Workers(Generic[T, R]):
+    """Up to `count` processes that call `work` with one task after another.
+
+    Args:
+        work: can be pickled, and so can tasks and results.
+        seconds: wall time after which a task counts as hung, and its worker is killed.
+        warm: have the workers take their kernels from one warm server.
+        modules: the modules that `work` imports when it is called; they are imported before the workers are forked.
+        computes: whether `work` computes with torch, which is imported before the workers are forked, too.
+    """
+
+    work: Callable[[T], R]
+    count: int
+    seconds: Callable[[T], float]
+    warm: bool = True
+    modules: Sequence[str] = ()
+    computes: bool = True
+    _workers: list[_Worker[T]] = field(default_factory=list)
+    _again: deque[_Entry[T]] = field(default_factory=deque)
+    _room: int = 1
+
+    def start(self) -> None:
+        """Fork the workers from this process, which has imported everything already, if it has no other threads.
+
+        One more is forked than is needed, to replace the first that dies. All others are forked from a server process
+        that imports everything again. Does nothing if there are workers already.
+        """
+        if self._workers:
+            return
+        server = launch_server() if self.warm else None
+        self._import()  # the forks share it
+        if _has_one_thread():
+            gc.freeze()  # forks share pages that nobody writes to
+            while len(self._workers) <= self.count:
+                fork = multiprocessing.get_context("fork")
+                self._workers.append(_started(self.work, server, fork, self.computes))
+
+    def run(self, tasks: Iterable[T], alone: bool = False) -> Iterator[tuple[T, R | None]]:
+        """Yield each task with its result as they are finished; None if its worker hung, or died twice.
+
+        The workers stay, unless the caller stops midway or `work` raises an exception, which is raised here.
+
+        Args:
+            alone: run one task at a time.
+        """
+        self._room = 1 if alone else self.count
+        tasks = iter(tasks)
+        try:
+            while self._hand_out(tasks):
+                yield from self._finished(tasks)
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """End the workers."""
+        for worker in self._workers:
+            worker.pipe.close()
+        for worker in self._workers:
+            worker.process.join(5)
+            if worker.process.is_alive():
+                worker.process.kill()
+        self._workers.clear()
+        self._again.clear()
+
+    def _hand_out(self, tasks: Iterator[T]) -> bool:
+        """Hand out tasks to idle workers; False when all tasks are done."""
+        while sum(worker.entry is not None for worker in self._workers) < self._room:
+            entry = self._again.popleft() if self._again else next(map(_Entry, tasks), None)
+            if entry is None:
+                break
+            worker = self._idle_worker()
+            worker.entry = entry
+            worker.deadline = time.monotonic() + self.seconds(entry.task)
+            with contextlib.suppress(OSError):  # a dead worker is noticed in `_finished`
+                worker.pipe.send(entry.task)
+        return any(worker.entry for worker in self._workers)
+
+    def _import(self) -> None:
+        for module in self.modules:
+            importlib.import_module(module)
+        if self.computes:
+            _use_one_thread()
+
+    def _idle_worker(self) -> _Worker[T]:
+        idle = next((worker for worker in self._workers if worker.entry is None), None)
+        if idle is None:
+            server = launch_server() if self.warm else None
+            modules = [*self.modules, *["torch"] * self.computes]
+            idle = _started(self.work, server, _fork_server(self.work, modules), self.computes)
+            self._workers.append(idle)
+        return idle
+
+    def _finished(self, tasks: Iterator[T]) -> Iterator[tuple[T, R | None]]:
+        busy = [(worker, worker.entry) for worker in self._workers if worker.entry is not None]
+        first = min(worker.deadline for worker, _ in busy)
+        ready = wait([worker.pipe for worker, _ in busy], max(0, first - time.monotonic()))
+        done: list[tuple[T, R | None]] = []
+        for worker, entry in busy:
+            if worker.pipe in ready:
+                try:
+                    result = worker.pipe.recv()
+                except (EOFError, OSError):
+                    self._remove(worker)
+                    entry.tries += 1
+                    if entry.tries < _TRIES:
+                        self._again.append(entry)
+                    else:
+                        done.append((entry.task, None))
+                    continue
+                if isinstance(result, _Raised):
+                    raise result.error
+                worker.entry = None
+                done.append((entry.task, result))
+            elif time.monotonic() >= worker.deadline:
+                self._remove(worker)
+                done.append((entry.task, None))
+        self._hand_out(tasks)  # first, since the caller takes time over the results
+        yield from done
+
+    def _remove(self, worker: _Worker[T]) -> None:
+        worker.process.kill()
+        worker.process.join()
+        worker.pipe.close()
+        self._workers.remove(worker)
+
+
+@dataclass
+class _Raised:
+    """An exception of `work`, on its way to the process that handed out the task."""
+
+    error: Exception
+
+
+def _fork_server(work: Callable[[T], R], modules: Sequence[str]) -> ForkServerContext:
+    """The context of a server with one thread, which can be forked safely. It imports the module of `work`."""
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    module = getattr(work, "func", work).__module__  # of a partial, that of its function
+    multiprocessing.set_forkserver_preload([module, *modules])  # torch is skipped where it isn't installed
+    forkserver.ensure_running()
+    return multiprocessing.get_context("forkserver")
+
+
+def _use_one_thread() -> None:
+    from gradekit.inside.arrays import use_one_thread  # it imports NumPy, which not every command needs
+
+    use_one_thread()
+
+
+def _has_one_thread() -> bool:
+    return sys.platform == "linux" and len(os.listdir("/proc/self/task")) == 1
+
+
+def _started(
+    work: Callable[[T], R],
+    server: socket.socket | None,
+    context: ForkContext | ForkServerContext,
+    computes: bool,
+) -> _Worker[T]:
+    ours, theirs = context.Pipe()
+    _ours.add(ours)
+    inherited = list(_ours) if isinstance(context, ForkContext) else []
+    # a daemon, since this process would otherwise wait at its end for a worker that nobody closed
+    process = context.Process(target=_serve, args=(work, theirs, server, inherited, computes), daemon=True)
+    process.start()
+    theirs.close()
+    return _Worker(process, ours)
+
+
+def _serve(
+    work: Callable[[T], R],
+    pipe: Connection,
+    server: socket.socket | None,
+    inherited: Sequence[Connection],
+    computes: bool,
+) -> None:
+    """The worker's side: answer tasks until the pipe is closed."""
+    if sys.platform == "linux":  # end when the command is killed, even in the middle of a computation
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    for other in inherited:  # while they are open here, their other ends never see an end of file
+        other.close()
+    if server is not None:
+        use_launched_server(server)
+    if computes:
+        _use_one_thread()
+    with contextlib.suppress(EOFError, OSError, KeyboardInterrupt):
+        while True:
+            task = pipe.recv()
+            try:
+                result: R | _Raised = work(task)
+            except Exception as error:
+                error.add_note(traceback.format_exc())
+                result = _Raised(error)
+            pipe.send(result)

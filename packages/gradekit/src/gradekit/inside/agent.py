@@ -1,0 +1,299 @@
+"""The part that runs in the student's kernel: it calls what the notebook defines and sends back the result.
+
+It contains no checks and no answers. Its text is sent into the kernel (see `gradekit.session.channel`), so it may import
+only the modules that are sent with it and what a student's environment has.
+"""
+
+import os
+import signal
+import socket
+import sys
+from typing import Any, NamedTuple
+
+from gradekit.inside.arrays import has_torch, is_array, is_float, is_tensor
+from gradekit.inside.drawn import Drawn
+from gradekit.inside.graph import copy_of, is_same
+from gradekit.inside.guard import ANSWERED, is_answered_by_fork, protect, reset_torch, set_seed
+from gradekit.inside.implementation import Implementations
+from gradekit.inside.messages import decode, encode, probe, receive, send
+from gradekit.inside.packing import packer_of
+from gradekit.inside.raised import UndefinedName, describe_error
+from gradekit.inside.stub import APART, FROM_STUB, StubLine, stub_class
+
+#: an instance of a subclass of one of these is an object with methods, not plain data, unless it is a named tuple
+_PLAIN = (dict, list, tuple, int, float, str)
+
+
+class Agent:
+    """Answers the grader's requests about the notebook's namespace.
+
+    A request is a dict with `do`, the name of a method `do_...`, and its arguments. The reply has `ok`, and either
+    what the method returned or `error` (type, message, lines of the notebook's cells).
+    """
+
+    def __init__(self, namespace: dict[str, Any], drawn: Drawn | None = None) -> None:
+        self._namespace = namespace
+        self._drawn = drawn or Drawn()
+        self._objects: dict[int, Any] = {}
+        self._scopes: dict[int, dict[str, Any]] = {}
+        self._implementations = Implementations()
+        #: where stubs send what they ask, while a request is answered
+        self.line: StubLine | None = None
+
+    def answer_stub(self, buffers: list[Any]) -> list[bytes]:
+        """Reply to a stub in another kernel."""
+        return self._implementations.answer(buffers)
+
+    def answer(self, buffers: list[Any]) -> list[bytes]:
+        """Carry out a list of requests and reply to the last of them, or say which one failed.
+
+        Anything that the student's code raises ends up in the reply.
+        """
+        results: list[dict[str, Any]] = []
+        try:
+            reset_torch()
+            for request in decode(buffers, self._restore):
+                results.append(getattr(self, "do_" + request.pop("do"))(**request))
+            return encode({"ok": True, **results[-1]}, self._describe)
+        except BaseException as error:
+            return encode({"ok": False, "at": len(results), "error": describe_error(error)})
+
+    def do_get(self, name: str, scope: int | None = None) -> dict[str, Any]:
+        return {"value": self._lookup(name, scope)}
+
+    def do_define(self, source: str, scope: int) -> dict[str, Any]:
+        names: dict[str, Any] = {"__name__": "grader_helper"}
+        exec(compile(source, "<helper of the check>", "exec"), names)
+        self._scopes[scope] = names
+        return {"value": scope}
+
+    def do_try(self, source: str, needs: list[str]) -> dict[str, Any]:
+        """Run some lines as a cell would, but on a copy of the notebook's names; returns those that it lacks."""
+        missing = [name for name in needs if name not in self._namespace]
+        if not missing:
+            set_seed(0)
+            exec(compile(source, "<try it yourself>", "exec"), dict(self._namespace))
+        return {"value": missing}
+
+    def do_implement(self, source: str, function: str, methods: list[str]) -> dict[str, Any]:
+        """Define the implementation that stubs in another kernel stand for."""
+        self._implementations.load(source, function, methods)
+        return {}
+
+    def do_forget(self) -> dict[str, Any]:
+        self._objects.clear()
+        self._scopes.clear()
+        return {}
+
+    def do_call(
+        self,
+        args: list[Any],
+        kwargs: dict[str, Any],
+        name: str | None = None,
+        scope: int | None = None,
+        target: Any = None,
+        seed: int = 0,
+        gradients: bool = False,
+        drawing: bool = False,
+    ) -> dict[str, Any]:
+        """Call a function. With `gradients`, differentiate what it returns; with `drawing`, return what it draws."""
+        function = target if name is None else self._lookup(name, scope)
+        args = [self._lookup(arg.name, arg.scope) if isinstance(arg, _Named) else arg for arg in args]
+        if gradients:
+            args = [_leaf(value) for value in args]
+            kwargs = {key: _leaf(value) for key, value in kwargs.items()}
+            if _is_module(function):
+                function.zero_grad(set_to_none=True)
+        before = [list(map(copy_of, _parts_of(value))) for value in [*args, *kwargs.values()]]
+        set_seed(seed)
+        self._drawn.begin()
+        value = None
+        try:
+            value = function(*args, **kwargs)
+        finally:
+            figures = self._drawn.finish(value)
+        names = [*range(len(args)), *kwargs]
+        after = [_parts_of(value) for value in [*args, *kwargs.values()]]
+        changed = [name for name, old, new in zip(names, before, after, strict=True) if not _same(old, new)]
+        made = _Made(value) if isinstance(function, type) and _is_own_kind(type(value)) else value
+        reply: dict[str, Any] = {"value": figures if drawing else made, "changed": changed}
+        if gradients:
+            reply |= _gradients_of(value, args, function)
+        return reply
+
+    def do_figures(self, count: int) -> dict[str, Any]:
+        """The figures that the cell with this execution count drew."""
+        return {"value": self._drawn.of_cell(count)}
+
+    def do_module(self, target: Any, action: str, value: Any = None) -> dict[str, Any]:
+        """Read or change a module: `state`, `parameters`, `load_state`, `load_known`, `to`, `train`."""
+        if not _is_module(target):
+            raise TypeError(f"{type(target).__name__} is not an nn.Module")
+        match action:
+            case "state":
+                return {"value": dict(target.state_dict())}
+            case "parameters":
+                return {"value": dict(target.named_parameters())}
+            case "load_state" | "load_known":
+                unknown = target.load_state_dict(value, strict=False).unexpected_keys
+                if unknown and action == "load_state":
+                    raise KeyError(f"the module has no {', '.join(unknown)}")
+            case "to":
+                target.to(getattr(sys.modules["torch"], value))
+            case "train":
+                target.train(value)
+            case _:
+                raise ValueError(f"unknown action {action}")
+        return {"value": None}
+
+    def _lookup(self, name: str, scope: int | None) -> Any:
+        names = self._namespace if scope is None else self._scopes[scope]
+        if name not in names:
+            raise UndefinedName(name)
+        return names[name]
+
+    def _describe(self, value: Any) -> dict[str, Any]:
+        value = value.instance if isinstance(value, _Made) else value
+        number = len(self._objects)
+        self._objects[number] = value
+        kind = "module" if _is_module(value) else "object"
+        return {"$": kind, "id": number, "type": type(value).__name__[:100]}
+
+    def _restore(self, item: dict[str, Any]) -> Any:
+        if item["$"] == "named":  # an earlier request of the same list may have to define it first
+            return _Named(item["name"], item["scope"])
+        if item["$"] == "stub":
+            assert self.line is not None
+            return stub_class(item["methods"])(self.line, item["name"])
+        return self._objects[item["id"]]
+
+
+class _Named(NamedTuple):
+    """An argument that is looked up when the call is made."""
+
+    name: str
+    scope: int
+
+
+class _Made:
+    """An object made by calling a class. It stays in the kernel, even if the class is a subclass of dict, say."""
+
+    def __init__(self, instance: Any) -> None:
+        self.instance = instance
+
+
+def _is_module(value: Any) -> bool:
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(value, torch.nn.Module)
+
+
+def _is_own_kind(kind: type) -> bool:
+    """Whether the class is a user-defined subclass of a plain type, other than a named tuple."""
+    python_s = kind in _PLAIN or kind.__module__ == "collections" or hasattr(kind, "_fields")
+    return issubclass(kind, _PLAIN) and not python_s
+
+
+def _leaf(value: Any) -> Any:
+    if is_tensor(value) and value.is_floating_point():
+        return value.detach().clone().requires_grad_(True)
+    return value
+
+
+def _parts_of(value: Any) -> list[Any]:
+    """The arrays in nested lists, tuples and dicts, and the values of other libraries that can be sent."""
+    if is_array(value) or packer_of(value):
+        return [value]
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list | tuple):
+        return [part for entry in value for part in _parts_of(entry)]
+    return []
+
+
+def _same(old: list[Any], new: list[Any]) -> bool:
+    """True if nothing was changed; NaN equals NaN."""
+    return len(old) == len(new) and all(map(is_same, old, new))
+
+
+def _gradients_of(value: Any, args: list[Any], function: Any) -> dict[str, Any]:
+    import torch
+
+    outputs = [part for part in _parts_of(value) if is_tensor(part) and is_float(part) and part.requires_grad]
+    parameters = dict(function.named_parameters()) if _is_module(function) else {}
+    leaves = [arg for arg in args if is_tensor(arg) and arg.requires_grad]
+    wanted = leaves + [parameter for parameter in parameters.values() if parameter.requires_grad]
+    found: list[Any] = [None] * len(wanted)
+    if outputs and wanted:
+        total = sum((output * probe(output)).sum() for output in outputs)
+        gradients = torch.autograd.grad(total, wanted, allow_unused=True)
+        # That of nn.Embedding(..., sparse=True) is sparse.
+        found = [None if part is None else part.to_dense() for part in gradients]
+    by_leaf = {id(leaf): gradient for leaf, gradient in zip(wanted, found, strict=True)}
+    return {
+        "inputs": [by_leaf.get(id(arg)) for arg in args],
+        "parameters": {name: by_leaf.get(id(parameter)) for name, parameter in parameters.items()},
+    }
+
+
+_namespace: dict[str, Any] = {}
+_drawn = Drawn()
+_connection: socket.socket | None = None
+
+
+def import_early() -> None:
+    """Import what calls need: no call is charged for it, and no file of the student's can take its place."""
+    import safetensors.numpy
+
+    if has_torch():
+        import safetensors.torch  # noqa: F401
+
+
+def start(descriptor: int, shell: Any) -> None:
+    """Take the socket to the grader, which the kernel has inherited.
+
+    Requests are about the names of `shell`, the kernel's `InteractiveShell`.
+    """
+    global _connection, _namespace
+    protect(shell)
+    _drawn.watch(shell)
+    _namespace = shell.user_ns
+    _connection = socket.socket(fileno=descriptor)
+    _connection.set_inheritable(False)
+
+
+def serve() -> None:
+    """Answer requests about the notebook's names until the grader sends request number 0 or closes the connection.
+
+    Runs in the kernel's main thread, so that an interrupt stops the student's code. Interrupts between calls are
+    ignored, since they would cut a message in two.
+    """
+    assert _connection is not None, "call `start` first"
+    agent, server, connection = Agent(_namespace, _drawn), os.getpid(), _connection
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        while True:
+            number, request = receive(connection.recv)
+            if number == 0:
+                return
+            if number & APART and is_answered_by_fork():
+                continue
+            here = os.getpid()
+            agent.line = StubLine(connection, number)
+            try:
+                try:
+                    signal.signal(signal.SIGINT, signal.default_int_handler)
+                    reply = agent.answer_stub(request) if number & FROM_STUB else agent.answer(request)
+                finally:
+                    signal.signal(signal.SIGINT, signal.SIG_IGN)
+            except KeyboardInterrupt as error:  # also one that came in the line above
+                signal.signal(signal.SIGINT, signal.SIG_IGN)
+                reply = encode({"ok": False, "at": 0, "error": describe_error(error)})
+            if os.getpid() != here:
+                os._exit(0)  # a process that the student's code forked must not continue here
+            send(connection, number, reply)
+            if here != server:
+                os._exit(ANSWERED)
+    except (EOFError, OSError):
+        connection.close()
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -1,0 +1,173 @@
+"""Keeps a notebook from ending or silencing its own kernel by accident; runs in the kernel.
+
+Its text is sent there (see `gradekit.session.channel`). It helps honest notebooks and protects nothing: code that
+wants to end its process still can.
+"""
+
+import contextlib
+import gc
+import importlib.abc
+import importlib.util
+import os
+import random
+import signal
+import sys
+import warnings
+from collections.abc import Callable
+from importlib.machinery import ModuleSpec
+from io import StringIO
+from types import ModuleType
+from typing import Any, NoReturn
+
+import numpy as np
+
+#: how a process ends that was forked for one request, and has sent the reply
+ANSWERED = 17
+
+
+def protect(shell: Any) -> None:
+    """Make `exit()`, `quit()` and a shutdown end only their cell, and keep the output streams and the names.
+
+    Args:
+        shell: the kernel's `InteractiveShell`.
+    """
+    shell.ask_exit = _leave_the_cell
+    shell.kernel.do_shutdown = _leave_the_cell
+    for name in ("reset", "reset_selective"):
+        shell.register_magic_function(_keep_the_names, "line", name)
+    draw_without_screen(shell)
+    streams = {"stdout": sys.stdout, "stderr": sys.stderr}
+    for stream in streams.values():
+        stream.close = _stay_open  # type: ignore[method-assign]  # on purpose
+
+    def restore(*_: object) -> None:
+        for name, stream in streams.items():
+            if getattr(sys, name) is not stream:
+                setattr(sys, name, stream)
+
+    shell.events.register("post_run_cell", restore)
+
+
+#: backends of matplotlib that need a screen, or a browser that runs scripts
+_BACKENDS = ("tk", "qt", "qt4", "qt5", "qt6", "wx", "gtk", "gtk3", "gtk4", "osx", "macosx", "nb", "web")
+_MODULES = {
+    f"matplotlib.backends.backend_{name}{kind}" for name in _BACKENDS for kind in ("", "agg", "cairo")
+}
+_SCREENS = {f"{name}{kind}" for name in (*_BACKENDS, "notebook", "widget", "ipympl") for kind in ("", "agg")}
+
+
+def draw_without_screen(shell: Any) -> None:
+    """Draw figures into the notebook where it asks for a window, as with `%matplotlib qt`; there is no screen."""
+    finder = _Inline(shell)
+    sys.meta_path.insert(0, finder)
+    for name in ("matplotlib", "pylab"):
+        shell.register_magic_function(_inline_magic(shell, name), "line", name)
+
+    def back_to_inline(*_: object) -> None:
+        if finder.used:  # IPython shows figures at the end of a cell only if the backend has its own name
+            finder.used = False
+            from matplotlib_inline.backend_inline import flush_figures
+
+            flush_figures()
+            shell.run_line_magic("matplotlib", "inline")
+
+    shell.events.register("post_run_cell", back_to_inline)
+
+
+class _Inline(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Finds matplotlib's own backend for notebooks in place of those that need a screen."""
+
+    def __init__(self, shell: Any) -> None:
+        self._shell = shell
+        self.used = False
+
+    def find_spec(self, fullname: str, path: object, target: object = None) -> ModuleSpec | None:
+        return importlib.util.spec_from_loader(fullname, self) if fullname in _MODULES else None
+
+    def exec_module(self, module: ModuleType) -> None:
+        from matplotlib_inline import backend_inline
+
+        own = {name: value for name, value in vars(backend_inline).items() if not name.startswith("__")}
+        vars(module).update(own)
+        backend_inline.configure_inline_support(self._shell, "inline")  # or it shows figures as text
+        self.used = True
+        _note_inline(module.__name__.rpartition("_")[2])
+
+
+def _inline_magic(shell: Any, name: str) -> Callable[[str], object]:
+    original = shell.find_line_magic(name)
+
+    def magic(line: str) -> object:
+        words = line.split()
+        wanted = next((word for word in words if word.lower() in _SCREENS), "")
+        if wanted:
+            _note_inline(wanted)
+        return original(" ".join("inline" if word == wanted else word for word in words))
+
+    return magic
+
+
+def _note_inline(backend: str) -> None:
+    print(f"There is no screen here, so figures are drawn into the notebook, not with {backend}.")
+
+
+def _leave_the_cell(*_: object, **__: object) -> NoReturn:
+    raise SystemExit("the notebook asked its kernel to end; the cells below still run")
+
+
+def _keep_the_names(_: str) -> None:
+    print("Nothing was deleted: the answers are checked after the last cell, so %reset has no effect here.")
+
+
+def _stay_open() -> None:
+    """Leave the stream open: without it, nothing could be reported."""
+
+
+def reset_torch() -> None:
+    """Restore torch's settings for the whole process: threads, gradients, default dtype."""
+    torch = sys.modules.get("torch")
+    if torch is None:
+        return
+    with contextlib.suppress(RuntimeError):
+        if torch.get_num_threads() != 1:
+            torch.set_num_threads(1)
+        if not torch.is_grad_enabled():
+            torch.set_grad_enabled(True)
+        if torch.get_default_dtype() != torch.float32:
+            torch.set_default_dtype(torch.float32)
+
+
+def set_seed(seed: int) -> None:
+    """Seed the random numbers of Python, NumPy and torch."""
+    random.seed(seed)
+    np.random.seed(seed % 2**32)
+    if torch := sys.modules.get("torch"):
+        torch.default_generator.manual_seed(seed)  # torch.manual_seed also formats a stack, for CUDA
+
+
+def is_answered_by_fork() -> bool:
+    """Fork a process that answers the next request; False in that process, True in this one once it has ended.
+
+    So a request leaves nothing in this process. If the other one ended in any other way, so does this one, as it would
+    have done without it. Interrupts are passed on.
+    """
+    if sys.platform != "linux":  # elsewhere, a process with threads may not survive a fork
+        return False
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        child = os.fork()
+    if child == 0:
+        gc.freeze()  # collecting garbage would copy all memory that the two processes share
+        sys.stdout = sys.stderr = StringIO()  # the kernel's streams belong to threads that weren't forked
+        return False
+    before = signal.signal(signal.SIGINT, lambda *_: os.kill(child, signal.SIGINT))
+    try:
+        os.waitid(
+            os.P_PID, child, os.WEXITED | os.WNOWAIT
+        )  # still there, should an interrupt be passed on now
+    finally:
+        signal.signal(signal.SIGINT, before)
+    _, status = os.waitpid(child, 0)
+    if os.waitstatus_to_exitcode(status) != ANSWERED:
+        os._exit(1)
+    return True

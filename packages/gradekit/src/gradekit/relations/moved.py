@@ -1,0 +1,248 @@
+"""Relations between places: axes exchanged, reversed or shifted; a different order or shape; sums and means."""
+
+from collections.abc import Callable, Iterator
+from itertools import islice, permutations
+from math import lgamma, log
+
+import numpy as np
+
+from gradekit.inside.arrays import Numpy
+from gradekit.relations.evidence import ENOUGH_FOR_PLACES, Pair, Relation, axis_in_words
+
+_CHOSEN = 5.0
+_REDUCTIONS: tuple[tuple[str, Callable[..., Numpy]], ...] = (
+    ("mean", np.mean),
+    ("sum", np.sum),
+    ("largest entry", np.max),
+)
+#: orders of axes that are tried
+_MOST_ORDERS = 24
+#: shifts that are tried, each way
+_MOST_SHIFTS = 4
+
+
+def moved_relations(pair: Pair) -> Iterator[Relation]:
+    """Relations in which the right numbers, or simple sums of them, are in other places."""
+    yield from _axes_exchanged(pair)
+    if pair.same_shape:
+        for axis, size in enumerate(pair.right.shape):
+            if size > 1:
+                yield from _along(pair, axis)
+        yield from _any_order(pair)
+    else:
+        yield from _other_shape(pair)
+
+
+def _axes_exchanged(pair: Pair) -> Iterator[Relation]:
+    ndim = pair.right.ndim
+    if ndim < 2 or pair.found.ndim != ndim:
+        return
+    for order in islice(permutations(range(ndim)), 1, _MOST_ORDERS):
+        candidate = pair.right.transpose(order)
+        if candidate.shape == pair.found.shape and pair.equals(candidate):
+            moved = [axis for axis in range(ndim) if order[axis] != axis]
+            names = " and ".join([axis_in_words(axis, ndim) for axis in moved])
+            text = (
+                f"It is right, with {names} exchanged."
+                if len(moved) == 2
+                else f"It is right, with its axes in the order {', '.join(map(str, order))}."
+            )
+            yield Relation(text, pair.bits(candidate) - _CHOSEN)
+            return
+
+
+def _along(pair: Pair, axis: int) -> Iterator[Relation]:
+    """Relations along one axis of two arrays of one shape."""
+    words, right = axis_in_words(axis, pair.right.ndim), pair.right
+    functions: list[tuple[str, Callable[[], Numpy]]] = [
+        (f"It is right, but reversed along {words}.", lambda: np.flip(right, axis)),
+        (f"It is the sum of all right entries so far along {words}.", lambda: np.cumsum(right, axis)),
+        (f"It holds the right entries, but sorted along {words}.", lambda: np.sort(right, axis)),
+        (f"It is the softmax of the right entries along {words}.", lambda: _softmax(right, axis)),
+        (f"It is the right one, divided by its sum along {words}.", lambda: _over_sum(right, axis)),
+        (
+            f"Every entry is the right mean along {words}.",
+            lambda: np.broadcast_to(right.mean(axis, keepdims=True), right.shape),
+        ),
+        (
+            f"It is the right one, minus its mean along {words}.",
+            lambda: right - right.mean(axis, keepdims=True),
+        ),
+    ]
+    with np.errstate(all="ignore"):
+        for text, function in functions:
+            candidate = function()
+            if np.isfinite(candidate).all() and pair.equals(candidate):
+                yield Relation(text, pair.bits(candidate) - _CHOSEN)
+    yield from _repeated(pair, axis, words)
+    yield from _shifted(pair, axis, words)
+    yield from _other_order(pair, axis, words)
+
+
+def _repeated(pair: Pair, axis: int, words: str) -> Iterator[Relation]:
+    """The right entries at one index of an axis are repeated at all of them."""
+    size = pair.right.shape[axis]
+    first = np.take(pair.found, [0], axis)
+    if not pair.equals(np.broadcast_to(first, pair.found.shape)):
+        return
+    for index in {0, size - 1}:
+        candidate = np.broadcast_to(np.take(pair.right, [index], axis), pair.right.shape)
+        if pair.equals(candidate):
+            which = "first" if index == 0 else "last"
+            yield Relation(
+                f"The right {which} entry is repeated along {words}.", pair.bits(candidate) - _CHOSEN
+            )
+
+
+def _shifted(pair: Pair, axis: int, words: str) -> Iterator[Relation]:
+    size = pair.right.shape[axis]
+    for shift in range(1, min(_MOST_SHIFTS, size - 1) + 1):
+        for way, sign in (("towards the end", 1), ("towards the start", -1)):
+            candidate = np.roll(pair.right, sign * shift, axis)
+            places = "one place" if shift == 1 else f"{shift} places"
+            if pair.equals(candidate):
+                text = f"It is right, but shifted by {places} {way} along {words}, and entries that drop out come back in at the other end."
+                yield Relation(text, pair.bits(candidate) - _CHOSEN - 2)
+                continue
+            inside = slice(shift, None) if sign > 0 else slice(None, -shift)
+            where = (slice(None),) * axis + (inside,)
+            if shift > size / 2:
+                continue
+            part = Pair(pair.found[where], pair.right[where], pair.tight, pair.rtol)
+            if part.equals(candidate[where]):
+                text = f"It is right, but shifted by {places} {way} along {words}."
+                yield Relation(text, part.bits(candidate[where]) - _CHOSEN - 3)
+
+
+def _other_order(pair: Pair, axis: int, words: str) -> Iterator[Relation]:
+    """The slices along an axis are right, but in another order."""
+    size = pair.right.shape[axis]
+    if not 2 < size <= 64:
+        return
+    found, right = (np.moveaxis(part, axis, 0).reshape(size, -1) for part in (pair.found, pair.right))
+    limit = pair.tight + pair.rtol * np.abs(right)
+    fits = (np.abs(found[:, None] - right[None]) <= limit[None]).all(-1)  # (found, right)
+    if not ((fits.sum(0) == 1).all() and (fits.sum(1) == 1).all()):
+        return
+    candidate = np.take(pair.right, fits.argmax(1), axis)
+    text = f"It is right, but in another order along {words}."
+    yield Relation(text, pair.bits(candidate) - _CHOSEN - lgamma(size + 1) / log(2))
+
+
+def _any_order(pair: Pair) -> Iterator[Relation]:
+    size = pair.right.size
+    order = np.argsort(pair.found.ravel(), kind="stable"), np.argsort(pair.right.ravel(), kind="stable")
+    candidate = np.empty(size)
+    candidate[order[0]] = pair.right.ravel()[order[1]]
+    candidate = candidate.reshape(pair.right.shape)
+    if pair.right.ndim > 1 and pair.equals(candidate):
+        cost = lgamma(size + 1) / log(2)
+        if pair.whole:  # how often each integer occurs is chance
+            cost = size * np.log2(pair.kinds) - 4 * pair.kinds
+        yield Relation("It holds the right numbers, but in other places.", pair.bits(candidate) - cost)
+
+
+def _other_shape(pair: Pair) -> Iterator[Relation]:
+    found, right = pair.found, pair.right
+    if found.size == right.size:
+        candidate = right.reshape(found.shape)
+        if pair.equals(candidate):
+            squeezed = [size for size in found.shape if size != 1] == [
+                size for size in right.shape if size != 1
+            ]
+            text = (
+                "Its numbers are right: only an axis of size 1 is missing, extra, or in the wrong place."
+                if squeezed
+                else "Its numbers are right and in the right order: only the shape is wrong."
+            )
+            yield Relation(text, pair.bits(candidate) - 2)
+    yield from _reduced(pair)
+    yield from _not_reduced(pair)
+    if found.ndim == right.ndim:
+        differ = [axis for axis in range(right.ndim) if found.shape[axis] != right.shape[axis]]
+        if len(differ) == 1:
+            yield from _longer_or_shorter(pair, differ[0])
+    if found.ndim >= right.ndim:
+        try:
+            candidate = np.broadcast_to(right, found.shape)
+        except ValueError:
+            return
+        if pair.equals(candidate):
+            text = "It is the right one, repeated along an extra axis."
+            yield Relation(text, pair.bits(candidate) - 2)
+
+
+def _reduced(pair: Pair) -> Iterator[Relation]:
+    """The sum or the mean along an axis, with or without that axis."""
+    if not pair.right.ndim - 1 <= pair.found.ndim <= pair.right.ndim or pair.right.ndim == 0:
+        return
+    for axis in range(pair.right.ndim):
+        for name, function in (("summed", np.sum), ("averaged", np.mean), ("taken the largest of", np.max)):
+            for keep in (False, True):
+                candidate = np.asarray(function(pair.right, axis=axis, keepdims=keep))
+                if pair.equals(candidate):
+                    words = axis_in_words(axis, pair.right.ndim)
+                    text = f"It is the right one, {name} along {words}."
+                    if name.startswith("taken"):
+                        text = f"It is the largest of the right entries along {words}."
+                    yield Relation(text, pair.bits(candidate) - _CHOSEN)
+                    return
+
+
+def _not_reduced(pair: Pair) -> Iterator[Relation]:
+    """The right array is a sum, a mean or the like of the wrong one along an axis."""
+    ndim = pair.found.ndim
+    for axis in range(ndim) if ndim in (pair.right.ndim, pair.right.ndim + 1) else ():
+        for name, function in _REDUCTIONS:
+            reduced = np.asarray(function(pair.found, axis=axis, keepdims=ndim == pair.right.ndim))
+            if reduced.shape != pair.right.shape or pair.found.shape[axis] == 1:
+                continue
+            part = Pair(reduced, pair.right, pair.tight, pair.rtol)
+            if part.equals(pair.right):
+                text = f"The right one is its {name} along {axis_in_words(axis, ndim)}."
+                everywhere = np.ones(pair.right.shape, bool)
+                # a single number has as many digits as fit between it and the tolerance
+                bits = _digits(pair) if pair.right.size == 1 else part.bits(pair.right, everywhere)
+                yield Relation(text, bits - 2, rank=2)
+                return
+
+
+def _digits(pair: Pair) -> float:
+    """The bits of evidence in two numbers being equal, if they aren't simple."""
+    number = abs(pair.right.item())
+    unit = 2 * (pair.tight + pair.rtol * number)
+    return 0.0 if pair.whole or number <= unit else float(np.log2(number / unit)) + _CHOSEN
+
+
+def _longer_or_shorter(pair: Pair, axis: int) -> Iterator[Relation]:
+    """Entries are missing or too many at one end of an axis."""
+    words, ndim = axis_in_words(axis, pair.right.ndim), pair.right.ndim
+    own, wanted = pair.found.shape[axis], pair.right.shape[axis]
+    length = min(own, wanted)
+    for from_the_start in (True, False):
+        cut = slice(None, length) if from_the_start else slice(-length or None, None)
+        where = (slice(None),) * axis + (cut,)
+        found = pair.found[where] if own > wanted else pair.found
+        right = pair.right[where] if own < wanted else pair.right
+        if not length or found.ndim != ndim:
+            continue
+        part = Pair(found, right, pair.tight, pair.rtol)
+        if part.equals(right):
+            number = abs(own - wanted)
+            end = "last" if from_the_start else "first"
+            which = f"the {end} entry" if number == 1 else f"the {end} {number} entries"
+            what = "should not be there" if own > wanted else ("is missing" if number == 1 else "are missing")
+            text = f"Along {words}, {which} {what}; the rest is right."
+            bits = part.bits(right, np.ones(right.shape, bool)) - _CHOSEN
+            yield Relation(text, bits, needs=ENOUGH_FOR_PLACES)
+
+
+def _softmax(right: Numpy, axis: int) -> Numpy:
+    powers = np.exp(right - right.max(axis, keepdims=True))
+    result: Numpy = powers / powers.sum(axis, keepdims=True)
+    return result
+
+
+def _over_sum(right: Numpy, axis: int) -> Numpy:
+    result: Numpy = right / right.sum(axis, keepdims=True)
+    return result

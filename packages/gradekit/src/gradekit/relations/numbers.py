@@ -1,0 +1,137 @@
+"""Relations entry by entry: a factor, an offset, a function of the right number."""
+
+from collections.abc import Callable, Iterator
+from math import prod
+
+import numpy as np
+
+from gradekit.inside.arrays import Numpy
+from gradekit.relations.evidence import InPlay, Pair, Relation, axis_in_words, number_in_words
+
+#: the cost of choosing one relation from a list, in bits
+_CHOSEN = 4.0
+_FUNCTIONS: tuple[tuple[str, Callable[[Numpy], Numpy]], ...] = (
+    ("Every entry is 1 minus the right one", lambda x: 1 - x),
+    ("Every entry is e to the power of the right one: an `exp` too many or a logarithm too few", np.exp),
+    ("Every entry is the logarithm of the right one: a logarithm too many or an `exp` too few", np.log),
+    ("Every entry is the square of the right one", np.square),
+    ("Every entry is the square root of the right one", np.sqrt),
+    ("Every entry is 1 divided by the right one", lambda x: 1 / x),
+    ("Every entry has the right magnitude, but none is negative", np.abs),
+    ("Every negative entry has become 0, as after a ReLU; the others are right", lambda x: np.maximum(x, 0)),
+    ("Every positive entry has become 0; the others are right", lambda x: np.minimum(x, 0)),
+    ("Every entry is the hyperbolic tangent (`tanh`) of the right one", np.tanh),
+    ("Every entry is the sigmoid of the right one", lambda x: 1 / (1 + np.exp(-x))),
+    ("Every entry is the right one rounded to an integer", np.round),
+    ("Every entry is the right one without the digits after the decimal point", np.trunc),
+    ("Every entry is the right one rounded to 1 digit after the decimal point", lambda x: np.round(x, 1)),
+    ("Every entry is the right one rounded to 2 digits after the decimal point", lambda x: np.round(x, 2)),
+    ("Every entry is the right one rounded to 3 digits after the decimal point", lambda x: np.round(x, 3)),
+    ("Every entry is the logarithm of 1 plus the right one", np.log1p),
+)
+_POWERS = ((1.0, "{}"), (0.5, "√{}"), (2.0, "{}²"))
+
+
+def number_relations(pair: Pair, play: InPlay) -> Iterator[Relation]:
+    """Relations of two arrays of one shape."""
+    if not pair.same_shape or pair.kinds < 2:
+        return
+    yield from _one_number_for_all(pair)
+    if pair.right.std() == 0:
+        return
+    yield from _factor(pair, play)
+    yield from _offset(pair)
+    yield from _factor_and_offset(pair)
+    with np.errstate(all="ignore"):
+        for text, function in _FUNCTIONS:
+            candidate = function(pair.right)
+            if np.isfinite(candidate).all() and pair.equals(candidate):
+                text = (
+                    "True and False are exchanged"
+                    if pair.boolean and text.endswith("1 minus the right one")
+                    else text
+                )
+                yield Relation(f"{text}.", _bits_of_all(pair, candidate) - _CHOSEN)
+
+
+def _bits_of_all(pair: Pair, candidate: Numpy) -> float:
+    """The bits for a function; if it maps the entries that it changes to few numbers, the others count, too."""
+    moved = pair.bits(candidate)
+    changed = np.abs(candidate - pair.right) > pair.tight + pair.rtol * np.abs(candidate)
+    return max(moved, pair.bits(candidate, np.ones(candidate.shape, bool))) if changed.sum() >= 3 else moved
+
+
+def _one_number_for_all(pair: Pair) -> Iterator[Relation]:
+    first = pair.found.ravel()[0]
+    if pair.found.size > 1 and np.ptp(pair.found) <= pair.tight and np.ptp(pair.right) > 2 * pair.tight:
+        what = {0.0: "0", 1.0: "1"}.get(float(first), "the same number")
+        if pair.boolean:
+            what = "True" if first else "False"
+        entries = min(pair.found.size, 100)
+        yield Relation(
+            f"Every entry is {what}.", entries * min(np.log2(max(pair.kinds, 2)), 8.0) - pair.one_entry
+        )
+
+
+def _factor(pair: Pair, play: InPlay) -> Iterator[Relation]:
+    large = np.abs(pair.right) >= np.abs(pair.right).max() / 2
+    factor = float(np.median(pair.found[large] / pair.right[large]))
+    if factor == 0 or not pair.equals(factor * pair.right):
+        return
+    bits = pair.bits(factor * pair.right)
+    if abs(factor + 1) <= 2 * pair.rtol:
+        yield Relation("Every entry has the wrong sign.", bits - _CHOSEN)
+        return
+    how = _known_factor(factor, pair, play) or (
+        f"times {number_in_words(factor)}" if abs(factor) > 1 else f"divided by {number_in_words(1 / factor)}"
+    )
+    yield Relation(f"Every entry is the right one {how}.", bits - pair.one_entry)
+
+
+def _known_factor(factor: float, pair: Pair, play: InPlay) -> str:
+    """The factor as a power of a size, in words; empty if it isn't one."""
+    own: dict[int, list[int]] = {}
+    for axis, size in enumerate(pair.right.shape):
+        own.setdefault(size, []).append(axis)
+    named = {
+        size: "the size of " + " and of ".join(axis_in_words(axis, pair.right.ndim) for axis in axes)
+        for size, axes in own.items()
+    }
+    named = {size: "a size of the inputs" for size in sorted(play.sizes)} | named
+    named |= {prod(pair.right.shape): "the number of entries"} if pair.right.ndim > 1 else {}
+    for inverse, way in ((False, "times"), (True, "divided by")):
+        value = 1 / factor if inverse else factor
+        for power, pattern in _POWERS:
+            for size, whose in named.items():
+                if size > 1 and abs(value - size**power) <= 2 * pair.rtol * size**power:
+                    if power == 1:
+                        return f"{way} {size}, {whose}"
+                    text = pattern.format(size)
+                    number = size**power
+                    if number == round(number):  # which may be meant as well
+                        return f"{way} {round(number)}, which is {text}, and {size} is {whose}"
+                    return f"{way} {text}, and {size} is {whose}"
+    return ""
+
+
+def _offset(pair: Pair) -> Iterator[Relation]:
+    offset = float(np.median(pair.found - pair.right))
+    candidate = pair.right + offset
+    if abs(offset) > pair.tight and pair.equals(candidate):
+        way = "too large" if offset > 0 else "too small"
+        text = f"Every entry is {way} by the same number, {number_in_words(abs(offset), (1, 10))}."
+        yield Relation(text, pair.bits(candidate) - pair.one_entry)
+
+
+def _factor_and_offset(pair: Pair) -> Iterator[Relation]:
+    """The line through the pairs of entries."""
+    x, y = pair.right.ravel(), pair.found.ravel()
+    middle = x - x.mean()
+    slope = float((middle * y).sum() / np.square(middle).sum())
+    offset = float(y.mean() - slope * x.mean())
+    candidate = slope * pair.right + offset
+    known = abs(slope - 1) <= 2 * pair.rtol or abs(offset) <= 2 * pair.tight or abs(slope) <= 2 * pair.rtol
+    if known or not pair.equals(candidate):
+        return
+    text = f"Every entry is the right one times {number_in_words(slope)}, plus {number_in_words(offset, (1, 10))}."
+    yield Relation(text, pair.bits(candidate) - 2 * pair.one_entry - 1)

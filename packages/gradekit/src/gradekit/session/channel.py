@@ -1,0 +1,244 @@
+"""Requests to the agent in one kernel, and its replies, on a socket that the kernel inherits.
+
+Jupyter's messages would work, but each costs milliseconds on both sides, and a check makes many calls.
+"""
+
+import base64
+import inspect
+import socket
+import time
+import zlib
+from collections.abc import Callable, Sequence
+from functools import cache
+from queue import Empty
+
+from jupyter_client.asynchronous.client import AsyncKernelClient
+from jupyter_client.manager import AsyncKernelManager
+from jupyter_core.utils import run_sync
+
+from gradekit.codecs import kernel_texts
+from gradekit.course import CourseError
+from gradekit.inside import (
+    agent,
+    arrays,
+    drawn,
+    graph,
+    guard,
+    implementation,
+    messages,
+    packing,
+    payload,
+    raised,
+    stub,
+)
+from gradekit.session.limits import Stopwatch
+
+#: CPU time that interrupted code has to end
+GRACE_SECONDS = 2.0
+_POLL_SECONDS = 0.1
+#: the reply to a stub that no longer gets one: it ends the call
+_NO_REPLY = [b"", b""]
+
+#: answers what a stub asks; raises TimeoutError once the time of the call is up
+AnswerStub = Callable[[list[bytes], Stopwatch], list[bytes]]
+
+
+_MARKS = stub.APART | stub.FROM_STUB
+
+
+class KernelGone(Exception):
+    """The kernel process has ended, or has closed the connection."""
+
+
+class Unresponsive(Exception):
+    """The kernel ignored the interrupt."""
+
+
+class Channel:
+    """Sends requests to the agent of one kernel, one at a time.
+
+    Args:
+        connection: one of two connected sockets. It has no name that code in the kernel could give to something else.
+        inherited: the number of the other one in the kernel.
+    """
+
+    def __init__(
+        self,
+        manager: AsyncKernelManager,
+        client: AsyncKernelClient,
+        connection: socket.socket,
+        inherited: int,
+    ) -> None:
+        self._manager = manager
+        self._client = client
+        self._connection = connection
+        self._start = _START.format(inherited)
+        self._serving = ""
+        self._number = 0
+
+    def open(self, seconds: float, preload: Sequence[str] = ()) -> None:
+        """Start the agent in the kernel.
+
+        Args:
+            seconds: wall time that each step may take.
+            preload: statements to run first; they cost nothing if the server of warm kernels has run them.
+
+        Raises:
+            CourseError: one of the statements raised.
+            RuntimeError: the agent can't start.
+        """
+        for statement in preload:
+            error = run_sync(self.execute)(f"exec({statement!r}, {{}})", seconds)
+            if error:
+                raise CourseError(f"c.RunChecks.preload: `{statement}` stops with {error}")
+        if run_sync(self.execute)(self._start, seconds):  # the kernel doesn't run `preload` itself
+            run_sync(self.execute)(f"exec({agent_code()!r}, {{}})", seconds)
+            if error := run_sync(self.execute)(self._start, seconds):
+                raise RuntimeError(f"the grader's part in the kernel stops with {error}")
+
+    async def execute(self, source: str, seconds: float) -> str:
+        """Run trusted code in the notebook's namespace and return its error, or an empty string."""
+        identifier = self._client.execute(source, silent=True, store_history=False)
+        return await self._wait_for_idle(identifier, seconds)
+
+    def ask(
+        self, buffers: list[bytes], watch: Stopwatch, answer_stub: AnswerStub | None = None
+    ) -> list[bytes]:
+        """Send a request and return the buffers of the reply. No cells can be run until `hang_up`.
+
+        With `answer_stub`, a forked process of the kernel handles the request, and may ask about a stub.
+
+        Raises:
+            TimeoutError: time ran out; the request was interrupted, and the kernel is still usable.
+            Unresponsive: time ran out, and the kernel ignored the interrupt.
+            KernelGone: the kernel process ended.
+            messages.MessageError: the reply is too large; the kernel can no longer be used.
+        """
+        return self._ask(buffers, watch, stub.APART if answer_stub else 0, answer_stub)
+
+    def ask_for_stub(self, buffers: list[bytes], watch: Stopwatch) -> list[bytes]:
+        """Send what a stub in another kernel asks, and return the reply; raises as `ask` does."""
+        return self._ask(buffers, watch, stub.FROM_STUB)
+
+    def _ask(
+        self, buffers: list[bytes], watch: Stopwatch, mark: int, answer_stub: AnswerStub | None = None
+    ) -> list[bytes]:
+        try:
+            if not self._serving:
+                self._serving = self._client.execute(_SERVE, silent=True, store_history=False)
+            self._number = (self._number & ~_MARKS) + 1 | mark
+            self._send(self._number, buffers, watch)
+            return self._reply(watch, answer_stub)
+        except TimeoutError:
+            run_sync(self._interrupt)(watch)
+            raise
+        except (OSError, EOFError):
+            raise KernelGone from None
+
+    def hang_up(self, seconds: float) -> None:
+        """Stop the agent, so that the kernel can run cells again."""
+        if self._serving:
+            messages.send(self._connection, 0, [b"", b""])
+            run_sync(self._wait_for_idle)(self._serving, seconds)
+            self._serving = ""
+
+    def _send(self, number: int, buffers: list[bytes], watch: Stopwatch) -> None:
+        """Send a message, in pieces if the kernel is slow to read it."""
+        left = memoryview(messages.packed(number, buffers))
+        self._connection.settimeout(_POLL_SECONDS)
+        while left:
+            try:
+                left = left[self._connection.send(left) :]
+            except TimeoutError:
+                if watch.is_over():  # a request that was sent in part can't be followed by another
+                    raise Unresponsive from None
+
+    def _reply(self, watch: Stopwatch, answer_stub: AnswerStub | None = None) -> list[bytes]:
+        self._connection.settimeout(_POLL_SECONDS)
+
+        def recv(count: int) -> bytes:
+            while True:
+                try:
+                    return self._connection.recv(count)
+                except TimeoutError:
+                    if watch.is_over():
+                        raise
+
+        while True:  # skips the late replies to earlier requests
+            number, buffers = messages.receive(recv)
+            if number == self._number:
+                return buffers
+            answer = _NO_REPLY
+            try:
+                if watch.is_over():
+                    raise TimeoutError
+                if answer_stub and number == self._number | stub.FROM_STUB:
+                    answer = answer_stub(buffers, watch)
+            finally:
+                if number & stub.FROM_STUB:
+                    self._send(number, answer, watch)
+                    self._connection.settimeout(_POLL_SECONDS)
+
+    async def _interrupt(self, watch: Stopwatch) -> None:
+        await self._manager.interrupt_kernel()
+        try:
+            self._reply(watch.follow_up(GRACE_SECONDS))
+        except TimeoutError:
+            raise Unresponsive from None
+        except (OSError, EOFError, messages.MessageError):
+            raise KernelGone from None
+
+    async def _wait_for_idle(self, identifier: str, seconds: float) -> str:
+        """Wait until a request has been processed, and return its error, or an empty string."""
+        error, deadline = "", time.monotonic() + seconds
+        while time.monotonic() <= deadline:
+            try:
+                reply = await self._client.get_iopub_msg(timeout=_POLL_SECONDS)
+            except Empty:
+                if not await self._manager.is_alive():
+                    raise KernelGone from None
+                continue
+            if reply["parent_header"].get("msg_id") != identifier:
+                continue
+            kind, content = reply["msg_type"], reply["content"]
+            if kind == "error":
+                error = f"{content.get('ename')}: {content.get('evalue')}"
+            elif kind == "status" and content.get("execution_state") == "idle":
+                return error
+        raise TimeoutError
+
+
+_PARTS = (arrays, packing, messages, payload, raised, guard, drawn, graph, stub, implementation, agent)
+_START = "__import__('sys').modules['gradekit.inside.agent'].start({}, get_ipython())"
+_SERVE = "__import__('sys').modules['gradekit.inside.agent'].serve()"
+
+
+@cache
+def agent_code() -> str:
+    """A statement that defines the agent's modules. A packer is compiled only once its library has created a value.
+
+    It is compressed, since it is sent with every request for a kernel.
+    """
+    texts = [(part.__name__, inspect.getsource(part)) for part in _PARTS]
+    source = f"""
+import sys, types
+for name in ("gradekit", "gradekit.inside"):
+    sys.modules[name] = types.ModuleType(name)
+    sys.modules[name].__path__ = []
+
+def define(name, text):
+    if name not in sys.modules:
+        sys.modules[name] = types.ModuleType(name)
+        exec(compile(text, f"<{{name}}>", "exec"), sys.modules[name].__dict__)
+    return sys.modules[name]
+
+def packer(kind, modules):
+    return [getattr(define(*module), kind, None) for module in modules][-1]()
+
+parts = [define(*part) for part in {texts!r}]
+for library, (kind, modules) in {kernel_texts()!r}.items():
+    parts[1].add_packer(library, lambda kind=kind, modules=modules: packer(kind, modules))
+parts[-1].import_early()
+"""
+    packed = base64.b64encode(zlib.compress(source.encode())).decode()
+    return f"exec(__import__('zlib').decompress(__import__('base64').b64decode({packed!r})))"

@@ -1,0 +1,329 @@
+"""The fixture `student` of a check: it calls the submission's code, which runs in the kernel."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any
+
+from gradekit.codecs.figures import Figure
+from gradekit.course import CourseError
+from gradekit.course.printing import shortened
+from gradekit.inside.arrays import current_kind
+from gradekit.inside.messages import MessageError
+from gradekit.session.bench import BenchGone
+from gradekit.session.module import Module, describe_handle
+from gradekit.session.reasons import Reasons
+from gradekit.session.replies import Answer, Failure, ModuleItem, ObjectItem
+from gradekit.session.runner import text_of
+from gradekit.session.session import MAX_DEATHS, CallTimeout, KernelDied, Session
+from gradekit.session.values import (
+    Call,
+    CheckOutcome,
+    Gradients,
+    Implemented,
+    Named,
+    Opaque,
+    StudentError,
+    Tried,
+)
+from gradekit.submission.names import closing_call
+from gradekit.submission.submission import Submission
+
+_MAX_TIMEOUTS = 2
+_HELPER = "helper"
+
+
+@dataclass
+class CheckHistory:
+    """What a check has asked of the student's code, for the messages about it.
+
+    `arguments` are those of the check's calls, including those of its helper code. `tried` is what it asked of the
+    student's own code, in order. `last` is the last name called and the value it returned, for the message if the check
+    can't use it; `last_is_own` says whether that name is the student's, not one of the check's helper code.
+    """
+
+    arguments: list[Any] = field(default_factory=list)
+    tried: list[Tried] = field(default_factory=list)
+    last: tuple[str, Any] | None = None
+    last_is_own: bool = True
+
+
+class Student:
+    """Calls by name what the notebook defines: `student.attention(q, k, v)`.
+
+    The names of its own methods are taken (see `TAKEN_NAMES`), so it has as few as possible.
+
+    Values are copied both ways: arrays, numbers, strings, lists, tuples, dicts. A module stays in the kernel and is
+    returned as a `Module`. The kernel's random seed is set to 0 before every call.
+
+    Raises (from every method):
+        StudentError: the student's code raised an exception, hung, died, or returned something that can't be sent.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        submission: Submission,
+        scope: int | None = None,
+        main: "Student | None" = None,
+    ) -> None:
+        self._session = session
+        self._submission = submission
+        self._scope = scope
+        self._main = main
+        self._reasons = Reasons(session, submission)
+        #: requests without a reply, by the name they are about; they are sent with the next one that needs a reply
+        self._waiting: list[tuple[str, dict[str, Any]]] = main._waiting if main else []
+        self._scopes: Iterator[int] = main._scopes if main else count()
+        self._timeouts: dict[str, int] = {}
+        #: how tests that the student wrote rejected implementations, by the test's name; empty texts if they didn't
+        self._complaints: dict[str, dict[Implemented, str | StudentError]] = {}
+        self._asked: CheckHistory = CheckHistory(arguments=main._asked.arguments if main else [])
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return lambda *args, **kwargs: self.call(name, *args, **kwargs).value
+
+    def call(
+        self, name: str, /, *args: Any, seed: int = 0, seconds: float | None = None, **kwargs: Any
+    ) -> Call:
+        """Call a function or class; returns the value and the arguments that were changed in place.
+
+        `seconds` is for a call that may take longer than others, such as training.
+        """
+        return self._call(name, {"name": name, "scope": self._scope}, args, kwargs, seed, seconds)
+
+    def gradients(self, name: str, /, *args: Any, seed: int = 0, **kwargs: Any) -> Gradients:
+        """Call a function and differentiate the probed sum of its float outputs."""
+        return self._gradients(name, {"name": name, "scope": self._scope}, args, kwargs, seed)
+
+    def get(self, name: str) -> Any:
+        """The value of a variable of the notebook."""
+        self._asked.tried.append(Tried(name, variable=True))
+        return self._value(self._ask(name, {"do": "get", "name": name, "scope": self._scope}), name)
+
+    def figure(self, grade_id: str) -> Figure:
+        """The last figure that a cell drew, as it is after the last cell; needs matplotlib in the notebook."""
+        cell = self._session.notebook.cells[self._reasons.ran(grade_id)]
+        reply = self._ask(grade_id, {"do": "figures", "count": cell.get("execution_count") or 0})
+        return self._drawn(reply, grade_id, f"The cell `{grade_id}`", closing_call(cell.source))
+
+    def figure_of(self, name: str, /, *args: Any, seed: int = 0, **kwargs: Any) -> Figure:
+        """Call a function; returns the figure that it returns, or else the last one that it draws."""
+        self._remember(name, args, kwargs)
+        target = {"name": name, "scope": self._scope, "drawing": True}
+        reply = self._ask(name, _calling(target, args, kwargs, seed))
+        index = self._submission.defining_cell(name)
+        source = "" if index is None else self._session.notebook.cells[index].source
+        return self._drawn(reply, name, f"`{name}`", closing_call(source, name))
+
+    def output(self, grade_id: str) -> str:
+        """The text that a cell printed and displayed, including the value of its last expression, without stderr."""
+        self._asked.last_is_own = True
+        self._asked.last = grade_id, text_of(self._session.notebook.cells[self._reasons.ran(grade_id)])
+        return self._asked.last[1]
+
+    def define(self, source: str) -> "Student":
+        """Run helper code of a check in the kernel, in its own namespace; returns that namespace to call."""
+        number = next(self._scopes)
+        self._waiting.append((_HELPER, {"do": "define", "source": source, "scope": number}))
+        return Student(self._session, self._submission, scope=number, main=self)
+
+    def named(self, name: str) -> Named:
+        """An object that helper code defines, as an argument of a call."""
+        assert self._scope is not None, "`named` is for what `define` returns"
+        return Named(name, self._scope)
+
+    def answer_code(self, grade_id: str) -> list[str]:
+        """Sources of an answer cell and of the student's other cells that it uses."""
+        return self._submission.answer_code(grade_id)
+
+    def used_code(self, grade_id: str) -> list[str]:
+        """The student's statements that the exercise depends on, a text for each cell."""
+        return self._submission.used_code(grade_id)
+
+    def own_code(self) -> dict[str, str]:
+        """Sources of all cells that the student wrote or changed, by the cell's label."""
+        return self._submission.own_code
+
+    def _begin_check(self, answer_cell: str) -> None:
+        self._answer_cell = answer_cell
+        self._asked.tried.clear()
+        if not self._session.alive and not self._session.restart_without(self._culprit, self._death):
+            self._session.not_reached.add(answer_cell)
+            often = len(self._session.deaths) >= MAX_DEATHS
+            reason = f"the Python process was ended {MAX_DEATHS} times before this check"
+            raise StudentError(
+                f"Not run: {reason if often else self._session.deaths[-1]}.", CheckOutcome.KERNEL_DIED
+            )
+        self._waiting[:] = [("start", {"do": "forget"})]
+        self._asked.arguments.clear()
+        self._asked.last, self._asked.last_is_own = None, True
+
+    def _run_lines(self, source: str, needs: Sequence[str]) -> None:
+        if self._ask("try it yourself", {"do": "try", "source": source, "needs": list(needs)}).value:
+            raise StudentError(f"The notebook has no {', '.join(map(str, needs))}.")
+
+    _culprit: int | None = None
+    _death = ""
+    _answer_cell = ""
+
+    def _try_on(self, test: str, implementation: Implemented) -> Call:
+        if self._waiting:  # what they do must last
+            self._ask(*self._waiting.pop())
+        self._remember(test, (implementation,), {})
+        target = {"name": test, "scope": self._scope}
+        reply = self._ask(test, _calling(target, (implementation,), {}, 0), None, implementation)
+        return Call(self._value(reply, test), [], test)
+
+    def _call(
+        self,
+        label: str,
+        target: dict[str, Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        seed: int,
+        seconds: float | None = None,
+    ) -> Call:
+        tried = self._remember(label, args, kwargs, called="target" in target)
+        reply = self._ask(label, _calling(target, args, kwargs, seed), seconds)
+        tried.builds = isinstance(reply.value, Module)
+        return Call(self._value(reply, label), list(reply.changed), label, tried.parameters)
+
+    def _remember(
+        self, label: str, args: tuple[Any, ...], kwargs: dict[str, Any], called: bool = False
+    ) -> Tried:
+        """Store a call and its arguments for the messages about it; `called` if it is a call of a module."""
+        self._asked.arguments += [*args, *kwargs.values()]
+        self._asked.tried.append(Tried(label, self._submission.parameters_of(label, called), args, kwargs))
+        return self._asked.tried[-1]
+
+    def _drawn(self, reply: Answer, label: str, subject: str, closing: str) -> Figure:
+        """The last figure in a reply; `closing` is the call in the student's code that may have closed others."""
+        figures = reply.value if isinstance(reply.value, list) else []
+        if not figures or not isinstance(figures[-1], Figure):
+            if closing:
+                raise StudentError(
+                    f"{subject} has no open figure at its end: `{shortened(closing)}` closes it. Remove that call."
+                )
+            raise StudentError(f"{subject} draws no figure.")
+        if not figures[-1].axes:
+            raise StudentError(f"{subject} draws nothing in its figure.")
+        self._asked.last, self._asked.last_is_own = (label, figures[-1]), True
+        return figures[-1]
+
+    def _gradients(
+        self, label: str, target: dict[str, Any], args: tuple[Any, ...], kwargs: dict[str, Any], seed: int
+    ) -> Gradients:
+        if current_kind() == "numpy":
+            raise CourseError("`gradients` needs a course that works with torch")
+        tried = self._remember(label, args, kwargs, called="target" in target)
+        tried.gradients = True
+        reply = self._ask(label, _calling({**target, "gradients": True}, args, kwargs, seed))
+        inputs, parameters = reply.inputs, reply.parameters
+        if inputs is None or parameters is None or len(inputs) != len(args):
+            raise StudentError(f"`{label}` returned no gradients.")
+        return Gradients(self._value(reply, label), inputs, parameters, args, tried.parameters)
+
+    def _value(self, reply: Answer, label: str) -> Any:
+        self._asked.last = (label, reply.value)
+        if self._main:  # a check that fails on what its helper code returned must not blame an earlier call
+            self._main._asked.last = self._asked.last
+        (self._main or self)._asked.last_is_own = self._main is None
+        return reply.value
+
+    def _ask(
+        self,
+        label: str,
+        request: dict[str, Any],
+        seconds: float | None = None,
+        implementation: Implemented | None = None,
+    ) -> Answer:
+        if self._timeouts.get(label, 0) >= _MAX_TIMEOUTS:
+            raise StudentError(
+                f"Not run: `{label}` ran out of time in earlier checks.", CheckOutcome.TIMED_OUT
+            )
+        labels, requests = zip(*self._waiting, (label, request), strict=True)
+        self._waiting.clear()
+        limits = self._session.limits
+        seconds = max(seconds or 0, limits.call_seconds)
+        if self._scope is not None or _HELPER in labels or implementation:
+            # the check, not the student, pays for the time of its helper code
+            seconds += limits.helper_seconds
+        try:
+            reply = self._session.exchange(
+                list(requests), self._restore, describe_handle, seconds, implementation
+            )
+        except BenchGone as gone:
+            raise StudentError(
+                f"`{label}` could not finish: a function that it was tried on had to be stopped, since {gone}.",
+                CheckOutcome.KERNEL_DIED,
+            ) from None
+        except CallTimeout as late:
+            self._timeouts[label] = self._timeouts.get(label, 0) + 1
+            raise StudentError(f"`{label}` {late} and was stopped.", CheckOutcome.TIMED_OUT) from None
+        except KernelDied as died:
+            self._culprit = self._submission.defining_cell(label)
+            self._death = f"`{label}` could not finish: {died}."
+            raise StudentError(self._death, CheckOutcome.KERNEL_DIED) from None
+        except MessageError as error:
+            raise StudentError(f"The result of `{label}` can't be read: {error}.") from None
+        if isinstance(reply, Failure):
+            culprit = labels[reply.at] if reply.at < len(labels) else label
+            raise self._reasons.of_error(culprit, reply.error, self._answer_cell)
+        return reply
+
+    def _restore(self, item: ModuleItem | ObjectItem) -> "Module | Opaque":
+        if isinstance(item, ModuleItem):
+            return Module(self, item.id, item.type)
+        return Opaque(item.id, item.type)
+
+
+def _calling(
+    target: dict[str, Any], args: tuple[Any, ...], kwargs: dict[str, Any], seed: int
+) -> dict[str, Any]:
+    return {"do": "call", "args": list(args), "kwargs": kwargs, "seed": seed, **target}
+
+
+#: names of notebooks that a check reaches by `student.call`, since `student` has methods of these names
+TAKEN_NAMES = frozenset(name for name in vars(Student) if not name.startswith("_"))
+
+
+def asked_by(student: Student) -> CheckHistory:
+    """What the check that has this `student` has asked of it."""
+    return student._asked
+
+
+def begin_check(student: Student, answer_cell: str) -> None:
+    """Prepare for a check of `answer_cell`: a running kernel, without objects of earlier checks.
+
+    Raises:
+        StudentError: the kernel has ended, and there are no more.
+    """
+    student._begin_check(answer_cell)
+
+
+def run_lines(student: Student, source: str, needs: Sequence[str]) -> None:
+    """Run some lines in a copy of the notebook's namespace, which must contain the names in `needs`.
+
+    Raises:
+        StudentError: the lines raised an exception, or a name is missing.
+    """
+    student._run_lines(source, needs)
+
+
+def complaints_about(student: Student, test: str) -> dict[Implemented, str | StudentError]:
+    """How this test of the student's rejected the implementations tried so far; empty texts if it didn't."""
+    return student._complaints.setdefault(test, {})
+
+
+def try_on(student: Student, test: str, implementation: Implemented) -> Call:
+    """Call a test that the student wrote with an implementation, which runs in another kernel.
+
+    The call leaves nothing in the student's kernel: no test can know what it was called with before.
+
+    Raises:
+        StudentError: as by the methods of `Student`.
+    """
+    return student._try_on(test, implementation)

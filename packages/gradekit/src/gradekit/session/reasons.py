@@ -1,0 +1,118 @@
+"""Turns what went wrong in the student's process into a sentence for the student."""
+
+from gradekit.course import CourseError
+from gradekit.session.causes import because, failed_definition, missing_name, root_of
+from gradekit.session.replies import ReplyError
+from gradekit.session.runner import NO_INPUT, NO_STDIN, CellRun, CellState
+from gradekit.session.session import Session
+from gradekit.session.values import CheckOutcome, StudentError
+from gradekit.submission.submission import Submission
+
+
+class Reasons:
+    """Explains errors of one submission by its cells."""
+
+    def __init__(self, session: Session, submission: Submission) -> None:
+        self._session = session
+        self._submission = submission
+
+    def ran(self, grade_id: str) -> int:
+        """The index of a cell that ran without an error.
+
+        Raises:
+            StudentError: it was not answered, or it did not run to its end.
+            CourseError: the notebook has no such cell, or it is not run while grading.
+        """
+        index = self._submission.place_of(grade_id)
+        run = None if index is None else self._session.runs.get(index)
+        if index is None:
+            raise CourseError(f"a check asks for the cell `{grade_id}`, which the notebook does not have")
+        if self._submission.is_blank(grade_id):
+            raise self._not_answered(grade_id)
+        if run is None and self._session.deaths:
+            raise StudentError(
+                f"The cell `{grade_id}` was not run: {self._session.deaths[-1]}.", CheckOutcome.KERNEL_DIED
+            )
+        if run is None:
+            raise CourseError(f"a check asks for the cell `{grade_id}`, which is not run while grading")
+        if run.state != CellState.OK:
+            raise self._failed(run)
+        return index
+
+    def of_error(self, label: str, error: ReplyError, answer_cell: str) -> StudentError:
+        """An exception that the agent reported, in a call of `label` by a check of `answer_cell`."""
+        kind, message = error.type, error.message.strip()
+        message = NO_INPUT if kind == NO_STDIN else message
+        if kind == "UndefinedName":
+            return self.of_missing(label, answer_cell)
+        if kind == "MessageError":
+            return StudentError(f"The result of `{label}` can't be used: {message}.", text=message)
+        where = self._where(error.lines, label, answer_cell)
+        if kind == "NotImplementedError" and where:
+            index, line, _ = where
+            name = self._submission.label(index)
+            if self._submission.is_blank(name):
+                return self._not_answered(name)
+            if self._submission.has_placeholder(name):
+                return StudentError(
+                    f"In the cell `{name}`, line {line} is still `raise NotImplementedError()`: delete it.",
+                    CheckOutcome.NOT_ANSWERED,
+                )
+        lacking = missing_name(message) if kind == "NameError" else ""
+        failed = failed_definition(lacking, self._submission, self._session.runs) if lacking else None
+        if failed is not None:
+            return self._failed(failed, f"`{label}` needs `{lacking}`, which is missing")
+        place = ""
+        if where:
+            index, line, text = where
+            place = f" in line {line} of the cell `{self._submission.label(index)}`: `{text}`"
+        sentence = f"`{label}` raised {kind}{': ' + message if message else ''}{place}"
+        return StudentError(sentence, raised=kind, text=message, bases=error.bases)
+
+    def of_missing(self, name: str, answer_cell: str) -> StudentError:
+        """The notebook has no such name after the last cell."""
+        index = self._submission.defining_cell(name)
+        if index is None:
+            index = self._submission.place_of(answer_cell)
+        if index is None:
+            return StudentError(f"Your notebook defines no `{name}`.")
+        label = self._submission.label(index)
+        run = self._session.runs.get(index)
+        if self._submission.is_blank(label):
+            return self._not_answered(label)
+        if run is None or run.state == CellState.OK:
+            deleting = self._submission.deleting_cell(name)
+            if deleting is not None:
+                return StudentError(
+                    f"`{name}` is gone after the last cell, when the checks run: the cell "
+                    f"`{self._submission.label(deleting)}` deletes it (`del {name}`). Remove that line."
+                )
+            return StudentError(
+                f"The cell `{label}` ran, but there is no `{name}` after the last cell, when the checks run."
+                if self._submission.defining_cell(name) is not None
+                else f"The cell `{label}` defines no `{name}` when the notebook runs top to bottom."
+            )
+        return self._failed(run, f"`{name}` is missing")
+
+    def _failed(self, run: CellRun, missing: str = "") -> StudentError:
+        """The error about a cell that did not run to its end, and about what is `missing` because of it."""
+        if run.state is CellState.LEFT_OUT:
+            return StudentError(run.error, CheckOutcome.KERNEL_DIED)
+        reason = because(run, self._submission, self._session.runs)
+        sentence = f"{missing}, since {reason}." if missing else f"{reason[0].upper()}{reason[1:]}."
+        state = root_of(run, self._submission, self._session.runs).state
+        stopped = state in (CellState.TIMED_OUT, CellState.KERNEL_DIED)
+        return StudentError(sentence, CheckOutcome(state) if stopped else CheckOutcome.BLOCKED)
+
+    def _not_answered(self, name: str) -> StudentError:
+        return StudentError(self._submission.not_answered(name), CheckOutcome.NOT_ANSWERED)
+
+    def _where(
+        self, lines: list[tuple[int, str]], label: str, answer_cell: str
+    ) -> tuple[int, int, str] | None:
+        likely = self._submission.defining_cell(label), self._submission.place_of(answer_cell)
+        for line, text in reversed(lines):
+            index = self._submission.cell_with_line(line, text, likely)
+            if index is not None:
+                return index, line, text
+        return None

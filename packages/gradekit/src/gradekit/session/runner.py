@@ -1,0 +1,289 @@
+"""Runs the cells of a submission: nbclient, with limits on the time and the output of each cell."""
+
+import asyncio
+import contextlib
+import logging
+import re
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from jupyter_client.manager import AsyncKernelManager
+from jupyter_core.utils import run_sync
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionComplete, DeadKernelError
+from nbformat import NotebookNode
+
+from gradekit.course.printing import shortened
+from gradekit.session.channel import GRACE_SECONDS, KernelGone, Unresponsive
+from gradekit.session.limits import Limits, Stopwatch
+from gradekit.session.output_data import PLAIN_TEXT, KeptData, sizes_in
+from gradekit.submission.attachments import picture_in
+
+#: nbclient and jupyter_client log errors with tracebacks; here, a page or the command's last lines report them
+QUIET = logging.getLogger(__name__)
+QUIET.addHandler(logging.NullHandler())
+QUIET.propagate = False
+
+#: characters in a line of an error, lines in its traceback, errors in a cell
+MAX_ERROR, MAX_TRACEBACK, MAX_ERRORS = 2_000, 100, 10
+#: results of a cell, and characters in each, that are kept however much it has printed: they may be its score
+MAX_RESULTS, MAX_RESULT = 10, 1_000
+#: characters that a message counts in addition to its text
+_COST = 20
+_OUTPUTS = ("stream", "display_data", "execute_result", "update_display_data")
+#: what `input()` raises, since nobody can answer it, and what to do
+NO_STDIN = "StdinNotImplementedError"
+NO_INPUT = "`input()` can't be answered while grading: write a value in its place, or remove the call"
+_POLL_SECONDS = 0.1
+_FOREVER = 10**6
+#: how long a killed kernel may take to end
+_END_SECONDS = 60
+
+
+class CellState(StrEnum):
+    """How the run of a cell ended."""
+
+    OK = "ok"
+    ERROR = "error"
+    TIMED_OUT = "timed out"
+    KERNEL_DIED = "kernel died"
+    LEFT_OUT = "left out"
+
+
+_VERBS = {
+    CellState.ERROR: "stopped with",
+    CellState.TIMED_OUT: "took too long:",
+    CellState.KERNEL_DIED: "crashed:",
+}
+
+
+@dataclass(frozen=True)
+class CellRun:
+    """The run of one cell of the notebook; `index` counts all cells from 0."""
+
+    index: int
+    state: CellState
+    error: str = ""  # "NameError: name 'x' is not defined"
+    line: int = 0
+
+    @property
+    def description(self) -> str:
+        """The end of a sentence that begins with "The cell `name`"; only for a run that failed."""
+        line = f" (line {self.line})" if self.line else ""
+        return f"{_VERBS[self.state]} {self.error}{line}"
+
+
+class CellRunner(NotebookClient):
+    """A NotebookClient that keeps at most `limits.cell_output` of the text of each cell, and bounded other data.
+
+    The data are what the student's code sent: pages that a TA opens must sanitize them.
+    """
+
+    def __init__(self, nb: NotebookNode, manager: AsyncKernelManager, limits: Limits) -> None:
+        super().__init__(
+            nb,
+            km=manager,
+            timeout=None,  # `run_cell` watches the CPU time instead
+            iopub_timeout=_FOREVER,
+            allow_errors=True,
+            startup_timeout=limits.startup_seconds,
+            coalesce_streams=False,  # it takes seconds for a long line; see `_joined`
+            log=QUIET,
+        )
+        self._manager = manager
+        self._limit = limits.cell_output
+        self._written = 0
+        self._data = KeptData()
+        self._errors = 0
+        self._results = 0
+        self._wrote_errors = False
+        self._cell_index = -1
+
+    def run_cell(self, index: int, watch: Stopwatch) -> CellRun:
+        """Execute a cell until it ends or its time is up.
+
+        Raises:
+            KernelGone: the kernel process ended.
+            Unresponsive: the cell ignored the interrupt; the kernel has been killed.
+        """
+        replies: list[dict[str, Any]] = []
+        self.on_cell_executed = lambda cell, cell_index, execute_reply: replies.append(execute_reply)
+        try:
+            run_sync(self._execute_within)(index, watch)
+        except DeadKernelError:
+            raise KernelGone from None
+        finally:
+            cell = self.nb.cells[index]
+            cell.outputs = _joined(cell.outputs)
+        content = replies[-1]["content"] if replies and replies[-1] else {"status": "ok"}
+        if content.get("status") != "error":
+            return CellRun(index, CellState.OK)
+        if watch.breach:
+            return CellRun(index, CellState.TIMED_OUT, error=f"it {watch.reason}")
+        message = f"{content.get('ename')}: {_reason(content)}"[:MAX_ERROR]
+        text = re.sub(r" \(\d+\.py, line \d+\)$", "", message)  # IPython's file name, in a SyntaxError
+        line = _line_of(content.get("traceback", []))
+        return CellRun(index, CellState.ERROR, error=shortened(text), line=line)
+
+    def lives_for(self, seconds: float) -> bool:
+        """True if the kernel is still alive after `seconds`."""
+        time.sleep(seconds)
+        alive: bool = run_sync(self._manager.is_alive)()
+        return alive
+
+    async def _execute_within(self, index: int, watch: Stopwatch) -> None:
+        running = asyncio.ensure_future(self.async_execute_cell(self.nb.cells[index], index))
+        if not await _ended(running, watch):
+            await self._manager.interrupt_kernel()
+            if not await _ended(running, watch.follow_up(GRACE_SECONDS)):
+                await self._kill(running)
+                raise Unresponsive
+        running.result()
+
+    async def _kill(self, running: asyncio.Future[Any]) -> None:
+        if self._manager.provisioner is not None:
+            await self._manager.provisioner.kill()
+        with contextlib.suppress(DeadKernelError, TimeoutError):  # nbclient notices within a second
+            await asyncio.wait_for(running, _END_SECONDS)
+
+    def process_message(
+        self, msg: dict[str, Any], cell: NotebookNode, cell_index: int
+    ) -> NotebookNode | None:
+        if cell_index != self._cell_index:
+            self._cell_index, self._written, self._errors, self._results = cell_index, 0, 0, 0
+            self._wrote_errors = False
+        if msg["msg_type"].startswith("comm"):
+            return None  # no page shows widgets, so their state is of no use
+        kind = msg["msg_type"]
+        if (self._written > self._limit and kind in _OUTPUTS and not self._may_cost_points(msg)) or (
+            self._errors >= MAX_ERRORS and kind == "error"
+        ):
+            return None
+        msg["content"] = self._plain(kind, msg["content"])
+        try:
+            return super().process_message(msg, cell, cell_index)
+        except CellExecutionComplete:
+            raise
+        except Exception:  # a forged message can provoke anything
+            return None
+
+    def _may_cost_points(self, msg: dict[str, Any]) -> bool:
+        """True for the first output on stderr and the first results of a cell, on which its score may depend."""
+        if msg["msg_type"] == "stream":
+            return msg["content"].get("name") == "stderr" and not self._wrote_errors
+        return msg["msg_type"] == "execute_result" and self._results < MAX_RESULTS
+
+    def _plain(self, kind: str, content: dict[str, Any]) -> dict[str, Any]:
+        """The content of a message, in the form that it must have, and cut to the limits."""
+        plain: dict[str, Any] = {}
+        plain |= {name: content[name] for name in ("execution_state", "wait") if name in content}
+        if isinstance(content.get("execution_count"), int):
+            plain["execution_count"] = content["execution_count"]
+        transient = content.get("transient")
+        if isinstance(transient, dict) and isinstance(transient.get("display_id"), str):
+            plain["transient"] = {"display_id": transient["display_id"]}
+        match kind:
+            case "stream":
+                self._written += _COST
+                name = "stderr" if content.get("name") == "stderr" else "stdout"
+                self._wrote_errors |= name == "stderr"
+                plain |= {"name": name, "text": self._cut(_text(content.get("text")))}
+            case "error":
+                traceback = content.get("traceback")
+                lines = traceback[-MAX_TRACEBACK:] if isinstance(traceback, list) else []
+                plain |= {"ename": _text(content.get("ename"))[:MAX_ERROR]}
+                plain |= {"evalue": _text(_reason(content))[:MAX_ERROR]}
+                plain["traceback"] = [_text(line)[:MAX_ERROR] for line in lines]
+                self._errors += 1
+            case "display_data" | "update_display_data" | "execute_result":
+                plain["data"] = self._displayed(content.get("data"), kind == "execute_result")
+                plain["metadata"] = sizes_in(content.get("metadata"))
+        return plain
+
+    def _displayed(self, data: object, is_result: bool) -> dict[str, Any]:
+        found = data if isinstance(data, dict) else {}
+        text = _text(found.get(PLAIN_TEXT))
+        self._written += _COST
+        if is_result and len(text) <= MAX_RESULT and self._results < MAX_RESULTS:
+            self._written = min(self._written, self._limit - len(text))  # so that it is kept whole
+        self._results += is_result
+        kept, remark = self._data.of(found)
+        return {**kept, PLAIN_TEXT: self._cut(f"{text[:MAX_ERROR]}{remark}" if remark else text)}
+
+    def _cut(self, text: str) -> str:
+        room = max(self._limit - self._written, 0)
+        self._written += len(text)
+        return text if len(text) <= room else text[:room] + "\n… further output was cut off\n"
+
+
+def _joined(outputs: Sequence[NotebookNode]) -> list[NotebookNode]:
+    """The outputs with one stream of each name, as a terminal would show it; stdout comes before stderr."""
+    joined: list[NotebookNode] = []
+    texts: dict[str, list[str]] = {}
+    for output in outputs:
+        if output.output_type != "stream":
+            joined.append(output)
+        elif output.name in texts:
+            texts[output.name].append(output.text)
+        else:
+            texts[output.name] = [output.text]
+            joined.append(output)
+    for index, output in enumerate(joined):
+        if output.output_type == "stream":
+            lines = "".join(texts[output.name]).split("\n")
+            output.text = "\n".join(map(_after_carriage_return, lines))
+            if index and output.name == "stdout" and joined[index - 1].get("name") == "stderr":
+                joined[index - 1], joined[index] = output, joined[index - 1]
+    return joined
+
+
+def _after_carriage_return(line: str) -> str:
+    """The part of a line that is visible after its carriage returns, such as the last state of a progress bar."""
+    end = "\r" if line.endswith("\r") else ""
+    return line.removesuffix(end).rpartition("\r")[2] + end
+
+
+def _reason(error: Mapping[str, Any]) -> object:
+    """The text of an exception, in a student's words where IPython speaks of frontends."""
+    return NO_INPUT if error.get("ename") == NO_STDIN else error.get("evalue")
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+async def _ended(running: asyncio.Future[Any], watch: Stopwatch) -> bool:
+    """Wait until the cell has ended or its time is up; False if it is still running."""
+    while not running.done():
+        await asyncio.wait({running}, timeout=_POLL_SECONDS)
+        if not running.done() and watch.is_over():
+            return False
+    return True
+
+
+def _line_of(traceback: object) -> int:
+    """The line of the cell where an error occurred, from IPython's traceback; 0 if unknown."""
+    lines = traceback[-MAX_TRACEBACK:] if isinstance(traceback, list) else []
+    text = re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(_text(line)[:MAX_ERROR] for line in lines))
+    found = re.findall(r"(?:Cell In\[\d+\], |In\[\d+\]:? )line (\d+)", text)
+    return int(found[-1]) if found else 0
+
+
+def text_of(cell: Any) -> str:
+    """What the cell printed, and the text of what it displayed, in order; pictures and stderr are left out.
+
+    Its length is bounded by the limit on a cell's output (see `Limits.cell_output`).
+    """
+    return "".join(_text_of_output(output) for output in cell.get("outputs", []))
+
+
+def _text_of_output(output: Any) -> str:
+    match output:
+        case {"output_type": "stream", "name": "stdout", "text": str(text)}:
+            return text
+        case {"output_type": "display_data" | "execute_result", "data": dict(data)} if not picture_in(data):
+            return f"{data.get('text/plain', '')}\n"
+    return ""

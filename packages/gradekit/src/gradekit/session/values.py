@@ -1,0 +1,129 @@
+"""The values that come back from the student's kernel, or the reason why there is none."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from gradekit.course.language import N_
+from gradekit.course.printing import shortened
+
+if TYPE_CHECKING:
+    from gradekit.inside.arrays import Array
+
+
+class CheckOutcome(StrEnum):
+    """How a check ended."""
+
+    PASSED = N_("passed")
+    #: some of its points were earned
+    PARTLY_PASSED = N_("partly passed")
+    FAILED = N_("failed")
+    NOT_ANSWERED = N_("not answered")
+    #: a cell that it needs did not run
+    BLOCKED = N_("blocked")
+    TIMED_OUT = N_("timed out")
+    KERNEL_DIED = N_("kernel died")
+
+
+class StudentError(Exception):
+    """The submission could not do what was asked. The message is a sentence for the student.
+
+    `outcome` is how the check ends. `raised` and `text` are the type and message of an exception that the student's
+    code raised; the sentence contains only their beginnings. `bases` are the names of the bases of a user-defined type.
+    """
+
+    def __init__(
+        self,
+        sentence: str,
+        outcome: CheckOutcome = CheckOutcome.FAILED,
+        raised: str = "",
+        text: str = "",
+        bases: Sequence[str] = (),
+    ) -> None:
+        for part in (raised, text):
+            sentence = sentence.replace(part, shortened(part), 1) if part else sentence
+        super().__init__(sentence)
+        self.outcome = outcome
+        self.raised = raised
+        self.text = text
+        self.bases = tuple(bases)
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call: its value, and the arguments (position or keyword) that it changed in place.
+
+    `parameters` are the names of the positional arguments, as far as the notebook's text shows them.
+    """
+
+    value: Any
+    changed: list[int | str]
+    name: str
+    parameters: tuple[str, ...] = ()
+
+
+@dataclass
+class Tried:
+    """Something that a check requested from the submission: a call, its gradients, or the value of a `variable`.
+
+    `parameters` are the names of the positional arguments, as far as the notebook's text shows them. The call
+    `builds` a module if it returned one.
+    """
+
+    name: str
+    parameters: tuple[str, ...] = ()
+    args: tuple[Any, ...] = ()
+    kwargs: dict[str, Any] = field(default_factory=dict)
+    gradients: bool = False
+    variable: bool = False
+    builds: bool = False
+
+    @property
+    def arguments(self) -> list[tuple[str, Any]]:
+        """The values by the names of their parameters, as far as these are known."""
+        return [*zip(self.parameters, self.args, strict=False), *self.kwargs.items()]
+
+
+@dataclass(frozen=True)
+class Gradients:
+    """Gradients of the probed sum of the outputs (`gradekit.inside.messages.probe`).
+
+    `inputs` has an entry for each positional argument: None where no gradient arrived, or where the argument isn't a
+    float tensor. `parameters` has one for each parameter if a module was called. `names` are those of the arguments, as
+    far as the notebook's text shows them.
+    """
+
+    value: Any
+    inputs: "list[Array | None]"
+    parameters: "dict[str, Array | None]"
+    arguments: tuple[Any, ...] = field(repr=False, default=())
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Named:
+    """An object that a check's helper code defines in the kernel, by name."""
+
+    name: str
+    scope: int
+
+
+@dataclass(frozen=True)
+class Implemented:
+    """A function that the check's `source` defines in another kernel. In the student's, a stub stands for it.
+
+    `methods` are the names of the methods that may be called of objects which it returns.
+    """
+
+    name: str
+    source: str
+    methods: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Opaque:
+    """An object that stays in the kernel."""
+
+    id: int
+    type_name: str

@@ -1,1 +1,0 @@
-"""A submission: reading, restoring and running it, and the proxy that checks talk to."""

@@ -1,0 +1,1 @@
+"""A submitted notebook as text: reading and repairing it. Nothing here runs it."""

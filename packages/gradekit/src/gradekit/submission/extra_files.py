@@ -1,0 +1,283 @@
+"""Sets aside the files in a submission that nbgrader can't copy or read, before it tries.
+
+They are moved to the same path below `.gradekit/set_aside` in the course folder. A record next to them stores the
+reasons, so that the next grading reports them again.
+"""
+
+import contextlib
+import json
+import os
+import re
+import secrets
+import shutil
+import stat
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import chain
+from pathlib import Path, PurePath
+
+from nbformat import NotebookNode
+from nbgrader.utils import parse_utc
+
+from gradekit.course.files import STATE_FOLDER, beside_notebooks, notebooks_in, write_atomically
+from gradekit.course.printing import printable
+
+TIMESTAMP = "timestamp.txt"
+#: written by nbgrader's exchange, which names feedback after it
+SECRET = "submission_secret.txt"
+MAX_ENTRIES = 2_000
+MAX_FOLDER_DEPTH = 20
+_MAX_TIMESTAMP_BYTES = 1024
+_YEARS = range(1990, 2200)
+#: strict, since nbgrader reads the third word as a time zone, and opens the file of that name
+_TIMESTAMP = re.compile(r"(?=.*\d{4})(?!.*(?:\.\.|\s/))[\w:.,+ -]{4,80}(/\w+)*", re.ASCII)
+#: a notebook that other code may open
+MAX_OPENED_BYTES = 20 * 2**20
+#: in code that runs, imports or reads notebooks
+OPENS_NOTEBOOKS = re.compile(r"ipynb|importnb|nbimport", re.IGNORECASE)
+_NAMED_AT_MOST = 5
+_RECORDED_AT_MOST = 100
+_TOO_MANY = f"holds a folder of more than {MAX_ENTRIES:,} files, so it was set aside and not copied."
+_TOO_DEEP = f"is nested more than {MAX_FOLDER_DEPTH} folders deep, so it was set aside and not copied."
+_BEYOND = (_TOO_MANY, _TOO_DEEP)
+_KINDS = {
+    stat.S_ISLNK: "a link",
+    stat.S_ISFIFO: "a pipe",
+    stat.S_ISSOCK: "a socket",
+    stat.S_ISCHR: "a device",
+    stat.S_ISBLK: "a device",
+}
+
+
+class NotATime(ValueError):
+    """A timestamp can't be read. The message continues the name of the file."""
+
+
+class StuckError(OSError):
+    """A file could not be set aside, so nbgrader must not touch the submission."""
+
+
+def own_files(folder: Path, left_out: Sequence[str]) -> tuple[Path, ...]:
+    """Files and folders that students have put beside their notebooks, and that their code may open or import.
+
+    Call it after `ExtraFiles.set_aside`. Those that match a pattern in `left_out` are not copied by nbgrader either.
+    """
+    return tuple(path for path in beside_notebooks(folder, left_out) if path.name not in (TIMESTAMP, SECRET))
+
+
+def own_notebooks(folder: Path, cells: Iterable[NotebookNode], own: Sequence[Path]) -> tuple[Path, ...]:
+    """The notebooks as they were handed in, if the code mentions notebooks: it may run, import or read them.
+
+    Args:
+        folder: with the submission. The notebooks in autograded/ have hidden tests.
+        cells: the code.
+        own: the `own_files`.
+    """
+    modules = (path.read_text(errors="replace") for path in own if path.suffix == ".py" and path.is_file())
+    code = chain((cell.source for cell in cells if cell.cell_type == "code"), modules)
+    if not any(map(OPENS_NOTEBOOKS.search, code)):
+        return ()
+    files = (path for path in notebooks_in(folder) if path.is_file() and not path.is_symlink())
+    return tuple(path for path in files if path.stat().st_size <= MAX_OPENED_BYTES)
+
+
+def handed_out_files(source: Path) -> frozenset[PurePath]:
+    """The files in an assignment's source folder, which nbgrader copies over a submission."""
+    return frozenset(path.relative_to(source) for path in source.rglob("*") if path.is_file())
+
+
+@dataclass
+class ExtraFiles:
+    """The files in a submission folder other than notebooks. Bad ones are moved to the folder `aside`."""
+
+    folder: Path
+    aside: Path
+    handed_out: frozenset[PurePath] = frozenset()
+    max_bytes: int = 100_000_000
+    _notes: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def in_course(
+        cls, root: Path, folder: Path, handed_out: frozenset[PurePath] = frozenset()
+    ) -> "ExtraFiles":
+        inside = folder.relative_to(root) if folder.is_relative_to(root) else Path(*folder.parts[1:])
+        return cls(folder, root / STATE_FOLDER / "set_aside" / inside, handed_out)
+
+    def set_aside(self) -> list[str]:
+        """Move files away that nbgrader can't read, and return the `notes`.
+
+        Raises:
+            StuckError: a file can't be moved.
+        """
+        if self.folder.is_symlink() or not self.folder.is_dir():
+            return []
+        self._notes = self._recorded()
+        before = dict(self._notes)
+        for path, reason in list(self._odd()):
+            self._move(path)
+            self._replace(path)
+            if len(self._notes) < _RECORDED_AT_MOST:
+                self._notes[str(path.relative_to(self.folder))] = reason
+        if self._notes != before:
+            self._record()
+        return self.notes()
+
+    def notes(self) -> list[str]:
+        """Sentences about files that were set aside, now or earlier; at most a few."""
+        found = self._notes or self._recorded()
+        lines = [f"{printable(name, 80)} {reason}" for name, reason in found.items()]
+        rest = ["More files were set aside."] if len(lines) > _NAMED_AT_MOST else []
+        return lines[:_NAMED_AT_MOST] + rest
+
+    def _odd(self) -> Iterator[tuple[Path, str]]:
+        """The files and folders to set aside, with the reasons."""
+        entries = size = 0
+        for top in sorted(os.scandir(self.folder), key=lambda entry: entry.name):
+            if top.name.endswith(".ipynb") and not top.name.startswith("."):
+                continue  # nbgrader does not copy notebooks, and we read them with care
+            path = Path(top.path)
+            found = list(self._odd_in(path, PurePath(top.name), 0))
+            beyond = next((reason for odd, reason in found if odd == path and reason in _BEYOND), None)
+            if beyond:
+                yield path, beyond
+                continue
+            count, total = _extent(path)
+            total -= sum(_size(odd) for odd, _ in found)
+            if entries + count > MAX_ENTRIES or size + total > self.max_bytes:
+                yield path, "exceeds the limits on files handed in with a notebook, so it was set aside."
+            else:
+                entries, size = entries + count, size + total
+                yield from found
+
+    def _odd_in(self, path: Path, name: PurePath, depth: int) -> Iterator[tuple[Path, str]]:
+        reason = self._reason(path, name)
+        if reason:
+            yield path, reason
+        elif path.is_dir():
+            with os.scandir(path) as inside:
+                for count, entry in enumerate(inside):
+                    if count > MAX_ENTRIES or depth > MAX_FOLDER_DEPTH:
+                        yield self.folder / name.parts[0], _TOO_MANY if count > MAX_ENTRIES else _TOO_DEEP
+                        return
+                    yield from self._odd_in(Path(entry.path), name / entry.name, depth + 1)
+
+    def _reason(self, path: Path, name: PurePath) -> str:
+        mode = path.lstat().st_mode
+        kind = next((kind for is_kind, kind in _KINDS.items() if is_kind(mode)), "")
+        is_folder = stat.S_ISDIR(mode)
+        if kind:
+            return f"is {kind}, so it was set aside."
+        if is_folder and (name in self.handed_out or str(name) in (TIMESTAMP, SECRET)):
+            return "is a folder where a file belongs, so it was set aside."
+        if not is_folder and any(name in path.parents for path in self.handed_out):
+            return "is a file where a folder belongs, so it was set aside."
+        if not os.access(path, os.R_OK | (os.X_OK if is_folder else 0)):
+            return "has no read permission, so it was set aside."
+        if str(name) == TIMESTAMP:
+            try:
+                _parsed(path)
+            except NotATime as error:
+                return f"{error}, so it was set aside, and the time of submission is unknown."
+        if not is_folder and path.lstat().st_size > self.max_bytes:
+            return f"is {path.lstat().st_size // 10**6:,} MB large, so it was set aside and not copied."
+        if str(name) == SECRET and path.lstat().st_size > _MAX_TIMESTAMP_BYTES:
+            return "isn't what nbgrader wrote, so it was set aside."
+        return ""
+
+    def _move(self, path: Path) -> None:
+        target = self.aside / path.relative_to(self.folder)
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if target.is_dir() and not target.is_symlink():
+                shutil.rmtree(target)
+            else:
+                target.unlink(missing_ok=True)
+            os.rename(path, target)
+        except OSError as error:
+            if not os.path.lexists(path):
+                return  # another command has moved it
+            raise StuckError(
+                f"{printable(str(path))} can't be set aside ({error.strerror}): remove it yourself"
+            ) from error
+
+    def _replace(self, path: Path) -> None:
+        """Replace a file without which nbgrader could not release feedback."""
+        if path == self.folder / TIMESTAMP:
+            path.touch()  # nbgrader reads an empty file as an unknown time
+        elif path == self.folder / SECRET:
+            path.write_text(secrets.token_hex(64))
+
+    @property
+    def _record_path(self) -> Path:
+        return self.aside.with_name(f"{self.aside.name}.json")
+
+    def _record(self) -> None:
+        write_atomically(self._record_path, json.dumps(self._notes))
+
+    def _recorded(self) -> dict[str, str]:
+        """The reasons from earlier runs, unless the notebook has been handed in again since."""
+        try:
+            when = self._record_path.stat().st_mtime_ns
+            if any(path.lstat().st_ctime_ns > when for path in notebooks_in(self.folder)):
+                return {}
+            found = json.loads(self._record_path.read_text(encoding="utf-8"))
+            return {str(name): str(reason) for name, reason in found.items()}
+        except (OSError, ValueError, AttributeError):
+            return {}
+
+
+def time_handed_in(folder: Path) -> datetime | None:
+    """The time in a folder's timestamp, in UTC; None if there is none, or it can't be read."""
+    with contextlib.suppress(NotATime, OSError):
+        return _parsed(folder / TIMESTAMP)
+    return None
+
+
+def _parsed(path: Path) -> datetime | None:
+    """The time in a file; None if it is empty, as in nbgrader."""
+    found = path.lstat()
+    if not stat.S_ISREG(found.st_mode):
+        raise NotATime("isn't a file")
+    if found.st_size > _MAX_TIMESTAMP_BYTES:
+        raise NotATime(f"is {found.st_size:,} bytes long, too long for a time")
+    text = path.read_bytes().decode("ascii", errors="replace").strip()
+    return time_in(text) if text else None
+
+
+def time_in(text: str) -> datetime:
+    """The time in a text, in UTC.
+
+    Raises:
+        NotATime: nbgrader could not read it, or would open a file to do so.
+    """
+    if not _TIMESTAMP.fullmatch(text):
+        raise NotATime("isn't a time")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about names of time zones
+            time: datetime = parse_utc(text)
+    except Exception:  # dateutil raises errors of many types
+        raise NotATime("isn't a time") from None
+    if time.year not in _YEARS:
+        raise NotATime("has a year out of range")
+    return time
+
+
+def _extent(path: Path) -> tuple[int, int]:
+    """The number of entries in a tree, and their size in bytes."""
+    if path.is_symlink() or not path.is_dir():
+        return 1, _size(path)
+    count = total = 0
+    for folder, folders, files in os.walk(path):
+        count += len(folders) + len(files)
+        total += sum(_size(Path(folder, file)) for file in files)
+        if count > MAX_ENTRIES:
+            break
+    return count + 1, total
+
+
+def _size(path: Path) -> int:
+    found = path.lstat()
+    return found.st_size if stat.S_ISREG(found.st_mode) else 0

@@ -1,0 +1,301 @@
+"""Moves answers, and the code they need, that a student wrote in the wrong cells to the right ones."""
+
+import builtins
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Set
+from copy import deepcopy
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+
+from nbformat import NotebookNode, v4
+
+from gradekit.course.cells import (
+    PLACEHOLDER,
+    exercise_name,
+    grade_id,
+    is_answer_cell,
+    is_demo,
+    is_locked_cell,
+    is_test_cell,
+    runs_before_checks,
+    tests_about,
+)
+from gradekit.course.printing import listed
+from gradekit.submission.names import squeezed
+from gradekit.submission.statements import (
+    MAX_PARSED_CHARACTERS,
+    Definitions,
+    Piece,
+    definitions_in,
+    expected_names,
+    is_code,
+    needed_names,
+    pieces_of,
+    without_definitions,
+)
+
+#: characters of one notebook that are searched for additions
+_BUDGET = 400_000
+#: an answer cell that was not released with values contains one of these
+_STUBS = ("def ", "class ", "NotImplementedError", "None", "...")
+_BUILTIN = frozenset(dir(builtins))
+
+
+@dataclass(frozen=True)
+class ChangedCell:
+    """A cell that does not run as the student wrote it, with its submitted and its released source."""
+
+    cell: NotebookNode
+    submitted: str
+    released: str
+
+
+class Restoration:
+    """A submitted notebook while its `cells` are restored.
+
+    By grade_id: `known` has the released cells, `present` those found so far, `expected` the names that answers have
+    to define. `handed_out` has the released versions of other cells, by the id of the cell object. `edits` are
+    the changed code cells that are restored or not run, `rewritten` all cells that got the instructor's text back.
+    `pictured` are cells to which the student attached a picture, by their ids. `doubts` say what is uncertain about an
+    answer, by its grade_id.
+    """
+
+    def __init__(self, submitted: NotebookNode, released: NotebookNode) -> None:
+        self.cells: list[NotebookNode] = deepcopy(submitted.cells)
+        self.released = released
+        self.known = {name: cell for cell in released.cells if (name := grade_id(cell))}
+        self.present: dict[str, NotebookNode] = {}
+        self.expected = {
+            name: expected_names(cell) for name, cell in self.known.items() if is_answer_cell(cell)
+        }
+        self.edits: list[ChangedCell] = []
+        self.rewritten: list[ChangedCell] = []
+        given = {name for cell in released.cells for name in cell.get("attachments") or ()}
+        self.pictured = {id(cell) for cell in self.cells if set(cell.get("attachments") or ()) - given}
+        self.doubts: dict[str, str] = {}
+        self.handed_out: dict[int, NotebookNode] = {}
+        self.notes: list[str] = []
+        self.definitions = Definitions()
+
+    def is_blank(self, name: str, cell: NotebookNode) -> bool:
+        source = squeezed(cell.source)
+        return not source or source == squeezed(self.known[name].source)
+
+    def remove(self, unwanted: set[int]) -> None:
+        self.cells[:] = [cell for cell in self.cells if id(cell) not in unwanted]
+
+
+def label_of(cell: NotebookNode, number: int) -> str:
+    """How a note refers to a cell: by its grade_id, or its number in the restored notebook."""
+    what = "test cell" if is_test_cell(cell) else "demo cell" if is_demo(cell) else "cell"
+    return f"{what} `{grade_id(cell)}`" if grade_id(cell) else f"{what} number {number}"
+
+
+@dataclass
+class _AddedCell:
+    """A new cell with additions from the cell `origin`; `copied` are the names that answer cells took from it."""
+
+    cell: NotebookNode
+    origin: NotebookNode
+    copied: list[frozenset[str]] = field(default_factory=list)
+
+
+class Gathering:
+    """Changes the cells of a restored notebook, and adds to its notes."""
+
+    def __init__(self, work: Restoration) -> None:
+        self._work = work
+        self._added: dict[int, _AddedCell] = {}  # by the id of the new cell
+        self._as_released = {
+            squeezed(cell.source) for cell in work.released.cells if cell.cell_type == "code"
+        }
+
+    def keep_additions(self) -> None:
+        """Put code that was added to given, test or demo cells, and that answers need, into new cells above them."""
+        if not self._work.edits:
+            return
+        running = [
+            cell
+            for cell in self._work.cells
+            if cell.cell_type == "code"
+            and not (is_test_cell(cell) or is_demo(cell))
+            and not self._is_unanswered(grade_id(cell))
+        ]
+        sources = needed_additions(
+            [(edit, self._asks_for_variables(edit.cell)) for edit in self._work.edits],
+            [cell.source for cell in running if self._is_students_code(cell)],
+            frozenset(name for names in self._work.expected.values() for name in names),
+            frozenset(name for cell in running for name in self._work.definitions.of(cell.source)),
+        )
+        above: dict[int, list[NotebookNode]] = defaultdict(list)
+        for edit, source in zip(self._work.edits, sources, strict=True):
+            if source:
+                cell = v4.new_code_cell(source)
+                del cell["id"]  # a random one
+                above[id(edit.cell)].append(cell)
+                self._added[id(cell)] = _AddedCell(cell, edit.cell)
+        self._work.cells[:] = [one for cell in self._work.cells for one in (*above[id(cell)], cell)]
+
+    def gather_answers(self) -> None:
+        """Copy answers that were written into other cells to their answer cells.
+
+        They are recognized by the names that they define. An unanswered cell would otherwise define its names again,
+        without an answer.
+        """
+        unanswered = [n for n, wanted in self._work.expected.items() if wanted and self._is_unanswered(n)]
+        if not unanswered:
+            return
+        hosts = {
+            one: cell
+            for cell in self._work.cells
+            if self._is_students_code(cell) and not is_demo(cell)
+            for one in self._work.definitions.of(cell.source)
+            if not ((name := grade_id(cell)) in unanswered and one in self._work.expected[name or ""])
+        }
+        for name in unanswered:
+            wanted, own = self._work.expected[name], self._work.present[name]
+            if not wanted <= hosts.keys():
+                continue
+            places = {id(cell): index for index, cell in enumerate(self._work.cells)}
+            found = sorted({places[id(hosts[one])] for one in wanted})
+            pieces = [definitions_in(self._work.cells[place].source, wanted) for place in found]
+            if not all(pieces):
+                continue
+            rest = "" if self._work.is_blank(name, own) else without_definitions(own.source, wanted)
+            own.source = "\n\n\n".join([rest, *pieces] if rest and not PLACEHOLDER.search(rest) else pieces)
+            host = self._work.cells[found[-1]]
+            for place in found:
+                if id(self._work.cells[place]) in self._added:
+                    self._added[id(self._work.cells[place])].copied.append(wanted)
+            if places[id(own)] < found[-1] < self._first_test(name, places):
+                # the answer may need what that cell defines above it
+                self._work.cells.insert(found[-1] + 1, own)
+                del self._work.cells[places[id(own)]]
+            elif places[id(own)] < found[-1]:
+                own.source = "\n\n\n".join([*self._needed_by(own, places[id(own)], found[-1]), own.source])
+            what = f"The answer to `{name}` was found in the {self._label(host, found[-1] + 1)}"
+            self._work.notes.append(f"{what} and copied to its own cell.")
+            self._work.doubts[name] = f"{what}, where it may depend on other code"
+
+    def _first_test(self, name: str, places: Mapping[int, int]) -> int:
+        """The place of the first test of an answer, which must stay above that test and below its heading."""
+        tests = (places[id(self._work.present[test])] for test in tests_about(self._work.released, name))
+        return min(tests, default=len(places))
+
+    def _needed_by(self, own: NotebookNode, above: int, last: int) -> list[str]:
+        """The statements between an answer cell and the cell where its answer was found that the answer needs."""
+        bound = {
+            name
+            for cell in self._work.cells[:above]
+            if runs_before_checks(cell)
+            for name in self._work.definitions.of(cell.source)
+        }
+        binds = self._work.definitions.of(own.source)
+        cells = [cell for cell in self._work.cells[above + 1 : last + 1] if self._is_students_code(cell)]
+        if sum(len(cell.source) for cell in cells) > _BUDGET:
+            return []
+        pieces = [piece for cell in cells for piece in pieces_of(cell.source) if not piece.binds & binds]
+        bound |= binds | _BUILTIN
+        return _with_seeds(pieces, _needed(pieces, set(needed_names(own.source) - bound), bound))
+
+    def note_additions(self) -> None:
+        """Remove code from the new cells that answer cells now contain, and add notes about the rest."""
+        for added in self._added.values():
+            if added.copied:
+                added.cell.source = without_definitions(added.cell.source, *added.copied)
+        self._work.remove({id(added.cell) for added in self._added.values() if not added.cell.source})
+        for place, cell in enumerate(self._work.cells):
+            if id(cell) in self._added:
+                names = listed(sorted(self._work.definitions.of(cell.source)))
+                where = self._label(cell, place + 2)
+                self._work.notes.append(
+                    f"Your additions to the {where}, {names}, were kept in a new cell above it."
+                )
+
+    def _label(self, cell: NotebookNode, number: int) -> str:  # a new cell has the name of the code's origin
+        return label_of(self._added[id(cell)].origin if id(cell) in self._added else cell, number)
+
+    def _asks_for_variables(self, cell: NotebookNode) -> bool:
+        """True for the test cell of an unanswered exercise that asks for variables whose names are unknown."""
+        name = exercise_name(grade_id(cell) or "")
+        source = self._work.known[name].source if name in self._work.expected else ""
+        defines = any(text in source for text in ("def ", "class "))
+        return is_test_cell(cell) and self._is_unanswered(name) and not defines
+
+    def _is_unanswered(self, name: str | None) -> bool:
+        """True for an answer cell that is as released (but without values), has its placeholder, or only comments."""
+        if name is None or name not in self._work.expected:
+            return False
+        source, wanted = self._work.present[name].source, self._work.expected[name]
+        stub = not wanted or any(part in source for part in _STUBS)
+        return (
+            (self._work.is_blank(name, self._work.present[name]) and (stub or not source.strip()))
+            or all(not line.strip() or line.lstrip().startswith("#") for line in source.split("\n"))
+            or bool(PLACEHOLDER.search(source) and is_code(source) and not definitions_in(source, wanted))
+        )
+
+    def _is_students_code(self, cell: NotebookNode) -> bool:
+        given = is_locked_cell(cell) or squeezed(cell.source) in self._as_released
+        return cell.cell_type == "code" and not given
+
+
+def needed_additions(
+    edits: Iterable[tuple[ChangedCell, bool]], sources: Iterable[str], wanted: Set[str], bound: Set[str]
+) -> list[str]:
+    """For each edit, the statements that were added and that the student's code needs to run.
+
+    Args:
+        edits: changed cells, and whether the exercise asks for all that is bound in the cell.
+        sources: the student's code that runs.
+        wanted: names that the exercises ask for.
+        bound: names that are bound without the edited cells.
+    """
+    left, asked = _BUDGET, set(wanted)
+    found: list[list[Piece]] = []
+    for edit, is_answer in edits:
+        affordable = len(edit.submitted) <= min(MAX_PARSED_CHARACTERS, left)
+        left -= len(edit.submitted) if affordable else 0
+        found.append(_additions(edit) if affordable else [])
+        asked |= {name for one in found[-1] for name in one.binds if is_answer}
+    if not any(found):
+        return ["" for _ in found]
+    missing = asked - bound
+    for source in sources:
+        if len(source) <= min(MAX_PARSED_CHARACTERS, left):
+            left -= len(source)
+            missing |= needed_names(source) - bound - _BUILTIN
+    needed = _needed([one for additions in found for one in additions], missing, bound | _BUILTIN)
+    return ["\n".join(_with_seeds(additions, needed)) for additions in found]
+
+
+def _additions(edit: ChangedCell) -> list[Piece]:
+    """The top-level statements of a cell that the released cell does not have."""
+    theirs, ours = pieces_of(edit.submitted), pieces_of(edit.released)
+    matcher = SequenceMatcher(None, [p.shape for p in theirs], [p.shape for p in ours], autojunk=False)
+    return [
+        piece
+        for tag, first, last, _, _ in matcher.get_opcodes()
+        if tag != "equal"
+        for piece in theirs[first:last]
+    ]
+
+
+def _needed(additions: list[Piece], missing: set[str], bound: Set[str]) -> set[int]:
+    needed: set[int] = set()
+    grown = True
+    while grown:
+        grown = False
+        for addition in additions:
+            if id(addition) not in needed and addition.binds & missing:
+                needed.add(id(addition))
+                missing |= addition.needs - bound
+                grown = True
+    return needed
+
+
+def _with_seeds(additions: list[Piece], needed: set[int]) -> list[str]:
+    """The needed statements, and the seeds above the last one, which decide about random numbers."""
+    last = max((place for place, one in enumerate(additions) if id(one) in needed), default=-1)
+    return [
+        one.text for place, one in enumerate(additions) if id(one) in needed or (one.is_seed and place < last)
+    ]

@@ -1,0 +1,298 @@
+"""Restores a submitted notebook, so that it has every released cell with a grade_id exactly once, and unharmed.
+
+Changes are noted for student and TA. The work is linear in the length of the notebook, since it is done in the
+grader's process.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable, Mapping, Set
+from copy import deepcopy
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from itertools import dropwhile, takewhile
+from pathlib import Path
+
+from nbformat import NotebookNode, v4
+
+from gradekit.course.cells import (
+    PLACEHOLDER,
+    grade_id,
+    is_demo,
+    is_graded_cell,
+    is_locked_cell,
+    is_test_cell,
+    made_up_id,
+    tests_about,
+)
+from gradekit.course.doubts import Doubt, decided_by_a_person
+from gradekit.course.printing import listed
+from gradekit.submission.attachments import KeptAttachments
+from gradekit.submission.candidates import Candidates
+from gradekit.submission.deleted import put_back_deleted
+from gradekit.submission.gather import ChangedCell, Gathering, Restoration
+from gradekit.submission.names import squeezed
+from gradekit.submission.statements import code_in, is_code
+from gradekit.submission.written import WrittenAnswers
+
+#: a text that occurs more often doesn't identify a place
+_OFTEN = 10
+
+
+@dataclass(frozen=True)
+class Restored:
+    """A restored notebook, notes of the changes, and doubts about graded cells that lose points because of them."""
+
+    notebook: NotebookNode
+    notes: list[str]
+    doubts: list[Doubt]
+
+
+def restore_notebook(submitted: NotebookNode, released: NotebookNode) -> tuple[NotebookNode, list[str]]:
+    """The restored notebook and the notes of `restored`."""
+    found = restored(submitted, released)
+    return found.notebook, found.notes
+
+
+def restored(
+    submitted: NotebookNode,
+    released: NotebookNode,
+    beside: Mapping[str, Path] | None = None,
+    added_later: Set[str] = frozenset(),
+) -> Restored:
+    """The submitted notebook with all marked cells of the released one.
+
+    A marked cell has a grade_id. Of duplicate answer cells, the last one with an answer counts; the earlier ones stay
+    as ordinary cells. A cell without its mark is recognized by its id, its text, the names it defines, or its place.
+    An answer in another cell is copied to its answer cell. The student's own cells are kept, and so is code that
+    answers need and that was added to cells that are restored or not run. What isn't sure becomes a doubt.
+
+    Args:
+        beside: the student's own files next to the notebook, by name, which may be answers.
+        added_later: cells that the assignment did not have at first.
+    """
+    work = _Restoration(submitted, released)
+    attachments = KeptAttachments(work.cells)
+    work.find_marked()
+    work.find_stripped()
+    work.restore()
+    put_back_deleted(work, added_later)
+    gathering = Gathering(work)
+    gathering.keep_additions()
+    gathering.gather_answers()
+    gathering.note_additions()
+    WrittenAnswers(work, beside or {}).gather()
+    Candidates(work, beside or {}).doubt()
+    attachments.put_back(work.cells, work.handed_out)
+    _make_ids_unique(work.cells)
+    notebook = v4.new_notebook(metadata=deepcopy(released.metadata))
+    notebook.cells = work.cells
+    return Restored(notebook, work.notes, _of_graded_cells(work))
+
+
+def _of_graded_cells(work: Restoration) -> list[Doubt]:
+    """The doubts about answers as doubts about the cells whose points depend on them.
+
+    A written answer that isn't empty is read by a person in any case.
+    """
+    found = []
+    for name, what in work.doubts.items():
+        if not is_graded_cell(work.known[name]):
+            graded = tests_about(work.released, name)
+        else:
+            graded = [name] if work.is_blank(name, work.present[name]) else []
+        found += [Doubt(cell, decided_by_a_person(what)) for cell in graded]
+    return found
+
+
+class _Restoration(Restoration):
+    """Fills `present` until it has every cell in `known`."""
+
+    def __init__(self, submitted: NotebookNode, released: NotebookNode) -> None:
+        super().__init__(submitted, released)
+        self._removed_copies: dict[str, list[str]] = defaultdict(list)
+
+    def find_marked(self) -> None:
+        """Find the cells with a known grade_id. Of several with the same one, one keeps it."""
+        marked: dict[str, list[NotebookNode]] = defaultdict(list)
+        for cell in self.cells:
+            if (known := grade_id(cell)) is not None and known in self.known:
+                marked[known].append(cell)
+            else:
+                cell.metadata.pop("nbgrader", None)
+        extra: set[int] = set()
+        for name, found in marked.items():
+            chosen = self._chosen(name, found)
+            self.present[name] = chosen
+            others = [cell for cell in found if cell is not chosen]
+            for cell in others:
+                cell.metadata.pop("nbgrader")
+            copies = [cell for cell in others if name not in self.expected or self.is_blank(name, cell)]
+            extra |= {id(cell) for cell in copies}
+            if name not in self.expected:
+                self._removed_copies[name] += [
+                    cell.source for cell in copies if cell.cell_type == self.known[name].cell_type
+                ]
+            if len(others) > len(copies):
+                self.doubts[name] = (
+                    f"The cell `{name}` is in the notebook more than once, with different answers"
+                )
+                which = "last one" if chosen is found[-1] else "last one that answers it"
+                earlier = (
+                    ", and test cells above it ran with an earlier one"
+                    if self._tested_above(others, chosen)
+                    else ""
+                )
+                self.notes.append(
+                    f"The cell `{name}` is in the notebook more than once: the {which} counts{earlier}."
+                )
+            elif copies:
+                self.notes.append(
+                    f"The cell `{name}` is in the notebook more than once: "
+                    + ("one copy was removed." if len(copies) == 1 else "its copies were removed.")
+                )
+        self.remove(extra)
+
+    def find_stripped(self) -> None:
+        """Find cells that lost their mark: by id, text, names, or place."""
+        stripped: dict[str, NotebookNode] = {}
+        for find in (self._by_id, self._by_text, self._by_names, self._by_place):
+            missing = [name for name in self.known if name not in self.present]
+            if not missing:
+                break
+            taken = {id(cell) for cell in self.present.values()}
+            free = [cell for cell in self.cells if id(cell) not in taken]
+            for name, cell in find(missing, free):
+                if name not in self.present and id(cell) not in taken:
+                    self.present[name] = stripped[name] = cell
+                    taken.add(id(cell))
+        if stripped:
+            names = listed(name for name in self.known if name in stripped)
+            self.notes.append(f"Marks that nbgrader needs were missing and were restored: {names}.")
+        blank = {
+            squeezed(self.known[name].source)
+            for name in self.expected
+            if PLACEHOLDER.search(self.known[name].source)
+        }
+        mine = {id(cell) for cell in self.present.values()}
+        self.remove({id(c) for c in self.cells if id(c) not in mine and squeezed(c.source) in blank})
+
+    def restore(self) -> None:
+        """Restore the mark and type of the cells, and the text if it is the instructor's."""
+        for name, cell in self.present.items():
+            original = self.known[name]
+            locked = is_locked_cell(original)
+            kind, source = cell.cell_type, cell.source
+            of_run = {name: cell[name] for name in ("execution_count", "outputs") if name in cell}
+            cell.clear()
+            cell.update(deepcopy(original))
+            if kind == original.cell_type:
+                cell.update(of_run)
+            if locked:
+                copies = self._removed_copies[name]
+                self._note_edits(cell, [*copies, *([source] if kind == "code" else [])], original)
+                self.rewritten += _changed(cell, [*copies, source], original)
+                if source != original.source:
+                    what = "test cell" if is_test_cell(original) else "given cell"
+                    self.notes.append(f"The {what} `{name}` was edited, so it was restored.")
+            else:
+                cell.source = source if kind == cell.cell_type else self._converted(name, kind, source)
+        self._restore_ordinary()
+
+    def _chosen(self, name: str, found: list[NotebookNode]) -> NotebookNode:
+        answered = [cell for cell in found if not self.is_blank(name, cell)] or found
+        wanted = self.expected.get(name)
+        defining = [c for c in answered if wanted and wanted <= self.definitions.of(c.source)]
+        return (defining or answered)[-1]
+
+    def _tested_above(self, earlier: list[NotebookNode], chosen: NotebookNode) -> bool:
+        """Whether there is a test cell between a copy of an answer and the chosen one."""
+        copies = {id(cell) for cell in earlier}
+        above = list(takewhile(lambda cell: cell is not chosen, self.cells))
+        below_first = dropwhile(lambda cell: id(cell) not in copies, above)
+        marks = (self.known.get(grade_id(cell) or "") for cell in below_first)
+        return any(mark is not None and is_test_cell(mark) for mark in marks)
+
+    def _note_edits(self, cell: NotebookNode, handed_in: list[str], original: NotebookNode) -> None:
+        if original.cell_type == "code":
+            self.edits += _changed(cell, handed_in, original)
+
+    def _converted(self, name: str, kind: str, source: str) -> str:
+        """The text of an answer whose cell type was changed, converted to the original type."""
+        own = self.known[name].cell_type
+        was = f"The answer cell `{name}` was handed in as a {kind} cell"
+        if squeezed(source) not in ("", squeezed(self.known[name].source)):
+            self.doubts[name] = was
+        if own != "code":
+            self.notes.append(f"{was}; it was turned back into a {own} cell.")
+            return source
+        code, wanted = code_in(source), self.expected[name]
+        if not source.strip() or (is_code(code) and wanted <= self.definitions.of(code)):
+            self.notes.append(f"{was}; it was turned back into a code cell.")
+            return code
+        what = f"{was}, and its text isn't code that defines {listed(sorted(wanted)) or 'anything'}"
+        self.doubts[name] = what
+        self.notes.append(f"{what}, so it can't be run. Turn it into a code cell.")
+        return "\n".join(f"# {line}" for line in source.split("\n"))
+
+    def _restore_ordinary(self) -> None:
+        """Restore the tags of cells that were released without a mark: demo cells are not graded."""
+        ordinary = [cell for cell in self.released.cells if not grade_id(cell)]
+        by_id = {cell.get("id"): cell for cell in ordinary}
+        by_source = {cell.source.strip(): cell for cell in ordinary}
+        for cell in self.cells:
+            if not grade_id(cell):
+                original = by_id.get(cell.get("id")) or by_source.get(cell.source.strip())
+                cell.metadata = deepcopy(original.metadata) if original is not None else NotebookNode()
+                if original is not None:
+                    self.handed_out[id(cell)] = original
+                    if is_demo(cell) and cell.cell_type == "code":
+                        self._note_edits(cell, [cell.source], original)
+
+    def _by_id(self, missing: list[str], free: list[NotebookNode]) -> Iterable[tuple[str, NotebookNode]]:
+        found = {cell.get("id"): cell for cell in free}
+        return [(n, found[i]) for n in missing if (i := self.known[n].get("id")) in found]
+
+    def _by_text(self, missing: list[str], free: list[NotebookNode]) -> Iterable[tuple[str, NotebookNode]]:
+        found = {cell.source.strip(): cell for cell in free}
+        return [(n, found[text]) for n in missing if (text := self.known[n].source.strip()) in found]
+
+    def _by_names(self, missing: list[str], free: list[NotebookNode]) -> Iterable[tuple[str, NotebookNode]]:
+        defining: dict[str, list[NotebookNode]] = defaultdict(list)
+        for cell in free:
+            code = cell.source if cell.cell_type == "code" else code_in(cell.source)
+            if cell.cell_type == "code" or "def " in code or "class " in code:
+                for name in self.definitions.of(code):
+                    defining[name].append(cell)
+        for name in missing:
+            wanted = self.expected.get(name)
+            if wanted:
+                first, *others = (defining[one] for one in wanted)
+                among = [{id(cell) for cell in cells} for cells in others]
+                same = [cell for cell in first if all(id(cell) in cells for cells in among)]
+                yield from [(name, cell) for cell in reversed(same)]
+
+    def _by_place(self, missing: list[str], free: list[NotebookNode]) -> Iterable[tuple[str, NotebookNode]]:
+        """Answer cells between the same unchanged neighbors, in a gap of equal size."""
+        ours = [cell.source.strip() for cell in self.released.cells]
+        theirs = [cell.source.strip() for cell in self.cells]
+        often = {text for text, count in Counter(theirs).items() if count > _OFTEN}
+        keys: list[Hashable] = [(index, text) if text in often else text for index, text in enumerate(theirs)]
+        for tag, a, a_end, b, b_end in SequenceMatcher(None, ours, keys, autojunk=False).get_opcodes():
+            if tag == "replace" and a_end - a == b_end - b:
+                for original, cell in zip(self.released.cells[a:a_end], self.cells[b:b_end], strict=True):
+                    if cell.cell_type == original.cell_type and (name := grade_id(original)) in self.expected:
+                        yield name, cell
+
+
+def _changed(cell: NotebookNode, handed_in: Iterable[str], original: NotebookNode) -> list[ChangedCell]:
+    return [ChangedCell(cell, source, original.source) for source in handed_in if source != original.source]
+
+
+def _make_ids_unique(cells: list[NotebookNode]) -> None:
+    seen: set[str] = set()
+    for place, cell in sorted(enumerate(cells, 1), key=lambda found: grade_id(found[1]) is None):
+        name = cell.get("id")
+        while not name or name in seen:
+            name = made_up_id(place, f"{name}\n{cell.source}")
+        cell["id"] = name
+        seen.add(name)

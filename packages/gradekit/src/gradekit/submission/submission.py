@@ -1,0 +1,213 @@
+"""The answers in a submitted notebook: which are blank, and which cells define the names they use."""
+
+import hashlib
+from collections.abc import Iterable, Set
+from functools import cached_property
+
+from nbformat import NotebookNode
+
+from gradekit.course.cells import (
+    PLACEHOLDER,
+    answer_of,
+    find_cell,
+    grade_id,
+    is_demo,
+    is_locked_cell,
+    is_test_cell,
+    runs_before_checks,
+)
+from gradekit.submission import names
+from gradekit.submission.statements import MAX_PARSED_CHARACTERS, deleted_names, expected_names, reached_code
+
+
+class Submission:
+    """A restored notebook (see `gradekit.submission.restore`), and the released one."""
+
+    def __init__(self, notebook: NotebookNode, released: NotebookNode | None = None) -> None:
+        self.notebook = notebook
+        self.released = released
+        self._answer_to: dict[str, str] = {}
+        self._answer_code: dict[str, list[str]] = {}
+        self._used_code: dict[str, list[str]] = {}
+
+    @property
+    def seed(self) -> int:
+        """A seed for checks that draw their inputs. It follows from the code cells that grading runs, not from text cells."""
+        code = (cell.source for cell in self.notebook.cells if runs_before_checks(cell))
+        digest = hashlib.sha256("\x00".join(code).encode())
+        return int.from_bytes(digest.digest()[:6], "big")
+
+    def source(self, name: str) -> str:
+        """The source of the cell with grade_id `name`; empty if there is none."""
+        cell = find_cell(self.notebook, name)
+        return cell.source if cell is not None else ""
+
+    def is_blank(self, name: str) -> bool:
+        """True if the answer cell `name` is as it was released, missing, or empty."""
+        source = self.source(name).strip()
+        if not source:
+            return True
+        cell = self._released_cell(name)
+        return cell is not None and names.squeezed(cell.source) == names.squeezed(source)
+
+    def is_untouched(self, name: str) -> bool:
+        """True if the answer cell `name` is blank, and no other student cell defines the names that it should define."""
+        return self.is_blank(name) and not any(source.strip() for source in self.answer_code(name))
+
+    def not_answered(self, name: str) -> str:
+        """A sentence about the answer cell `name`, which is blank."""
+        state = "as it was handed out" if self.source(name).strip() else "empty"
+        return f"Not answered: the cell `{name}` is {state}."
+
+    def has_placeholder(self, name: str) -> bool:
+        return bool(PLACEHOLDER.search(self.source(name)))
+
+    def defining_cell(self, name: str) -> int | None:
+        """Index of the last cell that binds `name` at top level."""
+        return next(
+            (index for index in reversed(self._definitions) if name in self._definitions[index]), None
+        )
+
+    def first_definition(self, name: str) -> int | None:
+        """Index of the first cell that binds `name` at top level."""
+        return next((index for index in self._definitions if name in self._definitions[index]), None)
+
+    def deleting_cell(self, name: str) -> int | None:
+        """Index of the last cell with `del name`."""
+        cells = self.notebook.cells
+        return next(
+            (index for index in reversed(self._definitions) if name in deleted_names(cells[index].source)),
+            None,
+        )
+
+    def bound_below(self, test: str) -> tuple[str, int] | None:
+        """A name of the answer that a cell of the student's below the test cell `test` binds again, and that cell's index.
+
+        Names that the released notebook binds again below the answer are the instructor's.
+        """
+        answer = self.answer_to(test)
+        place, at, released = self.place_of(answer), self.place_of(test), self._released_cell(answer)
+        if place is None or at is None or released is None or self.released is None:
+            return None
+        shown, own = self._released_cell(test), self._definitions.get(place, frozenset())
+        wanted = expected_names(released) or names.used_names(shown.source if shown is not None else "")
+        below = self.released.cells[self.released.cells.index(released) + 1 :]
+        given = {
+            name for cell in below if cell.cell_type == "code" for name in names.defined_names(cell.source)
+        }
+        for index in sorted(index for index in self._own_cells if index > max(place, at)):
+            source = self.notebook.cells[index].source
+            if len(source) <= MAX_PARSED_CHARACTERS:
+                for name in sorted(names.bound_at_top(source) & wanted & own - given):
+                    return name, index
+        return None
+
+    def parameters_of(self, name: str, called: bool = False) -> tuple[str, ...]:
+        """The names of the positional parameters of a function, or of a class; empty if unknown.
+
+        Args:
+            called: return those of the class's `forward` instead.
+        """
+        index = self.defining_cell(name)
+        return () if index is None else names.parameters_of(self.notebook.cells[index].source, name, called)
+
+    def place_of(self, name: str) -> int | None:
+        """Index of the cell with grade_id `name`."""
+        return next((i for i, cell in enumerate(self.notebook.cells) if grade_id(cell) == name), None)
+
+    def label(self, index: int) -> str:
+        """How messages refer to a cell: by its grade_id or its number."""
+        return grade_id(self.notebook.cells[index]) or f"number {index + 1}"
+
+    def cell_with_line(self, line: int, text: str, likely: Iterable[int | None] = ()) -> int | None:
+        """Index of a cell with `text` at `line` (counted from 1); cells in `likely` come first."""
+        for index in (*(place for place in likely if place is not None), *reversed(self._definitions)):
+            lines = self.notebook.cells[index].source.split("\n")
+            if 0 < line <= len(lines) and lines[line - 1].strip() == text:
+                return index
+        return None
+
+    def answer_code(self, name: str) -> list[str]:
+        """Sources of the answer cell `name` and of the student's other cells that it depends on."""
+        if name not in self._answer_code:
+            wanted = self._wanted_names(name)
+            place = self.place_of(name)
+            reached = self._own_cells_behind(wanted, () if place is None else (place,))
+            self._answer_code[name] = [self.notebook.cells[index].source for index in reached]
+        return self._answer_code[name]
+
+    def answer_to(self, test: str) -> str:
+        """The grade_id of the answer cell that the test cell `test` is about."""
+        if test not in self._answer_to:
+            self._answer_to[test] = answer_of(self.notebook, test)
+        return self._answer_to[test]
+
+    def used_code(self, name: str) -> list[str]:
+        """The statements that the exercise `name` depends on, from all cells that the student wrote or changed.
+
+        `name` is the grade_id of an answer cell, or of a test cell that is about it.
+        """
+        if name not in self._used_code:
+            cell = find_cell(self.notebook, name)
+            answer = self.answer_to(name) if cell is not None and is_test_cell(cell) else name
+            wanted = self._wanted_names(answer)
+            sources = [self.notebook.cells[index].source for index in sorted(self._own_cells)]
+            self._used_code[name] = reached_code(sources, wanted) if wanted else self.answer_code(answer)
+        return self._used_code[name]
+
+    @cached_property
+    def own_code(self) -> dict[str, str]:
+        """Sources of all cells that the student wrote or changed, by label."""
+        return {self.label(index): self.notebook.cells[index].source for index in sorted(self._own_cells)}
+
+    def cells_behind(self, wanted: set[str]) -> set[str]:
+        """grade_ids of the student's cells that define the names `wanted`, or that these cells depend on."""
+        found = (grade_id(self.notebook.cells[index]) for index in self._own_cells_behind(wanted))
+        return {name for name in found if name}
+
+    def _released_cell(self, name: str) -> NotebookNode | None:
+        return find_cell(self.released, name) if self.released is not None else None
+
+    def _wanted_names(self, name: str) -> frozenset[str]:
+        cell = self._released_cell(name)
+        return names.defined_names(cell.source) if cell is not None else frozenset()
+
+    def _own_cells_behind(self, wanted: Set[str], also: Iterable[int] = ()) -> list[int]:
+        own = self._own_cells
+        todo = [index for index in own if index in also or wanted & self._definitions[index]]
+        reached: list[int] = []
+        while todo:
+            index = todo.pop()
+            if index in reached:
+                continue
+            reached.append(index)
+            needed = names.used_names(self.notebook.cells[index].source)
+            todo += [other for other in own if self._definitions[other] & needed]
+        return reached
+
+    @cached_property
+    def _own_cells(self) -> set[int]:
+        return {
+            index
+            for index, cell in enumerate(self.notebook.cells)
+            if cell.cell_type == "code"
+            and not is_locked_cell(cell)
+            and not is_demo(cell)
+            and not self._is_given(cell)
+        }
+
+    def _is_given(self, cell: NotebookNode) -> bool:
+        return names.squeezed(cell.source) in self._given_sources
+
+    @cached_property
+    def _given_sources(self) -> set[str]:
+        cells = self.released.cells if self.released is not None else []
+        return {names.squeezed(cell.source) for cell in cells if cell.cell_type == "code"}
+
+    @cached_property
+    def _definitions(self) -> dict[int, frozenset[str]]:
+        return {
+            index: names.defined_names(cell.source)
+            for index, cell in enumerate(self.notebook.cells)
+            if cell.cell_type == "code"
+        }

@@ -1,0 +1,210 @@
+"""What students wrote in other cells than that of a written answer: copied into it, or left to a person."""
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from pathlib import Path, PurePath
+
+from nbformat import NotebookNode, v4
+
+from gradekit.course.cells import grade_id, is_answer_cell, is_graded_cell
+from gradekit.course.files import handed_in_text
+from gradekit.course.printing import printable
+from gradekit.submission.gather import Restoration, label_of
+from gradekit.submission.names import defined_names, squeezed
+from gradekit.submission.statements import MAX_PARSED_CHARACTERS
+from gradekit.submission.syntax import parse
+
+#: places that a sentence names
+_NAMED_AT_MOST = 3
+#: files that may be an answer
+_MAY_BE_ANSWER = re.compile(
+    r"\.(?:png|jpe?g|gif|webp|heic|svg|tiff?|bmp|pdf|docx?|odt|rtf|pages|txt|md|tex|html?|py)\Z",
+    re.IGNORECASE,
+)
+_TEXT_MAGIC = re.compile(r"\s*%%(?:markdown|html|latex)\b.*\n?")
+#: characters of code cells that are searched for text
+_BUDGET = 400_000
+_WORD = re.compile(r"\w")
+
+
+class WrittenAnswers:
+    """Looks for the texts of empty written answers in a restored notebook.
+
+    Args:
+        beside: the student's own files next to the notebook, by name.
+    """
+
+    def __init__(self, work: Restoration, beside: Mapping[str, Path]) -> None:
+        self._work = work
+        self._beside = beside
+        self._left, self._parsed = _BUDGET, dict[str, str]()
+        self._claimed: set[int] = set()  # the cells whose text belongs to an answer
+
+    def gather(self) -> None:
+        """Copy text next to an empty written answer into it, so that a person reads it; doubt the other empty ones."""
+        if not any(self._is_blank(name) for name in self._written):
+            return
+        self._keep_lost()
+        for name in self._written:
+            own = self._work.present[name]
+            near = self._near(own)
+            if self._is_blank(name) and own.cell_type != "code":
+                texts = [text for cell in near if (text := self._text_of(cell)).strip()]
+                if not texts:
+                    continue
+                own.source = "\n\n".join(texts)
+                self._work.notes.append(f"The text next to the answer cell `{name}` was copied into it.")
+            if not self._is_blank(name):
+                self._claimed |= {id(cell) for cell in near}
+        self._doubt_the_rest()
+
+    @property
+    def _written(self) -> list[str]:
+        """The answers that a person grades, and other text that students fill in."""
+        return [
+            name
+            for name, cell in self._work.known.items()
+            if is_answer_cell(cell) and (is_graded_cell(cell) or cell.cell_type != "code")
+        ]
+
+    def _is_blank(self, name: str) -> bool:
+        return self._work.is_blank(name, self._work.present[name])
+
+    def _keep_lost(self) -> None:
+        """Put text that was written into an instructor's cell, which has been restored, into a new cell below it."""
+        for edit in self._work.rewritten:
+            code = edit.cell.cell_type == "code"
+            text = (
+                _added_prose(edit.submitted, edit.released) if code else _added(edit.submitted, edit.released)
+            )
+            if _WORD.search(text):
+                place = next(i for i, cell in enumerate(self._work.cells) if cell is edit.cell)
+                self._work.cells.insert(place + 1, v4.new_markdown_cell(text))
+                kind = "" if code else " given"
+                self._work.notes.append(
+                    f"Your text in the{kind} cell `{grade_id(edit.cell)}` was kept in a new cell below it."
+                )
+
+    def _near(self, own: NotebookNode) -> list[NotebookNode]:
+        """The student's cells between the released cells above and below an answer, and the text cell above these."""
+        cells = self._work.cells
+        first = last = next(index for index, cell in enumerate(cells) if cell is own)
+        while first > 0 and self._is_students_own(cells[first - 1]):
+            first -= 1
+        while last + 1 < len(cells) and self._is_students_own(cells[last + 1]):
+            last += 1
+        above = cells[first - 1 : first] if first and not grade_id(cells[first - 1]) else []
+        return [*above, *(cell for cell in cells[first : last + 1] if cell is not own)]
+
+    def _text_of(self, cell: NotebookNode) -> str:
+        """The text that a student wrote in a cell that isn't an answer cell; empty if it is code."""
+        if cell.cell_type == "code":
+            return self._prose(cell.source) if self._is_students_own(cell) else ""
+        original = self._work.handed_out.get(id(cell))
+        if original is not None:
+            return _added(cell.source, original.source)
+        return "" if squeezed(cell.source) in self._released_texts else cell.source
+
+    def _prose(self, source: str) -> str:
+        if source not in self._parsed:
+            affordable = len(source) <= self._left
+            self._left -= len(source) if affordable else 0
+            self._parsed[source] = prose_in(source) if affordable else ""
+        return self._parsed[source]
+
+    @cached_property
+    def _released_texts(self) -> frozenset[str]:
+        return frozenset(squeezed(cell.source) for cell in self._work.known.values())
+
+    def _is_students_own(self, cell: NotebookNode) -> bool:
+        return not grade_id(cell) and id(cell) not in self._work.handed_out
+
+    def _doubt_the_rest(self) -> None:
+        """Let a person decide on empty answers while the student has other texts or pictures."""
+        places = list(dict.fromkeys(self._other_places()))
+        more = f" and {len(places) - _NAMED_AT_MOST} more" if len(places) > _NAMED_AT_MOST else ""
+        where = f"{', '.join(places[:_NAMED_AT_MOST])}{more}"
+        for name in self._written:
+            if not self._is_blank(name):
+                continue
+            if id(self._work.present[name]) in self._work.pictured:
+                self._work.doubts[name] = (
+                    f"The answer cell `{name}` has no text, but a picture is attached to it"
+                )
+            elif places:
+                self._work.doubts[name] = (
+                    f"The answer cell `{name}` is empty, but something else may be its answer: {where}"
+                )
+
+    def _other_places(self) -> Iterator[str]:
+        for index, cell in enumerate(self._work.cells):
+            if id(cell) in self._claimed:
+                continue
+            if id(cell) in self._work.pictured:
+                yield f"the picture in the {label_of(cell, index + 1)}"
+            elif not grade_id(cell) and _WORD.search(self._text_of(cell)):
+                yield f"the text in the {label_of(cell, index + 1)}"
+        code = "\n".join(cell.source for cell in self._work.cells if cell.cell_type == "code")
+        for name in self._beside:  # a file that the notebook's own code writes or reads is no answer
+            possible = _MAY_BE_ANSWER.search(name) and PurePath(name).name not in code
+            if possible and (PurePath(name).suffix.lower() != ".py" or self._has_text(name, code)):
+                yield f"the file {printable(name)}"
+
+    def _has_text(self, module: str, code: str) -> bool:
+        """True for a module with comments or strings that the notebook's code doesn't mention."""
+        if re.search(rf"\b{re.escape(PurePath(module).stem)}\b", code):
+            return False
+        source = handed_in_text(self._beside[module])
+        affordable = len(source) <= min(MAX_PARSED_CHARACTERS, self._left)
+        self._left -= len(source) if affordable else 0
+        tree = parse(source) if affordable else None
+        if tree is None or any(line.lstrip().startswith("#") for line in source.split("\n")):
+            return bool(_WORD.search(source))
+        strings = (text for part in tree.body for text in _strings_in(part))
+        return any(map(_WORD.search, strings))
+
+
+def prose_in(source: str) -> str:
+    """The text in a code cell that has nothing else: comments, constant strings, or what isn't code at all."""
+    magic = _TEXT_MAGIC.match(source)
+    if magic:
+        return source[magic.end() :]
+    tree = parse(source) if len(source) <= MAX_PARSED_CHARACTERS else None
+    if tree is None:
+        return "" if defined_names(source) else source
+    if not all(isinstance(part, ast.Expr) and _is_text(part.value) for part in tree.body):
+        return ""
+    comments = [line.lstrip("# ") for line in source.split("\n") if line.lstrip().startswith("#")]
+    return "\n".join([*comments, *(text for part in tree.body for text in _strings_in(part))])
+
+
+def _is_text(value: ast.expr) -> bool:
+    """True for a string, or a call with nothing but strings, such as `print("Because")`."""
+    if isinstance(value, ast.Call):
+        return isinstance(value.func, ast.Name) and all(map(_is_text, value.args))
+    return isinstance(value, ast.Constant) and isinstance(value.value, str)
+
+
+def _strings_in(node: ast.AST) -> Iterator[str]:
+    return (n.value for n in ast.walk(node) if isinstance(n, ast.Constant) and isinstance(n.value, str))
+
+
+def _added(submitted: str, released: str) -> str:
+    """The text that was added to a released one; the changed lines if that one was changed, too."""
+    before, found, after = submitted.partition(released.strip())
+    if found and released.strip():
+        return "\n\n".join(part for part in (before.strip(), after.strip()) if part)
+    known = {line.strip() for line in released.split("\n")}
+    return "\n".join(line for line in submitted.split("\n") if line.strip() not in known)
+
+
+def _added_prose(submitted: str, released: str) -> str:
+    """The comments and constant strings among the lines that were added to a code cell, unless these define something."""
+    lines = _added(submitted, released).split("\n")
+    comments = [line.lstrip("# ") for line in lines if line.lstrip().startswith("#")]
+    rest = "\n".join(line for line in lines if not line.lstrip().startswith("#"))
+    if defined_names(rest):
+        return ""
+    return "\n".join([*comments, *([prose_in(rest)] if rest.strip() else [])])

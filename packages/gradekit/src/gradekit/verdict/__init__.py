@@ -1,0 +1,1 @@
+"""Grading one notebook: tries, the pytest plugin, diagnosis, the result and its cache."""

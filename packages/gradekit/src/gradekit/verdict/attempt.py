@@ -1,0 +1,225 @@
+"""Grading with a second try: nothing counts for or against a student unless a try on an idle machine confirms it.
+
+Using too much CPU time, or returning a wrong value, does not depend on the machine. But code that was stopped while it
+waited, or a kernel that died or did not start, may be due to a busy machine or to another student's code. It may also be
+the student's own code that ends itself when it doesn't like the draw, so where two tries disagree, a person decides.
+"""
+
+import time
+from collections.abc import Callable, Container, Iterator
+from contextlib import contextmanager
+from copy import deepcopy
+from dataclasses import dataclass, replace
+
+from gradekit.course import CourseError
+from gradekit.course.doubts import Doubt, decided_by_a_person
+from gradekit.session.limits import REPEAT_BUDGET
+from gradekit.session.values import CheckOutcome
+from gradekit.verdict.job import GradingJob
+from gradekit.verdict.result_cache import CachedResult, CacheKey, ResultCache, key_of
+from gradekit.verdict.results import ExerciseResult, Status, SubmissionResult
+
+GRADER_FAILED = "The grader failed on this notebook ({}). Nothing was graded; a person has to look at it."
+UNCONFIRMED = (
+    "Some of the code was stopped or ended its process ({}), and no time was left to try again on an idle machine. "
+    "The next `autograde` will."
+)
+_DISAGREE = "`{}` was graded twice, because some of the code was stopped or ended its process ({}), and only once earned some of its points"
+#: in the kernel that follows, everything that is drawn is drawn again, also for exercises that end nothing themselves
+_REDRAWN = "Only one of two tries ended the Python process ({}), and `{}` may have run again after it"
+_ONE_TRY = "Some checks of `{}` did not finish, because some of the code was stopped or ended its process ({}), and no other try confirms it"
+#: how checks end that may end better in another try
+_NOT_FINISHED = {CheckOutcome.TIMED_OUT, CheckOutcome.KERNEL_DIED, CheckOutcome.BLOCKED}
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """The outcome of one try at grading a notebook.
+
+    Args:
+        cached: the result; None if there is none.
+        fault: what is wrong with a check, so that the class can't be graded.
+        failure: why the grader failed on this notebook.
+        again: whether a second try may turn out better.
+    """
+
+    cached: CachedResult | None
+    fault: str = ""
+    failure: str = ""
+    again: bool = False
+
+    @classmethod
+    def failed(cls, error: Exception) -> "Attempt":
+        """A failure of the grader itself, which must not cost the other students their grades."""
+        return cls(None, failure=f"{type(error).__name__}: {error}"[:500])
+
+    @property
+    def earned(self) -> float:
+        return self.cached.result.earned if self.cached else -1.0
+
+
+def attempt(
+    job: GradingJob, key: CacheKey, exercises: Container[str] | None = None, wary: bool = False
+) -> Attempt:
+    """Grade a notebook once; the notebook itself is not changed.
+
+    Args:
+        key: of the job, to be stored with the result.
+        exercises: those to grade; by default all.
+        wary: take the time to find out which cell ends the kernel, for a second try.
+    """
+    # here, since a command that finds all results in the cache needs neither pytest nor kernels
+    from gradekit.session.kernel import NotStarted
+    from gradekit.verdict.run import grade
+
+    notebook = deepcopy(job.notebook)
+    try:
+        graded = grade(replace(job, notebook=notebook), exercises=exercises, wary=wary)
+        cached = CachedResult.of(graded, notebook, key)
+    except CourseError as error:
+        return Attempt(None, fault=str(error))
+    except NotStarted as error:
+        return Attempt(None, failure=str(error), again=True)
+    except Exception as error:
+        return Attempt.failed(error)
+    return Attempt(cached, again=bool(cached.result.suspect))
+
+
+def settled(first: Attempt, second: Attempt) -> Attempt:
+    """The final outcome of two tries: what both confirm counts, and a person decides where they disagree.
+
+    A try without a result, such as one whose kernel failed to start, says nothing about the submission. If the other one
+    was ended by the submission, nothing confirms that this would happen again.
+    """
+    if first.cached is None or second.cached is None:
+        only = second if first.cached is None else first
+        if only.cached is None:
+            return replace(only, again=False)
+        result = _in_doubt(only.cached.result) if only.again else only.cached.result
+        cached = only.cached
+    else:
+        cached = first.cached if first.earned < second.earned else second.cached  # it shows what was lost
+        result = _confirmed(cached.result, first.cached.result, second.cached.result)
+    return Attempt(replace(cached, result=replace(result, suspect=[])))
+
+
+def _confirmed(
+    shown: SubmissionResult, first: SubmissionResult, second: SubmissionResult
+) -> SubmissionResult:
+    """The result `shown`, with only the points that both tries earned, and a doubt where one earned more.
+
+    What was not answered in one of the tries is in no doubt: there is nothing to grade, whatever ended the process.
+    """
+    exercises, doubts = [], list(shown.doubts)
+    redrawn = (first.status == Status.KERNEL_DIED) != (second.status == Status.KERNEL_DIED)
+    for exercise in shown.exercises:
+        one, other = first.exercise(exercise.grade_id), second.exercise(exercise.grade_id)
+        if one and other and _points_of(one) != _points_of(other):
+            unanswered = next((each for each in (one, other) if each.unanswered), None)
+            exercise = unanswered or _common(one, other)
+            if unanswered is None:
+                why = decided_by_a_person(_DISAGREE.format(exercise.grade_id, _ends(first, second)))
+                doubts.append(Doubt(exercise.grade_id, why))
+        elif redrawn and exercise.earned:
+            why = decided_by_a_person(_REDRAWN.format(_ends(first, second), exercise.grade_id))
+            doubts.append(Doubt(exercise.grade_id, why))
+        exercises.append(exercise)
+    return replace(shown, exercises=exercises, doubts=doubts)
+
+
+def _points_of(exercise: ExerciseResult) -> list[float]:
+    return [check.earned for check in exercise.checks]
+
+
+def _common(one: ExerciseResult, other: ExerciseResult) -> ExerciseResult:
+    """The worse result of each check."""
+    if [check.name for check in one.checks] != [check.name for check in other.checks]:
+        return min(one, other, key=lambda exercise: exercise.earned)
+    pairs = zip(one.checks, other.checks, strict=True)
+    return replace(one, checks=[min(pair, key=lambda check: check.earned) for pair in pairs])
+
+
+def _ends(*results: SubmissionResult) -> str:
+    """Why tries ended early, of the first one that did."""
+    return next((reason for result in results for reason in result.suspect), "")
+
+
+def _in_doubt(result: SubmissionResult) -> SubmissionResult:
+    """The result, with doubts about the exercises that lost points because code was stopped or ended its process."""
+    doubts = [
+        Doubt(exercise.grade_id, decided_by_a_person(_ONE_TRY.format(exercise.grade_id, _ends(result))))
+        for exercise in result.exercises
+        if any(check.outcome in _NOT_FINISHED and check.earned < check.points for check in exercise.checks)
+    ]
+    return replace(result, doubts=[*result.doubts, *doubts])
+
+
+def unconfirmed(first: Attempt) -> Attempt:
+    """The outcome of a try that there was no time to repeat, with a note that says so. It must not be cached."""
+    if first.cached is None:
+        return first
+    result = first.cached.result
+    result = replace(_in_doubt(result), notes=[*result.notes, UNCONFIRMED.format(result.suspect[0])])
+    return replace(first, cached=replace(first.cached, result=result))
+
+
+class RepeatBudget:
+    """The time left for the second tries of an assignment."""
+
+    def __init__(self, seconds: float = REPEAT_BUDGET) -> None:
+        self._left = seconds
+        #: when a second try ended, by the monotonic clock
+        self.last_used = time.monotonic()
+
+    @property
+    def allowed(self) -> bool:
+        return self._left > 0
+
+    @contextmanager
+    def spending(self) -> Iterator[None]:
+        """Deduct the time that the block takes."""
+        start = time.monotonic()
+        try:
+            yield
+        finally:
+            self.last_used = time.monotonic()
+            self._left -= self.last_used - start
+
+
+def grade_unless_cached(
+    job: GradingJob,
+    cache: ResultCache,
+    budget: RepeatBudget,
+    usable: Callable[[CachedResult], bool] = lambda cached: True,
+) -> CachedResult:
+    """Grade the exercises that are not in the cache, and fill in the outputs of the notebook's cells.
+
+    Args:
+        budget: for a second try, which follows at once, since nothing else is being graded.
+        usable: whether to use a result from the cache.
+
+    Raises:
+        CourseError: a check is at fault.
+    """
+    key = key_of(job)
+    cached = cache.find(job.assignment.name, key)
+    cached = cached if usable(cached) else CachedResult()
+    missing = cached.missing(key)
+    if missing or not cached.result.status:
+        found = attempt(job, key, missing)
+        if found.again and budget.allowed:
+            with budget.spending():
+                found = settled(found, attempt(job, key, missing, wary=True))
+        elif found.again:
+            found = unconfirmed(found)
+        if found.fault:
+            raise CourseError(found.fault)
+        if found.cached is None:
+            return CachedResult(
+                SubmissionResult(Status.KERNEL_DIED, notes=[GRADER_FAILED.format(found.failure)])
+            )
+        cached = cached.updated(found.cached, key)
+        if not found.again:
+            cache.store(job.assignment.name, key, cached)
+    cached.put_outputs_into(job.notebook)
+    return cached

@@ -1,0 +1,131 @@
+"""Attributes the failed checks of an exercise to a known mistake, if all of them agree with it."""
+
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from math import lgamma, log
+from typing import Any
+
+import numpy as np
+
+from gradekit.checks.compare import difference
+from gradekit.checks.reference import Reference, Store, is_recordable
+from gradekit.checks.variants import Mistake
+from gradekit.codecs import ATOL
+from gradekit.inside.arrays import Numpy, as_array, to_numpy
+from gradekit.relations.evidence import ENOUGH
+from gradekit.relations.plain import information
+from gradekit.verdict.said import agrees, is_telling
+
+#: separates the ids of two mistakes that fit
+OR = "|"
+_MOST_FITTING = 2
+_MOST_BITS = 40.0
+#: fractions with this denominator, such as 0.5, are often equal by chance
+_SIMPLE = 64
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """The ids of the mistakes that fit, joined by `OR`, and the text that the student reads; empty if none does."""
+
+    mistake: str = ""
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class FailedExercise:
+    """An exercise that was not solved: the checks that failed, the values that were compared, and the code."""
+
+    failed: Set[str]
+    #: the comparisons with recorded values, by `<file>::<check>`
+    references: Mapping[str, Reference]
+    #: the statements that the answer consists of
+    code: Sequence[str] = ()
+    #: the messages of the failed checks, by name (see `gradekit.verdict.said`)
+    said: Mapping[str, str] = field(default_factory=dict)
+
+
+def diagnose(store: Store, exercise: FailedExercise, mistakes: Sequence[Mistake]) -> Diagnosis:
+    """The one mistake of the exercise that agrees with all of its checks, or a question about two.
+
+    A mistake agrees if it fails the same checks, with the same wrong values and, where no value is compared, with the same
+    message. Values such as True or a small number are no proof: they decide only where a message or the mistake's test
+    on the code confirms it.
+    """
+    fitting = [mistake for mistake in mistakes if _fits(store, mistake, exercise)]
+    sentences = {mistake.sentence: mistake for mistake in reversed(fitting)}
+    if not 0 < len(sentences) <= _MOST_FITTING:
+        return Diagnosis()
+    chosen = [mistake for mistake in fitting if sentences[mistake.sentence] is mistake]
+    names = OR.join(mistake.name for mistake in chosen)
+    texts = [mistake.sentence for mistake in chosen]
+    return Diagnosis(
+        names, texts[0] if len(texts) == 1 else f"Which of the two is it? {texts[0]} Or: {texts[1]}"
+    )
+
+
+def _fits(store: Store, mistake: Mistake, exercise: FailedExercise) -> bool:
+    if store.fails(mistake.exercise, mistake.name) != exercise.failed or not mistake.confirmed_by(
+        exercise.code
+    ):
+        return False
+    bits = 0.0
+    recorded_as = next((check.rpartition("::")[0] for check in exercise.references), mistake.exercise)
+    for check in {f"{recorded_as}::{name}" for name in exercise.failed} | exercise.references.keys():
+        found = _bits_of_check(store, mistake.name, check, exercise.references.get(check))
+        if found is None:
+            return False
+        bits += found
+    said = store.said(mistake.exercise, mistake.name)
+    for check in exercise.failed:
+        own, recorded = exercise.said.get(check, ""), said.get(check, "")
+        if not agrees(own, recorded):
+            return False
+        bits += ENOUGH if own == recorded and is_telling(own) else 0.0
+    return bits >= ENOUGH or bool(mistake.uses or mistake.lacks)
+
+
+def _bits_of_check(store: Store, mistake: str, check: str, reference: Reference | None) -> float | None:
+    """How strongly the values of one check suggest the mistake, in bits; None if they contradict it."""
+    given = store.mistakes(check).get(mistake, {})
+    if reference is None:
+        return None if given else 0.0
+    failed = [seen for seen in reference.observations if not seen.passed and is_recordable(seen.value)]
+    if {seen.key for seen in failed} != given.keys():
+        return None
+    for seen in failed:
+        if difference(seen.value, given[seen.key], *reference.tolerances[seen.key]) is not None:
+            return None
+    return sum(_bits(seen.value, store.get(f"{check}/expected/{seen.key}")) for seen in failed)
+
+
+def _bits(value: Any, right: Any) -> float:
+    """The bits of evidence in a wrong value that two submissions share: few, if many causes can produce it."""
+    array, wanted = as_array(value), as_array(right)
+    if array is None:
+        return min(information(value), _MOST_BITS)
+    found = to_numpy(array)
+    if found.dtype.kind not in "biuf":
+        return min(information(found.tolist()), _MOST_BITS)
+    found = np.nan_to_num(found.astype(np.float64))
+    pattern = 0.0
+    right_one = np.array("") if wanted is None else to_numpy(wanted)
+    if right_one.dtype.kind in "biuf" and right_one.shape == found.shape and found.ndim:
+        off = np.abs(found - np.nan_to_num(right_one.astype(np.float64))) > ATOL
+        pattern = _choices(off.size, int(off.sum()))
+        found = found[off]
+    return min(pattern + _of_entries(found.ravel()), _MOST_BITS)
+
+
+def _choices(size: int, chosen: int) -> float:
+    """The base-2 logarithm of the number of ways to choose some entries."""
+    return (lgamma(size + 1) - lgamma(chosen + 1) - lgamma(size - chosen + 1)) / log(2)
+
+
+def _of_entries(entries: Numpy) -> float:
+    """The bits in some entries: many for numbers with many digits; few for integers, simple fractions and equal entries."""
+    with np.errstate(over="ignore"):
+        simple = entries * _SIMPLE == np.round(entries * _SIMPLE)
+    values, counts = np.unique(entries[simple], return_counts=True)
+    bits = -float((counts * np.log2(counts / counts.sum())).sum()) + 2 if len(values) else 0.0
+    return bits + ENOUGH * len(np.unique(np.round(entries[~simple], 3)))

@@ -1,0 +1,301 @@
+"""The pytest plugin: the fixtures of hidden checks, and the results of a run.
+
+pytest tests/02_attention                              against the instructor's solutions
+pytest tests/02_attention --submission PATH.ipynb      against one submission
+"""
+
+import sys
+from collections.abc import Generator, Iterator
+from contextlib import nullcontext
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pytest
+
+from gradekit.checks.draw import Draw
+from gradekit.checks.reference import Reference, Store
+from gradekit.checks.variants import mistakes_of
+from gradekit.course import RECORDED, Assignment, CourseError, blank_copy, read_notebook
+from gradekit.course.cells import exercise_name
+from gradekit.course.kernels import BUBBLEWRAP, KERNELS, LIMITED, hide_course
+from gradekit.inside.arrays import ArrayKind, has_torch, using
+from gradekit.session.proxy import Student, asked_by, begin_check
+from gradekit.session.session import Session
+from gradekit.session.values import CheckOutcome
+from gradekit.submission.notebook_file import read_submitted
+from gradekit.submission.restore import restore_notebook
+from gradekit.submission.submission import Submission
+from gradekit.verdict.bounds import bounded
+from gradekit.verdict.diagnosis import FailedExercise, diagnose
+from gradekit.verdict.explain import explain, relation_to, shown, tried_before
+from gradekit.verdict.fingerprint import fingerprint_of
+from gradekit.verdict.results import CheckResult, ExerciseResult
+from gradekit.verdict.said import said_by
+
+
+@dataclass
+class CheckRun:
+    """The run of all checks on one notebook of a submission, and its results."""
+
+    assignment: Assignment
+    submission: Submission
+    session: Session
+    store: Store
+    seed: int
+    started_here: bool = False
+    exercises: dict[str, ExerciseResult] = field(default_factory=dict)
+    #: the name of each exercise in the records, by grade_id
+    recorded: dict[str, str] = field(default_factory=dict)
+    references: dict[str, Reference] = field(default_factory=dict)
+    #: the messages of the failed checks, by `<file>::<check>` (see `gradekit.verdict.said`)
+    said: dict[str, str] = field(default_factory=dict)
+    #: errors in the checks themselves, a line each
+    faults: list[str] = field(default_factory=list)
+    #: sentences about anything that a person should look at
+    notes: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.student = Student(self.session, self.submission)
+
+    def diagnose(self) -> None:
+        """Attribute the failed checks to known mistakes, once all checks of the notebook have run."""
+        passed = CheckOutcome.PASSED
+        wrong = [each for each in self.exercises.values() if any(c.outcome != passed for c in each.checks)]
+        mistakes = mistakes_of(self.assignment) if wrong else []
+        for exercise in wrong:
+            name = self.recorded[exercise.grade_id]
+            failed = [check for check in exercise.checks if check.outcome != passed]
+            known = FailedExercise(
+                {check.name for check in failed},
+                {key: seen for key, seen in self.references.items() if key.startswith(f"{name}::")},
+                self.submission.used_code(exercise_name(exercise.grade_id)),
+                {check.name: self.said.get(f"{name}::{check.name}", "") for check in failed},
+            )
+            found = diagnose(self.store, known, [m for m in mistakes if m.exercise == exercise.grade_id])
+            for check in failed:
+                if check.outcome == CheckOutcome.FAILED:
+                    check.mistake, check.diagnosis = found.mistake, found.text
+
+
+RUNS = pytest.StashKey[dict[tuple[Path, str], CheckRun]]()
+#: by the folder of their checks
+ASSIGNMENTS = pytest.StashKey[dict[Path, Assignment]]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("gradekit")
+    group.addoption("--submission", type=Path, help="notebook to check, instead of the instructor's solution")
+    group.addoption(
+        "--sandbox",
+        choices=KERNELS,
+        default=BUBBLEWRAP,
+        help="sandbox around the submission; `none` for trusted code",
+    )
+    group.addoption(
+        "--draw-seed", type=int, help="seed for the checks that draw their inputs, to replay a run"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line(
+        "markers", "points(n, see): the points of a hidden check, and the heading that explains it"
+    )
+    config.stash.setdefault(RUNS, {})
+    config.stash.setdefault(ASSIGNMENTS, {})
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    for run in config.stash[RUNS].values():
+        if run.started_here:
+            run.session.close()
+
+
+def pytest_pycollect_makemodule(module_path: Path) -> None:
+    """Let check files import the modules beside them, as they can when a submission is graded."""
+    folder = module_path.parent
+    if (folder / RECORDED).exists() and str(folder) not in sys.path:
+        sys.path.append(str(folder))
+
+
+@pytest.fixture
+def check_run(request: pytest.FixtureRequest) -> CheckRun:
+    runs = request.config.stash[RUNS]
+    key = _key(request.node)
+    if key not in runs:
+        runs[key] = _start_run(key, request.config)
+    return runs[key]
+
+
+@pytest.fixture
+def arrays() -> ArrayKind:
+    """The kind of arrays that `student`, `reference` and `draw` return: "torch" or "numpy".
+
+    The default is torch, if it is installed. A course that uses NumPy arrays even where torch is installed says so
+    in the `conftest.py` beside its checks:
+
+        @pytest.fixture
+        def arrays():
+            return "numpy"
+    """
+    return "torch" if has_torch() else "numpy"
+
+
+@pytest.fixture(autouse=True)
+def _kind_of_arrays(arrays: ArrayKind) -> Iterator[None]:
+    with using(arrays):
+        yield
+
+
+@pytest.fixture
+def student(check_run: CheckRun, request: pytest.FixtureRequest) -> Student:
+    """The submission: its functions and classes are called by name."""
+    begin_check(check_run.student, check_run.submission.answer_to(request.path.stem))
+    return check_run.student
+
+
+@pytest.fixture
+def reference(check_run: CheckRun, request: pytest.FixtureRequest) -> Reference:
+    """Recorded inputs, and comparison with the recorded values of the instructor's solution."""
+    name = _check_name(request.node, check_run)
+    asked = asked_by(check_run.student)
+    check_run.references[name] = Reference(check_run.store, name, lambda: asked.last is not None)
+    return check_run.references[name]
+
+
+@pytest.fixture
+def draw(check_run: CheckRun, request: pytest.FixtureRequest) -> Draw:
+    """Random sizes and inputs, different for each submission."""
+    return Draw(check_run.seed, _check_name(request.node, check_run))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, object]:
+    """Limit the check itself, but not its fixtures: `student` may start a process, which would inherit the limit."""
+    with bounded() if pyfuncitem.get_closest_marker("points") else nullcontext():
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Function, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    marker = item.get_closest_marker("points")
+    run = item.config.stash[RUNS].get(_key(item)) if marker else None
+    if marker is None or run is None or not (call.when == "call" or (call.when == "setup" and call.excinfo)):
+        return report
+    exercise = run.exercises.setdefault(item.path.stem, ExerciseResult(item.path.stem))
+    run.recorded[item.path.stem] = run.assignment.name_in_records(item.path)
+    outcome, message, relation = CheckOutcome.PASSED, "", ""
+    if call.excinfo is not None:
+        found = explain(call.excinfo.value, run.student, item.path)
+        if found is None:
+            error, reason = call.excinfo.value, call.excinfo.exconly().splitlines()[0]
+            if isinstance(error, pytest.FixtureLookupError):
+                reason = f"there is no fixture `{error.argname}`"
+            run.faults.append(f"{item.nodeid}: {reason}")
+            found = (CheckOutcome.FAILED, "")
+        outcome, message = found
+        message = shown(message)
+        drawn = "draw" in item.fixturenames
+        if said := said_by(call.excinfo.value, outcome, message, drawn):
+            run.said[_check_name(item, run)] = said
+        failed = outcome == CheckOutcome.FAILED
+        relation = shown(relation_to(call.excinfo.value, run.student)) if failed else ""
+    seen = run.references.get(_check_name(item, run))
+    fingerprint, numbers = fingerprint_of(outcome, message, seen, drawn="draw" in item.fixturenames)
+    exercise.checks.append(
+        CheckResult(
+            name=item.name,
+            sentence=_sentence(item),
+            points=marker.args[0],
+            outcome=outcome,
+            message=message,
+            relation=relation,
+            tried=tried_before(outcome, run.student),
+            see=marker.kwargs.get("see", ""),
+            seconds=round(call.duration, 3),
+            fingerprint=fingerprint,
+            fingerprint_numbers=numbers,
+        )
+    )
+    return report
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    for run in config.stash[RUNS].values():
+        run.diagnose()
+        terminalreporter.section(f"points of {run.assignment.name}")
+        for exercise in run.exercises.values():
+            terminalreporter.line(f"{exercise.grade_id}: {exercise.earned:g} of {exercise.points:g} points")
+            for check in exercise.checks:
+                if check.outcome != CheckOutcome.PASSED:
+                    parts = (
+                        f"  {check.name}: {check.outcome}.",
+                        check.tried,
+                        check.message,
+                        check.relation,
+                        check.diagnosis,
+                    )
+                    terminalreporter.line(" ".join(filter(None, parts)))
+
+
+def _sentence(item: pytest.Function) -> str:
+    return " ".join((item.function.__doc__ or item.name.removeprefix("test_").replace("_", " ")).split())
+
+
+def _check_name(item: pytest.Item, run: CheckRun) -> str:
+    return f"{run.assignment.name_in_records(item.path)}::{item.name}"
+
+
+def _assignment_of(folder: Path, config: pytest.Config) -> Assignment:
+    if folder not in config.stash[ASSIGNMENTS]:
+        from gradekit.course.configuration import course_in, read_configuration  # it imports all of nbgrader
+
+        course = replace(
+            course_in(read_configuration(folder.parent.parent).folders), tests=folder.parent.name
+        )
+        config.stash[ASSIGNMENTS][folder] = course.assignment(folder.name)
+    return config.stash[ASSIGNMENTS][folder]
+
+
+def _key(item: pytest.Item) -> tuple[Path, str]:
+    """The folder of an assignment's checks, and the name of the notebook that the check belongs to."""
+    prepared = [key for key, run in item.config.stash[RUNS].items() if not run.started_here]
+    if prepared:
+        return prepared[0]
+    folder = item.path.parent
+    outer = _assignment_of(folder.parent, item.config)
+    if (outer.source_folder / f"{folder.name}.ipynb").exists():  # a folder with the checks of one notebook
+        return outer.checks, folder.name
+    return folder, _assignment_of(folder, item.config).notebook_of(item.path.stem).stem
+
+
+def _start_run(key: tuple[Path, str], config: pytest.Config) -> CheckRun:
+    folder, name = key
+    assignment = _assignment_of(folder, config)
+    path = config.getoption("--submission")
+    if path is None:
+        source = next(path for path in assignment.source_notebooks() if path.stem == name)
+        notebook = read_notebook(source)
+        submission = Submission(notebook, blank_copy(notebook))
+    else:
+        if len(assignment.source_notebooks()) > 1 and path.stem != name:
+            raise CourseError(f"--submission {path}: name one check file of the notebook `{path.stem}`")
+        handed = read_submitted(path)
+        if handed.notebook is None:
+            raise CourseError(handed.problem)
+        released = assignment.released(name)
+        submission = Submission(restore_notebook(handed.notebook, released)[0], released)
+    # the instructor's own code needs no sandbox
+    kernel = KERNELS[config.getoption("--sandbox")] if path else LIMITED
+    hide_course(assignment.course.root)
+    files = assignment.working_files()
+    session = Session(deepcopy(submission.notebook), kernel_name=kernel, files=files, handed_out=files)
+    session.run_cells()
+    seed = config.getoption("--draw-seed")
+    store = Store.load(folder)
+    return CheckRun(
+        assignment, submission, session, store, submission.seed if seed is None else seed, started_here=True
+    )

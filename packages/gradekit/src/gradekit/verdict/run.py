@@ -1,0 +1,212 @@
+"""Grades one notebook: runs its cells, scores the ordinary test cells, then runs the checks of the bound ones."""
+
+import time
+from collections.abc import Container
+from dataclasses import dataclass, field
+
+import pytest
+from nbformat import NotebookNode
+
+from gradekit.checks.reference import Observation, Store
+from gradekit.checks.snippets import snippets_of
+from gradekit.course import Assignment, CourseError
+from gradekit.course.cells import grade_id, is_test_cell, nbgrader_metadata
+from gradekit.course.doubts import Doubt, decided_by_a_person
+from gradekit.course.kernels import hide_course
+from gradekit.session.files_written import WrittenFiles
+from gradekit.session.runner import CellRun, CellState
+from gradekit.session.session import Session
+from gradekit.session.values import CheckOutcome
+from gradekit.submission.statements import deleted_names
+from gradekit.submission.submission import Submission
+from gradekit.verdict.collected import GraderCrash, collected_checks
+from gradekit.verdict.job import GradingJob
+from gradekit.verdict.ordinary import NOT_REACHED, doubt_about_order, ordinary_results
+from gradekit.verdict.plugin import CheckRun
+from gradekit.verdict.results import ExerciseResult, Status, SubmissionResult
+from gradekit.verdict.trying import Offer, Trials
+
+
+@dataclass
+class Graded:
+    """The result and, by `<file>::<check>`, the comparisons with recorded values and the messages of failed checks.
+
+    `tried` says how each snippet that was run ended, by name (see `Trials`). `written` are the files that the cells wrote.
+    """
+
+    result: SubmissionResult
+    observations: dict[str, list[Observation]]
+    said: dict[str, str]
+    tried: dict[str, str] = field(default_factory=dict)
+    written: WrittenFiles = field(default_factory=WrittenFiles)
+
+
+def grade(
+    job: GradingJob,
+    *,
+    store: Store | None = None,
+    seed: int | None = None,
+    session: Session | None = None,
+    exercises: Container[str] | None = None,
+    wary: bool = False,
+    first_failure: bool = False,
+    offer: Offer = Offer.THAT_FAIL,
+) -> Graded:
+    """Grade a repaired notebook, and put the outputs of this run into its code cells.
+
+    Args:
+        job: its notebook is changed in place.
+        seed: the seed for checks that draw their inputs; by default it follows from the notebook's sources.
+        session: a session to reuse (see `Session.reuse`) and leave open; by default a new one.
+        exercises: grade_ids of the test cells to grade; by default all.
+        wary: take time to find out which cell ends the kernel.
+        first_failure: stop at the first check that fails, and diagnose nothing.
+        offer: which snippets to run after the checks; none while recording, or with `first_failure`.
+
+    Raises:
+        CourseError: a check or a recorded value is at fault.
+        GraderCrash: the grader failed on this submission.
+        NotStarted: no kernel could be started.
+    """
+    started = time.monotonic()
+    assignment, notebook, how = job.assignment, job.notebook, job.how
+    submission = Submission(notebook, job.released)
+    ordinary = assignment.ordinary_cells(job.name, notebook.cells) if how.rule else []
+    kept_open = session
+    if session is None:
+        hide_course(assignment.course.root)
+        files = assignment.working_files(job.own_files)
+        session = Session(
+            notebook, how.limits, how.kernel_name, files, wary, ordinary, assignment.working_files()
+        )
+    else:
+        session.reuse(notebook)
+    store = store or Store.load(assignment.checks)
+    offer = Offer.NONE if store.recording or first_failure else offer
+    written = WrittenFiles()
+    run = CheckRun(assignment, submission, session, store, submission.seed if seed is None else seed)
+    try:
+        session.run_cells()
+        if kept_open is None:  # before the checks, whose calls may write as well
+            written = session.read_written()
+            run.notes.extend(written.notes())
+        # before the checks, since a call in them may end the kernel, and with it what the cells defined
+        wanted = [test for test in ordinary if exercises is None or test in exercises]
+        scored, doubts = (
+            ordinary_results(submission, session.runs, wanted, how.rule, session.earlier)
+            if how.rule
+            else ([], [])
+        )
+        bound = assignment.bound_cells(job.name, notebook.cells)
+        if chosen := [file for test, file in bound.items() if exercises is None or test in exercises]:
+            collected_checks(assignment, job.name, list(bound.values())).run(run, chosen, first_failure)
+        doubts += _doubts_about_not_reached(submission, session, list(run.exercises.values()))
+        trials = Trials(session, run.student, snippets_of(assignment) if offer is not Offer.NONE else [])
+        trials.offer(run.exercises, offer)
+    except GraderCrash as crash:
+        if kept_open is not None:  # the instructor's code
+            raise CourseError(str(crash)) from crash
+        raise
+    finally:
+        if kept_open is None:
+            session.close()
+    if run.faults:
+        raise CourseError("A check is at fault, not the submission. " + "; ".join(run.faults))
+    if not store.recording and not first_failure:
+        run.diagnose()
+    found = run.exercises | {exercise.grade_id: exercise for exercise in scored}
+    results = [found[test] for cell in notebook.cells if (test := grade_id(cell)) in found]
+    out_of_order = [doubt_about_order(submission, session.runs, exercise) for exercise in results]
+    out_of_order += [_doubt_about_names(submission, exercise) for exercise in results]
+    others = [run for index, run in session.runs.items() if grade_id(notebook.cells[index]) not in ordinary]
+    result = SubmissionResult(
+        status=status_of(session, results, others),
+        notes=list(run.notes),
+        cells=[_cell_line(submission, run) for run in others if _is_worth_reporting(submission, run)],
+        exercises=results,
+        seed=run.seed,
+        seconds=round(time.monotonic() - started, 1),
+        kernel=session.kernel_name,
+        cold_because=session.cold_because,
+        suspect=list(dict.fromkeys(session.suspect)),
+        doubts=doubts + [doubt for doubt in out_of_order if doubt],
+    )
+    observations = {name: found.observations for name, found in run.references.items()}
+    return Graded(result, observations, run.said, trials.ended, written)
+
+
+def _doubts_about_not_reached(
+    submission: Submission, session: Session, exercises: list[ExerciseResult]
+) -> list[Doubt]:
+    """A doubt about each exercise with a check that could not be run, since code of others had used up the kernels."""
+    return [
+        Doubt(name, decided_by_a_person(NOT_REACHED.format(name)))
+        for exercise in exercises
+        if submission.answer_to(name := exercise.grade_id) in session.not_reached
+        and any(check.outcome == CheckOutcome.KERNEL_DIED for check in exercise.checks)
+    ]
+
+
+def _doubt_about_names(submission: Submission, exercise: ExerciseResult) -> Doubt | None:
+    """A doubt if an exercise lost points to checks that ran after a later cell had bound a name of its answer again."""
+    if exercise.right or exercise.unanswered or exercise.ordinary:
+        return None
+    found = submission.bound_below(exercise.grade_id)
+    if not found:
+        return None
+    name, index = found
+    deleted = name in deleted_names(submission.notebook.cells[index].source)
+    what = (
+        f"`{name}` was {'deleted' if deleted else 'assigned again'} in the cell `{submission.label(index)}` below its "
+        "test cell, and the checks ran after that"
+    )
+    return Doubt(exercise.grade_id, decided_by_a_person(what))
+
+
+def status_of(session: Session, exercises: list[ExerciseResult], runs: list[CellRun]) -> Status:
+    """The status of a submission that could be read; `runs` are those of its cells without ordinary test cells."""
+    outcomes = {check.outcome for exercise in exercises for check in exercise.checks}
+    if session.crashed:
+        return Status.KERNEL_DIED
+    if session.timed_out or CheckOutcome.TIMED_OUT in outcomes:
+        return Status.TIMED_OUT
+    broken = any(run.state != CellState.OK for run in runs)
+    return Status.PARTLY_GRADED if broken and CheckOutcome.BLOCKED in outcomes else Status.GRADED
+
+
+def points_of(notebook: NotebookNode) -> dict[str, float]:
+    """The points of the test cells, by grade_id, from the notebook's metadata."""
+    return {
+        str(grade_id(cell)): float(nbgrader_metadata(cell)["points"])
+        for cell in notebook.cells
+        if is_test_cell(cell)
+    }
+
+
+def collect_marks(
+    assignment: Assignment, name: str, notebook: NotebookNode
+) -> dict[str, dict[str, pytest.Mark | None]]:
+    """The `points` marks of the checks, in order, by the grade_id of their test cell and by name; runs nothing.
+
+    A check without such a mark has None. `name` is the notebook's, without folder and suffix.
+    """
+    files = assignment.bound_cells(name, notebook.cells)
+    marks: dict[str, dict[str, pytest.Mark | None]] = {test: {} for test in files}
+    if files:
+        checks = collected_checks(assignment, name, list(files.values()))
+        checks.have_imported(list(files.values()))
+        for item in checks.items:
+            marks[item.path.stem][item.name] = item.get_closest_marker("points")
+    return marks
+
+
+def _is_worth_reporting(submission: Submission, run: CellRun) -> bool:
+    """True for a cell that did not run, unless its checks report why: it is unanswered, or a call ended the kernel."""
+    name = submission.label(run.index)
+    blank = submission.is_blank(name) or submission.has_placeholder(name)
+    stopped = run.state not in (CellState.OK, CellState.LEFT_OUT)
+    return stopped and not (blank and run.state == CellState.ERROR)
+
+
+def _cell_line(submission: Submission, run: CellRun) -> str:
+    return f"The cell `{submission.label(run.index)}` {run.description}."
