@@ -1,28 +1,19 @@
-"""The command `gradekit`. Its options have the names that nbgrader uses."""
+"""The command `gradekit`. Its options have the names that nbgrader uses.
+
+Its commands are added by functions that the entry points `gradekit.commands` name: those here, and those of packages that
+are installed beside this one. The name of an entry point begins with its place in the list of commands.
+"""
 
 import argparse
 import gc
 import os
 import sys
 from collections.abc import Sequence
-from importlib.metadata import version
+from importlib.metadata import entry_points, version
 from io import TextIOWrapper
 from pathlib import Path
 from typing import Any
 
-from gradekit.cli import (
-    adopting,
-    authoring,
-    autograding,
-    deadlines,
-    dealing,
-    reporting,
-    returning,
-    revising,
-    similar,
-    viva,
-    watching,
-)
 from gradekit.cli.common import Command, Commands
 from gradekit.course import CourseError
 from gradekit.course.printing import printable
@@ -30,6 +21,7 @@ from gradekit.course.printing import printable
 #: objects allocated before the garbage collector runs. Python's default of 700 costs up to a sixth of the time of
 #: imports, which make hardly any garbage.
 _COLLECT_AFTER = 20_000
+_GROUP = "gradekit.commands"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -92,18 +84,6 @@ def _parser() -> argparse.ArgumentParser:
         help="the course's folder; default: as nbgrader is configured, or this one",
     )
     commands = Commands(parser)
-    for module in (
-        autograding,
-        revising,
-        deadlines,
-        watching,
-        reporting,
-        returning,
-        similar,
-        viva,
-        dealing,
-        authoring,
-        adopting,
-    ):
-        module.add(commands)
+    for point in sorted(entry_points(group=_GROUP), key=lambda point: point.name):
+        point.load()(commands)
     return parser
