@@ -4,8 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 ASSIGNMENTS := $(notdir $(wildcard source/*))
 DEMO := sample-class
-# Submissions must not see this folder, so both packages are installed as copies and reinstalled when they change.
-PACKAGES := packages/sandbox-kernel packages/gradekit
+# Submissions must not see this folder, so the packages are installed as copies and reinstalled when they change.
+PACKAGES := packages/sandbox-kernel packages/gradekit packages/gradekit-lms
 SOURCES := $(shell find $(PACKAGES:%=%/src) $(PACKAGES:%=%/pyproject.toml) -type f -not -name '*.pyc' -not -path '*.egg-info*')
 
 AS_ROOT := $(if $(filter 0,$(shell id -u)),,sudo --non-interactive)

@@ -30,8 +30,8 @@ PRELOADED = (
         "gradekit.verdict.run",
         "gradekit.authoring.audit",
     ),
-    *("gradekit.report.files", "gradekit.report.table", "gradekit.lms.collector", "gradekit.lms.exports"),
-    *("gradekit.watch.loop", "pytest", "alembic.config", "torch"),
+    *("gradekit.report.files", "gradekit.report.table", "gradekit.watch.loop"),
+    *("pytest", "alembic.config", "torch"),
 )
 _PR_SET_PDEATHSIG = 1
 _DESCRIPTORS = 3

@@ -23,6 +23,7 @@ from .tiny_course import RIGHT, TinyCourse
 PACKAGES = Path(__file__).parents[2]
 SOURCES = (
     PACKAGES / "gradekit/src/gradekit",
+    PACKAGES / "gradekit-lms/src",
     PACKAGES / "sandbox-kernel/src/sandbox_kernel",
 )
 #: a command in backticks, at the end of a line after a colon, the whole of a string, or on an indented line of its own
@@ -255,16 +256,24 @@ ADVICE: dict[tuple[str, str], Situation | Elsewhere | NotRun] = {
     ),
     ("cli/autograding.py", "gradekit table"): Elsewhere("test_written_answers.py"),
     ("grading/autograde.py", "nbgrader autograde {} --no-execute"): Elsewhere("test_no_execute.py"),
-    ("lms/returning.py", "nbgrader generate_feedback {}"): Elsewhere("lms/test_return.py"),
-    ("lms/returning.py", "nbgrader generate_feedback {} --force"): Elsewhere("lms/test_return.py"),
-    ("lms/returning.py", "nbgrader zip_collect {} --force"): Elsewhere("lms/test_return.py"),
+    ("gradekit_lms/returning.py", "nbgrader generate_feedback {}"): Elsewhere(
+        "../../gradekit-lms/tests/test_return.py"
+    ),
+    ("gradekit_lms/returning.py", "nbgrader generate_feedback {} --force"): Elsewhere(
+        "../../gradekit-lms/tests/test_return.py"
+    ),
+    ("gradekit_lms/returning.py", "nbgrader zip_collect {} --force"): Elsewhere(
+        "../../gradekit-lms/tests/test_return.py"
+    ),
     ("nbgrader_plugin/converters.py", "gradekit autograde %s --force"): Elsewhere("test_leaving.py"),
     ("nbgrader_plugin/converters.py", "nbgrader db student add %s"): Elsewhere("test_leaving.py"),
     ("nbgrader_plugin/course_folders.py", "nbgrader db student add {}"): Elsewhere("test_alike_names.py"),
     ("nbgrader_plugin/course_folders.py", "nbgrader db student remove {} --force"): Elsewhere(
         "test_alike_names.py"
     ),
-    ("nbgrader_plugin/releasing.py", "gradekit return {}"): Elsewhere("lms/test_return.py"),
+    ("nbgrader_plugin/releasing.py", "gradekit return {}"): Elsewhere(
+        "../../gradekit-lms/tests/test_return.py"
+    ),
     ("report/removed.py", "gradekit autograde {} --force"): Elsewhere("test_leaving.py"),
     ("report/removed.py", "nbgrader db student add {}"): Elsewhere("test_leaving.py"),
     ("report/table.py", "gradekit autograde {}"): Elsewhere("test_alike_names.py"),
@@ -295,12 +304,16 @@ ADVICE: dict[tuple[str, str], Situation | Elsewhere | NotRun] = {
     ("authoring/adopt/compare.py", "nbgrader generate_assignment {}"): NotRun("says that it fails, and why"),
     ("authoring/adopt/reasons.py", "gradekit doctor"): Elsewhere("test_doctor.py"),
     ("authoring/new/__init__.py", "gradekit adopt --write"): Elsewhere("test_adopt_write.py"),
-    ("lms/claims.py", "nbgrader db student import students.csv"): Elsewhere("lms/test_collect.py"),
-    ("lms/claims.py", "nbgrader db student add ID"): Elsewhere("lms/test_collect.py"),
-    ("lms/collector.py", GENERATE): Elsewhere("lms/test_collect.py"),
-    ("lms/exports.py", GENERATE): Situation(
+    ("gradekit_lms/claims.py", "nbgrader db student import students.csv"): Elsewhere(
+        "../../gradekit-lms/tests/test_collect.py"
+    ),
+    ("gradekit_lms/claims.py", "nbgrader db student add ID"): Elsewhere(
+        "../../gradekit-lms/tests/test_collect.py"
+    ),
+    ("gradekit_lms/collector.py", GENERATE): Elsewhere("../../gradekit-lms/tests/test_collect.py"),
+    ("gradekit_lms/exports.py", GENERATE): Situation(
         empty_gradebook,
-        "nbgrader export --exporter=gradekit.lms.CanvasExport --to=x.csv --assignment=01_double",
+        "nbgrader export --exporter=gradekit_lms.CanvasExport --to=x.csv --assignment=01_double",
     ),
     ("attempts/chance.py", "gradekit watch"): Elsewhere("test_watch_best.py"),
     ("watch/faults.py", "nbgrader release_assignment NAME"): Elsewhere("test_exchange.py"),

@@ -25,7 +25,6 @@ ORDER = [
     "watch",
     "report",
     "viva",
-    "lms",
     "similar",
     "authoring",
     "cli",

@@ -44,7 +44,7 @@ def follow(graded_class):
 
 
 def exported(course, kind: str) -> tuple[list[list[str]], str]:
-    done = course.run("nbgrader", "export", f"--exporter=gradekit.lms.{kind}Export", "--to", "out.csv")
+    done = course.run("nbgrader", "export", f"--exporter=gradekit_lms.{kind}Export", "--to", "out.csv")
     with (course.root / "out.csv").open(newline="", encoding="utf-8") as file:
         return list(csv.reader(file)), done.stderr
 

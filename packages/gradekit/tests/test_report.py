@@ -249,7 +249,7 @@ class Hidden:
 
 
 sys.meta_path.insert(0, Hidden())
-import gradekit.lms
+import gradekit_lms
 from gradekit.cli import main
 
 for command in ("table", "report"):

@@ -37,6 +37,7 @@ WRONG = {
     "x = (1,": "SyntaxError: '(' was never closed",
     "import coursekit": "coursekit is called gradekit now: write `gradekit` in its place",
     "c.ZipCollectApp.collector_plugin = 'coursekit.lms.MoodleCollector'": "coursekit is called gradekit now: write",
+    "c.ZipCollectApp.collector_plugin = 'gradekit.lms.MoodleCollector'": "gradekit.lms is called gradekit_lms now: write",
     "import no_such_module": "ModuleNotFoundError: No module named 'no_such_module'. nbgrader imports modules from",
 }
 

@@ -25,8 +25,11 @@ from gradekit.course import Course, CourseError
 
 #: the forms in which traitlets' messages, and ours, name a setting
 _SETTING = re.compile(r"'(?P<trait>\w+)' trait of an? (?P<section>\w+) instance|c\.(?P<s>\w+)\.(?P<t>\w+)")
-#: this program's name before it was published, where a configuration imports it or names one of its classes
-_EARLIER_NAME = re.compile(r"""^[^#]*?(?:\b(?:import|from)\s+|["'])coursekit\b""", re.MULTILINE)
+#: earlier names, where a configuration imports them or names one of their classes, and what they are called now
+_EARLIER_NAMES = {"coursekit": "gradekit", "gradekit.lms": "gradekit_lms"}
+_EARLIER_NAME = re.compile(
+    rf"""^[^#]*?(?:\b(?:import|from)\s+|["'])({"|".join(map(re.escape, _EARLIER_NAMES))})\b""", re.MULTILINE
+)
 _SUBCONFIG = re.compile(r"load_subconfig\(\s*[rf]?['\"](.+?)['\"]")
 #: how similar a section must be to one of ours to count as a misspelling of it
 _SIMILAR = 0.8
@@ -164,7 +167,8 @@ def _require_this_name(path: Path) -> None:
     if found:
         line = _text(path).count("\n", 0, found.end()) + 1
         raise CourseError(
-            f"{path}, line {line}: coursekit is called gradekit now: write `gradekit` in its place"
+            f"{path}, line {line}: {found[1]} is called {_EARLIER_NAMES[found[1]]} now: write "
+            f"`{_EARLIER_NAMES[found[1]]}` in its place"
         )
 
 

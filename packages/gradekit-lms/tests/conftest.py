@@ -5,6 +5,16 @@ from collections.abc import Callable
 
 import pytest
 
+from ...gradekit.tests.conftest import (
+    class_original,
+    elsewhere,
+    generated,
+    generated_original,
+    graded_class,
+    graded_original,
+    made_once,
+    tiny_original,
+)
 from .downloads import Collected, Content, zipped
 
 STUDENTS = """
@@ -24,7 +34,7 @@ def collect(generated) -> Callable[..., Collected]:
         if files is not None:
             archive.mkdir(parents=True, exist_ok=True)
             (archive / "submissions.zip").write_bytes(zipped(files))
-        collector = f"--collector=gradekit.lms.{product}Collector"
+        collector = f"--collector=gradekit_lms.{product}Collector"
         run = generated.run("nbgrader", "zip_collect", "01_double", collector, *options)
         done = Collected(run.stderr, run.returncode)
         assert "Traceback" not in done.stderr

@@ -13,13 +13,12 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import IO
+from typing import IO, Protocol, runtime_checkable
 
 from nbgrader.plugins import ExtractorPlugin
 from traitlets import Integer
 
-from gradekit.lms.archive_names import folder_for, name_in_zip
-from gradekit.lms.collector import Collector
+from gradekit.nbgrader_plugin.archive_names import folder_for, name_in_zip
 from gradekit.submission.renamed import right_endings
 
 _JUNK = "__MACOSX"
@@ -33,6 +32,13 @@ _BLOCK = 4096
 _DEEPEST = 40
 #: errors that are due to the name of a member
 _OF_THE_NAME = (errno.ENAMETOOLONG, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.EINVAL, errno.EILSEQ)
+
+
+@runtime_checkable
+class Prepared(Protocol):
+    """A collector that reads the course before it sees the files."""
+
+    def prepare(self) -> None: ...
 
 
 class HarmlessExtractor(ExtractorPlugin):
@@ -72,7 +78,7 @@ class HarmlessExtractor(ExtractorPlugin):
         for old, new in right_endings(Path(extracted_path).rglob("*")):
             self.log.warning("%s was renamed to %s", old.relative_to(extracted_path), new.name)
         collector = self.parent.collector_plugin_inst
-        if isinstance(collector, Collector):
+        if isinstance(collector, Prepared):
             collector.prepare()
 
     def _unpack(self, archive: Path, folder: Path, limit: int) -> int:

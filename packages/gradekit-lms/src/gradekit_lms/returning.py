@@ -14,8 +14,8 @@ from gradekit.course import Assignment, CourseError
 from gradekit.course.files import written_at
 from gradekit.course.printing import quoted
 from gradekit.grading.running_course import RunningCourse
-from gradekit.lms.download_names import kept_names
 from gradekit.report.pages import folder_of
+from gradekit_lms.download_names import kept_names
 
 
 @dataclass

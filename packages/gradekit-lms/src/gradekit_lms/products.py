@@ -19,8 +19,8 @@ from traitlets import Unicode
 
 from gradekit.course import CourseError
 from gradekit.grading.roster import looks_like_group, name_as_id, only
-from gradekit.lms.claims import Claim
-from gradekit.lms.collector import Collector
+from gradekit_lms.claims import Claim
+from gradekit_lms.collector import Collector
 
 _METADATA = "submission_metadata.yml"
 _ANONYMOUS = "participant"

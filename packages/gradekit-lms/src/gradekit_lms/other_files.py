@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from pathlib import PurePath
 
-from gradekit.lms.archive_names import archive_of
-from gradekit.lms.claims import Claim
+from gradekit.nbgrader_plugin.archive_names import archive_of
 from gradekit.submission.extra_files import MAX_FOLDER_DEPTH, SECRET, TIMESTAMP
 from gradekit.submission.renamed import stem_and_copy
+from gradekit_lms.claims import Claim
 
 #: written by operating systems and editors
 _BY_PROGRAMS = (".*", "*~", "~$*", "#*#", "Thumbs.db", "desktop.ini", "__pycache__", "*.pyc", "__MACOSX")

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from traitlets import import_item
 
-from gradekit.lms.collector import Collector
-from gradekit.lms.exports import Export
 from gradekit.verdict.results import STATUSES
+from gradekit_lms.collector import Collector
+from gradekit_lms.exports import Export
 
 SAMPLES = Path(__file__).parent / "samples"
 CANVAS_COLUMNS = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
@@ -95,7 +95,7 @@ def course(graded_class):
 @pytest.fixture
 def export(course) -> Callable[..., subprocess.CompletedProcess]:
     def run(kind: str, *options: str) -> subprocess.CompletedProcess:
-        done = course.run("nbgrader", "export", f"--exporter=gradekit.lms.{kind}Export", *options)
+        done = course.run("nbgrader", "export", f"--exporter=gradekit_lms.{kind}Export", *options)
         assert "Traceback" not in done.stderr
         return done
 
@@ -189,7 +189,7 @@ def test_only_the_students_and_assignments_that_were_named_are_written(course, e
 
 
 def test_the_page_about_other_products_names_existing_plugins():
-    page = (SAMPLES.parents[4] / "docs" / "exchange-with-lms.md").read_text(encoding="utf-8")
+    page = (SAMPLES.parents[3] / "docs" / "exchange-with-lms.md").read_text(encoding="utf-8")
     names = set(re.findall(r"gradekit\.[\w.]+", page))
     plugins = {each: import_item(each) for each in names}
     assert {each.__name__ for each in plugins.values() if issubclass(each, Collector)} == {

@@ -13,7 +13,7 @@ def add(commands: Commands) -> None:
 
 
 def _return(options: argparse.Namespace) -> int:
-    from gradekit.lms.returning import return_pages
+    from gradekit_lms.returning import return_pages
 
     (assignment,) = assignments_of(options)
     found = return_pages(assignment)
