@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 ASSIGNMENTS := $(notdir $(wildcard source/*))
 DEMO := sample-class
 # Submissions must not see this folder, so the packages are installed as copies and reinstalled when they change.
-PACKAGES := packages/sandbox-kernel packages/gradekit packages/gradekit-lms
+PACKAGES := packages/sandbox-kernel packages/gradekit packages/gradekit-integrity packages/gradekit-lms
 SOURCES := $(shell find $(PACKAGES:%=%/src) $(PACKAGES:%=%/pyproject.toml) -type f -not -name '*.pyc' -not -path '*.egg-info*')
 
 AS_ROOT := $(if $(filter 0,$(shell id -u)),,sudo --non-interactive)

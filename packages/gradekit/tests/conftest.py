@@ -12,10 +12,6 @@ import pytest
 from filelock import FileLock
 from nbformat import NotebookNode
 
-from gradekit.grading.running_course import RunningCourse
-from gradekit.viva.sheet import Sheet, make_sheet
-from gradekit.viva.sheets import tasks_of
-
 from .tiny_course import (
     ALTERNATIVES,
     CHECKS,
@@ -232,24 +228,3 @@ def grade_answer(tiny_course: TinyCourse) -> Callable:
         return grade(job).result
 
     return run
-
-
-@pytest.fixture
-def ask(empty_class: TinyCourse) -> Callable:
-    """The sheet of a student who hands in this answer, and one of the other exercise or none, with all that can be asked."""
-
-    def make(
-        answer: str,
-        half: str = "",
-        count: int = 100,
-        seed: int = 0,
-        name: str = "ann",
-        seconds: float = 5,  # of CPU time; code that only waits is stopped after twice as many
-    ) -> Sheet:
-        empty_class.hand_in(name, empty_class.answer(answer, half))
-        course = RunningCourse.open(empty_class.root)
-        course.config.Execute.timeout = course.config.RunChecks.call_timeout = seconds
-        (task,) = tasks_of(course, empty_class.assignment, [name])
-        return make_sheet(empty_class.assignment, task, count, seed)
-
-    return make

@@ -23,6 +23,7 @@ from .tiny_course import RIGHT, TinyCourse
 PACKAGES = Path(__file__).parents[2]
 SOURCES = (
     PACKAGES / "gradekit/src/gradekit",
+    PACKAGES / "gradekit-integrity/src",
     PACKAGES / "gradekit-lms/src",
     PACKAGES / "sandbox-kernel/src/sandbox_kernel",
 )

@@ -60,6 +60,12 @@ def test_the_table_imports_nothing_new(imports, tmp_path):
     assert new == set(), "a package was added to what every command imports: import it where it is used"
 
 
+def test_help_imports_nothing_large_from_any_package_with_commands(tmp_path):
+    (found,) = imported(tmp_path, ["from gradekit.cli import _parser\n_parser().format_help()"])
+    assert found & (LARGE | {"nbgrader", "nbconvert", "nbformat", "jupyter_core", "IPython"}) == set()
+    assert {"gradekit_integrity", "gradekit_lms"} <= found
+
+
 @pytest.mark.parametrize("command", WITHOUT_GRADING)
 def test_a_command_that_grades_nothing_imports_nothing_large(imports, command):
     assert imports[command] & LARGE == set()

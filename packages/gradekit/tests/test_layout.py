@@ -1,13 +1,23 @@
-"""The layout of both packages: who imports whom, and how long a module may be."""
+"""The layout of the packages: who imports whom, and how long a module may be."""
 
 import ast
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from gradekit.codecs import kernel_texts
+from gradekit.session import channel
+
 PACKAGES = Path(__file__).parents[2]
 GRADEKIT = PACKAGES / "gradekit" / "src" / "gradekit"
 SANDBOX_KERNEL = PACKAGES / "sandbox-kernel" / "src" / "sandbox_kernel"
+#: packages that depend on gradekit, which doesn't know them
+COMPANIONS = [
+    PACKAGES / "gradekit-integrity" / "src" / "gradekit_integrity",
+    PACKAGES / "gradekit-lms" / "src" / "gradekit_lms",
+]
+ALL = [SANDBOX_KERNEL, GRADEKIT, *COMPANIONS]
 #: bottom to top; a module imports only from its own room and those before it
 ORDER = [
     "inside",
@@ -24,28 +34,27 @@ ORDER = [
     "grading",
     "watch",
     "report",
-    "viva",
-    "similar",
     "authoring",
     "cli",
 ]
 
 
-def imports(path: Path, package: str) -> list[str]:
-    """The rooms of a package whose modules a file imports."""
-    found = []
+def imported(path: Path) -> Iterator[str]:
+    """The dotted names that a file imports."""
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names if alias.name.startswith(f"{package}.")]
-            found += [name.split(".")[1] for name in names]
-        if isinstance(node, ast.ImportFrom) and node.module == package:
-            found += [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith(f"{package}."):
-            found.append(node.module.split(".")[1])
-    return found
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-@pytest.mark.parametrize("package", [GRADEKIT, SANDBOX_KERNEL], ids=lambda folder: folder.name)
+def rooms(path: Path) -> set[str]:
+    """The rooms of gradekit whose modules a file imports."""
+    names = [name.split(".") for name in imported(path)]
+    return {name[1] for name in names if name[0] == "gradekit" and len(name) > 1}
+
+
+@pytest.mark.parametrize("package", ALL, ids=lambda folder: folder.name)
 def test_imports_name_the_whole_module(package):
     """The tests below read no relative imports."""
     relative = [
@@ -64,18 +73,22 @@ def test_modules_import_only_from_those_below_them():
         if own in ("__init__.py", "__main__.py"):
             continue
         assert own in ORDER, f"{path} has no place"
-        wrong += [
-            f"{path}: {name}" for name in imports(path, "gradekit") if ORDER.index(name) > ORDER.index(own)
-        ]
+        wrong += [f"{path}: {name}" for name in rooms(path) if ORDER.index(name) > ORDER.index(own)]
     assert wrong == []
 
 
 def test_what_is_sent_into_the_kernel_imports_nothing_else_of_gradekit():
     for path in (GRADEKIT / "inside").glob("*.py"):
-        assert set(imports(path, "gradekit")) <= {"inside"}, path
+        assert rooms(path) <= {"inside"}, path
 
 
-@pytest.mark.parametrize("package", [GRADEKIT, SANDBOX_KERNEL], ids=lambda folder: folder.name)
+def test_that_folder_has_what_is_sent_and_nothing_else():
+    sent = {part.__name__ for part in channel._PARTS}
+    sent |= {name for _, texts in kernel_texts().values() for name, _ in texts}
+    assert sent == {f"gradekit.inside.{path.stem}" for path in (GRADEKIT / "inside").glob("[!_]*.py")}
+
+
+@pytest.mark.parametrize("package", ALL, ids=lambda folder: folder.name)
 def test_no_modules_import_each_other_in_a_circle(package):
     modules = {
         ".".join(path.relative_to(package.parent).with_suffix("").parts): path
@@ -93,14 +106,19 @@ def test_no_modules_import_each_other_in_a_circle(package):
     assert sorted(imported) == []
 
 
+def test_the_grader_knows_nothing_of_the_packages_that_depend_on_it():
+    names = {folder.name for folder in COMPANIONS}
+    for path in [*GRADEKIT.rglob("*.py"), *SANDBOX_KERNEL.rglob("*.py")]:
+        assert names.isdisjoint(name.split(".")[0] for name in imported(path)), path
+
+
 def test_the_kernel_s_package_knows_nothing_of_courses():
     for path in SANDBOX_KERNEL.rglob("*.py"):
-        assert imports(path, "gradekit") == [], path
         assert "gradekit" not in path.read_text() and "nbgrader" not in path.read_text(), path
 
 
 def test_modules_stay_short_enough_to_read():
-    files = [*GRADEKIT.rglob("*.py"), *SANDBOX_KERNEL.rglob("*.py")]
+    files = [path for package in ALL for path in package.rglob("*.py")]
     assert [path for path in files if len(path.read_text().splitlines()) > 500] == []
 
 
@@ -128,7 +146,7 @@ def public_names(tree: ast.Module) -> set[str]:
 
 def test_a_public_name_is_defined_in_one_module_only():
     places: dict[str, list[Path]] = {}
-    for path in [*GRADEKIT.rglob("*.py"), *SANDBOX_KERNEL.rglob("*.py")]:
+    for path in [path for package in ALL for path in package.rglob("*.py")]:
         if "template" not in path.parts:  # what `gradekit new` copies
             for name in public_names(ast.parse(path.read_text())):
                 places.setdefault(name, []).append(path)

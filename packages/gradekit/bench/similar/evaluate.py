@@ -16,8 +16,8 @@ from bench.similar.students import answers_of
 from gradekit.checks.variants import alternatives_of, mistakes_of
 from gradekit.course import Assignment, blank_copy, read_notebook
 from gradekit.course.cells import find_cell, is_answer_cell
-from gradekit.similar.surprise import compare_works
-from gradekit.similar.works import Reader, Work
+from gradekit_integrity.similar.surprise import compare_works
+from gradekit_integrity.similar.works import Reader, Work
 
 WAYS = {"02_attention": attention, "05_seq2seq": seq2seq}
 #: of each kind, in each class

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from gradekit.viva.files import all_as_html, sheet_as_html
-from gradekit.viva.questions import Question, QuestionKind
-from gradekit.viva.sheet import Sheet
+from gradekit_integrity.viva.files import all_as_html, sheet_as_html
+from gradekit_integrity.viva.questions import Question, QuestionKind
+from gradekit_integrity.viva.sheet import Sheet
 
 SOURCE = """\
 def make_causal_mask(length):

@@ -1,0 +1,1 @@
+"""The commands viva and similar of `gradekit`."""

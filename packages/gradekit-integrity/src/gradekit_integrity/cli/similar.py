@@ -1,0 +1,82 @@
+"""The command that looks for works that are alike: similar."""
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gradekit.cli.common import Commands, chosen_from, course_of, print_lines
+from gradekit.course import CourseError
+
+if TYPE_CHECKING:
+    from gradekit.grading.running_course import RunningCourse
+
+#: sentences about works that can't be compared; the page has more
+_MAX_PROBLEMS = 10
+
+
+def add(commands: Commands) -> None:
+    similar = commands.add(
+        "similar",
+        _similar,
+        "write a page about answers that are more alike than this class explains, into reports/",
+    )
+    similar.add_argument("assignment", metavar="ASSIGNMENT")
+    similar.add_argument(
+        "--against",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FOLDER",
+        help="compare with these submissions, too: STUDENT/ASSIGNMENT/*.ipynb, STUDENT/*.ipynb or *.ipynb; may be repeated",
+    )
+    similar.add_argument(
+        "--groups",
+        type=Path,
+        metavar="FILE",
+        help="CSV file with the columns group and student, for work handed in together; default: c.Collector.groups",
+    )
+
+
+def _similar(options: argparse.Namespace) -> None:
+    from gradekit_integrity.similar.page import write_similar
+    from gradekit_integrity.similar.surprise import compare_works
+    from gradekit_integrity.similar.works import Reader
+
+    course = course_of(options)
+    (assignment,) = chosen_from(course, [options.assignment])
+    for folder in options.against:
+        if not folder.is_dir():
+            raise CourseError(f"--against {folder}: there is no such folder")
+    reader = Reader(assignment, _groups(course, options.groups))
+    works = list(reader.of_class(course))
+    if not works:
+        raise CourseError(f"nobody has handed in a readable notebook of {assignment.name}")
+    earlier = [work for folder in options.against for work in reader.of_folder(folder)]
+    comparison = compare_works([*works, *earlier])
+    page, found = write_similar(assignment, comparison, reader.problems)
+    beside = f" with each other and with {len(earlier)} earlier ones" if earlier else ""
+    lines = [
+        f"{assignment.name}: {len(works)} submissions compared{beside}",
+        f"  pairs that stand out: {found.pairs}, clusters: {found.clusters}",
+        *(f"  {problem}" for problem in reader.problems[:_MAX_PROBLEMS]),
+    ]
+    if len(reader.problems) > _MAX_PROBLEMS:
+        lines.append(f"  and {len(reader.problems) - _MAX_PROBLEMS} more: see the page")
+    print_lines([*lines, f"  {page}"])
+
+
+def _groups(course: "RunningCourse", path: Path | None) -> dict[str, str]:
+    """The group of each student, from the file named, or from the one that submissions were collected with."""
+    from gradekit.grading.roster import Groups, Roster
+
+    configured = course.config.get("Collector", {}).get("groups")
+    if path is None and isinstance(configured, str) and configured:
+        path = course.root / configured
+    if path is None:
+        return {}
+    try:
+        with course.gradebook() as gradebook:
+            roster = Roster(gradebook.students)
+    except CourseError:  # no gradebook yet
+        roster = Roster([])
+    return Groups.read(path, roster).by_student()

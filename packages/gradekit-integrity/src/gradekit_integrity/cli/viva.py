@@ -1,0 +1,60 @@
+"""The command that asks students about their own code: viva."""
+
+import argparse
+
+from gradekit.cli.common import Commands, at_least_one, chosen_from, course_of, print_lines, progress_bar
+from gradekit.course.kernels import KERNELS
+
+_MOST_QUESTIONS = 10
+
+
+def add(commands: Commands) -> None:
+    viva = commands.add(
+        "viva", _viva, "write a page with questions about their own code for each student, with the answers"
+    )
+    viva.add_argument("assignment", metavar="ASSIGNMENT")
+    viva.add_argument("students", nargs="*", metavar="STUDENT", help="default: all who handed in")
+    viva.add_argument(
+        "--questions", type=_few, default=4, metavar="N", help="on each page; default: 4, at most 10"
+    )
+    viva.add_argument("--seed", type=int, default=0, help="a different number chooses different questions")
+    viva.add_argument(
+        "--without-answers",
+        action="store_true",
+        help="put the answers only into questions.csv, so that the pages can be handed out",
+    )
+    viva.add_workers()
+    viva.add_sandbox()
+
+
+def _few(text: str) -> int:
+    number = at_least_one(text)
+    if number > _MOST_QUESTIONS:
+        raise argparse.ArgumentTypeError(f"{text} is more than {_MOST_QUESTIONS}")
+    return number
+
+
+def _viva(options: argparse.Namespace) -> None:
+    from gradekit.cli.autograding import start_server
+
+    course = course_of(options)
+    (assignment,) = chosen_from(course, [options.assignment])
+    start_server(course, options.sandbox)
+    from gradekit_integrity.viva.files import write_sheets
+    from gradekit_integrity.viva.sheets import sheets_of, tasks_of
+
+    tasks = tasks_of(course, assignment, options.students, KERNELS.get(options.sandbox, ""))
+    sheets = []
+    with progress_bar(assignment.name, "student", len(tasks)) as bar:
+        for sheet in sheets_of(assignment, tasks, options.questions, options.seed, options.workers):
+            sheets.append(sheet)
+            bar.update()
+    sheets.sort(key=lambda sheet: sheet.student)
+    folder = write_sheets(assignment, sheets, options.seed, not options.without_answers)
+    asked = [sheet for sheet in sheets if sheet.questions]
+    total = sum(len(sheet.questions) for sheet in asked)
+    lines = [
+        f"{assignment.name}: {total} questions for {len(asked)} of {len(sheets)} students, in {folder}",
+        f"  to print all at once: {folder}.html",
+    ]
+    print_lines([*lines, *(f"  {sheet.student}: {sheet.problem}" for sheet in sheets if sheet.problem)])

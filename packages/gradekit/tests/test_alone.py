@@ -1,0 +1,78 @@
+"""gradekit without the packages that depend on it: they may be missing, and its own commands are all there."""
+
+import subprocess
+import sys
+from importlib.metadata import entry_points
+
+import pytest
+
+from gradekit.cli import main
+
+#: hides the packages that bring commands of their own, then imports every module of gradekit and runs a command
+ALONE = """
+import importlib.metadata, pkgutil, sys
+
+OTHERS = ("gradekit_integrity", "gradekit_lms")
+
+
+class Hidden:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in OTHERS:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+
+sys.meta_path.insert(0, Hidden())
+found = importlib.metadata.entry_points
+
+
+def entry_points(**wanted):
+    return [point for point in found(**wanted) if point.module.split(".")[0] not in OTHERS]
+
+
+importlib.metadata.entry_points = entry_points
+import gradekit
+
+for module in pkgutil.walk_packages(gradekit.__path__, "gradekit."):
+    if ".template" not in module.name and not module.name.endswith("__main__"):
+        __import__(module.name)
+assert not [name for name in sys.modules if name.startswith(OTHERS)]
+from gradekit.cli import main
+
+raise SystemExit(main(sys.argv[1:]))
+"""
+#: in this order, which is that of an instructor's work
+COMMANDS = [
+    *("autograde", "regrade", "revise", "deadline", "watch", "table", "report", "comment"),
+    *("return", "similar", "viva", "deal"),
+    *("audit", "record", "earlier", "standalone", "samples", "new", "doctor", "adopt"),
+]
+
+
+def commands(shown: str) -> list[str]:
+    """The commands that `gradekit --help` lists."""
+    lines = [line for line in shown.splitlines() if line.startswith("    ") and line[4:5].strip()]
+    return [line.split()[0] for line in lines]
+
+
+def test_the_commands_of_all_packages_have_one_order(capsys):
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    assert commands(capsys.readouterr().out) == COMMANDS
+
+
+def test_each_entry_point_adds_commands_at_a_place_of_its_own():
+    places = [point.name.partition("_")[0] for point in entry_points(group="gradekit.commands")]
+    assert len(set(places)) == len(places) and all(len(place) == 3 for place in places)
+
+
+@pytest.mark.parametrize("command", ["--help", "table 01_double"])
+def test_gradekit_needs_none_of_the_packages_that_depend_on_it(command, graded_class):
+    run = [sys.executable, "-c", ALONE, *command.split()]
+    done = subprocess.run(run, cwd=graded_class.root, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    if command == "--help":
+        assert commands(done.stdout) == [
+            name for name in COMMANDS if name not in ("return", "similar", "viva")
+        ]
+    else:
+        assert "right" in done.stdout
