@@ -24,7 +24,8 @@ SOURCES = {
     "gradekit": ROOT / "packages" / "gradekit" / "src" / "gradekit",
 }
 #: files that run inside a kernel or are copied into a course, so they can't be imported here
-NOT_IMPORTED = {"__main__.py", "inside", "template"}
+NOT_IMPORTED = {"__main__.py", "template"}
+NOT_IMPORTED_FOLDER = SOURCES["sandbox_kernel"] / "inside"
 #: headings of lists in docstrings, and Sphinx's name for an entry
 FIELDS = {"Args:": "param", "Raises:": "raises"}
 
@@ -75,6 +76,7 @@ def write_generated() -> None:
         copy_page(page)
     for package, folder in SOURCES.items():
         parts = [path for path in sorted(folder.iterdir()) if path.name not in NOT_IMPORTED]
+        parts = [path for path in parts if path != NOT_IMPORTED_FOLDER]
         parts = [path for path in parts if path.suffix == ".py" or (path / "__init__.py").exists()]
         for part in parts:
             write_reference(package, part)

@@ -27,6 +27,8 @@ SOURCES = (
     PACKAGES / "gradekit-lms/src",
     PACKAGES / "sandbox-kernel/src/sandbox_kernel",
 )
+#: the tests of gradekit-lms
+LMS = "../../gradekit-lms/tests"
 #: a command in backticks, at the end of a line after a colon, the whole of a string, or on an indented line of its own
 COMMAND = re.compile(
     r"`((?:gradekit|nbgrader|pip|make|jupyter|source|apt-get|dnf) [^`]*)`"
@@ -257,24 +259,18 @@ ADVICE: dict[tuple[str, str], Situation | Elsewhere | NotRun] = {
     ),
     ("cli/autograding.py", "gradekit table"): Elsewhere("test_written_answers.py"),
     ("grading/autograde.py", "nbgrader autograde {} --no-execute"): Elsewhere("test_no_execute.py"),
-    ("gradekit_lms/returning.py", "nbgrader generate_feedback {}"): Elsewhere(
-        "../../gradekit-lms/tests/test_return.py"
-    ),
+    ("gradekit_lms/returning.py", "nbgrader generate_feedback {}"): Elsewhere(f"{LMS}/test_return.py"),
     ("gradekit_lms/returning.py", "nbgrader generate_feedback {} --force"): Elsewhere(
-        "../../gradekit-lms/tests/test_return.py"
+        f"{LMS}/test_return.py"
     ),
-    ("gradekit_lms/returning.py", "nbgrader zip_collect {} --force"): Elsewhere(
-        "../../gradekit-lms/tests/test_return.py"
-    ),
+    ("gradekit_lms/returning.py", "nbgrader zip_collect {} --force"): Elsewhere(f"{LMS}/test_return.py"),
     ("nbgrader_plugin/converters.py", "gradekit autograde %s --force"): Elsewhere("test_leaving.py"),
     ("nbgrader_plugin/converters.py", "nbgrader db student add %s"): Elsewhere("test_leaving.py"),
     ("nbgrader_plugin/course_folders.py", "nbgrader db student add {}"): Elsewhere("test_alike_names.py"),
     ("nbgrader_plugin/course_folders.py", "nbgrader db student remove {} --force"): Elsewhere(
         "test_alike_names.py"
     ),
-    ("nbgrader_plugin/releasing.py", "gradekit return {}"): Elsewhere(
-        "../../gradekit-lms/tests/test_return.py"
-    ),
+    ("nbgrader_plugin/releasing.py", "gradekit return {}"): Elsewhere(f"{LMS}/test_return.py"),
     ("report/removed.py", "gradekit autograde {} --force"): Elsewhere("test_leaving.py"),
     ("report/removed.py", "nbgrader db student add {}"): Elsewhere("test_leaving.py"),
     ("report/table.py", "gradekit autograde {}"): Elsewhere("test_alike_names.py"),
@@ -306,12 +302,10 @@ ADVICE: dict[tuple[str, str], Situation | Elsewhere | NotRun] = {
     ("authoring/adopt/reasons.py", "gradekit doctor"): Elsewhere("test_doctor.py"),
     ("authoring/new/__init__.py", "gradekit adopt --write"): Elsewhere("test_adopt_write.py"),
     ("gradekit_lms/claims.py", "nbgrader db student import students.csv"): Elsewhere(
-        "../../gradekit-lms/tests/test_collect.py"
+        f"{LMS}/test_collect.py"
     ),
-    ("gradekit_lms/claims.py", "nbgrader db student add ID"): Elsewhere(
-        "../../gradekit-lms/tests/test_collect.py"
-    ),
-    ("gradekit_lms/collector.py", GENERATE): Elsewhere("../../gradekit-lms/tests/test_collect.py"),
+    ("gradekit_lms/claims.py", "nbgrader db student add ID"): Elsewhere(f"{LMS}/test_collect.py"),
+    ("gradekit_lms/collector.py", GENERATE): Elsewhere(f"{LMS}/test_collect.py"),
     ("gradekit_lms/exports.py", GENERATE): Situation(
         empty_gradebook,
         "nbgrader export --exporter=gradekit_lms.CanvasExport --to=x.csv --assignment=01_double",

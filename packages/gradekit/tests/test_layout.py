@@ -1,6 +1,7 @@
 """The layout of the packages: who imports whom, and how long a module may be."""
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -75,6 +76,13 @@ def test_modules_import_only_from_those_below_them():
         assert own in ORDER, f"{path} has no place"
         wrong += [f"{path}: {name}" for name in rooms(path) if ORDER.index(name) > ORDER.index(own)]
     assert wrong == []
+
+
+def test_the_page_about_the_architecture_lists_the_rooms_in_this_order():
+    page = (PACKAGES.parent / "docs" / "architecture.md").read_text(encoding="utf-8")
+    assert re.findall(r"^\| `(\w+)/` \| ", page.partition("| room |")[2].partition("\n\n")[0], re.M) == ORDER
+    named = re.findall(r"`(\w+/[\w/]+\.py)`", page)
+    assert [path for path in named if not (GRADEKIT / path).is_file()] == []
 
 
 def test_what_is_sent_into_the_kernel_imports_nothing_else_of_gradekit():

@@ -1,6 +1,6 @@
 """The kernels that submissions can run in.
 
-Separate from `gradekit.student`, since the command line needs these names before it imports anything large.
+Separate from `gradekit.session`, since the command line needs these names before it imports anything large.
 """
 
 from collections.abc import Mapping
