@@ -13,8 +13,7 @@ from gradekit.authoring.audit import run_audit
 from gradekit.checks import Mistake, mistakes_in
 from gradekit.checks.variants import alternatives_of, mistakes_of
 from gradekit.cli.matrix import figures
-from gradekit.course import Course, CourseError
-from gradekit.course.stamps import stamp_of
+from gradekit.course import Course, CourseError, stamp_of
 from gradekit.grading.cluster import zipped_assignment
 from gradekit.nbgrader_plugin.bind import binding_problems
 

@@ -9,8 +9,8 @@ from enum import StrEnum
 from traitlets import Bunch, Enum, Float, Integer, TraitError, validate
 from traitlets.config import Configurable
 
+from gradekit.course.configuration import PerAssignment
 from gradekit.course.language import _, month_name
-from gradekit.course.per_assignment import PerAssignment
 
 #: the longest period, and the longest pause or grace period: a year
 _MAX_HOURS = 366 * 24

@@ -2,6 +2,7 @@
 
 import glob
 import hashlib
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gradekit.course.cells import CellKind, grade_id, ids_of_test_cells, is_test_cell, nbgrader_metadata
-from gradekit.course.files import beside_notebooks
+from gradekit.course.files import Stamp, beside_notebooks, files_stamp
 from gradekit.course.printing import quoted
 from sandbox_kernel.environment import WorkingFiles
 
@@ -295,3 +296,15 @@ def digests_of_records(checks: Path) -> Iterator[tuple[str, list[object]]]:
             yield key, [array["dtype"], array["shape"], hashlib.sha256(array["data"]).hexdigest()]
     except (SafetensorError, OSError) as error:
         raise CourseError.of_records(path, error) from error
+
+
+def stamp_of(assignment: Assignment) -> Stamp:
+    """A stamp that changes when a check, the source or the release of an assignment changes."""
+    folders = (assignment.checks, assignment.source_folder, assignment.release_folder)
+    return files_stamp([*(path for folder in folders for path in _files(folder)), *assignment.conftests])
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    for place, folders, files in os.walk(folder):
+        folders[:] = [name for name in folders if name != "__pycache__" and not name.startswith(".")]
+        yield from (Path(place, name) for name in files)

@@ -1,9 +1,9 @@
-"""Files of a course: gradekit's folder, atomic writes, and the contents of folders."""
+"""Files of a course: gradekit's folder, atomic writes, the contents of folders, and stamps that show changes."""
 
 import errno
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -57,6 +57,15 @@ def file_stamp(path: Path) -> FileStamp | None:
     except OSError:
         return None
     return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+#: the path, time, size and inode number of each file
+Stamp = tuple[tuple[str, int, int, int], ...]
+
+
+def files_stamp(paths: Iterable[Path]) -> Stamp:
+    """A stamp that changes when one of the files changes; files that don't exist are left out."""
+    return tuple(sorted((str(path), *stamp) for path in paths if (stamp := file_stamp(path))))
 
 
 def files_in(path: Path, left_out: Sequence[str] = ()) -> Iterator[Path]:

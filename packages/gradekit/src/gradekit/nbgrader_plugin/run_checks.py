@@ -14,9 +14,9 @@ from traitlets import Bool, Bunch, Float, Integer, List, TraitError, Unicode, va
 
 from gradekit.course import CourseError
 from gradekit.course.cells import grade_id, is_test_cell
+from gradekit.course.configuration import PerAssignment
 from gradekit.course.doubts import Doubt
 from gradekit.course.kernels import SANDBOX, hide_course
-from gradekit.course.per_assignment import PerAssignment
 from gradekit.course.printing import printable
 from gradekit.nbgrader_plugin.course_folders import configured_course, stop
 from gradekit.page.check_table import check_output

@@ -19,15 +19,14 @@ from traitlets import TraitError
 from traitlets.config import Application
 
 from gradekit.attempts.chance import NoChance
-from gradekit.course import Assignment, CourseError, read_notebook
+from gradekit.course import Assignment, CourseError, read_notebook, stamp_of
 from gradekit.course.added_cells import added_cells
 from gradekit.course.cells import grade_id, is_test_cell, nbgrader_metadata
 from gradekit.course.configuration import read_configuration
 from gradekit.course.doubts import certain_score
-from gradekit.course.files import files_in
+from gradekit.course.files import Stamp, files_in
 from gradekit.course.kernels import other_language
 from gradekit.course.printing import printable, quoted
-from gradekit.course.stamps import Stamp, stamp_of
 from gradekit.nbgrader_plugin.bind import require_bound
 from gradekit.nbgrader_plugin.converters import make_ready
 from gradekit.nbgrader_plugin.course_folders import beside_of, configured_course, stop

@@ -12,10 +12,9 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from gradekit.attempts.records import Page
 from gradekit.attempts.rules import time_in_words
-from gradekit.course import Assignment, CourseError
+from gradekit.course import Assignment, CourseError, stamp_of
 from gradekit.course.files import FOR_EVERYBODY
 from gradekit.course.printing import printable
-from gradekit.course.stamps import stamp_of
 from gradekit.grading.running_course import GradebookAway, RunningCourse
 from gradekit.watch.arrivals import HandIn
 from gradekit.watch.counting import Counting

@@ -1,7 +1,7 @@
 """Warm workers for the assignments that are handed in."""
 
-from gradekit.course import Assignment
-from gradekit.course.stamps import Stamp, stamp_of
+from gradekit.course import Assignment, stamp_of
+from gradekit.course.files import Stamp
 from gradekit.grading.autograde import ClassRun, RunOptions
 from gradekit.grading.running_course import RunningCourse
 from gradekit.grading.task import local_workers

@@ -8,9 +8,9 @@ from pathlib import Path
 from gradekit.attempts.chance import Chance, NoChance, is_in_time
 from gradekit.attempts.records import Attempts
 from gradekit.attempts.rules import time_in_words
-from gradekit.course import Assignment
+from gradekit.course import Assignment, stamp_of
+from gradekit.course.files import Stamp
 from gradekit.course.printing import printable, quoted
-from gradekit.course.stamps import Stamp, stamp_of
 from gradekit.submission.extra_files import time_handed_in
 from gradekit.watch.arrivals import HandIn, Look, Refusal
 from gradekit.watch.faults import NotGraded

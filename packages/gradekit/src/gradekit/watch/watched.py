@@ -7,8 +7,8 @@ from pathlib import Path
 
 from gradekit.attempts.rules import AttemptRules, Counts
 from gradekit.course import Assignment, CourseError
+from gradekit.course.files import Stamp, files_stamp
 from gradekit.course.printing import quoted
-from gradekit.course.stamps import Stamp, files_stamp
 from gradekit.grading.autograde import RunOptions
 from gradekit.grading.running_course import RunningCourse
 from gradekit.nbgrader_plugin.run_checks import RunChecks
