@@ -76,3 +76,13 @@ def test_gradekit_needs_none_of_the_packages_that_depend_on_it(command, graded_c
         ]
     else:
         assert "right" in done.stdout
+
+
+def test_a_command_of_a_package_that_is_missing_says_which_one_it_is(tmp_path):
+    run = [sys.executable, "-c", ALONE, "viva", "01_double", "--seed", "1", "--help"]
+    done = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr == (
+        "gradekit: viva is a command of gradekit-integrity, which is not installed: "
+        "`pip install gradekit-integrity`\n"
+    )

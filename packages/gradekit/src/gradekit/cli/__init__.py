@@ -22,6 +22,8 @@ from gradekit.course.printing import printable
 #: imports, which make hardly any garbage.
 _COLLECT_AFTER = 20_000
 _GROUP = "gradekit.commands"
+#: commands that messages and pages name, and the packages that bring them
+_COMPANIONS = {"return": "gradekit-lms", "similar": "gradekit-integrity", "viva": "gradekit-integrity"}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -86,4 +88,6 @@ def _parser() -> argparse.ArgumentParser:
     commands = Commands(parser)
     for point in sorted(entry_points(group=_GROUP), key=lambda point: point.name):
         point.load()(commands)
+    for name, package in _COMPANIONS.items():
+        commands.add_if_missing(name, package)
     return parser

@@ -50,6 +50,19 @@ class Commands:
         added.set_defaults(run=run)
         return added
 
+    def add_if_missing(self, name: str, package: str) -> None:
+        """Unless the command is there, say which package brings it, whatever its arguments are."""
+
+        def refuse(options: argparse.Namespace) -> NoReturn:
+            raise CourseError(
+                f"{name} is a command of {package}, which is not installed: `pip install {package}`"
+            )
+
+        if name not in self._parsers.choices:
+            added = self._parsers.add_parser(name, add_help=False, prefix_chars="\0")
+            added.add_argument("arguments", nargs="*")
+            added.set_defaults(run=refuse)
+
     def add_for_assignments(self, name: str, run: Command, text: str) -> CommandParser:
         """Add a command that takes the names of assignments; see `assignments_of`."""
         added = self.add(name, run, text)
