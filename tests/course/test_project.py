@@ -24,12 +24,14 @@ each_assignment = pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda 
 
 
 def locked_versions() -> dict[str, str]:
-    lines = (ROOT / "requirements.lock").read_text().splitlines()
+    lines = (ROOT / "requirements/course.lock").read_text().splitlines()
     return dict(line.lower().split("==") for line in lines if line and not line.startswith("#"))
 
 
 def test_every_package_of_the_lock_has_one_version():
-    for lock in ROOT.glob("requirements*.lock"):
+    locks = list(ROOT.glob("requirements/*.lock"))
+    assert len(locks) == 6
+    for lock in locks:
         lines = lock.read_text().splitlines()[1:]
         assert [line for line in lines if not re.fullmatch(r"[A-Za-z0-9._-]+==[A-Za-z0-9.]+", line)] == []
     assert locked_versions()["torch"] == "2.13.0"
@@ -47,9 +49,14 @@ def test_the_conda_file_names_the_versions_of_the_lock():
 
 def test_what_a_running_course_writes_is_ignored():
     for folder in ("submitted", "autograded", "feedback", "reports"):
-        assert (ROOT / folder / ".gitkeep").exists()
         ignored = subprocess.run(["git", "check-ignore", "-q", f"{folder}/someone/x"], cwd=ROOT, check=False)
         assert ignored.returncode == 0
+
+
+def test_the_root_shows_the_course_in_at_most_twenty_entries():
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True)
+    entries = {path.split("/")[0] for path in listed.stdout.split("\0") if path and path[0] != "."}
+    assert len(entries) <= 20, sorted(entries)
 
 
 @each_assignment

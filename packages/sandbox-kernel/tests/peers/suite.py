@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-_LOCK = Path(__file__).parents[4] / "requirements-peers.lock"
+_LOCK = Path(__file__).parents[4] / "requirements/peers.lock"
 _SPEC = {
     "argv": ["python", "-m", "ipykernel_launcher", "-f", "{connection_file}"],
     "display_name": "Python 3",
