@@ -18,7 +18,7 @@ from gradekit.report.table import class_table
 from gradekit.submission.restore import restored
 
 from .odd_course import code
-from .tiny_course import TinyCourse
+from .tiny_course import TinyCourse, at, cell_of, lab
 
 CONFIGURE = "from gradekit.nbgrader_plugin import configure\nconfigure(get_config())\n"
 DOUBLE, HALF = "def double(x):\n    return 2 * x", "def half(x):\n    return x / 2"
@@ -41,7 +41,7 @@ def case(score: float | None, asked: bool) -> Callable[[Callable[[NotebookNode],
     return add
 
 
-def lab() -> NotebookNode:
+def source() -> NotebookNode:
     def solution(text: str) -> str:
         head, body = text.split("\n")
         return f"{head}\n    ### BEGIN SOLUTION\n{body}\n    ### END SOLUTION"
@@ -56,18 +56,7 @@ def lab() -> NotebookNode:
         code("test_half", "assert half(4) == 2", **test),
         v4.new_markdown_cell("## The end", id="h-end"),
     ]
-    for cell in cells:
-        cell["id"] = grade_id(cell) or cell["id"]
-    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    return v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
-
-
-def at(notebook: NotebookNode, name: str) -> int:
-    return next(place for place, cell in enumerate(notebook.cells) if cell["id"] == name)
-
-
-def cell_of(notebook: NotebookNode, name: str) -> NotebookNode:
-    return notebook.cells[at(notebook, name)]
+    return lab(cells)
 
 
 def left_blank(notebook: NotebookNode) -> None:
@@ -172,7 +161,7 @@ def hand_in_all(course: TinyCourse, names: list[str]) -> None:
 def generated(course: TinyCourse, settings: str) -> TinyCourse:
     (course.root / "source" / "01_double").mkdir(parents=True)
     (course.root / "nbgrader_config.py").write_text(settings)
-    course.write_source(lab())
+    course.write_source(source())
     done = course.run("nbgrader", "generate_assignment", "01_double")
     assert done.returncode == 0, done.stderr
     return course
@@ -218,7 +207,7 @@ def test_a_module_beside_an_empty_answer_may_be_the_answer_if_it_defines_its_nam
 ], ids=["a link", "a pipe", "a folder", "too large", "gone"])  # fmt: skip
 def test_a_module_that_cannot_be_read_is_none(make, tmp_path):
     (tmp_path / "other.py").write_text(HALF)
-    released = blank_copy(lab())
+    released = blank_copy(source())
     find = lambda name: restored(released, released, {"answers.py": tmp_path / name}).doubts  # noqa: E731
     make(tmp_path / "answers.py")
     assert [doubt.grade_id for doubt in find("other.py")] == ["test_half"]

@@ -17,7 +17,7 @@ from gradekit.submission.restore import Restored, restored
 from gradekit.submission.written import prose_in
 
 from .odd_course import code, marked
-from .tiny_course import TinyCourse
+from .tiny_course import TinyCourse, at, cell_of, lab
 
 TEXT = "Because it is the sum of both."
 CONFIGURE = "from gradekit.nbgrader_plugin import configure\nconfigure(get_config())\n"
@@ -30,7 +30,7 @@ def form(change: Callable[[NotebookNode], None]) -> Callable[[NotebookNode], Non
     return change
 
 
-def lab() -> NotebookNode:
+def source() -> NotebookNode:
     solution = "def double(x):\n    ### BEGIN SOLUTION\n    return 2 * x\n    ### END SOLUTION"
     written = {"grade": True, "solution": True, "points": 3}
     cells = [
@@ -42,18 +42,7 @@ def lab() -> NotebookNode:
         marked(v4.new_markdown_cell("### BEGIN SOLUTION\nBecause.\n### END SOLUTION"), "why", **written),
         v4.new_markdown_cell("## The end", id="end"),
     ]
-    for cell in cells:
-        cell["id"] = cell.metadata.get("nbgrader", {}).get("grade_id", cell["id"])
-    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    return v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
-
-
-def at(notebook: NotebookNode, name: str) -> int:
-    return next(place for place, cell in enumerate(notebook.cells) if cell["id"] == name)
-
-
-def cell_of(notebook: NotebookNode, name: str) -> NotebookNode:
-    return notebook.cells[at(notebook, name)]
+    return lab(cells)
 
 
 def put(notebook: NotebookNode, place: int, cell: NotebookNode) -> None:
@@ -152,7 +141,7 @@ def a_changed_copy_of_the_question(notebook):
 
 
 def restored_after(change: Callable[[NotebookNode], None], beside: dict[str, Path] | None = None) -> Restored:
-    released = blank_copy(lab())
+    released = blank_copy(source())
     submitted = deepcopy(released)
     change(submitted)
     return restored(submitted, released, beside)
@@ -278,7 +267,7 @@ def graded(tmp_path_factory, made_once) -> TinyCourse:
         folder = course.root / "source" / "01_double"
         folder.mkdir(parents=True)
         (course.root / "nbgrader_config.py").write_text(CONFIGURE)
-        course.write_source(lab())
+        course.write_source(source())
         done = course.run("nbgrader", "generate_assignment", "01_double")
         assert done.returncode == 0, done.stderr
         changes = {name: FORMS[name] for name in ASKED} | {"blank": nothing}

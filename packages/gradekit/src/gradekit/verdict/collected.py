@@ -12,6 +12,7 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import chdir, suppress
+from itertools import zip_longest
 from pathlib import Path
 from types import ModuleType
 
@@ -130,7 +131,7 @@ class CollectedChecks:
     def _run(self, files: Sequence[Path], first_failure: bool) -> None:
         chosen = [item for item in self.items if item.path in files]
         self._failed = False
-        for item, following in zip(chosen, [*chosen[1:], None], strict=True):
+        for item, following in zip_longest(chosen, chosen[1:]):
             # any check may be the last one, so each has to tear down all fixtures
             following = None if first_failure else following
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
