@@ -23,7 +23,7 @@ def test_a_failure_of_the_grader_gets_a_row_without_points_and_a_sentence(genera
     )
     problems = Writer(RunningCourse.open(generated.root)).write(SubmissionRun("ann", [notebook]), "01_double")
     assert problems == []
-    (row,) = class_table(generated.assignment).rows
+    (row,) = class_table(generated.running, generated.assignment).rows
     assert (row.status, row.total) == ("kernel died", None)
     assert "disk full" in generated.autograded("ann").metadata["gradekit"]["notes"][0]
 
@@ -67,7 +67,7 @@ def test_what_can_t_be_set_aside_costs_its_student_alone_the_grades(generated, c
     output = capfd.readouterr().out
     assert "can't be set aside" in output
     assert "remove it yourself" in output
-    statuses = {row.student: row.status for row in class_table(generated.assignment).rows}
+    statuses = {row.student: row.status for row in class_table(generated.running, generated.assignment).rows}
     assert statuses == {"ann": "not autograded", "ben": "graded"}
 
 

@@ -13,6 +13,7 @@ from nbgrader.api import Grade, Gradebook, SubmittedAssignment, SubmittedNoteboo
 
 from gradekit.cli import main
 from gradekit.course import Assignment, Course
+from gradekit.grading.running_course import RunningCourse
 
 from .forked import run_forked
 
@@ -165,6 +166,11 @@ class TinyCourse:
     @property
     def assignment(self) -> Assignment:
         return Course(self.root).assignment("01_double")
+
+    @property
+    def running(self) -> RunningCourse:
+        """The course with the settings that it has now."""
+        return RunningCourse.open(self.root)
 
     @property
     def checks(self) -> Path:
