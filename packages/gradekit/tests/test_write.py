@@ -145,10 +145,15 @@ def test_a_result_is_written_and_not_computed_again(empty_class):
     empty_class.hand_in("ann", empty_class.answer(RIGHT, RIGHT_HALF))
     submission = graded(empty_class, "ann")
     assert empty_class.gradings().total() == 2
-    shutil.rmtree(empty_class.root / ".gradekit" / "results")
+    cache = empty_class.root / ".gradekit" / "results"
+    cache.rename(aside := cache.with_name("aside"))
     assert Writer(empty_class.running).write(submission, "01_double") == []
     assert empty_class.gradings().total() == 0
     assert empty_class.grades()["ann"]["test_double"] == (10, None, False)
+    written = (empty_class.root / "autograded/ann/01_double/double.ipynb").read_text()
+    aside.rename(cache)
+    assert empty_class.gradekit("autograde", "01_double", "--force", "--workers", "1") == 0
+    assert (empty_class.root / "autograded/ann/01_double/double.ipynb").read_text() == written
 
 
 @pytest.mark.parametrize("suspect", [[], ["it took too long"]])
