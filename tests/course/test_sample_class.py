@@ -14,6 +14,7 @@ import pytest
 
 from gradekit.authoring.samples import ODD_CLASS, Sample, ordinary_class, write_class
 from gradekit.course import Course
+from gradekit.grading.running_course import RunningCourse
 from gradekit.report.table import class_table, table_lines
 from gradekit.verdict.plugin import RUNS
 from gradekit.verdict.results import SubmissionResult
@@ -49,7 +50,8 @@ class SampleCourse:
             # one of the odd class can't be read
             self._run("gradekit", "autograde", name, *options, code=int(name == ODD))
             self._nbgrader("generate_feedback", name)
-        self.tables = {name: class_table(self.course.assignment(name)) for name in ASSIGNMENTS}
+        running = RunningCourse.open(root)
+        self.tables = {name: class_table(running, self.course.assignment(name)) for name in ASSIGNMENTS}
 
     def _nbgrader(self, *command: str) -> None:
         self._run("nbgrader", *command)

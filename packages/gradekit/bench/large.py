@@ -100,7 +100,7 @@ def _line(process: psutil.Process) -> list[str]:
 
 def _wrong(folder: CourseFolder, expected: dict[str, float]) -> list[str]:
     """What is unexpected in the gradebook and in the table."""
-    table = class_table(folder.assignment)
+    table = class_table(RunningCourse.open(folder.root), folder.assignment)
     rows = {row.student: row.total for row in table.rows}
     wrong = [f"{s}: {rows.get(s)} points, not {p}" for s, p in expected.items() if rows.get(s) != p]
     wrong += [f"{student} is not in the class" for student in rows.keys() - expected.keys()]

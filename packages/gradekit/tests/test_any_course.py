@@ -13,6 +13,7 @@ from nbgrader.api import Gradebook
 from gradekit.cli import autograding, main
 from gradekit.course import Course
 from gradekit.course.doubts import Doubt
+from gradekit.grading.running_course import RunningCourse
 from gradekit.report.table import Row, class_table
 from gradekit.session.values import CheckOutcome
 from gradekit.verdict.results import CheckResult, ExerciseResult
@@ -111,7 +112,10 @@ def test_the_table_says_which_notebook_is_missing(course, capsys):
 
 
 def test_only_cells_of_notebooks_that_were_graded_wait_for_a_person(course):
-    rows = {row.student: row for row in class_table(Course(course).assignment("week 1")).rows}
+    rows = {
+        row.student: row
+        for row in class_table(RunningCourse.open(course), Course(course).assignment("week 1")).rows
+    }
     assert (rows["ada"].waiting, rows["ben"].waiting) == (["sketch"], [])
 
 
@@ -151,7 +155,7 @@ def test_a_cell_without_a_name_is_called_as_the_heading_above_it(course, capsys)
 
 
 def test_cells_of_two_notebooks_under_the_same_heading_have_the_notebook_in_front(course):
-    titles = class_table(Course(course).assignment("week 1")).titles
+    titles = class_table(RunningCourse.open(course), Course(course).assignment("week 1")).titles
     assert titles[f"lab/{AUTOMATIC}"] == "lab/Doubling"
     assert titles[f"theory/{AUTOMATIC}"] == "theory/Doubling"
 
@@ -173,7 +177,9 @@ def test_extra_credit_counts_as_in_nbgrader_and_survives_grading_again(course, c
         with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
             assert gradebook.find_submission("week 2", "ada").score == 5.5
         row = next(
-            row for row in class_table(Course(course).assignment("week 2")).rows if row.student == "ada"
+            row
+            for row in class_table(RunningCourse.open(course), Course(course).assignment("week 2")).rows
+            if row.student == "ada"
         )
         assert (row.points["value"], row.total) == (3.5, 5.5)
 

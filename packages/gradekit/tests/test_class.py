@@ -37,7 +37,7 @@ def when_autograded(course):
 
 
 def statuses(course):
-    return {row.student: row.status for row in class_table(course.assignment).rows}
+    return {row.student: row.status for row in class_table(course.running, course.assignment).rows}
 
 
 def autograde(course, *options):
@@ -63,7 +63,7 @@ def test_the_grades_equal_nbgrader_s(graded_class, empty_class):
 
 
 def test_every_student_has_one_row_with_a_status_and_points(graded_class):
-    rows = class_table(graded_class.assignment).rows
+    rows = class_table(graded_class.running, graded_class.assignment).rows
     assert [row.student for row in rows] == sorted(STATUSES)
     assert {row.student: row.status for row in rows} == STATUSES
     points = {row.student: (row.points["test_double"], row.points["test_half"]) for row in rows}

@@ -65,7 +65,7 @@ def written(course):
 
 
 def everybody_is_graded(course):
-    rows = class_table(course.assignment).rows
+    rows = class_table(course.running, course.assignment).rows
     assert [(row.student, row.status) for row in rows] == [(student, "graded") for student in STUDENTS]
     assert course.grades() == {
         student: {

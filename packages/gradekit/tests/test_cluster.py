@@ -112,7 +112,7 @@ def once_cached(course, count, action):
 
 
 def everybody_has_what_belongs_to_them(course):
-    rows = class_table(course.assignment).rows
+    rows = class_table(course.running, course.assignment).rows
     grades = course.grades()
     assert [row.student for row in rows] == sorted(grades) == [f"student-{n:02}" for n in range(12)]
     for number, row in enumerate(rows):

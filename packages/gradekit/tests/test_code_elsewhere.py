@@ -255,7 +255,7 @@ def test_the_page_has_no_verdict_on_an_empty_answer_that_a_person_decides_on(gra
 
 
 def row(course: TinyCourse, student: str):
-    return next(row for row in class_table(course.assignment).rows if row.student == student)
+    return next(row for row in class_table(course.running, course.assignment).rows if row.student == student)
 
 
 def test_the_command_names_the_students(graded):

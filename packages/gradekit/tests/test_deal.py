@@ -179,7 +179,7 @@ def test_a_filled_in_list_is_read_back_and_the_report_compares_the_graders(writt
     type_scores(written, "ann.csv", ["4"] * seconds["ann.csv"])  # typed in place, which is as good
 
     assert deal(written, "--to", "ann,bob", "--twice", "40%") == 0  # loses no score
-    found = calibration(written.assignment)
+    found = calibration(written.running, written.assignment)
     ann, bob = found.graders
     assert (ann.grader, ann.count, ann.waiting, ann.quartiles) == ("ann", 8, 0, (4, 4, 4))
     assert (bob.count, bob.quartiles[2]) == (8, 3) and bob.caution == "Too few answers to judge."
@@ -197,7 +197,7 @@ def test_a_filled_in_list_is_read_back_and_the_report_compares_the_graders(writt
 
 
 def test_without_dealing_the_report_has_no_graders(written):
-    assert calibration(written.assignment) is None
+    assert calibration(written.running, written.assignment) is None
 
 
 @pytest.mark.parametrize("score", ["six", "5.5", "-1", "nan"])

@@ -42,7 +42,7 @@ def feedback(course, student):
 
 
 def row_of(course, student):
-    return next(row for row in class_table(course.assignment).rows if row.student == student)
+    return next(row for row in class_table(course.running, course.assignment).rows if row.student == student)
 
 
 def test_an_edited_points_value_stops_generate_assignment_with_one_sentence(generated, tiny_source):
@@ -161,7 +161,8 @@ def test_no_submission_stops_the_others(generated):
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr
     found = {
-        row.student: (row.status, row.points["test_double"]) for row in class_table(generated.assignment).rows
+        row.student: (row.status, row.points["test_double"])
+        for row in class_table(generated.running, generated.assignment).rows
     }
     assert found == {
         "a-broken": ("unreadable", None),

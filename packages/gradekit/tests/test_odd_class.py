@@ -193,7 +193,7 @@ def graded(class_original, course_at, tmp_path_factory):
         (course.root / place / "01_double" / "given.csv").write_text("1")
     hand_in_class(course)
     course.done = course.run("gradekit", "autograde", "01_double", "--workers", "2")
-    course.rows = {row.student: row for row in class_table(course.assignment).rows}
+    course.rows = {row.student: row for row in class_table(course.running, course.assignment).rows}
     return course
 
 
@@ -293,7 +293,7 @@ def test_nbgrader_s_own_command_gives_the_same_statuses_and_points(
     assert "\x1b[31m" not in drawn.stderr
     pages = {path.parts[-3] for path in course.root.glob("feedback/*/01_double/double.html")}
     assert pages == {NAMES.get(student, student) for student in BY_NBGRADER}
-    rows = {row.student: row for row in class_table(course.assignment).rows}
+    rows = {row.student: row for row in class_table(course.running, course.assignment).rows}
     assert rows.keys() == {NAMES.get(student, student) for student in BY_NBGRADER}
     for student, row in rows.items():
         expected = graded.rows[student]

@@ -207,9 +207,10 @@ def test_nbgrader_autograde_gives_the_same_scores_and_finds_them_in_the_cache(pl
 
 
 def test_the_table_has_a_column_for_each_cell_of_each_notebook_and_nbgrader_s_totals(plain, graded):
+    from gradekit.grading.running_course import RunningCourse
     from gradekit.report.table import class_table
 
-    table = class_table(Course(graded).assignment("ps2"))
+    table = class_table(RunningCourse.open(graded), Course(graded).assignment("ps2"))
     assert table.maximum["a/partial"] == 3 and table.maximum["b/task"] == 4
     assert sum(table.maximum.values()) == 42
     ben = next(row for row in table.rows if row.student == "ben")

@@ -64,7 +64,7 @@ def test_regrade_writes_what_the_dry_run_reported_and_grades_nothing_again(chang
     report, _, letters = capsys.readouterr().out.partition("  1 letter: ")
     assert report == output and letters
     assert not changed.gradings()
-    points = {row.student: row.points for row in class_table(changed.assignment).rows}
+    points = {row.student: row.points for row in class_table(changed.running, changed.assignment).rows}
     assert points["floor"] == {"test_double": 10, "test_half": 2, "why": 3}
     assert points["exception"]["test_half"] == 5
     grades = changed.grades()

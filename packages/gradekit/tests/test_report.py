@@ -3,8 +3,10 @@
 import csv
 import json
 import re
+import shutil
 import subprocess
 import sys
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -12,7 +14,7 @@ from nbgrader.api import Grade, Student, SubmittedAssignment, SubmittedNotebook
 
 from gradekit.course import CourseError
 from gradekit.report.class_results import Check, ClassResults, Member, class_results
-from gradekit.report.contents import make_report, summary_lines
+from gradekit.report.contents import ClassReport, make_report, summary_lines
 from gradekit.report.figures import outcome_map, progress_chart, score_distribution
 from gradekit.report.files import report_as_html
 from gradekit.report.similarity import SimilarityFound
@@ -25,6 +27,9 @@ from gradekit.report.statistics import (
     progress,
 )
 from gradekit.verdict.results import CheckResult, ExerciseResult, SubmissionResult
+
+from .forked import run_forked
+from .tiny_course import RIGHT, RIGHT_HALF
 
 
 def class_with(rows: dict[str, str], points: tuple[float, ...] = ()) -> ClassResults:
@@ -164,6 +169,11 @@ def test_a_class_may_be_small_or_identical(rows):
 # -------------------------------------------------------------------------------------- a class that was graded
 
 
+def report_of(course) -> ClassReport:
+    running = course.running
+    return make_report(running, class_results(running, course.assignment))
+
+
 def test_the_report_of_a_class_in_which_everything_happens(graded_class, capsys):
     assert graded_class.gradekit("report", "01_double") == 0
     printed = capsys.readouterr().out
@@ -221,7 +231,7 @@ def test_without_grades_the_report_says_what_to_do(empty_class, capsys):
         capsys.readouterr().err
     )
     with pytest.raises(CourseError, match="nothing in 01_double was graded"):
-        make_report(empty_class.assignment)
+        report_of(empty_class)
 
 
 def test_the_score_is_in_percent_of_what_has_been_graded(graded_class):
@@ -230,7 +240,7 @@ def test_the_score_is_in_percent_of_what_has_been_graded(graded_class):
             grade = gradebook.find_grade("why", "double", "01_double", "right")
             grade.auto_score, grade.manual_score = automatic, manual
             gradebook.db.commit()
-        members = class_results(graded_class.assignment).members
+        members = class_results(graded_class.running, graded_class.assignment).members
         return next(member.score for member in members if member.student == "right")
 
     assert score(None, None) == 100  # 15 of 15; `why`, 5 points, is awaiting manual grading
@@ -269,6 +279,65 @@ def test_only_the_report_needs_matplotlib_and_says_how_to_install_it(graded_clas
     assert f'gradekit: {needed} "gradekit[report]"\n' in done.stderr
     assert "table 0\n" in done.stdout and "report 2\n" in done.stdout
     assert not (graded_class.root / "reports").exists()
+
+
+# ----------------------------------------------------------------------------------------- several assignments
+
+#: in nbgrader_config.py: notes each time that it is read, and each time that the result of a student is
+NOTING = """
+import sys
+from pathlib import Path
+
+course = Path(__file__).parent
+noted, autograded = course / "noted.txt", f"{course / 'autograded'}/"
+
+def note(what):
+    with noted.open("a") as file:
+        print(what, file=file)
+
+def hook(event, arguments):
+    path = str(arguments[0]) if event == "open" else ""
+    if path.startswith(autograded) and path.endswith(".ipynb"):
+        note(Path(path.removeprefix(autograded)).parent)
+
+if not noted.exists():
+    sys.addaudithook(hook)
+note("configuration")
+"""
+TERM = ("01_double", "02_double", "03_double")
+
+
+@pytest.fixture(scope="module")
+def term(class_original, course_at, tmp_path_factory):
+    """A course with three assignments, in each of which two students were graded."""
+    course = course_at(shutil.copytree(class_original, tmp_path_factory.mktemp("term") / "course"))
+    for name in TERM[1:]:
+        for folder in (course.root / "source", course.root / "tests"):
+            shutil.copytree(folder / TERM[0], folder / name)
+        done = course.run("nbgrader", "generate_assignment", name)
+        assert done.returncode == 0, done.stderr
+    for student in ("ada", "ben"):
+        path = course.hand_in(student, course.answer(f"{RIGHT}  # {student}", RIGHT_HALF))
+        for name in TERM[1:]:
+            shutil.copytree(path.parent, path.parent.with_name(name))
+    assert course.gradekit("autograde", "--workers", "1") == 0
+    with (course.root / "nbgrader_config.py").open("a") as file:
+        file.write(NOTING)
+    return course
+
+
+@pytest.mark.parametrize(
+    ("command", "times"),
+    [("report", 1), ("table", 1), ("autograde", 2)],  # the last one looks for new work, and counts statuses
+)
+def test_a_command_reads_the_configuration_and_each_result_once(term, tmp_path, command, times):
+    (term.root / "noted.txt").unlink(missing_ok=True)
+    # elsewhere, since nbgrader reads the file in the working directory and then the one in the course
+    done = run_forked(["gradekit", "--course-dir", str(term.root), command], tmp_path)
+    assert done.returncode == 0, done.stderr
+    noted = Counter((term.root / "noted.txt").read_text().splitlines())
+    results = {f"{student}/{name}": times for student in ("ada", "ben") for name in TERM}
+    assert noted == {"configuration": 1} | results
 
 
 # ------------------------------------------------------------------------------------------------- a large class
@@ -338,14 +407,14 @@ def test_the_report_of_a_large_class_stays_small_enough_to_read(empty_class, cap
 
 
 def test_the_same_class_gives_the_same_page(four_times):
-    report = make_report(four_times.assignment)
-    assert report_as_html(report) == report_as_html(make_report(four_times.assignment))
+    report = report_of(four_times)
+    assert report_as_html(report) == report_as_html(report_of(four_times))
 
 
 def test_the_report_says_how_many_answers_are_similar(four_times):
-    assert "Not compared yet" in report_as_html(make_report(four_times.assignment))
+    assert "Not compared yet" in report_as_html(report_of(four_times))
     SimilarityFound(works=5, pairs=2, clusters=1, page="similar.html").store(four_times.assignment)
-    report = make_report(four_times.assignment)
+    report = report_of(four_times)
     shown = " ".join(report_as_html(report).split())
     assert "5 works were compared: 2 pairs stand out, in 1 cluster of three or more" in shown
     assert '<a href="similar.html">' in shown

@@ -4,16 +4,21 @@ import errno
 import json
 import os
 import shutil
+from contextlib import closing
+from dataclasses import replace
 
 import nbformat
+import pytest
 
-from gradekit.grading.autograde import NotebookRun, SubmissionRun
+from gradekit.grading.autograde import ClassRun, NotebookRun, RunOptions, SubmissionRun
 from gradekit.grading.running_course import RunningCourse
 from gradekit.grading.task import carry_out
 from gradekit.grading.write import Writer
 from gradekit.nbgrader_plugin.converters import AutogradeOne
 from gradekit.report.table import class_table
 from gradekit.verdict.result_cache import CachedResult, CacheKey
+
+from .tiny_course import RIGHT_HALF
 
 
 def test_a_failure_of_the_grader_gets_a_row_without_points_and_a_sentence(generated):
@@ -23,7 +28,7 @@ def test_a_failure_of_the_grader_gets_a_row_without_points_and_a_sentence(genera
     )
     problems = Writer(RunningCourse.open(generated.root)).write(SubmissionRun("ann", [notebook]), "01_double")
     assert problems == []
-    (row,) = class_table(generated.assignment).rows
+    (row,) = class_table(generated.running, generated.assignment).rows
     assert (row.status, row.total) == ("kernel died", None)
     assert "disk full" in generated.autograded("ann").metadata["gradekit"]["notes"][0]
 
@@ -67,7 +72,7 @@ def test_what_can_t_be_set_aside_costs_its_student_alone_the_grades(generated, c
     output = capfd.readouterr().out
     assert "can't be set aside" in output
     assert "remove it yourself" in output
-    statuses = {row.student: row.status for row in class_table(generated.assignment).rows}
+    statuses = {row.student: row.status for row in class_table(generated.running, generated.assignment).rows}
     assert statuses == {"ann": "not autograded", "ben": "graded"}
 
 
@@ -111,3 +116,68 @@ def test_an_autograded_notebook_is_written_atomically(generated):
     submitted = course.submitted("ann", "01_double")
     Watched(submitted, coursedir=course.folders, config=course.config, log=course.log).start()
     assert seen == [["double.ipynb"]] * 2
+
+
+# ------------------------------------------------------------------- is what is written the one that was graded?
+
+#: a step that repairs an answer before it is graded
+STEP = """
+from nbgrader.preprocessors import NbGraderPreprocessor
+
+class Doubling(NbGraderPreprocessor):
+    def preprocess(self, nb, resources):
+        for cell in nb.cells:
+            cell.source = cell.source.replace("return 3 * x", "return 2 * x")
+        return nb, resources
+
+c.Autograde.sanitize_preprocessors.append(Doubling)
+"""
+
+
+def graded(course, student):
+    """The student's results, which have not been written."""
+    with closing(ClassRun(course.running, course.assignment, RunOptions(1))) as run:
+        (submission,) = run.grade([student])
+    return submission
+
+
+def test_a_result_is_written_and_not_computed_again(empty_class):
+    empty_class.hand_in("ann", empty_class.answer(RIGHT, RIGHT_HALF))
+    submission = graded(empty_class, "ann")
+    assert empty_class.gradings().total() == 2
+    cache = empty_class.root / ".gradekit" / "results"
+    cache.rename(aside := cache.with_name("aside"))
+    assert Writer(empty_class.running).write(submission, "01_double") == []
+    assert empty_class.gradings().total() == 0
+    assert empty_class.grades()["ann"]["test_double"] == (10, None, False)
+    written = (empty_class.root / "autograded/ann/01_double/double.ipynb").read_text()
+    aside.rename(cache)
+    assert empty_class.gradekit("autograde", "01_double", "--force", "--workers", "1") == 0
+    assert (empty_class.root / "autograded/ann/01_double/double.ipynb").read_text() == written
+
+
+@pytest.mark.parametrize("suspect", [[], ["it took too long"]])
+def test_what_was_handed_in_while_the_class_was_graded_is_graded_and_named(empty_class, capfd, suspect):
+    empty_class.hand_in("ann", empty_class.answer(RIGHT, RIGHT_HALF))
+    submission = graded(empty_class, "ann")
+    (notebook,) = submission.notebooks
+    notebook.cached.result = replace(notebook.cached.result, suspect=suspect)
+    empty_class.hand_in("ann", empty_class.answer("pass", RIGHT_HALF))
+    assert Writer(empty_class.running).write(submission, "01_double") == []
+    assert "ann: double.ipynb was graded again, since it is not what was graded before" in (
+        sentence := capfd.readouterr().err
+    )
+    assert "(different: submission)" in sentence
+    assert empty_class.grades()["ann"]["test_double"] == (0, None, False)
+
+
+def test_a_step_that_changes_cells_counts_and_is_named(empty_class):
+    config = empty_class.root / "nbgrader_config.py"
+    config.write_text(config.read_text() + STEP)
+    for student, answer in (("ann", RIGHT), ("ben", "def double(x):\n    return 3 * x")):
+        empty_class.hand_in(student, empty_class.answer(answer, RIGHT_HALF))
+    done = empty_class.run("gradekit", "autograde", "01_double", "--workers", "1")
+    assert (done.returncode, done.stdout) == (0, "01_double: 2 graded\n"), done.stderr
+    sentences = [line for line in done.stderr.splitlines() if "graded again" in line]
+    assert [line.split(":")[0] for line in sentences] == ["ben"]
+    assert {grades["test_double"][0] for grades in empty_class.grades().values()} == {10}

@@ -12,7 +12,7 @@ import pytest
 
 from gradekit.course.files import STATE_FOLDER
 from gradekit.grading.running_course import RunningCourse
-from gradekit.grading.write import Uncached, Writer
+from gradekit.grading.write import StudentResults, Writer
 from gradekit.report.table import class_table
 
 from .watching import until
@@ -63,7 +63,7 @@ def start(course):
 
 
 def everybody_is_graded(course, students=STUDENTS):
-    rows = {row.student: row.status for row in class_table(course.assignment).rows}
+    rows = {row.student: row.status for row in class_table(course.running, course.assignment).rows}
     assert {student: rows[student] for student in students} == dict.fromkeys(students, "graded")
     grades = course.grades()
     expected = {"test_double": (10, None, False), "test_half": (5, None, False), "why": (0, None, False)}
@@ -120,8 +120,8 @@ def test_each_writer_has_its_own_failures(course):
     with contextlib.chdir(course.root):
         running = RunningCourse.open(course.root)
         first = Writer(running)  # of another assignment in the same command
-        first.write_uncached(Uncached(STUDENTS[0], "01_double", {"double": "it hung"}, {}))
-        Writer(running).write_uncached(Uncached(STUDENTS[1], "01_double", {"double": "it died"}, {}))
+        first.write_results(StudentResults(STUDENTS[0], "01_double", {"double": "it hung"}, {}))
+        Writer(running).write_results(StudentResults(STUDENTS[1], "01_double", {"double": "it died"}, {}))
     notes = [course.autograded(name).metadata["gradekit"]["notes"] for name in STUDENTS[:2]]
     assert ["it hung" in str(notes[0]), "it died" in str(notes[1])] == [True, True]
 

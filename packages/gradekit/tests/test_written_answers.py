@@ -307,7 +307,7 @@ def test_formgrader_lists_it_under_manual_grading_and_a_score_given_there_stays(
     done = graded.run("nbgrader", "autograde", "01_double", "--student", ASKED[1], "--force")
     assert done.returncode == 0, done.stderr
     assert graded.grades()[ASKED[1]]["why"][:2] == (None, 2)
-    row = next(row for row in class_table(graded.assignment).rows if row.student == ASKED[1])
+    row = next(row for row in class_table(graded.running, graded.assignment).rows if row.student == ASKED[1])
     assert (row.points["why"], row.waiting, row.undecided) == (2, [], [])
 
 
@@ -316,7 +316,7 @@ def test_the_page_the_table_and_the_command_say_why(graded):
     page = (graded.root / "feedback" / ASKED[2] / "01_double" / "double.html").read_text()
     assert sentence in page and "No response." not in page
     assert "awaiting manual grading" in page
-    lines = list(table_lines(class_table(graded.assignment)))
+    lines = list(table_lines(class_table(graded.running, graded.assignment)))
     (line,) = [line for line in lines if line.startswith(f"{ASKED[2]}: ")]
     assert line.startswith(f"{ASKED[2]}: why is undecided. The answer cell `why` {sentence}")
     assert sentence in (graded.root / "printed.txt").read_text()

@@ -11,9 +11,10 @@ import nbformat
 from nbformat import NotebookNode, v4
 from nbgrader.api import Grade, Gradebook, SubmittedAssignment, SubmittedNotebook
 
-from gradekit.cells import grade_id
 from gradekit.cli import main
 from gradekit.course import Assignment, Course
+from gradekit.course.cells import grade_id
+from gradekit.grading.running_course import RunningCourse
 
 from .forked import run_forked
 
@@ -166,6 +167,11 @@ class TinyCourse:
     @property
     def assignment(self) -> Assignment:
         return Course(self.root).assignment("01_double")
+
+    @property
+    def running(self) -> RunningCourse:
+        """The course with the settings that it has now."""
+        return RunningCourse.open(self.root)
 
     @property
     def checks(self) -> Path:

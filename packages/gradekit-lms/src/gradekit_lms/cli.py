@@ -2,7 +2,7 @@
 
 import argparse
 
-from gradekit.cli.common import Commands, assignments_of, print_lines
+from gradekit.cli.common import Commands, chosen_from, course_of, print_lines
 from gradekit.course.printing import counted
 
 
@@ -15,8 +15,9 @@ def add(commands: Commands) -> None:
 def _return(options: argparse.Namespace) -> int:
     from gradekit_lms.returning import return_pages
 
-    (assignment,) = assignments_of(options)
-    found = return_pages(assignment)
+    course = course_of(options)
+    (assignment,) = chosen_from(course, options.assignments)
+    found = return_pages(course, assignment)
     lines = [f"{assignment.name}: {counted(count, 'page')} in {path}" for path, count in found.files.items()]
     lines += [
         f"  {student}'s page is for {', '.join(others)}, too" for student, others in found.shared.items()

@@ -101,9 +101,10 @@ class Export(ExportPlugin):
     def column(self, assignment: str) -> str:
         return str(self.columns.get(assignment, assignment))
 
-    @property
+    @cached_property
     def course(self) -> RunningCourse:
-        return RunningCourse.of(self.parent)
+        """It is opened, and not taken from the command, since that finds mistakes in the configuration."""
+        return RunningCourse.open(Path(self.parent.coursedir.root))
 
     def _scores(self, gradebook: Gradebook, name: str) -> Iterator[StudentScore]:
         try:
@@ -118,7 +119,7 @@ class Export(ExportPlugin):
             raise CourseError(f"the gradebook has no {name}; {has}") from None
         students = {student.id: student for student in gradebook.students}
         wanted = {str(student) for student in self.student}
-        table = class_table(self.course.assignment(name))
+        table = class_table(self.course, self.course.assignment(name))
         for row in table.rows:
             if not self.takes(row):
                 self._left_out.add(row.student)

@@ -28,13 +28,12 @@ class Returned:
     shared: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
 
 
-def return_pages(assignment: Assignment) -> Returned:
+def return_pages(course: RunningCourse, assignment: Assignment) -> Returned:
     """Put the pages of everybody who was collected from Moodle or Canvas into a zip in reports/.
 
     Raises:
         CourseError: nobody was.
     """
-    course = RunningCourse.open(assignment.course.root)
     kept = kept_names(course.root, assignment.name)
     if not kept.names:
         raise CourseError(

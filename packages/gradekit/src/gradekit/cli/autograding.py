@@ -58,7 +58,7 @@ def _autograde(options: argparse.Namespace) -> int:
         students = course.gradable([student for student in found if student not in left_out])
         problems += _grade(options, course, assignment, students)
         with course.alone():  # while no other command is replacing a folder
-            table = class_table(assignment)
+            table = class_table(course, assignment)
         worst = max(worst, _conclude(table, problems, students))
     return worst
 

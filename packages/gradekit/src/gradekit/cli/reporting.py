@@ -1,10 +1,11 @@
 """Commands about a graded class: table, report, comment."""
 
 import argparse
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gradekit.cli.common import Commands, assignments_of, print_lines
+from gradekit.cli.common import Commands, chosen_from, course_of, print_lines
 from gradekit.course import Assignment, CourseError
 from gradekit.course.printing import quoted
 
@@ -39,11 +40,12 @@ def add(commands: Commands) -> None:
 def _table(options: argparse.Namespace) -> None:
     from gradekit.report.table import class_table, table_lines, write_csv
 
-    assignments = assignments_of(options)
+    course = course_of(options)
+    assignments = chosen_from(course, options.assignments)
     if options.csv and len(assignments) != 1:
         raise CourseError("--csv writes the table of one assignment: add its name")
     for assignment in assignments:
-        table = class_table(assignment)
+        table = class_table(course, assignment)
         if options.csv:
             write_csv(table, options.csv)
             print(f"{options.csv}: {len(table.rows)} students")
@@ -52,20 +54,23 @@ def _table(options: argparse.Namespace) -> None:
 
 
 def _report(options: argparse.Namespace) -> None:
-    from gradekit.report.class_results import was_graded
+    from gradekit.report.class_results import class_results, was_graded
     from gradekit.report.contents import make_report, summary_lines
     from gradekit.report.files import write_data, write_page
     from gradekit.report.pages import folder_of
 
-    chosen = assignments_of(options)
-    every = chosen[0].course.assignments()
+    course = course_of(options)
+    chosen = chosen_from(course, options.assignments)
+    every = course.layout.assignments()
     if not options.assignments:
-        chosen = list(filter(was_graded, chosen))
+        chosen = [assignment for assignment in chosen if was_graded(course, assignment)]
         if not chosen:
             raise CourseError("nothing has been graded yet: run `gradekit autograde` first")
+    results_of = cache(partial(class_results, course))  # it is in the reports of later assignments, too
     for assignment in chosen:
         sizes = {group.id: len(group.students) for group in _groups_before(assignment)}
-        report = make_report(assignment, every[: every.index(assignment)], sizes)
+        earlier = map(results_of, every[: every.index(assignment)])
+        report = make_report(course, results_of(assignment), earlier, sizes)
         folder = folder_of(assignment)
         page = write_page(folder, report)
         write_data(folder, report)
@@ -86,12 +91,14 @@ def _comment(options: argparse.Namespace) -> None:
     from gradekit.report.check_comments import BETWEEN, who_failed
     from gradekit.report.comments import comment_on, find_group, in_group
 
+    course = course_of(options)
+    chosen = chosen_from(course, options.assignments)
     if BETWEEN in options.about:
-        assignment, recipients = who_failed(assignments_of(options), options.about)
+        assignment, recipients = who_failed(course, chosen, options.about)
     else:
-        assignment, group = find_group(assignments_of(options), options.about)
-        recipients = in_group(assignment, group)
-    done = comment_on(assignment, recipients, options.text)
+        assignment, group = find_group(chosen, options.about)
+        recipients = in_group(course, assignment, group)
+    done = comment_on(course, assignment, recipients, options.text)
     got = f"{len(done.written)} of {len(recipients.students)} students got the comment."
     lines = [f"{assignment.name}, {recipients.cell}: {got}"]
     if done.there_before:

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import sys
 import time
 import warnings
 from copy import deepcopy
@@ -24,7 +25,7 @@ from gradekit.grading.shared_queries import sharing_queries
 from gradekit.nbgrader_plugin.converters import AutogradeOne, reason_of
 from gradekit.nbgrader_plugin.run_checks import RunChecks
 from gradekit.verdict.attempt import GRADER_FAILED
-from gradekit.verdict.result_cache import CachedResult
+from gradekit.verdict.result_cache import CachedResult, CacheKey, key_of
 from gradekit.verdict.results import Status, SubmissionResult
 
 #: before a second try after an error of the database, which may have restarted
@@ -36,27 +37,27 @@ class NoSpace(CourseError):
 
 
 @dataclass(frozen=True)
-class Uncached:
-    """The results of one student that a writer can't find in the result cache.
+class StudentResults:
+    """The results of one student, to be written.
 
     Args:
         failures: why the grader failed on a notebook, by its name.
-        unconfirmed: results that must not be cached.
+        graded: the result of each other notebook, and the key of what was graded. One without exercises has none.
     """
 
     student: str
     assignment: str
     failures: dict[str, str]
-    unconfirmed: dict[str, CachedResult]
+    graded: dict[str, tuple[CacheKey, CachedResult]]
 
     @classmethod
-    def of(cls, submission: SubmissionRun, assignment: str) -> "Uncached":
+    def of(cls, submission: SubmissionRun, assignment: str) -> "StudentResults":
         notebooks = submission.notebooks
         return cls(
             submission.student,
             assignment,
             {n.name: n.failure for n in notebooks if n.failure},
-            {n.name: n.cached for n in notebooks if n.cached.result.suspect and not n.failure},
+            {n.name: (n.key, n.cached) for n in notebooks if n.cached.result.status and not n.failure},
         )
 
 
@@ -72,16 +73,21 @@ class Writer:
         writer = self
 
         class TakeResult(RunChecks):
-            """Takes results from the cache; a notebook that is not there is graded at once."""
+            """Takes the results; a notebook that isn't the one that was graded is graded now, and named."""
 
             def result_of(self, nb: NotebookNode, resources: ResourcesDict) -> CachedResult:
-                name, uncached = resources["nbgrader"]["notebook"], writer._uncached
-                if name in uncached.failures:
-                    note = GRADER_FAILED.format(uncached.failures[name])
+                name, results = resources["nbgrader"]["notebook"], writer._results
+                if name in results.failures:
+                    note = GRADER_FAILED.format(results.failures[name])
                     return CachedResult(SubmissionResult(Status.KERNEL_DIED, notes=[note]))
-                if name in uncached.unconfirmed:
-                    uncached.unconfirmed[name].put_outputs_into(nb)
-                    return uncached.unconfirmed[name]
+                if name in results.graded:
+                    graded, found = results.graded[name]
+                    key = key_of(self.job_of(nb, resources))
+                    if key == graded:
+                        found.put_outputs_into(nb)
+                        return found
+                    sentence = _graded_again(results.student, name, graded, key)
+                    print(f"\n{sentence}", file=sys.stderr, flush=True)  # below the progress bar
                 return super().result_of(nb, resources)
 
             def regrades_stopped(self) -> bool:
@@ -119,26 +125,26 @@ class Writer:
         Raises:
             NoSpace, GradebookAway: nothing can be written for anybody.
         """
-        return self.write_uncached(Uncached.of(submission, assignment))
+        return self.write_results(StudentResults.of(submission, assignment))
 
-    def write_uncached(self, uncached: Uncached) -> list[str]:
-        """Like `write`, with the results that are not in the cache. An error of the database gets a second try.
+    def write_results(self, results: StudentResults) -> list[str]:
+        """Like `write`. An error of the database gets a second try.
 
         Raises:
             NoSpace, GradebookAway: nothing can be written for anybody.
         """
         try:
-            return self._written(uncached)
+            return self._written(results)
         except GradebookAway:
             time.sleep(_AGAIN_SECONDS)
-            return self._written(uncached)
+            return self._written(results)
 
-    def _written(self, uncached: Uncached) -> list[str]:
-        student, assignment, folders = uncached.student, uncached.assignment, self._course.folders
+    def _written(self, results: StudentResults) -> list[str]:
+        student, assignment, folders = results.student, results.assignment, self._course.folders
         folder = self._course.submitted(student, assignment)
         if not notebooks_in(folder):
             return []  # nbgrader skips such a folder, and the table shows it as missing
-        self._uncached = uncached
+        self._results = results
         folders.student_id, folders.assignment_id = student, assignment
         lock = self._course.writing(student) if self._shared_rows_exist else self._course.alone()
         with lock, warnings.catch_warnings():
@@ -156,6 +162,15 @@ class Writer:
                 self._shared_rows_exist = True
                 return []
         return [f"{printable(student)}: not written: {reason}"]
+
+
+def _graded_again(student: str, notebook: str, graded: CacheKey, key: CacheKey) -> str:
+    """A sentence about a notebook that isn't the one that was graded."""
+    parts = [name for name in key.parts | graded.parts if key.parts.get(name) != graded.parts.get(name)]
+    return (
+        f"{printable(student)}: {printable(notebook)}.ipynb was graded again, since it is not what was graded before "
+        f"(different: {', '.join(parts) or 'checks'}). It has just changed, or a step of c.Autograde changes its cells"
+    )
 
 
 def _require_writing(error: BaseException, reason: str) -> None:

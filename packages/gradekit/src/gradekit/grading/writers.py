@@ -10,7 +10,7 @@ from gradekit.course.printing import printable
 from gradekit.grading.autograde import SubmissionRun
 from gradekit.grading.running_course import RunningCourse
 from gradekit.grading.workers import Workers
-from gradekit.grading.write import Uncached, Writer
+from gradekit.grading.write import StudentResults, Writer
 
 #: writing takes a tenth of a second, but another command may hold the lock for longer
 _HUNG_SECONDS = 3600.0
@@ -35,14 +35,14 @@ class Writers:
     to all the others, which are forked from it. So are the rows that students share.
 
     Args:
-        warm: have a notebook that is not in the cache graded with the warm server of this process.
+        warm: have a notebook that has no result yet graded with the warm server of this process.
     """
 
     def __init__(self, course: RunningCourse, assignment: str, count: int, warm: bool) -> None:
         place = _Place(course.opened_at, course.config.RunChecks.get("student_kernel", ""))
         self._writer = _writers[place] = Writer(course)
         self._assignment = assignment
-        self._processes: Workers[Uncached, list[str]] = Workers(
+        self._processes: Workers[StudentResults, list[str]] = Workers(
             partial(_write, place), count, _longest_seconds, warm=warm, computes=False
         )
 
@@ -59,11 +59,11 @@ class Writers:
         Raises:
             NoSpace, GradebookAway: nothing can be written for anybody.
         """
-        tasks = (Uncached.of(submission, self._assignment) for submission in submissions)
+        tasks = (StudentResults.of(submission, self._assignment) for submission in submissions)
         first = next(tasks, None)
         if first is None:
             return
-        yield first.student, self._writer.write_uncached(first)
+        yield first.student, self._writer.write_results(first)
         second = next(tasks, None)
         if second is None:
             return
@@ -75,7 +75,7 @@ class Writers:
             yield task.student, lost if problems is None else problems
 
 
-def _write(place: _Place, task: Uncached) -> list[str]:
+def _write(place: _Place, task: StudentResults) -> list[str]:
     """Write one student's results, in a process of `Writers`."""
     if place not in _writers:  # it isn't a fork of the command
         course = RunningCourse.open(place.opened_at)
@@ -83,8 +83,8 @@ def _write(place: _Place, task: Uncached) -> list[str]:
         if place.kernel_name:
             course.config.RunChecks.student_kernel = place.kernel_name
         _writers[place] = Writer(course)
-    return _writers[place].write_uncached(task)
+    return _writers[place].write_results(task)
 
 
-def _longest_seconds(task: Uncached) -> float:
+def _longest_seconds(task: StudentResults) -> float:
     return _HUNG_SECONDS

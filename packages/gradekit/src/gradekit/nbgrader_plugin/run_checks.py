@@ -26,7 +26,7 @@ from gradekit.verdict.results import SubmissionResult
 
 if TYPE_CHECKING:  # imported where it is used: the configuration imports this module in every command
     from gradekit.verdict.attempt import RepeatBudget
-    from gradekit.verdict.job import HowToRun
+    from gradekit.verdict.job import GradingJob, HowToRun
     from gradekit.verdict.result_cache import CachedResult
     from gradekit.verdict.score_rule import ScoreRule
 
@@ -149,28 +149,34 @@ class RunChecks(Execute):
     def result_of(self, nb: NotebookNode, resources: ResourcesDict) -> "CachedResult":
         """Grade the notebook; its code cells get the outputs of the run."""
         from gradekit.verdict.attempt import grade_unless_cached
-        from gradekit.verdict.job import GradingJob
         from gradekit.verdict.result_cache import ResultCache
+
+        job = self.job_of(nb, resources)
+        root = job.assignment.course.root
+        hide_course(root, self.config)
+        return grade_unless_cached(
+            job,
+            ResultCache(root),
+            self._budget(root, job.assignment.name),
+            lambda cached: not (self.fresh or (self.regrades_stopped() and cached.stopped)),
+        )
+
+    def job_of(self, nb: NotebookNode, resources: ResourcesDict) -> "GradingJob":
+        """The notebook as it is graded here, after the steps before this one."""
+        from gradekit.verdict.job import GradingJob
 
         names = resources["nbgrader"]
         course = configured_course(self.config)
         assignment = course.assignment(names["assignment"])
-        released = assignment.released(names["notebook"])
-        hide_course(course.root, self.config)
         handed_in = self._folders(resources)[1]
         own = own_files(handed_in, course.ignore)
-        return grade_unless_cached(
-            GradingJob(
-                assignment,
-                names["notebook"],
-                nb,
-                released,
-                self.how_to_run(assignment.name),
-                own + own_notebooks(handed_in, nb.cells, own),
-            ),
-            ResultCache(course.root),
-            self._budget(course.root, assignment.name),
-            lambda cached: not (self.fresh or (self.regrades_stopped() and cached.stopped)),
+        return GradingJob(
+            assignment,
+            names["notebook"],
+            nb,
+            assignment.released(names["notebook"]),
+            self.how_to_run(assignment.name),
+            own + own_notebooks(handed_in, nb.cells, own),
         )
 
     def _result_without_running(self, nb: NotebookNode, resources: ResourcesDict) -> "CachedResult":

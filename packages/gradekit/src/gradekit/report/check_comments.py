@@ -18,13 +18,15 @@ _NOTHING_CHECKED = (CheckOutcome.NOT_ANSWERED, CheckOutcome.BLOCKED)
 _MAX_NEAR = 3
 
 
-def who_failed(assignments: Iterable[Assignment], name: str) -> tuple[Assignment, Recipients]:
+def who_failed(
+    course: RunningCourse, assignments: Iterable[Assignment], name: str
+) -> tuple[Assignment, Recipients]:
     """Everybody whose latest submission failed the check `exercise::check`.
 
     Raises:
         CourseError: there is no such check, several assignments have it, or nobody failed it.
     """
-    graded = [(found, class_results(found)) for found in assignments if was_graded(found)]
+    graded = [(found, class_results(course, found)) for found in assignments if was_graded(course, found)]
     known = [(assignment, results, check) for assignment, results in graded for check in results.checks]
     found = [entry for entry in known if name in (entry[2].id, entry[2].key)]
     if not found:
@@ -40,14 +42,15 @@ def who_failed(assignments: Iterable[Assignment], name: str) -> tuple[Assignment
         passed = len(outcomes) - len(failed)
         empty = f", and the answers of {len(failed)} are empty or did not run" if failed else ""
         raise CourseError(f"nobody failed {name} in {assignment.name}: {passed} passed it{empty}")
-    return assignment, _recipients(assignment, check, students)
+    return assignment, _recipients(course, assignment, check, students)
 
 
-def _recipients(assignment: Assignment, check: Check, students: tuple[str, ...]) -> Recipients:
+def _recipients(
+    course: RunningCourse, assignment: Assignment, check: Check, students: tuple[str, ...]
+) -> Recipients:
     notebook, _, test = check.exercise.rpartition("/")
     notebook = notebook or assignment.notebook_of(test).stem
     cell = answer_of(assignment.released(notebook), test)
-    course = RunningCourse.open(assignment.course.root)
     return Recipients(students, cell, notebook, lambda student: not course.is_newer(student, assignment.name))
 
 

@@ -87,15 +87,14 @@ class ClassResults:
         return [member.score for member in self.members if member.score is not None]
 
 
-def class_results(assignment: Assignment) -> ClassResults:
+def class_results(course: RunningCourse, assignment: Assignment) -> ClassResults:
     """Collect the results of all students who are in the gradebook or in submitted/.
 
     Raises:
         CourseError: there is no gradebook yet.
     """
-    course = RunningCourse.open(assignment.course.root)
     with course.alone():  # another command may be rewriting a student's folder
-        table = class_table(assignment)
+        table = class_table(course, assignment)
         rows = [row for row in table.rows if row.student not in table.removed]
         members = [_member(course, table, row) for row in rows]
     waiting = sum(len(row.waiting) for row in rows)
@@ -103,9 +102,8 @@ def class_results(assignment: Assignment) -> ClassResults:
     return ClassResults(assignment.name, maximum, members, list(_checks(table)), waiting, table.removed)
 
 
-def was_graded(assignment: Assignment) -> bool:
+def was_graded(course: RunningCourse, assignment: Assignment) -> bool:
     """True if any student's work in the assignment was autograded."""
-    course = RunningCourse.open(assignment.course.root)
     return bool(glob.glob(str(course.autograded("*", assignment.name) / "*.ipynb")))
 
 

@@ -56,19 +56,18 @@ def find_group(assignments: Iterable[Assignment], id: str) -> tuple[Assignment, 
     return found[0]
 
 
-def in_group(assignment: Assignment, group: AnswerGroup) -> Recipients:
+def in_group(course: RunningCourse, assignment: Assignment, group: AnswerGroup) -> Recipients:
     """The students of an answer group.
 
     Raises:
         CourseError: the assignment has no such answer cell.
     """
-    course = RunningCourse.open(assignment.course.root)
     notebook = group.notebook or assignment.notebook_of(group.cell).stem
     still_wrong = partial(_still_wrong, course, assignment, group, notebook)
     return Recipients(group.students, group.cell, notebook, still_wrong)
 
 
-def comment_on(assignment: Assignment, recipients: Recipients, text: str) -> Commented:
+def comment_on(course: RunningCourse, assignment: Assignment, recipients: Recipients, text: str) -> Commented:
     """Append the text to the comment on the answer cell of each recipient.
 
     Raises:
@@ -77,7 +76,6 @@ def comment_on(assignment: Assignment, recipients: Recipients, text: str) -> Com
     text = text.strip()
     if not text:
         raise CourseError('the comment is empty: gradekit comment GROUP "the comment"')
-    course = RunningCourse.open(assignment.course.root)
     course.require_gradebook(writing=True)
     commented = Commented([], [], [])
     with course.alone(), course.gradebook() as gradebook:

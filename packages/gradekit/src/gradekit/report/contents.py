@@ -8,7 +8,7 @@ from gradekit.course import Assignment, CourseError
 from gradekit.course.cells import exercise_name
 from gradekit.course.printing import counted, quoted
 from gradekit.grading.running_course import RunningCourse
-from gradekit.report.class_results import ClassResults, class_results, was_graded
+from gradekit.report.class_results import ClassResults, was_graded
 from gradekit.report.graders import Calibration, calibration, calibration_lines
 from gradekit.report.groups import AnswerGroup, answer_code, answer_groups, excerpt, stub
 from gradekit.report.similarity import SimilarityFound, similarity_found
@@ -82,25 +82,27 @@ class ClassReport:
 
 
 def make_report(
-    assignment: Assignment, earlier: Iterable[Assignment] = (), sizes_before: dict[str, int] | None = None
+    course: RunningCourse,
+    results: ClassResults,
+    earlier: Iterable[ClassResults] = (),
+    sizes_before: dict[str, int] | None = None,
 ) -> ClassReport:
     """Collect the contents of the report of an assignment.
 
     Args:
-        assignment: the one to report on.
-        earlier: the assignments before it, for the progress of the class; those not graded yet are skipped.
+        results: those of the assignment to report on.
+        earlier: those of the assignments before it, for the progress of the class; they may not be graded yet.
         sizes_before: the size of each answer group in the previous report, by id.
 
     Raises:
         CourseError: nothing in the assignment was graded.
     """
-    results = class_results(assignment)
-    if not was_graded(assignment):
+    assignment = course.assignment(results.assignment)
+    if not was_graded(course, assignment):
         raise CourseError(
             f"nothing in {assignment.name} was graded: run `gradekit autograde {quoted(assignment.name)}` first"
         )
-    so_far = [*map(class_results, earlier), results]
-    course = RunningCourse.open(assignment.course.root)
+    so_far = [*earlier, results]
     groups = [_entry(course, assignment, group, sizes_before or {}) for group in answer_groups(results)]
     return ClassReport(
         results,
@@ -109,7 +111,7 @@ def make_report(
         groups,
         progress(so_far),
         fell_behind(so_far),
-        calibration(assignment),
+        calibration(course, assignment),
         similarity_found(assignment),
     )
 

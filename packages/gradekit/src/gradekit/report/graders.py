@@ -64,7 +64,7 @@ class Calibration:
     agreements: list[Agreement]
 
 
-def calibration(assignment: Assignment) -> Calibration | None:
+def calibration(course: RunningCourse, assignment: Assignment) -> Calibration | None:
     """Compare the graders of an assignment; None if nothing was dealt out.
 
     Raises:
@@ -73,8 +73,7 @@ def calibration(assignment: Assignment) -> Calibration | None:
     dealt = read_lists(assignment)
     if not dealt.readings:
         return None
-    answers = answers_to_grade(RunningCourse.open(assignment.course.root), assignment)
-    scores = list(_scores(dealt, answers))
+    scores = list(_scores(dealt, answers_to_grade(course, assignment)))
     return Calibration(list(_of_graders(scores)), list(_agreements(scores)))
 
 

@@ -105,13 +105,12 @@ class ClassTable:
         return [row.student for row in self.rows if row.status == NOT_IN_GRADEBOOK]
 
 
-def class_table(assignment: Assignment) -> ClassTable:
+def class_table(course: RunningCourse, assignment: Assignment) -> ClassTable:
     """Collect the rows of all students who are in the gradebook or have a folder for the assignment in submitted/.
 
     Raises:
         CourseError: there is no gradebook yet.
     """
-    course = RunningCourse.open(assignment.course.root)
     with course.gradebook() as gradebook:
         try:
             notebooks = gradebook.find_assignment(assignment.name).notebooks

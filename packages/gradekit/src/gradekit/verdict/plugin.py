@@ -209,7 +209,7 @@ def pytest_runtest_makereport(
         CheckResult(
             name=item.name,
             sentence=_sentence(item),
-            points=marker.args[0],
+            points=float(marker.args[0]),
             outcome=outcome,
             message=message,
             relation=relation,
