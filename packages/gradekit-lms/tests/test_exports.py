@@ -190,7 +190,7 @@ def test_only_the_students_and_assignments_that_were_named_are_written(course, e
 
 def test_the_page_about_other_products_names_existing_plugins():
     page = (SAMPLES.parents[3] / "docs" / "exchange-with-lms.md").read_text(encoding="utf-8")
-    names = set(re.findall(r"gradekit\.[\w.]+", page))
+    names = set(re.findall(r"gradekit_lms\.[\w.]+", page))
     plugins = {each: import_item(each) for each in names}
     assert {each.__name__ for each in plugins.values() if issubclass(each, Collector)} == {
         "CanvasCollector",

@@ -27,7 +27,6 @@ from traitlets.config.loader import LazyConfigValue
 from traitlets.utils.nested_update import nested_update
 
 from gradekit.nbgrader_plugin import rubric
-from gradekit.nbgrader_plugin.archives import HarmlessExtractor
 from gradekit.nbgrader_plugin.bind import BindChecks, RequireUniqueNames
 from gradekit.nbgrader_plugin.collecting import HarmlessCollect
 from gradekit.nbgrader_plugin.converters import OnlyMissingNotebooks, PrintableFormatter
@@ -118,7 +117,7 @@ def configure(config: Config) -> None:
     if "release_feedback" not in config.ExchangeFactory:
         config.ExchangeFactory.release_feedback = _dotted(NamedReleaseFeedback)
     if "extractor_plugin" not in config.ZipCollectApp:  # nbgrader's own crashes on a broken archive
-        config.ZipCollectApp.extractor_plugin = _dotted(HarmlessExtractor)
+        config.ZipCollectApp.extractor_plugin = "gradekit.nbgrader_plugin.archives.HarmlessExtractor"
 
 
 def _dotted(item: type | Callable[..., object]) -> str:
