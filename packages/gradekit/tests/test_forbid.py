@@ -57,6 +57,34 @@ def test_a_way_around_the_ban_is_noted_once_and_costs_nothing(grade_with):
     )
 
 
+OWN_CLASS = "class Tanh:\n    def __call__(self, x):\n        return 2 * x\n\n"
+
+
+@pytest.mark.parametrize(
+    ("answer", "points"),
+    [
+        (OWN_CLASS + "def double(x):\n    return Tanh()(x)", 10),
+        (OWN_CLASS + "def double(x):\n    return Tanh()(x) + 0 * torch.nn.Tanh()(x)", 0),
+        ("from torch.nn import Tanh\n\ndef double(x):\n    return 2 * x + 0 * Tanh()(x)", 0),
+        (
+            "class Own:\n    Tanh = 2\n    def twice(self, x):\n        return self.Tanh * x\n\n"
+            "def double(x):\n    return Own().twice(x)",
+            10,
+        ),
+    ],
+)
+def test_a_class_of_a_library_costs_the_exercise_but_not_an_own_one_of_its_name(
+    grade_with, tiny_course, answer, points
+):
+    tiny_course.checks.with_name("conftest.py").write_text(
+        'from gradekit.checks import forbid_class\n\nown = forbid_class("torch.nn.Tanh", "Write it.")\n'
+    )
+    result = grade_with(answer)
+    assert result.earned == points
+    if not points:
+        assert result.exercises[0].checks[0].message == "Your answer uses torch's own `Tanh`. Write it."
+
+
 OWN = "def double(x):\n    output = 2 * x\n    return output"
 COMPARISONS = [
     "print(torch.equal(double(torch.ones(2)), torch.mul(torch.ones(2), 2)))",

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         assert_shape,
         assert_unchanged,
         forbid,
+        forbid_class,
         points,
     )
     from gradekit.checks.compare import assert_close, assert_differs, assert_varies, fail
@@ -35,6 +36,7 @@ __all__ = [
     "assert_varies",
     "fail",
     "forbid",
+    "forbid_class",
     "judge",
     "mistakes_in",
     "points",

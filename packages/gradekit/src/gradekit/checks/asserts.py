@@ -1,5 +1,6 @@
 """Assertions about shapes, exceptions, gradients and names. Each fails with a sentence for the student."""
 
+import ast
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -17,6 +18,7 @@ from gradekit.session.proxy import Student
 from gradekit.session.values import Call, CheckOutcome, Gradients, StudentError
 from gradekit.submission.names import mentions, roundabout
 from gradekit.submission.own_names import own_names
+from gradekit.submission.syntax import parse
 
 
 def points(number: float, see: str = "") -> Any:
@@ -154,3 +156,37 @@ def forbid(*patterns: str) -> Any:
                 )
 
     return only_own_code
+
+
+def forbid_class(path: str, instead: str = "Write it yourself.") -> Any:
+    """An autouse fixture for `conftest.py`: an answer that uses this class of a library fails its checks.
+
+    The student's own class of the same name is allowed, so only imports of the name count, and attributes, as in
+    `nn.RMSNorm`; those of `self` don't.
+
+    Args:
+        path: the class with its module: "torch.nn.RMSNorm".
+        instead: the sentence that ends the message to the student.
+    """
+    library, *_, name = path.split(".")
+
+    @pytest.fixture(autouse=True)
+    def only_own_class(request: pytest.FixtureRequest) -> None:
+        if request.node.get_closest_marker("points") is None:
+            return
+        student: Student = request.getfixturevalue("student")
+        for source in student.used_code(exercise_name(request.path.stem)):
+            if _takes_class(source, name):
+                fail(f"Your answer uses {library}'s own `{name}`. {instead}")
+
+    return only_own_class
+
+
+def _takes_class(source: str, name: str) -> bool:
+    """True if code imports a class from a module, or refers to it there."""
+    for node in ast.walk(parse(source) or ast.Module([], [])):
+        if isinstance(node, ast.ImportFrom) and name in [imported.name for imported in node.names]:
+            return True
+        if isinstance(node, ast.Attribute) and node.attr == name and ast.unparse(node.value) != "self":
+            return True
+    return False
