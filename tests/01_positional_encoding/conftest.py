@@ -1,12 +1,5 @@
 """Rules shared by all checks of this assignment."""
 
-from gradekit.checks import forbid
+from gradekit.checks import TORCH_ATTENTION, forbid
 
-only_own_code = forbid(
-    "Transformer",
-    "TransformerEncoder*",
-    "TransformerDecoder*",
-    "MultiheadAttention",
-    "scaled_dot_product_attention",
-    "_scaled_dot_product*",
-)
+only_own_code = forbid(*TORCH_ATTENTION, "Transformer", "TransformerEncoder*", "TransformerDecoder*")

@@ -10,16 +10,9 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from gradekit.checks import assert_reaches, assert_varies, fail, forbid
+from gradekit.checks import TORCH_ATTENTION, assert_reaches, assert_varies, fail, forbid
 
-only_own_code = forbid(
-    "scaled_dot_product_attention",
-    "_scaled_dot_product*",
-    "multi_head_attention_forward",
-    "_native_multi_head_attention",
-    "MultiheadAttention",
-    "Transformer*",
-)
+only_own_code = forbid(*TORCH_ATTENTION, "Transformer*")
 
 
 @dataclass

@@ -13,17 +13,9 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from gradekit.checks import assert_varies, fail, forbid, forbid_class
+from gradekit.checks import TORCH_ATTENTION, assert_varies, fail, forbid, forbid_class
 
-only_own_code = forbid(
-    "scaled_dot_product_attention",
-    "_scaled_dot_product*",
-    "multi_head_attention_forward",
-    "_native_multi_head_attention",
-    "MultiheadAttention",
-    "TransformerEncoder*",
-    "TransformerDecoder*",
-)
+only_own_code = forbid(*TORCH_ATTENTION, "TransformerEncoder*", "TransformerDecoder*")
 not_the_ready_made_model = forbid_class("torch.nn.Transformer", "Build the model from your own parts.")
 
 

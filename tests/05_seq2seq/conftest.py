@@ -5,15 +5,9 @@ The fake models are not trained. They output what the check prescribes, and reco
 
 import pytest
 
-from gradekit.checks import forbid
+from gradekit.checks import TORCH_ATTENTION, forbid
 
-only_own_code = forbid(
-    "scaled_dot_product_attention",
-    "_scaled_dot_product*",
-    "MultiheadAttention",
-    "TransformerEncoder*",
-    "TransformerDecoder*",
-)
+only_own_code = forbid(*TORCH_ATTENTION, "TransformerEncoder*", "TransformerDecoder*")
 
 SOURCES = """
 import torch

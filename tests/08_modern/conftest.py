@@ -11,19 +11,10 @@ from contextlib import suppress
 import pytest
 import torch
 
-from gradekit.checks import assert_varies, fail, forbid, forbid_class
+from gradekit.checks import TORCH_ATTENTION, assert_varies, fail, forbid, forbid_class
 from gradekit.session.values import StudentError
 
-only_own_code = forbid(
-    "scaled_dot_product_attention",
-    "_scaled_dot_product*",
-    "multi_head_attention_forward",
-    "_native_multi_head_attention",
-    "MultiheadAttention",
-    "Transformer*",
-    "rms_norm",
-    "_fused_rms_norm*",
-)
+only_own_code = forbid(*TORCH_ATTENTION, "Transformer*", "rms_norm", "_fused_rms_norm*")
 not_the_ready_made_norm = forbid_class("torch.nn.RMSNorm", "Write the norm yourself.")
 
 

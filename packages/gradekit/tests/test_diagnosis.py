@@ -190,6 +190,10 @@ def test_two_of_the_student_s_values_that_must_be_equal_are_compared_with_each_o
     assert not seen.passed and torch.equal(seen.value, RIGHT)
     assert torch.equal(failure.value.wrong.right, RIGHT)
     nothing = torch.full_like(RIGHT, torch.nan)
+    store.recording = True
+    reference.assert_same(RIGHT, RIGHT, rule="Both must be equal", name="output", context="in pieces")
+    assert f"{VALUE}/expected/Both must be equal: output in pieces" in store.tensors
+    store.recording = False
     with pytest.raises(CheckFailure, match="NaN"):
         reference.assert_same(nothing, nothing, rule="Both must be equal", name="output", key="gap")
     with pytest.raises(CheckFailure, match="has shape"):

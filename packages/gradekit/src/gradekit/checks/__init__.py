@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gradekit.checks.asserts import (
+        TORCH_ATTENTION,
         assert_raises,
         assert_reaches,
         assert_shape,
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from gradekit.inside.messages import probe
 
 __all__ = [
+    "TORCH_ATTENTION",
     "Alternative",
     "Equivalent",
     "Implementation",

@@ -114,6 +114,14 @@ def assert_reaches(gradients: Gradients) -> None:
             fail(f"The gradient of {name} is zero everywhere.")
 
 
+#: torch's own attention, in all its forms: `forbid(*TORCH_ATTENTION)`
+TORCH_ATTENTION = (
+    "scaled_dot_product_attention",
+    "_scaled_dot_product*",
+    "multi_head_attention_forward",
+    "_native_multi_head_attention",
+    "MultiheadAttention",
+)
 #: ways into torch below its functions
 _BELOW = (
     "torch._C",

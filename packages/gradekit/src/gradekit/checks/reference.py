@@ -196,7 +196,7 @@ class Reference:
         *,
         rule: str,
         name: str,
-        key: str,
+        key: str = "",
         context: str = "",
         atol: float = ATOL,
     ) -> None:
@@ -206,8 +206,10 @@ class Reference:
 
         Args:
             rule: why they should be equal, a sentence without its full stop: "Padding must have no effect".
-            name, context, key: as for `assert_close`; they are about `actual`.
+            name, context: as for `assert_close`; they are about `actual`.
+            key: the key under which the difference is recorded; by default the rule, with the name and its context.
         """
+        key = key or f"{rule}: {joined(name, context)}"
         gap = _gap(actual, other)
         if self._recording(key, gap):
             return
