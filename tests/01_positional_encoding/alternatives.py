@@ -1,61 +1,33 @@
 """Other right answers to this assignment. Each must get full marks."""
 
-from gradekit.checks import Alternative
+from gradekit.checks import Alternatives
 
-ENCODER = [
-    Alternative(
-        "table_with_two_axes",
-        cell="positional_encoder",
-        edits=[
-            ('"pe", pe.unsqueeze(0)', '"pe", pe'),
-            ("self.pe.size(1)", "self.pe.size(0)"),
-            ("self.pe[:, :length]", "self.pe[:length]"),
-        ],
-    ),
-    Alternative(
-        "not_persistent",
-        cell="positional_encoder",
-        edits=[("pe.unsqueeze(0))", "pe.unsqueeze(0), persistent=False)")],
-    ),
-    Alternative(
-        "exp_and_log",
-        cell="positional_encoder",
-        edits=[
-            (
-                "position / 10000 ** (even / d_model)",
-                "position * torch.exp(even * (-math.log(10000.0) / d_model))",
-            )
-        ],
-    ),
-    Alternative(
-        "power_of_the_inverse",
-        cell="positional_encoder",
-        edits=[("position / 10000 ** (even / d_model)", "position * torch.pow(10000, -even / d_model)")],
-    ),
-    Alternative(
-        "float64_inside",
-        cell="positional_encoder",
-        edits=[("torch.arange(max_seq_len)", "torch.arange(max_seq_len, dtype=torch.float64)")],
-    ),
-    Alternative(
-        "other_name_and_order",
-        cell="positional_encoder",
-        edits=[
-            ('"pe"', '"table"'),
-            ("self.pe.size(1)", "self.table.size(1)"),
-            ("return x + self.pe[:, :length]", "return torch.add(self.table.narrow(1, 0, length), x)"),
-            ("math.sqrt(self.d_model)", "self.d_model**0.5"),
-        ],
-    ),
-    Alternative(
-        "root_as_a_tensor",
-        cell="positional_encoder",
-        edits=[("math.sqrt(self.d_model)", "torch.sqrt(torch.tensor(self.d_model))")],
-    ),
-    Alternative(
-        "loops",
-        cell="positional_encoder",
-        source="""
+right = Alternatives(cell="positional_encoder")
+
+right("table_with_two_axes", '"pe", pe.unsqueeze(0)', '"pe", pe')
+right.edit("self.pe.size(1)", "self.pe.size(0)")
+right.edit("self.pe[:, :length]", "self.pe[:length]")
+
+right("not_persistent", "pe.unsqueeze(0))", "pe.unsqueeze(0), persistent=False)")
+right(
+    "exp_and_log",
+    "position / 10000 ** (even / d_model)",
+    "position * torch.exp(even * (-math.log(10000.0) / d_model))",
+)
+
+right("power_of_the_inverse")
+right.edit("position / 10000 ** (even / d_model)", "position * torch.pow(10000, -even / d_model)")
+
+right("float64_inside", "torch.arange(max_seq_len)", "torch.arange(max_seq_len, dtype=torch.float64)")
+
+right("other_name_and_order", '"pe"', '"table"')
+right.edit("self.pe.size(1)", "self.table.size(1)")
+right.edit("return x + self.pe[:, :length]", "return torch.add(self.table.narrow(1, 0, length), x)")
+right.edit("math.sqrt(self.d_model)", "self.d_model**0.5")
+
+right("root_as_a_tensor", "math.sqrt(self.d_model)", "torch.sqrt(torch.tensor(self.d_model))")
+
+right("loops").source("""
 class PositionalEncoder(nn.Module):
     def __init__(self, d_model, max_seq_len=80):
         super().__init__()
@@ -79,12 +51,9 @@ class PositionalEncoder(nn.Module):
         output *= math.sqrt(width)
         output += self.pe[:, :length]
         return output
-""",
-    ),
-    Alternative(
-        "on_the_fly",
-        cell="positional_encoder",
-        source="""
+""")
+
+right("on_the_fly").source("""
 def codes(length, d_model):
     angle = torch.outer(torch.arange(length), 10000.0 ** (-torch.arange(0, d_model, 2) / d_model))
     return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1)
@@ -103,12 +72,9 @@ class PositionalEncoder(nn.Module):
         if length > self.max_seq_len:
             raise ValueError(f"{length} positions, but at most {self.max_seq_len}")
         return x * self.d_model**0.5 + codes(length, self.d_model).to(x)
-""",
-    ),
-    Alternative(
-        "own_types_of_exception",
-        cell="positional_encoder",
-        source="""
+""")
+
+right("own_types_of_exception").source("""
 class OddWidth(ValueError):
     pass
 class TooLong(ValueError):
@@ -129,104 +95,63 @@ class PositionalEncoder(nn.Module):
         if need > have:
             raise TooLong(f"length {need}, table {have}")
         return torch.addcmul(self.pe.narrow(1, 0, need), x, self.root)
-""",
-    ),
-]
+""")
 
-CURVES = [
-    Alternative(
-        "zeros_through_the_encoder",
-        cell="encoding_curves",
-        edits=[("encoder.pe[0]", "encoder(torch.zeros_like(encoder.pe))[0]")],
-    ),
-    Alternative(
-        "stacked_rows",
-        cell="encoding_curves",
-        edits=[
-            ("curves = table[:, columns]", "curves = [table[:, column] for column in columns]"),
-            ("return curves.T", "return torch.stack(curves)"),
-        ],
-    ),
-    Alternative(
-        "numpy_array", cell="encoding_curves", edits=[("return curves.T", "return curves.T.numpy()")]
-    ),
-    Alternative(
-        "index_select",
-        cell="encoding_curves",
-        edits=[
-            ("table[:, columns]", "torch.index_select(table, 1, torch.tensor(columns))"),
-            ("return curves.T", "return curves.transpose(0, 1).contiguous()"),
-        ],
-    ),
-]
+right = Alternatives(cell="encoding_curves")
 
-SHIFT = [
-    Alternative(
-        "loop_over_pairs",
-        cell="shift_matrix",
-        source="""
+right("zeros_through_the_encoder", "encoder.pe[0]", "encoder(torch.zeros_like(encoder.pe))[0]")
+
+right("stacked_rows", "curves = table[:, columns]", "curves = [table[:, column] for column in columns]")
+right.edit("return curves.T", "return torch.stack(curves)")
+
+right("numpy_array", "return curves.T", "return curves.T.numpy()")
+
+right("index_select", "table[:, columns]", "torch.index_select(table, 1, torch.tensor(columns))")
+right.edit("return curves.T", "return curves.transpose(0, 1).contiguous()")
+
+right = Alternatives(cell="shift_matrix")
+
+right("loop_over_pairs").source("""
 def shift_matrix(offset, d_model):
     M = torch.zeros(d_model, d_model)
     for i in range(0, d_model, 2):
         a = offset / 10000 ** (i / d_model)
         M[i : i + 2, i : i + 2] = torch.tensor([[math.cos(a), math.sin(a)], [-math.sin(a), math.cos(a)]])
     return M
-""",
-    ),
-    Alternative(
-        "block_diagonal",
-        cell="shift_matrix",
-        source="""
+""")
+
+right("block_diagonal").source("""
 def shift_matrix(offset, d_model):
     angle = offset * torch.exp(-math.log(10000) * torch.arange(0, d_model, 2) / d_model)
     sin, cos = angle.sin(), angle.cos()
     blocks = torch.stack([torch.stack([cos, sin], dim=-1), torch.stack([-sin, cos], dim=-1)], dim=-2)
     return torch.block_diag(*blocks)
-""",
-    ),
-    Alternative(
-        "float64_matrix",
-        cell="shift_matrix",
-        edits=[
-            ("torch.arange(0, d_model, 2)", "torch.arange(0, d_model, 2, dtype=torch.float64)"),
-            ("    odd = even + 1\n", ""),
-            (
-                "    matrix = torch.zeros(d_model, d_model)",
-                "    even = even.long()\n"
-                "    odd = even + 1\n"
-                "    matrix = torch.zeros(d_model, d_model, dtype=torch.float64)",
-            ),
-        ],
-    ),
-    Alternative(
-        "matrix_exponential",
-        cell="shift_matrix",
-        source="""
+""")
+
+right("float64_matrix", "torch.arange(0, d_model, 2)", "torch.arange(0, d_model, 2, dtype=torch.float64)")
+right.edit("    odd = even + 1\n", "")
+right.edit(
+    "    matrix = torch.zeros(d_model, d_model)",
+    "    even = even.long()\n"
+    "    odd = even + 1\n"
+    "    matrix = torch.zeros(d_model, d_model, dtype=torch.float64)",
+)
+
+right("matrix_exponential").source("""
 def shift_matrix(offset, d_model):
     speed = torch.zeros(d_model - 1, dtype=torch.float64)
     speed[0::2] = 10000.0 ** (-torch.arange(0, d_model, 2) / d_model)
     generator = torch.diag(speed, 1) - torch.diag(speed, -1)
     return torch.linalg.matrix_exp(offset * generator).float()
-""",
-    ),
-    Alternative(
-        "cosines_of_shifted_angles",
-        cell="shift_matrix",
-        edits=[
-            (
-                "torch.sin(angle)\n    matrix[odd, even]",
-                "torch.cos(angle - math.pi / 2)\n    matrix[odd, even]",
-            ),
-            ("-torch.sin(angle)", "torch.cos(angle + math.pi / 2)"),
-        ],
-    ),
-]
+""")
 
-EMBEDDING = [
-    Alternative(
-        "parameters",
-        cell="integer_sequence_embedding",
-        source="""
+right("cosines_of_shifted_angles")
+right.edit("torch.sin(angle)\n    matrix[odd, even]", "torch.cos(angle - math.pi / 2)\n    matrix[odd, even]")
+right.edit("-torch.sin(angle)", "torch.cos(angle + math.pi / 2)")
+
+right = Alternatives(cell="integer_sequence_embedding")
+
+right("parameters").source("""
 class IntegerSequenceEmbedding(nn.Module):
     def __init__(self, vocab_size, embed_dim, seq_length):
         super().__init__()
@@ -237,12 +162,9 @@ class IntegerSequenceEmbedding(nn.Module):
         if ids.shape[1] > self.pos.shape[1]:
             raise ValueError(f"{ids.shape[1]} is more than {self.pos.shape[1]}")
         return self.tok[ids] + self.pos[:, : ids.shape[1]]
-""",
-    ),
-    Alternative(
-        "one_hot_times_a_table",
-        cell="integer_sequence_embedding",
-        source="""
+""")
+
+right("one_hot_times_a_table").source("""
 class IntegerSequenceEmbedding(nn.Module):
     def __init__(self, vocab_size, embed_dim, seq_length):
         super().__init__()
@@ -256,28 +178,19 @@ class IntegerSequenceEmbedding(nn.Module):
             raise ValueError(f"the length {length} exceeds {self.seq_length}")
         one_hot = nn.functional.one_hot(ids, self.vocab_size).to(self.embed.weight.dtype)
         return self.embed(one_hot) + self.positions(torch.arange(length).expand(batch, length))
-""",
-    ),
-    Alternative(
-        "numbers_kept_as_a_buffer",
-        cell="integer_sequence_embedding",
-        edits=[
-            (
-                "self.token =",
-                'self.register_buffer("numbers", torch.arange(seq_length)[None])\n        self.token =',
-            ),
-            ("torch.arange(length, device=ids.device)", "self.numbers[:, :length]"),
-        ],
-    ),
-    Alternative(
-        "padding_row",
-        cell="integer_sequence_embedding",
-        edits=[("nn.Embedding(vocab_size, embed_dim)", "nn.Embedding(vocab_size, embed_dim, padding_idx=0)")],
-    ),
-    Alternative(
-        "sparse_gradients",
-        cell="integer_sequence_embedding",
-        source="""
+""")
+
+right(
+    "numbers_kept_as_a_buffer",
+    "self.token =",
+    'self.register_buffer("numbers", torch.arange(seq_length)[None])\n        self.token =',
+)
+right.edit("torch.arange(length, device=ids.device)", "self.numbers[:, :length]")
+
+right("padding_row")
+right.edit("nn.Embedding(vocab_size, embed_dim)", "nn.Embedding(vocab_size, embed_dim, padding_idx=0)")
+
+right("sparse_gradients").source("""
 class IntegerSequenceEmbedding(nn.Module):
     def __init__(self, vocab_size, embed_dim, seq_length):
         super().__init__()
@@ -287,8 +200,4 @@ class IntegerSequenceEmbedding(nn.Module):
         if ids.shape[1] > self.order.num_embeddings:
             raise ValueError(f"{ids.shape[1]}/{self.order.num_embeddings}")
         return self.tokens(ids) + self.order(torch.arange(ids.shape[1]))
-""",
-    ),
-]
-
-ALTERNATIVES = [*ENCODER, *CURVES, *SHIFT, *EMBEDDING]
+""")

@@ -1,82 +1,13 @@
 """Mutants of the solutions that may survive (see docs/writing-checks.md), each with the reason."""
 
-from gradekit.checks import Equivalent
+from gradekit.checks import Equivalents
 
 NOT_NEGATIVE = "A remainder is never negative here."
 SAME_IN_BOTH_MODES = "None of the layers differs between training and evaluation mode."
 OWN_TENSOR = "The tensor was just made, so nobody else sees the change."
-SYMMETRIC = "`transpose` takes its two axes in either order."
-SAME_LENGTH = "The exercise asks for a cache for every block, so both have the same length."
-
-GATE = "hidden = gate * self.w_up(x)"
-ROOT = "return self.weight * (x / torch.sqrt(mean_square + self.eps))"
-QUERIES = "self.w_q = nn.Linear(d_model, num_heads * self.d_head, bias=False)"
 MERGE = "return self.w_o(output.transpose(1, 2).flatten(2))"
 SPLIT = "return x.unflatten(-1, (-1, self.d_head)).transpose(1, 2)"
-CACHES = "caches = [None] * len(self.blocks)"
 BLOCKS = "for block, cache in zip(self.blocks, caches, strict=True):"
-
-
-def same(cell, before, old, new, reason):
-    return Equivalent(cell, before, before.replace(old, new), reason)
-
-
-MODES = [
-    Equivalent(cell, "", f"self.{mode}()", SAME_IN_BOTH_MODES)
-    for cell in ("rms_norm", "swiglu", "causal_attention", "decoder_only")
-    for mode in ("train", "eval")
-]
-FUNCTIONS = [
-    same("rotate", "if width % 2 != 0:", "!=", ">", NOT_NEGATIVE),
-    same(
-        "rotate",
-        "first, second = x[..., 0::2], x[..., 1::2]",
-        "0::2",
-        "::2",
-        "A slice starts at 0 by default.",
-    ),
-    same("grouped_attention", "if heads % groups != 0:", "!=", ">", NOT_NEGATIVE),
-    same(
-        "generate",
-        "following = logits[:, -1].argmax(dim=-1, keepdim=True)",
-        "dim=-1",
-        "dim=1",
-        "There are two axes, so -1 is 1.",
-    ),
-    Equivalent(
-        "cache_bytes", "total = 0", 'total = vars(cache_bytes).setdefault("_total", 0)', "It is a constant."
-    ),
-]
-MODULES = [
-    same("rms_norm", ROOT, "mean_square + self.eps", "mean_square.add_(self.eps)", OWN_TENSOR),
-    same("swiglu", GATE, "gate * self.w_up(x)", "gate.mul_(self.w_up(x))", OWN_TENSOR),
-    same(
-        "causal_attention",
-        QUERIES,
-        "d_model, num_heads * self.d_head",
-        "num_heads * self.d_head, d_model",
-        "Both widths are d_model.",
-    ),
-    *(
-        entry
-        for before in (MERGE, SPLIT)
-        for entry in (
-            same("causal_attention", before, "transpose(1, 2)", "transpose(2, 1)", SYMMETRIC),
-            same("causal_attention", before, "transpose(1, 2)", "transpose_(1, 2)", OWN_TENSOR),
-        )
-    ),
-    same(
-        "decoder_only",
-        CACHES,
-        "[None] * len(self.blocks)",
-        'vars(self).setdefault("_caches", [None] * len(self.blocks))',
-        "A list of None stays as it is.",
-    ),
-    same("decoder_only", BLOCKS, ", strict=True", "", SAME_LENGTH),
-    same("decoder_only", BLOCKS, "True", "False", SAME_LENGTH),
-]
-
-CHECK = "check_reader"
 TEXT = "x = torch.arange(96.0).sin().view(2, 12, 4)"
 CUTS = "for lengths in ([1] * 12, [5, 4, 3]):"
 SAME_SHAPE = (
@@ -84,39 +15,114 @@ SAME_SHAPE = (
 )
 GAP = "gap = (together - whole).abs().max()"
 
-CHECKING = [
-    Equivalent(
-        CHECK,
-        TEXT,
-        'x = vars(check_reader).setdefault("_x", torch.arange(96.0).sin().view(2, 12, 4))',
-        "It is the same in every call.",
-    ),
-    Equivalent(CHECK, TEXT, TEXT.replace("sin", "cos"), "Any text will do, as long as its tokens differ."),
-    *(
-        Equivalent(CHECK, CUTS, CUTS.replace("[1] * 12, [5, 4, 3]", cuts), "Other cuts show the same.")
-        for cuts in ("[5, 4, 3], [1] * 12", "[1] * 12, [4, 5, 3]", "[1] * 12, [5, 3, 4]")
-    ),
-    Equivalent(CHECK, "read_another(-piece)", "read_another(piece)", "Any second text will do."),
-    *(
-        Equivalent(
-            CHECK,
-            SAME_SHAPE,
-            SAME_SHAPE.replace("==", sign),
-            "If shapes differ, so does the number of sequences or tokens, and the difference is an error.",
-        )
-        for sign in (">=", "<=")
-    ),
-    Equivalent(
-        CHECK,
-        GAP,
-        GAP.replace(".abs()", ""),
-        "The errors of a wrong reader have both signs, in so many numbers.",
-    ),
-    *(
-        Equivalent(CHECK, GAP, GAP.replace(*change), "Neither tensor is used afterwards.")
-        for change in [(".abs()", ".abs_()"), ("(together - whole)", "(together.sub_(whole))")]
-    ),
-    Equivalent(CHECK, "assert gap < 3e-3, (", "assert gap <= 3e-3, (", "No gap is exactly this large."),
-]
+same = Equivalents("rms_norm")
 
-EQUIVALENT = [*MODES, *FUNCTIONS, *MODULES, *CHECKING]
+same.because(SAME_IN_BOTH_MODES)
+same("", "self.train()")
+same("", "self.eval()")
+
+same.because(OWN_TENSOR)
+same.edit(
+    "return self.weight * (x / torch.sqrt(mean_square + self.eps))",
+    "mean_square + self.eps",
+    "mean_square.add_(self.eps)",
+)
+
+same = Equivalents("swiglu")
+
+same.because(SAME_IN_BOTH_MODES)
+same("", "self.train()")
+same("", "self.eval()")
+
+same.because(OWN_TENSOR)
+same("hidden = gate * self.w_up(x)", "hidden = gate.mul_(self.w_up(x))")
+
+same = Equivalents("causal_attention")
+
+same.because(SAME_IN_BOTH_MODES)
+same("", "self.train()")
+same("", "self.eval()")
+
+same.because("Both widths are d_model.")
+same.edit(
+    "self.w_q = nn.Linear(d_model, num_heads * self.d_head, bias=False)",
+    "d_model, num_heads * self.d_head",
+    "num_heads * self.d_head, d_model",
+)
+
+same.because("`transpose` takes its two axes in either order.")
+same.edit(MERGE, "1, 2", "2, 1")
+same.edit(SPLIT, "1, 2", "2, 1")
+
+same.because(OWN_TENSOR)
+same.edit(MERGE, "output.transpose", "output.transpose_")
+same.edit(SPLIT, ".transpose", ".transpose_")
+
+same = Equivalents("decoder_only")
+
+same.because(SAME_IN_BOTH_MODES)
+same("", "self.train()")
+same("", "self.eval()")
+
+same.because("A list of None stays as it is.")
+same(
+    "caches = [None] * len(self.blocks)",
+    'caches = vars(self).setdefault("_caches", [None] * len(self.blocks))',
+)
+
+same.because("The exercise asks for a cache for every block, so both have the same length.")
+same.edit(BLOCKS, ", strict=True", "")
+same.edit(BLOCKS, "True", "False")
+
+same = Equivalents("rotate")
+
+same.because(NOT_NEGATIVE)
+same.edit("if width % 2 != 0:", "!=", ">")
+
+same.because("A slice starts at 0 by default.")
+same.edit("first, second = x[..., 0::2], x[..., 1::2]", "0", "")
+
+same = Equivalents("grouped_attention")
+
+same.because(NOT_NEGATIVE)
+same.edit("if heads % groups != 0:", "!=", ">")
+
+same = Equivalents("generate")
+
+same.because("There are two axes, so -1 is 1.")
+same.edit("following = logits[:, -1].argmax(dim=-1, keepdim=True)", "=-1", "=1")
+
+same = Equivalents("cache_bytes")
+
+same.because("It is a constant.")
+same.edit("total = 0", "0", 'vars(cache_bytes).setdefault("_total", 0)')
+
+same = Equivalents("check_reader")
+
+same.because("It is the same in every call.")
+same(TEXT, 'x = vars(check_reader).setdefault("_x", torch.arange(96.0).sin().view(2, 12, 4))')
+
+same.because("Any text will do, as long as its tokens differ.")
+same.edit(TEXT, ".sin", ".cos")
+
+same.because("Other cuts show the same.")
+same.edit(CUTS, "1] * 12, [5, 4, 3]", "5, 4, 3], [1] * 12")
+same.edit(CUTS, "5, 4", "4, 5")
+same.edit(CUTS, "4, 3", "3, 4")
+
+same.because("Any second text will do.")
+same.edit("read_another(-piece)", "-", "")
+
+same.because("If shapes differ, so does the number of sequences or tokens, and the difference is an error.")
+same.edit(SAME_SHAPE, " ==", " >=")
+same.edit(SAME_SHAPE, " ==", " <=")
+
+same.because("The errors of a wrong reader have both signs, in so many numbers.")
+same.edit(GAP, ".abs().max", ".max")
+
+same.because("Neither tensor is used afterwards.")
+same.edit(GAP, ".abs", ".abs_")
+same.edit(GAP, "together - whole", "together.sub_(whole)")
+
+same.because("No gap is exactly this large.")
+same.edit("assert gap < 3e-3, (", "< ", "<= ")

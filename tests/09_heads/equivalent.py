@@ -1,31 +1,36 @@
 """Mutants of the solutions that may survive (see docs/writing-checks.md), each with the reason."""
 
-from gradekit.checks import Equivalent
+from gradekit.checks import Equivalents
 
 CHOICE = 'changed[:, head] = alone.mean(dim=(0, 1)) if kind == "mean" else 0.0'
-KINDS = 'if kind not in ("zero", "mean"):'
-LENGTH = "length = weights.shape[-1]"
-LOSSES = 'losses = F.cross_entropy(predictions.transpose(1, 2), targets, reduction="none")'
 
+same = Equivalents("induction_score")
 
-def same(cell, before, old, new, reason):
-    return Equivalent(cell, before, before.replace(old, new), reason)
+same.because("The weights have as many queries as keys.")
+same.edit("length = weights.shape[-1]", "1", "2")
 
+same = Equivalents("position_losses")
 
-EQUIVALENT = [
-    same("induction_score", LENGTH, "[-1]", "[-2]", "The weights have as many queries as keys."),
-    same(
-        "position_losses",
-        LOSSES,
-        "transpose(1, 2)",
-        "transpose(2, 1)",
-        "`transpose` takes its two axes in either order.",
-    ),
-    same("ablate", KINDS, '"zero", "mean"', '"mean", "zero"', "The order of the kinds makes no difference."),
-    same("ablate", CHOICE, "==", "<=", 'The only other kind is "zero", which comes after "mean".'),
-    same("ablate", CHOICE, "(0, 1)", "(1, 0)", "A mean over two axes takes them in either order."),
-    Equivalent(
-        "losses_without", "", "model.eval()", "Evaluation mode is right, too: the exercise leaves it open."
-    ),
-    Equivalent("logit_lens", "x = x + added", "x = x.add_(added)", "The views before it have been computed."),
-]
+same.because("`transpose` takes its two axes in either order.")
+same.edit('losses = F.cross_entropy(predictions.transpose(1, 2), targets, reduction="none")', "1, 2", "2, 1")
+
+same = Equivalents("ablate")
+
+same.because("The order of the kinds makes no difference.")
+same.edit('if kind not in ("zero", "mean"):', 'zero", "mean', 'mean", "zero')
+
+same.because('The only other kind is "zero", which comes after "mean".')
+same.edit(CHOICE, " ==", " <=")
+
+same.because("A mean over two axes takes them in either order.")
+same.edit(CHOICE, "0, 1", "1, 0")
+
+same = Equivalents("losses_without")
+
+same.because("Evaluation mode is right, too: the exercise leaves it open.")
+same("", "model.eval()")
+
+same = Equivalents("logit_lens")
+
+same.because("The views before it have been computed.")
+same("x = x + added", "x = x.add_(added)")

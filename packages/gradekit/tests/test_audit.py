@@ -162,9 +162,13 @@ def test_two_variants_of_one_name_are_refused(tiny_course):
 
 
 DEAR = """
-from gradekit.checks import Mistake, with_costs
+from gradekit.checks import Mistakes
 
-MISTAKES = [Mistake("nothing", cell="double", edits=[("2 * x", "0 * x")], about=["test_value"], sentence="A")]
+wrong = Mistakes()
+
+wrong.about("test_value")
+wrong("nothing", "2 * x", "0 * x")
+wrong.says("A")
 """
 
 
@@ -174,12 +178,12 @@ def test_a_mistake_that_costs_nearly_all_says_why(tiny_course):
     record(tiny_course.assignment, workers=1)
     audit = run_audit(tiny_course.assignment, workers=1)
     assert audit.problems == [
-        "out of proportion: nothing costs 90% of its exercise; between 5% and 70%, or say why with cost=..."
+        "out of proportion: nothing costs 90% of its exercise; between 5% and 70%, or say why with `costs`"
     ]
     assert " 90%  " in "\n".join(audit_lines(audit))
-    path.write_text(DEAR + 'MISTAKES = with_costs(MISTAKES, {"Nothing is computed.": ["nothing"]})\n')
+    path.write_text(DEAR + 'wrong.costs("Nothing is computed.")\n')
     assert run_audit(tiny_course.assignment, workers=1).problems == []
-    path.write_text(DEAR + 'MISTAKES = with_costs(MISTAKES, {"Nothing is computed.": ["something"]})\n')
+    path.write_text(DEAR + 'wrong.costs("Nothing is computed.", "something")\n')
     with pytest.raises(CourseError, match="mistakes that don't exist: something"):
         mistakes_of(tiny_course.assignment)
 

@@ -10,8 +10,8 @@ import pytest
 from nbformat import v4
 
 from gradekit.authoring.audit import run_audit
-from gradekit.checks import Mistake, mistakes_in
-from gradekit.checks.variants import alternatives_of, mistakes_of
+from gradekit.checks import Equivalent, Mistake
+from gradekit.checks.variants import alternatives_of, equivalents_of, mistakes_of
 from gradekit.cli.matrix import figures
 from gradekit.course import Course, CourseError, stamp_of
 from gradekit.grading.cluster import zipped_assignment
@@ -20,7 +20,7 @@ from gradekit.nbgrader_plugin.bind import binding_problems
 from .tiny_course import code, mark
 
 ONE = """
-from gradekit.checks import Mistake
+from gradekit.checks import Equivalent, Mistake
 
 MISTAKES = [
     Mistake("{}", cell="double", edits=[("2 * x", "x * x")], about=["test_value"], sentence="You squared it."),
@@ -106,13 +106,13 @@ def test_a_folder_without_modules_does_not_count(tiny_course):
     assert len(mistakes_of(tiny_course.assignment)) == 3
 
 
-def test_a_module_of_a_folder_without_the_list_is_named(split):
+def test_a_module_of_a_folder_without_entries_is_named(split):
     course, folder = split
     (folder / "words.py").write_text('SENTENCE = "You squared it."\n')
     with pytest.raises(CourseError) as raised:
         mistakes_of(course.assignment)
     assert str(raised.value) == (
-        f"{folder}/words.py has no list MISTAKES: add it, or begin the file's name with `_` if other files import it"
+        f"{folder}/words.py has no mistakes: write some, or begin the file's name with `_` if other files import it"
     )
 
 
@@ -169,16 +169,109 @@ def test_a_changed_file_of_the_folder_restarts_the_workers_of_watch(split):
     assert stamp_of(course.assignment) != before
 
 
-def test_the_mistakes_of_a_cell_are_written_without_its_name():
-    mistake = mistakes_in("double", "double_")
-    written = mistake("squared", ("2 * x", "x * x"), "test_value", "You squared it.", lacks=("pow",))
-    assert written == Mistake(
-        "double_squared",
-        cell="double",
-        edits=[("2 * x", "x * x")],
-        about=["test_value"],
-        sentence="You squared it.",
-        lacks=("pow",),
-    )
-    two = [("2", "3"), ("x", "y")]
-    assert mistake("both", two, ["test_value", "test_size"], "Two.").edits == two
+WRITTEN = """
+from gradekit.checks import Mistakes
+
+wrong = Mistakes("double_")
+
+wrong.about("test_value")
+wrong("squared", "2 * x", "x * x")
+wrong.says("You squared it.", lacks=("pow",))
+wrong("both", "2", "3")
+wrong.edit(" x", " -x")
+wrong.says("Two edits.")
+wrong.costs("Every value is wrong.")
+
+wrong.about("test_value", "test_gradient")
+wrong("zero").source("def double(x):\\n    return 0")
+wrong.says("You return zero.")
+"""
+SQUARED = Mistake(
+    "double_squared",
+    cell="double",
+    edits=[("2 * x", "x * x")],
+    about=("test_value",),
+    sentence="You squared it.",
+    lacks=("pow",),
+)
+
+
+def written(course, text, catalogue="mistakes"):
+    """What is read from a catalog with this text."""
+    course.checks.with_name(f"{catalogue}.py").write_text(text)
+    return (mistakes_of if catalogue == "mistakes" else alternatives_of)(course.assignment)
+
+
+def test_mistakes_are_written_one_after_another_below_their_checks(tiny_course):
+    squared, both, zero = written(tiny_course, WRITTEN)
+    assert squared == SQUARED
+    assert (both.edits, both.cost) == ([("2", "3"), (" x", " -x")], "Every value is wrong.")
+    assert (zero.source, zero.about) == ("def double(x):\n    return 0", ("test_value", "test_gradient"))
+
+
+def test_in_a_folder_an_entry_is_of_the_cell_that_the_file_is_called_after(split):
+    course, folder = split
+    (folder / "double.py").write_text(WRITTEN)
+    (folder / "half.py").write_text(WRITTEN.replace("double_", "half_"))
+    assert [mistake.cell for mistake in mistakes_of(course.assignment)] == ["double"] * 3 + ["half"] * 3
+    assert mistakes_of(course.assignment)[3].checks() == {"test_half::test_value"}
+
+
+def test_in_a_single_file_for_several_exercises_the_cell_must_be_given(tiny_course):
+    tiny_course.checks.with_name("test_half.py").write_text("")
+    with pytest.raises(
+        CourseError, match=r"mistakes\.py: `double_squared` needs the grade_id of its answer cell"
+    ):
+        written(tiny_course, WRITTEN)
+    assert written(tiny_course, WRITTEN.replace('"double_"', '"double_", cell="double"'))[0] == SQUARED
+
+
+def test_right_answers_are_written_in_the_same_way_and_none_is_lost(tiny_course):
+    sums = 'right = Alternatives({!r})\nright("sum", "2 * x", "x + x")\n'
+    text = "from gradekit.checks import Alternatives\n" + sums.format("one_") + sums.format("two_")
+    assert names(written(tiny_course, text, "alternatives")) == ["one_sum", "two_sum"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        (
+            'wrong.says("You return zero.")',
+            "",
+            "`double_zero` needs a check before it (`about`), and a sentence (`says`)",
+        ),
+        (
+            'wrong.about("test_value")',
+            "",
+            "`double_squared` needs a check before it (`about`), and a sentence (`says`)",
+        ),
+        ('"squared", "2 * x", "x * x"', '"squared"', "`double_squared` has neither an edit nor a source"),
+    ],
+)
+def test_what_an_entry_lacks_is_named(tiny_course, old, new, problem):
+    with pytest.raises(CourseError) as raised:
+        written(tiny_course, WRITTEN.replace(old, new))
+    assert str(raised.value) == f"{tiny_course.checks.with_name('mistakes.py')}: {problem}"
+
+
+SURVIVES = """
+from gradekit.checks import Equivalents
+
+same = Equivalents("double")
+
+same.because("Multiplication is commutative.")
+same("return 2 * x", "return x * 2")
+same.edit("return 2 * x", "2 * x", "x * 2.0")
+"""
+
+
+def test_mutants_that_may_survive_are_written_below_their_reason(tiny_course):
+    path = tiny_course.checks.with_name("equivalent.py")
+    path.write_text(SURVIVES)
+    assert equivalents_of(tiny_course.assignment) == [
+        Equivalent("double", "return 2 * x", after, "Multiplication is commutative.")
+        for after in ("return x * 2", "return x * 2.0")
+    ]
+    path.write_text(SURVIVES.replace('"2 * x", "x * 2.0"', '"3", "4"'))
+    with pytest.raises(CourseError, match="'3' must occur exactly once in 'return 2"):
+        equivalents_of(tiny_course.assignment)

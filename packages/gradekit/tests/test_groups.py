@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from gradekit.checks.reference import Observation, Reference, Store
-from gradekit.checks.variants import mistakes_of
+from gradekit.checks.variants import Mistakes, mistakes_of
 from gradekit.report.class_results import Check, ClassResults, Member
 from gradekit.report.groups import answer_groups, stub
 from gradekit.verdict.fingerprint import fingerprint_of, same_numbers
@@ -207,10 +207,11 @@ def test_the_stub_of_a_group_makes_its_mistake_a_known_one(four_times):
     assert "return 4 * x" in group["excerpt"]
 
     printed = four_times.printed.split("For tests/01_double/mistakes.py:\n")[1]
-    lines = printed[: printed.index("\n      ),\n") + len("\n      ),\n")].splitlines()
+    lines = printed[: printed.index('instead.")\n') + len('instead.")')].splitlines()
     entry = "\n".join(line[6:] for line in lines)
     path = four_times.checks.with_name("mistakes.py")
-    path.write_text(path.read_text().rstrip().removesuffix("]") + entry + "\n]\n")
+    begun = 'from gradekit.checks import Mistakes\nwrong = Mistakes(cell="double")\n'
+    path.write_text(path.read_text() + begun + entry + "\n")
     assert group["id"].replace("-", "_") in [mistake.name for mistake in mistakes_of(four_times.assignment)]
 
     assert four_times.gradekit("record", "01_double", "--workers", "1") == 0
@@ -223,7 +224,10 @@ def test_a_stub_holds_any_source():
     results = class_of({name: {"test_a": wrong("a", 1)} for name in ("ada", "ben")})
     source = "def x():\n    '''One.'''\n    return \"\\n\" + '''\"\"\"'''"
     entry = stub(answer_groups(results)[0], source)
-    assert eval(entry, {"Mistake": lambda name, **values: values})[0]["source"].strip("\n") == source
+    wrong_answers = Mistakes()
+    exec(entry, {"wrong": wrong_answers})
+    (mistake,) = wrong_answers.listed()
+    assert mistake.source.strip("\n") == source
 
 
 def test_a_stub_shows_no_control_characters():

@@ -59,7 +59,8 @@ def test_the_page_about_writing_checks_shows_what_the_audit_prints_and_its_examp
     checks = Course(course.root).assignment(NAME).checks
     for shown, file in [
         ("@points(40)\n", "test_normalized.py"),
-        ("Mistake(\n", "mistakes.py"),
+        ("from gradekit.checks import Mistakes\n", "mistakes.py"),
+        ("from gradekit.checks import Alternatives\n", "alternatives.py"),
         ("from gradekit.checks import try_it\n", "try_it.py"),
     ]:
         lines = [line.strip() for line in block(shown).splitlines() if line.strip()]
@@ -72,7 +73,7 @@ def test_the_page_about_writing_checks_shows_what_the_audit_prints_and_its_examp
     path = checks / "test_normalized.py"
     path.write_text(path.read_text().replace("@points(40)", "@points(35)") + "\n\n" + block("@points(5)"))
     path = checks / "mistakes.py"
-    path.write_text(path.read_text().replace("MISTAKES = [\n", "MISTAKES = [\n" + block("    Mistake(")))
+    path.write_text(path.read_text() + "\n" + block('wrong.about("test_float64")'))
     commands = block(f"gradekit record {NAME}\ngradekit").splitlines()
     for command in commands[:2]:
         assert course.gradekit(*command.split()[1:], "--workers", "1") == 0

@@ -1,12 +1,10 @@
 """Other right answers to exercise 6, `check_softmax`."""
 
-from gradekit.checks import Alternative
+from gradekit.checks import Alternatives
 
-ALTERNATIVES = [
-    Alternative(
-        "by_properties",
-        cell="check_softmax",
-        source="""
+right = Alternatives()
+
+right("by_properties").source("""
 def check_softmax(function):
     generator = torch.Generator().manual_seed(0)
     for size in [(5,), (3, 4), (2, 3, 4)]:
@@ -20,12 +18,9 @@ def check_softmax(function):
         assert torch.allclose(ratio.log(), scores[..., :1] - scores, atol=1e-3), "wrong ratio of weights"
         high = function(scores + 1000)
         assert torch.allclose(high, found, atol=1e-3), "large scores"
-""",
-    ),
-    Alternative(
-        "returns_whether_it_is_right",
-        cell="check_softmax",
-        source="""
+""")
+
+right("returns_whether_it_is_right").source("""
 def check_softmax(function):
     def by_hand(row):
         powers = [math.exp(score - max(row)) for score in row]
@@ -42,12 +37,9 @@ def check_softmax(function):
         and bool((found - right).abs().max() < 1e-4)
         and bool((single - right[0]).abs().max() < 1e-4)
     )
-""",
-    ),
-    Alternative(
-        "scores_of_any_size",
-        cell="check_softmax",
-        source="""
+""")
+
+right("scores_of_any_size").source("""
 def check_softmax(function):
     inf = float("inf")
     cases = {
@@ -64,6 +56,4 @@ def check_softmax(function):
             assert out.shape == b.shape
             assert bool(((out - b).abs() < 1e-3).all()), f"softmax of {old} should be {b.tolist()}"
             assert a.tolist() == old
-""",
-    ),
-]
+""")

@@ -1,87 +1,49 @@
 """Other right answers to exercise 4, `masked_attention`."""
 
-from _formula import (
-    EINSUM,
-    FLOAT64_INSIDE,
-    NOT_CONTIGUOUS,
-    QUERY_SCALED_FIRST,
-    STABLE_SOFTMAX,
-    WEIGHTS_DETACHED,
-)
+from _formula import of_the_formula
 
-from gradekit.checks import Alternative
+from gradekit.checks import Alternatives
 
 LOWEST = "torch.finfo(scores.dtype).min"
 FILL = "scores = scores.masked_fill(~mask, lowest)"
 ZERO = "weights = weights.masked_fill(~has_a_key, 0.0)"
 
-ALTERNATIVES = [
-    Alternative("masked_einsum", cell="masked_attention", edits=EINSUM),
-    Alternative("masked_stable_softmax_by_hand", cell="masked_attention", edits=STABLE_SOFTMAX),
-    Alternative("masked_query_scaled_first", cell="masked_attention", edits=QUERY_SCALED_FIRST),
-    Alternative("masked_float64_inside", cell="masked_attention", edits=FLOAT64_INSIDE),
-    Alternative("masked_not_contiguous", cell="masked_attention", edits=NOT_CONTIGUOUS),
-    Alternative("masked_weights_returned_detached", cell="masked_attention", edits=WEIGHTS_DETACHED),
-    Alternative("minus_infinity", cell="masked_attention", edits=[(LOWEST, "-torch.inf")]),
-    Alternative(
-        "minus_infinity_then_nan_to_num",
-        cell="masked_attention",
-        edits=[(LOWEST, '-float("inf")'), (ZERO, "weights = torch.nan_to_num(weights, nan=0.0)")],
-    ),
-    Alternative("minus_1e9", cell="masked_attention", edits=[(LOWEST, "-1e9")]),
-    Alternative("zeroed_by_product", cell="masked_attention", edits=[(ZERO, "weights = weights * mask")]),
-    Alternative(
-        "zeroed_by_torch_where",
-        cell="masked_attention",
-        edits=[
-            (FILL, "scores = torch.where(mask, scores, torch.tensor(-torch.inf, dtype=scores.dtype))"),
-            (ZERO, "weights = torch.where(has_a_key, weights, torch.zeros_like(weights))"),
-        ],
-    ),
-    Alternative(
-        "additive_minus_1e9",
-        cell="masked_attention",
-        edits=[(FILL, "scores = scores + (1.0 - mask.to(scores.dtype)) * -1e9")],
-    ),
-    Alternative(
-        "additive_lowest",
-        cell="masked_attention",
-        edits=[
-            (FILL, "scores = scores + torch.zeros(mask.shape, dtype=scores.dtype).masked_fill(~mask, lowest)")
-        ],
-    ),
-    Alternative(
-        "additive_minus_infinity_safe",
-        cell="masked_attention",
-        edits=[
-            (
-                FILL,
-                "seen = mask | ~mask.any(dim=-1, keepdim=True)\n"
-                "        scores = scores + torch.log(seen.to(scores.dtype))",
-            ),
-        ],
-    ),
-    Alternative(
-        "masks_of_0_and_1_too",
-        cell="masked_attention",
-        edits=[(FILL, "mask = mask != 0\n        scores = scores.masked_fill(mask == 0, -1e9)")],
-    ),
-    Alternative(
-        "mask_expanded_first",
-        cell="masked_attention",
-        edits=[
-            (
-                FILL,
-                "mask = mask.expand_as(scores)\n"
-                "        scores = scores.clone()\n"
-                "        scores[~mask] = lowest",
-            )
-        ],
-    ),
-    Alternative(
-        "mask_made_if_missing",
-        cell="masked_attention",
-        source="""
+shared = Alternatives("masked_")
+of_the_formula(shared)
+
+right = Alternatives()
+
+right("minus_infinity", LOWEST, "-torch.inf")
+
+right("minus_infinity_then_nan_to_num", LOWEST, '-float("inf")')
+right.edit(ZERO, "weights = torch.nan_to_num(weights, nan=0.0)")
+
+right("minus_1e9", LOWEST, "-1e9")
+right("zeroed_by_product", ZERO, "weights = weights * mask")
+
+right("zeroed_by_torch_where")
+right.edit(FILL, "scores = torch.where(mask, scores, torch.tensor(-torch.inf, dtype=scores.dtype))")
+right.edit(ZERO, "weights = torch.where(has_a_key, weights, torch.zeros_like(weights))")
+
+right("additive_minus_1e9", FILL, "scores = scores + (1.0 - mask.to(scores.dtype)) * -1e9")
+
+right("additive_lowest")
+right.edit(FILL, "scores = scores + torch.zeros(mask.shape, dtype=scores.dtype).masked_fill(~mask, lowest)")
+
+right(
+    "additive_minus_infinity_safe",
+    FILL,
+    "seen = mask | ~mask.any(dim=-1, keepdim=True)\n"
+    "        scores = scores + torch.log(seen.to(scores.dtype))",
+)
+right("masks_of_0_and_1_too", FILL, "mask = mask != 0\n        scores = scores.masked_fill(mask == 0, -1e9)")
+right(
+    "mask_expanded_first",
+    FILL,
+    "mask = mask.expand_as(scores)\n        scores = scores.clone()\n        scores[~mask] = lowest",
+)
+
+right("mask_made_if_missing").source("""
 def masked_attention(q, k, v, mask=None):
     if mask is None:
         mask = torch.ones(q.shape[-2], k.shape[-2], dtype=torch.bool)
@@ -90,12 +52,9 @@ def masked_attention(q, k, v, mask=None):
     powers = torch.exp(scores - scores.max(dim=-1, keepdim=True).values) * mask
     weights = powers / powers.sum(dim=-1, keepdim=True).clamp(min=1e-9)
     return weights.matmul(v), weights
-""",
-    ),
-    Alternative(
-        "masked_loops",
-        cell="masked_attention",
-        source="""
+""")
+
+right("masked_loops").source("""
 def masked_attention(q, k, v, mask=None):
     shape = (*q.shape[:-1], k.shape[-2])
     mask = torch.ones(shape, dtype=torch.bool) if mask is None else mask.expand(shape)
@@ -110,16 +69,7 @@ def masked_attention(q, k, v, mask=None):
         rows.append(row)
     weights = torch.stack(rows)
     return weights @ v, weights
-""",
-    ),
-    Alternative(
-        "plain_attention_without_a_mask",
-        cell="masked_attention",
-        edits=[
-            (
-                "d_k = q.shape[-1]",
-                "if mask is None:\n        return attention(q, k, v)\n    d_k = q.shape[-1]",
-            )
-        ],
-    ),
-]
+""")
+
+right("plain_attention_without_a_mask")
+right.edit("d_k = q.shape[-1]", "if mask is None:\n        return attention(q, k, v)\n    d_k = q.shape[-1]")

@@ -1,12 +1,10 @@
 """Other right answers to exercise 7, `check_masked_attention`."""
 
-from gradekit.checks import Alternative
+from gradekit.checks import Alternatives
 
-ALTERNATIVES = [
-    Alternative(
-        "by_properties",
-        cell="check_masked_attention",
-        source="""
+right = Alternatives()
+
+right("by_properties").source("""
 def check_masked_attention(function):
     generator = torch.Generator().manual_seed(0)
     q, k, v = (torch.randn(2, 4, 16, generator=generator) for _ in range(3))
@@ -28,12 +26,9 @@ def check_masked_attention(function):
         close = (ratio - right).abs() < 1e-2
         small = (weights < 1e-30) | (weights[..., :1] < 1e-30)
         assert (close | small | ~both).all()
-""",
-    ),
-    Alternative(
-        "one_query_after_another",
-        cell="check_masked_attention",
-        source="""
+""")
+
+right("one_query_after_another").source("""
 def check_masked_attention(function):
     def wanted(scores, visible):
         powers = [3.0**score if seen else 0.0 for score, seen in zip(scores, visible)]
@@ -54,12 +49,9 @@ def check_masked_attention(function):
         output, weights = function(q, k, v)
         right = torch.tensor([[wanted(scores, [1, 1, 1])]] * 2)
         assert (weights - right).abs().max() < 1e-3 and (output - right @ v).abs().max() < 1e-2
-""",
-    ),
-    Alternative(
-        "masks_of_all_shapes",
-        cell="check_masked_attention",
-        source="""
+""")
+
+right("masks_of_all_shapes").source("""
 def check_masked_attention(function):
     "Compares masked calls with unmasked calls on fewer keys, and these with a known example."
     torch.manual_seed(3)
@@ -87,6 +79,4 @@ def check_masked_attention(function):
     m = torch.tensor([[[True, True, False]], [[True, False, False]]])
     o, w = function(ones, k, torch.eye(3).expand(2, 3, 3), m)
     same(w, torch.tensor([[[.5, .5, 0]], [[1, 0, 0]]])); same(o, w)
-""",
-    ),
-]
+""")

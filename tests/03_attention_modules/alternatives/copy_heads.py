@@ -1,12 +1,10 @@
 """Other right answers to exercise 6, `copy_heads`."""
 
-from gradekit.checks import Alternative
+from gradekit.checks import Alternatives
 
-ALTERNATIVES = [
-    Alternative(
-        "copy_rows_in_slices",
-        cell="copy_heads",
-        source="""
+right = Alternatives("copy_")
+
+right("rows_in_slices").source("""
 def copy_heads(heads, fused):
     with torch.no_grad():
         start = 0
@@ -20,12 +18,9 @@ def copy_heads(heads, fused):
             fused.w_v.bias[start:end] = head.v.bias
             start = end
         fused.w_o.load_state_dict(heads.linear.state_dict())
-""",
-    ),
-    Alternative(
-        "copy_data",
-        cell="copy_heads",
-        source="""
+""")
+
+right("data").source("""
 def copy_heads(heads, fused):
     for name in "qkv":
         layer = getattr(fused, "w_" + name)
@@ -33,12 +28,9 @@ def copy_heads(heads, fused):
         layer.bias.data = torch.cat([getattr(head, name).bias.data for head in heads.attn_modules])
     fused.w_o.weight.data = heads.linear.weight.data.clone()
     fused.w_o.bias.data[:] = heads.linear.bias.data
-""",
-    ),
-    Alternative(
-        "copy_state_dict",
-        cell="copy_heads",
-        source="""
+""")
+
+right("state_dict").source("""
 def copy_heads(heads, fused):
     state = {}
     for part in ("weight", "bias"):
@@ -48,12 +40,9 @@ def copy_heads(heads, fused):
             )
         state[f"w_o.{part}"] = heads.linear.state_dict()[part]
     fused.load_state_dict(state)
-""",
-    ),
-    Alternative(
-        "copy_new_parameters",
-        cell="copy_heads",
-        source="""
+""")
+
+right("new_parameters").source("""
 def copy_heads(heads, fused):
     for layer, name in [(fused.w_q, "q"), (fused.w_k, "k"), (fused.w_v, "v")]:
         parts = [getattr(head, name) for head in heads.attn_modules]
@@ -62,6 +51,4 @@ def copy_heads(heads, fused):
     fused.w_o.weight = nn.Parameter(heads.linear.weight.detach().clone())
     fused.w_o.bias = nn.Parameter(heads.linear.bias.detach().clone())
     return fused
-""",
-    ),
-]
+""")

@@ -2,14 +2,13 @@
 
 from _one_head import one_head
 
-from gradekit.checks import Alternative
+from gradekit.checks import Alternatives
 
-ALTERNATIVES = [
-    *one_head("cross_attention", "cross_"),
-    Alternative(
-        "cross_other_argument_names_inside",
-        cell="cross_attention",
-        source="""
+right = Alternatives("cross_")
+
+one_head(right)
+
+right("other_argument_names_inside").source("""
 class CrossAttention(nn.Module):
     def __init__(self, x_input_dim, y_input_dim, key_dim, output_dim):
         super().__init__()
@@ -23,6 +22,4 @@ class CrossAttention(nn.Module):
         if mask is not None:
             scores = torch.where(mask, scores, torch.finfo(scores.dtype).min)
         return torch.bmm(scores.softmax(-1), self.v(y))
-""",
-    ),
-]
+""")

@@ -1,93 +1,56 @@
 """Other right answers to exercise 5, `fused_attention`."""
 
-from gradekit.checks import Alternative
+from gradekit.checks import Alternatives
 
 CALL = "_, weights = masked_attention(q, k, v, mask)"
 PARTS = "parts = x.reshape(batch, length, self.num_heads, d_head)\n        return parts.transpose(1, 2)"
 MERGE = "heads.transpose(1, 2).flatten(2)"
 
-ALTERNATIVES = [
-    Alternative(
-        "fused_view_and_contiguous",
-        cell="fused_attention",
-        edits=[
-            (PARTS, "return x.view(batch, -1, self.num_heads, d_head).permute(0, 2, 1, 3)"),
-            (MERGE, "heads.permute(0, 2, 1, 3).contiguous().view(*query.shape)"),
-        ],
-    ),
-    Alternative(
-        "fused_chunks_stacked",
-        cell="fused_attention",
-        edits=[
-            (PARTS, "return torch.stack(x.split(d_head, dim=-1), dim=1)"),
-            (MERGE, "torch.cat(heads.unbind(dim=1), dim=-1)"),
-        ],
-    ),
-    Alternative(
-        "fused_heads_in_the_batch",
-        cell="fused_attention",
-        edits=[
-            (
-                "mask = mask.unsqueeze(-3)  #",
-                "mask = mask.expand(len(query), query.shape[1], key.shape[1])[:, None]  #",
-            ),
-            (
-                CALL,
-                "flat = [part.flatten(0, 1) for part in (q, k, v)]\n"
-                "        if mask is not None:\n"
-                "            mask = mask.expand(-1, self.num_heads, -1, -1).flatten(0, 1)\n"
-                "        _, weights = masked_attention(*flat, mask)\n"
-                "        weights = weights.unflatten(0, (len(query), self.num_heads))",
-            ),
-        ],
-    ),
-    Alternative(
-        "fused_functional_dropout",
-        cell="fused_attention",
-        edits=[
-            ("self.dropout = nn.Dropout(dropout)", "self.p = dropout"),
-            ("self.dropout(weights)", "nn.functional.dropout(weights, self.p, self.training)"),
-        ],
-    ),
-    Alternative(
-        "fused_layers_in_another_order",
-        cell="fused_attention",
-        edits=[
-            ("        self.w_o = nn.Linear(d_model, d_model)\n", ""),
-            (
-                "self.num_heads = num_heads",
-                "self.num_heads = num_heads\n        self.w_o = nn.Linear(d_model, d_model)",
-            ),
-        ],
-    ),
-    Alternative(
-        "fused_minus_infinity_then_zeros",
-        cell="fused_attention",
-        edits=[
-            (
-                CALL,
-                "scores = q @ k.transpose(-2, -1) / q.size(-1) ** 0.5\n"
-                "        if mask is not None:\n"
-                "            scores = scores.masked_fill(~mask, -torch.inf)\n"
-                "        weights = torch.softmax(scores, dim=-1).nan_to_num(0.0)",
-            )
-        ],
-    ),
-    Alternative(
-        "fused_output_when_nothing_is_dropped",
-        cell="fused_attention",
-        edits=[
-            (CALL, CALL.replace("_, weights", "heads, weights")),
-            (
-                "heads = self.dropout(weights) @ v",
-                "heads = self.dropout(weights) @ v if self.training else heads",
-            ),
-        ],
-    ),
-    Alternative(
-        "fused_one_layer_for_q_k_v",
-        cell="fused_attention",
-        source="""
+right = Alternatives("fused_")
+
+right("view_and_contiguous", PARTS, "return x.view(batch, -1, self.num_heads, d_head).permute(0, 2, 1, 3)")
+right.edit(MERGE, "heads.permute(0, 2, 1, 3).contiguous().view(*query.shape)")
+
+right("chunks_stacked", PARTS, "return torch.stack(x.split(d_head, dim=-1), dim=1)")
+right.edit(MERGE, "torch.cat(heads.unbind(dim=1), dim=-1)")
+
+right(
+    "heads_in_the_batch",
+    "mask = mask.unsqueeze(-3)  #",
+    "mask = mask.expand(len(query), query.shape[1], key.shape[1])[:, None]  #",
+)
+right.edit(
+    CALL,
+    "flat = [part.flatten(0, 1) for part in (q, k, v)]\n"
+    "        if mask is not None:\n"
+    "            mask = mask.expand(-1, self.num_heads, -1, -1).flatten(0, 1)\n"
+    "        _, weights = masked_attention(*flat, mask)\n"
+    "        weights = weights.unflatten(0, (len(query), self.num_heads))",
+)
+
+right("functional_dropout", "self.dropout = nn.Dropout(dropout)", "self.p = dropout")
+right.edit("self.dropout(weights)", "nn.functional.dropout(weights, self.p, self.training)")
+
+right("layers_in_another_order", "        self.w_o = nn.Linear(d_model, d_model)\n", "")
+right.edit(
+    "self.num_heads = num_heads", "self.num_heads = num_heads\n        self.w_o = nn.Linear(d_model, d_model)"
+)
+
+right(
+    "minus_infinity_then_zeros",
+    CALL,
+    "scores = q @ k.transpose(-2, -1) / q.size(-1) ** 0.5\n"
+    "        if mask is not None:\n"
+    "            scores = scores.masked_fill(~mask, -torch.inf)\n"
+    "        weights = torch.softmax(scores, dim=-1).nan_to_num(0.0)",
+)
+
+right("output_when_nothing_is_dropped", CALL, CALL.replace("_, weights", "heads, weights"))
+right.edit(
+    "heads = self.dropout(weights) @ v", "heads = self.dropout(weights) @ v if self.training else heads"
+)
+
+right("one_layer_for_q_k_v").source("""
 class FusedMultiHeadAttention(nn.Module):
     def __init__(self, d_model, num_heads, dropout=0.0):
         super().__init__()
@@ -109,12 +72,9 @@ class FusedMultiHeadAttention(nn.Module):
         if mask is not None:
             weights = weights * mask
         return self.w_o(torch.einsum("bhij,bjhd->bihd", self.drop(weights), v).flatten(2)), weights
-""",
-    ),
-    Alternative(
-        "fused_loop_over_heads",
-        cell="fused_attention",
-        source="""
+""")
+
+right("loop_over_heads").source("""
 class FusedMultiHeadAttention(nn.Module):
     def __init__(self, d_model, num_heads, dropout=0.0):
         super().__init__()
@@ -133,6 +93,4 @@ class FusedMultiHeadAttention(nn.Module):
             all_weights.append(weights)
             outputs.append(self.dropout(weights) @ v[..., columns])
         return self.w_o(torch.cat(outputs, dim=-1)), torch.stack(all_weights, dim=1)
-""",
-    ),
-]
+""")

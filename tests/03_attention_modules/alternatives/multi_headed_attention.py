@@ -1,12 +1,10 @@
 """Other right answers to exercise 4, `multi_headed_attention`."""
 
-from gradekit.checks import Alternative
+from gradekit.checks import Alternatives
 
-ALTERNATIVES = [
-    Alternative(
-        "heads_loop_with_keyword",
-        cell="multi_headed_attention",
-        source="""
+right = Alternatives("heads_")
+
+right("loop_with_keyword").source("""
 class MultiHeadedAttention(nn.Module):
     def __init__(self, attn_modules, final_output_dim):
         super().__init__()
@@ -22,39 +20,25 @@ class MultiHeadedAttention(nn.Module):
         for head in self.attn_modules:
             outputs.append(head(x, mask=mask))
         return self.linear(torch.concat(outputs, 2))
-""",
-    ),
-    Alternative(
-        "heads_columns_of_the_final_layer",
-        cell="multi_headed_attention",
-        edits=[
-            (
-                "outputs = [head(x, mask) for head in self.attn_modules]",
-                "first, total = 0, self.linear.bias\n"
-                "        for head in self.attn_modules:\n"
-                "            part = head(x, mask)\n"
-                "            total = total + part @ self.linear.weight[:, first : first + part.shape[-1]].T\n"
-                "            first += part.shape[-1]\n"
-                "        return total\n"
-                "        outputs = []",
-            )
-        ],
-    ),
-    Alternative(
-        "heads_linear_first",
-        cell="multi_headed_attention",
-        edits=[
-            ("        self.attn_modules = nn.ModuleList(attn_modules)\n", ""),
-            (
-                "self.linear = nn.Linear(width, final_output_dim)",
-                "self.linear = nn.Linear(width, final_output_dim)\n"
-                "        self.attn_modules = nn.ModuleList(list(attn_modules))",
-            ),
-        ],
-    ),
-    Alternative(
-        "heads_width_from_output_dim",
-        cell="multi_headed_attention",
-        edits=[("head.v.out_features for", "head.output_dim for")],
-    ),
-]
+""")
+
+right(
+    "columns_of_the_final_layer",
+    "outputs = [head(x, mask) for head in self.attn_modules]",
+    "first, total = 0, self.linear.bias\n"
+    "        for head in self.attn_modules:\n"
+    "            part = head(x, mask)\n"
+    "            total = total + part @ self.linear.weight[:, first : first + part.shape[-1]].T\n"
+    "            first += part.shape[-1]\n"
+    "        return total\n"
+    "        outputs = []",
+)
+
+right("linear_first", "        self.attn_modules = nn.ModuleList(attn_modules)\n", "")
+right.edit(
+    "self.linear = nn.Linear(width, final_output_dim)",
+    "self.linear = nn.Linear(width, final_output_dim)\n"
+    "        self.attn_modules = nn.ModuleList(list(attn_modules))",
+)
+
+right("width_from_output_dim", "head.v.out_features for", "head.output_dim for")

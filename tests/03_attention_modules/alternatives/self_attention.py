@@ -2,38 +2,29 @@
 
 from _one_head import one_head
 
-from gradekit.checks import Alternative
+from gradekit.checks import Alternatives
 
-ALTERNATIVES = [
-    *one_head("self_attention", "self_"),
-    Alternative(
-        "self_layers_in_another_order",
-        cell="self_attention",
-        edits=[
-            ("self.q = nn.Linear(input_dim, key_dim)\n", "self.v = nn.Linear(input_dim, output_dim)\n"),
-            (
-                "self.v = nn.Linear(input_dim, output_dim)\n        ### END",
-                "self.q = nn.Linear(input_dim, key_dim)\n        ### END",
-            ),
-        ],
-    ),
-    Alternative(
-        "self_other_initialisation",
-        cell="self_attention",
-        edits=[
-            (
-                "        ### END SOLUTION\n\n    def forward",
-                "        for layer in (self.q, self.k, self.v):\n"
-                "            nn.init.xavier_uniform_(layer.weight)\n"
-                "            nn.init.zeros_(layer.bias)\n"
-                "        ### END SOLUTION\n\n    def forward",
-            )
-        ],
-    ),
-    Alternative(
-        "self_one_layer_for_all_three",
-        cell="self_attention",
-        source="""
+right = Alternatives("self_")
+
+one_head(right)
+
+right("layers_in_another_order")
+right.edit("self.q = nn.Linear(input_dim, key_dim)\n", "self.v = nn.Linear(input_dim, output_dim)\n")
+right.edit(
+    "self.v = nn.Linear(input_dim, output_dim)\n        ### END",
+    "self.q = nn.Linear(input_dim, key_dim)\n        ### END",
+)
+
+right(
+    "other_initialisation",
+    "        ### END SOLUTION\n\n    def forward",
+    "        for layer in (self.q, self.k, self.v):\n"
+    "            nn.init.xavier_uniform_(layer.weight)\n"
+    "            nn.init.zeros_(layer.bias)\n"
+    "        ### END SOLUTION\n\n    def forward",
+)
+
+right("one_layer_for_all_three").source("""
 class SelfAttention(nn.Module):
     def __init__(self, input_dim, key_dim, output_dim):
         super().__init__()
@@ -42,6 +33,4 @@ class SelfAttention(nn.Module):
 
     def forward(self, x, mask=None):
         return masked_attention(*self.qkv(x).split(self.widths, dim=-1), mask=mask)[0]
-""",
-    ),
-]
+""")

@@ -1,12 +1,10 @@
 """Other right answers to exercise 7, `check_causal`."""
 
-from gradekit.checks import Alternative
+from gradekit.checks import Alternatives
 
-ALTERNATIVES = [
-    Alternative(
-        "by_gradients",
-        cell="check_causal",
-        source="""
+right = Alternatives()
+
+right("by_gradients").source("""
 def check_causal(function):
     x = 4 * torch.randn(2, 7, 4, generator=torch.Generator().manual_seed(2))
     slopes = torch.autograd.functional.jacobian(function, x)  # (2, 7, any, 2, 7, 4)
@@ -15,12 +13,9 @@ def check_causal(function):
         for other in range(2):
             found = depends[one, :, other]
             assert not (found.triu(1) if one == other else found).any(), f"{one} depends on {other}: {found}"
-""",
-    ),
-    Alternative(
-        "all_that_must_not_matter_at_once",
-        cell="check_causal",
-        source="""
+""")
+
+right("all_that_must_not_matter_at_once").source("""
 def check_causal(function):
     for attempt in range(20):
         x = torch.randn(3, 8, 4)
@@ -31,12 +26,9 @@ def check_causal(function):
                 gap = (function(x)[row, t] - function(changed)[row, t]).abs().max().item()
                 if gap > 0.005:
                     raise AssertionError(f"output {t} moves by {gap}")
-""",
-    ),
-    Alternative(
-        "beginnings_alone",
-        cell="check_causal",
-        source="""
+""")
+
+right("beginnings_alone").source("""
 def check_causal(function):
     generator = torch.Generator().manual_seed(0)
     x = (5 * torch.randn(4, 9, 4, generator=generator)).clamp(-10, 10)
@@ -47,6 +39,4 @@ def check_causal(function):
             expected = whole[i : i + 1, :length]
             assert alone.shape == expected.shape
             assert torch.allclose(alone, expected, rtol=0, atol=2e-3), "later tokens matter"
-""",
-    ),
-]
+""")

@@ -1,12 +1,10 @@
 """Other right answers to exercise 3, `decoder_layer`."""
 
-from gradekit.checks import Alternative
+from gradekit.checks import Alternatives
 
-ALTERNATIVES = [
-    Alternative(
-        "dl_sublayers_as_functions",
-        cell="decoder_layer",
-        source="""
+right = Alternatives("dl_")
+
+right("sublayers_as_functions").source("""
 class DecoderLayer(nn.Module):
     def __init__(self, d_model, num_heads, d_ff, dropout=0.0, norm_first=False):
         super().__init__()
@@ -28,12 +26,9 @@ class DecoderLayer(nn.Module):
         for sublayer, norm, drop in zip(sublayers, [self.norm1, self.norm2, self.norm3], self.drops):
             y = y + drop(sublayer(norm(y))) if self.norm_first else norm(y + drop(sublayer(y)))
         return y
-""",
-    ),
-    Alternative(
-        "dl_child_of_the_encoder_layer",
-        cell="decoder_layer",
-        source="""
+""")
+
+right("child_of_the_encoder_layer").source("""
 class DecoderLayer(EncoderLayer):
     def __init__(self, d_model, num_heads, d_ff, dropout=0.0, norm_first=False):
         super().__init__(d_model, num_heads, d_ff, dropout, norm_first)
@@ -51,19 +46,13 @@ class DecoderLayer(EncoderLayer):
         y = self.step(y, self.norm1, lambda n: self.self_attn(n, n, n, target_mask)[0])
         y = self.step(y, self.norm2, lambda n: self.cross_attn(n, memory, memory, memory_mask)[0])
         return self.step(y, self.norm3, self.feed_forward)
-""",
-    ),
-    Alternative(
-        "dl_started_otherwise",
-        cell="decoder_layer",
-        edits=[
-            (
-                "self.norm_first = norm_first\n",
-                "self.norm_first = norm_first\n"
-                "        for parameter in self.parameters():\n"
-                "            if parameter.dim() > 1:\n"
-                "                nn.init.xavier_uniform_(parameter)\n",
-            )
-        ],
-    ),
-]
+""")
+
+right(
+    "started_otherwise",
+    "self.norm_first = norm_first\n",
+    "self.norm_first = norm_first\n"
+    "        for parameter in self.parameters():\n"
+    "            if parameter.dim() > 1:\n"
+    "                nn.init.xavier_uniform_(parameter)\n",
+)

@@ -1,30 +1,24 @@
 """Other right answers to exercise 2, `encoder_layer`."""
 
-from gradekit.checks import Alternative
+from gradekit.checks import Alternatives
 
-ALTERNATIVES = [
-    Alternative(
-        "el_other_order_of_making",
-        cell="encoder_layer",
-        edits=[
-            (
-                "self.self_attn = FusedMultiHeadAttention(d_model, num_heads, dropout)",
-                "self.norm_first, self.dropout = norm_first, nn.Dropout(p=dropout)\n"
-                "        self.norm2, self.norm1 = nn.LayerNorm(d_model, eps=1e-6), nn.LayerNorm([d_model])",
-            ),
-            (
-                "self.norm1 = nn.LayerNorm(d_model)",
-                "self.self_attn = FusedMultiHeadAttention(d_model, num_heads, dropout)",
-            ),
-            ("self.norm2 = nn.LayerNorm(d_model)", "pass"),
-            ("self.dropout = nn.Dropout(dropout)", "pass"),
-            ("self.norm_first = norm_first\n", "pass\n"),
-        ],
-    ),
-    Alternative(
-        "el_sublayers_as_functions",
-        cell="encoder_layer",
-        source="""
+right = Alternatives("el_")
+
+right(
+    "other_order_of_making",
+    "self.self_attn = FusedMultiHeadAttention(d_model, num_heads, dropout)",
+    "self.norm_first, self.dropout = norm_first, nn.Dropout(p=dropout)\n"
+    "        self.norm2, self.norm1 = nn.LayerNorm(d_model, eps=1e-6), nn.LayerNorm([d_model])",
+)
+right.edit(
+    "self.norm1 = nn.LayerNorm(d_model)",
+    "self.self_attn = FusedMultiHeadAttention(d_model, num_heads, dropout)",
+)
+right.edit("self.norm2 = nn.LayerNorm(d_model)", "pass")
+right.edit("self.dropout = nn.Dropout(dropout)", "pass")
+right.edit("self.norm_first = norm_first\n", "pass\n")
+
+right("sublayers_as_functions").source("""
 class EncoderLayer(nn.Module):
     def __init__(self, d_model, num_heads, d_ff, dropout=0.0, norm_first=False):
         super().__init__()
@@ -46,12 +40,9 @@ class EncoderLayer(nn.Module):
 
         x = self.add_and_norm(x, attend, self.norm1, self.dropout1)
         return self.add_and_norm(x, self.feed_forward, self.norm2, self.dropout2)
-""",
-    ),
-    Alternative(
-        "el_norms_by_hand",
-        cell="encoder_layer",
-        source="""
+""")
+
+right("norms_by_hand").source("""
 class OwnNorm(nn.Module):
     def __init__(self, width):
         super().__init__()
@@ -81,6 +72,4 @@ class EncoderLayer(nn.Module):
         given = self.norm2(x) if self.pre else x
         x = x + F.dropout(self.feed_forward(given), self.p, self.training)
         return x if self.pre else self.norm2(x)
-""",
-    ),
-]
+""")

@@ -1,22 +1,13 @@
 """Other right answers to exercise 1, `feed_forward`."""
 
-from gradekit.checks import Alternative
+from gradekit.checks import Alternatives
 
-ALTERNATIVES = [
-    Alternative(
-        "ff_functional_relu",
-        cell="feed_forward",
-        edits=[("torch.relu(self.linear1(x))", "F.relu(self.linear1(x))")],
-    ),
-    Alternative(
-        "ff_clamp",
-        cell="feed_forward",
-        edits=[("torch.relu(self.linear1(x))", "self.linear1(x).clamp(min=0)")],
-    ),
-    Alternative(
-        "ff_layers_in_another_order_and_start",
-        cell="feed_forward",
-        source="""
+right = Alternatives("ff_")
+
+right("functional_relu", "torch.relu(self.linear1(x))", "F.relu(self.linear1(x))")
+right("clamp", "torch.relu(self.linear1(x))", "self.linear1(x).clamp(min=0)")
+
+right("layers_in_another_order_and_start").source("""
 class FeedForward(nn.Module):
     def __init__(self, d_model, d_ff, dropout=0.0):
         super().__init__()
@@ -30,12 +21,9 @@ class FeedForward(nn.Module):
 
     def forward(self, x):
         return self.linear2(self.drop(self.activation(self.linear1(x))))
-""",
-    ),
-    Alternative(
-        "ff_sequential_of_the_same_layers",
-        cell="feed_forward",
-        source="""
+""")
+
+right("sequential_of_the_same_layers").source("""
 class FeedForward(nn.Module):
     def __init__(self, d_model, d_ff, dropout=0.0):
         super().__init__()
@@ -45,12 +33,9 @@ class FeedForward(nn.Module):
 
     def forward(self, x):
         return self.steps(x)
-""",
-    ),
-    Alternative(
-        "ff_by_hand",
-        cell="feed_forward",
-        source="""
+""")
+
+right("by_hand").source("""
 class FeedForward(nn.Module):
     def __init__(self, d_model, d_ff, dropout=0.0):
         super().__init__()
@@ -63,6 +48,4 @@ class FeedForward(nn.Module):
         hidden = torch.where(hidden > 0, hidden, torch.zeros_like(hidden))
         hidden = F.dropout(hidden, self.p, training=self.training)
         return hidden @ self.linear2.weight.T + self.linear2.bias
-""",
-    ),
-]
+""")

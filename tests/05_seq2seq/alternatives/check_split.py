@@ -1,12 +1,10 @@
 """Other right answers to exercise 9, `check_split`."""
 
-from gradekit.checks import Alternative
+from gradekit.checks import Alternatives
 
-ALTERNATIVES = [
-    Alternative(
-        "counted_copies",
-        cell="check_split",
-        source="""
+right = Alternatives()
+
+right("counted_copies").source("""
 from collections import Counter
 
 
@@ -25,12 +23,9 @@ def check_split(function):
             times.update(test.keys())
         for sequence in copies:
             assert not count or times[sequence], f"{sequence} is never held out"
-""",
-    ),
-    Alternative(
-        "helpers_and_other_exceptions",
-        cell="check_split",
-        source="""
+""")
+
+right("helpers_and_other_exceptions").source("""
 def judge(rows, count, training, test):
     if any(row in training for row in test):
         raise ValueError("a sequence is in both")
@@ -58,12 +53,9 @@ def check_split(function):
             seen |= judge(rows, count, training, test)
         if count and len(seen) != 4:
             raise AssertionError("not every sequence is drawn")
-""",
-    ),
-    Alternative(
-        "many_sequences_few_calls",
-        cell="check_split",
-        source="""
+""")
+
+right("many_sequences_few_calls").source("""
 def check_split(function):
     different = [[i, j] for i in range(3, 8) for j in range(3, 8)] + [[4], [4, 4, 4, 4]]
     rows = different + different[::2] + different[1::3]
@@ -79,6 +71,4 @@ def check_split(function):
             assert len(results[-1]) == count
         if count:
             assert set.union(*results) == {tuple(row) for row in different}
-""",
-    ),
-]
+""")

@@ -1,12 +1,10 @@
 """Other right answers to exercise 6, `exact_match`."""
 
-from gradekit.checks import Alternative
+from gradekit.checks import Alternatives
 
-ALTERNATIVES = [
-    Alternative(
-        "lists",
-        cell="exact_match",
-        source="""
+right = Alternatives()
+
+right("lists").source("""
 def exact_match(predicted, expected):
     def stripped(row):
         row = row.tolist()
@@ -16,17 +14,12 @@ def exact_match(predicted, expected):
 
     hits = [stripped(p) == stripped(e) for p, e in zip(predicted, expected)]
     return sum(hits) / len(hits)
-""",
-    ),
-    Alternative(
-        "rest_must_be_pads",
-        cell="exact_match",
-        source="""
+""")
+
+right("rest_must_be_pads").source("""
 def exact_match(predicted, expected):
     common = min(predicted.size(1), expected.size(1))
     same = (predicted[:, :common] != expected[:, :common]).sum(1) == 0
     same &= (predicted[:, common:] == PAD).all(1) & (expected[:, common:] == PAD).all(1)
     return same.double().mean().item()
-""",
-    ),
-]
+""")

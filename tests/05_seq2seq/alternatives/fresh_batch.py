@@ -1,12 +1,10 @@
 """Other right answers to exercise 1, `fresh_batch`."""
 
-from gradekit.checks import Alternative
+from gradekit.checks import Alternatives
 
-ALTERNATIVES = [
-    Alternative(
-        "endless_loop_with_break",
-        cell="fresh_batch",
-        source="""
+right = Alternatives()
+
+right("endless_loop_with_break").source("""
 def fresh_batch(sample, answer, batch_size, held_out):
     pairs = []
     while True:
@@ -17,12 +15,9 @@ def fresh_batch(sample, answer, batch_size, held_out):
         if len(pairs) == batch_size:
             break
     return pad([source for source, _ in pairs]), pad([target for _, target in pairs])
-""",
-    ),
-    Alternative(
-        "row_by_row_with_an_inner_loop",
-        cell="fresh_batch",
-        source="""
+""")
+
+right("row_by_row_with_an_inner_loop").source("""
 def fresh_batch(sample, answer, batch_size, held_out):
     sources = []
     for _ in range(batch_size):
@@ -35,47 +30,34 @@ def fresh_batch(sample, answer, batch_size, held_out):
     for row, source in enumerate(sources):
         ids[row, : len(source)] = torch.tensor(source)
     return ids, pad([answer(source) for source in sources])
-""",
-    ),
-    Alternative(
-        "padded_by_torch",
-        cell="fresh_batch",
-        edits=[
-            (
-                "return pad(sources), pad(answers)",
-                "rows = [[torch.tensor(row) for row in rows] for rows in (sources, answers)]\n"
-                "    return tuple(nn.utils.rnn.pad_sequence(part, batch_first=True) for part in rows)",
-            )
-        ],
-    ),
-    Alternative(
-        "draws_more_than_it_needs",
-        cell="fresh_batch",
-        source="""
+""")
+
+right(
+    "padded_by_torch",
+    "return pad(sources), pad(answers)",
+    "rows = [[torch.tensor(row) for row in rows] for rows in (sources, answers)]\n"
+    "    return tuple(nn.utils.rnn.pad_sequence(part, batch_first=True) for part in rows)",
+)
+
+right("draws_more_than_it_needs").source("""
 def fresh_batch(sample, answer, batch_size, held_out):
     drawn = []
     while len(drawn) < batch_size:
         drawn.extend(filter(lambda s: tuple(s) not in held_out, [sample() for _ in range(2 * batch_size)]))
     drawn = [list(s) for s in drawn[:batch_size]]
     return pad(drawn), pad([list(answer(list(s))) for s in drawn])
-""",
-    ),
-    Alternative(
-        "replaces_the_held_out_rows",
-        cell="fresh_batch",
-        source="""
+""")
+
+right("replaces_the_held_out_rows").source("""
 def fresh_batch(sample, answer, batch_size, held_out):
     rows = [sample() for _ in range(batch_size)]
     for i in range(batch_size):
         while tuple(rows[i]) in held_out:
             rows[i] = sample()
     return pad(rows), pad([answer(row) for row in rows])
-""",
-    ),
-    Alternative(
-        "last_drawn_first",
-        cell="fresh_batch",
-        source="""
+""")
+
+right("last_drawn_first").source("""
 def fresh_batch(sample, answer, batch_size, held_out):
     pairs = []
     while len(pairs) < batch_size:
@@ -83,6 +65,4 @@ def fresh_batch(sample, answer, batch_size, held_out):
         if tuple(source) not in held_out:
             pairs.insert(0, (source, answer(source)))
     return tuple(pad(list(column)) for column in zip(*pairs))
-""",
-    ),
-]
+""")

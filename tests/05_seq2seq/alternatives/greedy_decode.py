@@ -1,12 +1,10 @@
 """Other right answers to exercise 5, `greedy_decode`."""
 
-from gradekit.checks import Alternative
+from gradekit.checks import Alternatives
 
-ALTERNATIVES = [
-    Alternative(
-        "ended_read_off_the_tokens",
-        cell="greedy_decode",
-        source="""
+right = Alternatives()
+
+right("ended_read_off_the_tokens").source("""
 @torch.no_grad()
 def greedy_decode(model, source, max_len, bos_idx, eos_idx):
     model.eval()
@@ -18,12 +16,9 @@ def greedy_decode(model, source, max_len, bos_idx, eos_idx):
         following[ended] = PAD
         written = torch.cat((written, following[:, None]), dim=-1)
     return written[:, 1:]
-""",
-    ),
-    Alternative(
-        "pads_put_in_afterwards",
-        cell="greedy_decode",
-        source="""
+""")
+
+right("pads_put_in_afterwards").source("""
 def greedy_decode(model, source, max_len, bos_idx, eos_idx):
     model.train(False)
     with torch.inference_mode():
@@ -39,12 +34,9 @@ def greedy_decode(model, source, max_len, bos_idx, eos_idx):
             if len(done) == len(source):
                 break
     return torch.stack(columns[1:], dim=1).clone()
-""",
-    ),
-    Alternative(
-        "written_into_a_table",
-        cell="greedy_decode",
-        source="""
+""")
+
+right("written_into_a_table").source("""
 def greedy_decode(model, source, max_len, bos_idx, eos_idx):
     model.eval()
     with torch.no_grad():
@@ -59,20 +51,12 @@ def greedy_decode(model, source, max_len, bos_idx, eos_idx):
             tokens[going, length] = best[going]
             going &= best != eos_idx
     return tokens[:, 1 : length + 1]
-""",
-    ),
-    Alternative(
-        "mode_given_back",
-        cell="greedy_decode",
-        edits=[
-            ("    model.eval()\n", "    before = model.training\n    model.eval()\n"),
-            ("    return tokens[:, 1:]", "    model.train(before)\n    return tokens[:, 1:]"),
-        ],
-    ),
-    Alternative(
-        "decodes_only_rows_that_go_on",
-        cell="greedy_decode",
-        source="""
+""")
+
+right("mode_given_back", "    model.eval()\n", "    before = model.training\n    model.eval()\n")
+right.edit("    return tokens[:, 1:]", "    model.train(before)\n    return tokens[:, 1:]")
+
+right("decodes_only_rows_that_go_on").source("""
 def greedy_decode(model, source, max_len, bos_idx, eos_idx):
     # decodes only the rows that have not ended
     model.eval()
@@ -87,6 +71,4 @@ def greedy_decode(model, source, max_len, bos_idx, eos_idx):
             live = live[best != eos_idx]
             width += 1
     return out[:, :width]
-""",
-    ),
-]
+""")

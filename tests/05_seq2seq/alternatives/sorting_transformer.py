@@ -1,12 +1,10 @@
 """Other right answers to exercise 8, `sorting_transformer`."""
 
-from gradekit.checks import Alternative
+from gradekit.checks import Alternatives
 
-ALTERNATIVES = [
-    Alternative(
-        "sequential",
-        cell="sorting_transformer",
-        source="""
+right = Alternatives()
+
+right("sequential").source("""
 class SortingTransformer(nn.Module):
     def __init__(self, vocab_size, embed_dim, seq_length, num_layers=2):
         super().__init__()
@@ -18,21 +16,10 @@ class SortingTransformer(nn.Module):
 
     def forward(self, ids):
         return self.output(self.norm(self.layers(self.embedding(ids))))
-""",
-    ),
-    Alternative(
-        "mask_that_hides_nothing",
-        cell="sorting_transformer",
-        edits=[("x = layer(x)", "x = layer(x, torch.ones(1, 1, ids.shape[1], dtype=torch.bool))")],
-    ),
-    Alternative(
-        "functional_norm",
-        cell="sorting_transformer",
-        edits=[
-            (
-                "x = self.norm(x)",
-                "x = F.layer_norm(x, x.shape[-1:], self.norm.weight, self.norm.bias)",
-            )
-        ],
-    ),
-]
+""")
+
+right("mask_that_hides_nothing")
+right.edit("x = layer(x)", "x = layer(x, torch.ones(1, 1, ids.shape[1], dtype=torch.bool))")
+
+right("functional_norm")
+right.edit("x = self.norm(x)", "x = F.layer_norm(x, x.shape[-1:], self.norm.weight, self.norm.bias)")

@@ -1,46 +1,32 @@
 """Other right answers to exercise 4, `train`."""
 
-from gradekit.checks import Alternative
+from gradekit.checks import Alternatives
 
 SCHEDULE = "    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=lr, total_steps=steps)\n"
 CLIP = "        nn.utils.clip_grad_norm_(model.parameters(), 1.0)\n"
 
-ALTERNATIVES = [
-    Alternative(
-        "constant_rate",
-        cell="train",
-        edits=[(SCHEDULE, ""), ("        schedule.step()\n", ""), (CLIP, ""), (", betas=(0.9, 0.98)", "")],
-    ),
-    Alternative("adamw", cell="train", edits=[("torch.optim.Adam(", "torch.optim.AdamW(")]),
-    Alternative(
-        "cleared_at_the_end",
-        cell="train",
-        edits=[
-            ("        optimizer.zero_grad()\n", ""),
-            ("        schedule.step()\n", "        schedule.step()\n        optimizer.zero_grad()\n"),
-        ],
-    ),
-    Alternative(
-        "cleared_by_hand",
-        cell="train",
-        edits=[("optimizer.zero_grad()", "model.zero_grad(set_to_none=False)")],
-    ),
-    Alternative(
-        "own_warmup_and_decay",
-        cell="train",
-        edits=[
-            (
-                SCHEDULE,
-                "    schedule = torch.optim.lr_scheduler.LambdaLR(\n"
-                "        optimizer, lambda step: min((step + 1) / (0.1 * steps + 1), 1 - step / (steps + 1))\n"
-                "    )\n",
-            )
-        ],
-    ),
-    Alternative(
-        "own_bar_and_names",
-        cell="train",
-        source="""
+right = Alternatives()
+
+right("constant_rate", SCHEDULE, "")
+right.edit("        schedule.step()\n", "")
+right.edit(CLIP, "")
+right.edit(", betas=(0.9, 0.98)", "")
+
+right("adamw", "torch.optim.Adam(", "torch.optim.AdamW(")
+
+right("cleared_at_the_end", "        optimizer.zero_grad()\n", "")
+right.edit("        schedule.step()\n", "        schedule.step()\n        optimizer.zero_grad()\n")
+
+right("cleared_by_hand", "optimizer.zero_grad()", "model.zero_grad(set_to_none=False)")
+right(
+    "own_warmup_and_decay",
+    SCHEDULE,
+    "    schedule = torch.optim.lr_scheduler.LambdaLR(\n"
+    "        optimizer, lambda step: min((step + 1) / (0.1 * steps + 1), 1 - step / (steps + 1))\n"
+    "    )\n",
+)
+
+right("own_bar_and_names").source("""
 def train(model, make_batch, steps, lr):
     opt = torch.optim.Adam(model.parameters(), lr=lr)
     history = []
@@ -61,6 +47,4 @@ def train(model, make_batch, steps, lr):
     bar.close()
     model.eval()
     return history
-""",
-    ),
-]
+""")

@@ -1,12 +1,10 @@
 """Other right answers to exercise 7, `vocabulary`."""
 
-from gradekit.checks import Alternative
+from gradekit.checks import Alternatives
 
-ALTERNATIVES = [
-    Alternative(
-        "counters_and_loops",
-        cell="vocabulary",
-        source="""
+right = Alternatives()
+
+right("counters_and_loops").source("""
 def build_vocabulary(sentences):
     words = list(SPECIALS)
     for sentence in sentences:
@@ -30,17 +28,11 @@ def to_text(ids, vocabulary):
         ids = ids[: ids.index(EOS)]
     words = list(vocabulary)
     return " ".join(words[int(i)] for i in ids if i not in (PAD, BOS))
-""",
-    ),
-    Alternative(
-        "setdefault",
-        cell="vocabulary",
-        edits=[
-            (
-                "            if word not in vocabulary:\n                vocabulary[word] = len(vocabulary)\n",
-                "            vocabulary.setdefault(word, len(vocabulary))\n",
-            ),
-            ("vocabulary.get(word, UNK)", "vocabulary[word] if word in vocabulary else UNK"),
-        ],
-    ),
-]
+""")
+
+right(
+    "setdefault",
+    "            if word not in vocabulary:\n                vocabulary[word] = len(vocabulary)\n",
+    "            vocabulary.setdefault(word, len(vocabulary))\n",
+)
+right.edit("vocabulary.get(word, UNK)", "vocabulary[word] if word in vocabulary else UNK")

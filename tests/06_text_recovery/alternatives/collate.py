@@ -1,23 +1,18 @@
 """Other right answers to exercise 3, `collate`."""
 
-from gradekit.checks import Alternative
+from gradekit.checks import Alternatives
 
-ALTERNATIVES = [
-    Alternative(
-        "col_pad_sequence",
-        cell="collate",
-        source="""
+right = Alternatives("col_")
+
+right("pad_sequence").source("""
 def collate(pairs, pad_idx=0, eos_idx=2):
     pad = torch.nn.utils.rnn.pad_sequence
     sources = [torch.tensor(source, dtype=torch.long) for source, _ in pairs]
     targets = [torch.tensor(target + [eos_idx], dtype=torch.long) for _, target in pairs]
     return pad(sources, batch_first=True, padding_value=pad_idx), pad(targets, True, pad_idx)
-""",
-    ),
-    Alternative(
-        "col_write_into_full",
-        cell="collate",
-        source="""
+""")
+
+right("write_into_full").source("""
 def collate(pairs, pad_idx=0, eos_idx=2):
     source = torch.full((len(pairs), max(len(s) for s, _ in pairs)), pad_idx)
     target = torch.full((len(pairs), max(len(t) for _, t in pairs) + 1), pad_idx)
@@ -26,12 +21,9 @@ def collate(pairs, pad_idx=0, eos_idx=2):
         target[row, : len(t)] = torch.tensor(t)
         target[row, len(t)] = eos_idx
     return source, target
-""",
-    ),
-    Alternative(
-        "col_functional_pad",
-        cell="collate",
-        source="""
+""")
+
+right("functional_pad").source("""
 def collate(pairs, pad_idx=0, eos_idx=2):
     both = []
     for rows in ([list(s) for s, _ in pairs], [list(t) + [eos_idx] for _, t in pairs]):
@@ -40,6 +32,4 @@ def collate(pairs, pad_idx=0, eos_idx=2):
         pad = torch.nn.functional.pad
         both.append(torch.stack([pad(t, (0, width - len(t)), value=pad_idx) for t in tensors]))
     return both
-""",
-    ),
-]
+""")

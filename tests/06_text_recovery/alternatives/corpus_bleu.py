@@ -1,12 +1,10 @@
 """Other right answers to exercise 6, `corpus_bleu`."""
 
-from gradekit.checks import Alternative
+from gradekit.checks import Alternatives
 
-ALTERNATIVES = [
-    Alternative(
-        "bleu_product_and_root",
-        cell="corpus_bleu",
-        source="""
+right = Alternatives("bleu_")
+
+right("product_and_root").source("""
 def corpus_bleu(candidates, references, max_n=4):
     if len(candidates) != len(references):
         raise ValueError(f"Got {len(candidates)} candidates, but {len(references)} references")
@@ -17,20 +15,12 @@ def corpus_bleu(candidates, references, max_n=4):
         product *= sum(m for m, _ in counts) / total if total else 0.0
     penalty = brevity_penalty(sum(map(len, candidates)), sum(map(len, references)))
     return 100 * penalty * product ** (1 / max_n)
-""",
-    ),
-    Alternative(
-        "bleu_minus_infinity",
-        cell="corpus_bleu",
-        edits=[
-            ("        if matched == 0:\n            return 0.0\n", ""),
-            ("math.log(matched / total)", "math.log(matched / total) if matched else -math.inf"),
-        ],
-    ),
-    Alternative(
-        "bleu_without_the_helpers",
-        cell="corpus_bleu",
-        source="""
+""")
+
+right("minus_infinity", "        if matched == 0:\n            return 0.0\n", "")
+right.edit("math.log(matched / total)", "math.log(matched / total) if matched else -math.inf")
+
+right("without_the_helpers").source("""
 def corpus_bleu(candidates, references, max_n=4):
     if len(candidates) != len(references):
         raise ValueError(f"{len(candidates)} != {len(references)}")
@@ -48,12 +38,9 @@ def corpus_bleu(candidates, references, max_n=4):
         return 0.0
     score = math.prod(m / t for m, t in zip(matched, total)) ** (1 / max_n)
     return 100 * score * (1 if c >= r else math.exp(1 - r / c))
-""",
-    ),
-    Alternative(
-        "bleu_tensors",
-        cell="corpus_bleu",
-        source="""
+""")
+
+right("tensors").source("""
 def corpus_bleu(candidates, references, max_n=4):
     if len(candidates) != len(references):
         raise ValueError("%d candidates, %d references" % (len(candidates), len(references)))
@@ -65,23 +52,12 @@ def corpus_bleu(candidates, references, max_n=4):
     matched, total = torch.tensor(counts, dtype=torch.float64).sum(dim=0).unbind(dim=-1)
     mean = (matched / total.clamp(min=1)).log().mean().exp().item()
     return brevity_penalty(sum(map(len, candidates)), sum(map(len, references))) * mean * 100
-""",
-    ),
-    Alternative(
-        "bleu_geometric_mean",
-        cell="corpus_bleu",
-        edits=[
-            ("logarithms.append(math.log(matched / total))", "logarithms.append(matched / total)"),
-            (
-                "math.exp(sum(logarithms) / max_n)",
-                "__import__('statistics').geometric_mean(logarithms)",
-            ),
-        ],
-    ),
-    Alternative(
-        "bleu_with_an_exception_of_its_own",
-        cell="corpus_bleu",
-        source="""
+""")
+
+right("geometric_mean", "logarithms.append(math.log(matched / total))", "logarithms.append(matched / total)")
+right.edit("math.exp(sum(logarithms) / max_n)", "__import__('statistics').geometric_mean(logarithms)")
+
+right("with_an_exception_of_its_own").source("""
 class LengthMismatch(ValueError):
     def __init__(self, a, b):
         super().__init__(f"{a} candidate(s) can't be paired with {b} reference(s)")
@@ -100,6 +76,4 @@ def corpus_bleu(candidates, references, max_n=4):
     mean = math.fsum(math.log(t["matched"]) - math.log(t["total"]) for t in totals) / max_n
     penalty = brevity_penalty(sum(len(c) for c, _ in pairs), sum(len(r) for _, r in pairs))
     return math.exp(mean + math.log(penalty) + math.log(100))
-""",
-    ),
-]
+""")

@@ -1,21 +1,16 @@
 """Other right answers to exercise 4, `modified_precision`."""
 
-from gradekit.checks import Alternative
+from gradekit.checks import Alternatives
 
-ALTERNATIVES = [
-    Alternative(
-        "mp_intersection_of_counters",
-        cell="modified_precision",
-        source="""
+right = Alternatives("mp_")
+
+right("intersection_of_counters").source("""
 def modified_precision(candidate, reference, n):
     grams = [Counter(zip(*[tokens[i:] for i in range(n)])) for tokens in (candidate, reference)]
     return (grams[0] & grams[1]).total(), grams[0].total()
-""",
-    ),
-    Alternative(
-        "mp_strike_out",
-        cell="modified_precision",
-        source="""
+""")
+
+right("strike_out").source("""
 def modified_precision(candidate, reference, n):
     left = [reference[i : i + n] for i in range(len(reference) - n + 1)]
     matched = 0
@@ -24,19 +19,13 @@ def modified_precision(candidate, reference, n):
             left.remove(candidate[i : i + n])
             matched += 1
     return matched, max(len(candidate) - n + 1, 0)
-""",
-    ),
-    Alternative(
-        "mp_count_method",
-        cell="modified_precision",
-        source="""
+""")
+
+right("count_method").source("""
 def modified_precision(candidate, reference, n):
     mine = [" ".join(candidate[i : i + n]) for i in range(len(candidate) - n + 1)]
     theirs = [" ".join(reference[i : i + n]) for i in range(len(reference) - n + 1)]
     return sum(min(mine.count(gram), theirs.count(gram)) for gram in set(mine)), len(mine)
-""",
-    ),
-    Alternative(
-        "mp_a_list", cell="modified_precision", edits=[("return matched, total", "return [matched, total]")]
-    ),
-]
+""")
+
+right("a_list", "return matched, total", "return [matched, total]")

@@ -1,20 +1,15 @@
 """Other right answers to exercise 1, `preprocess`."""
 
-from gradekit.checks import Alternative
+from gradekit.checks import Alternatives
 
-ALTERNATIVES = [
-    Alternative(
-        "pre_one_line",
-        cell="preprocess",
-        source="""
+right = Alternatives("pre_")
+
+right("one_line").source("""
 def preprocess(text, lemmas):
     return [lemmas.get(w, w) for w in re.findall(r"\\w+", text.lower()) if w not in {"a", "an", "the"}]
-""",
-    ),
-    Alternative(
-        "pre_step_by_step",
-        cell="preprocess",
-        source="""
+""")
+
+right("step_by_step").source("""
 def preprocess(text, lemmas):
     tokens = tokenize(text)
     tokens = [token for token in tokens if any(letter.isalpha() or letter.isdigit() for letter in token)]
@@ -24,23 +19,14 @@ def preprocess(text, lemmas):
         if token in lemmas:
             tokens[i] = lemmas[token]
     return tokens
-""",
-    ),
-    Alternative(
-        "pre_lemma_first",
-        cell="preprocess",
-        edits=[
-            ("word = token.lower()", "word = lemmas.get(token.lower(), token.lower())"),
-            ("words.append(lemmas.get(word, word))", "words += [word]"),
-        ],
-    ),
-    Alternative(
-        "pre_lower_case_text", cell="preprocess", edits=[("tokenize(text)", "tokenize(text.lower())")]
-    ),
-    Alternative(
-        "pre_a_list_of_its_own_class",
-        cell="preprocess",
-        source="""
+""")
+
+right("lemma_first", "word = token.lower()", "word = lemmas.get(token.lower(), token.lower())")
+right.edit("words.append(lemmas.get(word, word))", "words += [word]")
+
+right("lower_case_text", "tokenize(text)", "tokenize(text.lower())")
+
+right("a_list_of_its_own_class").source("""
 class Words(list):
     def __str__(self):
         return " ".join(self)
@@ -51,6 +37,4 @@ def preprocess(text, lemmas):
         if token.isalnum() and token not in ARTICLES:
             words.append(lemmas.get(token, token))
     return words
-""",
-    ),
-]
+""")

@@ -1,12 +1,10 @@
 """Other right answers to exercise 2, `vocabulary`."""
 
-from gradekit.checks import Alternative
+from gradekit.checks import Alternatives
 
-ALTERNATIVES = [
-    Alternative(
-        "voc_two_dictionaries",
-        cell="vocabulary",
-        source="""
+right = Alternatives("voc_")
+
+right("two_dictionaries").source("""
 class Vocabulary:
     def __init__(self, sentences, min_count=1):
         counts = {}
@@ -36,12 +34,9 @@ class Vocabulary:
         if EOS in ids:
             ids = ids[: ids.index(EOS)]
         return [self.to_word[index] for index in ids if index != PAD and index != BOS]
-""",
-    ),
-    Alternative(
-        "voc_list_and_index",
-        cell="vocabulary",
-        source="""
+""")
+
+right("list_and_index").source("""
 import itertools
 
 
@@ -61,23 +56,16 @@ class Vocabulary:
         ids = ids.tolist() if torch.is_tensor(ids) else ids
         before_end = itertools.takewhile(lambda index: index != 2, ids)
         return [self.words[index] for index in before_end if index > 1]
-""",
-    ),
-    Alternative(
-        "voc_defaultdict",
-        cell="vocabulary",
-        edits=[
-            (
-                "self.ids = {word: index for index, word in enumerate(known, start=4)}",
-                "self.ids = Counter({word: index for index, word in enumerate(known, start=4)})",
-            ),
-            ("self.ids.get(word, UNK)", "(self.ids[word] or UNK)"),
-        ],
-    ),
-    Alternative(
-        "voc_that_is_a_dict",
-        cell="vocabulary",
-        source="""
+""")
+
+right(
+    "defaultdict",
+    "self.ids = {word: index for index, word in enumerate(known, start=4)}",
+    "self.ids = Counter({word: index for index, word in enumerate(known, start=4)})",
+)
+right.edit("self.ids.get(word, UNK)", "(self.ids[word] or UNK)")
+
+right("that_is_a_dict").source("""
 class Vocabulary(dict):
     SYMBOLS = ("<pad>", "<bos>", "<eos>", "<unk>")
     def __init__(self, sentences, min_count=1):
@@ -104,12 +92,9 @@ class Vocabulary(dict):
             if i not in (PAD, BOS):
                 result.append(back.get(i, "<unk>"))
         return result
-""",
-    ),
-    Alternative(
-        "voc_of_enums_and_own_strings",
-        cell="vocabulary",
-        source="""
+""")
+
+right("of_enums_and_own_strings").source("""
 from enum import IntEnum
 class Special(IntEnum):
     PAD = 0
@@ -136,12 +121,9 @@ class Vocabulary:
             if i >= Special.UNK:
                 found.append(Word("<unk>") if i == Special.UNK else self.words[i - 4])
         return found
-""",
-    ),
-    Alternative(
-        "voc_that_is_a_tuple",
-        cell="vocabulary",
-        source="""
+""")
+
+right("that_is_a_tuple").source("""
 class Vocabulary(tuple):
     SYMBOLS = ("<pad>", "<bos>", "<eos>", "<unk>")
     def __new__(cls, sentences, min_count=1):
@@ -156,6 +138,4 @@ class Vocabulary(tuple):
     def decode(self, ids):
         ids = list(map(int, ids))
         return [self[i] for i in ids[: (ids + [EOS]).index(EOS)] if i not in (PAD, BOS)]
-""",
-    ),
-]
+""")

@@ -1,12 +1,10 @@
 """Other right answers to exercise 4, `analogy`."""
 
-from gradekit.checks import Alternative
+from gradekit.checks import Alternatives
 
-ALTERNATIVES = [
-    Alternative(
-        "own_functions_and_a_set",
-        cell="analogy",
-        source="""
+right = Alternatives()
+
+right("own_functions_and_a_set").source("""
 def analogy(a, b, c, words, vectors, k=5):
     row = {word: number for number, word in enumerate(words)}
     target = vectors[row[c]] + (vectors[row[b]] - vectors[row[a]])
@@ -17,31 +15,18 @@ def analogy(a, b, c, words, vectors, k=5):
         if words[number] not in {a, b, c} and len(found) < k:
             found.append((words[number], similarity[number].item()))
     return found
-""",
-    ),
-    Alternative(
-        "own_cosine",
-        cell="analogy",
-        edits=[("F.cosine_similarity(target, vectors, dim=-1)", "cosine_similarity(target, vectors)")],
-    ),
-    Alternative(
-        "with_three_more",
-        cell="analogy",
-        edits=[
-            ("    similarity[places] = -torch.inf\n", ""),
-            ("torch.topk(similarity, k)", "torch.topk(similarity, k + 3)"),
-            ("strict=True)]", "strict=True) if i not in places][:k]"),
-        ],
-    ),
-    Alternative(
-        "similarities_as_tensors",
-        cell="analogy",
-        source="""
+""")
+
+right("own_cosine", "F.cosine_similarity(target, vectors, dim=-1)", "cosine_similarity(target, vectors)")
+
+right("with_three_more", "    similarity[places] = -torch.inf\n", "")
+right.edit("torch.topk(similarity, k)", "torch.topk(similarity, k + 3)")
+right.edit("strict=True)]", "strict=True) if i not in places][:k]")
+
+right("similarities_as_tensors").source("""
 def analogy(a, b, c, words, vectors, k=5):
     i, j, l = map(words.index, (a, b, c))
     s = F.cosine_similarity((vectors[j] - vectors[i] + vectors[l])[None], vectors)
     order = [n for n in s.argsort(descending=True).tolist() if n not in (i, j, l)]
     return [(words[n], s[n]) for n in order[:k]]
-""",
-    ),
-]
+""")

@@ -1,52 +1,34 @@
 """Other right answers to exercise 3, `cosine`."""
 
-from gradekit.checks import Alternative
+from gradekit.checks import Alternatives
 
-ALTERNATIVES = [
-    Alternative(
-        "normalised_first",
-        cell="cosine",
-        edits=[
-            (
-                "product = (u * v).sum(dim=-1)",
-                "product = (F.normalize(u, dim=-1) * F.normalize(v, dim=-1)).sum(dim=-1)",
-            ),
-            ("return product / lengths.clamp(min=1e-12)", "return product"),
-        ],
-    ),
-    Alternative(
-        "einsum_and_where",
-        cell="cosine",
-        edits=[
-            ("(u * v).sum(dim=-1)", 'torch.einsum("...d,...d->...", *torch.broadcast_tensors(u, v))'),
-            (
-                "return product / lengths.clamp(min=1e-12)",
-                "return torch.where(lengths > 0, product / lengths, torch.zeros_like(product))",
-            ),
-        ],
-    ),
-    Alternative(
-        "nan_to_num",
-        cell="cosine",
-        edits=[("product / lengths.clamp(min=1e-12)", "torch.nan_to_num(product / lengths)")],
-    ),
-    Alternative(
-        "sorted_without_the_word",
-        cell="cosine",
-        edits=[
-            (
-                "    similarity[place] = -torch.inf\n"
-                "    top = torch.topk(similarity, k)\n"
-                "    return [(words[i], score) for i, score in zip(top.indices.tolist(), top.values.tolist(), strict=True)]",
-                "    pairs = [(other, score) for other, score in zip(words, similarity.tolist()) if other != word]\n"
-                "    return sorted(pairs, key=lambda pair: pair[1], reverse=True)[:k]",
-            )
-        ],
-    ),
-    Alternative(
-        "cosine_as_a_method_of_that_name",
-        cell="cosine",
-        source="""
+right = Alternatives()
+
+right(
+    "normalised_first",
+    "product = (u * v).sum(dim=-1)",
+    "product = (F.normalize(u, dim=-1) * F.normalize(v, dim=-1)).sum(dim=-1)",
+)
+right.edit("return product / lengths.clamp(min=1e-12)", "return product")
+
+right("einsum_and_where")
+right.edit("(u * v).sum(dim=-1)", 'torch.einsum("...d,...d->...", *torch.broadcast_tensors(u, v))')
+right.edit(
+    "return product / lengths.clamp(min=1e-12)",
+    "return torch.where(lengths > 0, product / lengths, torch.zeros_like(product))",
+)
+
+right("nan_to_num", "product / lengths.clamp(min=1e-12)", "torch.nan_to_num(product / lengths)")
+right(
+    "sorted_without_the_word",
+    "    similarity[place] = -torch.inf\n"
+    "    top = torch.topk(similarity, k)\n"
+    "    return [(words[i], score) for i, score in zip(top.indices.tolist(), top.values.tolist(), strict=True)]",
+    "    pairs = [(other, score) for other, score in zip(words, similarity.tolist()) if other != word]\n"
+    "    return sorted(pairs, key=lambda pair: pair[1], reverse=True)[:k]",
+)
+
+right("cosine_as_a_method_of_that_name").source("""
 class Similarity:
     @staticmethod
     def cosine_similarity(u, v):
@@ -58,6 +40,4 @@ def nearest_words(word, words, vectors, k=5):
     s = Similarity.cosine_similarity(vectors, vectors[me])
     s[me] = -torch.inf
     return [(words[i], x) for x, i in zip(*(t.tolist() for t in s.topk(k)))]
-""",
-    ),
-]
+""")

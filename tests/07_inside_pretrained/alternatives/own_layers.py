@@ -1,6 +1,6 @@
 """Other right answers to exercise 6, `own_layers`."""
 
-from gradekit.checks import Alternative
+from gradekit.checks import Alternatives
 
 LAYER = """
 class GeluFeedForward(FeedForward):
@@ -40,41 +40,29 @@ def sentence_vectors(hidden, attention_mask):
     return torch.stack([row / row.norm() for row in rows])
 """
 
-ALTERNATIVES = [
-    Alternative("part_by_part", cell="own_layers", source=LAYER),
-    Alternative(
-        "sum_in_place_of_mean",  # it has the same direction
-        cell="own_layers",
-        edits=[(" / real.sum(dim=1)  # (batch, width)", "")],
-    ),
-    Alternative(
-        "names_by_replacement",
-        cell="own_layers",
-        edits=[
-            (
-                """    state = {}
+right = Alternatives()
+
+right("part_by_part").source(LAYER)
+
+right("sum_in_place_of_mean", " / real.sum(dim=1)  # (batch, width)", "")
+right(
+    "names_by_replacement",
+    """    state = {}
     for theirs, name in ours.items():
         for kind in ("weight", "bias"):
             state[f"{name}.{kind}"] = weights[f"encoder.layer.{number}.{theirs}.{kind}"]
 """,
-                """    state = {}
+    """    state = {}
     for key, tensor in weights.items():
         parts = key.split(".")
         if parts[:3] == ["encoder", "layer", str(number)]:
             state[ours[".".join(parts[3:-1])] + "." + parts[-1]] = tensor.clone()
 """,
-            )
-        ],
-    ),
-    Alternative(
-        "masked_fill_and_einsum",
-        cell="own_layers",
-        edits=[
-            (
-                "(hidden * real).sum(dim=1)",
-                'torch.einsum("blw,bl->bw", hidden, attention_mask.to(hidden.dtype))',
-            ),
-            ("return F.normalize(mean, dim=-1)", "return mean / mean.norm(dim=-1, keepdim=True)"),
-        ],
-    ),
-]
+)
+
+right(
+    "masked_fill_and_einsum",
+    "(hidden * real).sum(dim=1)",
+    'torch.einsum("blw,bl->bw", hidden, attention_mask.to(hidden.dtype))',
+)
+right.edit("return F.normalize(mean, dim=-1)", "return mean / mean.norm(dim=-1, keepdim=True)")

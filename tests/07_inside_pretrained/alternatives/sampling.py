@@ -1,54 +1,33 @@
 """Other right answers to exercise 2, `sampling`."""
 
-from gradekit.checks import Alternative
+from gradekit.checks import Alternatives
 
-ALTERNATIVES = [
-    Alternative(
-        "cut_before_the_temperature",
-        cell="sampling",
-        edits=[
-            ("scaled = logits / temperature", "scaled = logits"),
-            ("return torch.softmax(scaled, dim=-1)", "return torch.softmax(scaled / temperature, dim=-1)"),
-        ],
-    ),
-    Alternative(
-        "scattered",
-        cell="sampling",
-        edits=[
-            (
-                "        smallest = torch.topk(scaled, k, dim=-1).values[:, -1:]  # (batch, 1)\n"
-                '        scaled = scaled.masked_fill(scaled < smallest, float("-inf"))',
-                "        top = torch.topk(scaled, k, dim=-1)\n"
-                "        scaled = torch.full_like(scaled, -torch.inf).scatter(-1, top.indices, top.values)",
-            )
-        ],
-    ),
-    Alternative(
-        "probabilities_cut_and_renormalised",
-        cell="sampling",
-        edits=[
-            (
-                '        scaled = scaled.masked_fill(scaled < smallest, float("-inf"))',
-                "        shares = torch.softmax(scaled, dim=-1) * (scaled >= smallest)\n"
-                "        return shares / shares.sum(dim=-1, keepdim=True)",
-            )
-        ],
-    ),
-    Alternative("lowest_number", cell="sampling", edits=[('float("-inf")', "torch.finfo(scaled.dtype).min")]),
-    Alternative(
-        "categorical",
-        cell="sampling",
-        edits=[
-            (
-                "torch.multinomial(probabilities, num_samples=1)",
-                "torch.distributions.Categorical(probs=probabilities).sample()[:, None]",
-            )
-        ],
-    ),
-    Alternative(
-        "row_by_row",
-        cell="sampling",
-        source="""
+right = Alternatives()
+
+right("cut_before_the_temperature", "scaled = logits / temperature", "scaled = logits")
+right.edit("return torch.softmax(scaled, dim=-1)", "return torch.softmax(scaled / temperature, dim=-1)")
+
+right(
+    "scattered",
+    "        smallest = torch.topk(scaled, k, dim=-1).values[:, -1:]  # (batch, 1)\n"
+    '        scaled = scaled.masked_fill(scaled < smallest, float("-inf"))',
+    "        top = torch.topk(scaled, k, dim=-1)\n"
+    "        scaled = torch.full_like(scaled, -torch.inf).scatter(-1, top.indices, top.values)",
+)
+right(
+    "probabilities_cut_and_renormalised",
+    '        scaled = scaled.masked_fill(scaled < smallest, float("-inf"))',
+    "        shares = torch.softmax(scaled, dim=-1) * (scaled >= smallest)\n"
+    "        return shares / shares.sum(dim=-1, keepdim=True)",
+)
+right("lowest_number", 'float("-inf")', "torch.finfo(scaled.dtype).min")
+right(
+    "categorical",
+    "torch.multinomial(probabilities, num_samples=1)",
+    "torch.distributions.Categorical(probs=probabilities).sample()[:, None]",
+)
+
+right("row_by_row").source("""
 def sampling_probabilities(logits, temperature=1.0, top_k=None):
     rows = []
     for row in logits / temperature:
@@ -73,6 +52,4 @@ def generate_n_tokens(model, input_ids, n_tokens, temperature=0.0, top_k=None):
         chosen = logits.max(-1).indices
     longer = torch.hstack([input_ids, chosen[:, None]])
     return generate_n_tokens(model, longer, n_tokens - 1, temperature, top_k)
-""",
-    ),
-]
+""")

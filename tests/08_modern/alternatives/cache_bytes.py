@@ -1,21 +1,16 @@
 """Other right answers to exercise 8, `cache_bytes`."""
 
-from gradekit.checks import Alternative
+from gradekit.checks import Alternatives
 
-ALTERNATIVES = [
-    Alternative(
-        "bytes_summed",
-        cell="cache_bytes",
-        source="""
+right = Alternatives("bytes_")
+
+right("summed").source("""
 def cache_bytes(caches):
     tensors = [tensor for cache in caches for tensor in (cache.k, cache.v) if tensor is not None]
     return sum(tensor.numel() * tensor.element_size() for tensor in tensors)
-""",
-    ),
-    Alternative(
-        "bytes_storage",
-        cell="cache_bytes",
-        source="""
+""")
+
+right("storage").source("""
 def cache_bytes(caches):
     size = 0
     for cache in caches:
@@ -24,15 +19,10 @@ def cache_bytes(caches):
         size += math.prod(cache.k.shape) * cache.k.dtype.itemsize
         size += math.prod(cache.v.shape) * cache.v.dtype.itemsize
     return int(size)
-""",
-    ),
-    Alternative(
-        "bytes_of_kvcaches_only",
-        cell="cache_bytes",
-        source="""
+""")
+
+right("of_kvcaches_only").source("""
 def cache_bytes(caches):
     assert all(isinstance(cache, KVCache) for cache in caches), "only KVCaches"
     return sum(0 if cache.length == 0 else cache.k.nbytes + cache.v.nbytes for cache in caches)
-""",
-    ),
-]
+""")

@@ -1,22 +1,16 @@
 """Other right answers to exercise 5, `causal_attention`."""
 
-from gradekit.checks import Alternative
+from gradekit.checks import Alternatives
 
-ALTERNATIVES = [
-    Alternative(
-        "attention_tril_mask",
-        cell="causal_attention",
-        edits=[
-            (
-                "mask = torch.arange(k.shape[2]) <= positions[:, None]",
-                "mask = torch.ones(x.shape[1], k.shape[2], dtype=torch.bool).tril(diagonal=start)",
-            )
-        ],
-    ),
-    Alternative(
-        "attention_positions_made_by_hand",
-        cell="causal_attention",
-        source="""
+right = Alternatives("attention_")
+
+right(
+    "tril_mask",
+    "mask = torch.arange(k.shape[2]) <= positions[:, None]",
+    "mask = torch.ones(x.shape[1], k.shape[2], dtype=torch.bool).tril(diagonal=start)",
+)
+
+right("positions_made_by_hand").source("""
 class CausalAttention(nn.Module):
     def __init__(self, d_model, num_heads, num_groups):
         super().__init__()
@@ -40,12 +34,9 @@ class CausalAttention(nn.Module):
         mask = make_causal_mask(before + length)[before:]
         output = grouped_attention(rotate(q, where), keys, values, mask)[0]
         return self.w_o(output.permute(0, 2, 1, 3).reshape(batch, length, d_model))
-""",
-    ),
-    Alternative(
-        "attention_that_asks_for_a_kvcache",
-        cell="causal_attention",
-        source="""
+""")
+
+right("that_asks_for_a_kvcache").source("""
 class CausalAttention(nn.Module):
     def __init__(self, d_model, num_heads, num_groups):
         super().__init__()
@@ -63,6 +54,4 @@ class CausalAttention(nn.Module):
         k, v = cache.append(rotate(k, places), v)
         heads, _ = grouped_attention(rotate(q, places), k, v, torch.arange(c + length) <= places[:, None])
         return self.w_o(heads.transpose(1, 2).flatten(2))
-""",
-    ),
-]
+""")

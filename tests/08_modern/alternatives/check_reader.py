@@ -1,12 +1,10 @@
 """Other right answers to exercise 9, `check_reader`."""
 
-from gradekit.checks import Alternative
+from gradekit.checks import Alternatives
 
-ALTERNATIVES = [
-    Alternative(
-        "every_place_to_cut",
-        cell="check_reader",
-        source="""
+right = Alternatives()
+
+right("every_place_to_cut").source("""
 def check_reader(new_reader):
     generator = torch.Generator().manual_seed(0)
     text, other = torch.randn(2, 3, 14, 4, generator=generator)
@@ -18,12 +16,9 @@ def check_reader(new_reader):
             a, b = first(text[:, start:stop]), second(other[:, start:stop])
             assert (a - expected[:, start:stop]).abs().max() < 5e-3, f"tokens {start} to {stop}"
             assert (b - expected_of_other[:, start:stop]).abs().max() < 5e-3, f"tokens {start} to {stop}, other text"
-""",
-    ),
-    Alternative(
-        "random_cuts",
-        cell="check_reader",
-        source="""
+""")
+
+right("random_cuts").source("""
 def in_pieces(readers, texts, rng):
     places, outputs = [0] * len(texts), [[] for _ in texts]
     while any(place < text.shape[1] for place, text in zip(places, texts)):
@@ -44,12 +39,9 @@ def check_reader(new_reader):
         for one, other in zip(found, right):
             if one.shape != other.shape or not torch.allclose(one, other, atol=4e-3, rtol=0):
                 raise AssertionError("the pieces have other outputs than the whole")
-""",
-    ),
-    Alternative(
-        "one_property_after_another",
-        cell="check_reader",
-        source="""
+""")
+
+right("one_property_after_another").source("""
 def check_reader(new_reader):
     x = torch.randn(4, 12, 4)
     once, again = new_reader()(x), new_reader()(x)
@@ -64,6 +56,4 @@ def check_reader(new_reader):
         assert torch.allclose(reader(x[:, :first]), once[:, :first], rtol=0, atol=2e-3)
         assert torch.allclose(reader(x[:, first : first + 4]), once[:, first : first + 4], rtol=0, atol=2e-3)
         assert torch.allclose(reader(x[:, first + 4 :]), once[:, first + 4 :], rtol=0, atol=2e-3)
-""",
-    ),
-]
+""")

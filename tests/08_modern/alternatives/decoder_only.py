@@ -1,26 +1,20 @@
 """Other right answers to exercise 6, `decoder_only`."""
 
-from gradekit.checks import Alternative
+from gradekit.checks import Alternatives
 
-ALTERNATIVES = [
-    Alternative(
-        "model_shared_parameter",
-        cell="decoder_only",
-        edits=[
-            (
-                "        self.norm = RMSNorm(d_model)\n        ### END SOLUTION\n\n    def forward(self, ids",
-                "        self.norm = RMSNorm(d_model)\n"
-                "        self.output = nn.Linear(d_model, vocab_size, bias=False)\n"
-                "        self.output.weight = self.embedding.weight\n"
-                "        ### END SOLUTION\n\n    def forward(self, ids",
-            ),
-            ("return self.norm(x) @ self.embedding.weight.T", "return self.output(self.norm(x))"),
-        ],
-    ),
-    Alternative(
-        "model_in_other_words",
-        cell="decoder_only",
-        source="""
+right = Alternatives("model_")
+
+right(
+    "shared_parameter",
+    "        self.norm = RMSNorm(d_model)\n        ### END SOLUTION\n\n    def forward(self, ids",
+    "        self.norm = RMSNorm(d_model)\n"
+    "        self.output = nn.Linear(d_model, vocab_size, bias=False)\n"
+    "        self.output.weight = self.embedding.weight\n"
+    "        ### END SOLUTION\n\n    def forward(self, ids",
+)
+right.edit("return self.norm(x) @ self.embedding.weight.T", "return self.output(self.norm(x))")
+
+right("in_other_words").source("""
 class Block(nn.Module):
     def __init__(self, d_model, num_heads, num_groups, d_ff):
         super().__init__()
@@ -50,12 +44,9 @@ class DecoderOnly(nn.Module):
         for i, block in enumerate(self.blocks):
             h = block(h, None if caches is None else caches[i])
         return F.linear(self.norm(h), self.embedding.weight)
-""",
-    ),
-    Alternative(
-        "model_that_asks_for_kvcaches",
-        cell="decoder_only",
-        source="""
+""")
+
+right("that_asks_for_kvcaches").source("""
 from typing import Optional
 class Block(nn.Module):
     def __init__(self, d_model, num_heads, num_groups, d_ff):
@@ -80,12 +71,9 @@ class DecoderOnly(nn.Module):
         for block, cache in zip(self.blocks, caches or [None] * len(self.blocks)):
             x = block(x, cache)
         return F.linear(self.norm(x), self.embedding.weight)
-""",
-    ),
-    Alternative(
-        "model_with_a_variable_rms_norm",
-        cell="decoder_only",
-        source="""
+""")
+
+right("with_a_variable_rms_norm").source("""
 class Block(nn.Module):
     def __init__(self, d_model, num_heads, num_groups, d_ff):
         super().__init__()
@@ -111,12 +99,9 @@ class DecoderOnly(nn.Module):
         for block, cache in zip(self.blocks, caches if caches is not None else [None for _ in self.blocks]):
             x = block(x, cache)
         return torch.matmul(self.norm(x), self.embedding.weight.transpose(0, 1))
-""",
-    ),
-    Alternative(
-        "model_whose_blocks_start_as_the_identity",
-        cell="decoder_only",
-        source="""
+""")
+
+right("whose_blocks_start_as_the_identity").source("""
 class Block(nn.Module):
     def __init__(self, d_model, num_heads, num_groups, d_ff):
         super().__init__()
@@ -140,6 +125,4 @@ class DecoderOnly(nn.Module):
         for block, cache in zip(self.blocks, caches or [None] * len(self.blocks)):
             x = block(x, cache)
         return F.linear(self.norm(x), self.embedding.weight)
-""",
-    ),
-]
+""")

@@ -1,12 +1,10 @@
 """Other right answers to exercise 7, `generate`."""
 
-from gradekit.checks import Alternative
+from gradekit.checks import Alternatives
 
-ALTERNATIVES = [
-    Alternative(
-        "generate_list_of_columns",
-        cell="generate",
-        source="""
+right = Alternatives("generate_")
+
+right("list_of_columns").source("""
 @torch.no_grad()
 def generate(model, ids, new_tokens):
     model.train(False)
@@ -16,12 +14,9 @@ def generate(model, ids, new_tokens):
         logits = model(columns[-1], caches)
         columns.append(logits[:, -1:].argmax(-1))
     return torch.cat(columns, dim=-1)
-""",
-    ),
-    Alternative(
-        "generate_into_a_table",
-        cell="generate",
-        source="""
+""")
+
+right("into_a_table").source("""
 def generate(model, ids, new_tokens):
     model = model.eval()
     caches = [KVCache() for _ in model.blocks]
@@ -35,6 +30,4 @@ def generate(model, ids, new_tokens):
             table[:, end] = torch.softmax(logits[:, -1], dim=-1).argmax(dim=-1)
             done = end
     return table
-""",
-    ),
-]
+""")

@@ -1,12 +1,10 @@
 """Other right answers to exercise 4, `grouped_attention`."""
 
-from gradekit.checks import Alternative
+from gradekit.checks import Alternatives
 
-ALTERNATIVES = [
-    Alternative(
-        "grouped_one_more_axis",
-        cell="grouped_attention",
-        source="""
+right = Alternatives()
+
+right("grouped_one_more_axis").source("""
 def grouped_attention(q, k, v, mask=None):
     batch, heads, length, d_head = q.shape
     groups = k.shape[1]
@@ -20,12 +18,9 @@ def grouped_attention(q, k, v, mask=None):
     weights = scores.softmax(-1)
     output = torch.einsum("bgsqk,bgkd->bgsqd", weights.unflatten(1, (groups, -1)), v)
     return output.flatten(1, 2), weights
-""",
-    ),
-    Alternative(
-        "grouped_by_expand",
-        cell="grouped_attention",
-        source="""
+""")
+
+right("grouped_by_expand").source("""
 def grouped_attention(q, k, v, mask=None):
     heads, groups = q.size(1), k.size(1)
     if heads != groups * (heads // groups):
@@ -35,12 +30,9 @@ def grouped_attention(q, k, v, mask=None):
         return x.unsqueeze(2).expand(-1, -1, heads // groups, -1, -1).reshape(x.size(0), heads, *x.shape[2:])
 
     return masked_attention(q, copies(k), copies(v), mask)
-""",
-    ),
-    Alternative(
-        "grouped_head_by_head",
-        cell="grouped_attention",
-        source="""
+""")
+
+right("grouped_head_by_head").source("""
 def grouped_attention(q, k, v, mask=None):
     heads, groups = q.shape[1], k.shape[1]
     if heads % groups > 0:
@@ -53,12 +45,9 @@ def grouped_attention(q, k, v, mask=None):
         own = None if mask is None else mask[:, head]
         parts.append(masked_attention(q[:, head], k[:, group], v[:, group], own))
     return torch.stack([part[0] for part in parts], dim=1), torch.stack([part[1] for part in parts], dim=1)
-""",
-    ),
-    Alternative(
-        "softmax_in_float32_as_in_llama",
-        cell="grouped_attention",
-        source="""
+""")
+
+right("softmax_in_float32_as_in_llama").source("""
 def repeat_kv(x, times):
     batch, groups, length, width = x.shape
     return x[:, :, None].expand(batch, groups, times, length, width).reshape(batch, groups * times, length, width)
@@ -74,12 +63,9 @@ def grouped_attention(q, k, v, mask=None):
     if mask is not None:
         weights = weights * mask
     return torch.matmul(weights, v), weights
-""",
-    ),
-    Alternative(
-        "own_method_with_the_name_of_torch_s",
-        cell="grouped_attention",
-        source="""
+""")
+
+right("own_method_with_the_name_of_torch_s").source("""
 class Ops:
     @staticmethod
     def scaled_dot_product_attention(q, k, v, mask):
@@ -89,6 +75,4 @@ def grouped_attention(q, k, v, mask=None):
     if rest:
         raise ValueError(f"{q.shape[1]} heads, {k.shape[1]} groups")
     return Ops.scaled_dot_product_attention(q, k.repeat_interleave(times, 1), v.repeat_interleave(times, 1), mask)
-""",
-    ),
-]
+""")

@@ -1,22 +1,16 @@
 """Other right answers to exercise 2, `rms_norm`."""
 
-from gradekit.checks import Alternative
+from gradekit.checks import Alternatives
 
-ALTERNATIVES = [
-    Alternative(
-        "norm_rsqrt",
-        cell="rms_norm",
-        edits=[
-            (
-                "self.weight * (x / torch.sqrt(mean_square + self.eps))",
-                "x * torch.rsqrt(mean_square + self.eps) * self.weight",
-            )
-        ],
-    ),
-    Alternative(
-        "norm_in_float32",
-        cell="rms_norm",
-        source="""
+right = Alternatives("norm_")
+
+right(
+    "rsqrt",
+    "self.weight * (x / torch.sqrt(mean_square + self.eps))",
+    "x * torch.rsqrt(mean_square + self.eps) * self.weight",
+)
+
+right("in_float32").source("""
 class RMSNorm(torch.nn.Module):
     def __init__(self, width, eps=1e-6):
         super().__init__()
@@ -28,12 +22,9 @@ class RMSNorm(torch.nn.Module):
         length = torch.linalg.vector_norm(y, dim=-1, keepdim=True)
         y = y / (length**2 / self.width + self.epsilon) ** 0.5
         return (y * self.weight).to(x.dtype)
-""",
-    ),
-    Alternative(
-        "norm_as_in_llama",
-        cell="rms_norm",
-        source="""
+""")
+
+right("as_in_llama").source("""
 class RMSNorm(nn.Module):
     def __init__(self, width, eps=1e-6):
         super().__init__()
@@ -44,12 +35,9 @@ class RMSNorm(nn.Module):
         h = x.to(torch.float32)
         h = h * torch.rsqrt(h.pow(2).mean(-1, keepdim=True) + self.variance_epsilon)
         return self.weight * h.to(dtype)
-""",
-    ),
-    Alternative(
-        "norm_with_a_method_rms_norm",
-        cell="rms_norm",
-        source="""
+""")
+
+right("with_a_method_rms_norm").source("""
 class RMSNorm(nn.Module):
     def __init__(self, width, eps=1e-6):
         super().__init__()
@@ -59,12 +47,9 @@ class RMSNorm(nn.Module):
         return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + self.eps)
     def forward(self, x):
         return self.rms_norm(x) * self.weight
-""",
-    ),
-    Alternative(
-        "norm_with_an_argument_rms_norm",
-        cell="rms_norm",
-        source="""
+""")
+
+right("with_an_argument_rms_norm").source("""
 def _apply(x, weight, eps, rms_norm):
     return weight * rms_norm(x, eps)
 class RMSNorm(nn.Module):
@@ -74,6 +59,4 @@ class RMSNorm(nn.Module):
         self.eps = eps
     def forward(self, x):
         return _apply(x, self.weight, self.eps, lambda y, eps: y / (y.pow(2).mean(-1, keepdim=True) + eps).sqrt())
-""",
-    ),
-]
+""")

@@ -1,12 +1,10 @@
 """Other right answers to exercise 1, `rotate`."""
 
-from gradekit.checks import Alternative
+from gradekit.checks import Alternatives
 
-ALTERNATIVES = [
-    Alternative(
-        "rotate_complex",
-        cell="rotate",
-        source="""
+right = Alternatives("rotate_")
+
+right("complex").source("""
 def rotate(x, positions, base=10000.0):
     width = x.size(-1)
     if width % 2:
@@ -14,12 +12,9 @@ def rotate(x, positions, base=10000.0):
     angles = torch.outer(positions.double(), 1 / base ** (torch.arange(0, width, 2).double() / width))
     pairs = torch.view_as_complex(x.double().reshape(*x.shape[:-1], -1, 2).contiguous())
     return torch.view_as_real(pairs * torch.polar(torch.ones_like(angles), angles)).flatten(-2).type_as(x)
-""",
-    ),
-    Alternative(
-        "rotate_half_of_pairs",
-        cell="rotate",
-        source="""
+""")
+
+right("half_of_pairs").source("""
 def rotate(x, positions, base=10000.0):
     *_, width = x.shape
     if width % 2 == 1:
@@ -29,12 +24,9 @@ def rotate(x, positions, base=10000.0):
     other = torch.empty_like(x)
     other[..., 0::2], other[..., 1::2] = -x[..., 1::2], x[..., 0::2]
     return (x * torch.cos(angle) + other * torch.sin(angle)).to(x.dtype)
-""",
-    ),
-    Alternative(
-        "rotate_by_matrices",
-        cell="rotate",
-        source="""
+""")
+
+right("by_matrices").source("""
 def rotate(x, positions, base=10000.0):
     width = x.shape[-1]
     if width % 2 != 0:
@@ -48,6 +40,4 @@ def rotate(x, positions, base=10000.0):
             matrix[2 * i : 2 * i + 2, 2 * i : 2 * i + 2] = block
         rows.append(x[..., row, :] @ matrix.T.to(x.dtype))
     return torch.stack(rows, dim=-2)
-""",
-    ),
-]
+""")

@@ -1,20 +1,13 @@
 """Other right answers to exercise 3, `swiglu`."""
 
-from gradekit.checks import Alternative
+from gradekit.checks import Alternatives
 
-ALTERNATIVES = [
-    Alternative(
-        "swiglu_by_hand",
-        cell="swiglu",
-        edits=[
-            ("gate = F.silu(self.w_gate(x))", "gate = self.w_gate(x)"),
-            ("hidden = gate * self.w_up(x)", "hidden = gate / (1 + torch.exp(-gate)) * self.w_up(x)"),
-        ],
-    ),
-    Alternative(
-        "swiglu_module_and_start",
-        cell="swiglu",
-        source="""
+right = Alternatives("swiglu_")
+
+right("by_hand", "gate = F.silu(self.w_gate(x))", "gate = self.w_gate(x)")
+right.edit("hidden = gate * self.w_up(x)", "hidden = gate / (1 + torch.exp(-gate)) * self.w_up(x)")
+
+right("module_and_start").source("""
 class SwiGLU(nn.Module):
     def __init__(self, d_model, d_ff):
         super().__init__()
@@ -27,12 +20,9 @@ class SwiGLU(nn.Module):
 
     def forward(self, x):
         return self.w_down(self.w_up(x).mul(self.act(self.w_gate(x))))
-""",
-    ),
-    Alternative(
-        "swiglu_that_starts_with_zeros",
-        cell="swiglu",
-        source="""
+""")
+
+right("that_starts_with_zeros").source("""
 class SwiGLU(nn.Module):
     def __init__(self, d_model, d_ff):
         super().__init__()
@@ -41,6 +31,4 @@ class SwiGLU(nn.Module):
         nn.init.zeros_(self.w_down.weight)  # each block starts as the identity
     def forward(self, x):
         return self.w_down(F.silu(self.w_gate(x)) * self.w_up(x))
-""",
-    ),
-]
+""")

@@ -1,12 +1,10 @@
 """Other right answers to exercise 6, `ablate`."""
 
-from gradekit.checks import Alternative
+from gradekit.checks import Alternatives
 
-ALTERNATIVES = [
-    Alternative(
-        "ablate_where",
-        cell="ablate",
-        source="""
+right = Alternatives("ablate_")
+
+right("where").source("""
 def ablate(outputs, head, kind="zero"):
     if kind == "zero":
         new = torch.zeros_like(outputs)
@@ -16,12 +14,9 @@ def ablate(outputs, head, kind="zero"):
         raise ValueError(f"unknown kind: {kind}")
     this = (torch.arange(outputs.shape[1]) == head)[:, None, None]
     return torch.where(this, new, outputs)
-""",
-    ),
-    Alternative(
-        "ablate_list_of_heads",
-        cell="ablate",
-        source="""
+""")
+
+right("list_of_heads").source("""
 def ablate(outputs, head, kind="zero"):
     parts = list(outputs.unbind(dim=1))
     if kind == "zero":
@@ -32,12 +27,9 @@ def ablate(outputs, head, kind="zero"):
     else:
         raise ValueError("not a kind: " + kind)
     return torch.stack(parts, dim=1)
-""",
-    ),
-    Alternative(
-        "ablate_in_numpy",
-        cell="ablate",
-        source="""
+""")
+
+right("in_numpy").source("""
 import numpy as np
 def ablate(outputs, head, kind="zero"):
     if kind not in ("zero", "mean"):
@@ -45,12 +37,9 @@ def ablate(outputs, head, kind="zero"):
     copy = outputs.detach().numpy().copy()
     copy[:, head] = 0 if kind == "zero" else copy[:, head].mean(axis=(0, 1))
     return torch.from_numpy(copy)
-""",
-    ),
-    Alternative(
-        "ablate_without_gradients",
-        cell="ablate",
-        source="""
+""")
+
+right("without_gradients").source("""
 @torch.no_grad()
 def ablate(outputs, head, kind="zero"):
     if kind not in ("zero", "mean"):
@@ -58,6 +47,4 @@ def ablate(outputs, head, kind="zero"):
     copy = outputs.clone()
     copy[:, head] = 0 if kind == "zero" else copy[:, head].mean(dim=(0, 1))
     return copy
-""",
-    ),
-]
+""")

@@ -1,12 +1,10 @@
 """Other right answers to exercise 5, `induction_by_hand`."""
 
-from gradekit.checks import Alternative
+from gradekit.checks import Alternatives
 
-ALTERNATIVES = [
-    Alternative(
-        "by_hand_without_masked_attention",
-        cell="induction_by_hand",
-        source="""
+right = Alternatives("by_")
+
+right("hand_without_masked_attention").source("""
 def induction_by_hand(tokens, vocab_size, strength=100.0):
     n = len(tokens)
     x = torch.eye(vocab_size)[tokens]
@@ -17,12 +15,9 @@ def induction_by_hand(tokens, vocab_size, strength=100.0):
     match = strength * x @ (first @ x).T
     second = match.masked_fill(~torch.ones(n, n).tril().bool(), float("-inf")).softmax(-1)
     return second @ x, first, second
-""",
-    ),
-    Alternative(
-        "by_hand_with_a_batch",
-        cell="induction_by_hand",
-        source="""
+""")
+
+right("hand_with_a_batch").source("""
 def induction_by_hand(tokens, vocab_size, strength=100.0):
     length = tokens.shape[0]
     x = torch.zeros(1, length, vocab_size)
@@ -33,12 +28,9 @@ def induction_by_hand(tokens, vocab_size, strength=100.0):
     keys = previous * (strength * vocab_size**0.5)
     out, w2 = masked_attention(x, keys, x, make_causal_mask(length))
     return out[0], w1[0], w2[0]
-""",
-    ),
-    Alternative(
-        "by_hand_returns_a_list",
-        cell="induction_by_hand",
-        source="""
+""")
+
+right("hand_returns_a_list").source("""
 def induction_by_hand(tokens, vocab_size, strength=100.0):
     length = tokens.size(0)
     causal = make_causal_mask(length)
@@ -48,6 +40,4 @@ def induction_by_hand(tokens, vocab_size, strength=100.0):
     scale = math.sqrt(strength * math.sqrt(vocab_size))
     second_head = masked_attention(q=scale * words, k=scale * moved, v=words, mask=causal)
     return [second_head[0], first, second_head[1]]
-""",
-    ),
-]
+""")

@@ -1,23 +1,18 @@
 """Other right answers to exercise 2, `induction_score`."""
 
-from gradekit.checks import Alternative
+from gradekit.checks import Alternatives
 
-ALTERNATIVES = [
-    Alternative(
-        "induction_by_diagonal",
-        cell="induction_score",
-        source="""
+right = Alternatives("induction_")
+
+right("by_diagonal").source("""
 def induction_score(weights, period):
     length = weights.size(-1)
     if length - period < 1:
         raise ValueError(f"{length} positions are not enough for a period of {period}")
     return torch.diagonal(weights, 1 - period, -2, -1)[..., 1:].mean(-1)
-""",
-    ),
-    Alternative(
-        "induction_by_loop",
-        cell="induction_score",
-        source="""
+""")
+
+right("by_loop").source("""
 def induction_score(weights, period):
     length = weights.shape[-1]
     total, count = torch.zeros(weights.shape[:-2], dtype=weights.dtype), 0
@@ -27,24 +22,18 @@ def induction_score(weights, period):
     if count == 0:
         raise ValueError(f"length {length}, period {period}: no query counts")
     return total / count
-""",
-    ),
-    Alternative(
-        "induction_by_part",
-        cell="induction_score",
-        source="""
+""")
+
+right("by_part").source("""
 def induction_score(weights, period):
     n = weights.shape[-1] - period
     if n <= 0:
         raise ValueError("period %d, but length %d" % (period, weights.shape[-1]))
     part = weights[..., period:, 1 : n + 1]
     return part.diagonal(dim1=-2, dim2=-1).sum(dim=-1) / n
-""",
-    ),
-    Alternative(
-        "induction_from_lists",
-        cell="induction_score",
-        source="""
+""")
+
+right("from_lists").source("""
 def induction_score(weights, period):
     length = weights.shape[-1]
     if length <= period:
@@ -54,12 +43,9 @@ def induction_score(weights, period):
             return [score(part) for part in table]
         return sum(table[q][q - period + 1] for q in range(period, length)) / (length - period)
     return torch.tensor(score(weights.tolist()))
-""",
-    ),
-    Alternative(
-        "induction_with_an_exception_of_its_own",
-        cell="induction_score",
-        source="""
+""")
+
+right("with_an_exception_of_its_own").source("""
 def induction_score(weights, period):
     length = weights.size(-1)
     class NothingRepeats(ValueError):
@@ -69,12 +55,9 @@ def induction_score(weights, period):
     q = torch.arange(length)
     right = (q[:, None] - q[None, :] == period - 1) & (q[:, None] >= period)
     return weights.masked_fill(~right, 0).sum((-1, -2)) / right.sum()
-""",
-    ),
-    Alternative(
-        "induction_without_gradients",
-        cell="induction_score",
-        source="""
+""")
+
+right("without_gradients").source("""
 @torch.no_grad()
 def induction_score(weights, period):
     length = weights.shape[-1]
@@ -82,6 +65,4 @@ def induction_score(weights, period):
         raise ValueError(f"length {length} is not more than period {period}")
     queries = torch.arange(period, length)
     return weights[..., queries, queries + 1 - period].mean(-1)
-""",
-    ),
-]
+""")

@@ -1,23 +1,18 @@
 """Other right answers to exercise 8, `logit_lens`."""
 
-from gradekit.checks import Alternative
+from gradekit.checks import Alternatives
 
-ALTERNATIVES = [
-    Alternative(
-        "lens_streams_first",
-        cell="logit_lens",
-        source="""
+right = Alternatives("lens_")
+
+right("streams_first").source("""
 def logit_lens(model, tokens):
     streams = [model.embedding(tokens)]
     for layer in model.layers:
         streams.append(streams[-1] + layer(streams[-1])[0])
     return model.unembed(model.norm(torch.stack(streams)))
-""",
-    ),
-    Alternative(
-        "lens_without_gradients",
-        cell="logit_lens",
-        source="""
+""")
+
+right("without_gradients").source("""
 @torch.no_grad()
 def logit_lens(model, tokens):
     def look(x):
@@ -29,6 +24,4 @@ def logit_lens(model, tokens):
         x = x + model.layers[index](x)[0]
         views = torch.cat([views, look(x).unsqueeze(0)])
     return views
-""",
-    ),
-]
+""")

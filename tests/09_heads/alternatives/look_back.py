@@ -1,22 +1,17 @@
 """Other right answers to exercise 4, `look_back`."""
 
-from gradekit.checks import Alternative
+from gradekit.checks import Alternatives
 
-ALTERNATIVES = [
-    Alternative(
-        "look_back_diag",
-        cell="look_back",
-        source="""
+right = Alternatives("look_")
+
+right("back_diag").source("""
 def look_back(length, strength=100.0):
     k = torch.eye(length)
     q = torch.diag(torch.ones(length - 1), diagonal=-1)
     return q * strength * length**0.5, k
-""",
-    ),
-    Alternative(
-        "look_back_keys_shifted",
-        cell="look_back",
-        source="""
+""")
+
+right("back_keys_shifted").source("""
 def look_back(length, strength=100.0):
     # the key of position s says which position comes after it; one column more, which nobody asks for
     width = length + 1
@@ -25,17 +20,12 @@ def look_back(length, strength=100.0):
         q[position, position] = 1.0
         k[position, position + 1] = strength * math.sqrt(width)
     return q, k
-""",
-    ),
-    Alternative(
-        "look_back_shared_between_both",
-        cell="look_back",
-        source="""
+""")
+
+right("back_shared_between_both").source("""
 def look_back(length, strength=100.0):
     size = math.sqrt(strength * math.sqrt(length))
     k = size * torch.eye(length)
     q = torch.cat([torch.zeros(1, length), k[:-1]])
     return q, k
-""",
-    ),
-]
+""")

@@ -1,12 +1,10 @@
 """Other right answers to exercise 7, `losses_without`."""
 
-from gradekit.checks import Alternative
+from gradekit.checks import Alternatives
 
-ALTERNATIVES = [
-    Alternative(
-        "without_loops",
-        cell="losses_without",
-        source="""
+right = Alternatives("without_")
+
+right("loops").source("""
 @torch.no_grad()
 def losses_without(model, tokens, kind="zero"):
     period = tokens.shape[1] // 2
@@ -22,12 +20,9 @@ def losses_without(model, tokens, kind="zero"):
             _, second = half_losses(position_losses(logits, tokens), period)
             result[l, h] = second
     return result
-""",
-    ),
-    Alternative(
-        "without_lambda",
-        cell="losses_without",
-        source="""
+""")
+
+right("lambda").source("""
 def losses_without(model, tokens, kind="zero"):
     rows = []
     with torch.inference_mode():
@@ -40,6 +35,4 @@ def losses_without(model, tokens, kind="zero"):
                 losses = position_losses(logits, tokens)
                 rows[-1].append(half_losses(losses, len(tokens[0]) // 2)[1])
     return torch.tensor(rows)
-""",
-    ),
-]
+""")

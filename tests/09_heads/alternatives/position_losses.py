@@ -1,12 +1,10 @@
 """Other right answers to exercise 3, `position_losses`."""
 
-from gradekit.checks import Alternative
+from gradekit.checks import Alternatives
 
-ALTERNATIVES = [
-    Alternative(
-        "losses_by_gather",
-        cell="position_losses",
-        source="""
+right = Alternatives("losses_")
+
+right("by_gather").source("""
 def position_losses(logits, tokens):
     log_probs = logits[:, :-1].log_softmax(-1)
     right = log_probs.gather(2, tokens[:, 1:].unsqueeze(-1)).squeeze(-1)
@@ -15,12 +13,9 @@ def position_losses(logits, tokens):
 
 def half_losses(losses, period):
     return float(losses[0 : period - 1].mean()), float(losses[period : 2 * period - 1].mean())
-""",
-    ),
-    Alternative(
-        "losses_flattened",
-        cell="position_losses",
-        source="""
+""")
+
+right("flattened").source("""
 def position_losses(logits, tokens):
     batch, length, vocabulary = logits.shape
     flat = F.cross_entropy(
@@ -33,12 +28,9 @@ def half_losses(losses, period):
     numbers = losses.tolist()
     first, second = numbers[: period - 1], numbers[-(period - 1) :]
     return sum(first) / len(first), sum(second) / len(second)
-""",
-    ),
-    Alternative(
-        "losses_one_by_one",
-        cell="position_losses",
-        source="""
+""")
+
+right("one_by_one").source("""
 def position_losses(logits, tokens):
     return torch.stack(
         [F.cross_entropy(logits[:, p], tokens[:, p + 1]) for p in range(tokens.shape[1] - 1)]
@@ -48,12 +40,9 @@ def position_losses(logits, tokens):
 def half_losses(losses, period):
     first, _, second = losses.split([period - 1, 1, period - 1])
     return torch.mean(first).item(), torch.mean(second).item()
-""",
-    ),
-    Alternative(
-        "losses_in_numpy",
-        cell="position_losses",
-        source="""
+""")
+
+right("in_numpy").source("""
 import numpy as np
 def position_losses(logits, tokens):
     z, t = logits.detach().numpy().astype(np.float64)[:, :-1], tokens.numpy()[:, 1:]
@@ -64,17 +53,12 @@ def position_losses(logits, tokens):
 def half_losses(losses, period):
     x = losses.detach().numpy()
     return float(np.mean(x[: period - 1])), float(np.mean(x[period : 2 * period - 1]))
-""",
-    ),
-    Alternative(
-        "losses_without_gradients",
-        cell="position_losses",
-        source="""
+""")
+
+right("without_gradients").source("""
 @torch.no_grad()
 def position_losses(logits, tokens):
     return F.cross_entropy(logits[:, :-1].transpose(1, 2), tokens[:, 1:], reduction="none").mean(dim=0)
 def half_losses(losses, period):
     return losses[: period - 1].mean().item(), losses[period:].mean().item()
-""",
-    ),
-]
+""")

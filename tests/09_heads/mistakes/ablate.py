@@ -1,91 +1,40 @@
 """Wrong answers to exercise 6, `ablate`."""
 
-from gradekit.checks import mistakes_in, with_costs
+from gradekit.checks import Mistakes
 
 REPLACE = 'changed[:, head] = alone.mean(dim=(0, 1)) if kind == "mean" else 0.0'
-mistake = mistakes_in("ablate", "ablate_")
 
-MISTAKES = [
-    mistake(
-        "in_place",
-        [("changed = outputs.clone()", "changed = outputs")],
-        ["test_a_copy"],
-        "You write into `outputs`. Work on a copy.",
-    ),
-    mistake(
-        "first_axis",
-        [(REPLACE, REPLACE.replace("changed[:, head]", "changed[head % len(changed)]"))],
-        ["test_zeros"],
-        "You replace a sequence of the batch. The heads are on axis 1.",
-    ),
-    mistake(
-        "position",
-        [(REPLACE, REPLACE.replace("changed[:, head]", "changed[:, :, head % outputs.shape[2]]"))],
-        ["test_zeros"],
-        "You replace a position of all heads. The heads are on axis 1.",
-    ),
-    mistake(
-        "all_but_this_one",
-        [(REPLACE, "changed = torch.zeros_like(outputs)\n    changed[:, head] = alone")],
-        ["test_zeros"],
-        "You keep this head and remove the others.",
-    ),
-    mistake(
-        "mean_of_each_position",
-        [("alone.mean(dim=(0, 1))", "alone.mean(dim=0)")],
-        ["test_mean"],
-        "Your mean keeps the positions. Average over the batch and all positions.",
-    ),
-    mistake(
-        "mean_of_each_sequence",
-        [("alone.mean(dim=(0, 1))", "alone.mean(dim=1, keepdim=True)")],
-        ["test_mean"],
-        "Every sequence has its own mean. Average over the batch and all positions.",
-    ),
-    mistake(
-        "one_number",
-        [("alone.mean(dim=(0, 1))", "alone.mean()")],
-        ["test_mean"],
-        "Your mean is one number. It should be a vector of width d_head.",
-    ),
-    mistake(
-        "mean_of_all_heads",
-        [("alone.mean(dim=(0, 1))", "outputs.mean(dim=(0, 1, 2))")],
-        ["test_mean"],
-        "You average over all heads. Take the mean of the head that is replaced.",
-    ),
-    mistake(
-        "mean_is_zero",
-        [(REPLACE, "changed[:, head] = 0.0")],
-        ["test_mean"],
-        "You always use zeros, whatever the kind.",
-    ),
-    mistake(
-        "always_the_mean",
-        [(REPLACE, "changed[:, head] = alone.mean(dim=(0, 1))")],
-        ["test_zeros"],
-        "You always use the mean, whatever the kind.",
-    ),
-    mistake(
-        "mean_by_default",
-        [('kind="zero"):', 'kind="mean"):')],
-        ["test_kinds"],
-        'Your default kind is "mean". It should be "zero".',
-    ),
-    mistake(
-        "any_kind",
-        [('if kind not in ("zero", "mean"):', "if not kind:")],
-        ["test_kinds"],
-        "A kind that isn't known should raise a ValueError.",
-    ),
-]
+wrong = Mistakes("ablate_")
 
-# why some mistakes cost less than 5 or more than 70 % of their exercise
-MISTAKES = with_costs(
-    MISTAKES,
-    {
-        "The opposite of what is asked for.": [
-            "ablate_all_but_this_one",
-        ],
-    },
-)
+wrong.about("test_a_copy")
+wrong("in_place", "changed = outputs.clone()", "changed = outputs")
+wrong.says("You write into `outputs`. Work on a copy.")
+
+wrong.about("test_zeros")
+wrong("first_axis", REPLACE, REPLACE.replace("changed[:, head]", "changed[head % len(changed)]"))
+wrong.says("You replace a sequence of the batch. The heads are on axis 1.")
+wrong("position", REPLACE, REPLACE.replace("changed[:, head]", "changed[:, :, head % outputs.shape[2]]"))
+wrong.says("You replace a position of all heads. The heads are on axis 1.")
+wrong("all_but_this_one", REPLACE, "changed = torch.zeros_like(outputs)\n    changed[:, head] = alone")
+wrong.says("You keep this head and remove the others.")
+wrong.costs("The opposite of what is asked for.")
+wrong("always_the_mean", REPLACE, "changed[:, head] = alone.mean(dim=(0, 1))")
+wrong.says("You always use the mean, whatever the kind.")
+
+wrong.about("test_mean")
+wrong("mean_of_each_position", "alone.mean(dim=(0, 1))", "alone.mean(dim=0)")
+wrong.says("Your mean keeps the positions. Average over the batch and all positions.")
+wrong("mean_of_each_sequence", "alone.mean(dim=(0, 1))", "alone.mean(dim=1, keepdim=True)")
+wrong.says("Every sequence has its own mean. Average over the batch and all positions.")
+wrong("one_number", "alone.mean(dim=(0, 1))", "alone.mean()")
+wrong.says("Your mean is one number. It should be a vector of width d_head.")
+wrong("mean_of_all_heads", "alone.mean(dim=(0, 1))", "outputs.mean(dim=(0, 1, 2))")
+wrong.says("You average over all heads. Take the mean of the head that is replaced.")
+wrong("mean_is_zero", REPLACE, "changed[:, head] = 0.0")
+wrong.says("You always use zeros, whatever the kind.")
+
+wrong.about("test_kinds")
+wrong("mean_by_default", 'kind="zero"):', 'kind="mean"):')
+wrong.says('Your default kind is "mean". It should be "zero".')
+wrong("any_kind", 'if kind not in ("zero", "mean"):', "if not kind:")
+wrong.says("A kind that isn't known should raise a ValueError.")

@@ -178,7 +178,7 @@ def _disproportionate(audit: Audit) -> Iterator[str]:
         if share and not LEAST_COST <= share <= MOST_COST and not reasons[name]:
             yield (
                 f"out of proportion: {name} costs {share:.0%} of its exercise; "
-                f"between {LEAST_COST:.0%} and {MOST_COST:.0%}, or say why with cost=..."
+                f"between {LEAST_COST:.0%} and {MOST_COST:.0%}, or say why with `costs`"
             )
 
 

@@ -20,15 +20,18 @@ if TYPE_CHECKING:
     from gradekit.checks.compare import assert_close, assert_differs, assert_varies, fail
     from gradekit.checks.judging import Implementation, judge
     from gradekit.checks.snippets import try_it
-    from gradekit.checks.variants import Alternative, Equivalent, Mistake, mistakes_in, with_costs
+    from gradekit.checks.variants import Alternative, Alternatives, Equivalent, Equivalents, Mistake, Mistakes
     from gradekit.inside.messages import probe
 
 __all__ = [
     "TORCH_ATTENTION",
     "Alternative",
+    "Alternatives",
     "Equivalent",
+    "Equivalents",
     "Implementation",
     "Mistake",
+    "Mistakes",
     "assert_close",
     "assert_differs",
     "assert_raises",
@@ -40,17 +43,22 @@ __all__ = [
     "forbid",
     "forbid_class",
     "judge",
-    "mistakes_in",
     "points",
     "probe",
     "try_it",
-    "with_costs",
 ]
 _FROM = {
     "gradekit.checks.compare": ("assert_close", "assert_differs", "assert_varies", "fail"),
     "gradekit.checks.judging": ("Implementation", "judge"),
     "gradekit.checks.snippets": ("try_it",),
-    "gradekit.checks.variants": ("Alternative", "Equivalent", "Mistake", "mistakes_in", "with_costs"),
+    "gradekit.checks.variants": (
+        "Alternative",
+        "Alternatives",
+        "Equivalent",
+        "Equivalents",
+        "Mistake",
+        "Mistakes",
+    ),
     "gradekit.inside.messages": ("probe",),
 }
 

@@ -5,30 +5,34 @@ Also lists the mutants (see `gradekit.authoring.mutants`) that are right answers
 
 import runpy
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
+from contextvars import ContextVar
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, Self, TypeVar
 
 from nbformat import NotebookNode
 
 from gradekit.checks.beside import importable
 from gradekit.course import Assignment, CourseError
-from gradekit.course.cells import TEST_PREFIX, find_cell
+from gradekit.course.cells import TEST_PREFIX, exercise_name, find_cell
 from gradekit.submission.names import mentions
+
+VariantT = TypeVar("VariantT", bound="Variant")
 
 
 @dataclass(frozen=True)
 class Variant:
     """An answer made from the solution cell `cell` by `edits` (old, new), or by replacing its `source`.
 
-    `test` is the grade_id of the test cell, by default `test_<cell>`. If several notebooks have the cell, `notebook` is
-    the name of the right one; by default it is the first.
+    In a folder with a file for each exercise, `cell` is by default the name of the file; in a single file, it is that of the
+    only exercise with checks. `test` is the grade_id of the test cell, by default `test_<cell>`. If several notebooks have
+    the cell, `notebook` is the name of the right one; by default it is the first.
     """
 
     name: str
-    cell: str
+    cell: str = ""
     edits: Sequence[tuple[str, str]] = ()
     source: str = ""
     test: str = ""
@@ -96,42 +100,114 @@ class Mistake(Variant):
         return (uses or not self.uses) and not lacks
 
 
-def mistakes_in(cell: str, prefix: str = "") -> Callable[..., Mistake]:
-    """A function that makes the mistakes of one answer cell: `mistake(name, edits, about, sentence)`.
-
-    It puts `prefix` before each name. A single edit and a single check need no list. Other arguments are those of
-    `Mistake`, by name.
-    """
-
-    def mistake(
-        name: str,
-        edits: tuple[str, str] | Sequence[tuple[str, str]],
-        about: str | Sequence[str],
-        sentence: str,
-        **more: Any,
-    ) -> Mistake:
-        found: Any = [edits] if isinstance(edits, tuple) and isinstance(edits[0], str) else edits
-        checks = [about] if isinstance(about, str) else about
-        return Mistake(prefix + name, cell, found, about=checks, sentence=sentence, **more)
-
-    return mistake
-
-
-def with_costs(mistakes: Sequence[Mistake], reasons: Mapping[str, Sequence[str]]) -> list[Mistake]:
-    """The mistakes, with why they may cost more or less of their exercise than others: reason -> ids.
-
-    Raises:
-        CourseError: an id belongs to no mistake.
-    """
-    reason_of = {name: reason for reason, names in reasons.items() for name in names}
-    if unknown := reason_of.keys() - {mistake.name for mistake in mistakes}:
-        raise CourseError(f"a reason is given for mistakes that don't exist: {', '.join(sorted(unknown))}")
-    return [replace(mistake, cost=reason_of.get(mistake.name, mistake.cost)) for mistake in mistakes]
-
-
 @dataclass(frozen=True)
 class Alternative(Variant):
     """Another right answer, which must earn full marks."""
+
+
+#: what is written in the catalog that is being read
+_WRITTEN: ContextVar[list["Answers[Any] | Equivalents"]] = ContextVar("_WRITTEN")
+
+
+class Answers(Generic[VariantT]):
+    """Answers to one exercise, written one after another in a file of a catalog.
+
+    A call with the name of an answer begins the next one; `edit` or `source` says how it differs from the solution.
+    """
+
+    def __init__(self, prefix: str = "", *, cell: str = "", test: str = "", notebook: str = "") -> None:
+        """`prefix` is put before each name; the others are those of `Variant`, for all of them."""
+        self.prefix = prefix
+        self.cell, self.test, self.notebook = cell, test, notebook
+        self._entries: list[VariantT] = []
+        _WRITTEN.get([]).append(self)
+
+    def __call__(self, name: str, old: str = "", new: str = "") -> Self:
+        """Begin the next answer, and replace `old` by `new` in the solution cell, if there is an `old`."""
+        begun = self._begun(self.prefix + name)
+        self._entries.append(replace(begun, cell=self.cell, test=self.test, notebook=self.notebook))
+        return self.edit(old, new) if old else self
+
+    def edit(self, old: str, new: str) -> Self:
+        """Replace a text that occurs in the solution cell exactly once."""
+        return self._change(edits=[*self._last().edits, (old, new)])
+
+    def source(self, source: str) -> Self:
+        """Replace the whole solution cell."""
+        return self._change(source=source)
+
+    def listed(self) -> list[VariantT]:
+        """The answers that have been written.
+
+        Raises:
+            CourseError: one of them is incomplete.
+        """
+        for entry in self._entries:
+            if not entry.edits and not entry.source:
+                raise CourseError(f"`{entry.name}` has neither an edit nor a source")
+        return list(self._entries)
+
+    def _begun(self, name: str) -> VariantT:
+        raise NotImplementedError
+
+    def _last(self) -> VariantT:
+        if not self._entries:
+            raise CourseError("begin an answer with its name first")
+        return self._entries[-1]
+
+    def _change(self, **fields: Any) -> Self:
+        self._entries[-1] = replace(self._last(), **fields)
+        return self
+
+
+class Mistakes(Answers[Mistake]):
+    """The mistakes of one exercise: `about` begins those that certain checks should catch, and `says` ends each."""
+
+    _about: tuple[str, ...] = ()
+
+    def about(self, *checks: str) -> None:
+        """The checks that should catch each of the following mistakes."""
+        self._about = checks
+
+    def says(self, sentence: str, uses: tuple[str, ...] = (), lacks: tuple[str, ...] = ()) -> None:
+        """What the student reads; `uses` and `lacks` are those of `Mistake`. Another call adds a sentence."""
+        last = self._last()
+        self._change(
+            sentence=f"{last.sentence} {sentence}".lstrip(), uses=uses or last.uses, lacks=lacks or last.lacks
+        )
+
+    def costs(self, reason: str, *names: str) -> None:
+        """Why the last mistake, or those with the given names, may cost more or less of the exercise than others.
+
+        Raises:
+            CourseError: there is no mistake with this name.
+        """
+        wanted = {self.prefix + name for name in names} or {self._last().name}
+        if unknown := wanted - {entry.name for entry in self._entries}:
+            raise CourseError(
+                f"a reason is given for mistakes that don't exist: {', '.join(sorted(unknown))}"
+            )
+        self._entries = [
+            replace(entry, cost=reason) if entry.name in wanted else entry for entry in self._entries
+        ]
+
+    def listed(self) -> list[Mistake]:
+        for entry in self._entries:
+            if not entry.about or not entry.sentence:
+                raise CourseError(
+                    f"`{entry.name}` needs a check before it (`about`), and a sentence (`says`)"
+                )
+        return super().listed()
+
+    def _begun(self, name: str) -> Mistake:
+        return Mistake(name, about=self._about, sentence="")
+
+
+class Alternatives(Answers[Alternative]):
+    """The alternative right answers to one exercise."""
+
+    def _begun(self, name: str) -> Alternative:
+        return Alternative(name)
 
 
 @dataclass(frozen=True)
@@ -148,6 +224,44 @@ class Equivalent:
     reason: str
 
 
+class Equivalents:
+    """The mutants of one cell that may survive: `because` begins those that have a reason in common."""
+
+    def __init__(self, cell: str) -> None:
+        self.cell, self._reason = cell, ""
+        self._entries: list[Equivalent] = []
+        _WRITTEN.get([]).append(self)
+
+    def because(self, reason: str) -> None:
+        """Why the following mutants may survive."""
+        self._reason = reason
+
+    def __call__(self, before: str, after: str) -> None:
+        """The lines `before` may become `after`."""
+        self._entries.append(Equivalent(self.cell, before, after, self._reason))
+
+    def edit(self, before: str, old: str, new: str) -> None:
+        """In the lines `before`, `old` may become `new`.
+
+        Raises:
+            CourseError: `old` does not occur exactly once.
+        """
+        if before.count(old) != 1:
+            raise CourseError(f"{old!r} must occur exactly once in {before!r}")
+        self(before, before.replace(old, new))
+
+    def listed(self) -> list[Equivalent]:
+        """The mutants that have been written.
+
+        Raises:
+            CourseError: one of them has no reason.
+        """
+        for entry in self._entries:
+            if not entry.reason:
+                raise CourseError(f"`{entry.before}` needs a reason before it (`because`)")
+        return list(self._entries)
+
+
 def mistakes_of(assignment: Assignment) -> list[Mistake]:
     return _load(assignment, "mistakes")
 
@@ -159,26 +273,23 @@ def alternatives_of(assignment: Assignment) -> list[Alternative]:
 def equivalents_of(assignment: Assignment) -> list[Equivalent]:
     path = assignment.checks / "equivalent.py"
     with importable([path.parent]):
-        return list(_read(path).get("EQUIVALENT", [])) if path.exists() else []
+        return _entries(path, "EQUIVALENT") or [] if path.exists() else []
 
 
 def _load(assignment: Assignment, catalogue: str) -> list[Any]:
-    """The list in `<catalogue>.py`, or the lists of all modules in the folder; modules may import files in either place."""
-    name = catalogue.upper()
+    """The entries of `<catalogue>.py`, or of all modules in the folder; modules may import files in either place."""
     found: list[tuple[Path, Variant]] = []
     with importable([assignment.checks, assignment.checks / catalogue]):
         for path in assignment.catalogue(catalogue):
-            read = _read(path)
-            if name not in read and path.parent != assignment.checks:
+            entries = _entries(path, catalogue.upper())
+            if entries is None and path.parent != assignment.checks:
                 raise CourseError(
-                    f"{path} has no list {name}: add it, or begin the file's name with `_` if other files import it"
+                    f"{path} has no {catalogue}: write some, or begin the file's name with `_` if other files import it"
                 )
-            entries = list(read.get(name, []))
-            if odd := [entry for entry in entries if not isinstance(entry, Variant)]:
-                raise CourseError(
-                    f"{path}: an entry of {name} is a {type(odd[0]).__name__}. Write `*` before a list inside it."
-                )
-            found += [(path, variant) for variant in entries]
+            found += [
+                (path, entry if entry.cell else _with_cell(assignment, path, entry))
+                for entry in entries or []
+            ]
     times = Counter(variant.name for _, variant in found)
     if doubled := sorted(name for name in times if times[name] > 1):
         paths = dict.fromkeys(str(path) for path, variant in found if variant.name in doubled)
@@ -186,9 +297,44 @@ def _load(assignment: Assignment, catalogue: str) -> list[Any]:
     return [variant for _, variant in found]
 
 
+def _entries(path: Path, name: str) -> list[Any] | None:
+    """What a module has in the list `name`, and what it writes; None if it does neither."""
+    written: list[Answers[Any] | Equivalents] = []
+    token = _WRITTEN.set(written)
+    try:
+        read = _read(path)
+    finally:
+        _WRITTEN.reset(token)
+    if name not in read and not written:
+        return None
+    entries = list(read.get(name, []))
+    if odd := [entry for entry in entries if not isinstance(entry, Variant | Equivalent)]:
+        raise CourseError(
+            f"{path}: an entry of {name} is a {type(odd[0]).__name__}. Write `*` before a list inside it."
+        )
+    try:
+        return [*entries, *(entry for each in written for entry in each.listed())]
+    except CourseError as error:
+        raise CourseError(f"{path}: {error}") from None
+
+
+def _with_cell(assignment: Assignment, path: Path, variant: Variant) -> Variant:
+    """The variant, of the cell that its file is about."""
+    if path.parent != assignment.checks:
+        return replace(variant, cell=path.stem)
+    exercises = sorted({file.stem for file in assignment.checks.rglob(f"{TEST_PREFIX}*.py")})
+    if len(exercises) != 1:
+        raise CourseError(
+            f'{path}: `{variant.name}` needs the grade_id of its answer cell, as in cell="attention". It may be left '
+            f"out only if there is a single check file {TEST_PREFIX}<cell>.py, or a file for each exercise"
+        )
+    return replace(variant, cell=exercise_name(exercises[0]))
+
+
 def _read(path: Path) -> dict[str, Any]:
     """The names that a module defines."""
     try:
         return runpy.run_path(str(path))
     except Exception as error:
-        raise CourseError(f"{path} can't be read: {type(error).__name__}: {error}") from error
+        kind = "" if isinstance(error, CourseError) else f"{type(error).__name__}: "
+        raise CourseError(f"{path} can't be read: {kind}{error}") from error

@@ -141,13 +141,9 @@ def stub(group: AnswerGroup, source: str) -> str:
     """
     about = ", ".join(f'"{check}"' for check in group.checks)
     return f"""\
-Mistake(
-    "{group.id.replace("-", "_")}",
-    cell="{group.cell}",
-    source={_literal(source)},
-    about=[{about}],
-    sentence="What was done. What to do instead.",
-),"""
+wrong.about({about})
+wrong("{group.id.replace("-", "_")}").source({_literal(source)})
+wrong.says("What was done. What to do instead.")"""
 
 
 def _literal(source: str) -> str:
