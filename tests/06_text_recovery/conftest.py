@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from gradekit.checks import fail, forbid
-from gradekit.checks.compare import CheckFailure
+from gradekit.checks.comparison import CheckFailure
 from gradekit.session.values import StudentError
 
 only_own_code = forbid("sacrebleu", "nltk", "torchmetrics", "torchtext")

@@ -12,7 +12,7 @@ import pytest
 
 from gradekit.authoring.audit import run_audit
 from gradekit.authoring.mutants.make import mutants_of
-from gradekit.authoring.mutants.run import MutationRun, run_mutants
+from gradekit.authoring.mutants.survivors import MutationTest, run_mutants
 from gradekit.checks.variants import alternatives_of, equivalents_of, mistakes_of
 from gradekit.course import Course
 
@@ -57,7 +57,7 @@ def test_each_mistake_has_one_sentence_that_a_student_reads(assignment):
 
 @each_assignment
 def test_each_mutant_that_may_survive_can_be_made(assignment):
-    made = MutationRun(assignment, made_of(assignment), {}, equivalents_of(assignment))
+    made = MutationTest(assignment, made_of(assignment), {}, equivalents_of(assignment))
     assert list(made.problems()) == []
 
 

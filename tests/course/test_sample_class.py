@@ -16,7 +16,7 @@ from gradekit.authoring.samples import ODD_CLASS, Sample, ordinary_class, write_
 from gradekit.course import Course
 from gradekit.grading.running_course import RunningCourse
 from gradekit.report.table import class_table, table_lines
-from gradekit.verdict.plugin import RUNS
+from gradekit.verdict.plugin import CHECKINGS
 from gradekit.verdict.results import SubmissionResult
 
 pytestmark = pytest.mark.thorough
@@ -222,7 +222,7 @@ def _points_by_pytest(folder: Path, submission: Path) -> dict[str, float]:
 
     class Collector:
         def pytest_unconfigure(self, config: pytest.Config) -> None:
-            for run in config.stash[RUNS].values():
+            for run in config.stash[CHECKINGS].values():
                 points.update({name: exercise.earned for name, exercise in run.exercises.items()})
 
     quiet = [part for name in ("terminal", "cacheprovider", "xdist") for part in ("-p", f"no:{name}")]

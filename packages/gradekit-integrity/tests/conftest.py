@@ -5,8 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from gradekit.grading.running_course import RunningCourse
-from gradekit_integrity.viva.sheet import Sheet, make_sheet
-from gradekit_integrity.viva.sheets import tasks_of
+from gradekit_integrity.viva.sheets import Sheet, make_sheet, tasks_of
 
 from ...gradekit.tests.conftest import class_original, elsewhere, empty_class, made_once, tiny_original
 from ...gradekit.tests.tiny_course import TinyCourse

@@ -9,8 +9,8 @@ import pytest
 from gradekit.inside.messages import MessageError
 from gradekit_integrity.viva.files import sheet_as_html
 from gradekit_integrity.viva.questions import QuestionKind
-from gradekit_integrity.viva.seen import Effect, Traced, read_as
-from gradekit_integrity.viva.sheet import Sheet
+from gradekit_integrity.viva.sheets import Sheet
+from gradekit_integrity.viva.tracer_reports import Effect, Traced, read_as
 
 from ...gradekit.tests.tiny_course import RIGHT_HALF
 

@@ -17,8 +17,7 @@ from gradekit.checks.variants import alternatives_of, mistakes_of
 from gradekit.course import Course
 from gradekit.grading.running_course import RunningCourse
 from gradekit_integrity.viva.questions import Question, QuestionKind
-from gradekit_integrity.viva.sheet import make_sheet
-from gradekit_integrity.viva.sheets import tasks_of
+from gradekit_integrity.viva.sheets import make_sheet, tasks_of
 
 from ...gradekit.tests.forked import run_forked
 

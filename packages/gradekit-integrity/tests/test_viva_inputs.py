@@ -3,7 +3,7 @@
 import pytest
 
 from gradekit_integrity.viva.questions import QuestionKind
-from gradekit_integrity.viva.sheet import Sheet
+from gradekit_integrity.viva.sheets import Sheet
 
 PLAIN = '''
 from gradekit.checks import try_it

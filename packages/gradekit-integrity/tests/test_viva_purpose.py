@@ -7,7 +7,7 @@ import pytest
 from gradekit_integrity.viva.files import sheet_as_html
 from gradekit_integrity.viva.purpose import purposes
 from gradekit_integrity.viva.questions import Asked, Question, QuestionKind
-from gradekit_integrity.viva.sheet import Sheet
+from gradekit_integrity.viva.sheets import Sheet
 from gradekit_integrity.viva.statements import AnswerCode
 
 HALVED = """\

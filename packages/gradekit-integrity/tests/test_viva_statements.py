@@ -2,9 +2,8 @@
 
 import pytest
 
-from gradekit_integrity.viva.choose import choose
 from gradekit_integrity.viva.class_answers import keys_of, most_common
-from gradekit_integrity.viva.questions import Question, QuestionKind
+from gradekit_integrity.viva.questions import Question, QuestionKind, choose
 from gradekit_integrity.viva.statements import AnswerCode, Sort, outside_names
 
 LOOP = """\

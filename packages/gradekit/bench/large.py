@@ -17,8 +17,8 @@ from gradekit.grading.running_course import RunningCourse
 from gradekit.report.table import class_table
 from gradekit.submission.notebook_file import read_submitted
 from gradekit.submission.restore import restore_notebook
+from gradekit.verdict.grade import grade, points_of
 from gradekit.verdict.job import GradingJob
-from gradekit.verdict.run import grade, points_of
 
 _PERCENT = (10, 50, 90)
 _KILL_AT_PERCENT = (40, 70)

@@ -12,7 +12,7 @@ import torch
 
 from bench.folders import ASSIGNMENT, CourseFolder, class_of
 from bench.transactions import Transactions
-from gradekit.grading.autograde import ClassRun, NotebookRun, RunOptions, SubmissionRun
+from gradekit.grading.autograde import ClassGrading, GradingOptions, NotebookProgress, SubmissionProgress
 from gradekit.grading.running_course import RunningCourse
 from gradekit.grading.write import Writer
 from gradekit.grading.writers import Writers
@@ -22,9 +22,9 @@ from gradekit.session.session import Session
 from gradekit.submission.extra_files import own_files
 from gradekit.submission.notebook_file import read_submitted
 from gradekit.submission.restore import restore_notebook
+from gradekit.verdict.grade import grade
 from gradekit.verdict.job import GradingJob
 from gradekit.verdict.result_cache import CachedResult, ResultCache, key_of
-from gradekit.verdict.run import grade
 from sandbox_kernel.start import launch_server
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -125,7 +125,7 @@ def _one(course: RunningCourse, writer: Writer, student: str) -> dict[str, tuple
     cache.store(ASSIGNMENT, key, CachedResult.of(graded, content, key))
     clock.mark(_CACHE)
     problems = writer.write(
-        SubmissionRun(student, [NotebookRun(name, content, key, CachedResult())]), ASSIGNMENT
+        SubmissionProgress(student, [NotebookProgress(name, content, key, CachedResult())]), ASSIGNMENT
     )
     clock.mark(_WRITE)
     if problems:
@@ -135,9 +135,9 @@ def _one(course: RunningCourse, writer: Writer, student: str) -> dict[str, tuple
 
 def _handing_out(course: RunningCourse, students: list[str]) -> float:
     """CPU seconds of the command to have one submission written by another process."""
-    options = RunOptions(1)
+    options = GradingOptions(1)
     with (
-        closing(ClassRun(course, course.assignment(ASSIGNMENT), options)) as run,
+        closing(ClassGrading(course, course.assignment(ASSIGNMENT), options)) as run,
         closing(Writers(course, ASSIGNMENT, 1, warm=True)) as writers,
     ):
         written = writers.write(iter(list(run.grade(students))))

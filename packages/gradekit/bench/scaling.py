@@ -18,13 +18,13 @@ from statistics import median
 
 from bench.folders import ASSIGNMENT, CourseFolder, own_comment
 from gradekit.authoring.samples import Sample
-from gradekit.grading.autograde import ClassRun, RunOptions
+from gradekit.grading.autograde import ClassGrading, GradingOptions
 from gradekit.grading.cluster import DaskWorkers
 from gradekit.grading.running_course import RunningCourse
 from gradekit.grading.task import Task
 from gradekit.grading.writers import Writers
-from gradekit.verdict.attempt import Attempt
 from gradekit.verdict.result_cache import CachedResult, CacheKey, ResultCache
+from gradekit.verdict.tries import Try
 
 #: how long a simulated worker sleeps, and the folder and submission of the result that it returns
 _SECONDS, _RESULT = "GRADEKIT_BENCH_SECONDS", "GRADEKIT_BENCH_RESULT"
@@ -66,7 +66,7 @@ def _predicted(count: float, seconds: float, serial: float) -> float:
 def _one(folder: CourseFolder) -> tuple[float, int]:
     """Seconds that a worker takes for one submission, and the bytes that are sent; the results stay in the cache."""
     course = RunningCourse.open(folder.root)
-    run = ClassRun(course, folder.assignment, RunOptions(1))
+    run = ClassGrading(course, folder.assignment, GradingOptions(1))
     times, sizes, before = [], [], time.monotonic()
     for submission in run.grade([f"{number:04}" for number in range(_WARM_UP + _ONES)]):
         now = time.monotonic()
@@ -96,7 +96,7 @@ def _simulated(folder: CourseFolder, count: int, seconds: float, submissions: in
     times = []
     with _sleepers(count, seconds) as address:
         workers = DaskWorkers(folder.assignment, address, asleep)
-        run = ClassRun(course, folder.assignment, RunOptions(0, fresh=True), workers)
+        run = ClassGrading(course, folder.assignment, GradingOptions(0, fresh=True), workers)
         with closing(Writers(course, ASSIGNMENT, os.cpu_count() or 1, warm=False)) as writers:
             for _, problems in writers.write(run.grade([f"{number:04}" for number in range(submissions)])):
                 if problems:
@@ -121,14 +121,12 @@ def _sleepers(count: int, seconds: float) -> Iterator[str]:
             process.terminate()
 
 
-def asleep(
-    assignment: str, files: bytes, task: Task, own_files: bytes, expected: Mapping[str, str]
-) -> Attempt:
+def asleep(assignment: str, files: bytes, task: Task, own_files: bytes, expected: Mapping[str, str]) -> Try:
     """What a simulated worker does with a task."""
     time.sleep(float(os.environ[_SECONDS]))
     right = _right_answer()
     result = replace(right.result, key=task.key.submission, depends_on=task.key.parts)
-    return Attempt(CachedResult(result, right.outputs))
+    return Try(CachedResult(result, right.outputs))
 
 
 @cache

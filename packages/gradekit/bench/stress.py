@@ -19,7 +19,7 @@ from gradekit.checks.variants import alternatives_of
 from gradekit.course.cells import find_cell
 from gradekit.grading.running_course import RunningCourse
 from gradekit.session.values import CheckOutcome
-from gradekit.verdict.run import points_of
+from gradekit.verdict.grade import points_of
 
 #: kinds of load: busy processes, students who hog the processor, or both
 KINDS = ("busy", "hogs", "both")

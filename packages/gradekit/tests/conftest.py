@@ -218,8 +218,8 @@ def four_times(four_times_original: Path, tmp_path: Path) -> TinyCourse:
 def grade_answer(tiny_course: TinyCourse) -> Callable:
     """Grade one answer of the tiny course, as source text of the answer cell; gives the result."""
     from gradekit.session.limits import Limits
+    from gradekit.verdict.grade import grade
     from gradekit.verdict.job import GradingJob, HowToRun
-    from gradekit.verdict.run import grade
 
     def run(source: str, limits: Limits | None = None) -> object:
         released = tiny_course.assignment.released("double")

@@ -27,10 +27,10 @@ PRELOADED = (
     *(
         "gradekit.grading.autograde",
         "gradekit.grading.regrade",
-        "gradekit.verdict.run",
+        "gradekit.verdict.grade",
         "gradekit.authoring.audit",
     ),
-    *("gradekit.report.files", "gradekit.report.table", "gradekit.watch.loop"),
+    *("gradekit.report.report_files", "gradekit.report.table", "gradekit.watch.loop"),
     *("pytest", "alembic.config", "torch"),
 )
 _PR_SET_PDEATHSIG = 1

@@ -217,8 +217,8 @@ ADVICE: dict[tuple[str, str], Situation | Elsewhere | NotRun] = {
     ("cli/autograding.py", "nbgrader generate_assignment NAME --force"): Situation(
         empty_gradebook, "gradekit autograde"
     ),
-    ("cli/deadlines.py", GENERATE): Situation(not_in_gradebook, "gradekit deadline 01_double"),
-    ("cli/deadlines.py", "gradekit autograde {} --force"): Elsewhere(
+    ("cli/deadline_command.py", GENERATE): Situation(not_in_gradebook, "gradekit deadline 01_double"),
+    ("cli/deadline_command.py", "gradekit autograde {} --force"): Elsewhere(
         "test_exchange.py::test_both_grading_commands_deduct_the_same_for_lateness"
     ),
     ("cli/revising.py", GENERATE): Situation(not_in_gradebook, "gradekit revise 01_double"),
@@ -278,7 +278,7 @@ ADVICE: dict[tuple[str, str], Situation | Elsewhere | NotRun] = {
         other_version, "nbgrader generate_feedback 01_double --force", "graded_class"
     ),
     ("report/contents.py", "gradekit autograde {}"): Situation(handed_in, "gradekit report 01_double"),
-    ("report/files.py", "gradekit report {}"): Elsewhere("test_groups.py"),
+    ("report/report_files.py", "gradekit report {}"): Elsewhere("test_groups.py"),
     ("report/comments.py", "gradekit report ASSIGNMENT"): NotRun("it prints the ids"),
     ("report/comments.py", 'gradekit comment GROUP "the comment"'): Elsewhere("test_comment.py"),
     ("report/check_comments.py", "gradekit report ASSIGNMENT"): NotRun("it prints the checks"),
@@ -291,16 +291,18 @@ ADVICE: dict[tuple[str, str], Situation | Elsewhere | NotRun] = {
     ("authoring/doctor.py", "gradekit new 01_my_topic"): Elsewhere("test_new.py"),
     ("authoring/samples.py", GENERATE): Situation(no_release, "gradekit samples 01_double"),
     ("authoring/standalone.py", GENERATE): Situation(no_release, "gradekit standalone 01_double"),
-    ("authoring/mutants/run.py", "gradekit audit {}"): Elsewhere("test_mutants.py"),
+    ("authoring/mutants/survivors.py", "gradekit audit {}"): Elsewhere("test_mutants.py"),
     ("authoring/earlier.py", "gradekit earlier {}"): Elsewhere("test_earlier.py"),
-    ("authoring/adopt/text.py", "gradekit adopt --write"): Elsewhere("test_adopt_write.py"),
-    ("authoring/adopt/text.py", "gradekit adopt --compare"): Elsewhere("test_adopt_compare.py"),
+    ("authoring/adopt/text.py", "gradekit adopt --write"): Elsewhere("test_adopt_addition.py"),
+    ("authoring/adopt/text.py", "gradekit adopt --compare"): Elsewhere("test_autograder_comparison.py"),
     ("authoring/adopt/text.py", "gradekit autograde"): Elsewhere("test_quickstart.py"),
     ("authoring/adopt/settings.py", "nbgrader db upgrade"): Elsewhere("test_gradebook_state.py"),
-    ("authoring/adopt/cells.py", "nbgrader update {}"): Elsewhere("test_adopt.py"),
-    ("authoring/adopt/compare.py", "nbgrader generate_assignment {}"): NotRun("says that it fails, and why"),
-    ("authoring/adopt/reasons.py", "gradekit doctor"): Elsewhere("test_doctor.py"),
-    ("authoring/new/__init__.py", "gradekit adopt --write"): Elsewhere("test_adopt_write.py"),
+    ("authoring/adopt/notebook_report.py", "nbgrader update {}"): Elsewhere("test_adopt.py"),
+    ("authoring/adopt/autograder_comparison.py", "nbgrader generate_assignment {}"): NotRun(
+        "says that it fails, and why"
+    ),
+    ("authoring/adopt/score_differences.py", "gradekit doctor"): Elsewhere("test_doctor.py"),
+    ("authoring/new/__init__.py", "gradekit adopt --write"): Elsewhere("test_adopt_addition.py"),
     ("gradekit_lms/claims.py", "nbgrader db student import students.csv"): Elsewhere(
         f"{LMS}/test_collect.py"
     ),
@@ -310,11 +312,11 @@ ADVICE: dict[tuple[str, str], Situation | Elsewhere | NotRun] = {
         empty_gradebook,
         "nbgrader export --exporter=gradekit_lms.CanvasExport --to=x.csv --assignment=01_double",
     ),
-    ("attempts/chance.py", "gradekit watch"): Elsewhere("test_watch_best.py"),
+    ("attempts/counted_attempt.py", "gradekit watch"): Elsewhere("test_watch_best.py"),
     ("watch/faults.py", "nbgrader release_assignment NAME"): Elsewhere("test_exchange.py"),
     ("watch/lock.py", "gradekit watch --status"): Elsewhere("test_deadlines.py"),
     ("watch/waiting.py", "nbgrader collect {} --student={} --update"): Elsewhere("test_exchange.py"),
-    ("watch/watched.py", GENERATE): Elsewhere("test_watch_runs.py"),
+    ("watch/watched.py", GENERATE): Elsewhere("test_watch_gradings.py"),
 }
 #: they would change this environment or this machine
 FOREIGN = ("pip ", "make ", "jupyter ", "source ", "apt-get ", "dnf ")

@@ -6,8 +6,8 @@ from nbgrader.api import Gradebook
 
 from gradekit.course.cells import grade_id
 from gradekit.submission.submission import Submission
+from gradekit.verdict.grade import grade
 from gradekit.verdict.job import GradingJob
-from gradekit.verdict.run import grade
 
 from .test_code_elsewhere import CONFIGURE
 from .tiny_course import RIGHT, code, mark

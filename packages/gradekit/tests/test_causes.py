@@ -8,9 +8,9 @@ from nbformat import v4
 from gradekit.course import Assignment, Course
 from gradekit.page.first_look import ScoreRow, first_things
 from gradekit.session.causes import missing_name
+from gradekit.verdict.grade import grade
 from gradekit.verdict.job import GradingJob
 from gradekit.verdict.results import SubmissionResult
-from gradekit.verdict.run import grade
 
 from .test_ordinary import answer, checking, run
 

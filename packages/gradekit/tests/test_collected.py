@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from gradekit.course import CourseError
+from gradekit.verdict.grade import grade
 from gradekit.verdict.job import GradingJob
-from gradekit.verdict.run import grade
 
 from .tiny_course import RIGHT, TinyCourse
 

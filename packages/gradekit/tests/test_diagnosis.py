@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from gradekit.checks.compare import CheckFailure
+from gradekit.checks.comparison import CheckFailure
 from gradekit.checks.reference import Reference, Store, to_stored
 from gradekit.checks.variants import Mistake
 from gradekit.inside.arrays import copied

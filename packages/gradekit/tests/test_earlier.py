@@ -6,8 +6,8 @@ from nbformat import v4
 
 from gradekit.authoring.earlier import earlier_source, load_parts, write_earlier
 from gradekit.course import Course, CourseError
+from gradekit.verdict.grade import grade
 from gradekit.verdict.job import GradingJob
-from gradekit.verdict.run import grade
 
 from .tiny_course import code, mark
 

@@ -15,9 +15,9 @@ import pytest
 from nbformat import v4
 
 from gradekit.checks import assert_close
-from gradekit.checks.compare import CheckFailure
+from gradekit.checks.comparison import CheckFailure
 from gradekit.codecs import describe
-from gradekit.codecs.figures import Figure
+from gradekit.codecs.figure_codec import Figure
 from gradekit.course import CourseError
 from gradekit.inside.agent import Agent
 from gradekit.inside.messages import MessageError, encode
@@ -28,7 +28,7 @@ from gradekit.session.runner import text_of
 from gradekit.session.session import Session
 from gradekit.session.values import CheckOutcome, StudentError
 from gradekit.submission.submission import Submission
-from gradekit.verdict.explain import explain
+from gradekit.verdict.explanation import explain
 
 
 def seen(figure: object) -> Figure:

@@ -6,8 +6,8 @@ from nbformat import v4
 from gradekit.submission.names import mentions
 from gradekit.submission.own_names import own_names
 from gradekit.submission.statements import needed_names, reached_code
+from gradekit.verdict.grade import grade
 from gradekit.verdict.job import GradingJob
-from gradekit.verdict.run import grade
 
 CONFTEST = "from gradekit.checks import forbid\n\nonly_own_code = forbid('mul')\n"
 

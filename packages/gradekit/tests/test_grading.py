@@ -10,7 +10,7 @@ from gradekit.course.cells import is_test_cell
 from gradekit.session import proxy, session
 from gradekit.session.limits import Limits
 from gradekit.submission.submission import Submission
-from gradekit.verdict.run import collect_marks
+from gradekit.verdict.grade import collect_marks
 
 RIGHT = "def double(x):\n    return 2 * x"
 
@@ -183,8 +183,8 @@ def test_the_seed_follows_from_the_code_that_grading_runs_and_not_from_the_text(
 
 
 def test_a_forbidden_name_costs_the_exercise_also_when_it_hides_in_another_cell(tiny_course):
+    from gradekit.verdict.grade import grade
     from gradekit.verdict.job import GradingJob
-    from gradekit.verdict.run import grade
 
     (tiny_course.checks.parent / "conftest.py").write_text(
         "from gradekit.checks import forbid\nonly_own_code = forbid('add')\n"

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from gradekit.checks import Implementation
-from gradekit.checks.compare import CheckFailure
+from gradekit.checks.comparison import CheckFailure
 from gradekit.checks.judging import assert_judges
 from gradekit.session.values import Call, CheckOutcome, StudentError
 

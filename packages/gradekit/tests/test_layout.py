@@ -160,3 +160,12 @@ def test_a_public_name_is_defined_in_one_module_only():
                 places.setdefault(name, []).append(path)
     doubled = {name: paths for name, paths in places.items() if len(paths) > 1}
     assert {name: doubled[name] for name in doubled.keys() - SHARED_NAMES.keys()} == {}
+
+
+@pytest.mark.parametrize("package", ALL, ids=lambda folder: folder.name)
+def test_no_two_modules_of_a_package_have_the_same_name(package):
+    places: dict[str, list[Path]] = {}
+    for path in package.rglob("*.py"):
+        if path.name != "__init__.py" and "template" not in path.parts:
+            places.setdefault(path.name, []).append(path)
+    assert {name: paths for name, paths in places.items() if len(paths) > 1} == {}

@@ -3,7 +3,7 @@
 import pytest
 
 from gradekit.authoring.mutants.make import OPERATORS, mutants_of, mutants_of_cell, sample
-from gradekit.authoring.mutants.run import run_mutants
+from gradekit.authoring.mutants.survivors import run_mutants
 from gradekit.course import CourseError
 
 

@@ -8,7 +8,7 @@ from nbformat import v4
 
 from gradekit.course import CourseError
 from gradekit.course.cells import grade_id
-from gradekit.grading.autograde import ClassRun, RunOptions
+from gradekit.grading.autograde import ClassGrading, GradingOptions
 from gradekit.grading.running_course import RunningCourse
 from gradekit.session.saved_outputs import put_saved_outputs
 from gradekit.submission.notebook_json import parse_submitted
@@ -98,7 +98,7 @@ def test_gradekit_s_own_command_says_which_one_scores_without_running(tmp_path):
     course = PlainCourse(tmp_path / "course").write("c.Execute.enabled = False").pretend_generated("ada")
     opened = RunningCourse.open(course.root)
     with pytest.raises(CourseError, match="nbgrader autograde ps1 --no-execute"):
-        ClassRun(opened, opened.assignment("ps1"), RunOptions(1))
+        ClassGrading(opened, opened.assignment("ps1"), GradingOptions(1))
 
 
 @pytest.mark.thorough

@@ -15,10 +15,10 @@ from gradekit.session.runner import _joined
 from gradekit.submission.restore import restore_notebook
 from gradekit.submission.submission import Submission
 from gradekit.verdict.collected import GraderCrash
+from gradekit.verdict.grade import grade
 from gradekit.verdict.job import GradingJob, HowToRun
 from gradekit.verdict.ordinary import remedy_for
 from gradekit.verdict.results import SubmissionResult
-from gradekit.verdict.run import grade
 from gradekit.verdict.score_rule import ScoreRule
 
 

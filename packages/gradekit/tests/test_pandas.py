@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from gradekit.checks.asserts import assert_unchanged
-from gradekit.checks.compare import CheckFailure, assert_close, describe, difference
+from gradekit.checks.comparison import CheckFailure, assert_close, describe, difference
 from gradekit.checks.reference import Reference, Store
 from gradekit.course import CourseError
 from gradekit.inside.agent import Agent

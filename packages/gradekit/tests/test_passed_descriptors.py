@@ -5,8 +5,8 @@ import platform
 import pytest
 
 from gradekit.course.kernels import LIMITED
+from gradekit.verdict.grade import grade
 from gradekit.verdict.job import GradingJob, HowToRun
-from gradekit.verdict.run import grade
 
 PASSES = """
 def double(x):

@@ -10,10 +10,10 @@ from nbformat import v4
 from gradekit.course import Course
 from gradekit.course.kernels import LIMITED
 from gradekit.session.limits import Limits
-from gradekit.verdict.attempt import Attempt, RepeatBudget, grade_unless_cached, settled
 from gradekit.verdict.job import GradingJob, HowToRun
 from gradekit.verdict.result_cache import CachedResult, ResultCache
 from gradekit.verdict.results import CheckResult, ExerciseResult, SubmissionResult
+from gradekit.verdict.tries import RepeatBudget, Try, grade_unless_cached, settled
 
 from .test_ordinary import answer, checking
 
@@ -84,7 +84,7 @@ def test_half_the_draws_are_worth_half_the_points():
     """Whatever code does when it doesn't like a draw, the points that it gets by itself are those of one draw."""
     draws, full = random.Random(1), 0
     for _ in range(2000):
-        first, second = (_attempt(draws.random() < 0.5) for _ in range(2))
+        first, second = (_try(draws.random() < 0.5) for _ in range(2))
         final = settled(first, second) if first.again else first
         full += final.earned == 1
     assert abs(full / 2000 - 0.5) < 0.05
@@ -105,7 +105,7 @@ def test_giving_up_one_exercise_to_die_early_gains_the_others_little():
     assert full / 2000 < 0.6, "0.56 expected; what both tries earn counted as certain, it was 0.69"
 
 
-def _sacrifice(died: bool, right: bool) -> Attempt:
+def _sacrifice(died: bool, right: bool) -> Try:
     checks = [
         CheckResult("test_it", "It works.", 1, "kernel died" if died else "passed"),
         CheckResult("test_it", "It works.", 1, "passed" if right else "failed"),
@@ -114,12 +114,12 @@ def _sacrifice(died: bool, right: bool) -> Attempt:
         ExerciseResult(name, [check]) for name, check in zip(("test_x", "test_y"), checks, strict=True)
     ]
     status, suspect = ("kernel died", ["it ended"]) if died else ("graded", [])
-    return Attempt(CachedResult(SubmissionResult(status, exercises=exercises, suspect=suspect)), again=died)
+    return Try(CachedResult(SubmissionResult(status, exercises=exercises, suspect=suspect)), again=died)
 
 
-def _attempt(lucky: bool) -> Attempt:
+def _try(lucky: bool) -> Try:
     check = CheckResult("test_it", "It works.", 1, "passed" if lucky else "kernel died")
     result = SubmissionResult(
         "graded", exercises=[ExerciseResult("test_x", [check])], suspect=[] if lucky else ["it ended"]
     )
-    return Attempt(CachedResult(result), again=not lucky)
+    return Try(CachedResult(result), again=not lucky)

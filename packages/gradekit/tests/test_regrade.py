@@ -7,8 +7,8 @@ from gradekit.grading.workers import Workers
 from gradekit.grading.write import Writer
 from gradekit.report.table import class_table
 from gradekit.session.values import CheckOutcome
-from gradekit.verdict.attempt import Attempt
 from gradekit.verdict.results import CheckResult, ExerciseResult, Status, SubmissionResult
+from gradekit.verdict.tries import Try
 
 STUDENTS = ("exception", "floor", "right")
 OLD, NEW = "torch.tensor([2.0, 8.0])), torch.tensor([1.0, 4.0])", "torch.tensor([3.0])), torch.tensor([1.5])"
@@ -85,7 +85,7 @@ def test_a_score_that_was_not_written_is_not_counted_as_changed(changed, monkeyp
 
 def test_a_submission_on_which_the_grader_fails_keeps_its_points_and_is_named(changed, monkeypatch, capsys):
     before = changed.grades()
-    lost = Attempt(None, failure="its process ended each time")
+    lost = Try(None, failure="its process ended each time")
     monkeypatch.setattr(Workers, "run", lambda self, tasks: ((task, lost) for task in tasks))
     assert regrade(changed) == 1
     assert (

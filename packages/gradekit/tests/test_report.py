@@ -13,10 +13,10 @@ import pytest
 from nbgrader.api import Grade, Student, SubmittedAssignment, SubmittedNotebook
 
 from gradekit.course import CourseError
+from gradekit.report.charts import outcome_map, progress_chart, score_distribution
 from gradekit.report.class_results import Check, ClassResults, Member, class_results
 from gradekit.report.contents import ClassReport, make_report, summary_lines
-from gradekit.report.figures import outcome_map, progress_chart, score_distribution
-from gradekit.report.files import report_as_html
+from gradekit.report.report_files import report_as_html
 from gradekit.report.similarity import SimilarityFound
 from gradekit.report.statistics import (
     AssignmentScores,

@@ -19,10 +19,10 @@ from gradekit.nbgrader_plugin.feedback import _result
 from gradekit.session.limits import Limits
 from gradekit.submission.extra_files import own_files
 from gradekit.verdict import result_cache
-from gradekit.verdict.attempt import RepeatBudget, grade_unless_cached
 from gradekit.verdict.job import GradingJob, HowToRun
 from gradekit.verdict.result_cache import CachedResult, CacheKey, ResultCache, key_of
 from gradekit.verdict.results import CheckResult, ExerciseResult, SubmissionResult
+from gradekit.verdict.tries import RepeatBudget, grade_unless_cached
 
 RIGHT, HALF = "def double(x):\n    return 2 * x", "def half(x):\n    return x / 2"
 BOTH = {"test_double", "test_half"}

@@ -7,7 +7,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 from gradekit.attempts.attempt_line import NotebookPage, attempt_line
-from gradekit.attempts.chance import Chance, NoChance, attempt_that_counts, is_in_time
+from gradekit.attempts.counted_attempt import Chance, NoChance, attempt_that_counts, is_in_time
 from gradekit.attempts.records import AttemptRecord, Attempts, Page
 from gradekit.attempts.rules import Counts, Rule, Shows
 from gradekit.verdict.results import SubmissionResult

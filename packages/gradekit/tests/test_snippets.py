@@ -11,9 +11,9 @@ from gradekit.page.check_table import checks_as_html
 from gradekit.page.headings import headings
 from gradekit.page.shown import result_as_shown
 from gradekit.session.limits import Limits
+from gradekit.verdict.grade import grade
 from gradekit.verdict.job import GradingJob, HowToRun
-from gradekit.verdict.run import grade
-from gradekit.verdict.trying import Offer
+from gradekit.verdict.snippet_offers import Offer
 
 from .tiny_course import code
 

@@ -12,8 +12,8 @@ import pytest
 
 from gradekit.watch import arrivals, submitted
 from gradekit.watch.arrivals import HandIn, Inbound
-from gradekit.watch.queue import Queue
 from gradekit.watch.submitted import Submitted
+from gradekit.watch.waiting import Queue
 
 TIME = "2026-01-10 12:00:00.000000 UTC"
 

@@ -17,8 +17,8 @@ from gradekit.authoring.recording import record
 from gradekit.checks.reference import Store
 from gradekit.course import Course, blank_copy
 from gradekit.course.kernels import LIMITED
+from gradekit.verdict.grade import grade
 from gradekit.verdict.job import GradingJob, HowToRun
-from gradekit.verdict.run import grade
 
 PACKAGES = Path(__file__).parents[2]
 MISSING = ("torch", "seaborn", "matplotlib", "scipy", "jupyterlab", "notebook")
@@ -101,7 +101,7 @@ GRADE = """
 import json, sys, nbformat
 from pathlib import Path
 from gradekit.verdict.job import GradingJob, HowToRun
-from gradekit.verdict.run import grade
+from gradekit.verdict.grade import grade
 from gradekit.course import Course, blank_copy
 from gradekit.course.kernels import LIMITED
 

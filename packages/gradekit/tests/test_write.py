@@ -10,7 +10,7 @@ from dataclasses import replace
 import nbformat
 import pytest
 
-from gradekit.grading.autograde import ClassRun, NotebookRun, RunOptions, SubmissionRun
+from gradekit.grading.autograde import ClassRun, NotebookProgress, RunOptions, SubmissionProgress
 from gradekit.grading.running_course import RunningCourse
 from gradekit.grading.task import carry_out
 from gradekit.grading.write import Writer
@@ -23,10 +23,12 @@ from .tiny_course import RIGHT_HALF
 
 def test_a_failure_of_the_grader_gets_a_row_without_points_and_a_sentence(generated):
     generated.hand_in("ann", generated.answer("def double(x): return 2 * x"))
-    notebook = NotebookRun(
+    notebook = NotebookProgress(
         "double", nbformat.v4.new_notebook(), CacheKey("", {}), CachedResult(), failure="OSError: disk full"
     )
-    problems = Writer(RunningCourse.open(generated.root)).write(SubmissionRun("ann", [notebook]), "01_double")
+    problems = Writer(RunningCourse.open(generated.root)).write(
+        SubmissionProgress("ann", [notebook]), "01_double"
+    )
     assert problems == []
     (row,) = class_table(generated.running, generated.assignment).rows
     assert (row.status, row.total) == ("kernel died", None)

@@ -33,7 +33,7 @@ SHOWN = {
         "test_bound_again::test_a_person_decides_if_points_were_lost"
     ),
     "a cell has a syntax error": f"{CODE}[a syntax error]",
-    "code uses more CPU time": "test_attempt::test_code_that_computes_past_its_limit_is_tried_once",
+    "code uses more CPU time": "test_tries::test_code_that_computes_past_its_limit_is_tried_once",
     "code sleeps too long or ends its process, in both": (
         "test_redraws::test_an_answer_that_always_dies_has_no_points_and_nobody_has_to_look"
     ),
@@ -47,7 +47,7 @@ SHOWN = {
         "test_redraws::test_a_later_test_that_ends_the_process_gives_an_earlier_one_no_second_draw"
     ),
     "no time is left": (
-        "test_attempt::test_without_time_for_a_second_try_a_result_says_so_and_is_graded_next_time"
+        "test_tries::test_without_time_for_a_second_try_a_result_says_so_and_is_graded_next_time"
     ),
     "the kernel failed to start twice": (
         "test_class::test_a_submission_on_which_the_grader_failed_is_graded_next_time"

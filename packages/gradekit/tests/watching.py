@@ -17,7 +17,7 @@ import nbformat
 from nbgrader.utils import notebook_hash
 
 from gradekit.attempts.records import Attempts
-from gradekit.grading.autograde import RunOptions
+from gradekit.grading.autograde import GradingOptions
 from gradekit.grading.running_course import RunningCourse
 from gradekit.watch.loop import Watch
 from gradekit.watch.status import Event, EventKind
@@ -103,7 +103,7 @@ class WatchedExchange:
         try:
             with contextlib.chdir(self.course.root):
                 course = RunningCourse.open(self.course.root)
-                options = WatchOptions(self.course.root, (), False, RunOptions(1))
+                options = WatchOptions(self.course.root, (), False, GradingOptions(1))
                 assert Watch(course, options, report).run() == 0
         finally:
             give_up.cancel()

@@ -6,7 +6,7 @@ import pytest
 
 from gradekit_integrity.viva.files import all_as_html, sheet_as_html
 from gradekit_integrity.viva.questions import Question, QuestionKind
-from gradekit_integrity.viva.sheet import Sheet
+from gradekit_integrity.viva.sheets import Sheet
 
 SOURCE = """\
 def make_causal_mask(length):

@@ -253,10 +253,11 @@ def _homes() -> frozenset[Path]:
 
 @cache
 def _library_folders() -> tuple[str, ...]:
-    """List the folders in which the system looks for shared libraries."""
+    """The folders in which the system looks for shared libraries; none where it has no `ldconfig`."""
     ldconfig = shutil.which("ldconfig", path="/sbin:/usr/sbin")
-    command = [ldconfig, "-p"] if ldconfig else ["true"]
-    listed = subprocess.run(command, capture_output=True, text=True, check=False).stdout.splitlines()
+    if ldconfig is None:
+        return ()
+    listed = subprocess.run([ldconfig, "-p"], capture_output=True, text=True, check=False).stdout.splitlines()
     return (*dict.fromkeys(os.path.dirname(line.split(" => ")[1]) for line in listed if " => " in line),)
 
 

@@ -12,8 +12,8 @@ from gradekit_integrity.viva.questions import (
     shown_value,
 )
 from gradekit_integrity.viva.running import Scene
-from gradekit_integrity.viva.seen import Effect, SeenValue, StatementRun, TracedCall
 from gradekit_integrity.viva.statements import AnswerStatement, Sort, outside_names
+from gradekit_integrity.viva.tracer_reports import Effect, SeenValue, StatementRun, TracedCall
 
 _TAKEN_OUT = (
     "It raises an exception. (Of which type?)",

@@ -10,7 +10,7 @@ from gradekit.page.check_table import code_marked
 from gradekit.report.pages import folder_of, page_environment, save_page
 from gradekit.report.table import write_rows
 from gradekit_integrity.viva.questions import Question
-from gradekit_integrity.viva.sheet import Sheet
+from gradekit_integrity.viva.sheets import Sheet
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _MOST_LINES, _MOST_CHARACTERS, _AROUND = 120, 160, 8

@@ -13,12 +13,12 @@ from gradekit.course.printing import printable
 from gradekit.session.kernel import NotStarted
 from gradekit.session.values import CheckOutcome
 from gradekit.verdict.collected import GraderCrash
+from gradekit.verdict.grade import grade
 from gradekit.verdict.job import GradingJob
 from gradekit.verdict.results import CheckResult, Status
-from gradekit.verdict.run import grade
-from gradekit.verdict.trying import Offer
-from gradekit_integrity.viva.drivers import tests_of
+from gradekit.verdict.snippet_offers import Offer
 from gradekit_integrity.viva.questions import Asked, Question, QuestionKind
+from gradekit_integrity.viva.running import tests_of
 from gradekit_integrity.viva.statements import Sort
 
 #: for checks that draw their inputs; the same ones have to fail with both

@@ -1,14 +1,18 @@
-"""The questions, and how they show a call and its inputs."""
+"""The questions, how they show a call and its inputs, and which of them a sheet has."""
 
+import random
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from gradekit_integrity.viva.seen import SeenValue, TracedCall
 from gradekit_integrity.viva.statements import AnswerCode, AnswerStatement, Sort
+from gradekit_integrity.viva.tracer_reports import SeenValue, TracedCall
 
 #: how much more interesting a question is if something in its cell is the student's own
 _NEAR_OWN = 2
+#: what a question about the student's own line gains, what one like those already chosen loses, and the most that chance adds
+_OWN, _SAME_CELL, _SAME_KIND, _SAME_LINE, _CHANCE = 5, 3, 4, 20, 3
 
 
 class QuestionKind(StrEnum):
@@ -161,3 +165,39 @@ def shown_value(seen: SeenValue) -> str:
 
 def as_tuple(shape: tuple[int, ...]) -> str:
     return repr(tuple(shape))
+
+
+def choose(questions: Sequence[Question], count: int, seed: str) -> list[Question]:
+    """At most `count` questions, in the order of the cells; the same ones for the same seed.
+
+    The student's own lines come first, then different cells, lines and kinds.
+    A question's worth depends on the questions already chosen, not on the other candidates.
+    """
+    left = {question: _chance(question, seed) for question in dict.fromkeys(questions)}
+    order = {cell: place for place, cell in enumerate(dict.fromkeys(_cell(one) for one in questions))}
+    chosen: list[Question] = []
+    while left and len(chosen) < count:
+        cells = Counter(map(_cell, chosen))
+        kinds = Counter(one.kind for one in chosen)
+        lines = Counter((*_cell(one), one.line) for one in chosen)
+
+        def worth(one: Question) -> float:
+            again = _SAME_CELL * cells[_cell(one)] + _SAME_KIND * kinds[one.kind]  # noqa: B023
+            again += _SAME_LINE * lines[(*_cell(one), one.line)]  # noqa: B023
+            return one.interest + _OWN * one.own + left[one] - again
+
+        best = max(left, key=worth)
+        del left[best]
+        chosen.append(best)
+    return sorted(chosen, key=lambda one: (order[_cell(one)], one.line))
+
+
+def _chance(question: Question, seed: str) -> float:
+    key = "\0".join(
+        [seed, *_cell(question), question.kind, str(question.line), question.text, *map(str, question.calls)]
+    )
+    return random.Random(key).uniform(0, _CHANCE)
+
+
+def _cell(question: Question) -> tuple[str, str]:
+    return question.notebook, question.cell

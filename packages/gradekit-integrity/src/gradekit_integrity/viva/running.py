@@ -1,4 +1,7 @@
-"""Runs the answers of one notebook under the tracer, in a kernel like that of grading."""
+"""Runs the answers of one notebook under the tracer, in a kernel like that of grading.
+
+Drivers are lines that call an answer with small inputs: what the course declares, its snippets, or the visible tests.
+"""
 
 import inspect
 from collections.abc import Iterator
@@ -9,16 +12,22 @@ from typing import Any, TypeVar
 
 from nbformat import NotebookNode, from_dict, v4
 
+from gradekit.checks.snippets import snippets_of
+from gradekit.course import Assignment
+from gradekit.course.cells import answer_of, find_cell, grade_id, is_test_cell
 from gradekit.inside.messages import MessageError
 from gradekit.session.replies import Failure
 from gradekit.session.runner import CellRun, CellState
 from gradekit.session.session import CallTimeout, KernelDied, Session
 from gradekit.verdict.job import GradingJob
 from gradekit_integrity.viva import tracer, values
-from gradekit_integrity.viva.seen import Effect, Traced, TracedCall, read_as
 from gradekit_integrity.viva.statements import AnswerCode, AnswerStatement
+from gradekit_integrity.viva.tracer_reports import Effect, Traced, TracedCall, read_as
 
 R = TypeVar("R")
+#: the file beside the checks where a course declares inputs, in the form of `try_it.py`
+_FILE_NAME = "viva.py"
+_MOST_DRIVERS = 8
 #: kernels are forks, which would all draw the same random numbers; the cell defines no names
 _SET_SEED = """\
 __import__("random").seed({seed})
@@ -179,3 +188,32 @@ def _is_sound(call: TracedCall, code: AnswerCode) -> bool:
 
 def _refused(_: object) -> Any:
     raise MessageError("it holds an object")
+
+
+def drivers_for(assignment: Assignment, released: NotebookNode, answer: str) -> list[str]:
+    """Lines that call functions of the answer cell `answer` of a released notebook, the best first.
+
+    Raises:
+        CourseError: a file of the course can't be read.
+    """
+    tests = tests_of(released, answer)
+    return list(dict.fromkeys(_driver_sources(assignment, released, tests)))[:_MOST_DRIVERS]
+
+
+def tests_of(released: NotebookNode, answer: str) -> list[str]:
+    """The grade_ids of the test cells that are about the answer cell `answer`."""
+    return [
+        name
+        for cell in released.cells
+        if is_test_cell(cell) and (name := grade_id(cell)) and answer_of(released, name) == answer
+    ]
+
+
+def _driver_sources(assignment: Assignment, released: NotebookNode, tests: list[str]) -> Iterator[str]:
+    for snippet in (*snippets_of(assignment, _FILE_NAME), *snippets_of(assignment)):
+        if snippet.exercise in tests:
+            yield snippet.text
+    for test in tests:
+        cell = find_cell(released, test)
+        if cell is not None:
+            yield cell.source

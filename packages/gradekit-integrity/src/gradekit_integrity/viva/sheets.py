@@ -1,7 +1,7 @@
-"""Sheets for the students of a class: reads their submissions, and runs them one at a time or several at once."""
+"""Sheets of questions, one for each student: questions to which two runs of the same code have the same answer."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -9,21 +9,247 @@ import nbformat
 from nbformat import NotebookNode
 
 from gradekit.course import Assignment, CourseError
-from gradekit.course.cells import grade_id, is_answer_cell
+from gradekit.course.cells import find_cell, grade_id, is_answer_cell
+from gradekit.course.kernels import other_language
 from gradekit.course.printing import listed, printable
 from gradekit.grading.running_course import RunningCourse
 from gradekit.grading.workers import Workers
 from gradekit.nbgrader_plugin.run_checks import RunChecks
 from gradekit.report.removed import removed_students
+from gradekit.session.kernel import NotStarted
+from gradekit.session.runner import CellState
 from gradekit.submission.extra_files import own_files, own_notebooks
 from gradekit.submission.notebook_file import read_submitted
 from gradekit.submission.restore import restore_notebook
-from gradekit.verdict.job import HowToRun
+from gradekit.submission.submission import Submission
+from gradekit.verdict.job import GradingJob, HowToRun
+from gradekit_integrity.viva.asking import questions_about
 from gradekit_integrity.viva.class_answers import keys_of, most_common
-from gradekit_integrity.viva.sheet import Sheet, ToAsk, make_sheet
+from gradekit_integrity.viva.purpose import Prover, purposes
+from gradekit_integrity.viva.questions import Asked, Question, QuestionKind, choose, syntax_question
+from gradekit_integrity.viva.running import Scene, Stage, drivers_for, hangs, stage
+from gradekit_integrity.viva.statements import AnswerCode
+from gradekit_integrity.viva.tracer_reports import TracedCall
 
 #: the most runs of a student's notebooks, traced or with their checks
 _RUNS_AT_MOST = 20
+#: for the random numbers of the two runs: answers that depend on them differ
+_SEEDS = 1, 2
+#: the most statements of an answer that are removed, one at a time
+_TAKEN_OUT_AT_MOST = 8
+#: drivers whose inputs are varied
+_VARIED_AT_MOST = 2
+_TRIES = 2
+_TOO_LONG = "The code in `{}` can't be traced to its end, since it runs too many steps or for too long, or uses a tracer itself."
+
+
+@dataclass(frozen=True)
+class ToAsk:
+    """One student's restored notebooks as JSON, by name, and the most common answers of the class.
+
+    Args:
+        common: by notebook and cell, the statements of the most common answer.
+        own_files: the files that the student put beside the notebooks.
+        problem: why there is nothing to run, in a sentence.
+    """
+
+    student: str
+    notebooks: dict[str, str]
+    common: dict[tuple[str, str], frozenset[str]]
+    how: HowToRun
+    own_files: tuple[Path, ...] = ()
+    problem: str = ""
+
+
+@dataclass
+class Sheet:
+    """The questions for a student, with the sources of the cells that they are about, by notebook and cell.
+
+    Args:
+        problem: why there are no questions, or fewer, in a sentence.
+        dropped: how many questions of the first run the second answered differently.
+        suspect: a busy machine may be why something is missing.
+        hangs: a cell was stopped, so that running the notebook again takes long.
+    """
+
+    student: str
+    questions: list[Question] = field(default_factory=list)
+    sources: dict[tuple[str, str], str] = field(default_factory=dict)
+    problem: str = ""
+    dropped: int = 0
+    suspect: bool = False
+    hangs: bool = False
+
+
+@dataclass(frozen=True)
+class _Answer:
+    """An answered code cell: its index in the notebook, its code, and the drivers that call it."""
+
+    index: int
+    asked: Asked
+    drivers: tuple[str, ...]
+
+    @property
+    def alone(self) -> bool:
+        """True if it defines no functions, so that the cell itself is run, after those above it."""
+        return not self.asked.code.functions
+
+
+def make_sheet(assignment: Assignment, task: ToAsk, count: int, seed: int) -> Sheet:
+    """Make a sheet of `count` questions for a student. It reports problems with this one submission."""
+    sheet = Sheet(task.student, problem=task.problem)
+    if task.problem:
+        return sheet
+    proven: list[Question] = []
+    prover = Prover()
+    try:
+        for name, text in task.notebooks.items():
+            notebook = nbformat.reads(text, as_version=4)
+            job = GradingJob(assignment, name, notebook, assignment.released(name), task.how, task.own_files)
+            if language := other_language(notebook.metadata):
+                sheet.problem = f"{name} is not in Python ({language}), so its code can't be traced."
+                continue
+            answers, found = _answers(job, task.common)
+            proven += found
+            first, second = _both_runs(job, answers, sheet)
+            prover.jobs[name] = job
+            for answer in answers:
+                prover.changes |= dict(purposes(answer.asked))
+            sheet.dropped += sum(one not in second for one in first)
+            proven += [one for one in first if one in second]
+            if not sheet.hangs:
+                proven += [one for one in prover.changes if one.notebook == name]
+            cells = [cell for cell in notebook.cells if grade_id(cell)]
+            sheet.sources |= {(name, str(grade_id(cell))): cell.source for cell in cells}
+    except NotStarted as error:
+        sheet.problem = f"The notebook could not be run: {error}."
+    parts = [str(seed), task.student, *task.notebooks.values()]
+    sheet.questions = _chosen(proven, count, "\0".join(parts), prover)
+    asked = {(one.notebook, one.cell) for one in sheet.questions}
+    sheet.sources = {place: source for place, source in sheet.sources.items() if place in asked}
+    if not sheet.questions and not sheet.problem:
+        sheet.problem = "There is no code to ask about."
+    return sheet
+
+
+def _chosen(proven: Sequence[Question], count: int, seed: str, prover: Prover) -> list[Question]:
+    """The questions to ask. Questions about the purpose of a line are only proven if they are chosen."""
+    left = list(proven)
+    while True:
+        chosen = choose(left, count, seed)
+        unproven = [one for one in chosen if one.kind == QuestionKind.PURPOSE and not one.rubric]
+        if not unproven:
+            return chosen
+        found = {one: prover.proven(one) for one in unproven}
+        left = [known for one in left if (known := found.get(one, one))]
+
+
+def _answers(
+    job: GradingJob, in_common: Mapping[tuple[str, str], frozenset[str]]
+) -> tuple[list[_Answer], list[Question]]:
+    """The answers that can be run, and the questions about those that Python can't read."""
+    answers, unreadable = [], []
+    submission = Submission(job.notebook, job.released)
+    for index, cell in enumerate(job.notebook.cells):
+        cell_name = grade_id(cell)
+        if not cell_name or cell.cell_type != "code" or not is_answer_cell(cell):
+            continue
+        if submission.is_blank(cell_name) or submission.has_placeholder(cell_name):
+            continue
+        try:
+            code = AnswerCode(cell.source)
+        except SyntaxError as error:
+            if error.lineno:
+                unreadable.append(syntax_question(job.name, cell_name, error.lineno))
+            continue
+        except ValueError:
+            continue
+        stub = find_cell(job.released, cell_name)
+        given = frozenset(keys_of(stub.source) if stub is not None else ())
+        common = in_common.get((job.name, cell_name), frozenset())
+        asked = Asked(
+            job.name,
+            cell_name,
+            code,
+            lambda one, given=given: one.key in given,  # type: ignore[misc]
+            lambda one, common=common: one.key not in common,  # type: ignore[misc]
+        )
+        drivers = drivers_for(job.assignment, job.released, cell_name) if code.functions else []
+        answers.append(_Answer(index, asked, tuple(drivers)))
+    return answers, unreadable
+
+
+def _both_runs(
+    job: GradingJob, answers: Sequence[_Answer], sheet: Sheet
+) -> tuple[list[Question], set[Question]]:
+    """The questions of two runs; both are repeated once if a busy machine may have spoiled one."""
+    first: list[Question] = []
+    second: set[Question] = set()
+    before = sheet.problem
+    for _ in range(_TRIES):
+        sheet.problem, sheet.suspect = before, False
+        first = _questions(job, answers, _SEEDS[0], sheet)
+        second = set(_questions(job, answers, _SEEDS[1], sheet)) if first else set()
+        if not sheet.suspect:
+            break
+    return first, second
+
+
+def _questions(job: GradingJob, answers: Sequence[_Answer], seed: int, sheet: Sheet) -> list[Question]:
+    """All questions about the answers of a notebook, from one run of it."""
+    found: dict[int, list[Question]] = {}
+    alone = [answer for answer in answers if answer.alone]
+    if len(alone) < len(answers):
+        with stage(job, seed) as whole:
+            for answer in answers:
+                if answer.alone:
+                    continue
+                if hangs(whole.run_of(answer.index)):
+                    sheet.hangs = True
+                    _note(sheet, whole, answer)
+                    continue
+                whole.stopped = False
+                scenes = list(_scenes(whole, answer))
+                varied = _varied(whole, answer) if scenes else []
+                found[answer.index] = list(questions_about(answer.asked, scenes, varied))
+                if whole.ended:
+                    sheet.problem = (
+                        sheet.problem or f"Nothing below `{answer.asked.cell}` was run: {whole.ended}."
+                    )
+                elif whole.stopped and not scenes:
+                    sheet.problem = _TOO_LONG.format(answer.asked.cell)
+            sheet.suspect = sheet.suspect or whole.suspect
+    for answer in alone:
+        with stage(job, seed, before=answer.index) as above:
+            scenes = list(above.scenes(answer.asked.code, "", []))
+            found[answer.index] = list(questions_about(answer.asked, scenes))
+            sheet.suspect = sheet.suspect or above.suspect
+            if not scenes:
+                sheet.problem = _TOO_LONG.format(answer.asked.cell)
+    return [question for index in sorted(found) for question in found[index]]
+
+
+def _scenes(whole: Stage, answer: _Answer) -> Iterator[Scene]:
+    candidates = answer.asked.can_be_taken_out()[:_TAKEN_OUT_AT_MOST]
+    run = whole.run_of(answer.index)
+    broken = run is not None and run.state != CellState.OK
+    for driver in ("",) if broken else answer.drivers:
+        for scene in whole.scenes(answer.asked.code, driver, candidates):
+            yield scene
+            if scene.effects:
+                candidates = []  # only once for each answer
+
+
+def _varied(whole: Stage, answer: _Answer) -> list[TracedCall]:
+    """Calls with other inputs, from the first driver that has some."""
+    tried = (whole.varied(answer.asked.code, driver) for driver in answer.drivers[:_VARIED_AT_MOST])
+    return next(filter(None, tried), [])
+
+
+def _note(sheet: Sheet, whole: Stage, answer: _Answer) -> None:
+    run = whole.run_of(answer.index)
+    if run is not None and run.state != CellState.LEFT_OUT:
+        sheet.problem = f"The cell `{answer.asked.cell}` {run.description}."
 
 
 def tasks_of(

@@ -1,7 +1,7 @@
 """Runs an answer line by line and notes what happens. The text of this module is sent into the student's kernel.
 
 It trusts nothing that the student's code defines: it only looks at values of known types, and what it returns is
-checked again by the grader (see `gradekit_integrity.viva.seen`).
+checked again by the grader (see `gradekit_integrity.viva.tracer_reports`).
 """
 
 import ast
@@ -207,7 +207,7 @@ class _Recorder:
 
 def _recorded(source: str, driver: str, lines: list[int], names: list[list[str]]) -> _Recorder:
     """Run the driver on a copy of the notebook's names; what it raises doesn't matter."""
-    namespace = dict(sys.modules["gradekit.inside.agent"]._namespace)
+    namespace = dict(sys.modules["gradekit.inside.agent"].namespace)
     answer = compile(source, _ANSWER, "exec")
     code = compile(driver, _DRIVER, "exec") if driver else answer
     recorder = _Recorder(lines, names, not driver, driver)
@@ -228,9 +228,7 @@ def _watch(recorder: _Recorder | None, run: Callable[[], Any]) -> None:
             run()
         except KeyboardInterrupt:
             raise
-        except Enough:
-            pass
-        except BaseException:
+        except BaseException:  # also `Enough`
             pass
         finally:
             _settrace(None)

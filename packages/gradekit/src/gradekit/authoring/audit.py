@@ -17,7 +17,7 @@ from gradekit.authoring.grade_variants import (
     name_of,
 )
 from gradekit.authoring.recording import failed_checks, mistake_records, require_checks
-from gradekit.checks.compare import difference
+from gradekit.checks.comparison import difference
 from gradekit.checks.reference import PACKED, Store, from_stored
 from gradekit.checks.snippets import NOT_SHOWN, assigned, bound, not_shown, snippets_of, used_from_outside
 from gradekit.checks.variants import Alternative, Mistake, alternatives_of, mistakes_of
@@ -26,10 +26,10 @@ from gradekit.course.printing import quoted
 from gradekit.inside.arrays import Array
 from gradekit.session.values import CheckOutcome
 from gradekit.verdict.diagnosis import OR
+from gradekit.verdict.explanation import without_measured_numbers
+from gradekit.verdict.grade import Graded
 from gradekit.verdict.results import SubmissionResult
-from gradekit.verdict.run import Graded
-from gradekit.verdict.said import without_measured_numbers
-from gradekit.verdict.trying import SNIPPET_PASSED
+from gradekit.verdict.snippet_offers import SNIPPET_PASSED
 
 #: the share of its exercise that a mistake may cost without saying why
 LEAST_COST, MOST_COST = 0.05, 0.70
@@ -195,7 +195,7 @@ def _wrong_snippets(audit: Audit) -> Iterator[str]:
         for name in sorted(assigned(snippet.text) & shared):
             yield f"the snippet `{snippet.name}` assigns `{name}`, which the notebook needs: use another name"
     for answer in [SOLUTION, *(alternative.name for alternative in audit.alternatives)]:
-        for name, ended in audit.graded[answer].tried.items():
+        for name, ended in audit.graded[answer].snippets.items():
             if ended != SNIPPET_PASSED:
                 yield f"false alarm: the snippet `{name}` fails for {answer}. {ended}"
     if unknown := reasons.keys() - {mistake.name for mistake in mistakes_of(audit.assignment)}:
@@ -206,8 +206,8 @@ def _wrong_snippets(audit: Audit) -> Iterator[str]:
             continue
         hidden = [c.name for c in exercise.checks if c.outcome == CheckOutcome.FAILED and not c.try_it]
         if hidden and mistake.name not in reasons:
-            tried = audit.graded[mistake.name].tried
-            stopped = [f" {name}: {how}" for name, how in tried.items() if how != SNIPPET_PASSED]
+            snippets_run = audit.graded[mistake.name].snippets
+            stopped = [f" {name}: {how}" for name, how in snippets_run.items() if how != SNIPPET_PASSED]
             yield f"no snippet shows {mistake.name} for {', '.join(hidden)}.{''.join(stopped)}"
         if not hidden and mistake.name in reasons:
             yield f"{NOT_SHOWN} names {mistake.name}, but a snippet shows it"

@@ -40,7 +40,7 @@ def _degenerate(kind, names, namespace):
 
     def drawn():
         # with those that `plt.show()` has closed
-        kept = getattr(sys.modules.get("gradekit.inside.agent"), "_drawn", None)
+        kept = getattr(sys.modules.get("gradekit.inside.agent"), "cell_figures", None)
         if kept:
             kept.notice()
         return kept.drawn_now() if kept else []

@@ -25,9 +25,9 @@ from gradekit.session.limits import Limits
 from gradekit.session.session import Session
 from gradekit.submission.names import top_level_words
 from gradekit.submission.submission import Submission
+from gradekit.verdict.grade import Graded, grade
 from gradekit.verdict.job import GradingJob, HowToRun
-from gradekit.verdict.run import Graded, grade
-from gradekit.verdict.trying import Offer
+from gradekit.verdict.snippet_offers import Offer
 from sandbox_kernel.bubblewrap import sandbox_problem
 
 BLANK = "blank"
@@ -190,9 +190,9 @@ def _merged(found: Sequence[Graded]) -> Graded:
     """The results of several notebooks as one."""
     exercises = [exercise for graded in found for exercise in graded.result.exercises]
     observations = {name: seen for graded in found for name, seen in graded.observations.items()}
-    said = {name: text for graded in found for name, text in graded.said.items()}
-    tried = {name: ended for graded in found for name, ended in graded.tried.items()}
-    return Graded(replace(found[0].result, exercises=exercises), observations, said, tried)
+    messages = {name: text for graded in found for name, text in graded.messages.items()}
+    snippets = {name: ended for graded in found for name, ended in graded.snippets.items()}
+    return Graded(replace(found[0].result, exercises=exercises), observations, messages, snippets)
 
 
 def _touched_by(

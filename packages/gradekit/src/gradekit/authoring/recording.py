@@ -6,9 +6,9 @@ from gradekit.checks.variants import mistakes_of
 from gradekit.course import RECORDED, Assignment, CourseError, blank_copy, read_notebook
 from gradekit.inside.arrays import Array
 from gradekit.session.values import CheckOutcome
+from gradekit.verdict.grade import Graded, grade
 from gradekit.verdict.job import GradingJob, HowToRun
 from gradekit.verdict.results import SubmissionResult
-from gradekit.verdict.run import Graded, grade
 
 
 def record(assignment: Assignment, workers: int | None = None, progress: Progress | None = None) -> Store:
@@ -85,7 +85,7 @@ def mistake_records(assignment: Assignment, graded: dict[str, Graded]) -> dict[s
         found |= dict([to_stored(f"{mistake.exercise}/fails/{mistake.name}", failed)])
         said = {
             check.rpartition("::")[2]: text
-            for check, text in sorted(graded[mistake.name].said.items())
+            for check, text in sorted(graded[mistake.name].messages.items())
             if _exercise_of(check) == mistake.exercise
         }
         found |= dict([to_stored(f"{mistake.exercise}/said/{mistake.name}", said)]) if said else {}

@@ -23,8 +23,8 @@ from gradekit.course.cells import (
 )
 from gradekit.course.printing import quoted
 from gradekit.submission.names import defined_names
+from gradekit.verdict.grade import points_of
 from gradekit.verdict.results import Status
-from gradekit.verdict.run import points_of
 
 _TEXT_ANSWER = "A short answer by the sample student, for manual grading."
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
         forbid_class,
         points,
     )
-    from gradekit.checks.compare import assert_close, assert_differs, assert_varies, fail
+    from gradekit.checks.comparison import assert_close, assert_differs, assert_varies, fail
     from gradekit.checks.judging import Implementation, judge
     from gradekit.checks.snippets import try_it
     from gradekit.checks.variants import Alternative, Alternatives, Equivalent, Equivalents, Mistake, Mistakes
@@ -48,7 +48,7 @@ __all__ = [
     "try_it",
 ]
 _FROM = {
-    "gradekit.checks.compare": ("assert_close", "assert_differs", "assert_varies", "fail"),
+    "gradekit.checks.comparison": ("assert_close", "assert_differs", "assert_varies", "fail"),
     "gradekit.checks.judging": ("Implementation", "judge"),
     "gradekit.checks.snippets": ("try_it",),
     "gradekit.checks.variants": (

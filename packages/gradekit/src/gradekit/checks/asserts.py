@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradekit.checks.compare import fail, in_words, require_name
+from gradekit.checks.comparison import fail, in_words, require_name
 from gradekit.codecs import codec_of, describe
 from gradekit.course.cells import exercise_name
 from gradekit.course.printing import shortened
@@ -149,7 +149,7 @@ def forbid(*patterns: str) -> Any:
         if request.node.get_closest_marker("points") is None:
             return
         student: Student = request.getfixturevalue("student")
-        notes: list[str] = request.getfixturevalue("check_run").notes
+        notes: list[str] = request.getfixturevalue("checking").notes
         for name, source in student.own_code().items():
             if way := roundabout(source):
                 note = f"The cell `{name}` uses `{way}`, which can hide what an answer uses: a person should look at it."

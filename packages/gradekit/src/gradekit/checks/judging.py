@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gradekit.checks.compare import fail
+from gradekit.checks.comparison import fail
 from gradekit.inside.arrays import as_array
 from gradekit.session.proxy import Student, complaints_about, try_on
 from gradekit.session.values import CheckOutcome, Implemented, StudentError

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from safetensors import SafetensorError
 
-from gradekit.checks.compare import difference, fail, joined, require_name, sentence
+from gradekit.checks.comparison import difference, fail, joined, require_name, sentence
 from gradekit.checks.draw import Generator, number_from
 from gradekit.codecs import ATOL, RTOL, Tolerance, codec_of
 from gradekit.course import RECORDED, CourseError
@@ -103,8 +103,8 @@ class Store:
         key = f"{exercise}/fails/{mistake}{PACKED}"
         return set(from_stored(key, self.tensors[key])) if key in self.tensors else None
 
-    def said(self, exercise: str, mistake: str) -> dict[str, str]:
-        """The messages of the checks that a mistake failed, by name (see `gradekit.verdict.said`)."""
+    def recorded_messages(self, exercise: str, mistake: str) -> dict[str, str]:
+        """The messages of the checks that a mistake failed, by name (see `gradekit.verdict.explanation`)."""
         key = f"{exercise}/said/{mistake}{PACKED}"
         return dict(from_stored(key, self.tensors[key])) if key in self.tensors else {}
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import CodeType
 from typing import Any
 
-from gradekit.checks.beside import importable
+from gradekit.checks.shared_modules import importable
 from gradekit.course import Assignment, CourseError
 from gradekit.course.files import FileStamp, file_stamp
 from gradekit.submission.syntax import imported_by

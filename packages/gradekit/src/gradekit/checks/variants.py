@@ -14,7 +14,7 @@ from typing import Any, Generic, Self, TypeVar
 
 from nbformat import NotebookNode
 
-from gradekit.checks.beside import importable
+from gradekit.checks.shared_modules import importable
 from gradekit.course import Assignment, CourseError
 from gradekit.course.cells import TEST_PREFIX, exercise_name, find_cell
 from gradekit.submission.names import mentions

@@ -51,8 +51,8 @@ def _look(root: Path, options: argparse.Namespace) -> int:
 
 
 def _write(root: Path, options: argparse.Namespace) -> int:
+    from gradekit.authoring.adopt.addition import addition_to
     from gradekit.authoring.adopt.survey import EmptyCourse, may_become_course, survey
-    from gradekit.authoring.adopt.write import addition_to
 
     report = None
     try:
@@ -79,7 +79,7 @@ def _write(root: Path, options: argparse.Namespace) -> int:
 
 
 def _compare(root: Path, options: argparse.Namespace) -> int:
-    from gradekit.authoring.adopt.compare import compare_autograders
+    from gradekit.authoring.adopt.autograder_comparison import compare_autograders
     from gradekit.authoring.adopt.survey import survey
     from gradekit.authoring.adopt.text import comparison_lines
 

@@ -68,17 +68,17 @@ def _audit(options: argparse.Namespace) -> int:
 
 
 def _audit_mutants(options: argparse.Namespace) -> int:
-    from gradekit.authoring.mutants.run import run_mutants
+    from gradekit.authoring.mutants.survivors import run_mutants
     from gradekit.cli.matrix import mutation_figures, mutation_lines
 
-    runs = []
+    tests = []
     for assignment in assignments_of(options):
         with _Progress(assignment.name) as progress:
-            runs.append(run_mutants(assignment, options.workers, progress, options.only, options.all))
-        print("\n".join(mutation_lines(runs[-1])), end="\n\n", flush=True)
-    if len(runs) > 1:
-        print(mutation_figures(runs))
-    return int(any(run.survivors or any(run.problems()) for run in runs))
+            tests.append(run_mutants(assignment, options.workers, progress, options.only, options.all))
+        print("\n".join(mutation_lines(tests[-1])), end="\n\n", flush=True)
+    if len(tests) > 1:
+        print(mutation_figures(tests))
+    return int(any(test.survivors or any(test.problems()) for test in tests))
 
 
 def _record(options: argparse.Namespace) -> None:

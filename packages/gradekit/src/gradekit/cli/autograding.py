@@ -15,7 +15,7 @@ from gradekit.course.printing import counted, printable
 
 if TYPE_CHECKING:
     from gradekit.course import Assignment
-    from gradekit.grading.autograde import ClassRun, SubmissionRun
+    from gradekit.grading.autograde import ClassGrading, SubmissionProgress
     from gradekit.grading.running_course import RunningCourse
     from gradekit.grading.writers import Writers
     from gradekit.report.table import ClassTable, Row
@@ -72,17 +72,17 @@ def _grade(
     start_server(course, options.sandbox, options.scheduler)
     problems = []
 
-    def graded(run: "ClassRun") -> "Iterator[SubmissionRun]":
-        for submission in run.grade(students):
+    def graded(grading: "ClassGrading") -> "Iterator[SubmissionProgress]":
+        for submission in grading.grade(students):
             problems.extend(_failures(submission))
             yield submission
 
     with (
-        _class_run(options, course, assignment) as run,
+        _class_grading(options, course, assignment) as grading,
         _writers(options, course, assignment, len(students)) as writers,
         progress_bar(assignment.name, "submission", len(students)) as bar,
     ):
-        for _, unwritten in writers.write(graded(run)):
+        for _, unwritten in writers.write(graded(grading)):
             problems += unwritten
             bar.update()
     return problems
@@ -104,11 +104,11 @@ def _regrade(options: argparse.Namespace) -> int:
         )
         moved: list[Move] = []
         with (
-            _class_run(options, course, assignment) as run,
+            _class_grading(options, course, assignment) as grading,
             progress_bar(assignment.name, "submission", len(students)) as bar,
         ):
             writer, letters = Writer(course), Letters(course, assignment, datetime.now(UTC))
-            for found, of_student in moves(course, run, students):
+            for found, of_student in moves(course, grading, students):
                 failures = _failures(found)
                 ungraded = any(notebook.failure for notebook in found.notebooks)
                 problems += [f"{line} Its score is unchanged." if ungraded else line for line in failures]
@@ -129,7 +129,7 @@ def _regrade(options: argparse.Namespace) -> int:
     return int(failed)
 
 
-def _failures(submission: "SubmissionRun") -> list[str]:
+def _failures(submission: "SubmissionProgress") -> list[str]:
     """Problems of a submission that a person has to look at, apart from the status."""
     student = printable(submission.student)
     failed = [f"the grader failed on it: {n.failure}." for n in submission.notebooks if n.failure]
@@ -176,16 +176,16 @@ def start_server(course: "RunningCourse", sandbox: str | None, scheduler: str = 
 
 
 @contextlib.contextmanager
-def _class_run(
+def _class_grading(
     options: argparse.Namespace, course: "RunningCourse", assignment: "Assignment"
-) -> "Iterator[ClassRun]":
-    from gradekit.grading.autograde import ClassRun, RunOptions
+) -> "Iterator[ClassGrading]":
+    from gradekit.grading.autograde import ClassGrading, GradingOptions
 
     force = getattr(options, "force", False)
     kernel = KERNELS.get(options.sandbox, "")
-    how = RunOptions(options.workers, options.scheduler, kernel, options.fresh, force)
-    with contextlib.closing(ClassRun(course, assignment, how)) as run:
-        yield run
+    how = GradingOptions(options.workers, options.scheduler, kernel, options.fresh, force)
+    with contextlib.closing(ClassGrading(course, assignment, how)) as grading:
+        yield grading
 
 
 def _writers(

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from gradekit.authoring.audit import Audit, costs, mistake_ids
 from gradekit.authoring.grade_variants import SOLUTION
-from gradekit.authoring.mutants.run import MutationRun
+from gradekit.authoring.mutants.survivors import MutationTest
 from gradekit.authoring.recording import failed_checks
 from gradekit.checks.snippets import snippets_of
 
@@ -82,30 +82,30 @@ def figures(audits: Sequence[Audit]) -> str:
     )
 
 
-def mutation_lines(run: MutationRun) -> Iterator[str]:
+def mutation_lines(test: MutationTest) -> Iterator[str]:
     """A line for each exercise, and the diff of each mutant that survived without a reason."""
-    yield run.assignment.name
-    scores = run.scores()
+    yield test.assignment.name
+    scores = test.scores()
     width = max(len(score.exercise) for score in scores)
     for score in scores:
         argued = f", {score.may_survive} may survive" if score.may_survive else ""
         yield f"  {score.exercise:{width}}  {score.killed} of {score.tried} killed{argued}"
-    for mutant in run.survivors:
+    for mutant in test.survivors:
         yield ""
         yield f"  SURVIVED {mutant.name}"
         yield from (f"    {line}" for line in mutant.diff())
     yield ""
-    yield from (f"  PROBLEM {problem}" for problem in run.problems())
-    yield "  " + mutation_figures([run])
+    yield from (f"  PROBLEM {problem}" for problem in test.problems())
+    yield "  " + mutation_figures([test])
 
 
-def mutation_figures(runs: Sequence[MutationRun]) -> str:
+def mutation_figures(tests: Sequence[MutationTest]) -> str:
     """Sum up one or more assignments in one line."""
-    scores = [score for run in runs for score in run.scores()]
-    made, tried = sum(len(run.made) for run in runs), sum(score.tried for score in scores)
+    scores = [score for test in tests for score in test.scores()]
+    made, tried = sum(len(test.made) for test in tests), sum(score.tried for score in scores)
     killed, argued = sum(score.killed for score in scores), sum(score.may_survive for score in scores)
     part = f" ({made} can be made)" if tried < made else ""
     return (
-        f"{', '.join(run.assignment.name for run in runs)}: {killed} of {tried} mutants killed{part}, "
-        f"{argued} may survive, {sum(len(run.survivors) for run in runs)} should not have survived"
+        f"{', '.join(test.assignment.name for test in tests)}: {killed} of {tried} mutants killed{part}, "
+        f"{argued} may survive, {sum(len(test.survivors) for test in tests)} should not have survived"
     )

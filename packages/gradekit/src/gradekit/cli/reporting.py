@@ -56,8 +56,8 @@ def _table(options: argparse.Namespace) -> None:
 def _report(options: argparse.Namespace) -> None:
     from gradekit.report.class_results import class_results, was_graded
     from gradekit.report.contents import make_report, summary_lines
-    from gradekit.report.files import write_data, write_page
     from gradekit.report.pages import folder_of
+    from gradekit.report.report_files import write_data, write_page
 
     course = course_of(options)
     chosen = chosen_from(course, options.assignments)
@@ -79,7 +79,7 @@ def _report(options: argparse.Namespace) -> None:
 
 def _groups_before(assignment: Assignment) -> "list[AnswerGroup]":
     """The groups of the last report; none if it can't be read, since it is about to be replaced."""
-    from gradekit.report.files import groups_in
+    from gradekit.report.report_files import groups_in
 
     try:
         return groups_in(assignment)

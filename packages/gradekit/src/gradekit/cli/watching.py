@@ -56,7 +56,7 @@ def _watch(options: argparse.Namespace) -> int:
     )
     require_plugged_in(course)
     start_server(course, options.sandbox)
-    from gradekit.grading.autograde import RunOptions
+    from gradekit.grading.autograde import GradingOptions
     from gradekit.watch.loop import Watch
     from gradekit.watch.status import Event
     from gradekit.watch.watched import WatchOptions
@@ -64,8 +64,8 @@ def _watch(options: argparse.Namespace) -> int:
     def report(event: Event) -> None:
         print(event.as_json() if options.json else event.line(), flush=True)
 
-    run = RunOptions(options.workers, kernel_name=KERNELS.get(options.sandbox, ""))
-    watch = Watch(course, WatchOptions(options.course_dir, chosen, options.folder, run), report)
+    grading = GradingOptions(options.workers, kernel_name=KERNELS.get(options.sandbox, ""))
+    watch = Watch(course, WatchOptions(options.course_dir, chosen, options.folder, grading), report)
     return watch.run(options.once)
 
 

@@ -19,13 +19,13 @@ from gradekit.nbgrader_plugin.run_checks import RunChecks
 from gradekit.submission.extra_files import own_files, own_notebooks
 from gradekit.submission.notebook_file import read_submitted
 from gradekit.submission.restore import restore_notebook
-from gradekit.verdict.attempt import Attempt, RepeatBudget, settled, unconfirmed
 from gradekit.verdict.job import GradingJob
 from gradekit.verdict.result_cache import CachedResult, CacheKey, ResultCache, key_of
+from gradekit.verdict.tries import RepeatBudget, Try, settled, unconfirmed
 
 
 @dataclass(frozen=True)
-class RunOptions:
+class GradingOptions:
     """How to grade a class.
 
     Args:
@@ -44,7 +44,7 @@ class RunOptions:
 
 
 @dataclass
-class NotebookRun:
+class NotebookProgress:
     """A notebook that could be read: its result so far, and why the grader failed on it, if it did."""
 
     name: str
@@ -56,7 +56,7 @@ class NotebookRun:
 
 
 @dataclass
-class SubmissionRun:
+class SubmissionProgress:
     """One student's notebooks for the assignment.
 
     Args:
@@ -65,23 +65,23 @@ class SubmissionRun:
     """
 
     student: str
-    notebooks: list[NotebookRun] = field(default_factory=list)
+    notebooks: list[NotebookProgress] = field(default_factory=list)
     waiting: int = 0
     problems: list[str] = field(default_factory=list)
 
 
-class ClassRun:
+class ClassGrading:
     """Grades submissions of an assignment with the settings of the course. Close it to end its workers.
 
     Args:
-        workers: workers to use instead of those of the options. They are shared with other runs, so the caller ends them.
+        workers: workers to use instead of those of the options. They are shared with other gradings, so the caller ends them.
     """
 
     def __init__(
         self,
         course: RunningCourse,
         assignment: Assignment,
-        options: RunOptions,
+        options: GradingOptions,
         workers: DaskWorkers | LocalWorkers | None = None,
     ) -> None:
         if options.kernel_name:
@@ -112,7 +112,7 @@ class ClassRun:
         if not self._shared:
             self._workers.close()
 
-    def grade(self, students: Iterable[str]) -> Generator[SubmissionRun]:
+    def grade(self, students: Iterable[str]) -> Generator[SubmissionProgress]:
         """Grade and cache what is not cached yet; yield each submission when it has all its results.
 
         Results that need a second try wait until all others are graded. Each is then graded again, while nothing else runs.
@@ -123,9 +123,9 @@ class ClassRun:
         Raises:
             CourseError: a check is at fault, or not bound to its cell. The workers have ended then.
         """
-        under_way: dict[str, SubmissionRun] = {}
-        ready: deque[SubmissionRun] = deque()
-        doubtful: list[tuple[Task, Attempt]] = []
+        under_way: dict[str, SubmissionProgress] = {}
+        ready: deque[SubmissionProgress] = deque()
+        doubtful: list[tuple[Task, Try]] = []
 
         def tasks() -> Iterator[Task]:
             for student in students:
@@ -141,27 +141,27 @@ class ClassRun:
                 for notebook in needed:
                     yield self._task(student, notebook)
 
-        def take(task: Task, found: Attempt | None) -> None:
+        def take(task: Task, outcome: Try | None) -> None:
             submission = under_way[task.student]
             self._take(
                 next(n for n in submission.notebooks if n.name == task.notebook_name),
-                found and self._with_unconfirmed(task, found),
+                outcome and self._with_unconfirmed(task, outcome),
             )
             submission.waiting -= 1
             if not submission.waiting:
                 ready.append(under_way.pop(task.student))
 
-        for task, found in self._workers.run(tasks()):
-            if found is not None and found.again:
-                doubtful.append((task, found))
+        for task, outcome in self._workers.run(tasks()):
+            if outcome is not None and outcome.again:
+                doubtful.append((task, outcome))
             else:
-                take(task, found)
+                take(task, outcome)
             while ready:
                 yield ready.popleft()
         yield from ready
         ready.clear()
-        for task, found in self._tried_again(doubtful):
-            take(task, found)
+        for task, outcome in self._tried_again(doubtful):
+            take(task, outcome)
             while ready:
                 yield ready.popleft()
 
@@ -171,7 +171,7 @@ class ClassRun:
             require_bound(self.assignment)
             self._bound = True
 
-    def _tried_again(self, doubtful: Sequence[tuple[Task, Attempt]]) -> Iterator[tuple[Task, Attempt]]:
+    def _tried_again(self, doubtful: Sequence[tuple[Task, Try]]) -> Iterator[tuple[Task, Try]]:
         """Repeat each task alone while there is time; keep the first result of the others."""
         budget = RepeatBudget(self._repeat_seconds)
         for task, first in doubtful:
@@ -182,20 +182,20 @@ class ClassRun:
                 ((_, second),) = self._workers.run([replace(task, wary=True)], alone=True)
             yield task, first if second is None else settled(first, second)
 
-    def _with_unconfirmed(self, task: Task, found: Attempt) -> Attempt:
+    def _with_unconfirmed(self, task: Task, outcome: Try) -> Try:
         """The outcome, of which the last command's try is the first one if there was no time to repeat it then."""
         last = self._course.result(task.student, self.assignment.name, task.notebook_name)
         if last is None or not last.suspect or last.key != task.key.submission:
-            return found
-        if found.cached is None or found.again:
-            return found
+            return outcome
+        if outcome.cached is None or outcome.again:
+            return outcome
         doubts = [doubt for doubt in last.doubts if doubt.stands_by]
-        first = CachedResult(replace(last, notes=[], doubts=doubts), found.cached.outputs)
-        return settled(Attempt(first, again=True), found)
+        first = CachedResult(replace(last, notes=[], doubts=doubts), outcome.cached.outputs)
+        return settled(Try(first, again=True), outcome)
 
-    def _submission(self, student: str) -> SubmissionRun:
+    def _submission(self, student: str) -> SubmissionProgress:
         """Read a submission. For a file that can't be read, nbgrader's own steps report the reason."""
-        submission = SubmissionRun(student)
+        submission = SubmissionProgress(student)
         try:
             submission.problems = self._course.set_aside(student, self.assignment.name)
             submission.notebooks = list(self._read(submission))
@@ -205,7 +205,7 @@ class ClassRun:
             submission.problems.append(f"not read: {reason_of(error)}")
         return submission
 
-    def _read(self, submission: SubmissionRun) -> Iterator[NotebookRun]:
+    def _read(self, submission: SubmissionProgress) -> Iterator[NotebookProgress]:
         folder = self._course.submitted(submission.student, self.assignment.name)
         own = own_files(folder, self.assignment.course.ignore)
         for name, released in self._released.items():
@@ -220,9 +220,9 @@ class ClassRun:
                 key = key_of(GradingJob(self.assignment, name, content, released, self._how, opened))
                 cached = CachedResult() if self._fresh else self._cache.find(self.assignment.name, key)
                 cached = CachedResult() if self._force and cached.stopped else cached
-                yield NotebookRun(name, content, key, cached, own_files=opened)
+                yield NotebookProgress(name, content, key, cached, own_files=opened)
 
-    def _task(self, student: str, notebook: NotebookRun) -> Task:
+    def _task(self, student: str, notebook: NotebookProgress) -> Task:
         return Task(
             self.assignment,
             student,
@@ -234,14 +234,14 @@ class ClassRun:
             notebook.own_files,
         )
 
-    def _take(self, notebook: NotebookRun, found: Attempt | None) -> None:
-        if found is None:
+    def _take(self, notebook: NotebookProgress, outcome: Try | None) -> None:
+        if outcome is None:
             notebook.failure = "its process ended each time, or took too long"
-        elif found.fault:
-            raise CourseError(found.fault)
-        elif found.cached is None:
-            notebook.failure = found.failure
+        elif outcome.fault:
+            raise CourseError(outcome.fault)
+        elif outcome.cached is None:
+            notebook.failure = outcome.failure
         else:
-            notebook.cached = notebook.cached.updated(found.cached, notebook.key)
-            if not found.again:
+            notebook.cached = notebook.cached.updated(outcome.cached, notebook.key)
+            if not outcome.again:
                 self._cache.store(self.assignment.name, notebook.key, notebook.cached)

@@ -14,8 +14,8 @@ from typing import Any, Protocol
 from gradekit.course import Assignment, Course, CourseError
 from gradekit.course.files import files_in
 from gradekit.grading.task import Task, carry_out
-from gradekit.verdict.attempt import Attempt
 from gradekit.verdict.result_cache import versions
+from gradekit.verdict.tries import Try
 from sandbox_kernel.folders import HeldFolder
 
 _CONNECT_SECONDS = 30
@@ -31,7 +31,7 @@ class WorkerFunction(Protocol):
 
     def __call__(
         self, assignment: str, files: bytes, task: Task, own_files: bytes, expected: Mapping[str, str]
-    ) -> Attempt: ...
+    ) -> Try: ...
 
 
 @dataclass
@@ -48,7 +48,7 @@ class DaskWorkers:
     def close(self) -> None:
         """Do nothing: the workers keep running for others."""
 
-    def run(self, tasks: Iterable[Task], alone: bool = False) -> Iterator[tuple[Task, Attempt | None]]:
+    def run(self, tasks: Iterable[Task], alone: bool = False) -> Iterator[tuple[Task, Try | None]]:
         """Yield each task with its result as they are finished; None if every worker that had it was lost.
 
         Args:
@@ -125,21 +125,19 @@ class DaskWorkers:
             ) from None
 
 
-def _result(future: Any) -> Attempt | None:
+def _result(future: Any) -> Try | None:
     from distributed.scheduler import KilledWorker
 
     if future.status == "finished":
-        found: Attempt = future.result()
+        found: Try = future.result()
         return found
     error = future.exception()
     if isinstance(error, KilledWorker):
         return None
-    return Attempt(None, f"a worker could not grade: {type(error).__name__}: {error}")
+    return Try(None, f"a worker could not grade: {type(error).__name__}: {error}")
 
 
-def _grade(
-    assignment: str, files: bytes, task: Task, own_files: bytes, expected: Mapping[str, str]
-) -> Attempt:
+def _grade(assignment: str, files: bytes, task: Task, own_files: bytes, expected: Mapping[str, str]) -> Try:
     """Grade in a worker, unless it has other versions, which might grade differently."""
     own_versions = versions()
     differing = [
@@ -148,7 +146,7 @@ def _grade(
         if own_versions.get(name) != expected.get(name)
     ]
     if differing:
-        return Attempt(None, f"the worker on {socket.gethostname()} has {', '.join(differing)}")
+        return Try(None, f"the worker on {socket.gethostname()} has {', '.join(differing)}")
     with HeldFolder("gradekit-cluster-") as folder:
         with zipfile.ZipFile(io.BytesIO(own_files)) as archive:
             archive.extractall(folder)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from gradekit.grading.autograde import ClassRun, SubmissionRun
+from gradekit.grading.autograde import ClassGrading, SubmissionProgress
 from gradekit.grading.running_course import RunningCourse
 from gradekit.session.values import CheckOutcome
 from gradekit.verdict.results import ExerciseResult, Status, SubmissionResult, points_in_words
@@ -69,17 +69,17 @@ class Move:
 
 
 def moves(
-    course: RunningCourse, run: ClassRun, students: list[str]
-) -> Iterator[tuple[SubmissionRun, list[Move]]]:
+    course: RunningCourse, grading: ClassGrading, students: list[str]
+) -> Iterator[tuple[SubmissionProgress, list[Move]]]:
     """Grade submissions that are not in the cache; yield each submission with its moves."""
-    for submission in run.grade(students):
+    for submission in grading.grade(students):
         found: list[Move] = []
         for notebook in submission.notebooks:
-            old = course.result(submission.student, run.assignment.name, notebook.name)
+            old = course.result(submission.student, grading.assignment.name, notebook.name)
             if not notebook.failure:
                 old = old or SubmissionResult(Status.UNGRADED)
                 for move in _moves(submission.student, notebook.name, old, notebook.cached.result):
-                    shared = run.assignment.is_shared(move.exercise)
+                    shared = grading.assignment.is_shared(move.exercise)
                     found.append(
                         replace(move, exercise=f"{notebook.name}/{move.exercise}") if shared else move
                     )

@@ -8,9 +8,9 @@ import nbformat
 
 from gradekit.course import Assignment
 from gradekit.grading.workers import Workers
-from gradekit.verdict.attempt import Attempt, attempt
 from gradekit.verdict.job import GradingJob, HowToRun
 from gradekit.verdict.result_cache import CacheKey
+from gradekit.verdict.tries import Try, try_once
 
 #: wall time on top of the submission's own limit after which a worker counts as hung
 _SPARE_SECONDS = 120
@@ -26,7 +26,7 @@ class Task:
         notebook: its JSON.
         exercises: those that are not in the cache; None means all.
         own_files: the files that the student has put beside the notebook, on this machine.
-        wary: for a second try (see `gradekit.verdict.attempt`).
+        wary: for a second try (see `gradekit.verdict.tries`).
     """
 
     assignment: Assignment
@@ -40,24 +40,24 @@ class Task:
     wary: bool = False
 
 
-LocalWorkers = Workers[Task, Attempt]
+LocalWorkers = Workers[Task, Try]
 
 
-def carry_out(task: Task) -> Attempt:
+def carry_out(task: Task) -> Try:
     """Grade one notebook. Threads of a process take turns, since pytest has one state for all of them."""
     with _one_at_a_time:
         try:
             notebook = nbformat.reads(task.notebook, as_version=4)
             released = task.assignment.released(task.notebook_name)
         except Exception as error:
-            return Attempt.failed(error)
+            return Try.failed(error)
         job = GradingJob(task.assignment, task.notebook_name, notebook, released, task.how, task.own_files)
-        return attempt(job, task.key, task.exercises, task.wary)
+        return try_once(job, task.key, task.exercises, task.wary)
 
 
 def local_workers(count: int) -> LocalWorkers:
     """Processes on this machine that grade with kernels from one warm server."""
-    return Workers(carry_out, count, _longest_seconds, modules=("gradekit.verdict.run",))
+    return Workers(carry_out, count, _longest_seconds, modules=("gradekit.verdict.grade",))
 
 
 def _longest_seconds(task: Task) -> float:

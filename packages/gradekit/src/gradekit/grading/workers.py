@@ -71,9 +71,9 @@ class Workers(Generic[T, R]):
     warm: bool = True
     modules: Sequence[str] = ()
     computes: bool = True
-    _workers: list[_Worker[T]] = field(default_factory=list)
-    _again: deque[_Entry[T]] = field(default_factory=deque)
-    _room: int = 1
+    _workers: list[_Worker[T]] = field(init=False, default_factory=list)
+    _again: deque[_Entry[T]] = field(init=False, default_factory=deque)
+    _room: int = field(init=False, default=1)
 
     def start(self) -> None:
         """Fork the workers from this process, which has imported everything already, if it has no other threads.

@@ -8,6 +8,7 @@ import warnings
 from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import NotebookNode
@@ -18,15 +19,15 @@ from sqlalchemy.exc import InterfaceError, OperationalError, SAWarning
 from gradekit.course import CourseError
 from gradekit.course.files import FOR_EVERYBODY, notebooks_in
 from gradekit.course.printing import printable
-from gradekit.grading.autograde import SubmissionRun
+from gradekit.grading.autograde import SubmissionProgress
 from gradekit.grading.check_metadata import CheckMetadata
 from gradekit.grading.running_course import GradebookAway, RunningCourse
 from gradekit.grading.shared_queries import sharing_queries
 from gradekit.nbgrader_plugin.converters import AutogradeOne, reason_of
 from gradekit.nbgrader_plugin.run_checks import RunChecks
-from gradekit.verdict.attempt import GRADER_FAILED
 from gradekit.verdict.result_cache import CachedResult, CacheKey, key_of
 from gradekit.verdict.results import Status, SubmissionResult
+from gradekit.verdict.tries import GRADER_FAILED
 
 #: before a second try after an error of the database, which may have restarted
 _AGAIN_SECONDS = 1.0
@@ -51,7 +52,7 @@ class StudentResults:
     graded: dict[str, tuple[CacheKey, CachedResult]]
 
     @classmethod
-    def of(cls, submission: SubmissionRun, assignment: str) -> "StudentResults":
+    def of(cls, submission: SubmissionProgress, assignment: str) -> "StudentResults":
         notebooks = submission.notebooks
         return cls(
             submission.student,
@@ -59,6 +60,44 @@ class StudentResults:
             {n.name: n.failure for n in notebooks if n.failure},
             {n.name: (n.key, n.cached) for n in notebooks if n.cached.result.status and not n.failure},
         )
+
+
+class AutogradeWithResults(AutogradeOne):
+    """`nbgrader autograde` for one submission, with results that have been computed before.
+
+    nbgrader makes the steps itself, so `KnownResults` finds the results here.
+    """
+
+    def __init__(self, folder: Path, results: StudentResults, **options: Any) -> None:
+        super().__init__(folder, **options)
+        self.results = results
+
+
+class KnownResults(RunChecks):
+    """Takes the results; a notebook that isn't the one that was graded is graded now, and named."""
+
+    def result_of(self, nb: NotebookNode, resources: ResourcesDict) -> CachedResult:
+        name = resources["nbgrader"]["notebook"]
+        results: StudentResults = self.parent.parent.results  # of the exporter's converter
+        if name in results.failures:
+            note = GRADER_FAILED.format(results.failures[name])
+            return CachedResult(SubmissionResult(Status.KERNEL_DIED, notes=[note]))
+        if name in results.graded:
+            graded, known = results.graded[name]
+            key = key_of(self.job_of(nb, resources))
+            if key == graded:
+                known.put_outputs_into(nb)
+                return known
+            sentence = _graded_again(results.student, name, graded, key)
+            print(f"\n{sentence}", file=sys.stderr, flush=True)  # below the progress bar
+        return super().result_of(nb, resources)
+
+    def regrades_stopped(self) -> bool:
+        """False: the writer sets `force` only so that nbgrader overwrites a folder."""
+        return False
+
+    def print_result(self, result: SubmissionResult, resources: ResourcesDict) -> None:
+        """Print nothing: there is a progress bar."""
 
 
 class Writer:
@@ -70,33 +109,6 @@ class Writer:
     """
 
     def __init__(self, course: RunningCourse) -> None:
-        writer = self
-
-        class TakeResult(RunChecks):
-            """Takes the results; a notebook that isn't the one that was graded is graded now, and named."""
-
-            def result_of(self, nb: NotebookNode, resources: ResourcesDict) -> CachedResult:
-                name, results = resources["nbgrader"]["notebook"], writer._results
-                if name in results.failures:
-                    note = GRADER_FAILED.format(results.failures[name])
-                    return CachedResult(SubmissionResult(Status.KERNEL_DIED, notes=[note]))
-                if name in results.graded:
-                    graded, found = results.graded[name]
-                    key = key_of(self.job_of(nb, resources))
-                    if key == graded:
-                        found.put_outputs_into(nb)
-                        return found
-                    sentence = _graded_again(results.student, name, graded, key)
-                    print(f"\n{sentence}", file=sys.stderr, flush=True)  # below the progress bar
-                return super().result_of(nb, resources)
-
-            def regrades_stopped(self) -> bool:
-                """False: `force` is set below only so that nbgrader overwrites a folder."""
-                return False
-
-            def print_result(self, result: SubmissionResult, resources: ResourcesDict) -> None:
-                """Print nothing: there is a progress bar."""
-
         self._course, self._shared_rows_exist = course, False
         course.folders.db_url = sharing_queries(course.folders.db_url)
         _require_writable(course.autograded(".", "."))
@@ -112,14 +124,14 @@ class Writer:
         ]
         steps = config.Autograde.autograde_preprocessors
         config.Autograde.autograde_preprocessors = [
-            TakeResult if step is RunChecks else step
+            KnownResults if step is RunChecks else step
             for step in steps
             if step is not CheckCellMetadata  # the steps before have just checked it
         ]
         NbGrader.clear_instance()
         NbGrader.instance(config=config)  # the hook before autograding takes the folders from it
 
-    def write(self, submission: SubmissionRun, assignment: str) -> list[str]:
+    def write(self, submission: SubmissionProgress, assignment: str) -> list[str]:
         """Write one student's results; returns a line about what went wrong, if anything did.
 
         Raises:
@@ -144,12 +156,13 @@ class Writer:
         folder = self._course.submitted(student, assignment)
         if not notebooks_in(folder):
             return []  # nbgrader skips such a folder, and the table shows it as missing
-        self._results = results
         folders.student_id, folders.assignment_id = student, assignment
         lock = self._course.writing(student) if self._shared_rows_exist else self._course.alone()
         with lock, warnings.catch_warnings():
             warnings.simplefilter("ignore", SAWarning)  # about nbgrader's own queries
-            converter = AutogradeOne(folder, coursedir=folders, config=self._config, log=self._course.log)
+            converter = AutogradeWithResults(
+                folder, results, coursedir=folders, config=self._config, log=self._course.log
+            )
             try:
                 self._course.set_aside(student, assignment)
                 converter.start()

@@ -7,7 +7,7 @@ from itertools import chain
 from pathlib import Path
 
 from gradekit.course.printing import printable
-from gradekit.grading.autograde import SubmissionRun
+from gradekit.grading.autograde import SubmissionProgress
 from gradekit.grading.running_course import RunningCourse
 from gradekit.grading.workers import Workers
 from gradekit.grading.write import StudentResults, Writer
@@ -50,7 +50,7 @@ class Writers:
         """End the processes, once they have finished writing."""
         self._processes.close()
 
-    def write(self, submissions: Iterable[SubmissionRun]) -> Iterator[tuple[str, list[str]]]:
+    def write(self, submissions: Iterable[SubmissionProgress]) -> Iterator[tuple[str, list[str]]]:
         """Write submissions; yield each student when done, with a line about what went wrong, if anything did.
 
         Args:

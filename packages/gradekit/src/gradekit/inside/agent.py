@@ -4,24 +4,31 @@ It contains no checks and no answers. Its text is sent into the kernel (see `gra
 only the modules that are sent with it and what a student's environment has.
 """
 
+import linecache
 import os
 import signal
 import socket
 import sys
+import traceback
 from typing import Any, NamedTuple
 
 from gradekit.inside.arrays import has_torch, is_array, is_float, is_tensor
-from gradekit.inside.drawn import Drawn
+from gradekit.inside.cell_figures import CellFigures
 from gradekit.inside.graph import copy_of, is_same
-from gradekit.inside.guard import ANSWERED, is_answered_by_fork, protect, reset_torch, set_seed
 from gradekit.inside.implementation import Implementations
-from gradekit.inside.messages import decode, encode, probe, receive, send
+from gradekit.inside.kernel_process import ANSWERED, is_answered_by_fork, protect, reset_torch, set_seed
+from gradekit.inside.messages import MessageError, decode, encode, probe, receive, send
 from gradekit.inside.packing import packer_of
-from gradekit.inside.raised import UndefinedName, describe_error
 from gradekit.inside.stub import APART, FROM_STUB, StubLine, stub_class
 
 #: an instance of a subclass of one of these is an object with methods, not plain data, unless it is a named tuple
 _PLAIN = (dict, list, tuple, int, float, str)
+#: characters of an exception's message, and of a line in its traceback
+_MAX_TEXT = 2000
+
+
+class UndefinedName(Exception):
+    """The notebook defines no such name."""
 
 
 class Agent:
@@ -31,9 +38,9 @@ class Agent:
     what the method returned or `error` (type, message, lines of the notebook's cells).
     """
 
-    def __init__(self, namespace: dict[str, Any], drawn: Drawn | None = None) -> None:
+    def __init__(self, namespace: dict[str, Any], figures: CellFigures | None = None) -> None:
         self._namespace = namespace
-        self._drawn = drawn or Drawn()
+        self._figures = figures or CellFigures()
         self._objects: dict[int, Any] = {}
         self._scopes: dict[int, dict[str, Any]] = {}
         self._implementations = Implementations()
@@ -56,7 +63,7 @@ class Agent:
                 results.append(getattr(self, "do_" + request.pop("do"))(**request))
             return encode({"ok": True, **results[-1]}, self._describe)
         except BaseException as error:
-            return encode({"ok": False, "at": len(results), "error": describe_error(error)})
+            return encode({"ok": False, "at": len(results), "error": _describe_error(error)})
 
     def do_get(self, name: str, scope: int | None = None) -> dict[str, Any]:
         return {"value": self._lookup(name, scope)}
@@ -106,12 +113,12 @@ class Agent:
                 function.zero_grad(set_to_none=True)
         before = [list(map(copy_of, _parts_of(value))) for value in [*args, *kwargs.values()]]
         set_seed(seed)
-        self._drawn.begin()
+        self._figures.begin()
         value = None
         try:
             value = function(*args, **kwargs)
         finally:
-            figures = self._drawn.finish(value)
+            figures = self._figures.finish(value)
         names = [*range(len(args)), *kwargs]
         after = [_parts_of(value) for value in [*args, *kwargs.values()]]
         changed = [name for name, old, new in zip(names, before, after, strict=True) if not _same(old, new)]
@@ -123,7 +130,7 @@ class Agent:
 
     def do_figures(self, count: int) -> dict[str, Any]:
         """The figures that the cell with this execution count drew."""
-        return {"value": self._drawn.of_cell(count)}
+        return {"value": self._figures.of_cell(count)}
 
     def do_module(self, target: Any, action: str, value: Any = None) -> dict[str, Any]:
         """Read or change a module: `state`, `parameters`, `load_state`, `load_known`, `to`, `train`."""
@@ -235,8 +242,31 @@ def _gradients_of(value: Any, args: list[Any], function: Any) -> dict[str, Any]:
     }
 
 
-_namespace: dict[str, Any] = {}
-_drawn = Drawn()
+def _describe_error(error: BaseException) -> dict[str, Any]:
+    """Type, message, the lines of the notebook's own cells, innermost last, and the bases of a user-defined class."""
+    if isinstance(error, UndefinedName):
+        return {"type": "UndefinedName", "message": str(error), "lines": [], "bases": []}
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [
+        [frame.lineno or 0, linecache.getline(frame.filename, frame.lineno or 0).strip()[:_MAX_TEXT]]
+        for frame in frames
+        if "ipykernel_" in frame.filename
+    ]
+    try:
+        message = str(error)
+    except BaseException:
+        message = ""
+    kind = "MessageError" if isinstance(error, MessageError) else type(error).__name__
+    bases = [
+        base.__name__[:100] for base in type(error).__mro__[1:-1] if type(error).__module__ != "builtins"
+    ]
+    return {"type": kind[:100], "message": message[:_MAX_TEXT], "lines": lines[-5:], "bases": bases[:20]}
+
+
+#: the notebook's names
+namespace: dict[str, Any] = {}
+#: the figures that its cells have drawn
+cell_figures = CellFigures()
 _connection: socket.socket | None = None
 
 
@@ -253,10 +283,10 @@ def start(descriptor: int, shell: Any) -> None:
 
     Requests are about the names of `shell`, the kernel's `InteractiveShell`.
     """
-    global _connection, _namespace
+    global _connection, namespace
     protect(shell)
-    _drawn.watch(shell)
-    _namespace = shell.user_ns
+    cell_figures.watch(shell)
+    namespace = shell.user_ns
     _connection = socket.socket(fileno=descriptor)
     _connection.set_inheritable(False)
 
@@ -268,7 +298,7 @@ def serve() -> None:
     ignored, since they would cut a message in two.
     """
     assert _connection is not None, "call `start` first"
-    agent, server, connection = Agent(_namespace, _drawn), os.getpid(), _connection
+    agent, server, connection = Agent(namespace, cell_figures), os.getpid(), _connection
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         while True:
@@ -287,7 +317,7 @@ def serve() -> None:
                     signal.signal(signal.SIGINT, signal.SIG_IGN)
             except KeyboardInterrupt as error:  # also one that came in the line above
                 signal.signal(signal.SIGINT, signal.SIG_IGN)
-                reply = encode({"ok": False, "at": 0, "error": describe_error(error)})
+                reply = encode({"ok": False, "at": 0, "error": _describe_error(error)})
             if os.getpid() != here:
                 os._exit(0)  # a process that the student's code forked must not continue here
             send(connection, number, reply)

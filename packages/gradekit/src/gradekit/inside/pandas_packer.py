@@ -10,7 +10,7 @@ import numpy as np
 
 from gradekit.inside.arrays import is_array, to_numpy
 from gradekit.inside.packing import Packer, PackingError
-from gradekit.inside.scalars import CLOSED, UNITS, is_scalar, pack_scalar, unpack_scalar, word, zone
+from gradekit.inside.scalar_packer import CLOSED, UNITS, is_scalar, pack_scalar, unpack_scalar, word, zone
 
 MAX_ROWS = 5_000_000
 MAX_COLUMNS = 1_000

@@ -94,7 +94,7 @@ def require_bound(assignment: Assignment) -> None:
 def binding_problems(assignment: Assignment, notebook: NotebookNode, path: Path) -> list[str]:
     """Compare the test cells of a notebook with the check files; returns a sentence for each problem."""
     # the configuration imports this module in every command
-    from gradekit.verdict.run import collect_marks, points_of
+    from gradekit.verdict.grade import collect_marks, points_of
 
     cell_points = points_of(notebook)
     root = assignment.course.root

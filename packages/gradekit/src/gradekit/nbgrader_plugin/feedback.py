@@ -16,7 +16,7 @@ from traitlets import TraitError, default
 from traitlets.log import get_logger
 
 from gradekit.attempts.attempt_line import AttemptLine, NotebookPage, attempt_line
-from gradekit.attempts.chance import is_in_time
+from gradekit.attempts.counted_attempt import is_in_time
 from gradekit.attempts.records import Attempts
 from gradekit.attempts.rules import AttemptRules, Shows
 from gradekit.course import CourseError

@@ -25,10 +25,10 @@ from gradekit.submission.extra_files import own_files, own_notebooks
 from gradekit.verdict.results import SubmissionResult
 
 if TYPE_CHECKING:  # imported where it is used: the configuration imports this module in every command
-    from gradekit.verdict.attempt import RepeatBudget
     from gradekit.verdict.job import GradingJob, HowToRun
     from gradekit.verdict.result_cache import CachedResult
     from gradekit.verdict.score_rule import ScoreRule
+    from gradekit.verdict.tries import RepeatBudget
 
 #: the time that this process has left for second tries, by course and assignment
 _budgets: "dict[tuple[Path, str], RepeatBudget]" = {}
@@ -148,8 +148,8 @@ class RunChecks(Execute):
 
     def result_of(self, nb: NotebookNode, resources: ResourcesDict) -> "CachedResult":
         """Grade the notebook; its code cells get the outputs of the run."""
-        from gradekit.verdict.attempt import grade_unless_cached
         from gradekit.verdict.result_cache import ResultCache
+        from gradekit.verdict.tries import grade_unless_cached
 
         job = self.job_of(nb, resources)
         root = job.assignment.course.root
@@ -202,7 +202,7 @@ class RunChecks(Execute):
         )
 
     def _budget(self, root: Path, assignment: str) -> "RepeatBudget":
-        from gradekit.verdict.attempt import RepeatBudget
+        from gradekit.verdict.tries import RepeatBudget
 
         budget = _budgets.get((root, assignment))
         if budget is None or time.monotonic() - budget.last_used > _NEW_BUDGET_SECONDS:

@@ -14,7 +14,7 @@ from nbgrader.preprocessors import AssignLatePenalties
 from traitlets import Float
 from traitlets.config import Config
 
-from gradekit.attempts.chance import Chance, is_in_time
+from gradekit.attempts.counted_attempt import Chance, is_in_time
 from gradekit.attempts.records import AttemptRecord, Attempts
 from gradekit.attempts.rules import AttemptRules
 from gradekit.nbgrader_plugin.course_folders import configured_course

@@ -8,9 +8,9 @@ from nbgrader.api import Comment, Gradebook, MissingEntry
 
 from gradekit.course import Assignment, CourseError
 from gradekit.grading.running_course import RunningCourse
-from gradekit.report.files import groups_in
 from gradekit.report.groups import AnswerGroup
 from gradekit.report.pages import REPORTS_FOLDER
+from gradekit.report.report_files import groups_in
 from gradekit.verdict.fingerprint import same_numbers
 
 

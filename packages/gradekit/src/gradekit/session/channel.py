@@ -21,14 +21,13 @@ from gradekit.course import CourseError
 from gradekit.inside import (
     agent,
     arrays,
-    drawn,
+    cell_figures,
     graph,
-    guard,
     implementation,
+    kernel_process,
     messages,
     packing,
     payload,
-    raised,
     stub,
 )
 from gradekit.session.limits import Stopwatch
@@ -208,7 +207,18 @@ class Channel:
         raise TimeoutError
 
 
-_PARTS = (arrays, packing, messages, payload, raised, guard, drawn, graph, stub, implementation, agent)
+_PARTS = (
+    arrays,
+    packing,
+    messages,
+    payload,
+    kernel_process,
+    cell_figures,
+    graph,
+    stub,
+    implementation,
+    agent,
+)
 _START = "__import__('sys').modules['gradekit.inside.agent'].start({}, get_ipython())"
 _SERVE = "__import__('sys').modules['gradekit.inside.agent'].serve()"
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
-from gradekit.codecs.figures import Figure
+from gradekit.codecs.figure_codec import Figure
 from gradekit.course import CourseError
 from gradekit.course.printing import shortened
 from gradekit.inside.arrays import current_kind
@@ -19,12 +19,12 @@ from gradekit.session.session import MAX_DEATHS, CallTimeout, KernelDied, Sessio
 from gradekit.session.values import (
     Call,
     CheckOutcome,
+    CheckStep,
     Gradients,
     Implemented,
     Named,
     Opaque,
     StudentError,
-    Tried,
 )
 from gradekit.submission.names import closing_call
 from gradekit.submission.submission import Submission
@@ -37,13 +37,13 @@ _HELPER = "helper"
 class CheckHistory:
     """What a check has asked of the student's code, for the messages about it.
 
-    `arguments` are those of the check's calls, including those of its helper code. `tried` is what it asked of the
+    `arguments` are those of the check's calls, including those of its helper code. `steps` are what it asked of the
     student's own code, in order. `last` is the last name called and the value it returned, for the message if the check
     can't use it; `last_is_own` says whether that name is the student's, not one of the check's helper code.
     """
 
     arguments: list[Any] = field(default_factory=list)
-    tried: list[Tried] = field(default_factory=list)
+    steps: list[CheckStep] = field(default_factory=list)
     last: tuple[str, Any] | None = None
     last_is_own: bool = True
 
@@ -100,7 +100,7 @@ class Student:
 
     def get(self, name: str) -> Any:
         """The value of a variable of the notebook."""
-        self._asked.tried.append(Tried(name, variable=True))
+        self._asked.steps.append(CheckStep(name, variable=True))
         return self._value(self._ask(name, {"do": "get", "name": name, "scope": self._scope}), name)
 
     def figure(self, grade_id: str) -> Figure:
@@ -149,7 +149,7 @@ class Student:
 
     def _begin_check(self, answer_cell: str) -> None:
         self._answer_cell = answer_cell
-        self._asked.tried.clear()
+        self._asked.steps.clear()
         if not self._session.alive and not self._session.restart_without(self._culprit, self._death):
             self._session.not_reached.add(answer_cell)
             often = len(self._session.deaths) >= MAX_DEATHS
@@ -186,18 +186,20 @@ class Student:
         seed: int,
         seconds: float | None = None,
     ) -> Call:
-        tried = self._remember(label, args, kwargs, called="target" in target)
+        step = self._remember(label, args, kwargs, called="target" in target)
         reply = self._ask(label, _calling(target, args, kwargs, seed), seconds)
-        tried.builds = isinstance(reply.value, Module)
-        return Call(self._value(reply, label), list(reply.changed), label, tried.parameters)
+        step.builds = isinstance(reply.value, Module)
+        return Call(self._value(reply, label), list(reply.changed), label, step.parameters)
 
     def _remember(
         self, label: str, args: tuple[Any, ...], kwargs: dict[str, Any], called: bool = False
-    ) -> Tried:
+    ) -> CheckStep:
         """Store a call and its arguments for the messages about it; `called` if it is a call of a module."""
         self._asked.arguments += [*args, *kwargs.values()]
-        self._asked.tried.append(Tried(label, self._submission.parameters_of(label, called), args, kwargs))
-        return self._asked.tried[-1]
+        self._asked.steps.append(
+            CheckStep(label, self._submission.parameters_of(label, called), args, kwargs)
+        )
+        return self._asked.steps[-1]
 
     def _drawn(self, reply: Answer, label: str, subject: str, closing: str) -> Figure:
         """The last figure in a reply; `closing` is the call in the student's code that may have closed others."""
@@ -218,13 +220,13 @@ class Student:
     ) -> Gradients:
         if current_kind() == "numpy":
             raise CourseError("`gradients` needs a course that works with torch")
-        tried = self._remember(label, args, kwargs, called="target" in target)
-        tried.gradients = True
+        step = self._remember(label, args, kwargs, called="target" in target)
+        step.gradients = True
         reply = self._ask(label, _calling({**target, "gradients": True}, args, kwargs, seed))
         inputs, parameters = reply.inputs, reply.parameters
         if inputs is None or parameters is None or len(inputs) != len(args):
             raise StudentError(f"`{label}` returned no gradients.")
-        return Gradients(self._value(reply, label), inputs, parameters, args, tried.parameters)
+        return Gradients(self._value(reply, label), inputs, parameters, args, step.parameters)
 
     def _value(self, reply: Answer, label: str) -> Any:
         self._asked.last = (label, reply.value)

@@ -129,6 +129,13 @@ class Session:
     def run_cells(self) -> None:
         """Run the cells, in a new kernel if there is none. If a cell ends the kernel, run the others in another one.
 
+        The kernel comes first, and then the cells from top to bottom, as the student ran them. Before each cell, the
+        time of the whole notebook is looked at, since no cell after it would have any left. If a cell ends the kernel,
+        all names are lost: how this cell ended is noted, the cell is left out, and everything begins again in a new
+        kernel, from the top, so that the cells below find the same names as before. That ends, since each round
+        leaves out one more cell, and there are at most `MAX_DEATHS` of them. A death in a test cell is counted apart
+        and forgiven, because it must not cost the test cells below it their kernel.
+
         Raises:
             CourseError: the kernel or the sandbox is not installed.
             NotStarted: the first kernel failed to start.

@@ -64,7 +64,7 @@ class Call:
 
 
 @dataclass
-class Tried:
+class CheckStep:
     """Something that a check requested from the submission: a call, its gradients, or the value of a `variable`.
 
     `parameters` are the names of the positional arguments, as far as the notebook's text shows them. The call

@@ -2,6 +2,14 @@
 
 Changes are noted for student and TA. The work is linear in the length of the notebook, since it is done in the
 grader's process.
+
+The order is from what is certain to what is a guess. First the cells that still have their marks, so that no guess can
+take one of them. Then those that lost their marks, by id, text, names and place: the surest sign first. Now it is known
+which cell is which, and the instructor's text is put back; what it replaces is remembered, since it may contain answers.
+Next, cells that were deleted are inserted, which completes the notebook. Only then are answers gathered from other
+cells: an answer cell may be empty only because its text is elsewhere. Written answers follow, as they may be in any text
+cell that is left. What might still be an answer, but isn't surely one, becomes a doubt for a person to decide. Last,
+attachments return to the cells whose text shows them, wherever that text is by now.
 """
 
 from collections import Counter, defaultdict
@@ -49,8 +57,8 @@ class Restored:
 
 def restore_notebook(submitted: NotebookNode, released: NotebookNode) -> tuple[NotebookNode, list[str]]:
     """The restored notebook and the notes of `restored`."""
-    found = restored(submitted, released)
-    return found.notebook, found.notes
+    whole = restored(submitted, released)
+    return whole.notebook, whole.notes
 
 
 def restored(
@@ -94,14 +102,14 @@ def _of_graded_cells(work: Restoration) -> list[Doubt]:
 
     A written answer that isn't empty is read by a person in any case.
     """
-    found = []
+    doubts = []
     for name, what in work.doubts.items():
         if not is_graded_cell(work.known[name]):
             graded = tests_about(work.released, name)
         else:
             graded = [name] if work.is_blank(name, work.present[name]) else []
-        found += [Doubt(cell, decided_by_a_person(what)) for cell in graded]
-    return found
+        doubts += [Doubt(cell, decided_by_a_person(what)) for cell in graded]
+    return doubts
 
 
 class _Restoration(Restoration):
@@ -120,10 +128,10 @@ class _Restoration(Restoration):
             else:
                 cell.metadata.pop("nbgrader", None)
         extra: set[int] = set()
-        for name, found in marked.items():
-            chosen = self._chosen(name, found)
+        for name, same_mark in marked.items():
+            chosen = self._chosen(name, same_mark)
             self.present[name] = chosen
-            others = [cell for cell in found if cell is not chosen]
+            others = [cell for cell in same_mark if cell is not chosen]
             for cell in others:
                 cell.metadata.pop("nbgrader")
             copies = [cell for cell in others if name not in self.expected or self.is_blank(name, cell)]
@@ -136,7 +144,7 @@ class _Restoration(Restoration):
                 self.doubts[name] = (
                     f"The cell `{name}` is in the notebook more than once, with different answers"
                 )
-                which = "last one" if chosen is found[-1] else "last one that answers it"
+                which = "last one" if chosen is same_mark[-1] else "last one that answers it"
                 earlier = (
                     ", and test cells above it ran with an earlier one"
                     if self._tested_above(others, chosen)
@@ -198,8 +206,8 @@ class _Restoration(Restoration):
                 cell.source = source if kind == cell.cell_type else self._converted(name, kind, source)
         self._restore_ordinary()
 
-    def _chosen(self, name: str, found: list[NotebookNode]) -> NotebookNode:
-        answered = [cell for cell in found if not self.is_blank(name, cell)] or found
+    def _chosen(self, name: str, cells: list[NotebookNode]) -> NotebookNode:
+        answered = [cell for cell in cells if not self.is_blank(name, cell)] or cells
         wanted = self.expected.get(name)
         defining = [c for c in answered if wanted and wanted <= self.definitions.of(c.source)]
         return (defining or answered)[-1]
@@ -249,12 +257,12 @@ class _Restoration(Restoration):
                         self._note_edits(cell, [cell.source], original)
 
     def _by_id(self, missing: list[str], free: list[NotebookNode]) -> Iterable[tuple[str, NotebookNode]]:
-        found = {cell.get("id"): cell for cell in free}
-        return [(n, found[i]) for n in missing if (i := self.known[n].get("id")) in found]
+        by_id = {cell.get("id"): cell for cell in free}
+        return [(n, by_id[i]) for n in missing if (i := self.known[n].get("id")) in by_id]
 
     def _by_text(self, missing: list[str], free: list[NotebookNode]) -> Iterable[tuple[str, NotebookNode]]:
-        found = {cell.source.strip(): cell for cell in free}
-        return [(n, found[text]) for n in missing if (text := self.known[n].source.strip()) in found]
+        by_text = {cell.source.strip(): cell for cell in free}
+        return [(n, by_text[text]) for n in missing if (text := self.known[n].source.strip()) in by_text]
 
     def _by_names(self, missing: list[str], free: list[NotebookNode]) -> Iterable[tuple[str, NotebookNode]]:
         defining: dict[str, list[NotebookNode]] = defaultdict(list)

@@ -19,10 +19,10 @@ from types import ModuleType
 import pytest
 from greenlet import GreenletExit, getcurrent, greenlet
 
-from gradekit.checks.beside import importable
+from gradekit.checks.shared_modules import importable
 from gradekit.course import Assignment, CourseError
 from gradekit.course.files import file_stamp
-from gradekit.verdict.plugin import ASSIGNMENTS, RUNS, CheckRun
+from gradekit.verdict.plugin import ASSIGNMENTS, CHECKINGS, Checking
 
 _UNUSED = (
     *("terminal", "cacheprovider", "faulthandler", "warnings", "logging", "junitxml", "pastebin", "doctest"),
@@ -70,8 +70,8 @@ class CollectedChecks:
         if problems := [problem for place, problem in self._problems.items() if place in places]:
             raise self._error(problems)
 
-    def run(self, run: CheckRun, files: Sequence[Path], first_failure: bool = False) -> None:
-        """Run the checks in these of the files on one submission; its results are in `run` afterwards.
+    def run(self, checking: Checking, files: Sequence[Path], first_failure: bool = False) -> None:
+        """Run the checks in these of the files on one submission; the results are in `checking` afterwards.
 
         With `first_failure`, stop at the first check that fails.
         """
@@ -79,13 +79,13 @@ class CollectedChecks:
         assert self._config is not None
         if not any(item.path in files for item in self.items):
             raise self._error([f"{', '.join(file.name for file in files)}: no check found"])
-        self._config.stash[RUNS] = {(self._assignment.checks, self._name): run}
-        self._config.stash[ASSIGNMENTS] = {self._assignment.checks: run.assignment}
+        self._config.stash[CHECKINGS] = {(self._assignment.checks, self._name): checking}
+        self._config.stash[ASSIGNMENTS] = {self._assignment.checks: checking.assignment}
         self._job = files, first_failure
         try:
             self._go_on()
         finally:
-            self._config.stash[RUNS] = {}
+            self._config.stash[CHECKINGS] = {}
 
     def close(self) -> None:
         """Let pytest end."""
@@ -186,15 +186,15 @@ def collected_checks(assignment: Assignment, name: str, files: Sequence[Path]) -
         GraderCrash: pytest itself failed.
     """
     key = assignment.checks, name
-    found = _collected.pop(key, None)
-    if found is None or not found.are_of(files):
-        if found:
-            found.close()
+    checks = _collected.pop(key, None)
+    if checks is None or not checks.are_of(files):
+        if checks:
+            checks.close()
         while len(_collected) >= _KEPT:
             _collected.pop(next(iter(_collected))).close()
-        found = CollectedChecks(assignment, name, files)
-    _collected[key] = found  # the last one used is the last to be removed
-    return found
+        checks = CollectedChecks(assignment, name, files)
+    _collected[key] = checks  # the last one used is the last to be removed
+    return checks
 
 
 @atexit.register

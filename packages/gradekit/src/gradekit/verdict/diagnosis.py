@@ -1,4 +1,11 @@
-"""Attributes the failed checks of an exercise to a known mistake, if all of them agree with it."""
+"""Attributes the failed checks of an exercise to a known mistake, if all of them agree with it.
+
+The order is that of the cost, and of what can rule a mistake out. First, the set of failed checks and the test on the
+code, which need no numbers and rule out most mistakes. Next, the values of each check: one that contradicts a mistake
+rules it out, and the others add up as bits of evidence. Then the messages, which do the same where no value is compared.
+Last, all mistakes that are left are counted by their sentences, since only then is it known whether the answer is one
+sentence, a choice of two, or none.
+"""
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
@@ -7,14 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from gradekit.checks.compare import difference
+from gradekit.checks.comparison import difference
 from gradekit.checks.reference import Reference, Store, is_recordable
 from gradekit.checks.variants import Mistake
 from gradekit.codecs import ATOL
 from gradekit.inside.arrays import Numpy, as_array, to_numpy
 from gradekit.relations.evidence import ENOUGH
 from gradekit.relations.plain import information
-from gradekit.verdict.said import agrees, is_telling
+from gradekit.verdict.explanation import agrees, is_telling
 
 #: separates the ids of two mistakes that fit
 OR = "|"
@@ -41,8 +48,8 @@ class FailedExercise:
     references: Mapping[str, Reference]
     #: the statements that the answer consists of
     code: Sequence[str] = ()
-    #: the messages of the failed checks, by name (see `gradekit.verdict.said`)
-    said: Mapping[str, str] = field(default_factory=dict)
+    #: the messages of the failed checks, by name (see `gradekit.verdict.explanation`)
+    messages: Mapping[str, str] = field(default_factory=dict)
 
 
 def diagnose(store: Store, exercise: FailedExercise, mistakes: Sequence[Mistake]) -> Diagnosis:
@@ -72,16 +79,16 @@ def _fits(store: Store, mistake: Mistake, exercise: FailedExercise) -> bool:
     bits = 0.0
     recorded_as = next((check.rpartition("::")[0] for check in exercise.references), mistake.exercise)
     for check in {f"{recorded_as}::{name}" for name in exercise.failed} | exercise.references.keys():
-        found = _bits_of_check(store, mistake.name, check, exercise.references.get(check))
-        if found is None:
+        evidence = _bits_of_check(store, mistake.name, check, exercise.references.get(check))
+        if evidence is None:
             return False
-        bits += found
-    said = store.said(mistake.exercise, mistake.name)
+        bits += evidence
+    of_mistake = store.recorded_messages(mistake.exercise, mistake.name)
     for check in exercise.failed:
-        own, recorded = exercise.said.get(check, ""), said.get(check, "")
-        if not agrees(own, recorded):
+        message, recorded = exercise.messages.get(check, ""), of_mistake.get(check, "")
+        if not agrees(message, recorded):
             return False
-        bits += ENOUGH if own == recorded and is_telling(own) else 0.0
+        bits += ENOUGH if message == recorded and is_telling(message) else 0.0
     return bits >= ENOUGH or bool(mistake.uses or mistake.lacks)
 
 

@@ -67,12 +67,12 @@ def ordinary_results(
         runs: the runs of the cells, by index.
         earlier: outputs of earlier runs, after which another cell ended the process; the worst one counts.
     """
-    found = [
+    scored = [
         _result(submission, index, name, runs, rule, earlier.get(index, ()))
         for index, cell in enumerate(submission.notebook.cells)
         if (name := grade_id(cell)) is not None and name in wanted
     ]
-    return [result for result, _ in found], [doubt for _, doubt in found if doubt]
+    return [result for result, _ in scored], [doubt for _, doubt in scored if doubt]
 
 
 def result_of_outputs(submission: Submission, ordinary: Container[str], rule: ScoreRule) -> SubmissionResult:
@@ -157,8 +157,8 @@ def _doubt(name: str, counted: NotebookNode, points: float) -> Doubt | None:
 
 def remedy_for(doubt: Doubt) -> str:
     """What an instructor can change in a test cell whose value is not a score, with the value; see `_doubt`."""
-    found = _VALUE.search(doubt.why)
-    value = found[1] if found else ""
+    match = _VALUE.search(doubt.why)
+    value = match[1] if match else ""
     if value in ("True", "False"):
         remedy = "If it is a test, write `assert` before it"
     elif re.fullmatch(r"-?\d[\w.+-]*|-?(?:inf|nan)", value):

@@ -28,15 +28,14 @@ from gradekit.submission.restore import restore_notebook
 from gradekit.submission.submission import Submission
 from gradekit.verdict.bounds import bounded
 from gradekit.verdict.diagnosis import FailedExercise, diagnose
-from gradekit.verdict.explain import explain, relation_to, shown, tried_before
+from gradekit.verdict.explanation import comparable_message, explain, relation_to, shown, steps_before
 from gradekit.verdict.fingerprint import fingerprint_of
 from gradekit.verdict.results import CheckResult, ExerciseResult
-from gradekit.verdict.said import said_by
 
 
 @dataclass
-class CheckRun:
-    """The run of all checks on one notebook of a submission, and its results."""
+class Checking:
+    """All checks on one notebook of a submission, and their results."""
 
     assignment: Assignment
     submission: Submission
@@ -48,8 +47,8 @@ class CheckRun:
     #: the name of each exercise in the records, by grade_id
     recorded: dict[str, str] = field(default_factory=dict)
     references: dict[str, Reference] = field(default_factory=dict)
-    #: the messages of the failed checks, by `<file>::<check>` (see `gradekit.verdict.said`)
-    said: dict[str, str] = field(default_factory=dict)
+    #: the messages of the failed checks, by `<file>::<check>` (see `gradekit.verdict.explanation`)
+    messages: dict[str, str] = field(default_factory=dict)
     #: errors in the checks themselves, a line each
     faults: list[str] = field(default_factory=list)
     #: sentences about anything that a person should look at
@@ -70,15 +69,15 @@ class CheckRun:
                 {check.name for check in failed},
                 {key: seen for key, seen in self.references.items() if key.startswith(f"{name}::")},
                 self.submission.used_code(exercise_name(exercise.grade_id)),
-                {check.name: self.said.get(f"{name}::{check.name}", "") for check in failed},
+                {check.name: self.messages.get(f"{name}::{check.name}", "") for check in failed},
             )
-            found = diagnose(self.store, known, [m for m in mistakes if m.exercise == exercise.grade_id])
+            diagnosis = diagnose(self.store, known, [m for m in mistakes if m.exercise == exercise.grade_id])
             for check in failed:
                 if check.outcome == CheckOutcome.FAILED:
-                    check.mistake, check.diagnosis = found.mistake, found.text
+                    check.mistake, check.diagnosis = diagnosis.mistake, diagnosis.text
 
 
-RUNS = pytest.StashKey[dict[tuple[Path, str], CheckRun]]()
+CHECKINGS = pytest.StashKey[dict[tuple[Path, str], Checking]]()
 #: by the folder of their checks
 ASSIGNMENTS = pytest.StashKey[dict[Path, Assignment]]()
 
@@ -101,14 +100,14 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers", "points(n, see): the points of a hidden check, and the heading that explains it"
     )
-    config.stash.setdefault(RUNS, {})
+    config.stash.setdefault(CHECKINGS, {})
     config.stash.setdefault(ASSIGNMENTS, {})
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    for run in config.stash[RUNS].values():
-        if run.started_here:
-            run.session.close()
+    for checking in config.stash[CHECKINGS].values():
+        if checking.started_here:
+            checking.session.close()
 
 
 def pytest_pycollect_makemodule(module_path: Path) -> None:
@@ -119,12 +118,12 @@ def pytest_pycollect_makemodule(module_path: Path) -> None:
 
 
 @pytest.fixture
-def check_run(request: pytest.FixtureRequest) -> CheckRun:
-    runs = request.config.stash[RUNS]
+def checking(request: pytest.FixtureRequest) -> Checking:
+    checkings = request.config.stash[CHECKINGS]
     key = _key(request.node)
-    if key not in runs:
-        runs[key] = _start_run(key, request.config)
-    return runs[key]
+    if key not in checkings:
+        checkings[key] = _start_checking(key, request.config)
+    return checkings[key]
 
 
 @pytest.fixture
@@ -148,25 +147,25 @@ def _kind_of_arrays(arrays: ArrayKind) -> Iterator[None]:
 
 
 @pytest.fixture
-def student(check_run: CheckRun, request: pytest.FixtureRequest) -> Student:
+def student(checking: Checking, request: pytest.FixtureRequest) -> Student:
     """The submission: its functions and classes are called by name."""
-    begin_check(check_run.student, check_run.submission.answer_to(request.path.stem))
-    return check_run.student
+    begin_check(checking.student, checking.submission.answer_to(request.path.stem))
+    return checking.student
 
 
 @pytest.fixture
-def reference(check_run: CheckRun, request: pytest.FixtureRequest) -> Reference:
+def reference(checking: Checking, request: pytest.FixtureRequest) -> Reference:
     """Recorded inputs, and comparison with the recorded values of the instructor's solution."""
-    name = _check_name(request.node, check_run)
-    asked = asked_by(check_run.student)
-    check_run.references[name] = Reference(check_run.store, name, lambda: asked.last is not None)
-    return check_run.references[name]
+    name = _check_name(request.node, checking)
+    asked = asked_by(checking.student)
+    checking.references[name] = Reference(checking.store, name, lambda: asked.last is not None)
+    return checking.references[name]
 
 
 @pytest.fixture
-def draw(check_run: CheckRun, request: pytest.FixtureRequest) -> Draw:
+def draw(checking: Checking, request: pytest.FixtureRequest) -> Draw:
     """Random sizes and inputs, different for each submission."""
-    return Draw(check_run.seed, _check_name(request.node, check_run))
+    return Draw(checking.seed, _check_name(request.node, checking))
 
 
 @pytest.hookimpl(wrapper=True)
@@ -182,28 +181,32 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
     marker = item.get_closest_marker("points")
-    run = item.config.stash[RUNS].get(_key(item)) if marker else None
-    if marker is None or run is None or not (call.when == "call" or (call.when == "setup" and call.excinfo)):
+    checking = item.config.stash[CHECKINGS].get(_key(item)) if marker else None
+    if (
+        marker is None
+        or checking is None
+        or not (call.when == "call" or (call.when == "setup" and call.excinfo))
+    ):
         return report
-    exercise = run.exercises.setdefault(item.path.stem, ExerciseResult(item.path.stem))
-    run.recorded[item.path.stem] = run.assignment.name_in_records(item.path)
+    exercise = checking.exercises.setdefault(item.path.stem, ExerciseResult(item.path.stem))
+    checking.recorded[item.path.stem] = checking.assignment.name_in_records(item.path)
     outcome, message, relation = CheckOutcome.PASSED, "", ""
     if call.excinfo is not None:
-        found = explain(call.excinfo.value, run.student, item.path)
-        if found is None:
+        ending = explain(call.excinfo.value, checking.student, item.path)
+        if ending is None:
             error, reason = call.excinfo.value, call.excinfo.exconly().splitlines()[0]
             if isinstance(error, pytest.FixtureLookupError):
                 reason = f"there is no fixture `{error.argname}`"
-            run.faults.append(f"{item.nodeid}: {reason}")
-            found = (CheckOutcome.FAILED, "")
-        outcome, message = found
+            checking.faults.append(f"{item.nodeid}: {reason}")
+            ending = (CheckOutcome.FAILED, "")
+        outcome, message = ending
         message = shown(message)
         drawn = "draw" in item.fixturenames
-        if said := said_by(call.excinfo.value, outcome, message, drawn):
-            run.said[_check_name(item, run)] = said
+        if text := comparable_message(call.excinfo.value, outcome, message, drawn):
+            checking.messages[_check_name(item, checking)] = text
         failed = outcome == CheckOutcome.FAILED
-        relation = shown(relation_to(call.excinfo.value, run.student)) if failed else ""
-    seen = run.references.get(_check_name(item, run))
+        relation = shown(relation_to(call.excinfo.value, checking.student)) if failed else ""
+    seen = checking.references.get(_check_name(item, checking))
     fingerprint, numbers = fingerprint_of(outcome, message, seen, drawn="draw" in item.fixturenames)
     exercise.checks.append(
         CheckResult(
@@ -213,7 +216,7 @@ def pytest_runtest_makereport(
             outcome=outcome,
             message=message,
             relation=relation,
-            tried=tried_before(outcome, run.student),
+            tried=steps_before(outcome, checking.student),
             see=marker.kwargs.get("see", ""),
             seconds=round(call.duration, 3),
             fingerprint=fingerprint,
@@ -224,10 +227,10 @@ def pytest_runtest_makereport(
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    for run in config.stash[RUNS].values():
-        run.diagnose()
-        terminalreporter.section(f"points of {run.assignment.name}")
-        for exercise in run.exercises.values():
+    for checking in config.stash[CHECKINGS].values():
+        checking.diagnose()
+        terminalreporter.section(f"points of {checking.assignment.name}")
+        for exercise in checking.exercises.values():
             terminalreporter.line(f"{exercise.grade_id}: {exercise.earned:g} of {exercise.points:g} points")
             for check in exercise.checks:
                 if check.outcome != CheckOutcome.PASSED:
@@ -245,8 +248,8 @@ def _sentence(item: pytest.Function) -> str:
     return " ".join((item.function.__doc__ or item.name.removeprefix("test_").replace("_", " ")).split())
 
 
-def _check_name(item: pytest.Item, run: CheckRun) -> str:
-    return f"{run.assignment.name_in_records(item.path)}::{item.name}"
+def _check_name(item: pytest.Item, checking: Checking) -> str:
+    return f"{checking.assignment.name_in_records(item.path)}::{item.name}"
 
 
 def _assignment_of(folder: Path, config: pytest.Config) -> Assignment:
@@ -262,7 +265,7 @@ def _assignment_of(folder: Path, config: pytest.Config) -> Assignment:
 
 def _key(item: pytest.Item) -> tuple[Path, str]:
     """The folder of an assignment's checks, and the name of the notebook that the check belongs to."""
-    prepared = [key for key, run in item.config.stash[RUNS].items() if not run.started_here]
+    prepared = [key for key, checking in item.config.stash[CHECKINGS].items() if not checking.started_here]
     if prepared:
         return prepared[0]
     folder = item.path.parent
@@ -272,7 +275,7 @@ def _key(item: pytest.Item) -> tuple[Path, str]:
     return folder, _assignment_of(folder, item.config).notebook_of(item.path.stem).stem
 
 
-def _start_run(key: tuple[Path, str], config: pytest.Config) -> CheckRun:
+def _start_checking(key: tuple[Path, str], config: pytest.Config) -> Checking:
     folder, name = key
     assignment = _assignment_of(folder, config)
     path = config.getoption("--submission")
@@ -296,6 +299,6 @@ def _start_run(key: tuple[Path, str], config: pytest.Config) -> CheckRun:
     session.run_cells()
     seed = config.getoption("--draw-seed")
     store = Store.load(folder)
-    return CheckRun(
+    return Checking(
         assignment, submission, session, store, submission.seed if seed is None else seed, started_here=True
     )

@@ -32,7 +32,7 @@ from gradekit.verdict.job import GradingJob
 from gradekit.verdict.results import ExerciseResult, Status, SubmissionResult
 
 if TYPE_CHECKING:  # it imports pytest, and a command may need nothing but cached results
-    from gradekit.verdict.run import Graded
+    from gradekit.verdict.grade import Graded
 
 _VERSIONS_OF = ("torch", "numpy", "pandas", "matplotlib", "ipykernel", "pytest")
 _MAX_COUNT = 10**6
@@ -95,10 +95,10 @@ class CachedResult:
         new = {exercise.grade_id: exercise for exercise in newer.result.exercises}
         carried = [exercise for exercise in self.result.exercises if exercise.grade_id not in new]
         exercises = new | {exercise.grade_id: exercise for exercise in carried}
-        found = [exercises[name] for name in key.exercises if name in exercises]
+        in_order = [exercises[name] for name in key.exercises if name in exercises]
         status = _status(newer.result.status, self.result.status, carried)
         doubts = [doubt for doubt in self.result.doubts if doubt.grade_id not in new] + newer.result.doubts
-        result = replace(newer.result, exercises=found, status=status, doubts=doubts)
+        result = replace(newer.result, exercises=in_order, status=status, doubts=doubts)
         return CachedResult(result, newer.outputs, newer.written, newer.counts)
 
     def put_outputs_into(self, notebook: NotebookNode) -> None:
@@ -194,11 +194,11 @@ def key_of(job: GradingJob) -> CacheKey:
 @cache
 def versions() -> dict[str, str]:
     """The versions that grades depend on: Python, some packages, and hashes of the sources of both our own."""
-    found = {name: installed_version(name) for name in _VERSIONS_OF}
+    installed = {name: installed_version(name) for name in _VERSIONS_OF}
     own = (Path(package.__path__[0]) for package in (gradekit, sandbox_kernel))
     return {
         "Python": platform.python_version(),
-        **{name: version for name, version in found.items() if version},
+        **{name: version for name, version in installed.items() if version},
         **{folder.name: _sources(folder) for folder in own},
     }
 

@@ -125,7 +125,7 @@ class SubmissionResult:
 
     `seed` replays the checks that draw their inputs. `key` is a hash of everything that the result depends on, and
     `depends_on` has its parts. `kernel` is the kernelspec in which it ran, and `cold_because` says why a kernel could not
-    be forked and was started cold. `suspect` names what a second try may not confirm (see `gradekit.verdict.attempt`). `doubts`
+    be forked and was started cold. `suspect` names what a second try may not confirm (see `gradekit.verdict.tries`). `doubts`
     are about its graded cells, also those without checks, such as written answers.
     """
 

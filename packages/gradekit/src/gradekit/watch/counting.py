@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from gradekit.attempts.chance import attempt_that_counts
+from gradekit.attempts.counted_attempt import attempt_that_counts
 from gradekit.attempts.records import AttemptRecord, Attempts
 from gradekit.nbgrader_plugin.run_checks import RESULT
 from gradekit.submission.extra_files import time_handed_in
@@ -23,7 +23,7 @@ class Counting:
     """
 
     def __init__(self, watched: WatchedCourse, reports: Reports) -> None:
-        self.watched, self._reports = watched, reports
+        self._watched, self._reports = watched, reports
         self._known: Sequence[HandIn] = ()
         self._hand_ins: dict[tuple[str, str], list[HandIn]] = {}
         self._in_place: set[tuple[str, str]] = set()
@@ -34,7 +34,7 @@ class Counting:
 
     def settings_changed(self, watched: WatchedCourse) -> None:
         """Check again which attempts count for everybody."""
-        self.watched = watched
+        self._watched = watched
         self._in_place.clear()
 
     def put_back(self, known: Sequence[HandIn], waits: Callable[[str, str], bool]) -> None:
@@ -54,8 +54,8 @@ class Counting:
                 self._in_place.add((student, assignment))
 
     def _put_back(self, student: str, assignment: str) -> None:
-        records = Attempts.load(self.watched.course.root, assignment, student).records
-        counting = attempt_that_counts(self.watched.rules.of(assignment).counts, records)
+        records = Attempts.load(self._watched.course.root, assignment, student).records
+        counting = attempt_that_counts(self._watched.rules.of(assignment).counts, records)
         if counting is None or self._is_in_place(student, assignment, counting, records):
             return
         which = f"attempt {records.index(counting) + 1}, with {counting.score:g} points,"
@@ -64,7 +64,7 @@ class Counting:
         try:
             if hand_in is None:
                 raise NotGraded("it is no longer in the exchange")
-            self.watched.pipeline.put_back(hand_in)
+            self._watched.pipeline.put_back(hand_in)
         except NotGraded as reason:
             text = f"{which} counts, but is not in the gradebook: {reason}"
             self._reports.fail(EventKind.NOT_GRADED, text, student, assignment)
@@ -77,7 +77,7 @@ class Counting:
         self, student: str, assignment: str, counting: AttemptRecord, records: list[AttemptRecord]
     ) -> bool:
         """True also if the instructor has collected something else, which has no record."""
-        course = self.watched.course
+        course = self._watched.course
         times = {record.handed_in for record in records}
         submitted, autograded = course.submitted(student, assignment), course.autograded(student, assignment)
         collected, graded = _time(submitted), _time(autograded)

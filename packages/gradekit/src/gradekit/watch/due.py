@@ -4,7 +4,7 @@ import shutil
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 
-from gradekit.attempts.chance import is_in_time
+from gradekit.attempts.counted_attempt import is_in_time
 from gradekit.attempts.records import AttemptRecord, Attempts, Page
 from gradekit.attempts.rules import Shows, time_in_words
 from gradekit.course.printing import printable
@@ -16,24 +16,28 @@ from gradekit.watch.watched import WatchedCourse
 
 
 class DuePages:
-    """The pages that are still to be released. `watched` is replaced when the settings have changed."""
+    """The pages that are still to be released."""
 
     def __init__(self, watched: WatchedCourse, reports: Reports) -> None:
-        self.watched, self._reports = watched, reports
+        self._watched, self._reports = watched, reports
         self._held: dict[tuple[str, str, datetime], AttemptRecord] = {}
         self._final: set[tuple[str, str]] = set()
 
     def find(self) -> None:
-        """Find the pages that an earlier run held, and remove the remains of an interrupted release."""
-        for name in self.watched.assignments():
-            for student in self.watched.course.handed_in(name):
+        """Find the pages that an earlier command held, and remove the remains of an interrupted release."""
+        for name in self._watched.assignments():
+            for student in self._watched.course.handed_in(name):
                 for record in self._attempts(student, name).records:
-                    held = self.watched.history.held_folder(student, name, record.handed_in)
+                    held = self._watched.history.held_folder(student, name, record.handed_in)
                     if record.page == Page.HELD and held.is_dir():
                         self._held[student, name, record.handed_in] = record
                     elif held.is_dir():
                         shutil.rmtree(held)
         self._count()
+
+    def settings_changed(self, watched: WatchedCourse) -> None:
+        """Use the new settings from now on."""
+        self._watched = watched
 
     def graded(self, student: str, assignment: str) -> None:
         """Expect a final page again: there is another attempt."""
@@ -51,7 +55,7 @@ class DuePages:
         for key, record in sorted(due, key=lambda item: item[0][2]):
             student, assignment, _ = key
             try:
-                self.watched.pipeline.release(student, assignment, record)
+                self._watched.pipeline.release(student, assignment, record)
             except NotGraded as reason:
                 text = f"the held page was not released: {reason}"
                 self._reports.fail(EventKind.NOT_GRADED, text, student, assignment)
@@ -68,11 +72,11 @@ class DuePages:
         """
         now = datetime.now(UTC)
         for name, deadline_of in deadlines.items():
-            rule = self.watched.rules.of(name)
+            rule = self._watched.rules.of(name)
             # the last page of a course with second chances offers one
-            if rule.shows is Shows.EVERYTHING and self.watched.chance is None:
+            if rule.shows is Shows.EVERYTHING and self._watched.chance is None:
                 continue
-            for student in self.watched.course.handed_in(name):
+            for student in self._watched.course.handed_in(name):
                 deadline = deadline_of.of(student)
                 over = not is_in_time(rule, now, deadline)
                 if over and (student, name) not in self._final and not waits(student, name):
@@ -80,14 +84,14 @@ class DuePages:
 
     def _write_final(self, student: str, assignment: str) -> None:
         records = self._attempts(student, assignment).records
-        graded = time_handed_in(self.watched.course.autograded(student, assignment))
+        graded = time_handed_in(self._watched.course.autograded(student, assignment))
         # the attempt that counts is the one in autograded/, unless the instructor has collected another
         found = [r for r in records if graded is None or r.handed_in == graded.replace(tzinfo=UTC)]
         if found and found[-1].page == Page.HELD:
             return  # until it has been released
         if found and not found[-1].final:
             try:
-                self.watched.pipeline.rewrite(student, assignment, found[-1])
+                self._watched.pipeline.rewrite(student, assignment, found[-1])
             except NotGraded as reason:
                 text = f"the page after the deadline was not written: {reason}"
                 self._reports.fail(EventKind.NOT_GRADED, text, student, assignment)
@@ -97,7 +101,7 @@ class DuePages:
         self._final.add((student, assignment))
 
     def _attempts(self, student: str, assignment: str) -> Attempts:
-        return Attempts.load(self.watched.course.root, assignment, student)
+        return Attempts.load(self._watched.course.root, assignment, student)
 
     def _count(self) -> None:
         status = self._reports.status

@@ -1,4 +1,12 @@
-"""`gradekit watch`: looks for hand-ins, has each graded in its turn, and continues whatever happens to one of them."""
+"""`gradekit watch`: looks for hand-ins, has each graded in its turn, and continues whatever happens to one of them.
+
+What a command that was killed left half done is repaired before the first step. Then each step has the same order. The
+settings are read first, so that everything in a step follows the same rules. Next, the loop looks for hand-ins, and
+grades those whose turn it is; it looks again whenever a worker is idle, so that new ones needn't wait for the next step.
+Only then the attempt that counts is put back, because grading a later one has replaced it. Pages that are due are
+released after that, and final pages are written last, in a step without anything to grade: a hand-in that still
+waits may change them, and students who wait for a grade come first.
+"""
 
 import contextlib
 import os
@@ -27,7 +35,7 @@ from gradekit.watch.waiting import Waiting
 from gradekit.watch.watched import WatchedCourse, WatchOptions
 
 POLL_SECONDS = 0.5
-#: between two tries while nothing can be written
+#: between two steps while nothing can be written
 BLOCKED_SECONDS = 5.0
 #: hand-ins for one assignment before second tries of stopped code get a turn
 _IN_A_ROW = 20
@@ -144,9 +152,9 @@ class Watch:
             )
             return
         if reopened is not None:
-            self._watched = self._waiting.watched = self._due.watched = reopened
-            self._counting.settings_changed(reopened)
-            self._waiting.look_fully_next()
+            self._watched = reopened
+            for part in (self._waiting, self._counting, self._due):
+                part.settings_changed(reopened)
             self._reports.say(EventKind.RELOADED, "the settings have changed and were read again")
             self._name_unknown_rules()
 
@@ -163,15 +171,15 @@ class Watch:
         stamp = stamp_of(assignment)
         under_way: dict[str, HandIn] = {}
         try:
-            run = self._watched.runs.of(assignment)
-            with contextlib.closing(run.grade(self._students(assignment, under_way))) as submissions:
+            grading = self._watched.gradings.of(assignment)
+            with contextlib.closing(grading.grade(self._students(assignment, under_way))) as submissions:
                 for submission in submissions:
                     hand_in = under_way[submission.student]
                     with self._giving_up(hand_in):
                         self._finished(self._watched.pipeline.finish(submission, hand_in))
                     del under_way[submission.student]
         except BaseException as error:
-            self._watched.runs.drop(assignment.name)
+            self._watched.gradings.drop(assignment.name)
             if not isinstance(error, CourseError) or isinstance(error, GradebookAway):
                 raise
             self._waiting.hold(assignment.name, stamp, " ".join(str(error).split()))
@@ -187,7 +195,7 @@ class Watch:
             hand_in = self._waiting.first(under_way, only)
             if self._ending or hand_in is None or hand_in.assignment != assignment.name:
                 return
-            if not self._watched.runs.is_current(assignment):
+            if not self._watched.gradings.is_current(assignment):
                 return
             with self._giving_up(hand_in):
                 for sentence in self._watched.pipeline.collect(hand_in):

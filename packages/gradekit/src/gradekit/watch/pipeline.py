@@ -19,16 +19,16 @@ from gradekit.attempts.records import AttemptRecord, Attempts, Page
 from gradekit.attempts.rules import AttemptRules
 from gradekit.course.files import FOR_EVERYBODY, notebooks_in
 from gradekit.course.printing import printable
-from gradekit.grading.autograde import SubmissionRun
+from gradekit.grading.autograde import SubmissionProgress
 from gradekit.grading.running_course import GradebookAway, RunningCourse
 from gradekit.grading.write import NoSpace, Writer
 from gradekit.nbgrader_plugin.converters import FeedbackOne, reason_of
 from gradekit.submission.renamed import move_up, put_endings_right
 from gradekit.watch.arrivals import HandIn
+from gradekit.watch.attempt_record import digest_of, record_of
 from gradekit.watch.faults import Blocked, NoPage, NotGraded, away, gone, no_space
 from gradekit.watch.history import History
 from gradekit.watch.one_hand_in import ExchangeOf
-from gradekit.watch.recording import digest_of, record_of
 
 
 @dataclass
@@ -88,7 +88,7 @@ class Pipeline:
             raise NotGraded("it has no notebook")
         return sentences
 
-    def finish(self, submission: SubmissionRun, hand_in: HandIn) -> GradedHandIn:
+    def finish(self, submission: SubmissionProgress, hand_in: HandIn) -> GradedHandIn:
         """Write the results, and release the page, or hold it until it is due.
 
         Raises:
@@ -117,7 +117,7 @@ class Pipeline:
             Blocked: nothing can be collected or written.
         """
         self.collect(hand_in)
-        self._write(SubmissionRun(hand_in.student), hand_in)  # with the results that are in the cache
+        self._write(SubmissionProgress(hand_in.student), hand_in)  # with the results that are in the cache
         before, now = (
             self._attempts(hand_in).at(hand_in.handed_in),
             record_of(self._course, self._rules, hand_in),
@@ -197,7 +197,7 @@ class Pipeline:
         folders.student_id, folders.assignment_id = student, assignment
         return folders
 
-    def _write(self, submission: SubmissionRun, hand_in: HandIn) -> None:
+    def _write(self, submission: SubmissionProgress, hand_in: HandIn) -> None:
         """Write results into the gradebook and autograded/."""
         try:
             failed = self._writer.write(submission, hand_in.assignment)

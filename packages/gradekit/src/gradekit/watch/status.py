@@ -73,7 +73,7 @@ class WatchStatus(Struct):
         blocked: why nothing can be graded now; empty if it can.
         waiting: hand-ins that wait for their turn.
         on_hold: why the hand-ins of an assignment wait, by its name.
-        backdated: hand-ins that arrived much later than their times say, the last ones of all runs.
+        backdated: hand-ins that arrived much later than their times say, the last ones of all commands.
         late: how many hand-ins after the deadline are left to the instructor, `late_ones` the last of them.
         held: how many pages are not due yet, `held_ones` the last of them.
         hour: seconds from hand-in to page, and when each was released, in the last hour.
@@ -125,10 +125,10 @@ class Reports:
         self._written, self._last = b"", -_HOUR
         before = read_status(root)
         self._hour = deque(before.hour)
-        #: what an earlier run has reported as refused
+        #: what an earlier command has reported as refused
         self.refused_before = frozenset(before.refused)
         self.status = WatchStatus(os.getpid(), datetime.now(UTC), backdated=before.backdated)
-        #: an earlier run has seen everything that arrived until then
+        #: an earlier command has seen everything that arrived until then
         self.seen_until = before.updated or datetime.now(UTC)
         self.failed = False
 

@@ -1,11 +1,11 @@
-"""Which hand-ins wait for their turn, and which do not: refused, late, given up, or for an assignment on hold."""
+"""Which hand-ins wait for their turn, and in which order; which do not: refused, late, given up, or for an assignment on hold."""
 
 import time
-from collections.abc import Container, Iterable
+from collections.abc import Callable, Container, Iterable
 from datetime import UTC
 from pathlib import Path
 
-from gradekit.attempts.chance import Chance, NoChance, is_in_time
+from gradekit.attempts.counted_attempt import Chance, NoChance, is_in_time
 from gradekit.attempts.records import Attempts
 from gradekit.attempts.rules import time_in_words
 from gradekit.course import Assignment, stamp_of
@@ -15,7 +15,6 @@ from gradekit.submission.extra_files import time_handed_in
 from gradekit.watch.arrivals import HandIn, Look, Refusal
 from gradekit.watch.faults import NotGraded
 from gradekit.watch.history import Deadlines
-from gradekit.watch.queue import Queue
 from gradekit.watch.status import EventKind, ListedHandIn, Reports, seen
 from gradekit.watch.watched import WatchedCourse
 
@@ -23,14 +22,73 @@ from gradekit.watch.watched import WatchedCourse
 LOOK_SECONDS = 30.0
 
 
+class Queue:
+    """Hand-ins that wait.
+
+    Each student's come oldest first. Between students, the one whose next hand-in has waited longest is first, and a
+    hand-in waits only since the student's previous one was done. So a student who hands in hundreds delays
+    everybody else by only one of them at a time.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._waiting: dict[str, list[HandIn]] = {}
+        self._seen: dict[HandIn, float] = {}
+        self._served: dict[str, float] = {}
+
+    def __len__(self) -> int:
+        return sum(map(len, self._waiting.values()))
+
+    def update(self, hand_ins: Iterable[HandIn]) -> None:
+        """Replace the waiting hand-ins; those that have been waiting keep their places."""
+        now, before = self._clock(), self._seen
+        self._waiting, self._seen = {}, {}
+        for hand_in in sorted(hand_ins, key=lambda found: found.handed_in):
+            self._waiting.setdefault(hand_in.student, []).append(hand_in)
+            self._seen[hand_in] = before.get(hand_in, now)
+
+    def first(
+        self, busy: Container[str] = (), on_hold: Container[str] = (), assignment: str = ""
+    ) -> HandIn | None:
+        """The hand-in whose turn it is; None if there is none.
+
+        Args:
+            busy: students whose previous hand-in is being graded.
+            on_hold: assignments that can't be graded now.
+            assignment: only hand-ins for this one; by default for all.
+        """
+        nexts = (
+            next((h for h in waiting if h.assignment not in on_hold), None)
+            for student, waiting in self._waiting.items()
+            if student not in busy
+        )
+        turns = (found for found in nexts if found and assignment in ("", found.assignment))
+        return min(turns, key=self._place, default=None)
+
+    def has(self, student: str, assignment: str) -> bool:
+        """Whether a hand-in by the student for the assignment is waiting."""
+        return any(hand_in.assignment == assignment for hand_in in self._waiting.get(student, []))
+
+    def remove(self, hand_in: HandIn) -> None:
+        """Remove a hand-in that is done or has been given up."""
+        self._served[hand_in.student] = self._clock()
+        waiting = self._waiting.get(hand_in.student, [])
+        if hand_in in waiting:
+            waiting.remove(hand_in)
+
+    def _place(self, hand_in: HandIn) -> tuple[float, float]:
+        waits_since = max(self._seen[hand_in], self._served.get(hand_in.student, 0.0))
+        return waits_since, hand_in.handed_in.timestamp()
+
+
 class Waiting:
     """Looks for hand-ins, and says which is next.
 
-    `watched` is replaced when the settings have changed. `deadlines` are those of the assignments that can be graded.
+    `deadlines` are those of the assignments that can be graded.
     """
 
     def __init__(self, watched: WatchedCourse, reports: Reports) -> None:
-        self.watched, self._reports = watched, reports
+        self._watched, self._reports = watched, reports
         self.deadlines: dict[str, Deadlines] = {}
         #: the hand-ins that were or can be graded; a new list after each look
         self.known: list[HandIn] = []
@@ -53,19 +111,19 @@ class Waiting:
         """
         self._try_again()
         if time.monotonic() >= self._next_look:
-            self._known = self.watched.assignments()
-            self.deadlines = {name: Deadlines(self.watched.course, name) for name in self._known}
+            self._known = self._watched.assignments()
+            self.deadlines = {name: Deadlines(self._watched.course, name) for name in self._known}
             self._look()
             self._next_look = time.monotonic() + LOOK_SECONDS
             return True
         turn_came = any(not self._queue.has(*names) for names in self._after_others)
-        if self.watched.arrivals.changed() or turn_came:
+        if self._watched.arrivals.changed() or turn_came:
             self._look()
         return False
 
-    def look_fully_next(self) -> None:
-        """Make the next look a full one."""
-        self._next_look = 0.0
+    def settings_changed(self, watched: WatchedCourse) -> None:
+        """Make the next look a full one, with the new settings."""
+        self._watched, self._next_look = watched, 0.0
 
     def first(self, busy: Container[str] = (), assignment: str = "") -> HandIn | None:
         """The hand-in whose turn it is, by default for any assignment; None if there is none.
@@ -85,7 +143,10 @@ class Waiting:
 
     def give_up(self, hand_in: HandIn, error: NotGraded) -> None:
         """Leave a hand-in until the files of its assignment change, or the next start."""
-        stamp, reason = stamp_of(self.watched.course.assignment(hand_in.assignment)), f"{error.what}: {error}"
+        stamp, reason = (
+            stamp_of(self._watched.course.assignment(hand_in.assignment)),
+            f"{error.what}: {error}",
+        )
         self._given_up[hand_in] = stamp, reason
         self._queue.remove(hand_in)
         self._reports.fail(EventKind.NOT_GRADED, reason, hand_in.student, hand_in.assignment)
@@ -98,12 +159,12 @@ class Waiting:
         self._count()
 
     def _look(self) -> None:
-        look = self.watched.arrivals.look()
-        chosen = [hand_in for hand_in in look.hand_ins if self.watched.is_chosen(hand_in.assignment)]
+        look = self._watched.arrivals.look()
+        chosen = [hand_in for hand_in in look.hand_ins if self._watched.is_chosen(hand_in.assignment)]
         self._name_unknown({hand_in.assignment for hand_in in chosen} - set(self._known))
         there = [hand_in for hand_in in chosen if hand_in.assignment in self._known]
         late = {hand_in for hand_in in there if self._is_late(hand_in)}
-        allowed = set(self.watched.course.gradable([hand_in.student for hand_in in there]))
+        allowed = set(self._watched.course.gradable([hand_in.student for hand_in in there]))
         present = set(there)
         self._given_up = {hand_in: why for hand_in, why in self._given_up.items() if hand_in in present}
         to_do = [
@@ -111,11 +172,11 @@ class Waiting:
             for hand_in in there
             if hand_in not in late and hand_in.student in allowed and hand_in not in self._given_up
         ]
-        outstanding = self.watched.history.outstanding(to_do)
-        if self.watched.chance is not None:
+        outstanding = self._watched.history.outstanding(to_do)
+        if self._watched.chance is not None:
             late_ones = [hand_in for hand_in in late if hand_in.student in allowed]
-            to_do += self._second_chances(self.watched.chance, late_ones, outstanding, look)
-            outstanding = self.watched.history.outstanding(to_do)
+            to_do += self._second_chances(self._watched.chance, late_ones, outstanding, look)
+            outstanding = self._watched.history.outstanding(to_do)
         self.known = to_do
         self._queue.update(outstanding)
         self._refuse(look)
@@ -128,12 +189,12 @@ class Waiting:
         if not hand_in.has_timestamp:
             return False
         deadline = self.deadlines[hand_in.assignment].of(hand_in.student)
-        return not is_in_time(self.watched.rules.of(hand_in.assignment), hand_in.handed_in, deadline)
+        return not is_in_time(self._watched.rules.of(hand_in.assignment), hand_in.handed_in, deadline)
 
     def _name_late(self, late: Iterable[HandIn]) -> None:
         """Report late hand-ins that nobody has graded, once each. A course with second chances refuses them instead."""
         left = (
-            [hand_in for hand_in in late if not self._is_graded(hand_in)] if not self.watched.chance else []
+            [hand_in for hand_in in late if not self._is_graded(hand_in)] if not self._watched.chance else []
         )
         left.sort(key=lambda hand_in: hand_in.handed_in)
         for hand_in in left:
@@ -153,7 +214,7 @@ class Waiting:
 
     def _is_graded(self, hand_in: HandIn) -> bool:
         """Whether this hand-in, or a later one, was autograded."""
-        graded = time_handed_in(self.watched.course.autograded(hand_in.student, hand_in.assignment))
+        graded = time_handed_in(self._watched.course.autograded(hand_in.student, hand_in.assignment))
         return graded is not None and graded.replace(tzinfo=UTC) >= hand_in.handed_in
 
     def _second_chances(
@@ -171,9 +232,9 @@ class Waiting:
             if (student, assignment) in waiting:
                 self._after_others.add((student, assignment))
                 continue
-            attempts = Attempts.load(self.watched.course.root, assignment, student)
+            attempts = Attempts.load(self._watched.course.root, assignment, student)
             try:
-                rule = self.watched.rules.of(assignment)
+                rule = self._watched.rules.of(assignment)
                 chance.first_attempt(rule, attempts, hand_in.handed_in, deadline)
             except NoChance as reason:
                 refusal = Refusal(hand_in.folder, f"isn't a second chance: {reason}", student, assignment)
@@ -186,7 +247,7 @@ class Waiting:
 
     def _name_unknown(self, names: set[str]) -> None:
         """Report, once for each assignment, hand-ins that can't be graded because the assignment is not there."""
-        reasons = {name: self._unknown.get(name) or self.watched.why_unknown(name) for name in names}
+        reasons = {name: self._unknown.get(name) or self._watched.why_unknown(name) for name in names}
         for name in reasons.keys() - self._unknown.keys():
             self._reports.fail(EventKind.WAITING, f"its hand-ins wait: {reasons[name]}", assignment=name)
         self._unknown = reasons
@@ -206,12 +267,12 @@ class Waiting:
     def _try_again(self) -> None:
         """Retry hand-ins that could not be graded, if the files of their assignment have changed."""
         names = {*self._broken, *(hand_in.assignment for hand_in in self._given_up)}
-        stamps = {name: stamp_of(self.watched.course.assignment(name)) for name in names}
+        stamps = {name: stamp_of(self._watched.course.assignment(name)) for name in names}
         before = len(self._broken), len(self._given_up)
         self._broken = {name: why for name, why in self._broken.items() if why[0] == stamps[name]}
         self._given_up = {h: why for h, why in self._given_up.items() if why[0] == stamps[h.assignment]}
         if before != (len(self._broken), len(self._given_up)):
-            self.look_fully_next()
+            self._next_look = 0.0
 
     def _count(self) -> None:
         status = self._reports.status

@@ -9,15 +9,15 @@ from gradekit.attempts.rules import AttemptRules, Counts
 from gradekit.course import Assignment, CourseError
 from gradekit.course.files import Stamp, files_stamp
 from gradekit.course.printing import quoted
-from gradekit.grading.autograde import RunOptions
+from gradekit.grading.autograde import GradingOptions
 from gradekit.grading.running_course import RunningCourse
 from gradekit.nbgrader_plugin.run_checks import RunChecks
 from gradekit.nbgrader_plugin.second_chance import second_chance_of
 from gradekit.watch.arrivals import Arrivals, Inbound
+from gradekit.watch.gradings import Gradings
 from gradekit.watch.history import History
 from gradekit.watch.one_hand_in import ExchangeOf, put_all_back
 from gradekit.watch.pipeline import Heard, Pipeline
-from gradekit.watch.runs import Runs
 from gradekit.watch.submitted import Submitted
 
 
@@ -29,13 +29,13 @@ class WatchOptions:
         course_dir: as given on the command line.
         assignments: those to watch; by default all.
         folder: whether hand-ins arrive in submitted/ instead of the exchange.
-        run: how to grade.
+        grading: how to grade.
     """
 
     course_dir: Path | None
     assignments: tuple[str, ...]
     folder: bool
-    run: RunOptions
+    grading: GradingOptions
 
 
 class WatchedCourse:
@@ -62,9 +62,9 @@ class WatchedCourse:
         if self.exchange is None:
             self._require_exchange_for_rules()
         self.history = History(course, self.exchange.feedback if self.exchange else None)
-        self.runs = Runs(course, options.run)
-        if options.run.kernel_name:  # for the writers, too
-            course.config.RunChecks.student_kernel = options.run.kernel_name
+        self.gradings = Gradings(course, options.grading)
+        if options.grading.kernel_name:  # for the writers, too
+            course.config.RunChecks.student_kernel = options.grading.kernel_name
         self.pipeline = Pipeline(course, self.exchange, self.rules, self.history, heard.sentences)
         self.configuration = self._configuration_stamp()
 
@@ -128,7 +128,7 @@ class WatchedCourse:
 
     def close(self) -> None:
         """End the workers."""
-        self.runs.close()
+        self.gradings.close()
 
     def _require_exchange_for_rules(self) -> None:
         """Raise CourseError if a rule needs earlier hand-ins: submitted/ has only the last."""

@@ -10,6 +10,14 @@ opens these sockets, and then sends a byte: only after it are the files unpacked
 another program than ipykernel, kernel_program.py runs it after this byte.) The second answer says that the kernel is
 ready, or why it isn't. Nothing else is sent this way, and the kernel then holds neither of the two sockets. A warm kernel
 is ended when the other end of the answering socket is closed.
+
+The order matters. The server imports and preloads first, as one thread, and exempts what it has made from garbage
+collection: forks then share this memory. The first fork keeps the server free for the next request. The fork becomes an
+ordinary user and enters its namespaces; as a process namespace begins with the next child, it forks again. The parent
+becomes the watcher, and the child the kernel. It first does what needs privileges (its own /proc, its folders, the
+network), then drops them, and then refuses system calls, since the steps before need some of them. Limits come after
+that. Only now are the files of the kernel's user unpacked, so that nothing of theirs can run or be imported while the
+kernel isn't shut in yet. The limit on open files is last, as it could keep the pidfd from being sent.
 """
 
 import contextlib

@@ -14,9 +14,9 @@ from nbgrader.api import Gradebook
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, SAWarning
 
+from gradekit.authoring.adopt.addition import IMPORT
 from gradekit.authoring.adopt.config_file import FUNCTION, NAME, ConfigFile
 from gradekit.authoring.adopt.settings import json_config
-from gradekit.authoring.adopt.write import IMPORT
 from gradekit.course import CourseError
 from gradekit.grading.running_course import RunningCourse
 

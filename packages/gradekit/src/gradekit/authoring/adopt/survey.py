@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from gradekit.authoring.adopt.cells import NotebookReport, report_notebook
 from gradekit.authoring.adopt.config_file import NAME, ConfigFile
 from gradekit.authoring.adopt.imports import modules_in
+from gradekit.authoring.adopt.notebook_report import NotebookReport, report_notebook
 from gradekit.authoring.adopt.settings import (
     json_config,
     settings_changes,

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from gradekit.authoring.adopt.cells import NotebookReport
-from gradekit.authoring.adopt.compare import AutograderComparison, ScorePair
+from gradekit.authoring.adopt.autograder_comparison import AutograderComparison, ScorePair
+from gradekit.authoring.adopt.notebook_report import NotebookReport
 from gradekit.authoring.adopt.survey import AssignmentReport, CourseReport
 from gradekit.course.cells import CellKind
 from gradekit.course.printing import counted

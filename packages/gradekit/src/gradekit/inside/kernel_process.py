@@ -1,4 +1,4 @@
-"""Keeps a notebook from ending or silencing its own kernel by accident; runs in the kernel.
+"""The kernel's own process: kept from ending or falling silent by accident, reset before calls, and forked; runs in it.
 
 Its text is sent there (see `gradekit.session.channel`). It helps honest notebooks and protects nothing: code that
 wants to end its process still can.

@@ -6,9 +6,9 @@ import shutil
 
 import pytest
 
-from gradekit.grading.autograde import RunOptions
+from gradekit.grading.autograde import GradingOptions
 from gradekit.grading.running_course import RunningCourse
-from gradekit.watch.runs import Runs
+from gradekit.watch.gradings import Gradings
 
 from .watching import RIGHT
 
@@ -40,7 +40,7 @@ def course(generated):
 def grade(course):
     """Grade ada's submission of an assignment, without the result cache."""
     running = RunningCourse.open(course.root)
-    with contextlib.closing(Runs(running, RunOptions(1, fresh=True))) as runs:
+    with contextlib.closing(Gradings(running, GradingOptions(1, fresh=True))) as runs:
 
         def run(name: str) -> float:
             (graded,) = runs.of(running.assignment(name)).grade(["ada"])

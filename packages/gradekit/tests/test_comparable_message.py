@@ -2,17 +2,17 @@
 
 import pytest
 
-from gradekit.checks.compare import CheckFailure
+from gradekit.checks.comparison import CheckFailure
 from gradekit.codecs import Tolerance
 from gradekit.relations import WrongShape, WrongValue
 from gradekit.session.values import CheckOutcome, StudentError
-from gradekit.verdict.said import agrees, is_telling, said_by
+from gradekit.verdict.explanation import agrees, comparable_message, is_telling
 
 FAILED = CheckOutcome.FAILED
 
 
 def said(message, drawn=False, error=None):
-    return said_by(error or AssertionError(message), FAILED, message, drawn)
+    return comparable_message(error or AssertionError(message), FAILED, message, drawn)
 
 
 def raised(kind, text, line=3):
@@ -48,9 +48,9 @@ def test_the_student_s_own_words_do_not_matter():
 
 def test_a_comparison_of_values_and_a_lack_of_time_say_nothing():
     failure = CheckFailure("`x` differs by 3.", WrongValue(1, 4, Tolerance()))
-    assert said_by(failure, FAILED, str(failure), False) == ""
-    assert said_by(AssertionError(), CheckOutcome.TIMED_OUT, "`f` took too long", False) == ""
-    assert said_by(
+    assert comparable_message(failure, FAILED, str(failure), False) == ""
+    assert comparable_message(AssertionError(), CheckOutcome.TIMED_OUT, "`f` took too long", False) == ""
+    assert comparable_message(
         CheckFailure("`x` has shape (3,).", WrongShape((3,), (3, 1))), FAILED, "`x` has shape (3,).", False
     )
 

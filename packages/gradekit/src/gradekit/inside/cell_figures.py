@@ -13,7 +13,7 @@ from gradekit.inside.packing import PackingError, packer_named
 _MOST_OF_ONE, _MOST = 20, 200
 
 
-class Drawn:
+class CellFigures:
     """The figures that were drawn by each cell, or since `begin`."""
 
     def __init__(self) -> None:

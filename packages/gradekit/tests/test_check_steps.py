@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from gradekit.session.values import Opaque, Tried
-from gradekit.verdict.tried import tried_in_words
+from gradekit.session.values import CheckStep, Opaque
+from gradekit.verdict.explanation import steps_in_words
 
 Q, K = np.zeros((3, 4, 6), np.float32), np.zeros((3, 5, 6), np.float32)
 
 
 def call(*args, parameters=(), **kwargs):
-    return Tried("f", parameters, args, kwargs)
+    return CheckStep("f", parameters, args, kwargs)
 
 
 @pytest.mark.parametrize(
@@ -23,19 +23,19 @@ def call(*args, parameters=(), **kwargs):
         ([call(Q.astype(np.float64))], "`f` with (3, 4, 6) in float64."),
         ([call(7, 0.25, "secret")], "`f` with an integer, a number and a string."),
         ([call([1, 2], Opaque(0, "Vocabulary"))], "`f` with a list of 2 and your `Vocabulary`."),
-        ([Tried("f", ("x",), (Q,), gradients=True)], "the gradients of `f` with `x` (3, 4, 6)."),
-        ([Tried("scores", variable=True)], "your variable `scores`."),
-        ([Tried("Net", ("x",), (6,), {"bias": True}, builds=True)], "`Net(6, bias=True)`."),
+        ([CheckStep("f", ("x",), (Q,), gradients=True)], "the gradients of `f` with `x` (3, 4, 6)."),
+        ([CheckStep("scores", variable=True)], "your variable `scores`."),
+        ([CheckStep("Net", ("x",), (6,), {"bias": True}, builds=True)], "`Net(6, bias=True)`."),
     ],
 )
 def test_names_and_shapes_are_shown_and_values_are_not(tried, words):
-    assert tried_in_words(tried) == words
+    assert steps_in_words(tried) == words
 
 
 def test_of_many_calls_the_last_two_that_differ_are_named():
     tried = [call("text"), call(Q), call(Q), call(K), call(K)]
-    assert tried_in_words(tried) == "`f` with (3, 4, 6), then `f` with (3, 5, 6)."
+    assert steps_in_words(tried) == "`f` with (3, 4, 6), then `f` with (3, 5, 6)."
 
 
 def test_too_long_a_list_of_arguments_is_cut():
-    assert tried_in_words([call(*[1] * 10)]).endswith("an integer and ….")
+    assert steps_in_words([call(*[1] * 10)]).endswith("an integer and ….")

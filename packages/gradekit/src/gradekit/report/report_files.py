@@ -34,7 +34,7 @@ def write_page(folder: Path, report: ClassReport) -> Path:
 
 def report_as_html(report: ClassReport) -> str:
     """The page, with its figures embedded and all text from students escaped. It has no scripts and no links out."""
-    from gradekit.report import figures  # needs the extra `report`
+    from gradekit.report import charts  # needs the extra `report`
 
     environment = page_environment(_TEMPLATES)
     environment.filters |= {
@@ -52,10 +52,10 @@ def report_as_html(report: ClassReport) -> str:
         results=report.results,
         groups=report.groups[:_MAX_GROUPS],
         mistakes=report.mistakes[:_MAX_MISTAKES],
-        scores=figures.score_distribution(report.results) if report.quartiles else None,
-        map=figures.outcome_map(report.results) if report.checks else None,
-        progress=figures.progress_chart(report.stages) if len(report.stages) > 1 else None,
-        time=figures.time_distribution([member.seconds for member in graded]) if graded else None,
+        scores=charts.score_distribution(report.results) if report.quartiles else None,
+        map=charts.outcome_map(report.results) if report.checks else None,
+        progress=charts.progress_chart(report.stages) if len(report.stages) > 1 else None,
+        time=charts.time_distribution([member.seconds for member in graded]) if graded else None,
         slowest=sorted(graded, key=lambda member: -member.seconds)[:_SLOWEST],
     )
 

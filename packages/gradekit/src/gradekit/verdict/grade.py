@@ -22,22 +22,22 @@ from gradekit.submission.submission import Submission
 from gradekit.verdict.collected import GraderCrash, collected_checks
 from gradekit.verdict.job import GradingJob
 from gradekit.verdict.ordinary import NOT_REACHED, doubt_about_order, ordinary_results
-from gradekit.verdict.plugin import CheckRun
+from gradekit.verdict.plugin import Checking
 from gradekit.verdict.results import ExerciseResult, Status, SubmissionResult
-from gradekit.verdict.trying import Offer, Trials
+from gradekit.verdict.snippet_offers import Offer, SnippetOffers
 
 
 @dataclass
 class Graded:
     """The result and, by `<file>::<check>`, the comparisons with recorded values and the messages of failed checks.
 
-    `tried` says how each snippet that was run ended, by name (see `Trials`). `written` are the files that the cells wrote.
+    `snippets` says how each snippet that was run ended, by name (see `SnippetOffers`). `written` are the files that the cells wrote.
     """
 
     result: SubmissionResult
     observations: dict[str, list[Observation]]
-    said: dict[str, str]
-    tried: dict[str, str] = field(default_factory=dict)
+    messages: dict[str, str]
+    snippets: dict[str, str] = field(default_factory=dict)
     written: WrittenFiles = field(default_factory=WrittenFiles)
 
 
@@ -69,70 +69,85 @@ def grade(
         NotStarted: no kernel could be started.
     """
     started = time.monotonic()
-    assignment, notebook, how = job.assignment, job.notebook, job.how
+    assignment, notebook, rule = job.assignment, job.notebook, job.how.rule
     submission = Submission(notebook, job.released)
-    ordinary = assignment.ordinary_cells(job.name, notebook.cells) if how.rule else []
-    kept_open = session
+    ordinary = assignment.ordinary_cells(job.name, notebook.cells) if rule else []
+    reused = session is not None
     if session is None:
-        hide_course(assignment.course.root)
-        files = assignment.working_files(job.own_files)
-        session = Session(
-            notebook, how.limits, how.kernel_name, files, wary, ordinary, assignment.working_files()
-        )
+        session = _session(job, ordinary, wary)
     else:
         session.reuse(notebook)
     store = store or Store.load(assignment.checks)
     offer = Offer.NONE if store.recording or first_failure else offer
     written = WrittenFiles()
-    run = CheckRun(assignment, submission, session, store, submission.seed if seed is None else seed)
+    checking = Checking(assignment, submission, session, store, submission.seed if seed is None else seed)
     try:
         session.run_cells()
-        if kept_open is None:  # before the checks, whose calls may write as well
+        if not reused:  # before the checks, whose calls may write as well
             written = session.read_written()
-            run.notes.extend(written.notes())
+            checking.notes.extend(written.notes())
         # before the checks, since a call in them may end the kernel, and with it what the cells defined
         wanted = [test for test in ordinary if exercises is None or test in exercises]
         scored, doubts = (
-            ordinary_results(submission, session.runs, wanted, how.rule, session.earlier)
-            if how.rule
-            else ([], [])
+            ordinary_results(submission, session.runs, wanted, rule, session.earlier) if rule else ([], [])
         )
         bound = assignment.bound_cells(job.name, notebook.cells)
         if chosen := [file for test, file in bound.items() if exercises is None or test in exercises]:
-            collected_checks(assignment, job.name, list(bound.values())).run(run, chosen, first_failure)
-        doubts += _doubts_about_not_reached(submission, session, list(run.exercises.values()))
-        trials = Trials(session, run.student, snippets_of(assignment) if offer is not Offer.NONE else [])
-        trials.offer(run.exercises, offer)
+            collected_checks(assignment, job.name, list(bound.values())).run(checking, chosen, first_failure)
+        doubts += _doubts_about_not_reached(submission, session, list(checking.exercises.values()))
+        snippets = snippets_of(assignment) if offer is not Offer.NONE else []
+        offers = SnippetOffers(session, checking.student, snippets)
+        offers.offer(checking.exercises, offer)
     except GraderCrash as crash:
-        if kept_open is not None:  # the instructor's code
+        if reused:  # the instructor's code
             raise CourseError(str(crash)) from crash
         raise
     finally:
-        if kept_open is None:
+        if not reused:
             session.close()
-    if run.faults:
-        raise CourseError("A check is at fault, not the submission. " + "; ".join(run.faults))
+    if checking.faults:
+        raise CourseError("A check is at fault, not the submission. " + "; ".join(checking.faults))
     if not store.recording and not first_failure:
-        run.diagnose()
-    found = run.exercises | {exercise.grade_id: exercise for exercise in scored}
-    results = [found[test] for cell in notebook.cells if (test := grade_id(cell)) in found]
-    out_of_order = [doubt_about_order(submission, session.runs, exercise) for exercise in results]
-    out_of_order += [_doubt_about_names(submission, exercise) for exercise in results]
-    others = [run for index, run in session.runs.items() if grade_id(notebook.cells[index]) not in ordinary]
-    result = SubmissionResult(
-        status=status_of(session, results, others),
-        notes=list(run.notes),
+        checking.diagnose()
+    result = _result(checking, scored, doubts, ordinary, time.monotonic() - started)
+    observations = {name: reference.observations for name, reference in checking.references.items()}
+    return Graded(result, observations, checking.messages, offers.ended, written)
+
+
+def _session(job: GradingJob, ordinary: Container[str], wary: bool) -> Session:
+    """A session for the notebook of the job alone."""
+    hide_course(job.assignment.course.root)
+    files, handed_out = job.assignment.working_files(job.own_files), job.assignment.working_files()
+    return Session(job.notebook, job.how.limits, job.how.kernel_name, files, wary, ordinary, handed_out)
+
+
+def _result(
+    checking: Checking,
+    scored: list[ExerciseResult],
+    doubts: list[Doubt],
+    ordinary: Container[str],
+    seconds: float,
+) -> SubmissionResult:
+    """The result, with the exercises in the order of their test cells; `scored` are those with `ordinary` ones."""
+    submission, session = checking.submission, checking.session
+    cells = submission.notebook.cells
+    by_test = checking.exercises | {exercise.grade_id: exercise for exercise in scored}
+    exercises = [by_test[test] for cell in cells if (test := grade_id(cell)) in by_test]
+    out_of_order = [doubt_about_order(submission, session.runs, exercise) for exercise in exercises]
+    out_of_order += [_doubt_about_names(submission, exercise) for exercise in exercises]
+    others = [run for index, run in session.runs.items() if grade_id(cells[index]) not in ordinary]
+    return SubmissionResult(
+        status=status_of(session, exercises, others),
+        notes=list(checking.notes),
         cells=[_cell_line(submission, run) for run in others if _is_worth_reporting(submission, run)],
-        exercises=results,
-        seed=run.seed,
-        seconds=round(time.monotonic() - started, 1),
+        exercises=exercises,
+        seed=checking.seed,
+        seconds=round(seconds, 1),
         kernel=session.kernel_name,
         cold_because=session.cold_because,
         suspect=list(dict.fromkeys(session.suspect)),
         doubts=doubts + [doubt for doubt in out_of_order if doubt],
     )
-    observations = {name: found.observations for name, found in run.references.items()}
-    return Graded(result, observations, run.said, trials.ended, written)
 
 
 def _doubts_about_not_reached(
@@ -151,10 +166,10 @@ def _doubt_about_names(submission: Submission, exercise: ExerciseResult) -> Doub
     """A doubt if an exercise lost points to checks that ran after a later cell had bound a name of its answer again."""
     if exercise.right or exercise.unanswered or exercise.ordinary:
         return None
-    found = submission.bound_below(exercise.grade_id)
-    if not found:
+    bound_again = submission.bound_below(exercise.grade_id)
+    if not bound_again:
         return None
-    name, index = found
+    name, index = bound_again
     deleted = name in deleted_names(submission.notebook.cells[index].source)
     what = (
         f"`{name}` was {'deleted' if deleted else 'assigned again'} in the cell `{submission.label(index)}` below its "

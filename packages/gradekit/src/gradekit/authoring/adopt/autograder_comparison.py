@@ -16,7 +16,7 @@ from nbgrader.api import Gradebook
 
 from gradekit.authoring.adopt.copies import CourseCopy, generated, plain_copy
 from gradekit.authoring.adopt.nbgrader_log import failed_submissions, first_error
-from gradekit.authoring.adopt.reasons import GradedNotebook, reason
+from gradekit.authoring.adopt.score_differences import GradedNotebook, reason
 from gradekit.course import CourseError, refuse_pattern
 from gradekit.course.printing import quoted
 from gradekit.grading.grades import grades_of

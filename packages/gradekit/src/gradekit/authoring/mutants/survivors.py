@@ -35,7 +35,7 @@ class MutationScore:
 
 
 @dataclass(frozen=True)
-class MutationRun:
+class MutationTest:
     """The mutants of one assignment: all that can be made, and the fates of those that were tried, by name."""
 
     assignment: Assignment
@@ -91,7 +91,7 @@ def run_mutants(
     progress: Progress | None = None,
     only: str = "*",
     everything: bool = False,
-) -> MutationRun:
+) -> MutationTest:
     """Grade the mutants of an assignment, each until its first check fails.
 
     Only the checks of its own exercise count: a student who made the mistake should lose the points there.
@@ -124,7 +124,7 @@ def run_mutants(
             raise CourseError(
                 f"{variant.name} itself fails {fate.killed_by or fate.fault}: run `gradekit audit {quoted(assignment.name)}`"
             )
-    return MutationRun(assignment, made, fates, equivalents_of(assignment))
+    return MutationTest(assignment, made, fates, equivalents_of(assignment))
 
 
 def _fate_of(assignment: Assignment, variant: Variant) -> Fate:

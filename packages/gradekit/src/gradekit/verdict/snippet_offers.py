@@ -23,7 +23,7 @@ class Offer(StrEnum):
     ALL = "all"
 
 
-class Trials:
+class SnippetOffers:
     """Runs each snippet at most once, in `student`'s kernel.
 
     Nothing that happens here counts for the submission. Once a snippet runs out of time or ends the kernel, no other

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from gradekit.checks.asserts import assert_shape
-from gradekit.checks.compare import (
+from gradekit.checks.comparison import (
     CheckFailure,
     assert_close,
     assert_differs,

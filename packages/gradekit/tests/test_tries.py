@@ -7,9 +7,9 @@ import pytest
 from gradekit.nbgrader_plugin import run_checks
 from gradekit.nbgrader_plugin.run_checks import RunChecks
 from gradekit.report.table import class_table
-from gradekit.verdict.attempt import Attempt, RepeatBudget, settled, unconfirmed
 from gradekit.verdict.result_cache import CachedResult
 from gradekit.verdict.results import CheckResult, ExerciseResult, SubmissionResult
+from gradekit.verdict.tries import RepeatBudget, Try, settled, unconfirmed
 
 BY_BOTH = pytest.mark.parametrize("command", ["gradekit", "nbgrader"])
 #: by nbgrader's own command only in `make test-all`
@@ -167,7 +167,7 @@ def test_force_uses_no_death_and_no_timeout_from_the_cache(course, command):
 def tried(points, *suspect, lost="timed out"):
     checks = [CheckResult("test_it", "It works.", 10, "passed" if points else lost)]
     result = SubmissionResult("graded", exercises=[ExerciseResult("test_x", checks)], suspect=list(suspect))
-    return Attempt(CachedResult(result), again=bool(suspect))
+    return Try(CachedResult(result), again=bool(suspect))
 
 
 @pytest.mark.parametrize("first", [True, False], ids=["first", "second"])
@@ -197,7 +197,7 @@ def test_each_check_has_the_points_of_its_worse_try():
     def attempt_with(*outcomes):
         checks = [CheckResult(f"test_{n}", "It works.", 2, outcome) for n, outcome in enumerate(outcomes)]
         result = SubmissionResult("graded", exercises=[ExerciseResult("test_x", checks)], suspect=["died"])
-        return Attempt(CachedResult(result), again=True)
+        return Try(CachedResult(result), again=True)
 
     found = settled(
         attempt_with("passed", "failed", "passed"), attempt_with("kernel died", "passed", "passed")
@@ -209,18 +209,18 @@ def test_each_check_has_the_points_of_its_worse_try():
 
 
 def test_a_try_that_did_not_start_does_not_count():
-    found = settled(Attempt(None, failure="the kernel failed to start: no", again=True), tried(10))
+    found = settled(Try(None, failure="the kernel failed to start: no", again=True), tried(10))
     assert (found.earned, found.again, found.cached.result.doubts) == (10, False, [])
 
 
 def test_a_person_decides_if_the_grader_fails_in_the_second_try():
-    found = settled(tried(0, "slow"), Attempt(None, failure="the kernel failed to start: no", again=True))
+    found = settled(tried(0, "slow"), Try(None, failure="the kernel failed to start: no", again=True))
     assert (found.earned, found.again, len(found.cached.result.doubts)) == (0, False, 1)
 
 
 def test_two_failed_starts_are_a_failure_that_is_not_tried_again():
-    start = Attempt(None, failure="the kernel failed to start: no", again=True)
-    assert settled(start, start) == Attempt(None, failure=start.failure)
+    start = Try(None, failure="the kernel failed to start: no", again=True)
+    assert settled(start, start) == Try(None, failure=start.failure)
     assert unconfirmed(start).cached is None
 
 
@@ -232,7 +232,7 @@ def test_an_unconfirmed_result_says_what_is_in_doubt():
 
 def test_the_block_spends_the_budget(monkeypatch):
     clock = iter([0.0, 100.0, 130.0, 200.0, 231.0, 300.0])
-    monkeypatch.setattr("gradekit.verdict.attempt.time", SimpleNamespace(monotonic=lambda: next(clock)))
+    monkeypatch.setattr("gradekit.verdict.tries.time", SimpleNamespace(monotonic=lambda: next(clock)))
     budget = RepeatBudget(60)
     for still_allowed in (True, False):
         with budget.spending():

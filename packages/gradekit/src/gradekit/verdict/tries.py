@@ -33,7 +33,7 @@ _NOT_FINISHED = {CheckOutcome.TIMED_OUT, CheckOutcome.KERNEL_DIED, CheckOutcome.
 
 
 @dataclass(frozen=True)
-class Attempt:
+class Try:
     """The outcome of one try at grading a notebook.
 
     Args:
@@ -49,7 +49,7 @@ class Attempt:
     again: bool = False
 
     @classmethod
-    def failed(cls, error: Exception) -> "Attempt":
+    def failed(cls, error: Exception) -> "Try":
         """A failure of the grader itself, which must not cost the other students their grades."""
         return cls(None, failure=f"{type(error).__name__}: {error}"[:500])
 
@@ -58,9 +58,9 @@ class Attempt:
         return self.cached.result.earned if self.cached else -1.0
 
 
-def attempt(
+def try_once(
     job: GradingJob, key: CacheKey, exercises: Container[str] | None = None, wary: bool = False
-) -> Attempt:
+) -> Try:
     """Grade a notebook once; the notebook itself is not changed.
 
     Args:
@@ -70,22 +70,22 @@ def attempt(
     """
     # here, since a command that finds all results in the cache needs neither pytest nor kernels
     from gradekit.session.kernel import NotStarted
-    from gradekit.verdict.run import grade
+    from gradekit.verdict.grade import grade
 
     notebook = deepcopy(job.notebook)
     try:
         graded = grade(replace(job, notebook=notebook), exercises=exercises, wary=wary)
         cached = CachedResult.of(graded, notebook, key)
     except CourseError as error:
-        return Attempt(None, fault=str(error))
+        return Try(None, fault=str(error))
     except NotStarted as error:
-        return Attempt(None, failure=str(error), again=True)
+        return Try(None, failure=str(error), again=True)
     except Exception as error:
-        return Attempt.failed(error)
-    return Attempt(cached, again=bool(cached.result.suspect))
+        return Try.failed(error)
+    return Try(cached, again=bool(cached.result.suspect))
 
 
-def settled(first: Attempt, second: Attempt) -> Attempt:
+def settled(first: Try, second: Try) -> Try:
     """The final outcome of two tries: what both confirm counts, and a person decides where they disagree.
 
     A try without a result, such as one whose kernel failed to start, says nothing about the submission. If the other one
@@ -100,7 +100,7 @@ def settled(first: Attempt, second: Attempt) -> Attempt:
     else:
         cached = first.cached if first.earned < second.earned else second.cached  # it shows what was lost
         result = _confirmed(cached.result, first.cached.result, second.cached.result)
-    return Attempt(replace(cached, result=replace(result, suspect=[])))
+    return Try(replace(cached, result=replace(result, suspect=[])))
 
 
 def _confirmed(
@@ -113,10 +113,10 @@ def _confirmed(
     exercises, doubts = [], list(shown.doubts)
     redrawn = (first.status == Status.KERNEL_DIED) != (second.status == Status.KERNEL_DIED)
     for exercise in shown.exercises:
-        one, other = first.exercise(exercise.grade_id), second.exercise(exercise.grade_id)
-        if one and other and _points_of(one) != _points_of(other):
-            unanswered = next((each for each in (one, other) if each.unanswered), None)
-            exercise = unanswered or _common(one, other)
+        in_first, in_second = first.exercise(exercise.grade_id), second.exercise(exercise.grade_id)
+        if in_first and in_second and _points_of(in_first) != _points_of(in_second):
+            unanswered = next((each for each in (in_first, in_second) if each.unanswered), None)
+            exercise = unanswered or _common(in_first, in_second)
             if unanswered is None:
                 why = decided_by_a_person(_DISAGREE.format(exercise.grade_id, _ends(first, second)))
                 doubts.append(Doubt(exercise.grade_id, why))
@@ -131,12 +131,12 @@ def _points_of(exercise: ExerciseResult) -> list[float]:
     return [check.earned for check in exercise.checks]
 
 
-def _common(one: ExerciseResult, other: ExerciseResult) -> ExerciseResult:
+def _common(in_first: ExerciseResult, in_second: ExerciseResult) -> ExerciseResult:
     """The worse result of each check."""
-    if [check.name for check in one.checks] != [check.name for check in other.checks]:
-        return min(one, other, key=lambda exercise: exercise.earned)
-    pairs = zip(one.checks, other.checks, strict=True)
-    return replace(one, checks=[min(pair, key=lambda check: check.earned) for pair in pairs])
+    if [check.name for check in in_first.checks] != [check.name for check in in_second.checks]:
+        return min(in_first, in_second, key=lambda exercise: exercise.earned)
+    pairs = zip(in_first.checks, in_second.checks, strict=True)
+    return replace(in_first, checks=[min(pair, key=lambda check: check.earned) for pair in pairs])
 
 
 def _ends(*results: SubmissionResult) -> str:
@@ -154,7 +154,7 @@ def _in_doubt(result: SubmissionResult) -> SubmissionResult:
     return replace(result, doubts=[*result.doubts, *doubts])
 
 
-def unconfirmed(first: Attempt) -> Attempt:
+def unconfirmed(first: Try) -> Try:
     """The outcome of a try that there was no time to repeat, with a note that says so. It must not be cached."""
     if first.cached is None:
         return first
@@ -206,20 +206,20 @@ def grade_unless_cached(
     cached = cached if usable(cached) else CachedResult()
     missing = cached.missing(key)
     if missing or not cached.result.status:
-        found = attempt(job, key, missing)
-        if found.again and budget.allowed:
+        graded = try_once(job, key, missing)
+        if graded.again and budget.allowed:
             with budget.spending():
-                found = settled(found, attempt(job, key, missing, wary=True))
-        elif found.again:
-            found = unconfirmed(found)
-        if found.fault:
-            raise CourseError(found.fault)
-        if found.cached is None:
+                graded = settled(graded, try_once(job, key, missing, wary=True))
+        elif graded.again:
+            graded = unconfirmed(graded)
+        if graded.fault:
+            raise CourseError(graded.fault)
+        if graded.cached is None:
             return CachedResult(
-                SubmissionResult(Status.KERNEL_DIED, notes=[GRADER_FAILED.format(found.failure)])
+                SubmissionResult(Status.KERNEL_DIED, notes=[GRADER_FAILED.format(graded.failure)])
             )
-        cached = cached.updated(found.cached, key)
-        if not found.again:
+        cached = cached.updated(graded.cached, key)
+        if not graded.again:
             cache.store(job.assignment.name, key, cached)
     cached.put_outputs_into(job.notebook)
     return cached

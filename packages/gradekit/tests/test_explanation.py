@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from gradekit.checks.asserts import assert_raises
-from gradekit.checks.compare import CheckFailure
+from gradekit.checks.comparison import CheckFailure
 from gradekit.course.printing import MAX_MESSAGE
 from gradekit.session.proxy import CheckHistory, Student
 from gradekit.session.values import StudentError
-from gradekit.verdict.explain import explain
+from gradekit.verdict.explanation import explain
 
 SECRET = "".join(chr(0x4E00 + number) for number in range(2_000))
 CHECK = Path("test_double.py")

@@ -3,14 +3,14 @@
 import hashlib
 from pathlib import Path
 
-from gradekit.attempts.chance import is_in_time
+from gradekit.attempts.counted_attempt import is_in_time
 from gradekit.attempts.records import AttemptRecord, Attempts, outcomes_of
 from gradekit.attempts.rules import AttemptRules, turns
 from gradekit.grading.running_course import RunningCourse
 from gradekit.nbgrader_plugin.second_chance import second_chance_of
 from gradekit.page.shown import deadline_of
 from gradekit.submission.renamed import is_notebook
-from gradekit.verdict.run import points_of
+from gradekit.verdict.grade import points_of
 from gradekit.watch.arrivals import HandIn
 
 
