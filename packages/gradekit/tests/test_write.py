@@ -10,7 +10,7 @@ from dataclasses import replace
 import nbformat
 import pytest
 
-from gradekit.grading.autograde import ClassRun, NotebookProgress, RunOptions, SubmissionProgress
+from gradekit.grading.autograde import ClassGrading, GradingOptions, NotebookProgress, SubmissionProgress
 from gradekit.grading.running_course import RunningCourse
 from gradekit.grading.task import carry_out
 from gradekit.grading.write import Writer
@@ -138,7 +138,7 @@ c.Autograde.sanitize_preprocessors.append(Doubling)
 
 def graded(course, student):
     """The student's results, which have not been written."""
-    with closing(ClassRun(course.running, course.assignment, RunOptions(1))) as run:
+    with closing(ClassGrading(course.running, course.assignment, GradingOptions(1))) as run:
         (submission,) = run.grade([student])
     return submission
 
