@@ -3,11 +3,13 @@
 import csv
 import json
 import re
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from nbgrader.api import Gradebook
 from traitlets import import_item
 
 from gradekit.verdict.results import STATUSES
@@ -186,6 +188,17 @@ def test_only_the_students_and_assignments_that_were_named_are_written(course, e
     done = export("Table", "--assignment", "09_nothing")
     assert done.returncode == 1
     assert "the gradebook has no 09_nothing; it has 01_double" in done.stderr
+
+
+def test_students_and_scores_are_from_the_gradebook_that_is_named(course, export):
+    copy = shutil.copy(course.root / "gradebook.db", course.root / "copy.db")
+    with Gradebook(f"sqlite:///{copy}") as gradebook:
+        gradebook.find_grade("why", "double", "01_double", "right").manual_score = 0
+        gradebook.db.commit()
+    export("Table", "--student", "right", "--to", "usual.csv")
+    export("Table", "--student", "right", "--to", "copy.csv", f"--db=sqlite:///{copy}")
+    (usual,), (copied,) = read(course.root / "usual.csv"), read(course.root / "copy.csv")
+    assert float(usual["score"]) - float(copied["score"]) == 4
 
 
 def test_the_page_about_other_products_names_existing_plugins():

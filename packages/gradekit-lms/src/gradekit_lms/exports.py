@@ -104,7 +104,9 @@ class Export(ExportPlugin):
     @cached_property
     def course(self) -> RunningCourse:
         """It is opened, and not taken from the command, since that finds mistakes in the configuration."""
-        return RunningCourse.open(Path(self.parent.coursedir.root))
+        course = RunningCourse.open(Path(self.parent.coursedir.root))
+        course.folders.db_url = self.parent.coursedir.db_url  # perhaps from the command line
+        return course
 
     def _scores(self, gradebook: Gradebook, name: str) -> Iterator[StudentScore]:
         try:
