@@ -170,4 +170,4 @@ def test_students_who_share_an_unknown_mistake_are_a_group_with_a_stub(page, rep
     assert "4 students" in group.locator("h3").inner_text()
     assert "math.sqrt(2 * d_k)" in group.locator("pre").first.inner_text()
     group.locator("summary").click()
-    assert 'cell="attention"' in group.locator("details pre").inner_text()
+    assert "wrong.about(" in group.locator("details pre").inner_text()
