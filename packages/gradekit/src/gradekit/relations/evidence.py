@@ -17,6 +17,7 @@ ENOUGH_FOR_PLACES = 8.0
 _MOST_PER_ENTRY = 8.0
 #: the largest parts of a simple fraction, and how close a number has to be to it
 _LARGEST_ABOVE, _LARGEST_BELOW = 100, 10
+_LARGEST_OF_OFFSET = 7
 _CLOSE = 1e-4
 
 
@@ -126,16 +127,25 @@ def axis_in_words(axis: int, ndim: int) -> str:
     return "the last axis" if axis == ndim - 1 else f"axis {axis}"
 
 
-def number_in_words(number: float, steps: Sequence[int] = (1, 2, 5, 10)) -> str:
-    """A number that relates a wrong value to the right one: exactly if it is a simple fraction, such as 1.25 or -0.3.
+def number_in_words(number: float) -> str:
+    """A factor that relates a wrong value to the right one: exactly if it is a simple fraction, such as 1.25 or -0.3.
 
-    Others are rounded to a power of ten or one of `steps` times it, since their digits are digits of the right value.
+    Others are rounded to 1, 2, 5 or 10 times a power of ten, since their digits are digits of the right value.
     """
+    return _in_words(number, (1, 2, 5, 10), _LARGEST_ABOVE, _LARGEST_BELOW)
+
+
+def offset_in_words(number: float) -> str:
+    """The same for an offset, of which fewer are simple; the others are rounded to a power of ten."""
+    return _in_words(number, (1, 10), _LARGEST_OF_OFFSET, _LARGEST_OF_OFFSET)
+
+
+def _in_words(number: float, steps: Sequence[int], largest_above: int, largest_below: int) -> str:
     power = 10.0 ** round(np.log10(abs(number) or 1))
     if abs(abs(number) - power) <= _CLOSE * power:
         return f"{np.copysign(power, number):g}"
-    for below in range(1, _LARGEST_BELOW + 1):
+    for below in range(1, largest_below + 1):
         above = round(number * below)
-        if 0 < abs(above) <= _LARGEST_ABOVE and abs(number * below - above) <= _CLOSE * abs(above):
+        if 0 < abs(above) <= largest_above and abs(number * below - above) <= _CLOSE * abs(above):
             return f"{number:.3g}"
     return f"about {rough(number, steps)}"

@@ -6,7 +6,14 @@ from math import prod
 import numpy as np
 
 from gradekit.inside.arrays import Numpy
-from gradekit.relations.evidence import InPlay, Pair, Relation, axis_in_words, number_in_words
+from gradekit.relations.evidence import (
+    InPlay,
+    Pair,
+    Relation,
+    axis_in_words,
+    number_in_words,
+    offset_in_words,
+)
 
 #: the cost of choosing one relation from a list, in bits
 _CHOSEN = 4.0
@@ -119,7 +126,7 @@ def _offset(pair: Pair) -> Iterator[Relation]:
     candidate = pair.right + offset
     if abs(offset) > pair.tight and pair.equals(candidate):
         way = "too large" if offset > 0 else "too small"
-        text = f"Every entry is {way} by the same number, {number_in_words(abs(offset), (1, 10))}."
+        text = f"Every entry is {way} by the same number, {offset_in_words(abs(offset))}."
         yield Relation(text, pair.bits(candidate) - pair.one_entry)
 
 
@@ -133,5 +140,5 @@ def _factor_and_offset(pair: Pair) -> Iterator[Relation]:
     known = abs(slope - 1) <= 2 * pair.rtol or abs(offset) <= 2 * pair.tight or abs(slope) <= 2 * pair.rtol
     if known or not pair.equals(candidate):
         return
-    text = f"Every entry is the right one times {number_in_words(slope)}, plus {number_in_words(offset, (1, 10))}."
+    text = f"Every entry is the right one times {number_in_words(slope)}, plus {offset_in_words(offset)}."
     yield Relation(text, pair.bits(candidate) - 2 * pair.one_entry - 1)
