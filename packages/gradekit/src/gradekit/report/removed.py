@@ -1,6 +1,6 @@
 """Students who were removed from the gradebook after their work was graded, as when they leave the course."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 
 from nbgrader.api import MissingEntry
 
@@ -24,6 +24,16 @@ def removed_students(course: RunningCourse, assignment: str) -> set[str]:
             graded = []
     strangers = set(course.handed_in(assignment)) - known if graded else set()
     return {student for student in strangers if course.autograded(student, assignment).is_dir()}
+
+
+def never_graded(course: RunningCourse, known: Set[str]) -> set[str]:
+    """Students who handed in something for any assignment, but nothing that could be graded, so nbgrader doesn't know them."""
+    assignments = course.layout.assignments()
+    return {
+        student
+        for student in set(course.handed_in()) - known
+        if not any(course.autograded(student, assignment.name).is_dir() for assignment in assignments)
+    }
 
 
 def removed_lines(assignment: str, students: Iterable[str]) -> Iterator[str]:

@@ -23,7 +23,7 @@ from gradekit.grading.running_course import RunningCourse
 from gradekit.nbgrader_plugin.course_folders import look_alike
 from gradekit.nbgrader_plugin.second_chance import second_chance_of
 from gradekit.page.headings import exercise_titles
-from gradekit.report.removed import NOT_IN_GRADEBOOK, removed_lines, removed_students
+from gradekit.report.removed import NOT_IN_GRADEBOOK, never_graded, removed_lines, removed_students
 from gradekit.submission.extra_files import own_files
 from gradekit.verdict.results import ExerciseResult, Status, SubmissionResult
 
@@ -106,7 +106,7 @@ class ClassTable:
 
 
 def class_table(course: RunningCourse, assignment: Assignment) -> ClassTable:
-    """Collect the rows of all students who are in the gradebook or have a folder for the assignment in submitted/.
+    """Collect the rows of all students who are in the gradebook or have handed something in, and were not removed.
 
     Raises:
         CourseError: there is no gradebook yet.
@@ -131,7 +131,7 @@ def class_table(course: RunningCourse, assignment: Assignment) -> ClassTable:
         deadlines = list(deadline_lines(gradebook, assignment.name, CourseTime(config=course.config)))
     rows = []
     removed = removed_students(course, assignment.name)
-    for student in sorted(known | set(course.handed_in(assignment.name))):
+    for student in sorted(known | set(course.handed_in(assignment.name)) | never_graded(course, known)):
         if student in removed:
             rows.append(Row(student, NOT_IN_GRADEBOOK, dict.fromkeys(maximum), in_gradebook=False))
             continue
