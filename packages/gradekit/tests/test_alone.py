@@ -84,5 +84,5 @@ def test_a_command_of_a_package_that_is_missing_says_which_one_it_is(tmp_path):
     assert done.returncode == 2
     assert done.stderr == (
         "gradekit: viva is a command of gradekit-integrity, which is not installed: "
-        "`pip install gradekit-integrity`\n"
+        "`pip install ./packages/gradekit-integrity` in the folder with gradekit's sources\n"
     )

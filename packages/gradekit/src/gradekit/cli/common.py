@@ -55,7 +55,8 @@ class Commands:
 
         def refuse(options: argparse.Namespace) -> NoReturn:
             raise CourseError(
-                f"{name} is a command of {package}, which is not installed: `pip install {package}`"
+                f"{name} is a command of {package}, which is not installed: "
+                f"`pip install ./packages/{package}` in the folder with gradekit's sources"
             )
 
         if name not in self._parsers.choices:
