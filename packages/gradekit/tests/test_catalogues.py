@@ -178,7 +178,8 @@ wrong.about("test_value")
 wrong("squared", "2 * x", "x * x")
 wrong.says("You squared it.", lacks=("pow",))
 wrong("both", "2", "3")
-wrong.edit(" x", " -x")
+wrong.edit(" x")
+wrong.to(" -x")
 wrong.says("Two edits.")
 wrong.costs("Every value is wrong.")
 
@@ -246,6 +247,11 @@ def test_right_answers_are_written_in_the_same_way_and_none_is_lost(tiny_course)
             "`double_squared` needs a check before it (`about`), and a sentence (`says`)",
         ),
         ('"squared", "2 * x", "x * x"', '"squared"', "`double_squared` has neither an edit nor a source"),
+        (
+            'wrong.edit(" x")',
+            'wrong.edit(" x", " x")',
+            """`double_both`: `to(' -x')` needs an edit before it that only says what to replace""",
+        ),
     ],
 )
 def test_what_an_entry_lacks_is_named(tiny_course, old, new, problem):
@@ -260,7 +266,8 @@ from gradekit.checks import Equivalents
 same = Equivalents("double")
 
 same.because("Multiplication is commutative.")
-same("return 2 * x", "return x * 2")
+same("return 2 * x")
+same.to("return x * 2")
 same.edit("return 2 * x", "2 * x", "x * 2.0")
 """
 
@@ -274,4 +281,7 @@ def test_mutants_that_may_survive_are_written_below_their_reason(tiny_course):
     ]
     path.write_text(SURVIVES.replace('"2 * x", "x * 2.0"', '"3", "4"'))
     with pytest.raises(CourseError, match="'3' must occur exactly once in 'return 2"):
+        equivalents_of(tiny_course.assignment)
+    path.write_text(SURVIVES.replace('same("return 2 * x")', ""))
+    with pytest.raises(CourseError, match=r"to\('return x \* 2'\)` needs lines before it"):
         equivalents_of(tiny_course.assignment)

@@ -140,7 +140,9 @@ class Answers(Generic[VariantT]):
         """
         *before, (old, nothing) = [*self._last().edits] or [("", "")]
         if not old or nothing:
-            raise CourseError(f"`{self._last().name}`: `to({new!r})` needs an edit before it that only says what to replace")
+            raise CourseError(
+                f"`{self._last().name}`: `to({new!r})` needs an edit before it that only says what to replace"
+            )
         return self._change(edits=[*before, (old, new)])
 
     def source(self, source: str) -> Self:
