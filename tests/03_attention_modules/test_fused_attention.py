@@ -1,6 +1,5 @@
 """Checks of exercise 5: FusedMultiHeadAttention, against the formula and against itself."""
 
-import pytest
 import torch
 
 from gradekit.checks import (
@@ -10,24 +9,21 @@ from gradekit.checks import (
     assert_shape,
     assert_unchanged,
     assert_varies,
+    for_checks,
     points,
 )
 
 NAMES = ["w_q", "w_k", "w_v", "w_o"]
 
 
-@pytest.fixture
-def fused(student, reference, layers_of):
+@for_checks
+def fused(student, reference, layers_of, /, d_model=8, num_heads=2, dropout=0.0, **weights):
     """The student's module with recorded weights and no biases, in evaluation mode."""
-
-    def make(d_model=8, num_heads=2, dropout=0.0, **weights):
-        module = student.FusedMultiHeadAttention(d_model, num_heads, dropout)
-        known = reference.inputs(f"weights {d_model}", **{name: (d_model, d_model) for name in NAMES})
-        values = dict(zip(NAMES, known, strict=True)) | weights
-        layers_of(module, **{name: (d_model, d_model) for name in NAMES}).write(values)
-        return module.eval()
-
-    return make
+    module = student.FusedMultiHeadAttention(d_model, num_heads, dropout)
+    known = reference.inputs(f"weights {d_model}", **{name: (d_model, d_model) for name in NAMES})
+    values = dict(zip(NAMES, known, strict=True)) | weights
+    layers_of(module, **{name: (d_model, d_model) for name in NAMES}).write(values)
+    return module.eval()
 
 
 @points(4, see="Splitting is more than reshaping")

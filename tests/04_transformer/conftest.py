@@ -13,7 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from gradekit.checks import TORCH_ATTENTION, assert_varies, fail, forbid, forbid_class
+from gradekit.checks import TORCH_ATTENTION, assert_varies, fail, for_checks, forbid, forbid_class
 
 only_own_code = forbid(*TORCH_ATTENTION, "TransformerEncoder*", "TransformerDecoder*")
 not_the_ready_made_model = forbid_class("torch.nn.Transformer", "Build the model from your own parts.")
@@ -66,33 +66,29 @@ def shapes_of():
     return lambda kind, d_model, d_ff: layer_shapes(d_model, d_ff, attentions_of(kind))
 
 
-@pytest.fixture
-def make_layer(student):
+@for_checks
+def make_layer(student, /, kind, d_model, num_heads, d_ff, seed=0, norm_first=False, **options):
     """The student's layer with new weights, and torch's layer with the same weights and the student's `FeedForward`.
 
     `make_layer("EncoderLayer", d_model, num_heads, d_ff, seed=0, ...)` returns (layer, twin).
     """
+    layer = student.call(kind, d_model, num_heads, d_ff, norm_first=norm_first, **options).value
+    attentions = attentions_of(kind)
+    shapes = layer_shapes(d_model, d_ff, attentions)
+    values = {name: new_value(name, shape, seed) for name, shape in shapes.items()}
+    load(layer, values)
+    twin_class = nn.TransformerDecoderLayer if len(attentions) == 2 else nn.TransformerEncoderLayer
+    twin = twin_class(d_model, num_heads, d_ff, 0.0, batch_first=True, norm_first=norm_first)
+    twin.load_state_dict(torch_names(values, attentions))
+    own = student.FeedForward(d_model, d_ff)
+    load(own, part_of(values, "feed_forward."))
+    twin._ff_block = own
 
-    def make(kind, d_model, num_heads, d_ff, seed=0, norm_first=False, **options):
-        layer = student.call(kind, d_model, num_heads, d_ff, norm_first=norm_first, **options).value
-        attentions = attentions_of(kind)
-        shapes = layer_shapes(d_model, d_ff, attentions)
-        values = {name: new_value(name, shape, seed) for name, shape in shapes.items()}
-        load(layer, values)
-        twin_class = nn.TransformerDecoderLayer if len(attentions) == 2 else nn.TransformerEncoderLayer
-        twin = twin_class(d_model, num_heads, d_ff, 0.0, batch_first=True, norm_first=norm_first)
-        twin.load_state_dict(torch_names(values, attentions))
-        own = student.FeedForward(d_model, d_ff)
-        load(own, part_of(values, "feed_forward."))
-        twin._ff_block = own
+    def run(*inputs):
+        with torch.no_grad():
+            return twin(*inputs)
 
-        def run(*inputs):
-            with torch.no_grad():
-                return twin(*inputs)
-
-        return layer, run
-
-    return make
+    return layer, run
 
 
 def torch_names(values, attentions):
@@ -110,53 +106,47 @@ def torch_names(values, attentions):
     return renamed
 
 
-@pytest.fixture
-def make_stack(student):
+@for_checks
+def make_stack(
+    student, /, kind, vocab_size, d_model, num_heads, d_ff, num_layers, max_seq_len, seed=0, **options
+):
     """The student's `Encoder` or `Decoder` with new weights, and the same steps made of the student's own layers.
 
     `make_stack("Encoder", vocab_size, d_model, num_heads, d_ff, num_layers, max_seq_len, seed=0, ...)` returns
     (module, steps), and `steps(ids, ...)` also takes what each layer gets after its first input.
     """
+    sizes = (d_model, num_heads, d_ff)
+    module = student.call(kind, vocab_size, *sizes, num_layers, max_seq_len, **options).value
+    norm_first = options.get("norm_first", False)
+    kind = f"{kind}Layer"
+    shapes = {"embedding.weight": (vocab_size, d_model)}
+    for number in range(num_layers):
+        for name, shape in layer_shapes(d_model, d_ff, attentions_of(kind)).items():
+            shapes[f"layers.{number}.{name}"] = shape
+    state = module.state()
+    if not any(name.startswith("layers.0.") for name in state):
+        fail(
+            "The parameters of the layers were not found. Keep the layers in an nn.ModuleList called `layers`."
+        )
+    final = [name for name in state if not name.startswith(("embedding.", "layers.", "positions."))]
+    shapes |= {name: (d_model,) for name in final if tuple(state[name].shape) == (d_model,)}
+    values = {name: new_value(name, shape, seed) for name, shape in shapes.items()}
+    module.load_state({name: value for name, value in values.items() if name in state})
 
-    def make(kind, vocab_size, d_model, num_heads, d_ff, num_layers, max_seq_len, seed=0, **options):
-        sizes = (d_model, num_heads, d_ff)
-        module = student.call(kind, vocab_size, *sizes, num_layers, max_seq_len, **options).value
-        norm_first = options.get("norm_first", False)
-        kind = f"{kind}Layer"
-        shapes = {"embedding.weight": (vocab_size, d_model)}
+    def steps(ids, *others):
+        x = values["embedding.weight"][ids] * math.sqrt(d_model) + sinusoids(ids.shape[1], d_model)
+        layer = student.call(kind, *sizes, norm_first=norm_first).value
         for number in range(num_layers):
-            for name, shape in layer_shapes(d_model, d_ff, attentions_of(kind)).items():
-                shapes[f"layers.{number}.{name}"] = shape
-        state = module.state()
-        if not any(name.startswith("layers.0.") for name in state):
-            fail(
-                "The parameters of the layers were not found. Keep the layers in an nn.ModuleList called `layers`."
-            )
-        final = [name for name in state if not name.startswith(("embedding.", "layers.", "positions."))]
-        shapes |= {name: (d_model,) for name in final if tuple(state[name].shape) == (d_model,)}
-        values = {name: new_value(name, shape, seed) for name, shape in shapes.items()}
-        module.load_state({name: value for name, value in values.items() if name in state})
+            own = part_of(values, f"layers.{number}.")
+            load(layer, own)
+            x = layer(x, *others)
+        if norm_first:
+            gamma = next((values[name] for name in final if name.endswith("weight") and name in values), None)
+            beta = next((values[name] for name in final if name.endswith("bias") and name in values), None)
+            x = F.layer_norm(x, (d_model,), gamma, beta)
+        return x
 
-        def steps(ids, *others):
-            x = values["embedding.weight"][ids] * math.sqrt(d_model) + sinusoids(ids.shape[1], d_model)
-            layer = student.call(kind, *sizes, norm_first=norm_first).value
-            for number in range(num_layers):
-                own = part_of(values, f"layers.{number}.")
-                load(layer, own)
-                x = layer(x, *others)
-            if norm_first:
-                gamma = next(
-                    (values[name] for name in final if name.endswith("weight") and name in values), None
-                )
-                beta = next(
-                    (values[name] for name in final if name.endswith("bias") and name in values), None
-                )
-                x = F.layer_norm(x, (d_model,), gamma, beta)
-            return x
-
-        return module, steps
-
-    return make
+    return module, steps
 
 
 def sinusoids(length, d_model):
@@ -165,58 +155,44 @@ def sinusoids(length, d_model):
     return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1).float()
 
 
-@pytest.fixture
-def renew(student):
+@for_checks
+def renew(student, /, module, seed=0):
     """Set every parameter of a module to a new value, derived from its name; return these values by name."""
-
-    def check(module, seed=0):
-        own = module.parameters()
-        values = {name: new_value(name, tuple(value.shape), seed) for name, value in own.items()}
-        module.load_state(values)
-        return values
-
-    return check
+    own = module.parameters()
+    values = {name: new_value(name, tuple(value.shape), seed) for name, value in own.items()}
+    module.load_state(values)
+    return values
 
 
-@pytest.fixture
-def assert_all_learn():
+@for_checks
+def assert_all_learn(gradients):
     """Fail unless a gradient reaches every parameter and every float argument.
 
     The bias of the keys adds the same number to all scores of a query, so its gradient is zero, up to rounding.
     """
-
-    def check(gradients):
-        entries = {f"parameter `{name}`": value for name, value in gradients.parameters.items()}
-        if not entries:
-            fail("The module has no parameters, so nothing in it can be learned.")
-        for place, argument in enumerate(gradients.arguments):
-            if isinstance(argument, torch.Tensor) and argument.is_floating_point():
-                entries[f"argument number {place + 1}"] = gradients.inputs[place]
-        for name, gradient in entries.items():
-            if gradient is None:
-                fail(
-                    f"No gradient reaches {name}: it is not used, or something computed from it was detached."
-                )
-            if gradient.isnan().any():
-                fail(f"The gradient of {name} contains NaN.")
-            if not gradient.any() and not name.endswith("w_k.bias`"):
-                fail(f"The gradient of {name} is zero everywhere.")
-
-    return check
+    entries = {f"parameter `{name}`": value for name, value in gradients.parameters.items()}
+    if not entries:
+        fail("The module has no parameters, so nothing in it can be learned.")
+    for place, argument in enumerate(gradients.arguments):
+        if isinstance(argument, torch.Tensor) and argument.is_floating_point():
+            entries[f"argument number {place + 1}"] = gradients.inputs[place]
+    for name, gradient in entries.items():
+        if gradient is None:
+            fail(f"No gradient reaches {name}: it is not used, or something computed from it was detached.")
+        if gradient.isnan().any():
+            fail(f"The gradient of {name} contains NaN.")
+        if not gradient.any() and not name.endswith("w_k.bias`"):
+            fail(f"The gradient of {name} is zero everywhere.")
 
 
-@pytest.fixture
-def assert_double():
+@for_checks
+def assert_double(value):
     """Fail unless a value is float64 and was computed in float64 throughout."""
-
-    def check(value):
-        if value.dtype != torch.float64:
-            fail(f"After `.to(torch.float64)` the output is {value.dtype}.")
-        assert_varies(value, name="output")
-        if value.equal(value.float().double()):
-            fail("The output is float64, but only as precise as float32: an intermediate value was float32.")
-
-    return check
+    if value.dtype != torch.float64:
+        fail(f"After `.to(torch.float64)` the output is {value.dtype}.")
+    assert_varies(value, name="output")
+    if value.equal(value.float().double()):
+        fail("The output is float64, but only as precise as float32: an intermediate value was float32.")
 
 
 @pytest.fixture

@@ -1,42 +1,35 @@
 """Checks of exercise 6: Transformer, compared with the student's own Encoder and Decoder."""
 
-import pytest
 import torch
 import torch.nn.functional as F
 
-from gradekit.checks import assert_close, assert_shape, fail, points
+from gradekit.checks import assert_close, assert_shape, fail, for_checks, points
 
 SIZES = (6, 3, 5, 2, 13)  # d_model, num_heads, d_ff, num_layers, max_seq_len
 
 
-@pytest.fixture
-def make_model(student, renew):
+@for_checks
+def make_model(student, renew, /, src_vocab_size, tgt_vocab_size, seed=0, **options):
     """The student's Transformer with new weights, and the same steps made of the student's own Encoder and Decoder."""
+    model = student.Transformer(src_vocab_size, tgt_vocab_size, *SIZES, **options)
+    values = renew(model, seed)
+    for name in ("encoder.", "decoder.", "output."):
+        if not any(key.startswith(name) for key in values):
+            fail(f"The model has no part with parameters called `{name.removesuffix('.')}`.")
+    options = {"norm_first": True} | options
 
-    def make(src_vocab_size, tgt_vocab_size, seed=0, **options):
-        model = student.Transformer(src_vocab_size, tgt_vocab_size, *SIZES, **options)
-        values = renew(model, seed)
-        for name in ("encoder.", "decoder.", "output."):
-            if not any(key.startswith(name) for key in values):
-                fail(f"The model has no part with parameters called `{name.removesuffix('.')}`.")
-        options = {"norm_first": True} | options
+    def steps(src, tgt):
+        memory, mask = own("Encoder", src_vocab_size)(src)
+        output = own("Decoder", tgt_vocab_size)(tgt, memory, mask)
+        return F.linear(output, values["output.weight"], values.get("output.bias"))
 
-        def steps(src, tgt):
-            memory, mask = own("Encoder", src_vocab_size)(src)
-            output = own("Decoder", tgt_vocab_size)(tgt, memory, mask)
-            return F.linear(output, values["output.weight"], values.get("output.bias"))
+    def own(kind, vocab_size):
+        part = student.call(kind, vocab_size, *SIZES, **options).value
+        prefix, known = f"{kind.lower()}.", part.parameters()
+        mine = {name.removeprefix(prefix): value for name, value in values.items() if name.startswith(prefix)}
+        return part.load_state({name: value for name, value in mine.items() if name in known})
 
-        def own(kind, vocab_size):
-            part = student.call(kind, vocab_size, *SIZES, **options).value
-            prefix, known = f"{kind.lower()}.", part.parameters()
-            mine = {
-                name.removeprefix(prefix): value for name, value in values.items() if name.startswith(prefix)
-            }
-            return part.load_state({name: value for name, value in mine.items() if name in known})
-
-        return model, steps
-
-    return make
+    return model, steps
 
 
 @points(3)

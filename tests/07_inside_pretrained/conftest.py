@@ -1,13 +1,9 @@
 """Shared by the checks: tiny models with given weights, built in the student's kernel."""
 
-import ast
-from collections import defaultdict
-
 import pytest
 import torch
 
-from gradekit.checks import fail
-from gradekit.submission.syntax import parse
+from gradekit.checks import for_checks, in_kernel
 
 TINY = '''
 from types import SimpleNamespace
@@ -80,62 +76,18 @@ def sgd(model, lr):
 '''
 
 
-@pytest.fixture
-def tiny(student):
-    """Models, tokenizers and optimizers in the student's kernel: tiny.TinyModel(table), tiny.TinyTokenizer(tokens), ..."""
-    return student.define(TINY)
+#: Models, tokenizers and optimizers in the student's kernel: tiny.TinyModel(table), tiny.TinyTokenizer(tokens), ...
+tiny = in_kernel(TINY)
 
 
-@pytest.fixture
-def last_logits():
+@for_checks
+def last_logits(table, ids):
     """Compute the logits after the last token, as a TinyModel with this table returns them."""
-
-    def compute(table, ids):
-        row = (ids * torch.arange(1, ids.shape[1] + 1)).sum(dim=1) % len(table)
-        return table[row]
-
-    return compute
+    row = (ids * torch.arange(1, ids.shape[1] + 1)).sum(dim=1) % len(table)
+    return table[row]
 
 
 @pytest.fixture
 def tokens():
     """23 tokens: a, b, c, …, and pairs of them."""
     return [*"abcdefghijklm", "ab", "ba", "cd", "de", "ef", "fg", "gh", "hi", "kl", "lm"]
-
-
-@pytest.fixture
-def forbid_in(student):
-    """Fail if functions of an answer, or the student's functions that they call, use a forbidden name.
-
-    `forbid` checks whole cells, but other cells may use these names. A name after a dot, as in F.softmax, is
-    forbidden as ".softmax", and so is a name imported from torch. The student's own classes may have such methods.
-    """
-
-    def check(cell, functions, forbidden):
-        trees = [parse(source) for source in student.answer_code(cell)]
-        nodes = [node for tree in trees if tree for node in ast.walk(tree)]
-        bodies = defaultdict(list)
-        for node in nodes:
-            if isinstance(node, ast.FunctionDef | ast.ClassDef):
-                bodies[node.name].append(node)
-        own = {"self", "cls"} | {node.name for node in nodes if isinstance(node, ast.ClassDef)}
-        imports = [
-            node for node in nodes if isinstance(node, ast.ImportFrom) and "torch" in (node.module or "")
-        ]
-        used = {f".{alias.name}" for node in imports for alias in node.names}
-        todo = list(functions)
-        while todo:
-            for node in ast.walk(ast.Module(bodies.pop(todo.pop(), []), [])):
-                if isinstance(node, ast.Attribute):
-                    if isinstance(node.value, ast.Name) and node.value.id in own:
-                        todo.append(node.attr)
-                    else:
-                        used.add(f".{node.attr}")
-                elif isinstance(node, ast.Name):
-                    used.add(node.id)
-                    todo.append(node.id)
-        for name in sorted(used & set(forbidden)):
-            name = name.removeprefix(".")
-            fail(f"Your answer uses `{name}`, which does the work for you. Write the computation yourself.")
-
-    return check

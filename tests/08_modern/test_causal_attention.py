@@ -1,6 +1,5 @@
 """Checks of exercise 5: CausalAttention, against the formula with the student's own rotate and grouped_attention."""
 
-import pytest
 import torch
 import torch.nn.functional as F
 
@@ -11,58 +10,43 @@ from gradekit.checks import (
     assert_shape,
     assert_varies,
     fail,
+    for_checks,
     points,
 )
 
 
-@pytest.fixture
-def attention(student, renew, shapes_of):
+@for_checks
+def attention(student, renew, shapes_of, /, d_model, heads, groups, seed=0):
     """The student's module with new weights, and these: `attention(d_model, heads, groups)`."""
-
-    def make(d_model, heads, groups, seed=0):
-        module = student.CausalAttention(d_model, heads, groups)
-        return module, renew(module, shapes_of["CausalAttention"](d_model, heads, groups), seed)
-
-    return make
+    module = student.CausalAttention(d_model, heads, groups)
+    return module, renew(module, shapes_of["CausalAttention"](d_model, heads, groups), seed)
 
 
-@pytest.fixture
-def steps(student):
+@for_checks
+def steps(student, /, weights, x, heads, groups):
     """The same steps with the student's own functions; returns the output and the keys and values for the cache."""
-
-    def run(weights, x, heads, groups):
-        length = torch.arange(x.shape[1])
-        q, k, v = (
-            F.linear(x, weights[f"w_{name}.weight"]).unflatten(-1, (number, -1)).transpose(1, 2)
-            for name, number in [("q", heads), ("k", groups), ("v", groups)]
-        )
-        q, k = student.rotate(q.contiguous(), length), student.rotate(k.contiguous(), length)
-        mask = torch.ones(len(length), len(length), dtype=torch.bool).tril()
-        output, _ = student.grouped_attention(q, k, v.contiguous(), mask)
-        return F.linear(output.transpose(1, 2).flatten(2), weights["w_o.weight"]), k, v
-
-    return run
+    length = torch.arange(x.shape[1])
+    q, k, v = (
+        F.linear(x, weights[f"w_{name}.weight"]).unflatten(-1, (number, -1)).transpose(1, 2)
+        for name, number in [("q", heads), ("k", groups), ("v", groups)]
+    )
+    q, k = student.rotate(q.contiguous(), length), student.rotate(k.contiguous(), length)
+    mask = torch.ones(len(length), len(length), dtype=torch.bool).tril()
+    output, _ = student.grouped_attention(q, k, v.contiguous(), mask)
+    return F.linear(output.transpose(1, 2).flatten(2), weights["w_o.weight"]), k, v
 
 
-@pytest.fixture
-def need_working_parts(student, reference):
+@for_checks
+def need_working_parts(student, reference, /):
     """Fail if the student's `rotate` ignores positions, or `grouped_attention` the mask: the checks below would blame the module."""
-
-    def check():
-        (x,) = reference.inputs("parts", x=(1, 2, 3, 4))
-        places, mask = torch.arange(3), torch.ones(3, 3, dtype=torch.bool).tril()
-        if student.rotate(x, places).allclose(student.rotate(x, places + 3), atol=1e-4):
-            fail(
-                "Your `rotate` returns the same for other positions, so a cache can't work. Solve exercise 1 first."
-            )
-        if student.grouped_attention(x, x, x)[0].allclose(
-            student.grouped_attention(x, x, x, mask)[0], atol=1e-4
-        ):
-            fail(
-                "Your `grouped_attention` ignores the mask, so nothing can be causal. Solve exercise 4 first."
-            )
-
-    return check
+    (x,) = reference.inputs("parts", x=(1, 2, 3, 4))
+    places, mask = torch.arange(3), torch.ones(3, 3, dtype=torch.bool).tril()
+    if student.rotate(x, places).allclose(student.rotate(x, places + 3), atol=1e-4):
+        fail(
+            "Your `rotate` returns the same for other positions, so a cache can't work. Solve exercise 1 first."
+        )
+    if student.grouped_attention(x, x, x)[0].allclose(student.grouped_attention(x, x, x, mask)[0], atol=1e-4):
+        fail("Your `grouped_attention` ignores the mask, so nothing can be causal. Solve exercise 4 first.")
 
 
 @points(5, see="Remember what you have read")

@@ -8,6 +8,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from gradekit.checks import in_kernel
+
 MODELS = """
 import torch
 from torch import nn
@@ -84,10 +86,8 @@ def without_gradients(function, *arguments):
 """
 
 
-@pytest.fixture
-def models(student):
-    """The models, in the student's kernel."""
-    return student.define(MODELS)
+#: The models, in the student's kernel.
+models = in_kernel(MODELS)
 
 
 @pytest.fixture(scope="session")

@@ -2,29 +2,24 @@
 
 import math
 
-import pytest
 import torch
 import torch.nn.functional as F
 
-from gradekit.checks import assert_close, assert_shape, fail, points
+from gradekit.checks import assert_close, assert_shape, fail, for_checks, points
 
 TOKENS = torch.tensor([3, 0, 5, 1, 1, 3, 0, 4])  # 3 0 is repeated, and so is 1, right after itself
 
 
-@pytest.fixture
-def run(student):
+@for_checks
+def run(student, /, tokens, vocab_size, *strength):
     """Call the student's function; fail unless it returns three tensors of the right shapes."""
-
-    def call(tokens, vocab_size, *strength):
-        found = student.induction_by_hand(tokens, vocab_size, *strength)
-        if not isinstance(found, tuple | list) or len(found) != 3:
-            fail("It should return three tensors: (predicted, first, second).")
-        shapes = [(len(tokens), vocab_size)] + 2 * [(len(tokens), len(tokens))]
-        for value, name, shape in zip(found, ["predicted", "first", "second"], shapes, strict=True):
-            assert_shape(value, shape, name=name)
-        return found
-
-    return call
+    found = student.induction_by_hand(tokens, vocab_size, *strength)
+    if not isinstance(found, tuple | list) or len(found) != 3:
+        fail("It should return three tensors: (predicted, first, second).")
+    shapes = [(len(tokens), vocab_size)] + 2 * [(len(tokens), len(tokens))]
+    for value, name, shape in zip(found, ["predicted", "first", "second"], shapes, strict=True):
+        assert_shape(value, shape, name=name)
+    return found
 
 
 def masked_softmax(scores, mask):

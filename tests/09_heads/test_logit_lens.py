@@ -1,9 +1,8 @@
 """Checks of exercise 8: logit_lens, on a small model with other layers and another norm."""
 
-import pytest
 import torch
 
-from gradekit.checks import assert_close, assert_shape, assert_varies, points
+from gradekit.checks import assert_close, assert_shape, assert_varies, for_checks, points
 
 TOKENS = torch.tensor([[0, 4, 2, 1, 5], [3, 3, 5, 0, 2]])
 
@@ -12,14 +11,10 @@ def weights(normal, layers, vocabulary=6, width=4):
     return normal(vocabulary, width), normal(layers, width, width), normal(vocabulary, width)
 
 
-@pytest.fixture
-def lens(student, models):
+@for_checks
+def lens(student, models, /, values, tokens):
     """The student's views, without gradients."""
-
-    def look(values, tokens):
-        return student.logit_lens(models.Stack(*values), tokens).detach()
-
-    return look
+    return student.logit_lens(models.Stack(*values), tokens).detach()
 
 
 @points(4, see="What would it say now?")

@@ -247,17 +247,17 @@ def test_right_answers_are_written_in_the_same_way_and_none_is_lost(tiny_course)
             "`double_squared` needs a check before it (`about`), and a sentence (`says`)",
         ),
         ('"squared", "2 * x", "x * x"', '"squared"', "`double_squared` has neither an edit nor a source"),
-        (
-            'wrong.edit(" x")',
-            'wrong.edit(" x", " x")',
-            """`double_both`: `to(' -x')` needs an edit before it that only says what to replace""",
-        ),
     ],
 )
 def test_what_an_entry_lacks_is_named(tiny_course, old, new, problem):
     with pytest.raises(CourseError) as raised:
         written(tiny_course, WRITTEN.replace(old, new))
     assert str(raised.value) == f"{tiny_course.checks.with_name('mistakes.py')}: {problem}"
+
+
+def test_what_an_edit_becomes_is_said_once(tiny_course):
+    with pytest.raises(CourseError, match=r"`double_both`: `to\(' -x'\)` needs an edit before it"):
+        written(tiny_course, WRITTEN.replace('wrong.edit(" x")', 'wrong.edit(" x", " y")'))
 
 
 SURVIVES = """

@@ -1,6 +1,5 @@
-"""Assertions about shapes, exceptions, gradients and names. Each fails with a sentence for the student."""
+"""Assertions about shapes, exceptions and gradients. Each fails with a sentence for the student."""
 
-import ast
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -10,15 +9,10 @@ import pytest
 
 from gradekit.checks.comparison import fail, in_words, require_name
 from gradekit.codecs import codec_of, describe
-from gradekit.course.cells import exercise_name
 from gradekit.course.printing import shortened
 from gradekit.inside.arrays import is_array, is_float, noun, to_numpy
 from gradekit.relations import WrongShape
-from gradekit.session.proxy import Student
 from gradekit.session.values import Call, CheckOutcome, Gradients, StudentError
-from gradekit.submission.names import mentions, roundabout
-from gradekit.submission.own_names import own_names
-from gradekit.submission.syntax import parse
 
 
 def points(number: float, see: str = "") -> Any:
@@ -112,89 +106,3 @@ def assert_reaches(gradients: Gradients) -> None:
             fail(f"The gradient of {name} holds NaN.")
         if not values.any():
             fail(f"The gradient of {name} is zero everywhere.")
-
-
-#: torch's own attention, in all its forms: `forbid(*TORCH_ATTENTION)`
-TORCH_ATTENTION = (
-    "scaled_dot_product_attention",
-    "_scaled_dot_product*",
-    "multi_head_attention_forward",
-    "_native_multi_head_attention",
-    "MultiheadAttention",
-)
-#: ways into torch below its functions
-_BELOW = (
-    "torch._C",
-    "torch._C.*",
-    "torch.ops",
-    "torch.ops.*",
-    "torch._VF",
-    "torch._VF.*",
-    "_VariableFunctions*",
-)
-
-
-def forbid(*patterns: str) -> Any:
-    """An autouse fixture for `conftest.py`: an answer that uses one of these names fails its checks.
-
-    Only code that the answer depends on counts, in any cell: comparing an answer with a ready-made function is allowed.
-    So are functions, methods and variables of the student's own that have such a name.
-    Patterns are shell-style, as in `Transformer*`; `torch._C` and `torch.ops` are always forbidden. Determined students
-    can get around this, so a cell that uses `exec` or the like is noted for the person who grades.
-    """
-    everything = (*patterns, *_BELOW)
-
-    @pytest.fixture(autouse=True)
-    def only_own_code(request: pytest.FixtureRequest) -> None:
-        if request.node.get_closest_marker("points") is None:
-            return
-        student: Student = request.getfixturevalue("student")
-        notes: list[str] = request.getfixturevalue("checking").notes
-        for name, source in student.own_code().items():
-            if way := roundabout(source):
-                note = f"The cell `{name}` uses `{way}`, which can hide what an answer uses: a person should look at it."
-                notes += [] if note in notes else [note]
-        sources = student.used_code(exercise_name(request.path.stem))
-        own = own_names(tuple(sources))
-        for source in sources:
-            word = mentions(source, everything, own)
-            if word:
-                fail(
-                    f"Your answer uses `{word}`, which does the work for you. Write the computation yourself."
-                )
-
-    return only_own_code
-
-
-def forbid_class(path: str, instead: str = "Write it yourself.") -> Any:
-    """An autouse fixture for `conftest.py`: an answer that uses this class of a library fails its checks.
-
-    The student's own class of the same name is allowed, so only imports of the name count, and attributes, as in
-    `nn.RMSNorm`; those of `self` don't.
-
-    Args:
-        path: the class with its module: "torch.nn.RMSNorm".
-        instead: the sentence that ends the message to the student.
-    """
-    library, *_, name = path.split(".")
-
-    @pytest.fixture(autouse=True)
-    def only_own_class(request: pytest.FixtureRequest) -> None:
-        if request.node.get_closest_marker("points") is None:
-            return
-        student: Student = request.getfixturevalue("student")
-        for source in student.used_code(exercise_name(request.path.stem)):
-            if _takes_class(source, name):
-                fail(f"Your answer uses {library}'s own `{name}`. {instead}")
-
-    return only_own_class
-
-
-def _takes_class(source: str, name: str) -> bool:
-    """True if code imports a class from a module, or refers to it there."""
-    for node in ast.walk(parse(source) or ast.Module([], [])):
-        if isinstance(node, ast.ImportFrom) and name in [imported.name for imported in node.names]:
-            return True
-        if isinstance(node, ast.Attribute) and node.attr == name and ast.unparse(node.value) != "self":
-            return True
-    return False
