@@ -181,12 +181,8 @@ def test_no_dropout_otherwise(reference, fused):
         again, calm, name="output", context="after eval(), compared with the output for another seed,"
     )
     without, _ = fused().train()(query, key, value)
-    assert_close(
-        without,
-        calm,
-        name="output",
-        context="in training without dropout, compared with the output after eval(),",
-    )
+    context = "in training without dropout, compared with the output after eval(),"
+    assert_close(without, calm, name="output", context=context)
     dropped, _ = fused(dropout=0.5).train()(query, key, value)
     assert_differs(dropped, calm, "In training, with dropout=0.5, nothing is dropped.")
 
@@ -219,11 +215,5 @@ def test_float64_and_inputs_unchanged(student, draw, assert_float64):
     assert_float64(output)
     assert_float64(weights)
     twice, _ = module(query, torch.cat([key, key], 1), torch.cat([value, value], 1))
-    assert_close(
-        output,
-        twice,
-        name="output",
-        context=", compared with the output for all keys and values repeated twice,",
-        atol=1e-10,
-        rtol=1e-10,
-    )
+    context = ", compared with the output for all keys and values repeated twice,"
+    assert_close(output, twice, name="output", context=context, atol=1e-10, rtol=1e-10)

@@ -91,10 +91,5 @@ def test_float64_and_input_unchanged(student, draw, assert_float64):
     call = module.call(x)
     assert_unchanged(call)
     assert_float64(call.value)
-    assert_close(
-        call.value,
-        module(torch.cat([x, x], 1))[:, :4],
-        name="output",
-        context=", compared with the output for x repeated twice,",
-        atol=1e-10,
-    )
+    context = ", compared with the output for x repeated twice,"
+    assert_close(call.value, module(torch.cat([x, x], 1))[:, :4], name="output", context=context, atol=1e-10)

@@ -8,13 +8,8 @@ from gradekit.checks import CheckFailure, StudentError, fail, for_checks, forbid
 only_own_code = forbid("sacrebleu", "nltk", "torchmetrics", "torchtext")
 
 
-@pytest.fixture
-def words_of():
-    """`words_of(value)`: the value, if it is a list of strings."""
-    return _words_of
-
-
-def _words_of(value):
+@for_checks
+def words_of(value):
     """Return the value if it is a list of strings, or fail the check."""
     if isinstance(value, str):
         fail("The result is a single string. Return a list with one string per word.")
@@ -26,9 +21,9 @@ def _words_of(value):
 
 
 @for_checks
-def assert_words(reference, /, value, sentence, name="", context=""):
+def assert_words(reference, words_of, /, value, sentence, name="", context=""):
     """Compare words with the recorded ones; the student reads a sentence instead."""
-    words = _words_of(value)
+    words = words_of(value)
     try:
         reference.assert_close(words, name=name, context=context)
     except CheckFailure as failure:

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from gradekit.checks import for_checks, in_kernel
+from gradekit.checks import fail, for_checks, in_kernel
 
 TINY = '''
 from types import SimpleNamespace
@@ -91,3 +91,29 @@ def last_logits(table, ids):
 def tokens():
     """23 tokens: a, b, c, …, and pairs of them."""
     return [*"abcdefghijklm", "ab", "ba", "cd", "de", "ef", "fg", "gh", "hi", "kl", "lm"]
+
+
+@for_checks
+def assert_evaluated(tiny, /, model):
+    """Fail unless a model that was passed in evaluation mode ran in it, without gradients, and stayed in it."""
+    if any(tiny.with_gradients(model)):
+        fail("The model was run with gradients enabled. Use torch.no_grad().")
+    passed = "The model was passed in evaluation mode, "
+    if any(tiny.in_training_mode(model)):
+        fail(passed + "but run in training mode, so its dropout was on.")
+    if tiny.is_in_training_mode(model):
+        fail(passed + "and left in training mode, so its dropout is on from now on.")
+
+
+@for_checks
+def read_pairs(found, words, is_number, sentence):
+    """Return (rows, similarities) of an answer; `sentence` says what a similarity should be."""
+    if not isinstance(found, list | tuple):
+        fail("The answer should be a list of pairs (word, similarity).")
+    for pair in found:
+        if not (isinstance(pair, list | tuple) and len(pair) == 2 and pair[0] in words):
+            fail("Every entry of the answer should be a pair (word, similarity), with a word from `words`.")
+        if not is_number(pair[1]):
+            fail(sentence)
+    scores = [float(score) for _, score in found]
+    return torch.tensor([words.index(word) for word, _ in found]), torch.tensor(scores)

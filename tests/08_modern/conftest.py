@@ -4,8 +4,6 @@ The oracle for a module is the formula with the student's own smaller parts, so 
 points again in `CausalAttention`, and one in `RMSNorm` not in `Block`.
 """
 
-import math
-import zlib
 from contextlib import suppress
 
 import pytest
@@ -19,21 +17,11 @@ from gradekit.checks import (
     for_checks,
     forbid,
     forbid_class,
+    named_weights,
 )
 
 only_own_code = forbid(*TORCH_ATTENTION, "Transformer*", "rms_norm", "_fused_rms_norm*")
 not_the_ready_made_norm = forbid_class("torch.nn.RMSNorm", "Write the norm yourself.")
-
-
-def new_value(name, shape, seed=0):
-    """Return a value for the parameter `name`: the same for the same seed, and different for every name."""
-    generator = torch.Generator().manual_seed(zlib.crc32(f"{seed}/{name}".encode()))
-    noise = torch.randn(shape, generator=generator)
-    return 1 + 0.3 * noise if len(shape) == 1 else noise / math.sqrt(shape[1])
-
-
-def part_of(values, prefix):
-    return {name.removeprefix(prefix): value for name, value in values.items() if name.startswith(prefix)}
 
 
 def attention_shapes(d_model, heads, groups, prefix=""):
@@ -86,7 +74,7 @@ def write(module, values):
 @for_checks
 def renew(write, /, module, shapes, seed=0):
     """Give the named parameters new values, derived from their names; return these."""
-    values = {name: new_value(name, shape, seed) for name, shape in shapes.items()}
+    values = named_weights(shapes, seed)
     write(module, values)
     return values
 

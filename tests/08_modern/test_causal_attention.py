@@ -56,22 +56,15 @@ def test_equals_the_formula(reference, draw, attention, steps):
     (x,) = reference.inputs("x", x=(2, 5, 16))
     output = module(x)
     assert_shape(output, (2, 5, 16), name="output")
-    reference.assert_close(
-        output - steps(weights, x, 4, 2)[0],
-        name="output",
-        context=", minus that of the formula with your `rotate` and `grouped_attention`,",
-    )
+    context = ", minus that of the formula with your `rotate` and `grouped_attention`,"
+    reference.assert_close(output - steps(weights, x, 4, 2)[0], name="output", context=context)
     groups, size, half, batch, length = draw.sizes(5, high=7)
     module, weights = attention(groups * size * 2 * half, groups * size, groups, seed=1)
     x = draw.normal(batch, length, groups * size * 2 * half)
     output = module(x)
     assert_shape(output, x.shape, name="output")
-    assert_close(
-        output,
-        steps(weights, x, groups * size, groups)[0],
-        name="output",
-        context=", compared with the formula with your `rotate` and `grouped_attention`,",
-    )
+    context = ", compared with the formula with your `rotate` and `grouped_attention`,"
+    assert_close(output, steps(weights, x, groups * size, groups)[0], name="output", context=context)
 
 
 @points(2, see="Remember what you have read")
@@ -110,11 +103,8 @@ def test_cache_gives_the_same_output(reference, draw, attention, caches, need_wo
     ]:
         output, *_ = caches.in_pieces(module, x, sizes)
         assert_shape(output, (2, 7, 16), name="output", context=f"with a cache, {name}")
-        reference.assert_close(
-            output - whole,
-            name="output",
-            context=f"with a cache, {name}, minus the output without a cache,",
-        )
+        context = f"with a cache, {name}, minus the output without a cache,"
+        reference.assert_close(output - whole, name="output", context=context)
     batch, length, half = draw.sizes(3, low=3, high=9)
     module, _ = attention(6 * half, 3, 1, seed=1)
     x = draw.normal(batch, length, 6 * half)

@@ -143,12 +143,8 @@ def test_order_matters(draw, model):
     ids = draw.integers(1, 10, (2, 6))
     other = ids.clone()
     other[:, 4:] = 10
-    assert_close(
-        found(other)[:, :4],
-        found(ids)[:, :4],
-        name="logits",
-        context="at positions 0 to 3, when later ids change,",
-    )
+    context = "at positions 0 to 3, when later ids change,"
+    assert_close(found(other)[:, :4], found(ids)[:, :4], name="logits", context=context)
     other = ids.clone()
     other[:, 0] = 10
     assert_differs(

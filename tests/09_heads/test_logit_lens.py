@@ -52,12 +52,8 @@ def test_last_view_is_the_model(draw, lens, own_models):
     values = weights(draw.normal, 3)
     model = own_models.Stack(*values)
     views = lens(values, TOKENS)
-    assert_close(
-        views[-1],
-        model(TOKENS)[0].detach(),
-        name="last view",
-        context="compared with the logits of the model",
-    )
+    context = "compared with the logits of the model"
+    assert_close(views[-1], model(TOKENS)[0].detach(), name="last view", context=context)
     alone = model.unembed(model.norm(model.embedding(TOKENS))).detach()
     assert_close(
         views[0], alone, name="first view", context="compared with norm and unembed of the embedding"

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from gradekit.checks.judging import Implementation, Implementations, judge
     from gradekit.checks.snippets import try_it
     from gradekit.checks.variants import Alternative, Alternatives, Equivalent, Equivalents, Mistake, Mistakes
+    from gradekit.checks.weights import named_weights
     from gradekit.codecs import describe
     from gradekit.inside.messages import probe
     from gradekit.session.values import StudentError
@@ -45,6 +46,7 @@ __all__ = [
     "forbid_in",
     "in_kernel",
     "judge",
+    "named_weights",
     "points",
     "probe",
     "try_it",
@@ -88,6 +90,7 @@ _FROM = {
         "Mistake",
         "Mistakes",
     ),
+    "gradekit.checks.weights": ("named_weights",),
     "gradekit.codecs": ("describe",),
     "gradekit.inside.messages": ("probe",),
     "gradekit.session.values": ("StudentError",),
