@@ -19,6 +19,10 @@ def points(number: float, see: str = "") -> Any:
     """Mark a check with its points, and with the heading of the notebook that explains it.
 
     By default that is the nearest heading above the answer cell. The number in front of a heading may be left out.
+
+    Example:
+        @points(4, see="Why divide by the root?")
+        def test_eps(student, reference): ...
     """
     if callable(number):
         raise TypeError("@points needs the number of points: write @points(2), for example")
@@ -28,7 +32,11 @@ def points(number: float, see: str = "") -> Any:
 def assert_shape(
     value: Any, shape: tuple[int, ...], *old_style: Any, name: str = "", context: str = ""
 ) -> None:
-    """Fail unless `value` is an array of this shape; `name` and `context` are those of `assert_close`."""
+    """Fail unless `value` is an array of this shape; `name` and `context` are those of `assert_close`.
+
+    Example:
+        assert_shape(student.normalized(x), (2, 3, 5), name="output", context="for a batch")
+    """
     require_name(name, context, old_style)
     subject = in_words(name, context)
     if not is_array(value):
@@ -42,6 +50,9 @@ def assert_raises(kind: type | str, call: Callable[[], Any], mentions: tuple[obj
     """Fail unless the call raises an exception of this type, or of a class derived from it that isn't built in.
 
     Its message must contain each of `mentions`.
+
+    Example:
+        assert_raises(ValueError, lambda: student.Encoder(width=7), mentions=(7,))
     """
     wanted = kind if isinstance(kind, str) else kind.__name__
     try:
@@ -61,7 +72,11 @@ def assert_raises(kind: type | str, call: Callable[[], Any], mentions: tuple[obj
 
 
 def assert_unchanged(call: Call) -> None:
-    """Fail unless the call returned an array or a value of pandas, alone or in a list, and changed no argument in place."""
+    """Fail unless the call returned an array or a value of pandas, alone or in a list, and changed no argument in place.
+
+    Example:
+        assert_unchanged(student.call("normalized", x))
+    """
     value = call.value
     results = [part for part in (value if isinstance(value, tuple | list) else [value]) if _is_data(part)]
     if not results:
@@ -91,7 +106,11 @@ def _is_data(value: Any) -> bool:
 
 
 def assert_reaches(gradients: Gradients) -> None:
-    """Fail unless every float argument and every parameter has a gradient that is not zero everywhere."""
+    """Fail unless every float argument and every parameter has a gradient that is not zero everywhere.
+
+    Example:
+        assert_reaches(student.gradients("normalized", x))
+    """
     entries = [
         (_argument(place, gradients.names), gradient)
         for place, (argument, gradient) in enumerate(zip(gradients.arguments, gradients.inputs, strict=True))

@@ -24,6 +24,9 @@ class Implementation:
     `source` defines it, and runs in a kernel that has no code of the student's. The student's test gets a stub, which is the
     same for all implementations. `wrong` is empty for a right one; otherwise it completes "a function that …", as in
     "divides by d_k".
+
+    Example:
+        RIGHT = [Implementation("def double(x):\\n    return 2 * x\\n")]
     """
 
     source: str

@@ -174,7 +174,15 @@ class Answers(Generic[VariantT]):
 
 
 class Mistakes(Answers[Mistake]):
-    """The mistakes of one exercise: `about` begins those that certain checks should catch, and `says` ends each."""
+    """The mistakes of one exercise: `about` begins those that certain checks should catch, and `says` ends each.
+
+    Example:
+        wrong = Mistakes()
+
+        wrong.about("test_eps")
+        wrong("no_eps", "variance + eps", "variance")
+        wrong.says("You left out `eps`, so equal entries give 0 divided by 0.")
+    """
 
     _about: tuple[str, ...] = ()
 
@@ -217,7 +225,14 @@ class Mistakes(Answers[Mistake]):
 
 
 class Alternatives(Answers[Alternative]):
-    """The alternative right answers to one exercise."""
+    """The alternative right answers to one exercise.
+
+    Example:
+        right = Alternatives()
+
+        right("var", "(x - mean).square().mean(dim=-1, keepdim=True)")
+        right.to("x.var(dim=-1, correction=0, keepdim=True)")
+    """
 
     def _begun(self, name: str) -> Alternative:
         return Alternative(name)
@@ -238,7 +253,15 @@ class Equivalent:
 
 
 class Equivalents:
-    """The mutants of one cell that may survive: `because` begins those that have a reason in common."""
+    """The mutants of one cell that may survive: `because` begins those that have a reason in common.
+
+    Example:
+        same = Equivalents("normalized")
+
+        same.because("`variance` is not used afterwards.")
+        same("return (x - mean) / torch.sqrt(variance + eps)")
+        same.to("return (x - mean) / torch.sqrt(variance.add_(eps))")
+    """
 
     def __init__(self, cell: str) -> None:
         self.cell, self._reason = cell, ""
