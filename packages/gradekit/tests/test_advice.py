@@ -271,18 +271,17 @@ ADVICE: dict[tuple[str, str], Situation | Elsewhere | NotRun] = {
         "test_alike_names.py"
     ),
     ("nbgrader_plugin/releasing.py", "gradekit return {}"): Elsewhere(f"{LMS}/test_return.py"),
-    ("report/removed.py", "gradekit autograde {} --force"): Elsewhere("test_leaving.py"),
-    ("report/removed.py", "nbgrader db student add {}"): Elsewhere("test_leaving.py"),
+    ("report/table.py", "gradekit autograde {} --force"): Elsewhere("test_leaving.py"),
+    ("report/table.py", "nbgrader db student add {}"): Elsewhere("test_leaving.py"),
     ("report/table.py", "gradekit autograde {}"): Elsewhere("test_alike_names.py"),
     ("nbgrader_plugin/feedback.py", "gradekit autograde"): Situation(
         other_version, "nbgrader generate_feedback 01_double --force", "graded_class"
     ),
-    ("report/contents.py", "gradekit autograde {}"): Situation(handed_in, "gradekit report 01_double"),
-    ("report/report_files.py", "gradekit report {}"): Elsewhere("test_groups.py"),
-    ("report/comments.py", "gradekit report ASSIGNMENT"): NotRun("it prints the ids"),
+    ("report/class_report.py", "gradekit autograde {}"): Situation(handed_in, "gradekit report 01_double"),
+    ("report/class_report.py", "gradekit report {}"): Elsewhere("test_groups.py"),
+    ("report/comments.py", "gradekit report ASSIGNMENT"): NotRun("it prints the ids and the checks"),
     ("report/comments.py", 'gradekit comment GROUP "the comment"'): Elsewhere("test_comment.py"),
-    ("report/check_comments.py", "gradekit report ASSIGNMENT"): NotRun("it prints the checks"),
-    ("report/dealt.py", "gradekit deal"): Elsewhere("test_deal.py"),
+    ("report/deal.py", "gradekit deal"): Elsewhere("test_deal.py"),
     ("authoring/doctor.py", GENERATE): Situation(no_release, "gradekit doctor"),
     ("authoring/doctor.py", "nbgrader generate_assignment NAME --force"): Situation(
         no_gradebook, "gradekit doctor"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from gradekit.cli.common import Commands, chosen_from, course_of, print_lines, progress_bar
 from gradekit.course import CourseError
 from gradekit.course.kernels import KERNELS, NONE
-from gradekit.course.printing import counted, printable
+from gradekit.course.printing import counted, first_of, printable
 
 if TYPE_CHECKING:
     from gradekit.course import Assignment
@@ -45,8 +45,7 @@ def add(commands: Commands) -> None:
 def _autograde(options: argparse.Namespace) -> int:
     course, chosen = _get_ready(options)
     from gradekit.nbgrader_plugin.course_folders import misplaced_notebooks
-    from gradekit.report.removed import removed_students
-    from gradekit.report.table import class_table
+    from gradekit.report.table import locked_class_table, removed_students
 
     misplaced = misplaced_notebooks(course.folders)
     print_lines(misplaced)
@@ -57,9 +56,7 @@ def _autograde(options: argparse.Namespace) -> int:
         found = course.handed_in(assignment.name) if options.force else course.to_do(assignment)
         students = course.gradable([student for student in found if student not in left_out])
         problems += _grade(options, course, assignment, students)
-        with course.alone():  # while no other command is replacing a folder
-            table = class_table(course, assignment)
-        worst = max(worst, _conclude(table, problems, students))
+        worst = max(worst, _conclude(locked_class_table(course, assignment), problems, students))
     return worst
 
 
@@ -93,7 +90,7 @@ def _regrade(options: argparse.Namespace) -> int:
     from gradekit.grading.regrade import Move, move_lines, moves
     from gradekit.grading.write import Writer
     from gradekit.report.letters import Letters
-    from gradekit.report.removed import removed_students
+    from gradekit.report.table import removed_students
 
     failed = False
     for assignment in chosen:
@@ -205,8 +202,7 @@ def _conclude(table: "ClassTable", problems: list[str], students: list[str]) -> 
     Returns 1 if there are problems, or one of these students, who are new, needs attention; what an earlier command has
     reported is only repeated.
     """
-    from gradekit.report.removed import removed_lines
-    from gradekit.report.table import instead_lines
+    from gradekit.report.table import instead_lines, removed_lines
     from gradekit.verdict.results import Status
 
     counts = Counter(row.status for row in table.rows)
@@ -245,7 +241,7 @@ def _doubts(table: "ClassTable") -> Iterator[str]:
     for label, students in undecided.items():
         yield (
             f"{table.titles.get(label, label)} is undecided and awaits manual grading, as `gradekit table` explains: "
-            f"{_named(students)}"
+            f"{first_of(students, _MAX_NAMES)}"
         )
     for label, students in doubtful.items():
         title = table.titles.get(label, label)
@@ -255,13 +251,7 @@ def _doubts(table: "ClassTable") -> Iterator[str]:
                 f"{remedies[label]}"
             )
             continue
-        yield f"{title} has full marks because its value is not a score: look at {_named(students)}"
-
-
-def _named(students: list[str]) -> str:
-    """The names, of the first few at least."""
-    more = f" and {len(students) - _MAX_NAMES} more" if len(students) > _MAX_NAMES else ""
-    return f"{', '.join(map(printable, students[:_MAX_NAMES]))}{more}"
+        yield f"{title} has full marks because its value is not a score: look at {first_of(students, _MAX_NAMES)}"
 
 
 def _reason(row: "Row") -> str:

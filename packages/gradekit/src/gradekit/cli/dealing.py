@@ -40,11 +40,10 @@ def _share(text: str) -> float:
 
 
 def _deal(options: argparse.Namespace) -> None:
-    from gradekit.report.deal import deal_out
-    from gradekit.report.dealt import (
+    from gradekit.report.deal import (
         Dealt,
         answers_to_grade,
-        counts,
+        deal_out,
         grader_names,
         read_lists,
         read_scores,
@@ -78,8 +77,8 @@ def _deal(options: argparse.Namespace) -> None:
     paths = write_lists(course, assignment, Dealt(readings, dealt.scores), answers, options.address)
     print(f"{assignment.name}: {len(submissions)} submissions with {len(answers)} written answers")
     for path in paths:
-        number, second = counts(readings, path.stem)
-        new = len([one for one in readings if one.grader == path.stem and one not in known])
-        parts = [f"{number} submissions", *([f"{second} as second reader"] if second else [])]
-        parts += [f"{new} of them new"] if 0 < new < number else []
+        own = [reading for reading in readings if reading.grader == path.stem]
+        second, new = sum(reading.second for reading in own), len(set(own) - known)
+        parts = [f"{len(own)} submissions", *([f"{second} as second reader"] if second else [])]
+        parts += [f"{new} of them new"] if 0 < new < len(own) else []
         print_lines([f"  {path.stem}: {', '.join(parts)}  {path}"])

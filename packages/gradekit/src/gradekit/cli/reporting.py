@@ -54,10 +54,8 @@ def _table(options: argparse.Namespace) -> None:
 
 
 def _report(options: argparse.Namespace) -> None:
-    from gradekit.report.class_results import class_results, was_graded
-    from gradekit.report.contents import make_report, summary_lines
-    from gradekit.report.pages import folder_of
-    from gradekit.report.report_files import write_data, write_page
+    from gradekit.report.class_report import make_report, summary_lines, write_report
+    from gradekit.report.table import locked_class_table, was_graded
 
     course = course_of(options)
     chosen = chosen_from(course, options.assignments)
@@ -66,20 +64,18 @@ def _report(options: argparse.Namespace) -> None:
         chosen = [assignment for assignment in chosen if was_graded(course, assignment)]
         if not chosen:
             raise CourseError("nothing has been graded yet: run `gradekit autograde` first")
-    results_of = cache(partial(class_results, course))  # it is in the reports of later assignments, too
+    table_of = cache(partial(locked_class_table, course))  # it is in the reports of later assignments, too
     for assignment in chosen:
         sizes = {group.id: len(group.students) for group in _groups_before(assignment)}
-        earlier = map(results_of, every[: every.index(assignment)])
-        report = make_report(course, results_of(assignment), earlier, sizes)
-        folder = folder_of(assignment)
-        page = write_page(folder, report)
-        write_data(folder, report)
+        earlier = map(table_of, every[: every.index(assignment)])
+        report = make_report(course, table_of(assignment), earlier, sizes)
+        page = write_report(assignment, report)
         print_lines([*summary_lines(report), f"  {page}", ""])
 
 
 def _groups_before(assignment: Assignment) -> "list[AnswerGroup]":
     """The groups of the last report; none if it can't be read, since it is about to be replaced."""
-    from gradekit.report.report_files import groups_in
+    from gradekit.report.class_report import groups_in
 
     try:
         return groups_in(assignment)
@@ -88,23 +84,18 @@ def _groups_before(assignment: Assignment) -> "list[AnswerGroup]":
 
 
 def _comment(options: argparse.Namespace) -> None:
-    from gradekit.report.check_comments import BETWEEN, who_failed
-    from gradekit.report.comments import comment_on, find_group, in_group
+    from gradekit.report.comments import comment_on, recipients_of
 
     course = course_of(options)
-    chosen = chosen_from(course, options.assignments)
-    if BETWEEN in options.about:
-        assignment, recipients = who_failed(course, chosen, options.about)
-    else:
-        assignment, group = find_group(chosen, options.about)
-        recipients = in_group(course, assignment, group)
-    done = comment_on(course, assignment, recipients, options.text)
+    recipients = recipients_of(course, chosen_from(course, options.assignments), options.about)
+    done = comment_on(course, recipients, options.text)
+    name = recipients.assignment.name
     got = f"{len(done.written)} of {len(recipients.students)} students got the comment."
-    lines = [f"{assignment.name}, {recipients.cell}: {got}"]
+    lines = [f"{name}, {recipients.cell}: {got}"]
     if done.there_before:
         lines.append(f"  had it already: {', '.join(done.there_before)}")
     if done.left_out:
         lines.append(f"  left out, since their answer has changed: {', '.join(done.left_out)}")
     if done.written:
-        lines.append(f"  To update their pages: nbgrader generate_feedback {quoted(assignment.name)} --force")
+        lines.append(f"  To update their pages: nbgrader generate_feedback {quoted(name)} --force")
     print_lines(lines)

@@ -2,7 +2,7 @@
 
 import re
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TypeVar
 from unicodedata import category
 
@@ -59,6 +59,12 @@ def counted(number: int, noun: str) -> str:
 def listed(names: Iterable[str]) -> str:
     """Names in backticks, with commas between them."""
     return ", ".join(f"`{name}`" for name in names)
+
+
+def first_of(names: Sequence[str], most: int) -> str:
+    """The first names, safe to print, and how many more there are."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return f"{', '.join(map(printable, names[:most]))}{more}"
 
 
 def _visible(character: str) -> str:

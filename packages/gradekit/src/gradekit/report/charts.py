@@ -9,8 +9,8 @@ import numpy as np
 
 from gradekit.course import CourseError
 from gradekit.course.printing import printable
-from gradekit.report.class_results import ClassResults, Member
 from gradekit.report.statistics import AssignmentScores, quartiles
+from gradekit.report.table import ClassTable, Row
 from gradekit.session.values import CheckOutcome
 
 try:
@@ -46,7 +46,7 @@ class Picture:
     text: str
 
 
-def score_distribution(results: ClassResults) -> Picture:
+def score_distribution(results: ClassTable) -> Picture:
     """The number of students by score, in steps of ten percent."""
     scores = results.scores
     low, middle, high = quartiles(scores)
@@ -62,7 +62,7 @@ def score_distribution(results: ClassResults) -> Picture:
     return _picture(figure, text)
 
 
-def outcome_map(results: ClassResults) -> Picture:
+def outcome_map(results: ClassTable) -> Picture:
     """Students × checks, passed or not, with similar students and similar checks next to each other."""
     members = results.graded
     values = np.array([[_code(member, check.key) for check in results.checks] for member in members])
@@ -126,7 +126,7 @@ def _histogram(
     return figure, axes
 
 
-def _code(member: Member, key: str) -> int:
+def _code(member: Row, key: str) -> int:
     """1 passed, 0 failed, -1 no verdict."""
     result = member.outcomes.get(key)
     if result is None:
