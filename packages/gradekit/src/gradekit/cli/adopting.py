@@ -51,7 +51,7 @@ def _look(root: Path, options: argparse.Namespace) -> int:
 
 
 def _write(root: Path, options: argparse.Namespace) -> int:
-    from gradekit.authoring.adopt.addition import addition_to
+    from gradekit.authoring.adopt.config_file import addition_to
     from gradekit.authoring.adopt.survey import EmptyCourse, may_become_course, survey
 
     report = None

@@ -33,7 +33,7 @@ def report_lines(report: CourseReport) -> Iterator[str]:
     for assignment in report.assignments:
         yield ""
         yield from _assignment_lines(assignment)
-    kinds = {kind for assignment in report.assignments for kind in assignment.counts()}
+    kinds = {cell.kind for notebook in report.notebooks for cell in notebook.cells}
     if kinds:
         yield ""
         yield from (f"{kind:11}  {meaning}" for kind, meaning in _MEANINGS.items() if kind in kinds)
@@ -107,11 +107,10 @@ def _assignment_lines(assignment: AssignmentReport) -> Iterator[str]:
         yield from (f"  {line}" for line in _notebook_lines(notebook))
     if not assignment.notebooks:
         yield "  no notebook"
-    sums = [
-        f"{count} {kind}, {points_in_words(assignment.points(kind))}"
-        for kind in _WITH_POINTS
-        if (count := assignment.counts()[kind])
-    ]
+    sums = []
+    for kind in _WITH_POINTS:
+        if points := [cell.points or 0 for cell in assignment.cells if cell.kind is kind]:
+            sums.append(f"{len(points)} {kind}, {points_in_words(sum(points))}")
     if sums:
         yield f"  in total: {'; '.join(sums)}"
 
@@ -134,8 +133,7 @@ def _gains(report: CourseReport) -> Iterator[str]:
     yield "Several submissions are graded at a time, and each gets a status. None stops the class."
     ordinary = [
         cell.grade_id
-        for assignment in report.assignments
-        for notebook in assignment.notebooks
+        for notebook in report.notebooks
         for cell in notebook.cells
         if cell.kind is CellKind.ORDINARY and notebook.language == "python"
     ]
