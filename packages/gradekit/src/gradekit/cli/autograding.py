@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from gradekit.cli.common import Commands, chosen_from, course_of, print_lines, progress_bar
+from gradekit.cli.common import Commands, course_and_assignments, print_lines, progress_bar
 from gradekit.course import CourseError
 from gradekit.course.kernels import KERNELS, NONE
 from gradekit.course.printing import counted, first_of, printable
@@ -139,8 +139,7 @@ def _get_ready(options: argparse.Namespace) -> "tuple[RunningCourse, list[Assign
     Raises:
         CourseError: nothing has been generated, or the course doesn't plug gradekit in.
     """
-    course = course_of(options)
-    chosen = chosen_from(course, options.assignments)
+    course, chosen = course_and_assignments(options)
     require_plugged_in(course)
     course.require_gradebook(writing=not getattr(options, "dry_run", False))
     generated = course.assignments()

@@ -1,16 +1,20 @@
-"""Commands about a graded class: table, report, comment."""
+"""Commands about a graded class: table, report, comment, deal."""
 
 import argparse
+import re
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gradekit.cli.common import Commands, chosen_from, course_of, print_lines
+from gradekit.cli.common import Commands, course_and_assignments, print_lines
 from gradekit.course import Assignment, CourseError
-from gradekit.course.printing import quoted
+from gradekit.course.printing import counted, quoted
 
 if TYPE_CHECKING:
     from gradekit.report.groups import AnswerGroup
+
+_ADDRESS = "http://localhost:8888"
+_SHARE = re.compile(r"(\d+(?:\.\d+)?)\s*%")
 
 
 def add(commands: Commands) -> None:
@@ -37,11 +41,31 @@ def add(commands: Commands) -> None:
     )
 
 
+def add_dealing(commands: Commands) -> None:
+    added = commands.add_for_assignment(
+        "deal", _deal, "deal out written answers to graders, some of them to two"
+    )
+    added.add_argument("--to", metavar="NAMES", help="the graders, such as ann,bob")
+    added.add_argument(
+        "--twice",
+        type=_share,
+        default=0.0,
+        metavar="SHARE",
+        help="share of submissions that two graders read, such as 10%%",
+    )
+    added.add_argument("--seed", type=int, default=0, help="a different number deals differently; default: 0")
+    added.add_argument(
+        "--address", default=_ADDRESS, metavar="URL", help=f"where Jupyter runs; default: {_ADDRESS}"
+    )
+    added.add_argument(
+        "--scores", type=Path, metavar="FILE", help="read the scores of second readings from a filled-in list"
+    )
+
+
 def _table(options: argparse.Namespace) -> None:
     from gradekit.report.table import class_table, table_lines, write_csv
 
-    course = course_of(options)
-    assignments = chosen_from(course, options.assignments)
+    course, assignments = course_and_assignments(options)
     if options.csv and len(assignments) != 1:
         raise CourseError("--csv writes the table of one assignment: add its name")
     for assignment in assignments:
@@ -57,8 +81,7 @@ def _report(options: argparse.Namespace) -> None:
     from gradekit.report.class_report import make_report, summary_lines, write_report
     from gradekit.report.table import locked_class_table, was_graded
 
-    course = course_of(options)
-    chosen = chosen_from(course, options.assignments)
+    course, chosen = course_and_assignments(options)
     every = course.layout.assignments()
     if not options.assignments:
         chosen = [assignment for assignment in chosen if was_graded(course, assignment)]
@@ -86,8 +109,8 @@ def _groups_before(assignment: Assignment) -> "list[AnswerGroup]":
 def _comment(options: argparse.Namespace) -> None:
     from gradekit.report.comments import comment_on, recipients_of
 
-    course = course_of(options)
-    recipients = recipients_of(course, chosen_from(course, options.assignments), options.about)
+    course, chosen = course_and_assignments(options)
+    recipients = recipients_of(course, chosen, options.about)
     done = comment_on(course, recipients, options.text)
     name = recipients.assignment.name
     got = f"{len(done.written)} of {len(recipients.students)} students got the comment."
@@ -99,3 +122,54 @@ def _comment(options: argparse.Namespace) -> None:
     if done.written:
         lines.append(f"  To update their pages: nbgrader generate_feedback {quoted(name)} --force")
     print_lines(lines)
+
+
+def _share(text: str) -> float:
+    found = _SHARE.fullmatch(text.strip())
+    if not found or float(found[1]) > 100:
+        raise argparse.ArgumentTypeError(f"{text} is not a share such as 10%")
+    return float(found[1]) / 100
+
+
+def _deal(options: argparse.Namespace) -> None:
+    from gradekit.report.deal import (
+        Dealt,
+        answers_to_grade,
+        deal_out,
+        grader_names,
+        read_lists,
+        read_scores,
+        write_lists,
+    )
+
+    if (options.to is None) == (options.scores is None):
+        raise CourseError("use either --to ann,bob, to name the graders, or --scores FILE, to read a list")
+    course, (assignment,) = course_and_assignments(options)
+    dealt, answers = read_lists(assignment), answers_to_grade(course, assignment)
+    if options.scores is not None:
+        found = read_scores(options.scores, dealt)
+        write_lists(course, assignment, Dealt(dealt.readings, dealt.scores | found), answers, options.address)
+        print_lines([f"{options.scores}: {counted(len(found), 'score')}"])
+        print_lines([f"  To compare the graders: gradekit report {quoted(assignment.name)}"])
+        return
+    graders = grader_names(options.to)
+    submissions = {answer.submission for answer in answers}
+    if not submissions:
+        first = ": run `gradekit autograde` first" if course.to_do(assignment) else ""
+        raise CourseError(f"{assignment.name} has no written answers to grade{first}")
+    scored = {submission for submission, _ in dealt.scores}
+    kept = [
+        reading
+        for reading in dealt.readings
+        if reading.grader in graders or (reading.second and reading.submission in scored)
+    ]
+    readings = deal_out(submissions, graders, options.twice, options.seed, kept)
+    known = set(dealt.readings)
+    paths = write_lists(course, assignment, Dealt(readings, dealt.scores), answers, options.address)
+    print(f"{assignment.name}: {len(submissions)} submissions with {len(answers)} written answers")
+    for path in paths:
+        own = [reading for reading in readings if reading.grader == path.stem]
+        second, new = sum(reading.second for reading in own), len(set(own) - known)
+        parts = [f"{len(own)} submissions", *([f"{second} as second reader"] if second else [])]
+        parts += [f"{new} of them new"] if 0 < new < len(own) else []
+        print_lines([f"  {path.stem}: {', '.join(parts)}  {path}"])

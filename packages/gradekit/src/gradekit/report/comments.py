@@ -10,7 +10,8 @@ from gradekit.course import Assignment, CourseError
 from gradekit.course.cells import answer_of, exercise_name
 from gradekit.course.printing import listed, quoted
 from gradekit.grading.running_course import RunningCourse
-from gradekit.report.class_report import REPORTS_FOLDER, groups_in
+from gradekit.report.class_report import groups_in
+from gradekit.report.pages import REPORTS_FOLDER
 from gradekit.report.table import Check, locked_class_table, was_graded
 from gradekit.session.values import CheckOutcome
 from gradekit.verdict.fingerprint import same_numbers

@@ -187,7 +187,7 @@ class ClassTable:
     @cached_property
     def checks(self) -> list[Check]:
         """All checks with a result, in the order of the notebook and of the check files."""
-        found = {}
+        found: dict[str, Check] = {}
         for row in sorted(self.rows, key=lambda row: -len(row.outcomes)):
             for label, exercise in row.exercises:
                 for check in exercise.checks:

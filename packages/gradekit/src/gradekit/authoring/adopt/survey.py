@@ -56,7 +56,7 @@ class CourseReport:
     @property
     def problems(self) -> list[str]:
         """Everything that must be fixed before gradekit can grade all of it."""
-        parts = [*self.assignments, *self.notebooks]
+        parts: list[AssignmentReport | NotebookReport] = [*self.assignments, *self.notebooks]
         return [*self.settings_problems, *(sentence for part in parts for sentence in part.problems)]
 
     @property
