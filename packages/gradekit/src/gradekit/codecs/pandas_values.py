@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from gradekit.codecs import Tolerance, how_many
 from gradekit.inside.arrays import Numpy, is_array, to_numpy
@@ -14,8 +15,6 @@ _MAX_SHOWN = 60
 
 def wrong_entries(own: Any, right: Any, tolerance: Tolerance) -> Numpy:
     """Where two Series of the same length differ, as booleans. Two missing entries are equal; integers are exact."""
-    import pandas as pd
-
     missing, should_miss = (np.asarray(pd.isna(part), bool) for part in (own, right))
     wrong: Numpy = missing != should_miss
     both = ~missing & ~should_miss
@@ -32,16 +31,12 @@ def wrong_entries(own: Any, right: Any, tolerance: Tolerance) -> Numpy:
 
 def in_entries(own: Any, wrong: Numpy, what: str = "rows") -> str:
     """How many entries of a Series are wrong, about. Which ones they are would tell much about the right ones."""
-    import pandas as pd
-
     nan = np.asarray(pd.isna(own), bool)
     return f"{how_many(wrong, what)} {'wrong' if (wrong & ~nan).any() else 'NaN where a value belongs'}"
 
 
 def written(value: Any) -> str:
     """An entry or a label as a student would write it, shortened."""
-    import pandas as pd
-
     if isinstance(value, tuple):
         return f"({', '.join(map(written, value))})"
     if value is None or value is pd.NaT or value is pd.NA or (isinstance(value, float) and value != value):
@@ -66,8 +61,6 @@ def plural(labels: Sequence[Any], noun: str) -> str:
 
 
 def _is_exact(dtype: Any) -> bool:
-    import pandas as pd
-
     return bool(pd.api.types.is_integer_dtype(dtype) or pd.api.types.is_bool_dtype(dtype))
 
 

@@ -1,19 +1,37 @@
-"""How a DataFrame differs from the right one: in columns, rows, index, dtypes, and then in its entries."""
+"""How a value of pandas differs from the right one: in columns, rows, index, dtypes, and then in its entries."""
 
 from collections import Counter
 from collections.abc import Collection
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from gradekit.codecs import Tolerance, how_many, letters, wrong_length
 from gradekit.codecs.pandas_values import in_entries, plural, some, written, wrong_entries
 from gradekit.course.printing import counted
+from gradekit.inside.arrays import is_array
 
-DTYPES, ROW_ORDER, COLUMN_ORDER, INDEX, NAMES = "dtypes", "row order", "column order", "index", "names"
+IGNORABLE = ("dtypes", "row order", "column order", "index", "names")
+DTYPES, ROW_ORDER, COLUMN_ORDER, INDEX, NAMES = IGNORABLE
 _TEXT = ("object", "str", "string")
 #: frames with more rows are not searched for the same rows in another order
 MOST_ROWS = 50_000
+
+
+def pandas_difference(own: Any, right: Any, tolerance: Tolerance) -> str | None:
+    """The first way in which two values of one kind, but not single dates, differ."""
+    if isinstance(right, pd.DataFrame):
+        text = frame_difference(own, right, tolerance)
+    elif len(own) != len(right):
+        text = wrong_length(len(own), len(right), "entry")
+    elif isinstance(right, pd.Series):
+        text = _series_difference(own, right, tolerance)
+    elif isinstance(right, pd.Index):
+        text = index_difference(own, right, tolerance.ignore)
+    else:
+        text = _entries_difference(pd.Series(own), pd.Series(right), tolerance)
+    return text or _by_pandas(own, right, tolerance)
 
 
 def frame_difference(own: Any, right: Any, tolerance: Tolerance) -> str | None:
@@ -40,6 +58,65 @@ def frame_difference(own: Any, right: Any, tolerance: Tolerance) -> str | None:
     if entries and ROW_ORDER not in ignore and len(own) <= MOST_ROWS and _same_rows(own, right, tolerance):
         return "has the right rows in the wrong order: check how they are sorted"
     return labels or entries
+
+
+def _series_difference(own: Any, right: Any, tolerance: Tolerance) -> str | None:
+    ordered, indexed = ROW_ORDER not in tolerance.ignore, INDEX not in tolerance.ignore
+    name = None
+    if NAMES not in tolerance.ignore and not _same_name(own.name, right.name):
+        names = [
+            "no name" if name is None else f"the name {written(name)}" for name in (own.name, right.name)
+        ]
+        name = f"has {names[0]}, but should have {names[1]}"
+    if not ordered:
+        keep = indexed and list(right.index) != list(range(len(right)))
+        own, right = (
+            part.sort_index() if keep else part.sort_values().reset_index(drop=True) for part in (own, right)
+        )
+        indexed = keep
+    text = index_difference(own.index, right.index, tolerance.ignore) if indexed else None
+    return text or _entries_difference(own, right, tolerance, ordered) or name
+
+
+def _entries_difference(own: Any, right: Any, tolerance: Tolerance, ordered: bool = True) -> str | None:
+    wrong = wrong_entries(own, right, tolerance)
+    dtype = None if DTYPES in tolerance.ignore else dtype_difference(own, right)
+    if dtype and (not wrong.any() or not pd.api.types.is_numeric_dtype(own.dtype)):
+        return f"has {''.join(dtype)}"
+    if not wrong.any():
+        return None
+    unordered = tolerance._replace(ignore=(ROW_ORDER, INDEX, NAMES))
+    if (
+        ordered
+        and not dtype
+        and len(own) <= MOST_ROWS
+        and frame_difference(own.to_frame(0), right.to_frame(0), unordered) is None
+    ):
+        return "has the right entries in the wrong order: check how they are sorted"
+    text = f"is wrong: {in_entries(own, wrong, 'entries')}"
+    return text + (f"; it has {''.join(dtype)}" if dtype else "")
+
+
+def _by_pandas(actual: Any, expected: Any, tolerance: Tolerance) -> str | None:
+    """The difference that `pandas.testing` finds if nothing above differs; its first lines show no entries."""
+    ignore, strict = tolerance.ignore, DTYPES not in tolerance.ignore
+    if ROW_ORDER in ignore or INDEX in ignore or is_array(tolerance.atol):
+        return None
+    rows: Any = "equiv" if strict else False
+    how: dict[str, Any] = {"rtol": tolerance.rtol, "atol": tolerance.atol}
+    how |= {"check_categorical": strict, "check_names": NAMES not in ignore}
+    of_rows = {"check_dtype": strict, "check_index_type": rows, "check_freq": False}
+    try:
+        if isinstance(expected, pd.DataFrame) and COLUMN_ORDER not in ignore:
+            pd.testing.assert_frame_equal(actual, expected, check_column_type=rows, **of_rows, **how)
+        elif isinstance(expected, pd.Series):
+            pd.testing.assert_series_equal(actual, expected, **of_rows, **how)
+        elif isinstance(expected, pd.Index):
+            pd.testing.assert_index_equal(actual, expected, exact=rows, **how)
+    except AssertionError as error:
+        lines = [line for line in str(error).splitlines() if line and not line.startswith("[")]
+        return f"is not equal to the right one: {'; '.join(lines[:2])[:200]}"
+    return None
 
 
 def index_difference(own: Any, right: Any, ignore: Collection[str]) -> str | None:
@@ -75,8 +152,6 @@ def index_difference(own: Any, right: Any, ignore: Collection[str]) -> str | Non
 
 def dtype_difference(own: Any, right: Any) -> tuple[str, str] | None:
     """How the dtype of a Series is wrong, in two parts of a sentence; the second says what to do about it."""
-    import pandas as pd
-
     found, wanted = own.dtype, right.dtype
     if all(isinstance(dtype, pd.CategoricalDtype) for dtype in (found, wanted)):
         own_categories, categories = (list(map(_key, dtype.categories)) for dtype in (found, wanted))
@@ -94,8 +169,6 @@ def dtype_difference(own: Any, right: Any) -> tuple[str, str] | None:
 
 def _dtype_hint(own: Any, wanted: Any) -> str:
     """What to do about the dtype of a Series, as the end of a sentence; empty if nothing is known."""
-    import pandas as pd
-
     found = own.dtype
     if str(found) == "object" and (hint := _hint_for_objects(own, wanted)):
         return hint
@@ -116,8 +189,6 @@ def _dtype_hint(own: Any, wanted: Any) -> str:
 
 def _hint_for_objects(own: Any, wanted: Any) -> str:
     """What to do about entries of dtype object that aren't text; empty if some are text, or all are missing."""
-    import pandas as pd
-
     types = {type(entry) for entry in own.dropna()}
     if not types or str in types:
         return ""
@@ -246,6 +317,10 @@ def _sortable(entry: Any) -> tuple[str, Any]:
     if isinstance(entry, bool | int | float | np.number) and entry == entry:
         return ("number", round(float(entry), 6))
     return (type(entry).__name__, str(entry))
+
+
+def _same_name(one: Any, other: Any) -> bool:
+    return one is other or (some([one]) == some([other]) and type(one) is type(other))
 
 
 def _names(index: Any) -> str:
