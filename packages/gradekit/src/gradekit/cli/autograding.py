@@ -45,19 +45,28 @@ def add(commands: Commands) -> None:
 def _autograde(options: argparse.Namespace) -> int:
     course, chosen = _get_ready(options)
     from gradekit.nbgrader_plugin.course_folders import misplaced_notebooks
-    from gradekit.report.table import locked_class_table, removed_students
+    from gradekit.report.table import locked_class_table
 
     misplaced = misplaced_notebooks(course.folders)
     print_lines(misplaced)
     worst = int(bool(misplaced))
     for assignment in chosen:
-        problems = course.rename_students(assignment.name)
-        left_out = removed_students(course, assignment.name) | course.in_doubt(assignment.name)
-        found = course.handed_in(assignment.name) if options.force else course.to_do(assignment)
-        students = course.gradable([student for student in found if student not in left_out])
+        students, problems = _to_grade(course, assignment, options.force)
         problems += _grade(options, course, assignment, students)
         worst = max(worst, _conclude(locked_class_table(course, assignment), problems, students))
     return worst
+
+
+def _to_grade(
+    course: "RunningCourse", assignment: "Assignment", everybody: bool
+) -> tuple[list[str], list[str]]:
+    """The students whose work is graded, only new work unless `everybody`, and a sentence for each renamed folder."""
+    from gradekit.report.table import removed_students
+
+    problems = course.rename_students(assignment.name)
+    left_out = removed_students(course, assignment.name) | course.in_doubt(assignment.name)
+    found = course.handed_in(assignment.name) if everybody else course.to_do(assignment)
+    return course.gradable([student for student in found if student not in left_out]), problems
 
 
 def _grade(
@@ -90,15 +99,10 @@ def _regrade(options: argparse.Namespace) -> int:
     from gradekit.grading.regrade import Move, move_lines, moves
     from gradekit.grading.write import Writer
     from gradekit.report.letters import Letters
-    from gradekit.report.table import removed_students
 
     failed = False
     for assignment in chosen:
-        problems = course.rename_students(assignment.name)
-        left_out = removed_students(course, assignment.name) | course.in_doubt(assignment.name)
-        students = course.gradable(
-            [name for name in course.handed_in(assignment.name) if name not in left_out]
-        )
+        students, problems = _to_grade(course, assignment, everybody=True)
         moved: list[Move] = []
         with (
             _class_grading(options, course, assignment) as grading,

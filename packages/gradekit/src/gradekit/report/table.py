@@ -19,7 +19,7 @@ from gradekit.course.course_time import CourseTime
 from gradekit.course.doubts import Doubt
 from gradekit.course.files import notebooks_in
 from gradekit.course.kernels import LIMITED
-from gradekit.course.printing import counted, defused, first_of, printable, quoted
+from gradekit.course.printing import aligned_lines, counted, defused, first_of, printable, quoted
 from gradekit.grading.deadlines import deadline_lines
 from gradekit.grading.grades import RecordedScores, grades_of
 from gradekit.grading.running_course import RunningCourse
@@ -404,20 +404,15 @@ def table_lines(table: ClassTable) -> Iterator[str]:
     """The table as text. `-` means not graded yet; there is a column for penalties if anybody has one."""
     late = any(row.penalty for row in table.rows)
     exercises = [table.titles.get(name, exercise_name(name)) for name in table.maximum]
-    heads = ["student", "status", *exercises, *([table.penalty_name] if late else []), "total"]
+    numbers = [*exercises, *([table.penalty_name] if late else []), "total"]
     maximum = [_text(value) for value in table.maximum.values()]
     lines = [["", "of", *maximum, *([""] if late else []), _text(sum(table.maximum.values()))]]
     for row in table.rows:
         points = [_text(row.points.get(name)) for name in table.maximum]
         cost = [_text(-row.penalty) if row.penalty else ""] if late else []
         lines.append([printable(row.student), row.status, *points, *cost, _text(row.total)])
-    widths = [max(len(cell) for cell in column) for column in zip(heads, *lines, strict=True)]
-    widths[2:] = [max(width, 5) for width in widths[2:]]
     yield table.assignment
-    for cells in [heads, *lines]:
-        texts = [f"{cell:{width}}" for cell, width in zip(cells[:2], widths, strict=False)]
-        numbers = [f"{cell:>{width}}" for cell, width in zip(cells[2:], widths[2:], strict=True)]
-        yield "  ".join(texts + numbers)
+    yield from aligned_lines(["student", "status", *(f">{name}" for name in numbers)], lines, least=5)
     for row in table.rows:
         if len(set(row.notebooks.values())) > 1:
             yield f"{printable(row.student)}: {row.by_notebook}"

@@ -6,7 +6,7 @@ from gradekit.authoring.adopt.autograder_comparison import AutograderComparison,
 from gradekit.authoring.adopt.notebook_report import NotebookReport
 from gradekit.authoring.adopt.survey import AssignmentReport, CourseReport
 from gradekit.course.cells import CellKind
-from gradekit.course.printing import counted
+from gradekit.course.printing import aligned_lines, counted
 from gradekit.verdict.results import points_in_words
 
 _WITH_POINTS = (CellKind.BOUND, CellKind.ORDINARY, CellKind.MANUAL, CellKind.TASK)
@@ -61,7 +61,7 @@ def comparison_lines(found: AutograderComparison) -> Iterator[str]:
             alike = [score for score in different if score.why == why]
             rows.append([student, notebook, _cells(alike), *_sums(alike), why])
     header = ["student", "notebook", "cell", ">nbgrader", ">gradekit", "why"]
-    yield from (f"  {line}" for line in _aligned_lines(header, rows))
+    yield from (f"  {line}" for line in aligned_lines(header, rows))
     equal_count = len(found.scores) - len(found.different)
     yield f"  {equal_count} of {len(found.scores)} scores are equal."
     yield (
@@ -85,18 +85,6 @@ def _sum(scores: Iterable[float | None]) -> str:
     """The sum of the automatic scores; `-` if a person grades all of them."""
     found = [score for score in scores if score is not None]
     return f"{sum(found):g}" if found else "-"
-
-
-def _aligned_lines(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """A table with its columns aligned; those whose header begins with `>` to the right."""
-    names = [name.removeprefix(">") for name in header]
-    widths = [max(len(row[place]) for row in [names, *rows]) for place in range(len(names))]
-    for row in [names, *rows]:
-        parts = [
-            f"{text:>{width}}" if name.startswith(">") else f"{text:{width}}"
-            for text, width, name in zip(row, widths, header, strict=True)
-        ]
-        yield "  ".join(parts).rstrip()
 
 
 def _assignment_lines(assignment: AssignmentReport) -> Iterator[str]:
@@ -125,7 +113,7 @@ def _notebook_lines(notebook: NotebookReport) -> Iterator[str]:
         [str(cell.position), cell.kind, "" if cell.points is None else f"{cell.points:g}", cell.grade_id]
         for cell in notebook.cells
     ]
-    yield from (f"  {line}" for line in _aligned_lines([">cell", "kind", ">points", "grade_id"], rows))
+    yield from (f"  {line}" for line in aligned_lines([">cell", "kind", ">points", "grade_id"], rows))
 
 
 def _gains(report: CourseReport) -> Iterator[str]:
