@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gradekit.course import CourseError
-from gradekit.course.printing import printable
+from gradekit.course.printing import printable, shortened
 from gradekit.report.statistics import AssignmentScores, quartiles
 from gradekit.report.table import ClassTable, Row
 from gradekit.session.values import CheckOutcome
@@ -79,7 +79,7 @@ def outcome_map(results: ClassTable) -> Picture:
         values[np.ix_(rows, columns)],
         ax=axes, cmap=ListedColormap([NO_VERDICT_COLOR, FAILED_COLOR, PASSED_COLOR]), vmin=-1, vmax=1, cbar=False,
         linewidths=0.5 if named else 0, rasterized=True,
-        xticklabels=[_short(label) for label in labels], yticklabels=names if named else False,
+        xticklabels=[shortened(label, _MAX_LABEL) for label in labels], yticklabels=names if named else False,
     )  # fmt: skip
     axes.tick_params(length=0, labelsize=9)
     axes.set_ylabel("" if named else f"{len(members)} students", fontsize=11)
@@ -142,10 +142,6 @@ def _order(missed: np.ndarray) -> list[int]:
     order = [int(index) for index in hierarchy.leaves_list(tree)]
     half = len(order) // 2
     return order if missed[order[:half]].sum() >= missed[order[half:]].sum() else order[::-1]
-
-
-def _short(label: str) -> str:
-    return label if len(label) <= _MAX_LABEL else label[: _MAX_LABEL - 1] + "…"
 
 
 def _picture(figure: Figure, text: str) -> Picture:

@@ -1,10 +1,10 @@
 """Pages for instructors: where those about an assignment are, how they are made, and what one says about another."""
 
-import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 import jinja2
+import msgspec
 
 from gradekit.course import Assignment
 from gradekit.course.files import write_atomically
@@ -44,14 +44,13 @@ class SimilarityFound:
     page: str
 
     def store(self, assignment: Assignment) -> None:
-        write_atomically(folder_of(assignment) / _SIMILARITY, json.dumps(asdict(self)))
+        write_atomically(folder_of(assignment) / _SIMILARITY, msgspec.json.encode(self).decode())
 
 
 def similarity_found(assignment: Assignment) -> SimilarityFound | None:
     """The summary of the last run; None if there was none, or its file is damaged."""
     try:
-        return SimilarityFound(
-            **json.loads((folder_of(assignment) / _SIMILARITY).read_text(encoding="utf-8"))
-        )
-    except (OSError, ValueError, TypeError):
+        content = (folder_of(assignment) / _SIMILARITY).read_bytes()
+        return msgspec.json.decode(content, type=SimilarityFound)
+    except (OSError, ValueError):
         return None
