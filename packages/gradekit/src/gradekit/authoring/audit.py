@@ -132,10 +132,9 @@ def run_audit(
 def _problems(audit: Audit) -> Iterator[str]:
     results = audit.results
     for name in audit.right:
-        for exercise in results[name].exercises:
-            for check in exercise.checks:
-                if check.outcome != CheckOutcome.PASSED:
-                    yield f"false alarm: {name} fails {exercise.grade_id}::{check.name}. {check.message}"
+        for check_name, check in results[name].named_checks():
+            if check.outcome != CheckOutcome.PASSED:
+                yield f"false alarm: {name} fails {check_name}. {check.message}"
     if results[BLANK].earned:
         yield f"the blank notebook earns {results[BLANK].earned:g} points"
     for answer in audit.degenerate:
@@ -143,9 +142,9 @@ def _problems(audit: Audit) -> Iterator[str]:
         if earned and earned.earned == earned.points > 0:
             yield f"given away: {answer.name} earn all points of {answer.exercise}"
     sentences = {mistake.name: mistake.sentence for mistake in mistakes_of(audit.assignment)}
+    known = {name for name, _ in results[SOLUTION].named_checks()}
     for mistake in audit.mistakes:
         failed = failed_checks(results[mistake.name])
-        known = {f"{e.grade_id}::{c.name}" for e in results[SOLUTION].exercises for c in e.checks}
         if mistake.checks() - known:
             yield f"{mistake.name} is said to be about {', '.join(mistake.checks() - known)}: no such check"
         if not failed:
@@ -240,10 +239,4 @@ def _shared_names(path: Path) -> set[str]:
 
 def mistake_ids(result: SubmissionResult) -> set[str]:
     """The ids of all mistakes that are offered to the student."""
-    return {
-        name
-        for exercise in result.exercises
-        for check in exercise.checks
-        for name in check.mistake.split(OR)
-        if name
-    }
+    return {name for _, check in result.named_checks() for name in check.mistake.split(OR) if name}

@@ -39,7 +39,7 @@ class PandasCodec(Codec):
                 return f"an index ({type(value).__name__}) of {counted(len(value), 'label')}"
             case "array":
                 return f"an array of pandas ({type(value).__name__}) of {counted(len(value), 'entry')}"
-        from gradekit.codecs.pandas_values import written
+        from gradekit.codecs.pandas_difference import written
 
         return f"the {type(value).__name__} {written(value)}"
 
@@ -65,7 +65,7 @@ class PandasCodec(Codec):
         """The structure and everything that is not a float, as a digest; the floats as numbers."""
         import pandas as pd
 
-        from gradekit.codecs.pandas_values import written
+        from gradekit.codecs.pandas_difference import written
 
         kind = _kind(value)
         if kind != "other" and kind != "scalar" and value.size > _MOST_ENTRIES:
@@ -93,7 +93,7 @@ class PandasCodec(Codec):
 
     def columns(self, actual: Any, expected: Any) -> Iterator[tuple[str, Numpy, Numpy]]:
         """The columns of numbers, in two tables with the same columns and as many rows."""
-        from gradekit.codecs.pandas_values import written
+        from gradekit.codecs.pandas_difference import written
 
         kind = _kind(expected)
         if kind == "DataFrame" and list(actual.columns) == list(expected.columns):
