@@ -4,13 +4,18 @@ import argparse
 import json
 import shutil
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gradekit.cli.common import Commands, course_and_assignments, course_of, print_lines, progress_bar
 from gradekit.course import CourseError
 from gradekit.course.printing import printable, quoted
 from sandbox_kernel.folders import HeldFolder
+
+if TYPE_CHECKING:
+    from gradekit.authoring.grade_variants import Progress
 
 
 def add(commands: Commands) -> None:
@@ -77,7 +82,7 @@ def _audit(options: argparse.Namespace) -> int:
 
     audits = []
     for assignment in course_and_assignments(options)[1]:
-        with _Progress(assignment.name) as progress:
+        with _progress(assignment.name) as progress:
             audits.append(run_audit(assignment, options.workers, progress, options.only))
         print("\n".join(audit_lines(audits[-1])), end="\n\n")
     if len(audits) > 1:
@@ -91,7 +96,7 @@ def _audit_mutants(options: argparse.Namespace) -> int:
 
     tests = []
     for assignment in course_and_assignments(options)[1]:
-        with _Progress(assignment.name) as progress:
+        with _progress(assignment.name) as progress:
             tests.append(run_mutants(assignment, options.workers, progress, options.only, options.all))
         print("\n".join(mutation_lines(tests[-1])), end="\n\n", flush=True)
     if len(tests) > 1:
@@ -103,7 +108,7 @@ def _record(options: argparse.Namespace) -> None:
     from gradekit.authoring.recording import record
 
     for assignment in course_and_assignments(options)[1]:
-        with _Progress(assignment.name) as progress:
+        with _progress(assignment.name) as progress:
             store = record(assignment, options.workers, progress)
         print(f"{store.path}: {len(store.tensors)} tensors")
 
@@ -182,22 +187,17 @@ def _below(root: Path, path: Path) -> Path:
     return path.relative_to(root) if path.is_relative_to(root) else path
 
 
-class _Progress:
-    """A progress bar on stderr; call it with the name of a notebook, how many are done, and how many there are."""
+@contextmanager
+def _progress(title: str) -> "Iterator[Progress]":
+    """A progress bar on stderr, moved by what is yielded."""
+    with progress_bar(title, "notebook") as bar:
 
-    def __init__(self, title: str) -> None:
-        self._bar = progress_bar(title, "notebook")
+        def report(name: str, done: int, total: int) -> None:
+            bar.total = total
+            bar.set_postfix_str(name, refresh=False)
+            bar.update(done - bar.n)
 
-    def __enter__(self) -> "_Progress":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._bar.close()
-
-    def __call__(self, name: str, done: int, total: int) -> None:
-        self._bar.total = total
-        self._bar.set_postfix_str(name, refresh=False)
-        self._bar.update(done - self._bar.n)
+        yield report
 
 
 def _adopt(options: argparse.Namespace) -> int:

@@ -175,17 +175,15 @@ def start_server(course: "RunningCourse", sandbox: str | None, scheduler: str = 
         launch_server()
 
 
-@contextlib.contextmanager
 def _class_grading(
     options: argparse.Namespace, course: "RunningCourse", assignment: "Assignment"
-) -> "Iterator[ClassGrading]":
+) -> "contextlib.closing[ClassGrading]":
     from gradekit.grading.autograde import ClassGrading, GradingOptions
 
     force = getattr(options, "force", False)
     kernel = KERNELS.get(options.sandbox, "")
     how = GradingOptions(options.workers, options.scheduler, kernel, options.fresh, force)
-    with contextlib.closing(ClassGrading(course, assignment, how)) as grading:
-        yield grading
+    return contextlib.closing(ClassGrading(course, assignment, how))
 
 
 def _writers(

@@ -4,14 +4,10 @@ import argparse
 import re
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from gradekit.cli.common import Commands, course_and_assignments, print_lines
-from gradekit.course import Assignment, CourseError
+from gradekit.course import CourseError
 from gradekit.course.printing import counted, quoted
-
-if TYPE_CHECKING:
-    from gradekit.report.groups import AnswerGroup
 
 _ADDRESS = "http://localhost:8888"
 _SHARE = re.compile(r"(\d+(?:\.\d+)?)\s*%")
@@ -89,21 +85,10 @@ def _report(options: argparse.Namespace) -> None:
             raise CourseError("nothing has been graded yet: run `gradekit autograde` first")
     table_of = cache(partial(locked_class_table, course))  # it is in the reports of later assignments, too
     for assignment in chosen:
-        sizes = {group.id: len(group.students) for group in _groups_before(assignment)}
         earlier = map(table_of, every[: every.index(assignment)])
-        report = make_report(course, table_of(assignment), earlier, sizes)
+        report = make_report(course, table_of(assignment), earlier)
         page = write_report(assignment, report)
         print_lines([*summary_lines(report), f"  {page}", ""])
-
-
-def _groups_before(assignment: Assignment) -> "list[AnswerGroup]":
-    """The groups of the last report; none if it can't be read, since it is about to be replaced."""
-    from gradekit.report.class_report import groups_in
-
-    try:
-        return groups_in(assignment)
-    except CourseError:
-        return []
 
 
 def _comment(options: argparse.Namespace) -> None:

@@ -96,14 +96,12 @@ def make_report(
     course: RunningCourse,
     results: ClassTable,
     earlier: Iterable[ClassTable] = (),
-    sizes_before: dict[str, int] | None = None,
 ) -> ClassReport:
     """Collect the contents of the report of an assignment.
 
     Args:
         results: those of the assignment to report on.
         earlier: those of the assignments before it, for the progress of the class; they may not be graded yet.
-        sizes_before: the size of each answer group in the previous report, by id.
 
     Raises:
         CourseError: nothing in the assignment was graded.
@@ -114,7 +112,11 @@ def make_report(
             f"nothing in {assignment.name} was graded: run `gradekit autograde {quoted(assignment.name)}` first"
         )
     so_far = [*earlier, results]
-    groups = [_entry(course, assignment, group, sizes_before or {}) for group in answer_groups(results)]
+    try:
+        before = {group.id: len(group.students) for group in groups_in(assignment)}
+    except CourseError:  # the previous report can't be read, and is about to be replaced
+        before = {}
+    groups = [_entry(course, assignment, group, before) for group in answer_groups(results)]
     return ClassReport(
         results,
         check_statistics(results),

@@ -234,7 +234,11 @@ def locked_class_table(course: RunningCourse, assignment: Assignment) -> ClassTa
 
 
 def class_table(course: RunningCourse, assignment: Assignment) -> ClassTable:
-    """Collect the rows of all students who are in the gradebook or have handed something in, and were not removed.
+    """Collect the rows of all students who are in the gradebook or have handed something in.
+
+    First everything that the gradebook has, in a few queries: the cells and their points, who is enrolled, scores and
+    penalties. Then, student by student, the results in autograded/. One counts only if the gradebook has its scores.
+    Whoever has none that counts is missing or not autograded, as the files in submitted/ say.
 
     Raises:
         CourseError: there is no gradebook yet.
