@@ -1,6 +1,6 @@
 """The codec of pandas: compares as strictly as `pandas.testing`, and says what differs without the right values.
 
-All codecs are loaded before a kernel starts, so pandas is imported only where one of its values is at hand.
+All codecs are loaded before a kernel starts, so pandas is imported only when there is a value of it.
 """
 
 import hashlib

@@ -238,7 +238,7 @@ def class_table(course: RunningCourse, assignment: Assignment) -> ClassTable:
 
     First everything that the gradebook has, in a few queries: the cells and their points, who is enrolled, scores and
     penalties. Then, student by student, the results in autograded/. One counts only if the gradebook has its scores.
-    Whoever has none that counts is missing or not autograded, as the files in submitted/ say.
+    A student without a result is missing or not autograded, as the files in submitted/ say.
 
     Raises:
         CourseError: there is no gradebook yet.
