@@ -30,7 +30,7 @@ PRELOADED = (
         "gradekit.verdict.grade",
         "gradekit.authoring.audit",
     ),
-    *("gradekit.report.report_files", "gradekit.report.table", "gradekit.watch.loop"),
+    *("gradekit.report.class_report", "gradekit.report.table", "gradekit.watch.loop"),
     *("pytest", "alembic.config", "torch"),
 )
 _PR_SET_PDEATHSIG = 1

@@ -33,7 +33,7 @@ _OPERATIONS = (ast.Div, ast.Mult, ast.Add, ast.Sub, ast.FloorDiv, ast.Mod)
 _MISSING = ("NameError", "UnboundLocalError")
 #: how the message of a check about an exception begins
 _EXCEPTION = re.compile(r"^`[^`]*` raised |^(?!AssertionError)\w+(Error|Exception)\b")
-Checks = dict[tuple[str, str], CheckResult]
+Checks = dict[str, CheckResult]
 
 
 @dataclass(frozen=True)
@@ -159,11 +159,7 @@ class Prover:
             return {}
         if graded.result.suspect:
             return {}
-        return {
-            (exercise.grade_id, check.name): check
-            for exercise in graded.result.exercises
-            for check in exercise.checks
-        }
+        return dict(graded.result.named_checks())
 
 
 def _rubric(broken: list[CheckResult], change: ShortenedAnswer) -> tuple[str, ...]:

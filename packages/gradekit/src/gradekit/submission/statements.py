@@ -210,7 +210,7 @@ def needed_names(source: str) -> frozenset[str]:
 
 def _statement(node: ast.stmt) -> Statement:
     code = ast.unparse(ast.fix_missing_locations(node))
-    return Statement(code, frozenset(_binds(node)), frozenset(_globals_in(code)))
+    return Statement(code, frozenset(_binds(node)), frozenset(globals_in(code)))
 
 
 def _simple(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
@@ -289,7 +289,7 @@ def _root(node: ast.expr) -> Iterable[str]:
     return [node.id] if isinstance(node, ast.Name) else []
 
 
-def _globals_in(code: str) -> Iterable[str]:
+def globals_in(code: str) -> Iterable[str]:
     """Global names that the code reads, at the top level or inside its functions."""
     todo = [(symtable.symtable(code, "cell", "exec"), True)]
     while todo:
