@@ -5,9 +5,18 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from gradekit.attempts.counted_attempt import Chance, attempt_that_counts, is_in_time
 from gradekit.attempts.records import AttemptRecord, Attempts, Outcomes
-from gradekit.attempts.rules import Counts, Rule, Shows, Turn, time_in_words, turns
+from gradekit.attempts.rules import (
+    Chance,
+    Counts,
+    Rule,
+    Shows,
+    Turn,
+    attempt_that_counts,
+    is_in_time,
+    time_in_words,
+    turns,
+)
 from gradekit.course.cells import exercise_name
 from gradekit.course.language import _, ngettext
 from gradekit.session.values import CheckOutcome

@@ -2,15 +2,13 @@
 
 import json
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 
-from gradekit.attempts.counted_attempt import attempt_that_counts
 from gradekit.attempts.records import AttemptRecord, Attempts
+from gradekit.attempts.rules import attempt_that_counts
 from gradekit.nbgrader_plugin.run_checks import RESULT
-from gradekit.submission.extra_files import time_handed_in
-from gradekit.watch.arrivals import HandIn
-from gradekit.watch.faults import NotGraded
+from gradekit.watch.arrivals import HandIn, time_of
+from gradekit.watch.pipeline import NotGraded
 from gradekit.watch.status import EventKind, Reports
 from gradekit.watch.watched import WatchedCourse
 
@@ -80,7 +78,7 @@ class Counting:
         course = self._watched.course
         times = {record.handed_in for record in records}
         submitted, autograded = course.submitted(student, assignment), course.autograded(student, assignment)
-        collected, graded = _time(submitted), _time(autograded)
+        collected, graded = time_of(submitted), time_of(autograded)
         if collected not in times or (graded is not None and graded not in times):
             return True
         if not collected == graded == counting.handed_in:
@@ -89,11 +87,6 @@ class Counting:
             return True
         names = course.assignment(assignment).released_names()
         return all(_was_graded(autograded / f"{name}.ipynb") for name in names)
-
-
-def _time(folder: Path) -> datetime | None:
-    time = time_handed_in(folder)
-    return time.replace(tzinfo=UTC) if time else None
 
 
 def _was_graded(notebook: Path) -> bool:

@@ -4,13 +4,12 @@ import shutil
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 
-from gradekit.attempts.counted_attempt import is_in_time
 from gradekit.attempts.records import AttemptRecord, Attempts, Page
-from gradekit.attempts.rules import Shows, time_in_words
+from gradekit.attempts.rules import Shows, is_in_time, time_in_words
 from gradekit.course.printing import printable
-from gradekit.submission.extra_files import time_handed_in
-from gradekit.watch.faults import NotGraded
+from gradekit.watch.arrivals import time_of
 from gradekit.watch.history import Deadlines
+from gradekit.watch.pipeline import NotGraded
 from gradekit.watch.status import EventKind, Reports, seen
 from gradekit.watch.watched import WatchedCourse
 
@@ -84,9 +83,9 @@ class DuePages:
 
     def _write_final(self, student: str, assignment: str) -> None:
         records = self._attempts(student, assignment).records
-        graded = time_handed_in(self._watched.course.autograded(student, assignment))
+        graded = time_of(self._watched.course.autograded(student, assignment))
         # the attempt that counts is the one in autograded/, unless the instructor has collected another
-        found = [r for r in records if graded is None or r.handed_in == graded.replace(tzinfo=UTC)]
+        found = [r for r in records if graded is None or r.handed_in == graded]
         if found and found[-1].page == Page.HELD:
             return  # until it has been released
         if found and not found[-1].final:

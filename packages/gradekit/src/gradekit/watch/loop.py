@@ -27,10 +27,8 @@ from gradekit.grading.running_course import GradebookAway, RunningCourse
 from gradekit.watch.arrivals import HandIn
 from gradekit.watch.counting import Counting
 from gradekit.watch.due import DuePages
-from gradekit.watch.faults import Blocked, NotGraded, away, gone, no_space
-from gradekit.watch.lock import locked
-from gradekit.watch.pipeline import GradedHandIn
-from gradekit.watch.status import Event, EventKind, Reports
+from gradekit.watch.pipeline import Blocked, GradedHandIn, NotGraded, away, gone, no_space
+from gradekit.watch.status import Event, EventKind, Reports, locked
 from gradekit.watch.waiting import Waiting
 from gradekit.watch.watched import WatchedCourse, WatchOptions
 

@@ -1,25 +1,30 @@
-"""Reports of `gradekit watch`: events as they happen, and the file that `gradekit watch --status` reads."""
+"""Reports of `gradekit watch`: events as they happen, the file that `gradekit watch --status` reads, and the lock."""
 
 import contextlib
+import fcntl
 import os
 import statistics
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
+from typing import IO
 
 import msgspec
 from msgspec import Struct
 
 from gradekit.attempts.rules import time_in_words
+from gradekit.course import CourseError
 from gradekit.course.files import STATE_FOLDER, write_atomically
 from gradekit.course.printing import printable
 
 _HOUR = 3600.0
 _SIGN_OF_LIFE = 60.0
 _NAMED_AT_MOST = 50
+#: longer than `is_watched` takes
+_ASKING_SECONDS = 0.2
 
 
 class EventKind(StrEnum):
@@ -212,3 +217,46 @@ def _past(when: datetime) -> str:
 
 def _moment(when: datetime | None) -> str:
     return time_in_words(when) if when else "?"
+
+
+@contextlib.contextmanager
+def locked(root: Path) -> Iterator[None]:
+    """Make sure that no other process watches this course. The lock ends with the process, and forks don't have it.
+
+    Raises:
+        CourseError: another process watches it.
+    """
+    path = root / STATE_FOLDER / "watch.lock"
+    path.parent.mkdir(exist_ok=True)
+    with path.open("a+") as file:
+        found_free = _try_to_lock(file)
+        if not found_free:  # `is_watched` may have held it for a moment
+            time.sleep(_ASKING_SECONDS)
+            found_free = _try_to_lock(file)
+        if not found_free:
+            file.seek(0)
+            raise CourseError(
+                f"{root} is already watched by process {file.read().strip()}: end it first, or see what it is doing "
+                "with `gradekit watch --status`"
+            )
+        file.truncate(0)
+        file.write(f"{os.getpid()}\n")
+        file.flush()
+        yield
+
+
+def is_watched(root: Path) -> bool:
+    """Whether a process watches the course."""
+    try:
+        with (root / STATE_FOLDER / "watch.lock").open() as file:
+            return not _try_to_lock(file, fcntl.LOCK_SH)
+    except FileNotFoundError:
+        return False
+
+
+def _try_to_lock(file: IO[str], kind: int = fcntl.LOCK_EX) -> bool:
+    try:
+        fcntl.lockf(file, kind | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True

@@ -2,19 +2,16 @@
 
 import time
 from collections.abc import Callable, Container, Iterable
-from datetime import UTC
 from pathlib import Path
 
-from gradekit.attempts.counted_attempt import Chance, NoChance, is_in_time
 from gradekit.attempts.records import Attempts
-from gradekit.attempts.rules import time_in_words
+from gradekit.attempts.rules import Chance, NoChance, is_in_time, time_in_words
 from gradekit.course import Assignment, stamp_of
 from gradekit.course.files import Stamp
 from gradekit.course.printing import printable, quoted
-from gradekit.submission.extra_files import time_handed_in
-from gradekit.watch.arrivals import HandIn, Look, Refusal
-from gradekit.watch.faults import NotGraded
+from gradekit.watch.arrivals import HandIn, Look, Refusal, time_of
 from gradekit.watch.history import Deadlines
+from gradekit.watch.pipeline import NotGraded
 from gradekit.watch.status import EventKind, ListedHandIn, Reports, seen
 from gradekit.watch.watched import WatchedCourse
 
@@ -214,8 +211,8 @@ class Waiting:
 
     def _is_graded(self, hand_in: HandIn) -> bool:
         """Whether this hand-in, or a later one, was autograded."""
-        graded = time_handed_in(self._watched.course.autograded(hand_in.student, hand_in.assignment))
-        return graded is not None and graded.replace(tzinfo=UTC) >= hand_in.handed_in
+        graded = time_of(self._watched.course.autograded(hand_in.student, hand_in.assignment))
+        return graded is not None and graded >= hand_in.handed_in
 
     def _second_chances(
         self, chance: Chance, late: Iterable[HandIn], outstanding: Iterable[HandIn], look: Look
