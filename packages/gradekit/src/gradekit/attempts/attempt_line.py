@@ -83,7 +83,9 @@ def attempt_line(
     seen = max(page.written, record.due)
     over = not is_in_time(rule, seen, page.deadline)
     known = [other for other in records if other.handed_in <= handed_in or other.due <= seen]
-    sentences = [*_held_back(record)]
+    sentences: list[str] = []
+    if record.due > record.handed_in:
+        sentences.append(_("This page was held back until %(time)s.", time=time_in_words(record.due)))
     if known[-1] is record and not record.second_chance:
         sentences += _one_more(page, seen) if over else _left(rule, turn, seen, page.deadline)
     if any(other.second_chance for other in known):
@@ -92,11 +94,6 @@ def attempt_line(
         sentences.append(_what_counts(rule.counts, known, record, over, page.shows))
     changes = _changes(index, records[index - 1], record, page) if index else None
     return AttemptLine(turn.number, tuple(sentences), changes, record.second_chance)
-
-
-def _held_back(record: AttemptRecord) -> Iterator[str]:
-    if record.due > record.handed_in:
-        yield _("This page was held back until %(time)s.", time=time_in_words(record.due))
 
 
 def _left(rule: Rule, turn: Turn, seen: datetime, deadline: datetime | None) -> Iterator[str]:
@@ -222,7 +219,6 @@ def _changes(since: int, before: AttemptRecord, record: AttemptRecord, page: Not
 
 
 def _right(outcomes: Outcomes) -> dict[str, bool]:
-    """Whether each exercise is right."""
     return {
         name: all(outcome == CheckOutcome.PASSED for outcome in checks.values())
         for name, checks in outcomes.items()
@@ -230,7 +226,6 @@ def _right(outcomes: Outcomes) -> dict[str, bool]:
 
 
 def _passed(outcomes: Outcomes) -> dict[str, bool]:
-    """Whether each check passed."""
     return {
         f"{exercise}\n{check}": outcome == CheckOutcome.PASSED
         for exercise, checks in outcomes.items()

@@ -31,8 +31,6 @@ class Shows(StrEnum):
 
 
 class Counts(StrEnum):
-    """Which attempt counts."""
-
     LAST = "last"
     BEST = "best"
 
@@ -236,7 +234,6 @@ class AttemptRules(Configurable):
         return number
 
     def of(self, assignment: str) -> Rule:
-        """The rules of an assignment."""
         rules = AttemptRules(**AttemptRules.per_assignment.of(self, assignment))
         return Rule(
             rules.attempts,

@@ -53,11 +53,8 @@ def number_relations(pair: Pair, play: InPlay) -> Iterator[Relation]:
         for text, function in _FUNCTIONS:
             candidate = function(pair.right)
             if np.isfinite(candidate).all() and pair.equals(candidate):
-                text = (
-                    "True and False are exchanged"
-                    if pair.boolean and text.endswith("1 minus the right one")
-                    else text
-                )
+                if pair.boolean and text.endswith("1 minus the right one"):
+                    text = "True and False are exchanged"
                 yield Relation(f"{text}.", _bits_of_all(pair, candidate) - _CHOSEN)
 
 

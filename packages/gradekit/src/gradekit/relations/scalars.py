@@ -46,17 +46,13 @@ def scalar_relation(found: float, right: float, play: InPlay) -> str:
         except (ValueError, OverflowError, ZeroDivisionError):
             continue
     sizes = sorted(size for size in play.sizes if 2 < size < 10_000)
-    known = [(size, str(size)) for size in sizes]
-    known += [(one * two, f"{one} · {two}") for one, two in combinations(sizes, 2)]
-    for size, words in known:
-        for way, factor in (("times", float(size)), ("divided by", 1 / size)):
+    known = [(float(size), f"{size}, a size of the inputs") for size in sizes]
+    known += [(one * two, f"{one} · {two}, sizes of the inputs") for one, two in combinations(sizes, 2)]
+    known += [(sqrt(size), f"√{size}, and {size} is a size of the inputs") for size in sizes]
+    for number, words in known:
+        for way, factor in (("times", number), ("divided by", 1 / number)):
             if _same(found, right * factor):
-                of = "a size of the inputs" if words.isdigit() else "sizes of the inputs"
-                return f"It is the right number {way} {words}, {of}."
-    for size in sizes:
-        for way, factor in (("times", sqrt(size)), ("divided by", 1 / sqrt(size))):
-            if _same(found, right * factor):
-                return f"It is the right number {way} √{size}, and {size} is a size of the inputs."
+                return f"It is the right number {way} {words}."
     for way, ratio in (("times", found / right), ("divided by", right / found)):
         if 3 <= round(ratio) <= _MOST_TIMES and _same(ratio, float(round(ratio))):
             return f"It is the right number {way} {round(ratio)}."

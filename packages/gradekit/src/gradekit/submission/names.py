@@ -7,9 +7,8 @@ import symtable
 from collections.abc import Iterable
 from functools import lru_cache
 
-from gradekit.submission.constant_text import constant_text
 from gradekit.submission.own_names import NOTHING_OWN, OwnNames, defined_in, is_own
-from gradekit.submission.syntax import imported_by, parse, path_of, paths_in
+from gradekit.submission.syntax import constant_text, imported_by, parse, path_of, paths_in
 
 #: names that can run code that isn't in the cell, when they are called
 _CALLS = {"exec", "eval", "compile", "__import__"}

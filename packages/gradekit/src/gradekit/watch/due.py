@@ -35,7 +35,6 @@ class DuePages:
         self._count()
 
     def settings_changed(self, watched: WatchedCourse) -> None:
-        """Use the new settings from now on."""
         self._watched = watched
 
     def graded(self, student: str, assignment: str) -> None:
@@ -43,7 +42,6 @@ class DuePages:
         self._final.discard((student, assignment))
 
     def hold(self, student: str, assignment: str, record: AttemptRecord) -> None:
-        """Release this page when it is due."""
         self._held[student, assignment, record.handed_in] = record
         self._count()
 

@@ -134,10 +134,10 @@ class Watch:
         if self._waiting.look_if_needed():
             self._final_pages = True
         worked = self._grade()
-        self._counting.put_back(self._waiting.known, self._waiting.has)
+        self._counting.put_back(self._waiting.known, self._waiting.queue.has)
         self._due.release_due()
         if self._final_pages and not worked:
-            self._due.write_final(self._waiting.deadlines, self._waiting.has)
+            self._due.write_final(self._waiting.deadlines, self._waiting.queue.has)
             self._final_pages = False
         return worked
 
@@ -232,14 +232,10 @@ class Watch:
             if self._watched.exchange is None:
                 what = f"page written after {seconds:.1f} s"
         nothing_graded = record.max_points > 0 and not any(record.notebooks.values())
-        points = (
-            "nothing could be graded"
-            if nothing_graded
-            else f"{record.score:g} of {record.max_points:g} points"
-        )
+        points = f"{record.score:g} of {record.max_points:g} points"
         event = Event(
             kind,
-            f"{points}, {what}",
+            f"{'nothing could be graded' if nothing_graded else points}, {what}",
             printable(hand_in.student),
             hand_in.assignment,
             None if nothing_graded else record.score,

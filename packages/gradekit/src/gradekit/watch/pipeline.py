@@ -106,7 +106,8 @@ class Pipeline:
             NotGraded: it can't be collected.
             Blocked: no hand-in can be collected.
         """
-        self._turn_to(hand_in)
+        folders = self._course.folders
+        folders.student_id, folders.assignment_id = hand_in.student, hand_in.assignment
         folder = self._course.submitted(hand_in.student, hand_in.assignment)
         sentences: list[str] = []
         with self._course.alone():
@@ -153,10 +154,8 @@ class Pipeline:
         """
         self.collect(hand_in)
         self._write(SubmissionProgress(hand_in.student), hand_in)  # with the results that are in the cache
-        before, now = (
-            self._attempts(hand_in).at(hand_in.handed_in),
-            record_of(self._course, self._rules, hand_in),
-        )
+        before = self._attempts(hand_in).at(hand_in.handed_in)
+        now = record_of(self._course, self._rules, hand_in)
         if before is not None:
             now = replaced(now, due=before.due, page=before.page, final=before.final)
         if now != before:
@@ -175,9 +174,8 @@ class Pipeline:
         held = self._history.held_folder(student, assignment, record.handed_in)
         folders = self._folders_in(held, student, assignment)
         page = Path(folders.format_path(folders.feedback_directory, student, assignment))
-        shown = Path(
-            self._course.folders.format_path(self._course.folders.feedback_directory, student, assignment)
-        )
+        own = self._course.folders
+        shown = Path(own.format_path(own.feedback_directory, student, assignment))
         with self._failing_as(NoPage, self._require_exchange), self._course.alone():
             if page.is_dir():  # otherwise, the process was killed after it had moved the page
                 if self._exchange is not None:
@@ -233,7 +231,6 @@ class Pipeline:
         return folders
 
     def _write(self, submission: SubmissionProgress, hand_in: HandIn) -> None:
-        """Write results into the gradebook and autograded/."""
         try:
             failed = self._writer.write(submission, hand_in.assignment)
         except NoSpace as error:
@@ -250,10 +247,6 @@ class Pipeline:
 
     def _attempts(self, hand_in: HandIn) -> Attempts:
         return Attempts.load(self._course.root, hand_in.assignment, hand_in.student)
-
-    def _turn_to(self, hand_in: HandIn) -> None:
-        folders = self._course.folders
-        folders.student_id, folders.assignment_id = hand_in.student, hand_in.assignment
 
     def _require_exchange(self) -> None:
         if self._exchange is not None and not self._exchange.inbound.is_dir():

@@ -28,8 +28,6 @@ _ASKING_SECONDS = 0.2
 
 
 class EventKind(StrEnum):
-    """The kinds of events."""
-
     STARTED = "started"
     RELEASED = "released"
     HELD = "held"
@@ -59,7 +57,6 @@ class Event(Struct, frozen=True, omit_defaults=True):
         return printable(f"{time.strftime('%H:%M:%S')} {names}{': ' if names else ''}{self.text}", None)
 
     def as_json(self) -> str:
-        """The event as one line of JSON."""
         fields = {"time": datetime.now(UTC), "kind": self.kind} | msgspec.to_builtins(self)
         return msgspec.json.encode(fields).decode()
 
@@ -138,7 +135,6 @@ class Reports:
         self.failed = False
 
     def say(self, kind: EventKind, text: str, student: str = "", assignment: str = "") -> None:
-        """Report an event in a sentence."""
         self.report(Event(kind, printable(text, None), printable(student), printable(assignment)))
 
     def fail(self, kind: EventKind, text: str, student: str = "", assignment: str = "") -> None:
@@ -152,11 +148,9 @@ class Reports:
         self.status.backdated = [*(one for one in self.status.backdated if one != new), new][-_NAMED_AT_MOST:]
 
     def add_latency(self, seconds: float) -> None:
-        """Count the time from a hand-in to its page."""
         self._hour.append((time.time(), seconds))
 
     def write(self, now: bool = False) -> None:
-        """Write the status if it has changed."""
         passed = time.monotonic() - self._last
         if passed < 1 and not now:
             return
@@ -183,7 +177,6 @@ def percentile(values: Sequence[float], share: float) -> float:
 
 
 def status_lines(status: WatchStatus, running: bool) -> list[str]:
-    """The status for people."""
     since = f" since {_past(status.started)}" if status.started else ""
     lines = [f"running{since}, process {status.pid}" if running else "not running"]
     if status.updated:
@@ -246,7 +239,6 @@ def locked(root: Path) -> Iterator[None]:
 
 
 def is_watched(root: Path) -> bool:
-    """Whether a process watches the course."""
     try:
         with (root / STATE_FOLDER / "watch.lock").open() as file:
             return not _try_to_lock(file, fcntl.LOCK_SH)

@@ -52,7 +52,7 @@ class Gradings:
             CourseError: something is wrong in these files.
         """
         stamp = stamp_of(assignment)
-        grading, started_with = self._gradings.get(assignment.name, (None, ()))
+        grading, started_with = self._gradings.get(assignment.name, (None, None))
         if grading is None or stamp != started_with:
             self.drop(assignment.name)
             grading = ClassGrading(self._course, assignment, self._options, self._workers)
@@ -62,9 +62,8 @@ class Gradings:
 
     def is_current(self, assignment: Assignment) -> bool:
         """Whether the files are those that the assignment's grading started with."""
-        return assignment.name in self._gradings and self._gradings[assignment.name][1] == stamp_of(
-            assignment
-        )
+        _, stamp = self._gradings.get(assignment.name, (None, None))
+        return stamp == stamp_of(assignment)
 
     def drop(self, name: str) -> None:
         """Close a grading, if there is one, and end the workers, which may have read its files."""
@@ -73,7 +72,6 @@ class Gradings:
             self._end_workers()
 
     def close(self) -> None:
-        """Close all gradings."""
         for grading, _ in self._gradings.values():
             grading.close()
         self._gradings.clear()
@@ -173,7 +171,6 @@ class WatchedCourse:
         return found
 
     def close(self) -> None:
-        """End the workers."""
         self.gradings.close()
 
     def _require_exchange_for_rules(self) -> None:
