@@ -101,6 +101,7 @@ def _left(rule: Rule, turn: Turn, seen: datetime, deadline: datetime | None) -> 
     if deadline is not None and deadline <= seen:
         return
     if turn.left is not None and turn.until is not None:
+        counts = {"left": turn.left, "attempts": rule.attempts}
         if turn.until <= seen:
             yield ngettext(
                 "Starting with your next hand-in, you have one attempt in %(period)s.",
@@ -122,19 +123,11 @@ def _left(rule: Rule, turn: Turn, seen: datetime, deadline: datetime | None) -> 
                 time=time_in_words(turn.until),
             )
         elif deadline is not None and deadline < turn.until:
-            yield _(
-                "%(left)s of %(attempts)s left until the deadline, %(time)s.",
-                left=turn.left,
-                attempts=rule.attempts,
-                time=time_in_words(deadline),
-            )
+            time = time_in_words(deadline)
+            yield _("%(left)s of %(attempts)s left until the deadline, %(time)s.", **counts, time=time)
         else:
-            yield _(
-                "%(left)s of %(attempts)s left until %(time)s.",
-                left=turn.left,
-                attempts=rule.attempts,
-                time=time_in_words(turn.until),
-            )
+            time = time_in_words(turn.until)
+            yield _("%(left)s of %(attempts)s left until %(time)s.", **counts, time=time)
     if turn.left != 0 and turn.due + rule.pause > seen:
         earliest = time_in_words(turn.due + rule.pause)
         yield _("You will get the page of your next attempt no earlier than %(time)s.", time=earliest)
@@ -189,15 +182,12 @@ def _what_counts(
         if best:
             return _("This attempt counts: it is your best so far.")
         return _("This attempt counts.") if over else _("This attempt counts unless you hand in again.")
-    number, score = known.index(counting) + 1, points_in_words(counting.score)
+    number = known.index(counting) + 1
+    values = {"number": number, "points": points_in_words(counting.score)}
     if best and over:
-        return _("Attempt %(number)s, with %(points)s, counts: it is your best.", number=number, points=score)
+        return _("Attempt %(number)s, with %(points)s, counts: it is your best.", **values)
     if best:
-        return _(
-            "Attempt %(number)s, with %(points)s, counts: it is your best so far.",
-            number=number,
-            points=score,
-        )
+        return _("Attempt %(number)s, with %(points)s, counts: it is your best so far.", **values)
     if over:
         return _("Attempt %(number)s counts: it is your last.", number=number)
     return _("Attempt %(number)s counts: it is your last so far.", number=number)

@@ -168,15 +168,9 @@ def is_in_time(rule: Rule, handed_in: datetime, deadline: datetime | None) -> bo
 
 
 def attempt_that_counts(counts: Counts, records: Sequence[AttemptRecord]) -> AttemptRecord | None:
-    """The last of the attempts, or the one with the highest score; of equal ones, the later.
+    """The last of the graded attempts, or the one with the highest score, and of equal ones, the later; None without any.
 
     A second chance counts if its score is not lower than that of the attempt that counts without it.
-
-    Args:
-        records: all attempts that were graded, oldest first.
-
-    Returns:
-        None if there is no attempt.
     """
     in_time = [record for record in records if not record.second_chance]
     candidates = in_time[-1:] if counts is Counts.LAST else in_time

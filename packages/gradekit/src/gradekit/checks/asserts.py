@@ -16,8 +16,7 @@ from gradekit.inside.arrays import is_array, is_float, noun, to_numpy
 from gradekit.relations import WrongShape
 from gradekit.session.proxy import Student
 from gradekit.session.values import Call, CheckOutcome, Gradients, StudentError
-from gradekit.submission.names import mentions, roundabout
-from gradekit.submission.own_names import own_names
+from gradekit.submission.names import mentions, own_names, roundabout
 from gradekit.submission.syntax import parse
 
 

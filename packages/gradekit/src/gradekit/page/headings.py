@@ -122,9 +122,6 @@ def page_titles(notebook: NotebookNode, found: Sequence[Heading] | None = None) 
     """The title of each graded cell on a page: the nearest heading above its answer that no student wrote.
 
     If several cells have the same heading, their names are added; without a heading, the title is the name alone.
-
-    Args:
-        found: the headings of the notebook, if they are known.
     """
     found = headings(notebook) if found is None else found
     given = [heading for heading in found if not is_answer_cell(notebook.cells[heading.cell])]
@@ -142,11 +139,7 @@ def page_titles(notebook: NotebookNode, found: Sequence[Heading] | None = None) 
 
 
 def exercise_titles(notebook: NotebookNode, found: Sequence[Heading] | None = None) -> dict[str, str]:
-    """The title of each graded cell: from its grade_id or, if nbgrader made that up, the heading above it.
-
-    Args:
-        found: the headings of the notebook, if they are known.
-    """
+    """The title of each graded cell: from its grade_id or, if nbgrader made that up, the heading above it."""
     graded = [
         (index, name, _kind(cell))
         for index, cell in enumerate(notebook.cells)

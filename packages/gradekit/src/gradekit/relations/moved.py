@@ -166,7 +166,7 @@ def _other_shape(pair: Pair) -> Iterator[Relation]:
 
 def _reduced(pair: Pair) -> Iterator[Relation]:
     """The sum or the mean along an axis, with or without that axis."""
-    if not pair.right.ndim - 1 <= pair.found.ndim <= pair.right.ndim or pair.right.ndim == 0:
+    if not pair.right.ndim - 1 <= pair.found.ndim <= pair.right.ndim:
         return
     for axis in range(pair.right.ndim):
         for text, function in (
@@ -209,16 +209,14 @@ def _digits(pair: Pair) -> float:
 
 def _longer_or_shorter(pair: Pair, axis: int) -> Iterator[Relation]:
     """Entries are missing or too many at one end of an axis."""
-    words, ndim = axis_in_words(axis, pair.right.ndim), pair.right.ndim
+    words = axis_in_words(axis, pair.right.ndim)
     own, wanted = pair.found.shape[axis], pair.right.shape[axis]
     length = min(own, wanted)
     for from_the_start in (True, False):
-        cut = slice(None, length) if from_the_start else slice(-length or None, None)
+        cut = slice(None, length) if from_the_start else slice(-length, None)
         where = (slice(None),) * axis + (cut,)
         found = pair.found[where] if own > wanted else pair.found
         right = pair.right[where] if own < wanted else pair.right
-        if not length or found.ndim != ndim:
-            continue
         part = Pair(found, right, pair.tight, pair.rtol)
         if part.equals(right):
             number = abs(own - wanted)

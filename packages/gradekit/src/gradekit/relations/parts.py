@@ -107,7 +107,7 @@ def _beside_a_mask(pair: Pair, play: InPlay) -> Iterator[Relation]:
 
 def _sums(pair: Pair) -> Iterator[Relation]:
     """Entries that should sum to 1 along one axis do so along another one, or along none."""
-    if pair.right.min() < -pair.tight or pair.right.ndim == 0 or pair.whole:
+    if pair.right.min() < -pair.tight or pair.whole:
         return
     ndim = pair.right.ndim
     along = [axis for axis in range(ndim) if pair.right.shape[axis] > 1]

@@ -251,13 +251,8 @@ class Candidates:
                 if cells[index].cell_type == "code" and self._may_answer(cells[index].source):
                     yield f"the {label_of(cells[index], index + 1)} next to it"
                 index += step
-        for missing in sorted(wanted):
-            for alike in get_close_matches(missing.casefold(), self._names, 1, _SIMILAR):
-                index = self._names[alike]
-                yield f"the {label_of(cells[index], index + 1)}"
-        for missing in sorted(wanted):
-            for alike in get_close_matches(missing.casefold(), self._names_in_modules, 1, _SIMILAR):
-                yield f"the file {printable(self._names_in_modules[alike])}"
+        yield from _alike(wanted, self._names)
+        yield from _alike(wanted, self._names_in_modules)
 
     def _is_own(self, cell: NotebookNode) -> bool:
         return (
@@ -273,22 +268,30 @@ class Candidates:
         return bool(names) or (0 < len(source.strip()) <= MAX_PARSED_CHARACTERS and parse(source) is None)
 
     @cached_property
-    def _names(self) -> dict[str, int]:
-        """The names that the student's own cells define, with the index of the cell."""
-        found: dict[str, int] = {}
-        for index, cell in enumerate(self._work.cells):
+    def _names(self) -> dict[str, str]:
+        """By the names that the student's own cells define, a description of the cell."""
+        found: dict[str, str] = {}
+        for number, cell in enumerate(self._work.cells, 1):
             if self._is_own(cell) and len(found) < _MAX_NAMES:
                 code = cell.source if cell.cell_type == "code" else code_in(cell.source)
-                found |= {name.casefold(): index for name in self._work.definitions.of(code)}
+                place = f"the {label_of(cell, number)}"
+                found |= {name.casefold(): place for name in self._work.definitions.of(code)}
         return found
 
     @cached_property
     def _names_in_modules(self) -> dict[str, str]:
-        """The names that the student's modules next to the notebook define, with the file."""
+        """By the names that the student's modules next to the notebook define, a description of the file."""
         found: dict[str, str] = {}
         modules = [name for name in self._beside if PurePath(name).suffix == ".py"]
         for module in modules[:_MAX_MODULES]:
             names = self._work.definitions.of(handed_in_text(self._beside[module]))
             if len(found) < _MAX_NAMES:
-                found |= {name.casefold(): module for name in names}
+                found |= {name.casefold(): f"the file {printable(module)}" for name in names}
         return found
+
+
+def _alike(wanted: frozenset[str], places: Mapping[str, str]) -> Iterator[str]:
+    """The places of names that may be misspellings of a wanted one."""
+    for missing in sorted(wanted):
+        for alike in get_close_matches(missing.casefold(), places, 1, _SIMILAR):
+            yield places[alike]

@@ -65,12 +65,10 @@ def restored(
     beside: Mapping[str, Path] | None = None,
     added_later: Set[str] = frozenset(),
 ) -> Restored:
-    """The submitted notebook with all marked cells of the released one.
+    """The submitted notebook with all cells of the released one that are marked with a grade_id.
 
-    A marked cell has a grade_id. Of duplicate answer cells, the last one with an answer counts; the earlier ones stay
-    as ordinary cells. A cell without its mark is recognized by its id, its text, the names it defines, or its place.
-    An answer in another cell is copied to its answer cell. The student's own cells are kept, and so is code that
-    answers need and that was added to cells that are restored or not run. What isn't sure becomes a doubt.
+    Of duplicate answer cells, the last one with an answer counts; the earlier ones stay as ordinary cells. The student's
+    own cells are kept, and so is code that answers need and that was added to cells that are restored or not run.
 
     Args:
         beside: the student's own files next to the notebook, by name, which may be answers.

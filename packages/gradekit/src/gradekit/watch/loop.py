@@ -24,9 +24,8 @@ from gradekit.course import Assignment, CourseError, stamp_of
 from gradekit.course.files import FOR_EVERYBODY
 from gradekit.course.printing import printable
 from gradekit.grading.running_course import GradebookAway, RunningCourse
+from gradekit.watch.after_grading import Counting, DuePages
 from gradekit.watch.arrivals import HandIn
-from gradekit.watch.counting import Counting
-from gradekit.watch.due import DuePages
 from gradekit.watch.pipeline import Blocked, GradedHandIn, NotGraded, away, gone, no_space
 from gradekit.watch.status import Event, EventKind, Reports, locked
 from gradekit.watch.waiting import Waiting

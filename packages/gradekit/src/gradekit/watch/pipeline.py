@@ -79,7 +79,8 @@ class Pipeline:
     """Takes hand-ins from where they arrive to their pages, one after another, with the course's settings.
 
     Every step can be repeated: an interrupted step is done again from the start, and overwrites its remains. The
-    record is stored when the gradebook is written, and says when the page has been released.
+    record is stored when the gradebook is written, and says when the page has been released. A step that fails raises
+    `NotGraded` if this is about one hand-in, `NoPage` if it is graded by then, and `Blocked` if it is about all of them.
 
     Args:
         exchange: None for a course that doesn't use it.
@@ -100,12 +101,7 @@ class Pipeline:
         self._config.GenerateFeedback.force = True
 
     def collect(self, hand_in: HandIn) -> list[str]:
-        """Put a hand-in into submitted/; returns sentences about files that were left out.
-
-        Raises:
-            NotGraded: it can't be collected.
-            Blocked: no hand-in can be collected.
-        """
+        """Put a hand-in into submitted/; returns sentences about files that were left out."""
         folders = self._course.folders
         folders.student_id, folders.assignment_id = hand_in.student, hand_in.assignment
         folder = self._course.submitted(hand_in.student, hand_in.assignment)
@@ -125,12 +121,7 @@ class Pipeline:
         return sentences
 
     def finish(self, submission: SubmissionProgress, hand_in: HandIn) -> GradedHandIn:
-        """Write the results, and release the page, or hold it until it is due.
-
-        Raises:
-            NotGraded: it can't be written, or has no page.
-            Blocked: nothing can be written.
-        """
+        """Write the results, and release the page, or hold it until it is due."""
         if failures := [notebook.failure for notebook in submission.notebooks if notebook.failure]:
             raise NotGraded(f"the grader failed on it: {failures[0]}")
         self._write(submission, hand_in)
@@ -147,10 +138,6 @@ class Pipeline:
         """Put an attempt that has been graded back into submitted/, autograded/ and the gradebook.
 
         Its page stays. If the checks have changed since, its points may have.
-
-        Raises:
-            NotGraded: it can't be collected or written.
-            Blocked: nothing can be collected or written.
         """
         self.collect(hand_in)
         self._write(SubmissionProgress(hand_in.student), hand_in)  # with the results that are in the cache
@@ -166,11 +153,7 @@ class Pipeline:
     def release(
         self, student: str, assignment: str, record: AttemptRecord, final: bool = False
     ) -> AttemptRecord:
-        """Release a page that was held, and store and return its record.
-
-        Raises:
-            NotGraded, Blocked: it can't be released.
-        """
+        """Release a page that was held, and store and return its record."""
         held = self._history.held_folder(student, assignment, record.handed_in)
         folders = self._folders_in(held, student, assignment)
         page = Path(folders.format_path(folders.feedback_directory, student, assignment))
@@ -194,11 +177,7 @@ class Pipeline:
         return record
 
     def rewrite(self, student: str, assignment: str, record: AttemptRecord) -> None:
-        """Write the page of the attempt in autograded/ again and release it; it is final.
-
-        Raises:
-            NotGraded, Blocked: it can't be written or released.
-        """
+        """Write the page of the attempt in autograded/ again and release it; it is final."""
         held = self._history.held_folder(student, assignment, record.handed_in)
         with self._failing_as(NoPage, self._require_exchange):
             self._write_page(student, assignment, held)

@@ -191,8 +191,8 @@ def status_lines(status: WatchStatus, running: bool) -> list[str]:
         line += f"; from hand-in to page {statistics.median(values):.1f} s (median), "
         line += f"{percentile(values, 0.99):.1f} s (99th percentile)"
     lines.append(line)
-    if status.held:
-        lines.append(f"held pages: {status.held}, the next is due at {_moment(status.next_due)}")
+    if status.held and status.next_due:
+        lines.append(f"held pages: {status.held}, the next is due at {time_in_words(status.next_due)}")
         lines += [f"  {found.name}: {found.reason}" for found in status.held_ones]
     lines += [f"{found.name}: {found.reason}" for found in status.backdated]
     if status.late:
@@ -206,10 +206,6 @@ def status_lines(status: WatchStatus, running: bool) -> list[str]:
 def _past(when: datetime) -> str:
     """A time that has passed, in whole minutes, so that it isn't in the future."""
     return time_in_words(when.replace(second=0, microsecond=0))
-
-
-def _moment(when: datetime | None) -> str:
-    return time_in_words(when) if when else "?"
 
 
 @contextlib.contextmanager

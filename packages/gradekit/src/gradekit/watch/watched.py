@@ -24,11 +24,7 @@ from gradekit.watch.pipeline import Heard, Pipeline
 class WatchOptions:
     """The options of `gradekit watch`.
 
-    Args:
-        course_dir: as given on the command line.
-        assignments: those to watch; by default all.
-        folder: whether hand-ins arrive in submitted/ instead of the exchange.
-        grading: how to grade.
+    Without `assignments`, all are watched. With `folder`, hand-ins arrive in submitted/ instead of the exchange.
     """
 
     course_dir: Path | None
